@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from apps.economics.crossover.answer import CrossoverAdvice, CrossoverQuestion, answer_question
+from apps.economics.crossover.crossings import Side
 from apps.economics.crossover.reading import question_of
 from apps.economics.refusal import Refusal
 from tests.economics.crossovers import chances
@@ -182,6 +183,10 @@ def test_more_than_the_replicas_allowed_can_serve_is_the_apis() -> None:
     answer = answered(changed("self_host.pools.0.most_replicas", 2))
     assert answer.advice is CrossoverAdvice.API
     assert answer.reasons == ("the replicas allowed cannot serve this volume",)
+    # What it would cost with more replicas is less: that makes it no side of the comparison.
+    assert answer.costs.self_host_month < answer.costs.api_month
+    assert (answer.costs.is_served, answer.costs.cheaper) == (False, Side.API)
+    assert answer.months_until_durable is None
     assert any("serve up to 4,599 million" in risk for risk in answer.risks)
 
 
@@ -205,6 +210,9 @@ def test_levers_are_answered_one_by_one_and_together() -> None:
     )
     plain = answered(DOCUMENT)
     quantised, shorter, together = answered(document).levers
+    assert shorter.savings_month == shorter.api_month - shorter.self_host_month
+    limited = {**document, "self_host": changed("self_host.pools.0.most_replicas", 2)["self_host"]}
+    assert answered(limited).levers[1].savings_month is None
     assert together.name == "all of them"
     assert quantised.self_host_month == pytest.approx(6000 + 100 + 3 * 11_680)
     assert quantised.api_month == pytest.approx(plain.costs.api_month + 100)

@@ -8,6 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apps.economics.crossover.answer import (
+    QUICK_ANSWER,
+    CrossoverAdvice,
+    CrossoverQuestion,
+    answer_question,
+)
 from apps.economics.crossover.scenario import savings
 from apps.economics.crossover.uncertainty import (
     InputRange,
@@ -117,6 +123,37 @@ def test_what_the_replicas_allowed_cannot_serve_is_not_cheaper() -> None:
     assert spread.savings.p10 is not None
     assert spread.savings.p10 > 0
     assert 0.5 < spread.self_host_cheaper_share < 1
+    assert spread.self_host_cheaper_share == spread.served_share
+    none = savings_range(scenario, (InputRange(VOLUME, 9000, 9500, 9900),), 20, chances(2))
+    assert (none.savings.p50, none.self_host_cheaper_share, none.served_share) == (None, 0.0, 0.0)
+
+
+@given(st.floats(0.5, 60.0), st.integers(2, 8), st.floats(1000, 30_000))
+def test_an_answer_with_a_ceiling_of_replicas_never_contradicts_itself(
+    price: float, most: int, volume: float
+) -> None:
+    scenario = crossover_scenario(
+        pools=(replica_pool(most_replicas=most),),
+        api=api_offer(price),
+        demand={"million_tokens": volume},
+    )
+    answer = answer_question(CrossoverQuestion(scenario), chances(1), QUICK_ANSWER)
+    assert answer.advice.value == answer.costs.cheaper.value
+    assert answer.costs.is_served or answer.advice is CrossoverAdvice.API
+    for needed in answer.must_be_true:
+        at, _, name = needed.name.rpartition(".")
+        assert answer.costs.is_served or name not in ("gpu_hour", "output"), at
+    limit = answer.search.searched_to
+    assert all(one.million_tokens <= limit for one in answer.search.crossings)
+
+
+def test_with_a_ceiling_what_must_be_true_is_what_lets_the_replicas_serve() -> None:
+    scenario = crossover_scenario(pools=(replica_pool(most_replicas=2),), api=api_offer(60.0))
+    inputs = {one.name: one for one in break_even_inputs(scenario)}
+    speed = inputs["self_host.pools[0].output_tokens_per_second"]
+    assert speed.at_least
+    # Two replicas carry 9,000 million a month at peaks of twice the mean from so many tokens a second on.
+    assert speed.needed == pytest.approx(9e9 * 2 / (2 * 0.7 * 3600 * 730))
 
 
 def test_what_must_be_true_turns_the_answer_just_there() -> None:

@@ -92,7 +92,11 @@ class PoolAtVolume:
 
 @dataclass(frozen=True, slots=True)
 class CostsAtVolume:
-    """Both sides' month at a volume, and what a million tokens cost; None without tokens."""
+    """Both sides' month at a volume, and what a million tokens cost; None without tokens.
+
+    Without `is_served` the replicas allowed cannot serve the volume: self-hosting is then what it would cost
+    with more of them, and the API is the cheaper side, being the only one.
+    """
 
     million_tokens: float
     self_host_month: float
@@ -103,17 +107,24 @@ class CostsAtVolume:
     api_per_million: float | None
     cheaper: Side
     pools: tuple[PoolAtVolume, ...]
+    is_served: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class LeverEffect:
-    """The answer with one lever pulled, or all."""
+    """The answer with one lever pulled, or all; `is_served` as of the costs at the volume."""
 
     name: str
     self_host_month: float
     api_month: float
     first: float | None
     durable: float | None
+    is_served: bool = True
+
+    @property
+    def savings_month(self) -> float | None:
+        """What self-hosting saves then; None where the replicas allowed cannot serve the volume."""
+        return self.api_month - self.self_host_month if self.is_served else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +168,8 @@ def answer_question(
         if question.ranges
         else None
     )
-    advice, reasons = _advice(question, costs, curves, spread)
-    durable = search.durable
+    advice, reasons = _advice(question, costs, spread)
+    durable = search.durable if costs.is_served else None
     return CrossoverAnswer(
         method=METHOD,
         costs=costs,
@@ -180,6 +191,7 @@ def answer_question(
 def costs_at(scenario: CrossoverScenario, curves: CostCurves, volume: float) -> CostsAtVolume:
     """Both sides at a volume; the parts of self-hosting sum to its month."""
     self_host, api = curves.self_host_month(volume), curves.api.month(volume)
+    is_served = curves.serves(volume)
     return CostsAtVolume(
         million_tokens=volume,
         self_host_month=self_host,
@@ -188,8 +200,9 @@ def costs_at(scenario: CrossoverScenario, curves: CostCurves, volume: float) -> 
         savings_month=api - self_host,
         self_host_per_million=self_host / volume if volume else None,
         api_per_million=api / volume if volume else None,
-        cheaper=Side.SELF_HOST if self_host <= api else Side.API,
+        cheaper=Side.SELF_HOST if is_served and self_host <= api else Side.API,
         pools=tuple(_pool_at(pool, volume) for pool in curves.pools),
+        is_served=is_served,
     )
 
 
@@ -221,12 +234,9 @@ def _pool_at(pool: Staircase, volume: float) -> PoolAtVolume:
 
 
 def _advice(
-    question: CrossoverQuestion,
-    costs: CostsAtVolume,
-    curves: CostCurves,
-    spread: SavingsRange | None,
+    question: CrossoverQuestion, costs: CostsAtVolume, spread: SavingsRange | None
 ) -> tuple[CrossoverAdvice, tuple[str, ...]]:
-    if not curves.serves(costs.million_tokens):
+    if not costs.is_served:
         return CrossoverAdvice.API, ("the replicas allowed cannot serve this volume",)
     if spread is None:
         return CrossoverAdvice(costs.cheaper), (
@@ -264,6 +274,7 @@ def _lever_effect(name: str, scenario: CrossoverScenario, most_steps: int) -> Le
         curves.api.month(volume),
         search.first,
         search.durable,
+        curves.serves(volume),
     )
 
 

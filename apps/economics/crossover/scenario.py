@@ -84,3 +84,9 @@ def cost_curves(scenario: CrossoverScenario) -> CostCurves:
 def savings(scenario: CrossoverScenario) -> float:
     """What self-hosting saves a month against the API at the scenario's volume; below 0: it loses."""
     return cost_curves(scenario).savings(scenario.demand.million_tokens)
+
+
+def is_no_dearer(scenario: CrossoverScenario) -> bool:
+    """Whether self-hosting serves the scenario's volume and costs no more than the API."""
+    curves, volume = cost_curves(scenario), scenario.demand.million_tokens
+    return curves.serves(volume) and curves.savings(volume) >= 0

@@ -8,7 +8,7 @@ from statistics import quantiles
 from typing import Any
 
 from apps.economics.crossover.crossings import find_crossings
-from apps.economics.crossover.scenario import CrossoverScenario, cost_curves, savings
+from apps.economics.crossover.scenario import CrossoverScenario, cost_curves, is_no_dearer, savings
 
 InputPath = tuple[str | int, ...]
 """Where an input stands in a scenario: names of fields, keys, and places in lists."""
@@ -67,6 +67,7 @@ class SavingsRange:
     first_break_even: SpreadOfThree
     durable_break_even: SpreadOfThree
     durable_share: float
+    served_share: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,19 +164,21 @@ def savings_range(
 ) -> SavingsRange:
     """Savings over `draws` (2 or more) of the ranges, break-even volumes over the first of them.
 
-    What the replicas allowed cannot serve is not cheaper, whatever it would cost.
+    What the replicas allowed cannot serve is not cheaper, whatever it would cost; `served_share` is of the
+    draws that they can serve, and savings are of these alone (None of fewer than two).
     """
-    saved, cheaper = [], 0
+    saved, cheaper = list[float](), 0
     firsts, durables = list[float | None](), list[float | None]()
     for drawn in islice(drawn_scenarios(scenario, ranges, chance), draws):
         curves, volume = cost_curves(drawn), drawn.demand.million_tokens
-        saved.append(curves.savings(volume))
-        cheaper += saved[-1] > 0 and curves.serves(volume)
+        if curves.serves(volume):
+            saved.append(curves.savings(volume))
+            cheaper += saved[-1] > 0
         if len(firsts) < break_even_draws:
             search = find_crossings(curves, BREAK_EVEN_STEPS)
             firsts.append(search.first)
             durables.append(search.durable)
-    tenths = quantiles(saved, n=10, method="inclusive")
+    tenths = quantiles(saved, n=10, method="inclusive") if len(saved) > 1 else [None] * 9
     return SavingsRange(
         draws=draws,
         savings=SpreadOfThree(tenths[0], tenths[4], tenths[8]),
@@ -184,6 +187,7 @@ def savings_range(
         first_break_even=_spread_of_volumes(firsts),
         durable_break_even=_spread_of_volumes(durables),
         durable_share=sum(volume is not None for volume in durables) / len(durables),
+        served_share=len(saved) / draws,
     )
 
 
@@ -208,8 +212,8 @@ def tornado(scenario: CrossoverScenario, ranges: Iterable[InputRange]) -> list[T
 def break_even_inputs(scenario: CrossoverScenario) -> list[BreakEvenInput]:
     """What must be true of a price, rate or cost for self-hosting to be no dearer.
 
-    Savings never turn twice along any of these inputs, so halving finds the value. Inputs of which
-    no value turns the answer are left out.
+    Savings never turn twice along any of these inputs, nor does whether the replicas allowed can serve
+    the volume, so halving finds the value. Inputs of which no value turns the answer are left out.
     """
     found = (
         _break_even_input(scenario, path, low, high)
@@ -222,7 +226,7 @@ def _break_even_input(
     scenario: CrossoverScenario, path: InputPath, low: float, high: float
 ) -> BreakEvenInput | None:
     def saves(value: float) -> bool:
-        return savings(with_inputs(scenario, {path: value})) >= 0
+        return is_no_dearer(with_inputs(scenario, {path: value}))
 
     at_low, at_high = saves(low), saves(high)
     if at_low is at_high:

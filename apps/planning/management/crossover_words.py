@@ -66,7 +66,7 @@ def _sections(answer: CrossoverAnswer) -> Iterator[tuple[str, list[Sequence[str]
         [
             ("", "self-host", "API", "saved"),
             ("cost", _money(costs.self_host_month), _money(costs.api_month),
-             _money(costs.savings_month)),
+             _money(costs.savings_month) if costs.is_served else "cannot be served"),
             ("of a million tokens", _price(costs.self_host_per_million),
              _price(costs.api_per_million)),
             *((f"  {name}", _money(part)) for name, part in costs.self_host_parts.items() if part),

@@ -11,6 +11,7 @@ from apps.console.pages.crossover import words
 from apps.economics.crossover.answer import CrossoverAnswer, LeverEffect, PoolAtVolume
 from apps.economics.crossover.bands import CostBand
 from apps.economics.crossover.crossings import Crossing
+from apps.economics.crossover.scenario import cost_curves
 from apps.economics.crossover.uncertainty import BreakEvenInput, TornadoBar
 from apps.planning.queries.crossover import KeptScenarioFact, ScenarioRunFact
 from apps.planning.queries.crossover_reach import ForecastVolumes, VolumeAhead
@@ -65,6 +66,12 @@ def _run_money(run: ScenarioRunFact | None, *path: str) -> Money | None:
     return None if run is None or amount is None else (amount, run.answer["currency"])
 
 
+def _saved_money(run: ScenarioRunFact | None) -> Money | None:
+    """What is saved at the likeliest inputs; None where the replicas allowed cannot serve that."""
+    is_served = run is None or run.figure("costs", "is_served") is not False
+    return _run_money(run, "costs", "savings_month") if is_served else None
+
+
 def _saved_at(name: str) -> Callable[[ScenarioRunFact], Money | None]:
     return lambda run: _run_money(run, "uncertainty", "savings", name)
 
@@ -91,7 +98,7 @@ SCENARIOS = Table[KeptScenarioFact](
                lambda fact: _run_money(fact.answered, "costs", "api_per_million"), PER_MILLION),
         Column("savings_p50", "Saved a month",
                lambda fact: _run_money(fact.answered, "uncertainty", "savings", "p50")
-               or _run_money(fact.answered, "costs", "savings_month"), MONTHLY),
+               or _saved_money(fact.answered), MONTHLY),
         Column("durable_million_tokens", "For good from, million tokens",
                lambda fact: fact.answered and fact.answered.figure("break_even", "durable_million_tokens"),
                NUMBER, missing=words.NOWHERE,),
@@ -273,7 +280,7 @@ LEVERS = Table[InCurrency](
         _amount("self_host_month", "Yourself, a month", lambda row: _lever(row).self_host_month),
         _amount("api_month", "API, a month", lambda row: _lever(row).api_month),
         _amount("savings_month", "Saved a month",
-                lambda row: _lever(row).api_month - _lever(row).self_host_month),
+                lambda row: _lever(row).savings_month),
         Column("durable", "Cheaper for good from, million tokens", lambda row: _lever(row).durable,
                NUMBER, missing=words.NOWHERE),
     ),
@@ -338,15 +345,18 @@ class MonthAhead(NamedTuple):
     ahead: VolumeAhead
     self_host: Money
     api: Money
+    is_served: bool
 
 
 def month_rows(volumes: ForecastVolumes | None, found: LookedAtRun) -> list[MonthAhead]:
     """Each whole month of the forecast; none where there is none."""
-    currency = found.question.scenario.currency
-    return [
-        MonthAhead(each, *((cost, currency) for cost in found.costs_at(each.million_tokens)))
-        for each in (volumes.months if volumes is not None else ())
-    ]
+    currency, curves = found.question.scenario.currency, cost_curves(found.question.scenario)
+    rows = []
+    for each in volumes.months if volumes is not None else ():
+        own, api = found.costs_at(each.million_tokens)
+        is_served = curves.serves(each.million_tokens)
+        rows.append(MonthAhead(each, (own, currency), (api, currency), is_served))
+    return rows
 
 
 MONTHS = Table[MonthAhead](
@@ -360,7 +370,7 @@ MONTHS = Table[MonthAhead](
         Column("high", "P90", lambda row: row.ahead.high, NUMBER),
         Column("self_host_month", "Yourself, a month", lambda row: row.self_host, MONTHLY),
         Column("api_month", "API, a month", lambda row: row.api, MONTHLY),
-        Column("cheaper", "Cheaper", lambda row: words.SIDES["self_host" if row.self_host <= row.api else "api"]),
+        Column("cheaper", "Cheaper", lambda row: words.cheaper_side(is_own=row.self_host <= row.api, is_served=row.is_served)),
     ),
     noun=("whole month", "whole months"),
     about="{said}, each brought to 730 hours; costs at the prices of this run",

@@ -94,6 +94,7 @@ def key_figures(found: LookedAtRun) -> FigureRow:
                 "Cheaper for good from",
                 words.NOWHERE if search.durable is None else words.million_tokens(search.durable),
                 words.first_words(search.first, search.durable)
+                + ("" if costs.is_served else f"; {words.NOT_SERVED}")
                 + words.needed_words(found.answer.break_even_utilization),
             ),
         )
@@ -102,6 +103,8 @@ def key_figures(found: LookedAtRun) -> FigureRow:
 
 def _saved_figure(found: LookedAtRun) -> Figure:
     spread, currency = found.answer.uncertainty, found.question.scenario.currency
+    if not found.answer.costs.is_served:
+        return known_figure("Saved a month by self-hosting", None, words.NOT_SERVED)
     if spread is None or spread.savings.p50 is None:
         saved = words.month_amount(found.answer.costs.savings_month, currency)
         return Figure(

@@ -20,6 +20,7 @@ ADVICE: Mapping[str, str] = {
 }
 SIDES = {"self_host": "self-hosting", "api": "the API"}
 NOWHERE = "nowhere"
+NOT_SERVED = "the replicas allowed cannot serve this volume"
 ENDED: Mapping[SearchEnd, str] = {
     SearchEnd.NOTHING_TURNS: "beyond it nothing turns any more",
     SearchEnd.REPLICA_LIMIT: "there the replicas allowed end",
@@ -98,6 +99,12 @@ def token_price(amount: float | None, currency: str) -> str:
 def million_tokens(volume: float) -> str:
     """`38,000 million`, `2.4 million`."""
     return f"{number(volume)} million"
+
+
+def cheaper_side(*, is_own: bool, is_served: bool) -> str:
+    """Which side is cheaper; what the replicas allowed cannot serve is the API's."""
+    own = SIDES["self_host" if is_own else "api"]
+    return own if is_served else f"{SIDES['api']}: {NOT_SERVED}"
 
 
 def volume_or_nowhere(volume: float | None) -> str:
@@ -208,6 +215,8 @@ def reached_words(found: LookedAtRun) -> str:
     growth = found.question.scenario.demand.monthly_growth
     if durable is None:
         return "There is no volume from which self-hosting stays cheaper"
+    if not found.answer.costs.is_served:
+        return f"Not for this volume: {NOT_SERVED}"
     if months == 0:
         return "You are beyond it"
     if months is None:

@@ -27,6 +27,7 @@ SENTRY = "sentry-conventions model/attributes"
 INFERENCE = "OpenInference semconv.trace"
 LLMETRY = "OpenLLMetry semconv_ai"
 STRANDS = "Strands Agents telemetry"
+RIG = "rig providers; Qwen Code, before cache_read"
 
 COUNTS = (
     Spelling("input_tokens", "gen_ai.usage.input_tokens", f"{SEMCONV}, 1.27 on"),
@@ -47,6 +48,7 @@ COUNTS = (
     Spelling("cache_read_tokens", "gen_ai.usage.cache_read.input_tokens", f"{SEMCONV}, 2026"),
     Spelling("cache_read_tokens", "gen_ai.usage.cache_read_input_tokens", f"{LLMETRY}; {STRANDS}"),
     Spelling("cache_read_tokens", "gen_ai.usage.cache_read_tokens", LANGFUSE),
+    Spelling("cache_read_tokens", "gen_ai.usage.cached_tokens", RIG),
     Spelling("cache_read_tokens", "gen_ai.usage.input_cached_tokens", LANGFUSE),
     Spelling("cache_read_tokens", "gen_ai.usage.input_tokens.cached", f"{SENTRY}, to 0.11"),
     Spelling("cache_read_tokens", "gen_ai.usage.details.cache_read_tokens", PYDANTIC),

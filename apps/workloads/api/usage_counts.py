@@ -96,6 +96,12 @@ CONVERSE: tuple[tuple[Path, str], ...] = (
     (("cacheCreationInputTokens",), "cache_write_tokens"),
     (("outputTokens",), "output_tokens"),
 )
+CONVERSE_TWINS = tuple(
+    (f"{name}Count", f"{name}s")
+    for name in ("inputToken", "cacheReadInputToken", "cacheWriteInputToken", "outputToken")
+)
+"""Names of Bedrock's invocation logs and metrics, which Converse's own answers have beside theirs."""
+CONVERSE_SUMS = ("inputTokens", "outputTokens", "inputTokenCount", "outputTokenCount")
 GEMINI: tuple[tuple[Path, str], ...] = (
     (("promptTokenCount",), "input_tokens"),
     (("toolUsePromptTokenCount",), "input_tokens"),
@@ -188,8 +194,7 @@ ASIDE = frozenset(
         *("rejected_prediction_tokens", "text_tokens", "cost", "upstream_inference_cost"),
         *("queue_time", "prompt_time", "completion_time", "total_time", "input_tokens_cost"),
         *("output_tokens_cost", "request_cost", "total_cost", "initial_prompt_tokens"),
-        *("cacheWriteInputTokenCount", "cacheReadInputTokenCount", "serverToolUsage"),
-        *("prompt_cache_miss_tokens", "completion_audio_seconds"),
+        *("serverToolUsage", "prompt_cache_miss_tokens", "completion_audio_seconds"),
     )
 )
 """Names that are known and not needed: sums, costs and times, and what is said a second time."""
@@ -197,15 +202,20 @@ ASIDE = frozenset(
 
 @dataclass(frozen=True)
 class UsageShape:
-    """How one API says its counts: those that are added up, and those read where these are missing."""
+    """How one API says its counts: those that are added up, and those read where these are missing.
+
+    `twins` are its other names, each with the one that it stands for where that is not told.
+    """
 
     summed: tuple[tuple[Path, str], ...]
     more: tuple[tuple[Path, str], ...] = ()
+    twins: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def read(self) -> frozenset[Path]:
         """Every path that is read: any other count is not understood."""
-        return frozenset(path for path, _ in (*self.summed, *self.more))
+        told = (path for path, _ in (*self.summed, *self.more))
+        return frozenset((*told, *((twin,) for twin, _ in self.twins)))
 
 
 def counts_of(usage: Mapping[str, object], vendor: str) -> Counts:
@@ -215,6 +225,9 @@ def counts_of(usage: Mapping[str, object], vendor: str) -> Counts:
 
 def counts_in(usage: Mapping[str, object], shape: UsageShape) -> Counts:
     """The counts of a usage object of this shape."""
+    if shape.twins:
+        others = {name: usage[twin] for twin, name in shape.twins if twin in usage}
+        usage = {**others, **usage}
     found = _read_paths(usage, shape.summed)
     for path, destination in shape.more:
         count = token_count(_value_at(usage, path))
@@ -241,7 +254,7 @@ def shape_of(usage: Mapping[str, object], vendor: str) -> UsageShape:
     """Which API's words a usage object is in."""
     if "promptTokenCount" in usage or "candidatesTokenCount" in usage:
         return _GEMINI
-    if "inputTokens" in usage or "outputTokens" in usage:
+    if any(name in usage for name in CONVERSE_SUMS):
         return _CONVERSE
     if "prompt_tokens" in usage:
         return _CHATS.get(vendor, CHAT_SHAPE)
@@ -256,7 +269,8 @@ CHAT_SHAPE = UsageShape(CHAT, MORE)
 """The chat completions' as any vendor but a few has it, and as LiteLLM has it of all of them."""
 
 _CHATS = {vendor: UsageShape((*CHAT, *own), MORE) for vendor, own in OF_VENDOR.items()}
-_GEMINI, _CONVERSE, _MESSAGES = UsageShape(GEMINI), UsageShape(CONVERSE), UsageShape(MESSAGES)
+_CONVERSE = UsageShape(CONVERSE, twins=CONVERSE_TWINS)
+_GEMINI, _MESSAGES = UsageShape(GEMINI), UsageShape(MESSAGES)
 _RESPONSES, _LANGCHAIN = UsageShape(RESPONSES, MORE), UsageShape(LANGCHAIN, MORE)
 
 

@@ -74,6 +74,30 @@ def test_anthropics_counts_in_camel_case_leave_out_the_cached_ones() -> None:
     assert unread(usage, "anthropic") == []
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"cacheReadInputTokenCount": 4_266, "cacheWriteInputTokenCount": 1_844},
+        # Converse says both; they are one count.
+        {
+            "cacheReadInputTokens": 4_266,
+            "cacheReadInputTokenCount": 4_266,
+            "cacheWriteInputTokens": 1_844,
+            "cacheWriteInputTokenCount": 1_844,
+        },
+    ],
+)
+@pytest.mark.parametrize("ending", ["Tokens", "TokenCount"])
+def test_bedrocks_counts_are_read_by_both_of_its_names(more: dict[str, Any], ending: str) -> None:
+    usage = {f"input{ending}": 1_233, f"output{ending}": 200, **more}
+    assert counts_of(usage, "aws") == RIGHT_SONNET
+    assert unread(usage, "aws") == []
+
+
+def test_bedrocks_names_in_another_vendors_answer_are_not_understood() -> None:
+    assert unread(CHAT | {"cacheReadInputTokenCount": 8}, "openai") == ["cacheReadInputTokenCount"]
+
+
 @pytest.mark.parametrize("cached", ["cache_read", "cached_tokens"])
 def test_langchains_details_are_parts_of_its_sums(cached: str) -> None:
     usage = {

@@ -264,6 +264,40 @@ def test_two_lives_of_one_name_share_what_names_it_by_time(world: Scene) -> None
     assert sorted(each["all"] for each in sums.all()) == [20_000_000, 32_000_000]
 
 
+@pytest.mark.parametrize("is_settled_first", [True, False])
+def test_an_hour_of_two_lives_of_one_name_is_billed_once(
+    world: Scene, *, is_settled_first: bool
+) -> None:
+    """A node that was set up anew within an hour: the hour's row goes over both by what each cost."""
+    price(world.pool_id, "10")
+    anew = FIRST + timedelta(minutes=40)
+    for starts, ends in ((FIRST, anew), (anew, FIRST + 2 * HOUR)):
+        node = fleet.NewNode(
+            name="gpu-late", pool_id=world.pool_id, units=8, started_at=starts, ended_at=ends,
+            end_reason="set up anew",
+        )  # fmt: skip
+        fleet.add_node(node=node, at=NOW)
+    hours = [
+        {
+            "ChargePeriodStart": (FIRST + each * HOUR).isoformat(),
+            "ChargePeriodEnd": (FIRST + (each + 1) * HOUR).isoformat(),
+        }
+        for each in (0, 1)
+    ]
+    disk = {"ServiceCategory": "Storage", "PricingUnit": "GB-Months"} | hours[0]
+    found = [*(august("30") | hour for hour in hours), august("6") | disk]
+    if is_settled_first:
+        scene.settle_all(NOW)
+    take_file(bill_files.write(world.folder / "b.csv", found), clock=lambda: NOW)
+    scene.settle_all(NOW)
+    of_nodes = Charge.objects.filter(kind="node_hour")
+    sums = of_nodes.values("node__period").annotate(all=Sum("effective_micros"))
+    # By what was estimated of each, which is rounded to micro-units.
+    assert sorted(round(each["all"] / 100) for each in sums) == [200_000, 400_000]
+    assert effective(charge__kind="service") == 6
+    assert effective() == 66
+
+
 @pytest.mark.parametrize(
     ("provider_id", "resource"),
     [

@@ -28,21 +28,23 @@ HOURS_BILLED: LiteralString = """
               * 3600000 END
 """
 ITS_HOUR: LiteralString = "date_trunc('hour', row.starts_at, 'UTC')"
-IS_SHORT: LiteralString = (
-    "row.ends_at <= date_trunc('hour', row.starts_at, 'UTC') + interval '1 hour'"
-)
-# The node that a row is of: of several that bore its name one after the other, the one that lived
-# longest in its hour.
+# An hour in which one life of a name ended and the next began is of both, as a longer row is.
+IS_SHORT: LiteralString = """
+    (row.ends_at <= date_trunc('hour', row.starts_at, 'UTC') + interval '1 hour'
+     AND (found.lives IS NULL OR (
+         SELECT count(*) FROM fleet_node_fact AS life
+         WHERE life.id = ANY(found.lives)
+           AND life.period && tstzrange(date_trunc('hour', row.starts_at, 'UTC'),
+               date_trunc('hour', row.starts_at, 'UTC') + interval '1 hour')) <= 1))
+"""
+# The node that a short row is of: of several that bore its name one after the other, the one that
+# lived in its hour.
 ITS_NODE: LiteralString = """
     CASE WHEN found.lives IS NULL THEN found.node_id ELSE coalesce((
         SELECT life.id FROM fleet_node_fact AS life
         WHERE life.id = ANY(found.lives)
           AND life.period && tstzrange(date_trunc('hour', row.starts_at, 'UTC'),
               date_trunc('hour', row.starts_at, 'UTC') + interval '1 hour')
-        ORDER BY least(upper(life.period), date_trunc('hour', row.starts_at, 'UTC')
-                                           + interval '1 hour')
-                 - greatest(lower(life.period), date_trunc('hour', row.starts_at, 'UTC')) DESC,
-                 life.id
         LIMIT 1), found.node_id) END
 """
 LIVES_THEN: LiteralString = """

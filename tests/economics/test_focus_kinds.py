@@ -19,6 +19,10 @@ from tests.economics.focus_tables import read_row
         (("Compute", "DataTransfer-Out-Bytes", ""), "GB", "network"),
         (("Networking", "x", ""), "Hours", "network"),
         (("Compute", "NatGateway-Hours", "per NAT Gateway hour"), "Hrs", "network"),
+        (("Compute", "External IP Charge on a Standard VM", ""), "hour", "network"),
+        (("Compute", "", "Static Ip Charge in Iowa"), "hour", "network"),
+        (("Compute", "USE1-PublicIPv4:InUseAddress", ""), "Hrs", "network"),
+        (("Compute", "CPUCredits:t3", "T3 CPU Credits"), "vCPU-Hours", "other"),
         (("Compute", "BoxUsage", "Windows licence fee"), "Hours", "licence"),
         (("Compute", "SoftwareUsage:t2", "AWS Marketplace software"), "Hrs", "licence"),
         (("Compute", "requests", ""), "Count", "other"),
@@ -46,6 +50,12 @@ def test_tax_credit_and_commitments_are_told_before_the_service(charge, kind):
 def test_a_row_without_a_pricing_unit_is_told_by_what_it_consumed():
     assert read_row(PricingUnit="", ConsumedUnit="Hours").frame.kind == "compute"
     assert read_row(PricingUnit="", ConsumedUnit="GB").frame.kind == "other"
+
+
+def test_what_is_billed_with_a_machines_id_and_is_not_its_time_is_not_its_time():
+    for usage_type in ("External IP Charge on a Standard VM", "CPUCredits:t3"):
+        service = ServiceSaid("Compute", usage_type, "", "Compute Engine")
+        assert kind_of(("Usage", "", False), service, "hour", is_of_machine=True) != "compute"
 
 
 EC2 = "Amazon Elastic Compute Cloud"

@@ -16,14 +16,16 @@ DISKS = re.compile(
     r"\bEBS\b|volume|snapshot|disk|\bPD\b|GB[- ]?Mo|GiB[- ]?Mo|gibibyte[ -]month", re.IGNORECASE
 )
 NETWORKS = re.compile(
-    r"transfer|bandwidth|egress|ingress|NAT ?gateway|load ?balanc|\bvpc\b|elastic ?ip|"
-    r"IdleAddress|PublicIPv4",
+    r"transfer|bandwidth|egress|ingress|NAT ?gateway|load ?balanc|\bvpc\b|IdleAddress|"
+    r"(elastic|external|static|public|reserved) ?ip(v[46])?(s|\b)|\bip ?(address|charge)",
     re.IGNORECASE,
 )
 # AWS bills software of its marketplace, by the hour of a machine, as SoftwareUsage.
 LICENCES = re.compile(
     r"licen[cs]e|licencia|subscription fee|\bRHEL\b|marketplace|\bSoftwareUsage\b", re.IGNORECASE
 )
+# Bursting of a machine beyond its size is billed by the hour of a core, with the machine's id.
+CPU_CREDITS = re.compile(r"cpu ?credits?", re.IGNORECASE)
 # AWS: an on-demand capacity reservation (UnusedBox), on dedicated hosts (UnusedDed).
 UNUSED_CAPACITY = re.compile(r"\bUnused(Box|Ded)\b", re.IGNORECASE)
 TIMES = re.compile(
@@ -124,7 +126,8 @@ def kind_of(
         return CAPACITY
     if beside := _kind_beside(service, unit):
         return beside
-    is_timed = service.category.lower() in COMPUTING and TIMES.search(unit)
+    is_burst = CPU_CREDITS.search(f"{service.usage_type} {service.description}")
+    is_timed = service.category.lower() in COMPUTING and TIMES.search(unit) and not is_burst
     is_time = is_timed or (is_of_machine and may_be_time(category, service, unit))
     return COMPUTE if is_time else OTHER
 

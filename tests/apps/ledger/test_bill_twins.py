@@ -14,9 +14,11 @@ from django.db.models import F, Sum
 from apps.economics.focus.names import are_one_period, payer_key, provider_key
 from apps.ledger.actions import bill_twins, bills, close
 from apps.ledger.actions.bill_acceptance import accept_unread_rows
+from apps.ledger.actions.exchanging import state_rate
 from apps.ledger.models import Bill, BillImport, BillTwin, Line
 from apps.ledger.queries.bills.twins import open_twins
 from apps.ledger.queries.closes.checklist import checklist
+from apps.pricing import actions as pricing
 from controlplane.ledger_audit import audit_here
 from tests import make, rest
 from tests.apps.console.people import signed_in
@@ -116,6 +118,22 @@ def test_the_old_one_or_both_may_count_and_both_are_not_asked_about_again(
     again = deliver(tmp_path, as_aws("62"))
     assert again.is_held == (choice == "old")
     assert billed() == (122 if choice == "old" else 184)
+
+
+@pytest.mark.parametrize(("choice", "counts"), [("old", 122), ("new", 120), ("both", 242)])
+def test_one_month_in_two_currencies_is_asked_about(
+    tmp_path: Path, fay: int, choice: str, counts: int
+) -> None:
+    rate = pricing.NewExchangeRate(JULY.date(), "EUR", "USD", Decimal(2))
+    state_rate(rate=rate, at=LATER)
+    deliver(tmp_path, as_aws("122"))
+    late = deliver(tmp_path, as_aws("60", BillingCurrency="EUR"))
+    assert late.is_held
+    assert billed() == 122
+    assert "one is in USD, the other in EUR" in late.flags[0]
+    (twin,) = BillTwin.objects.all()
+    bill_twins.decide_twin(twin_id=twin.id, choice=choice, person_id=fay, reason="y", at=LATER)
+    assert billed() == counts
 
 
 def test_one_months_report_as_cur_and_then_as_focus_counts_once(tmp_path: Path, fay: int) -> None:

@@ -54,8 +54,8 @@ def _meanwhile(twin: TwinFact) -> str:
     return "both count: their month is closed" if twin.both_count else "the old one counts"
 
 
-def _amount(amount: Decimal | None, twin: TwinFact) -> tuple[Decimal, str] | None:
-    return None if amount is None else (amount, twin.bill.currency)
+def _amount(amount: Decimal | None, bill: BillFact) -> tuple[Decimal, str] | None:
+    return None if amount is None else (amount, bill.currency)
 
 
 def _sum_column(basis: str, of: Callable[[BillSums], Decimal | None]) -> Column[BillFact]:
@@ -106,10 +106,13 @@ TWINS = Table[TwinFact](
                href=lambda twin: reverse("choose-bill", args=[twin.id])),
         Column("period", "Period", lambda twin: period_words(twin.bill)),
         Column("new", "New one", lambda twin: twin.bill.issuer, note=_told_by),
-        Column("new_billed", "It bills", lambda twin: _amount(twin.new_billed, twin), BILLED),
+        Column("new_billed", "It bills", lambda twin: _amount(twin.new_billed, twin.bill), BILLED),
+        Column("new_currency", "", lambda twin: twin.bill.currency),
         Column("old", "Old one", lambda twin: twin.other.issuer,
                note=lambda twin: twin.other.account),
-        Column("old_billed", "It bills", lambda twin: _amount(twin.other.sums.billed, twin), BILLED),
+        Column("old_billed", "It bills",
+               lambda twin: _amount(twin.other.sums.billed, twin.other), BILLED),
+        Column("old_currency", "", lambda twin: twin.other.currency),
         Column("meanwhile", "Meanwhile", _meanwhile, WRAPPED),
     ),
     noun=("pair", "pairs"),

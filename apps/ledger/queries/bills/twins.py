@@ -167,6 +167,8 @@ def _why_twins(bill: Bill, other: Bill, kind: str, kinds: Sequence[str]) -> str:
     said = []
     if bill.issuer != other.issuer:
         said.append(f"{other.issuer} and {bill.issuer} are one provider")
+    if bill.currency != other.currency:
+        said.append(f"one is in {other.currency}, the other in {bill.currency}")
     if kind not in kinds:
         said.append(f"one came as {' and '.join(kinds)}, the other as {kind}")
     if bill.account != other.account:
@@ -181,11 +183,13 @@ def _period(bill: Bill) -> str:
 
 
 def _of_one_payer(bill: Bill) -> list[Bill]:
-    """Every bill of its payer, provider, time and currency, itself too."""
-    near = Bill.objects.filter(
-        currency=bill.currency, starts_at__lt=bill.ends_at, ends_at__gt=bill.starts_at
-    )
-    return [other for other in near.order_by("id") if _is_one_payer(bill, other)]
+    """Every bill of its payer, provider and time, itself too; in another currency only those of its own issuer.
+
+    Regional companies of one provider do bill one payer in their own currencies; one company does not.
+    """
+    near = Bill.objects.filter(starts_at__lt=bill.ends_at, ends_at__gt=bill.starts_at)
+    same = near.filter(Q(currency=bill.currency) | Q(issuer=bill.issuer))
+    return [other for other in same.order_by("id") if _is_one_payer(bill, other)]
 
 
 def _is_one_payer(bill: Bill, other: Bill) -> bool:

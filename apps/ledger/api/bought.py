@@ -111,6 +111,14 @@ class CommitmentOut(serializers.Serializer[Any]):
     source = serializers.CharField()  # type: ignore[assignment]  # see CommitmentIn
 
 
+class EnteredCommitmentOut(CommitmentOut):
+    """The same as it was entered."""
+
+    remarks = serializers.ListField(
+        child=serializers.CharField(), help_text="its names that no pool and no table has"
+    )
+
+
 def new_commitment(asked: Mapping[str, Any]) -> actions.NewCommitment:
     """What was asked for; refuses a pool or a team that nobody knows, by its field."""
     said = dict(asked)
@@ -123,6 +131,12 @@ def new_commitment(asked: Mapping[str, Any]) -> actions.NewCommitment:
         pool_id=_id_named("pool", pool, {each.name: each.id for each in pools().values()}),
         owner_id=_id_named("owner", owner, {each.name: each.id for each in teams()}),
     )
+
+
+def told_entered(fact: CommitmentFact, asked: actions.NewCommitment) -> dict[str, Any]:
+    """A commitment as it was entered, with what nobody knows of its names."""
+    remarks = actions.unknown_names(actions.as_pools_say(asked))
+    return told_commitment(fact) | {"remarks": list(remarks)}
 
 
 def told_commitment(fact: CommitmentFact) -> dict[str, Any]:

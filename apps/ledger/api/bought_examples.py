@@ -31,7 +31,8 @@ _COMMITMENT = {
     "source": "order 2026-17",
 }
 COMMITMENTS = listed("Commitments", _COMMITMENT)
-COMMITMENT = answered("Commitment", _COMMITMENT, 200, 201)
+COMMITMENT = answered("Commitment", _COMMITMENT)
+ENTERED_COMMITMENT = answered("Entered commitment", _COMMITMENT | {"remarks": []}, 200, 201)
 NEW_COMMITMENT = sent(
     "New commitment",
     {

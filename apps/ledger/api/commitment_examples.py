@@ -41,3 +41,4 @@ THOUGHT_OF = sent(
 )
 THOUGHT_END = sent("End thought of", {"ended_at": "2026-03-02T18:00:00Z"})
 MOVED = answered("What would move", _MOVED)
+ENTERED_MOVED = answered("What would move once it is entered", _MOVED | {"remarks": []})

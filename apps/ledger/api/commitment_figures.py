@@ -60,6 +60,14 @@ class MovedOut(serializers.Serializer[Any]):
     difference = MoneyOut(allow_null=True)
 
 
+class EnteredMovedOut(MovedOut):
+    """The same of what would be entered."""
+
+    remarks = serializers.ListField(
+        child=serializers.CharField(), help_text="its names that no pool and no table has"
+    )
+
+
 class CommitmentFigures(RestView):
     """How well commitments are used."""
 
@@ -97,14 +105,16 @@ class CommitmentPreview(RestView):
     @extend_schema(
         operation_id="preview_commitment",
         request=CommitmentIn,
-        responses=MovedOut,
-        examples=[examples.THOUGHT_OF, examples.MOVED],
+        responses=EnteredMovedOut,
+        examples=[examples.THOUGHT_OF, examples.ENTERED_MOVED],
     )
     def post(self, request: Request) -> Response:
         """The past hours it would be charged in; nothing is entered."""
         asked = new_commitment(parsed(CommitmentIn, request))
         actions.check_commitment(asked)
-        return _told_moved(if_entered(actions.as_bought(asked), timezone.now()))
+        moved = if_entered(actions.as_bought(asked), timezone.now())
+        remarks = actions.unknown_names(actions.as_pools_say(asked))
+        return Response(_told_moved(moved) | {"remarks": list(remarks)})
 
 
 class CommitmentEndPreview(RestView):
@@ -121,8 +131,8 @@ class CommitmentEndPreview(RestView):
     def post(self, request: Request, commitment_id: int) -> Response:
         """The past hours that it would no longer cover; nothing is ended."""
         ended_at: datetime = parsed(CommitmentEndIn, request)["ended_at"]
-        return _told_moved(if_ended(commitment_id, ended_at, timezone.now()))
+        return Response(_told_moved(if_ended(commitment_id, ended_at, timezone.now())))
 
 
-def _told_moved(moved: Moved) -> Response:
-    return Response(told_as(MovedOut, moved, organisation().currency))
+def _told_moved(moved: Moved) -> dict[str, Any]:
+    return told_as(MovedOut, moved, organisation().currency)

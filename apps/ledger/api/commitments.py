@@ -12,8 +12,10 @@ from apps.ledger.api.bought import (
     CommitmentEndIn,
     CommitmentIn,
     CommitmentOut,
+    EnteredCommitmentOut,
     new_commitment,
     told_commitment,
+    told_entered,
 )
 from apps.pricing import actions
 from apps.pricing.queries.commitments import CommitmentFact, commitment, commitments
@@ -52,8 +54,8 @@ class Commitments(CommitmentsView):
         operation_id="add_commitment",
         request=CommitmentIn,
         parameters=[REPEAT_KEY],
-        responses={201: CommitmentOut, 200: CommitmentOut},
-        examples=[examples.NEW_COMMITMENT, examples.COMMITMENT],
+        responses={201: EnteredCommitmentOut, 200: EnteredCommitmentOut},
+        examples=[examples.NEW_COMMITMENT, examples.ENTERED_COMMITMENT],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -68,8 +70,8 @@ class Commitments(CommitmentsView):
             held = _entered_already(asked)
             if held is None:
                 raise
-            return Response(told_commitment(held))
-        return Response(told_commitment(commitment(commitment_id)), status=201)
+            return Response(told_entered(held, asked))
+        return Response(told_entered(commitment(commitment_id), asked), status=201)
 
 
 class CommitmentView(CommitmentsView):

@@ -117,3 +117,13 @@ def test_figures_of_a_window_are_told_with_what_is_undefined_as_null() -> None:
     assert told[used]["unused"] == {"amount": "20.000000", "currency": "USD"}
     assert (told[idle]["utilisation"], told[idle]["effective_savings_rate"]) == (None, None)
     assert commitment(idle).name == "later"
+
+
+def test_names_that_nobody_knows_are_remarked_as_it_is_entered(finn: Caller) -> None:
+    odd = RESERVED | {"provider": "moon"}
+    said = "No pool has the provider 'moon', and no table: it covers nothing until a pool has it."
+    assert finn.post("commitments/preview", odd).json()["remarks"][0] == said
+    assert finn.post("commitments", odd).json()["remarks"][0] == said
+    # The very same again.
+    assert finn.post("commitments", odd).json()["remarks"][0] == said
+    assert "remarks" not in finn.get("commitments").json()["results"][0]

@@ -57,6 +57,7 @@ _COSTS = {
     "self_host_per_million": 1.005263,
     "api_per_million": 1.28,
     "cheaper": "self_host",
+    "is_served": True,
     "pools": [
         {
             "name": "engine",
@@ -119,7 +120,7 @@ _ANSWER: dict[str, Any] = {
     "levers": [
         {
             "name": "FP8 weights", "self_host_month": 38200.0, "api_month": 48640.0,
-            "first": 29843.75, "durable": 29843.75,
+            "first": 29843.75, "durable": 29843.75, "is_served": True,
         }
     ],
     "cheapest_ways": [{"requests": 0.0, "name": "long prompt"}],

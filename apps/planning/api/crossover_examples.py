@@ -107,6 +107,7 @@ _ANSWER: dict[str, Any] = {
         "first_break_even": _SPREAD,
         "durable_break_even": _SPREAD,
         "durable_share": 1.0,
+        "served_share": 1.0,
     },
     "tornado": [
         {

@@ -10,3 +10,7 @@ class PurchaseOption(StrEnum):
     SPOT = "spot"
     RESERVED = "reserved"
     OWNED = "owned"
+
+
+PAID_BY_THE_HOUR = frozenset({PurchaseOption.ON_DEMAND, PurchaseOption.SPOT})
+"""What is given back is paid no more. Reserved and owned capacity is paid whether it is used or not."""

@@ -16,7 +16,7 @@ from apps.economics.moves.choice import (
 )
 from apps.economics.moves.commitment import commitment_saving, demand_floor
 from apps.economics.moves.disruption import DisruptionClass, move_worth, spot_disruption
-from apps.economics.moves.idle import idle_saving, is_idle_again
+from apps.economics.moves.idle import idle_saving, is_idle_again, measured_saving
 from apps.economics.moves.saving import (
     MachineFill,
     SavingPoint,
@@ -326,3 +326,11 @@ def test_idle_saves_at_the_margin_from_half_to_all_of_a_week_as_it_is() -> None:
     assert idle_saving([42, 42], 1_000_000) == SavingRange(91_250_000, 136_875_000, 182_500_000)
     uneven = idle_saving([0, 84], 1_000_000)
     assert (uneven.low, uneven.high) == (0, 182_500_000)
+
+
+def test_what_was_seen_to_be_givable_is_saved_with_the_errors_of_its_weeks() -> None:
+    # A week of 168 h with 42 GPU-hours of a dollar: a month of 730 has 182.50.
+    assert measured_saving([42, 42], 1_000_000) == SavingRange(*[182_500_000] * 3)
+    uneven = measured_saving([20, 64], 1_000_000)
+    assert uneven.low < uneven.likely == 182_500_000 < uneven.high
+    assert measured_saving([0, 84], 1_000_000).low == 0, "never below nothing"

@@ -91,6 +91,9 @@ class RecommendationOut(serializers.Serializer[Any]):
     saving_low = MoneyOut(source="saving.low")
     saving_likely = MoneyOut(source="saving.likely")
     saving_high = MoneyOut(source="saving.high")
+    range_basis = serializers.CharField(
+        help_text="measured, or assumed; empty of what was proposed before that was kept"
+    )
     frees_gpu_hours = serializers.FloatField(
         allow_null=True, help_text="a month, on GPUs that are paid anyway"
     )
@@ -218,6 +221,7 @@ EXAMPLE: dict[str, Any] = {
     "saving_low": dollars("8609.830000"),
     "saving_likely": dollars("12914.740000"),
     "saving_high": dollars("17219.650000"),
+    "range_basis": "measured",
     "frees_gpu_hours": None,
     "one_time": dollars("0.000000"),
     "effort_hours": 4,
@@ -225,7 +229,9 @@ EXAMPLE: dict[str, Any] = {
     "risk_reason": "who comes back to it waits for a GPU",
     "why": "43% of the GPU time that it held in the last 4 weeks was idle.",
     "computed": "GPU-hours held idle in a month × the marginal price of a GPU-hour there.",
-    "doubts": [],
+    "doubts": [
+        "looked for weeks in which it needed its GPUs, in the last 28 days: in the least idle of them 39% of what it held was idle"
+    ],
     "evidence": [
         {
             "what": "GPU-hours held idle, week by week",

@@ -30,7 +30,8 @@ TO_BE_DONE = (str(RecommendationState.OPEN), str(RecommendationState.CLAIMED))
 class RecommendationFact:
     """A recommendation; see its table and `RecommendationProposal` for what each field is.
 
-    Micro-units of a month of 730 h at the marginal price. From the claim on they are what was promised then.
+    Micro-units of a month of 730 h at the marginal price. From the claim on they are what was promised then. `range_basis`
+    is empty of what was proposed before it was kept.
     """
 
     id: int
@@ -68,6 +69,7 @@ class RecommendationFact:
     claimed_at: datetime | None
     snoozed_until: datetime | None
     done_at: datetime | None
+    range_basis: str = ""
 
     def without_prices(self) -> "RecommendationFact":
         """The same for who reads no prices: evidence that names none."""
@@ -271,7 +273,7 @@ def _seen_by(team_ids: frozenset[int] | None) -> Q:
 
 def _fact_of(row: Recommendation, team_ids: frozenset[int] | None) -> RecommendationFact:
     said: Mapping[str, Any] = row.proposal
-    own = {name: getattr(row, name) for name in RecommendationFact.__slots__ if name not in said}
+    own = {name: getattr(row, name) for name in RecommendationFact.__slots__ if hasattr(row, name)}
     fact = RecommendationFact(
         **own
         | dict(said)

@@ -39,6 +39,7 @@ def proposal(key: str = "7:2", likely: int = 1_000, **given: Any) -> Recommendat
         "why": "Nobody asked it anything for four weeks.",
         "computed": "What it was charged in four weeks, over a month of 730 hours",
         "cells": frozenset([key]),
+        "doubts": ("looked for requests in the last 28 days: none",),
         "evidence": (
             RecommendationEvidence("Requests", "0 in 28 days", "/services/7"),
             RecommendationEvidence("Rate", "$2.00 a GPU-hour", "/prices", is_price=True),

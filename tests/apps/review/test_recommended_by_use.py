@@ -7,10 +7,12 @@ import pytest
 from django.utils import timezone
 
 from apps.economics.checkpoints import best_cadence, cadence_excess
+from apps.economics.hours import HOUR_MS
 from apps.economics.run_time import Bucket
 from apps.economics.states import State
-from apps.ledger.models import LedgerDay
+from apps.ledger.models import LedgerDay, Line
 from apps.review.queries.recommending.checkpoint_cadence import detect_cadences
+from apps.review.queries.recommending.idle_holders import detect_idle_holders
 from apps.review.queries.recommending.proposal import DetectedKind, RecommendationProposal
 from apps.review.queries.recommending.starved_runs import detect_starved_runs
 from apps.review.queries.recommending.unused_work import detect_unused_work
@@ -18,6 +20,7 @@ from apps.unit_economics.models import ServiceTotal
 from tests import make
 from tests.apps.placement import move_scene
 from tests.apps.placement.move_scene import AT, BEGUN, MONDAY
+from tests.apps.review import recommended
 from tests.apps.unit_economics.planted_runs import (
     plant_attempt,
     plant_day,
@@ -86,7 +89,7 @@ def test_one_week_of_waiting_is_no_habit_and_paid_gpus_are_freed() -> None:
     workload_id, _ = move_scene.make_work()
     plant_waits(workload_id, 30.0, count=7)
     assert detect_starved_runs(AT).proposals == []
-    committed, _ = move_scene.make_work("committed", is_committed=True)
+    committed, _ = move_scene.make_work("committed", is_committed=True, region="us-west-2")
     plant_waits(committed, 30.0)
     proposal = only(detect_starved_runs(AT))
     assert (proposal.saving.high, proposal.spend_micros) == (0, 0)
@@ -209,3 +212,74 @@ def test_a_job_without_any_activity_for_two_weeks_is_to_be_stopped_where_that_wa
 def test_nothing_is_looked_at_before_the_ledger_has_weeks() -> None:
     for detect in (detect_starved_runs, detect_cadences, detect_unused_work):
         assert detect(AT).not_looked
+
+
+def leave_idle(workload_id: int) -> None:
+    """It held its GPUs for two weeks, and was idle of each day from noon on; so say days and hours."""
+    LedgerDay.objects.filter(workload_id=workload_id).update(
+        unit_milliseconds=8 * 12 * HOUR_MS, held_milliseconds=8 * 12 * HOUR_MS
+    )
+    for row in LedgerDay.objects.filter(workload_id=workload_id):
+        half = {
+            name: getattr(row, name) // 2
+            for name in ("list_micros", "contracted_micros", "effective_micros", "billed_micros")
+        }
+        LedgerDay.objects.filter(pk=row.pk).update(**half)
+        row.pk = None
+        row.state = int(State.HELD_IDLE)
+        for name, amount in half.items():
+            setattr(row, name, amount)
+        row.save()
+    Line.objects.filter(workload_id=workload_id, hour__hour__gte=12).update(
+        state=int(State.HELD_IDLE)
+    )
+
+
+@pytest.mark.parametrize("option", ["on_demand", "spot"])
+def test_gpus_held_idle_for_hours_save_what_an_idle_timeout_gives_back_on_demand_and_on_spot(
+    option: str,
+) -> None:
+    """Of twelve idle hours the first is the timeout's; what is paid by the hour goes away, spot too."""
+    workload_id, _ = move_scene.make_work("jupyter", kind="notebook", purchase_option=option)
+    leave_idle(workload_id)
+    proposal = only(detect_idle_holders(AT))
+    saved = 8 * 11 * 7 * PRICE * MONTH_OF_WEEK
+    ends = [proposal.saving.low, proposal.saving.likely, proposal.saving.high]
+    assert ends == pytest.approx([saved] * 3, rel=1e-6)
+    assert proposal.range_basis == "measured"
+    looked, went_on, few = proposal.doubts
+    assert looked.endswith("in the least idle of them 50% of what it held was idle")
+    assert "it went on 13 times" in went_on, "each of 13 mornings after a night"
+    assert few == "only two weeks are known"
+
+
+@pytest.mark.parametrize("option", ["owned", "reserved"])
+def test_owned_and_reserved_gpus_are_paid_anyway(option: str) -> None:
+    workload_id, _ = move_scene.make_work("jupyter", kind="notebook", purchase_option=option)
+    leave_idle(workload_id)
+    proposal = only(detect_idle_holders(AT))
+    assert (proposal.saving.high, proposal.spend_micros) == (0, 0)
+    assert proposal.frees_gpu_hours == pytest.approx(8 * 11 * 7 * MONTH_OF_WEEK)
+
+
+def test_what_a_commitment_covers_is_worth_what_it_would_cover_instead() -> None:
+    """Idle GPUs of a commitment, beside the same ones on demand: given back, it covers those, which are paid no more."""
+    idle, _ = move_scene.make_work("jupyter", kind="notebook", is_committed=True, hourly=24_000_000)
+    _, beside = move_scene.make_work("llm")
+    leave_idle(idle)
+    proposal = only(detect_idle_holders(AT))
+    assert proposal.saving.likely == pytest.approx(8 * 11 * 7 * PRICE * MONTH_OF_WEEK, rel=1e-6)
+    assert f"pool:{beside}" in proposal.cells, "those dollars are another's to save too"
+
+
+def test_a_commitment_covers_no_spot_and_no_other_machine_instead() -> None:
+    idle, _ = move_scene.make_work("jupyter", kind="notebook", is_committed=True)
+    move_scene.make_work("cheap", purchase_option="spot")
+    move_scene.make_work("far", region="us-west-2")
+    leave_idle(idle)
+    assert only(detect_idle_holders(AT)).saving.high == 0
+
+
+def test_nothing_is_proposed_of_which_nobody_looked_for_what_speaks_against_it() -> None:
+    with pytest.raises(ValueError, match="looked for"):
+        DetectedKind("zombie", "services").propose(recommended.proposal(doubts=()))

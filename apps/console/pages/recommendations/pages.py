@@ -264,7 +264,7 @@ def _figures_of(
     measured = None if newest is None else newest.measured
     return (
         Figure("Saves a month", whole_amount(fact.saving.likely, currency), "likely"),
-        Figure("Range, p10 to p90", words.range_said(fact.saving, currency), "a month"),
+        Figure(words.range_label(fact), words.range_said(fact.saving, currency), "a month"),
         Figure("Frees", f"{freed:,.0f} GPU-hours", "a month, on GPUs that are paid anyway")
         if freed
         else Figure("Spent there", whole_amount(fact.spend_micros, currency), "a month, paid by the hour"),
@@ -285,7 +285,7 @@ def _facts_of(
         ("Why", fact.why),
         ("How it was computed", fact.computed),
         ("Risk", f"{words.RISKS[fact.risk].label}: {fact.risk_reason}"),
-        ("What speaks against it", "; ".join(fact.doubts) or "nothing"),
+        ("What speaks against it", "; ".join(fact.doubts) or words.NOT_SOUGHT),
         ("Whose it is", names.get(fact.team_id or 0, words.ORGANISATION)),
         ("Who sees to it", f"{owner}{due}" if owner else words.NOBODY),
         ("Measured", words.measuring_said(fact, newest)),

@@ -19,6 +19,7 @@ from apps.review.queries.recommendations import (
     RecommendationStepFact,
     SettledSaving,
 )
+from apps.review.queries.recommending.proposal import ASSUMED
 from apps.show.amounts import counted
 
 
@@ -88,7 +89,8 @@ RECOMMENDATIONS = Table[RecommendationRow](
         Column("likely", "Saves a month", lambda row: row.fact.saving.likely, WHOLE_MONEY, csv="saving_likely_per_month",
                note=_saving_note),
         Column("range", "p10 to p90", lambda row: row.fact.saving.high, FIGURE, csv="",
-               shown=lambda row, locale: words.range_said(row.fact.saving, locale.currency), sorts=False),
+               shown=lambda row, locale: words.range_said(row.fact.saving, locale.currency), sorts=False,
+               note=lambda row: "assumed" if row.fact.range_basis == ASSUMED else ""),
         Column("risk", "Risk, effort", lambda row: words.RISKS[row.fact.risk].label, csv="risk",
                order=lambda row: list(words.RISKS).index(row.fact.risk), note=lambda row: f"{row.fact.effort_hours}\N{NO-BREAK SPACE}h"),
         Column("team", "Team", lambda row: row.team or words.ORGANISATION),
@@ -110,6 +112,7 @@ RECOMMENDATIONS = Table[RecommendationRow](
         Column("doubts", "", lambda row: "; ".join(row.fact.doubts)),
         Column("risk_reason", "", lambda row: row.fact.risk_reason),
         Column("frees", "", lambda row: row.fact.frees_gpu_hours, csv="frees_gpu_hours"),
+        Column("basis", "", lambda row: row.fact.range_basis, csv="range_basis"),
         Column("group", "", lambda row: row.fact.exclusive_group, COUNT, csv="exclusive_group"),
         Column("counted", "", lambda row: str(row.fact.is_counted).lower(), csv="is_counted"),
         Column("matter", "", lambda row: row.fact.matter),

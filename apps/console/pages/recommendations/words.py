@@ -14,6 +14,7 @@ from apps.review.queries.recommendations import (
     SettledSaving,
 )
 from apps.review.queries.recommending.kinds import KIND_LABELS
+from apps.review.queries.recommending.proposal import ASSUMED
 from apps.show.amounts import counted
 from apps.show.money import whole_amount
 from apps.show.time import instant
@@ -56,6 +57,14 @@ def summed(savings: Sequence[SavingRange]) -> SavingRange:
 def counted_saving(facts: Sequence[RecommendationFact], state: str) -> SavingRange:
     """Of those in a state that may be added up."""
     return summed([each.saving for each in facts if each.is_counted and each.state == state])
+
+
+NOT_SOUGHT = "not looked for when it was proposed"
+
+
+def range_label(fact: RecommendationFact) -> str:
+    """Whether the ends were measured."""
+    return "Range, assumed" if fact.range_basis == ASSUMED else "Range, p10 to p90"
 
 
 def list_finding(facts: Sequence[RecommendationFact], state: str, currency: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from apps.economics.eligibility import NEVER_COVERED
 from apps.economics.hours import HOUR
 from apps.economics.money import MICROS
 from apps.economics.moves.commitment import commitment_saving, demand_floor
@@ -37,7 +38,7 @@ def look_to_commitment(work: FleetWork, at: datetime) -> KindLook:
         if not any(any(week) for week in weeks):
             look.decline(
                 move_key(MoveKind.TO_COMMITMENT, family.name),
-                "none of its GPUs are paid by the hour",
+                "none of its GPUs are on demand, paid by the hour",
             )
         elif portfolio is None or portfolio.answer is None:
             look.decline(
@@ -53,12 +54,21 @@ def _rented_weeks(work: FleetWork, family: PoolFamily) -> list[list[float]]:
     found = []
     for week in work.span.weeks:
         hours = defaultdict[datetime, float](float)
-        for pool in family.pools:
+        for pool in _coverable(work, family):
             for hour, gpus in work.rented.get(pool.id, {}).items():
                 hours[hour] += gpus
         count = (week.ends_at - week.starts_at) // HOUR
         found.append([hours[week.starts_at + place * HOUR] for place in range(count)])
     return found
+
+
+def _coverable(work: FleetWork, family: PoolFamily) -> list[PoolFact]:
+    """Those that are paid by the hour and that a commitment may cover: never spot."""
+    return [
+        pool
+        for pool in family.pools
+        if pool.id in work.rented and pool.purchase_option not in NEVER_COVERED
+    ]
 
 
 def _look_at(
@@ -104,7 +114,11 @@ def _look_at(
 
 def _price_of(work: FleetWork, family: PoolFamily) -> float | None:
     """Micro-units of a GPU-hour on demand, as the ledger has it; the least of its pools."""
-    prices = [work.rented_price[pool.id] for pool in family.pools if pool.id in work.rented_price]
+    prices = [
+        work.rented_price[pool.id]
+        for pool in _coverable(work, family)
+        if pool.id in work.rented_price
+    ]
     return min(prices, default=None)
 
 
@@ -116,7 +130,7 @@ def _commitment_proposal(
     asked: tuple[PortfolioRunFact, datetime],
 ) -> MoveProposal:
     (offer, gpus, floor, price), (portfolio, at) = found, asked
-    pools = [pool for pool in family.pools if pool.id in work.rented]
+    pools = _coverable(work, family)
     ids = {pool.id for pool in pools}
     cells = [cell for cell in work.cells if cell.pool.id in ids and cell.addressable_micros > 0]
     rented = sum(sum(week) for week in weeks)

@@ -183,5 +183,5 @@ def _place_proposal(
         ),
         doubts=tuple(doubts),
         why=f"The same GPUs cost less there by the hour; {moved}.",
-        cells=frozenset([cell.key]),
+        cells=cell.money_cells,
     )

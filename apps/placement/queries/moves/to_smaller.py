@@ -156,7 +156,7 @@ def _smaller_proposal(
             f" {seen.need.memory_bytes / GIB:,.1f} GiB: {MEMORY_MARGIN:g} times that fits, and by their peaks"
             f" it would be active less than {MOST_WORKED:.0%} of the time there."
         ),
-        cells=frozenset([cell.key]),
+        cells=cell.money_cells,
     )
 
 

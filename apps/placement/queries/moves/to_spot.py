@@ -172,7 +172,7 @@ def _spot_proposal(
         evidence=_spot_evidence(cell, habit, offer),
         doubts=tuple(_spot_doubts(work, habit, offer)),
         why=_why_words(measured, move),
-        cells=frozenset([cell.key]),
+        cells=cell.money_cells,
     )
 
 

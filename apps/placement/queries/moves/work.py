@@ -8,13 +8,13 @@ from datetime import date, datetime, timedelta
 from apps.accounts.queries import organisation
 from apps.economics.hours import HOUR, HOUR_MS, first_hour
 from apps.economics.moves.saving import WorkWeek, monthly
-from apps.economics.purchase import PurchaseOption
 from apps.fleet.queries import PoolFact, pools
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.cube import CubeQuestion, explore
 from apps.ledger.queries.kinds import ChargeKind
-from apps.ledger.queries.purchases import BoughtHour, bought_hours
+from apps.ledger.queries.purchases import bought_hours
 from apps.ledger.queries.windows import Window
+from apps.placement.queries.moves.margin import RentedHours, rented_hours
 from apps.workloads.queries import WorkloadFact, workloads
 
 DAY, WEEK = timedelta(days=1), timedelta(days=7)
@@ -45,9 +45,10 @@ class MoveSpan:
 
 @dataclass(frozen=True, slots=True)
 class WorkCell:
-    """A workload on a pool. `weeks` are what it was charged for GPUs that are paid by the hour, week by week.
+    """A workload on a pool. `weeks` are what leaving it would save, week by week, at the marginal price.
 
-    `paid_by_hour` is the part of the pool's GPU-hours that no commitment covers: only that is saved by leaving.
+    `paid_by_hour` is the part of its GPU-hours for which something is paid no more once they are given back: on demand and on
+    spot what no commitment covers, and of the rest what a commitment would cover of `released_to`, other pools that are on demand.
     """
 
     workload: WorkloadFact
@@ -56,11 +57,17 @@ class WorkCell:
     charged_micros: int
     unpriced_ms: int
     paid_by_hour: float
+    released_to: frozenset[int] = frozenset()
 
     @property
     def key(self) -> str:
         """What two moves that touch the same dollars have in common."""
         return f"{self.workload.id}:{self.pool.id}"
+
+    @property
+    def money_cells(self) -> frozenset[str]:
+        """The dollars that leaving it saves: its own, and those of the pools that a commitment would cover instead."""
+        return frozenset([self.key, *(f"pool:{pool_id}" for pool_id in self.released_to)])
 
     @property
     def addressable_micros(self) -> float:
@@ -128,38 +135,13 @@ def fleet_work(week: date) -> FleetWork:
     bought = bought_hours(windows[0].starts_at, windows[-1].ends_at)
     begins = min((hour.hour for hour in bought), default=windows[-1].ends_at)
     span = MoveSpan(week, tuple(each for each in windows if each.starts_at >= begins))
-    rented, by_hour, prices = _rented_hours(bought)
-    cells = _work_cells(span, by_hour) if span.weeks else []
+    hours = rented_hours(bought, pools())
+    cells = _work_cells(span, hours) if span.weeks else []
     cells.sort(key=lambda cell: (-cell.addressable_micros, cell.key))
-    return FleetWork(span, tuple(cells), rented, prices)
+    return FleetWork(span, tuple(cells), hours.rented, hours.prices)
 
 
-def _rented_hours(
-    bought: Sequence[BoughtHour],
-) -> tuple[dict[int, dict[datetime, float]], dict[int, float], dict[int, float]]:
-    """By pool: GPUs in service that are paid by the hour; the part of GPU-hours that is; what one costs."""
-    rented: dict[int, dict[datetime, float]] = defaultdict(dict)
-    times: dict[int, list[int]] = defaultdict(lambda: [0, 0])
-    paid: dict[int, list[int]] = defaultdict(lambda: [0, 0])
-    options = {pool.id: pool.purchase_option for pool in pools().values()}
-    for hour in bought:
-        if hour.pool_id is None or hour.is_unused:
-            continue
-        by_hour = options.get(hour.pool_id) == PurchaseOption.ON_DEMAND and not hour.is_committed
-        times[hour.pool_id][0] += hour.gpu_ms
-        if by_hour:
-            times[hour.pool_id][1] += hour.gpu_ms
-            of_pool = rented[hour.pool_id]
-            of_pool[hour.hour] = of_pool.get(hour.hour, 0.0) + hour.gpu_ms / HOUR_MS
-            if hour.paid_micros is not None:
-                paid[hour.pool_id][0] += hour.gpu_ms
-                paid[hour.pool_id][1] += hour.paid_micros
-    shares = {pool_id: own / whole for pool_id, (whole, own) in times.items() if whole}
-    prices = {pool_id: micros / (ms / HOUR_MS) for pool_id, (ms, micros) in paid.items() if ms}
-    return rented, shares, prices
-
-
-def _work_cells(span: MoveSpan, by_hour: Mapping[int, float]) -> list[WorkCell]:
+def _work_cells(span: MoveSpan, hours: RentedHours) -> list[WorkCell]:
     """Shared costs and idle that is shared out are in none: leaving saves neither."""
     charged: dict[tuple[int, int], list[WorkWeek]] = {}
     unpriced: dict[tuple[int, int], int] = defaultdict(int)
@@ -174,19 +156,21 @@ def _work_cells(span: MoveSpan, by_hour: Mapping[int, float]) -> list[WorkCell]:
             of_key = charged.setdefault(key, [WorkWeek(0.0, 0.0) for _ in span.weeks])
             of_key[place] = WorkWeek(row.sums.micros or 0, row.sums.gpu_milliseconds / HOUR_MS)
             unpriced[key] += row.sums.unpriced_milliseconds
-    return [
-        WorkCell(
-            known_work[key[0]],
-            known_pools[key[1]],
-            tuple(
-                WorkWeek(week.micros * share, week.gpu_hours * share)
-                for share in [by_hour.get(key[1], 0.0)]
-                for week in weeks
-            ),
-            round(sum(week.micros for week in weeks)),
-            unpriced[key],
-            by_hour.get(key[1], 0.0),
+    found = []
+    for key, weeks in charged.items():
+        pool = known_pools[key[1]]
+        if pool.counts_cores:
+            continue
+        margin = hours.margin_of(pool.id)
+        found.append(
+            WorkCell(
+                known_work[key[0]],
+                pool,
+                tuple(margin.week_of(week) for week in weeks),
+                round(sum(week.micros for week in weeks)),
+                unpriced[key],
+                margin.part,
+                margin.released_to,
+            )
         )
-        for key, weeks in charged.items()
-        if not known_pools[key[1]].counts_cores
-    ]
+    return found

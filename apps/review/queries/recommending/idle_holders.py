@@ -12,17 +12,19 @@ from apps.accounts.queries import TeamFact, organisation, teams
 from apps.economics.hours import HOUR_MS
 from apps.economics.money import MICROS
 from apps.economics.moves.disruption import DisruptionClass
-from apps.economics.moves.idle import idle_saving, is_idle_again
+from apps.economics.moves.idle import idle_saving, is_idle_again, measured_saving
 from apps.economics.moves.saving import MONTH_HOURS, WEEK_HOURS, SavingRange
 from apps.ledger.queries.cube import CubeQuestion, explore
+from apps.ledger.queries.idle_stretches import idle_stretches
 from apps.ledger.queries.kinds import ChargeKind
 from apps.placement.queries.moves.work import FleetWork, WorkCell
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
 from apps.review.queries.recommending.proposal import (
+    ASSUMED,
+    MEASURED,
     DetectedKind,
     RecommendationProposal,
     effort_cost,
-    work_cell,
 )
 from apps.review.queries.recommending.weeks import looks_at_weeks
 from apps.review.queries.recommending.whole_work import LEAST_FREED, NO_PRICE
@@ -30,20 +32,44 @@ from apps.unit_economics.queries.waste import WastePart, waste_time_by
 
 KIND = "idle_holder"
 SERVING = "serving"
+FEW_WEEKS = 2
 EFFORT_HOURS = 4
 """To give it an idle timeout, or to talk to who holds it: ours, not measured."""
 COMPUTED = (
-    "GPU-hours held idle in a month × the marginal price of a GPU-hour there. Half of them can be given back at the low end, three"
-    " quarters likely, all of them at the high end, as short pauses stay; at the low end of a week 1.28 standard errors below the mean"
+    "GPU-hours in a month that came after a whole hour without work, as an idle timeout of an hour would have given them back × the marginal price of a"
+    " GPU-hour there; the ends are 1.28 standard errors over the weeks below and above the mean"
 )
+COMPUTED_ASSUMED = (
+    "GPU-hours held idle in a month × the marginal price of a GPU-hour there. How long its pauses were is not known hour by hour: it is assumed that half of"
+    " them can be given back at the low end, three quarters likely, all of them at the high end"
+)
+LEAST_SAME = 0.9
+"""Of the days' idle time, what its hours must come to for its pauses to be known."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldWeeks:
-    """GPU-hours that a workload held on a pool, week by week, and those of them that were idle."""
+    """GPU-hours that a workload held on a pool, week by week, and those of them that were idle.
+
+    `givable` are those that came after an hour without work, None where hours do not tell; `wakes` is how often it went on after that.
+    """
 
     held: tuple[float, ...]
     idle: tuple[float, ...]
+    givable: tuple[float, ...] | None = None
+    wakes: int = 0
+
+    @property
+    def least_idle(self) -> float:
+        """The part of what it held that was idle in the week in which it was least."""
+        return min(idle / held for idle, held in zip(self.idle, self.held, strict=True) if held > 0)
+
+    @property
+    def given_back_month(self) -> float:
+        """Of `idle_month`, what can be given back as far as that was measured; else all of it."""
+        if self.givable is None:
+            return self.idle_month
+        return fmean(self.givable) * MONTH_HOURS / WEEK_HOURS
 
     @property
     def idle_month(self) -> float:
@@ -63,7 +89,9 @@ def detect_idle_holders(found: DetectedKind, work: FleetWork, _: datetime) -> No
             found.pass_over("it is not idle again and again", cell.key)
         elif cell.paid_by_hour and not cell.addressable_micros:
             found.pass_over(NO_PRICE, cell.key)
-        elif not cell.paid_by_hour and seen.idle_month < LEAST_FREED:
+        elif seen.given_back_month < LEAST_FREED / 10:
+            found.pass_over("its pauses are shorter than an hour", cell.key)
+        elif not cell.paid_by_hour and seen.given_back_month < LEAST_FREED:
             found.pass_over("it is idle for less than a tenth of a GPU, paid anyway", cell.key)
         else:
             found.propose(_proposal_of(cell, seen, work, owners[cell.workload.team_id]))
@@ -83,10 +111,26 @@ def _held_weeks(work: FleetWork) -> dict[tuple[int, int], HeldWeeks]:
         for pair, parts in waste_time_by(question).items():
             of_key = idle.setdefault((pair[0], pair[1]), [0.0] * count)
             of_key[place] = max(0, parts.get(WastePart.HELD_IDLE) or 0) / HOUR_MS
-    return {
-        key: HeldWeeks(tuple(hours), tuple(idle.get(key, [0.0] * count)))
-        for key, hours in held.items()
-    }
+    stretches = idle_stretches(work.span.weeks)
+    found = {}
+    for key, hours in held.items():
+        idle_weeks = tuple(idle.get(key, [0.0] * count))
+        seen = [stretches.get((*key, place)) for place in range(count)]
+        known = sum(each.idle for each in seen if each)
+        is_same = known >= LEAST_SAME * sum(idle_weeks)
+        found[key] = HeldWeeks(
+            tuple(hours),
+            idle_weeks,
+            # A part of what was idle is failed work, or was asked for nothing: it is no more than the days say.
+            tuple(
+                min(idle_week, each.after_an_hour if each else 0.0)
+                for idle_week, each in zip(idle_weeks, seen, strict=True)
+            )
+            if is_same
+            else None,
+            sum(each.wakes for each in seen if each),
+        )
+    return found
 
 
 def _proposal_of(
@@ -94,9 +138,8 @@ def _proposal_of(
 ) -> RecommendationProposal:
     price = cell.addressable_micros / cell.gpu_hours if cell.gpu_hours else 0.0
     spend = work.monthly([cell])
-    by_hour = [hours * cell.paid_by_hour for hours in seen.idle]
-    saving = idle_saving(by_hour, price).capped(spend) if price else SavingRange(0, 0, 0)
-    freed = seen.idle_month * (1 - cell.paid_by_hour)
+    saving = _saving_of(cell, seen, price).capped(spend)
+    freed = seen.given_back_month * (1 - cell.paid_by_hour)
     share = sum(seen.idle) / sum(seen.held)
     name, kind = cell.workload.name, cell.workload.kind
     return RecommendationProposal(
@@ -114,10 +157,10 @@ def _proposal_of(
         if kind == "notebook"
         else "what pauses between two steps may lose its GPUs to others",
         why=f"{share:.0%} of the GPU time that it held in {_weeks_said(work.span.weeks)} was idle.",
-        computed=COMPUTED,
-        cells=frozenset([work_cell(cell.workload.id, cell.pool.id)]),
+        computed=COMPUTED_ASSUMED if seen.givable is None else COMPUTED,
+        cells=cell.money_cells,
         evidence=_evidence_of(cell, seen, work, price),
-        doubts=() if len(seen.held) > 2 else ("only two weeks are known",),
+        doubts=_against(seen),
         one_time_micros=effort_cost(EFFORT_HOURS),
         frees_gpu_hours=freed if freed >= LEAST_FREED else None,
         baseline={
@@ -126,7 +169,31 @@ def _proposal_of(
             "paid_by_hour": cell.paid_by_hour,
             "gpu_hour_micros": price,
         },
+        range_basis=ASSUMED if seen.givable is None else MEASURED,
     )
+
+
+def _saving_of(cell: WorkCell, seen: HeldWeeks, price: float) -> SavingRange:
+    if not price:
+        return SavingRange(0, 0, 0)
+    if seen.givable is None:
+        return idle_saving([hours * cell.paid_by_hour for hours in seen.idle], price)
+    return measured_saving([hours * cell.paid_by_hour for hours in seen.givable], price)
+
+
+def _against(seen: HeldWeeks) -> tuple[str, ...]:
+    """The week in which it was least idle, how often it went on, and how few weeks are known."""
+    weeks = len(seen.held)
+    said = [
+        f"looked for weeks in which it needed its GPUs, in the last {7 * weeks} days: in the least idle of them {seen.least_idle:.0%}"
+        " of what it held was idle"
+    ]
+    if seen.wakes:
+        times = "once" if seen.wakes == 1 else f"{seen.wakes} times"
+        said.append(
+            f"after two idle hours or more it went on {times}, and would have waited for GPUs"
+        )
+    return (*said, *(("only two weeks are known",) if weeks <= FEW_WEEKS else ()))
 
 
 def _evidence_of(

@@ -77,7 +77,9 @@ def _proposal_of(
     ends = mean_with_ends([-(week.saved or 0) for week in weeks])
     saving = SavingRange(*(round(end * MONTH_HOURS / WEEK_HOURS) for end in ends)).capped(spend)
     used = float(of_all.utilisation or 0)
-    doubts = [] if len(weeks) > 1 else ["only one week of it is known"]
+    doubts = [_best_week_said(weeks)]
+    if len(weeks) == 1:
+        doubts.append("only one week of it is known")
     if fact.kind == "capacity_block":
         doubts.append("a capacity block is not renewed by itself")
     return RecommendationProposal(
@@ -103,6 +105,14 @@ def _proposal_of(
             "utilisation": used,
             "cost_micros_month": spend,
         },
+    )
+
+
+def _best_week_said(weeks: Sequence[Figures]) -> str:
+    best = max(float(week.utilisation or 0) for week in weeks)
+    return (
+        f"looked for weeks in which it was worth it, in the last {7 * len(weeks)} days: in the best of them {best:.0%}"
+        " of it was used"
     )
 
 

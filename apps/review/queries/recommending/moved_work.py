@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.urls import reverse
 
+from apps.accounts.queries import organisation
 from apps.economics.moves.disruption import DisruptionClass
 from apps.placement.queries.fleet_moves import (
     OpenFleetMove,
@@ -14,7 +15,13 @@ from apps.placement.queries.fleet_moves import (
 )
 from apps.placement.queries.moves.work import move_week
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
-from apps.review.queries.recommending.proposal import DetectedKind, RecommendationProposal
+from apps.review.queries.recommending.proposal import (
+    ASSUMED,
+    MEASURED,
+    DetectedKind,
+    RecommendationProposal,
+)
+from apps.show.money import whole_amount
 
 TITLES: dict[str, str] = {
     "to_spot": "Run {subject} on spot",
@@ -23,6 +30,14 @@ TITLES: dict[str, str] = {
     "to_api": "Buy {subject} from an API",
     "to_smaller": "Give {subject} smaller GPUs",
 }
+SOUGHT = {
+    "to_spot": "more interruptions, dearer spot hours and less work than the mean",
+    "to_commitment": "weeks in which less of it would have been used",
+    "elsewhere": "dearer hours and less work there than the mean",
+    "to_api": "dearer calls and more of them than the mean",
+    "to_smaller": "windows in which it needed more, and dearer hours there than the mean",
+}
+"""What would speak against a move of a kind."""
 LOOKED_AT = {
     "to_spot": "workloads on pools",
     "to_commitment": "families of GPUs",
@@ -91,10 +106,22 @@ def _proposal_of(move: OpenFleetMove) -> RecommendationProposal:
                 for each in move.evidence
             ),
         ),
-        doubts=move.doubts,
+        doubts=(_against(move), *move.doubts),
         one_time_micros=move.one_time_micros,
         baseline={"seen_from": move.seen_from.isoformat(), "source": move.source},
+        range_basis=ASSUMED if _is_assumed(move) else MEASURED,
     )
+
+
+def _is_assumed(move: OpenFleetMove) -> bool:
+    """Of a slice of its own GPU: what others take of the rest is not known."""
+    return move.kind == "to_smaller" and all(each.kind != "offer" for each in move.evidence)
+
+
+def _against(move: OpenFleetMove) -> str:
+    """What was looked for that would make it not worth it, and what the worst of that leaves of the saving."""
+    least = whole_amount(move.saving.low, organisation().currency)
+    return f"looked for {SOUGHT[move.kind]}: at the worse end (p10) it saves {least} a month"
 
 
 def _page_of(move: OpenFleetMove) -> str:

@@ -14,6 +14,9 @@ from apps.economics.moves.disruption import DisruptionClass, move_worth
 from apps.economics.moves.saving import SavingRange, first_year_month
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
 
+MEASURED, ASSUMED = "measured", "assumed"
+"""What the ends of a range of savings are from: what was seen, or a choice of ours."""
+
 
 @dataclass(frozen=True, slots=True)
 class RecommendationProposal:
@@ -25,7 +28,9 @@ class RecommendationProposal:
     takes once as far as known, beside `effort_hours` of an engineer. `cells` name the dollars that it touches, by the
     functions below: two proposals with one in common are never both added up. `forgoes_micros` is what it returns in a
     month, by its owner's word, that would be gone with it: it is in `worth`, and not in `saving`. `baseline` has the figures that the
-    saving stands on, by name: what is measured afterwards is held against them.
+    saving stands on, by name: what is measured afterwards is held against them. `doubts` are what speaks against it, the
+    strongest that was looked for; they are never empty. `range_basis` says whether the ends of `saving` were measured or
+    are assumed.
     """
 
     key: str
@@ -48,6 +53,7 @@ class RecommendationProposal:
     frees_gpu_hours: float | None = None
     forgoes_micros: int = 0
     baseline: Mapping[str, Any] = field(default_factory=dict)
+    range_basis: str = MEASURED
 
     @property
     def worth(self) -> float:
@@ -95,6 +101,8 @@ class DetectedKind:
             return
         if max(proposal.saving.low, proposal.saving.high) > proposal.spend_micros:
             raise ValueError(f"{self.kind} {proposal.key}: no saving is above what is spent there")
+        if not proposal.doubts:
+            raise ValueError(f"{self.kind} {proposal.key}: what speaks against it was looked for")
         self.looked_at += 1
         self.proposals.append(proposal)
 
@@ -134,11 +142,6 @@ class RecommendedKind:
 def effort_cost(hours: int) -> int:
     """What so many hours of an engineer cost, in micro-units; 0 where RUNRATE_ENGINEER_HOUR_COST says nothing."""
     return round(hours * (settings.ENGINEER_HOUR_COST or 0) * MICROS)
-
-
-def work_cell(workload_id: int, pool_id: int) -> str:
-    """What a workload is charged by the hour on a pool."""
-    return f"{workload_id}:{pool_id}"
 
 
 def pool_cell(pool_id: int) -> str:

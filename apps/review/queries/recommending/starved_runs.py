@@ -14,6 +14,7 @@ from apps.economics.moves.saving import SavingRange
 from apps.placement.queries.moves.work import FleetWork
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
 from apps.review.queries.recommending.proposal import (
+    ASSUMED,
     DetectedKind,
     RecommendationProposal,
     effort_cost,
@@ -29,12 +30,13 @@ from apps.unit_economics.queries.measured import waited_days
 
 KIND = "starved_runs"
 TRAINING = ("training",)
+FEW_WEEKS = 2
 EFFORT_HOURS = 24
 """To read ahead, shard or cache the data: ours, not measured."""
 STARVED_FROM, LEFT_OVER = 0.1, 0.02
 """Of the time that runs report: from which on it is much, and what is left to any of them. Choices of ours."""
 COMPUTED = (
-    "GPU-hours in a month that waited for data, beyond 2 % of the reported time, × the marginal price of a GPU-hour. Half of them go away at the low"
+    "GPU-hours in a month that waited for data, beyond 2 % of the reported time, × the marginal price of a GPU-hour. It is assumed that half of them go away at the low"
     " end, three quarters likely, all of them at the high end; at the low end of a week 1.28 standard errors below the mean"
 )
 
@@ -115,7 +117,7 @@ def _proposal_of(whole: WholeWork, seen: DataWait) -> RecommendationProposal:
         computed=COMPUTED,
         cells=whole.money_cells,
         evidence=_evidence_of(whole, seen),
-        doubts=() if len(seen.told) > 2 else ("only two weeks are known",),
+        doubts=_against(seen),
         one_time_micros=effort_cost(EFFORT_HOURS),
         frees_gpu_hours=whole.freed(fmean(seen.beyond) * GIVEN_BACK[1]),
         baseline={
@@ -124,7 +126,18 @@ def _proposal_of(whole: WholeWork, seen: DataWait) -> RecommendationProposal:
             "paid_by_hour": whole.paid_by_hour,
             "gpu_hour_micros": whole.price,
         },
+        range_basis=ASSUMED,
     )
+
+
+def _against(seen: DataWait) -> tuple[str, ...]:
+    """The week that waited least."""
+    least = min(
+        waited / told for waited, told in zip(seen.waited, seen.told, strict=True) if told > 0
+    )
+    weeks = len(seen.told)
+    said = f"looked for weeks without the wait, in the last {7 * weeks} days: in the least of them {least:.0%} of the reported time waited"
+    return (said, *(("only two weeks are known",) if weeks <= FEW_WEEKS else ()))
 
 
 def _evidence_of(whole: WholeWork, seen: DataWait) -> tuple[RecommendationEvidence, ...]:

@@ -113,6 +113,7 @@ def _shrinking(case: UnearnedCase) -> RecommendationProposal:
         computed=SHRINK_COMPUTED,
         cells=case.whole.money_cells if case.whole else frozenset(),
         evidence=_evidence_of(case),
+        doubts=_against(case),
         one_time_micros=effort_cost(SHRINK_HOURS),
         frees_gpu_hours=case.shrunk_frees,
         baseline={
@@ -124,6 +125,18 @@ def _shrinking(case: UnearnedCase) -> RecommendationProposal:
             "api_micros_month": case.calls_micros,
         },
     )
+
+
+def _against(case: UnearnedCase) -> tuple[str, ...]:
+    """The most that it may have returned, and what of its cost was no waste."""
+    facts, days = case.judged.facts, case.hours // 24
+    useful = per_cent(1 - (facts.waste_ratio or 0.0))
+    said = [f"looked for use in the {days} days of the verdict: {useful} of its cost was no waste"]
+    if facts.worth is None:
+        said.append("looked for a stated value: nobody stated one that is counted")
+    else:
+        said.append(f"looked for what it returned at most: {case.judged.worth_words}")
+    return tuple(said)
 
 
 def _evidence_of(case: UnearnedCase) -> tuple[RecommendationEvidence, ...]:

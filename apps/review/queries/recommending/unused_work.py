@@ -1,7 +1,7 @@
 """Services that nobody asks, and jobs on whose GPUs nothing works, for two weeks and more."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from statistics import fmean
 
@@ -20,7 +20,6 @@ from apps.review.queries.recommending.proposal import (
     DetectedKind,
     RecommendationProposal,
     effort_cost,
-    work_cell,
 )
 from apps.review.queries.recommending.weeks import looks_at_weeks
 from apps.review.queries.recommending.whole_work import LEAST_FREED, LITTLE_FREED, NO_PRICE
@@ -42,6 +41,12 @@ class QuietSpan:
     window: Window
     services: Mapping[int, UnitCost]
     held: Mapping[tuple[object, object], CubeSums]
+    before: "QuietSpan | None" = None
+
+    @property
+    def days(self) -> int:
+        """How many."""
+        return (self.window.end_day - self.window.first_day).days
 
 
 @looks_at_weeks(KIND, "workloads on pools", fewest=QUIET.days // 7)
@@ -53,12 +58,17 @@ def detect_unused_work(found: DetectedKind, work: FleetWork, _: datetime) -> Non
         if why := _why_not(cell, sums, quiet.services.get(cell.workload.id)):
             found.pass_over(why, cell.key)
         elif sums is not None:
-            found.propose(_proposal_of(cell, sums, work))
+            found.propose(_proposal_of(cell, sums, work, _against(cell, quiet)))
 
 
 def _quiet_span(work: FleetWork) -> QuietSpan:
     end = work.span.window.end_day
-    window = Window("", end - QUIET, end, work.span.window.zone)
+    first, zone = work.span.window.first_day, work.span.window.zone
+    before = _seen_in(Window("", first, end - QUIET, zone)) if first < end - QUIET else None
+    return replace(_seen_in(Window("", end - QUIET, end, zone)), before=before)
+
+
+def _seen_in(window: Window) -> QuietSpan:
     asked = CubeQuestion(window, ("workload", "pool"), is_bounded=False)
     held = explore(asked.of(kind=[str(ChargeKind.NODE_HOUR)])).rows
     services = unit_cost_groups(UnitFilter(window), ["service"])
@@ -107,7 +117,29 @@ def _freed(cell: WorkCell, sums: CubeSums) -> float | None:
     return freed if freed >= LEAST_FREED else None
 
 
-def _proposal_of(cell: WorkCell, sums: CubeSums, work: FleetWork) -> RecommendationProposal:
+def _against(cell: WorkCell, quiet: QuietSpan) -> str:
+    """What it did before the two weeks."""
+    key, before = (cell.workload.id, cell.pool.id), quiet.before
+    is_service = cell.workload.kind in SERVICE_KINDS
+    what = "requests" if is_service else "activity of its GPUs"
+    if before is None:
+        return f"looked for {what} in the last {quiet.days} days: none; what came before is not on record"
+    looked = (
+        f"looked for {what} in the last {quiet.days} days: none; in the {before.days} days before"
+    )
+    if is_service:
+        service = before.services.get(cell.workload.id)
+        if service is None or service.parts.counted is None:
+            return f"{looked} nobody counted them"
+        return f"{looked}: {service.answered_requests or 0:,}"
+    sums = before.held.get(key)
+    active = sums.active_milliseconds / HOUR_MS if sums else 0.0
+    return f"{looked} they were active for {active:,.0f} GPU-hours"
+
+
+def _proposal_of(
+    cell: WorkCell, sums: CubeSums, work: FleetWork, against: str
+) -> RecommendationProposal:
     spend, name = work.monthly([cell]), cell.workload.name
     is_service = cell.workload.kind in SERVICE_KINDS
     low, mean, _ = mean_with_ends([week.micros for week in cell.weeks[-2:]])
@@ -130,8 +162,9 @@ def _proposal_of(cell: WorkCell, sums: CubeSums, work: FleetWork) -> Recommendat
         else "what it waits for may still come",
         why=f"It held {sums.held_milliseconds / HOUR_MS:,.0f} GPU-hours in the last two weeks and {what}.",
         computed=COMPUTED,
-        cells=frozenset([work_cell(cell.workload.id, cell.pool.id)]),
+        cells=cell.money_cells,
         evidence=_evidence_of(cell, sums, is_service=is_service),
+        doubts=(against,),
         one_time_micros=effort_cost(EFFORT_HOURS),
         frees_gpu_hours=_freed(cell, sums),
         baseline={

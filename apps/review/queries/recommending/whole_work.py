@@ -7,7 +7,6 @@ from apps.economics.moves.saving import MONTH_HOURS, WEEK_HOURS, monthly
 from apps.ledger.queries.cube import CubeQuestion, explore
 from apps.ledger.queries.kinds import ChargeKind
 from apps.placement.queries.moves.work import FleetWork, WorkCell
-from apps.review.queries.recommending.proposal import work_cell
 from apps.workloads.queries import WorkloadFact
 
 LEAST_FREED = MONTH_HOURS / 10
@@ -35,7 +34,8 @@ class WholeWork:
         charged = sum(cell.charged_micros for cell in self.cells)
         if not charged:
             return max(cell.paid_by_hour for cell in self.cells)
-        return sum(cell.addressable_micros for cell in self.cells) / charged
+        # What a commitment would cover elsewhere may cost more than what it covers here.
+        return min(1.0, sum(cell.addressable_micros for cell in self.cells) / charged)
 
     @property
     def weeks_micros(self) -> list[float]:
@@ -60,7 +60,7 @@ class WholeWork:
     @property
     def money_cells(self) -> frozenset[str]:
         """The dollars that all of it is."""
-        return frozenset(work_cell(cell.workload.id, cell.pool.id) for cell in self.cells)
+        return frozenset().union(*(cell.money_cells for cell in self.cells))
 
     def freed(self, hours_week: float) -> float | None:
         """GPU-hours a month that others could have of so many a week that are saved, on GPUs that are paid anyway."""

@@ -9,6 +9,7 @@ from apps.review.api import (
     channels,
     recommendations,
     spend_anomalies,
+    waste_explained,
     weekly_reviews,
 )
 
@@ -103,6 +104,11 @@ urlpatterns = [
         name="api-alert-channel-test",
     ),
     path("recommendations", recommendations.Recommendations.as_view(), name="api-recommendations"),
+    path(
+        "recommendations/waste",
+        waste_explained.WasteExplained.as_view(),
+        name="api-waste-explained",
+    ),
     path(
         "recommendations/<int:recommendation_id>",
         recommendations.OneRecommendation.as_view(),

@@ -29,6 +29,8 @@ from apps.review.queries.recommending.proposal import (
     RecommendedKind,
     proposals_by_matter,
 )
+from apps.review.queries.recommending.waste_cells import WasteOfLook
+from apps.review.queries.recommending.waste_explained import explain_waste
 
 SETTLED_AFTER = timedelta(hours=7)
 """After midnight of the week's first day: the look at fleet moves is made an hour before."""
@@ -68,7 +70,7 @@ def look_for_recommendations(
     """Look and keep; how many proposals. Refuses RecommendationsKept. What is claimed stays as it was at the claim."""
     if RecommendationLook.objects.select_for_update().filter(week__gte=week).exists():
         raise RecommendationsKept("week", f"the look of {week} or of a later week is kept already")
-    found = detected_kinds(at, kinds)
+    found, waste = detected_kinds(at, kinds)
     look = RecommendationLook.objects.create(
         week=week, made_at=at, counted_micros=0, kinds=kinds_document(found)
     )
@@ -79,7 +81,8 @@ def look_for_recommendations(
     RecommendationStep.objects.bulk_create(steps)
     count_savings()
     look.counted_micros = _counted_micros()
-    look.save(update_fields=["counted_micros"])
+    look.waste = _explained_document(waste, found)
+    look.save(update_fields=["counted_micros", "waste"])
     return len(proposed)
 
 
@@ -251,6 +254,14 @@ def _save_rows(rows: Sequence[Recommendation]) -> None:
     Recommendation.objects.bulk_create(
         rows, batch_size=500, update_conflicts=True, update_fields=names, unique_fields=["matter"]
     )
+
+
+def _explained_document(waste: WasteOfLook | None, found: Sequence[DetectedKind]) -> dict[str, Any]:
+    """Where the look's waste goes, with matters as they stand after it."""
+    rows = list(Recommendation.objects.values_list("matter", "state", "is_counted"))
+    counted = [matter for matter, _, is_counted in rows if is_counted]
+    explained = explain_waste(waste, found, {matter: state for matter, state, _ in rows}, counted)
+    return {} if explained is None else explained.document
 
 
 def _counted_micros() -> int:

@@ -36,7 +36,7 @@ PERSONAL_FIELDS: Declarations = {
         "state_name": NAME,
         "state_reason": TEXT,
     },
-    "recommendationlook": {"kinds": FIGURES},
+    "recommendationlook": {"kinds": FIGURES, "waste": DOCUMENT},
     "recommendationoutcome": {"measured": DOCUMENT, "promise": DOCUMENT},
     "recommendationstep": {"who": NAME, "why": TEXT},
     "reviewfile": {

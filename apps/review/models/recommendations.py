@@ -24,13 +24,15 @@ class RecommendationLook(models.Model):
     """The look of the week that begins on the local day `week`; it is kept, and never made again.
 
     `kinds` has for each kind what was looked at, how many of it, and why the others are no proposal, with how many.
-    `counted_micros` is what those that are counted are likely to save in a month, in micro-units.
+    `counted_micros` is what those that are counted are likely to save in a month, in micro-units. `waste` says where each
+    dollar of the waste of the same weeks went; it is empty of looks from before that was kept.
     """
 
     week = models.DateField(unique=True)
     made_at = models.DateTimeField()
     counted_micros = models.BigIntegerField()
     kinds = models.JSONField()
+    waste = models.JSONField(default=dict, db_default={})
 
     def __str__(self) -> str:
         return f"recommendations of {self.week}"

@@ -155,6 +155,7 @@ class RecommendationLookFact:
     made_at: datetime
     counted_micros: int
     kinds: list[dict[str, Any]]
+    waste: dict[str, Any]
 
 
 def recommendations(wanted: RecommendationsWanted) -> list[RecommendationFact]:
@@ -222,6 +223,12 @@ def newest_recommendation_look(at: datetime) -> RecommendationLookFact | None:
     rows = RecommendationLook.objects.filter(made_at__lte=at).order_by("-week")
     row = rows.values_list(*RecommendationLookFact.__slots__).first()
     return None if row is None else RecommendationLookFact(*row)
+
+
+def ids_of_matters(matters: Collection[str]) -> dict[str, int]:
+    """By matter."""
+    rows = Recommendation.objects.filter(matter__in=matters)
+    return dict(rows.values_list("matter", "id"))
 
 
 def may_answer_recommendations(viewer: Viewer) -> bool:

@@ -24,6 +24,12 @@ from apps.console.pages.recommendations.tables import (
     looked_at_counts,
 )
 from apps.console.pages.recommendations.touching import recommendation_rows, work_csv
+from apps.console.pages.recommendations.waste import (
+    WASTE,
+    explained_of,
+    waste_rows,
+    waste_said,
+)
 from apps.review.actions import answers_from
 from apps.review.queries.measurements import SavingMeasurementFact, measurements_of
 from apps.review.queries.recommendations import (
@@ -58,12 +64,14 @@ def recommendation_list(context: Context) -> ConsolePage:
     sees_all = context.seen_teams is None
     counts = list(looked_at_counts(look)) if sees_all else []
     proven = proven_savings(context.at, context.seen_teams)
+    explained = explained_of(look) if sees_all and not texts["state"] else None
     return ConsolePage(
         context=context,
         finding=words.list_finding(facts, texts["state"], context.currency),
         under=(
             words.look_said(look, context.zone),
             "a month is 730 hours, at what is paid by the hour",
+            *((waste_said(explained, context.currency),) if explained else ()),
         ),
         filters=(
             filter_of("state", "State", words.STATES, texts),
@@ -84,6 +92,9 @@ def recommendation_list(context: Context) -> ConsolePage:
             ),
             PROVEN.section(proven, context, csv_href=reverse("proven-savings-csv"))
             if proven
+            else None,
+            WASTE.section(waste_rows(explained), context, csv_href=reverse("waste-explained-csv"))
+            if explained
             else None,
             LOOKED_AT.section(counts, context, csv_href=reverse("looked-at-csv"))
             if counts

@@ -69,6 +69,19 @@ def _held_idle(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays |
     return _at_todays_price(fact, days, spans, would)
 
 
+def _unallocated(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays | UnknownSaving:
+    subject = CostSubject(None, fact.pool_id)
+    days = ledger_days(subject, spans.whole, GPU_TIME, states=(State.UNALLOCATED,))
+    price = _hour_price(days, spans.is_since) or _hour_price(days, spans.is_before)
+    if fact.pool_id is None or price is None or not fact.baseline.get("paid_by_hour"):
+        return UnknownSaving.PAID_ANYWAY if fact.pool_id else UnknownSaving.NOTHING_PAID
+    # A day of which nothing stands any more has no row: it is a day without such hours.
+    whole = ledger_days(subject, spans.whole, GPU_TIME)
+    paid = {day: days[day].gpu_hours * price if day in days else 0.0 for day in whole}
+    would = "the GPU-hours that no job held on the same weekday, at today's price of one,"
+    return _split(paid, dict.fromkeys(paid, 1.0), spans, MeasuredDays((), (), "", would))
+
+
 def _held(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays | UnknownSaving:
     days = ledger_days(_subject_of(fact), spans.whole, GPU_TIME)
     would = "the GPU-hours that it held on the same weekday, at today's price of one,"
@@ -133,6 +146,7 @@ READERS: Mapping[SavingBasis, DayReader] = {
     SavingBasis.PER_OUTPUT: _per_output,
     SavingBasis.HELD_IDLE: _held_idle,
     SavingBasis.HELD: _held,
+    SavingBasis.UNALLOCATED: _unallocated,
     SavingBasis.RETIRED: _retired,
     SavingBasis.COMMITTED: _committed,
     SavingBasis.API_TOKENS: _api_tokens,

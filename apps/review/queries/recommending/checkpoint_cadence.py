@@ -34,6 +34,7 @@ EFFORT_HOURS = 2
 """A setting, and a look at the next run: ours, not measured."""
 HOUR_SECONDS = 3_600
 FEW_FAILURES = 5
+NEAR_BEST = "its cadence is within three times of the best"
 COMPUTED = (
     "What it is charged by the hour in a month × the part of it that goes beyond the best cadence (Daly's exact optimum), for what a checkpoint holds it up and"
     " for how often its runs fail: at the failures measured, and at both ends of their 95 % range"
@@ -81,7 +82,7 @@ def _saved_part(advice: CheckpointAdvice) -> tuple[float, float, float] | str:
     if cadence is None or not write or best is None or advice.hazard is None or not advice.gpus:
         return "what a checkpoint holds it up, or how often it fails, was not measured"
     if not is_worth_saying(cadence, best):
-        return "its cadence is within three times of the best"
+        return NEAR_BEST
     if advice.hazard.rate is None and cadence > best:
         return "nothing failed yet: that it saves too rarely is not known"
     rates = (advice.hazard.low, advice.hazard.rate or advice.hazard.high, advice.hazard.high)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from apps.economics.moves.choice import WeighedMove, counted_moves, exclusive_groups
+from apps.review.queries.recommending.proposal import UNHELD
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ def counted_matters(
 ) -> CountedMatters:
     """Of `claimed` those worth most together, then of `proposed` those worth most that leave their dollars alone.
 
-    A cell of a whole pool, `pool:2`, is all work on it, `7:2` and `9:2`, whoever names it.
+    A cell of a whole pool, `pool:2`, is all work on it, `7:2` and `9:2`, and what no job holds of it, `unallocated:2`, whoever names it.
     """
     proposed, claimed = _with_whole_pools(proposed, claimed)
     first = counted_moves(claimed).keys
@@ -39,7 +40,7 @@ def _with_whole_pools(
     for each in (move for moves in sorts for move in moves):
         for cell in each.cells:
             owner, _, pool_id = cell.partition(":")
-            if owner.isdigit():
+            if owner.isdigit() or owner == UNHELD:
                 work.setdefault(f"pool:{pool_id}", set()).add(cell)
     return tuple(
         [

@@ -10,10 +10,16 @@ from apps.review.queries.recommending.moved_work import detect_moves
 from apps.review.queries.recommending.prompt_caching import detect_uncached_prompts
 from apps.review.queries.recommending.proposal import RecommendedKind, SavingBasis
 from apps.review.queries.recommending.self_hosting import detect_self_hosting
+from apps.review.queries.recommending.spare_nodes import (
+    detect_needless_floors,
+    detect_unallocated_nodes,
+)
 from apps.review.queries.recommending.starved_runs import detect_starved_runs
 from apps.review.queries.recommending.unearned_work import detect_retirable, detect_shrinkable
 from apps.review.queries.recommending.unused_work import detect_unused_work
 
+HELD = ("held_idle", "no_requests", "failed")
+"""Sorts of waste of what work holds."""
 KINDS: tuple[RecommendedKind, ...] = (
     RecommendedKind(
         "to_spot",
@@ -52,6 +58,23 @@ KINDS: tuple[RecommendedKind, ...] = (
         "jobs and notebooks that hold GPUs week by week and leave a fifth of that time idle",
         detect_idle_holders,
         SavingBasis.HELD_IDLE,
+        wastes=("held_idle",),
+    ),
+    RecommendedKind(
+        "unallocated_nodes",
+        "Give back unallocated machines",
+        "machines rented by the hour that no job is on: to be given back, stopped by a schedule, or scaled down",
+        detect_unallocated_nodes,
+        SavingBasis.UNALLOCATED,
+        wastes=("unallocated",),
+    ),
+    RecommendedKind(
+        "autoscaling_floor",
+        "Lower a minimum",
+        "pools that scale, whose minimum is more than is ever needed while they are at it",
+        detect_needless_floors,
+        SavingBasis.UNALLOCATED,
+        wastes=("unallocated",),
     ),
     RecommendedKind(
         "let_lapse",
@@ -59,6 +82,7 @@ KINDS: tuple[RecommendedKind, ...] = (
         "commitments that end within 13 weeks and cost more than their use would by the hour",
         detect_lapsing,
         SavingBasis.COMMITTED,
+        wastes=("unused_commitment",),
     ),
     RecommendedKind(
         "to_self_host",
@@ -71,12 +95,14 @@ KINDS: tuple[RecommendedKind, ...] = (
         "Feed starved runs",
         "training whose reported time waits for data week by week",
         detect_starved_runs,
+        wastes=("held_idle",),
     ),
     RecommendedKind(
         "checkpoint_cadence",
         "Save checkpoints as often as is best",
         "training that saves checkpoints three times too rarely or too often for how often it fails",
         detect_cadences,
+        wastes=("failed",),
     ),
     RecommendedKind(
         "unused_work",
@@ -84,6 +110,7 @@ KINDS: tuple[RecommendedKind, ...] = (
         "services without a request, and jobs without any activity, for two weeks and more",
         detect_unused_work,
         SavingBasis.HELD,
+        wastes=HELD,
     ),
     RecommendedKind(
         "prompt_caching",
@@ -105,13 +132,16 @@ KINDS: tuple[RecommendedKind, ...] = (
         "workloads that the weekly review's rule would retire: worth less than they cost, or nearly all of it waste",
         detect_retirable,
         SavingBasis.RETIRED,
+        wastes=HELD,
     ),
     RecommendedKind(
         "shrink_work",
         "Shrink work of which much is waste",
         "workloads that the weekly review's rule would shrink: their waste is large, or makes them cost more than they return",
         detect_shrinkable,
+        wastes=HELD,
     ),
 )
 KIND_LABELS = {kind.key: kind.label for kind in KINDS}
 KIND_BASES = {kind.key: kind.basis for kind in KINDS}
+KIND_WASTES = {kind.key: kind.wastes for kind in KINDS}

@@ -7,14 +7,15 @@ from typing import Any
 from apps.accounts.queries.reading import reading_once
 from apps.review.queries.recommending.kinds import KINDS
 from apps.review.queries.recommending.proposal import DetectedKind, RecommendedKind
+from apps.review.queries.recommending.waste_cells import WasteOfLook, waste_of_look
 
 
 def detected_kinds(
     at: datetime, kinds: Sequence[RecommendedKind] = KINDS
-) -> tuple[DetectedKind, ...]:
-    """What each kind looked at and proposes."""
+) -> tuple[tuple[DetectedKind, ...], WasteOfLook | None]:
+    """What each kind looked at and proposes, and the waste of the same weeks."""
     with reading_once():
-        return tuple(kind.detect(at) for kind in kinds)
+        return tuple(kind.detect(at) for kind in kinds), waste_of_look(at)
 
 
 def kinds_document(found: Sequence[DetectedKind]) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from apps.economics.moves.disruption import DisruptionClass, move_worth
 from apps.economics.moves.saving import SavingRange, first_year_month
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
 
+TOO_LITTLE = "it saves too little"
 MEASURED, ASSUMED = "measured", "assumed"
 """What the ends of a range of savings are from: what was seen, or a choice of ours."""
 
@@ -97,7 +98,7 @@ class DetectedKind:
         """Looked at, and kept where it saves at least RUNRATE_FINDING_FLOOR a month, or frees GPU-hours."""
         floor = max(1, settings.FINDING_FLOOR * MICROS)
         if proposal.saving.likely < floor and not proposal.frees_gpu_hours:
-            self.pass_over("it saves too little", proposal.key)
+            self.pass_over(TOO_LITTLE, proposal.key)
             return
         if max(proposal.saving.low, proposal.saving.high) > proposal.spend_micros:
             raise ValueError(f"{self.kind} {proposal.key}: no saving is above what is spent there")
@@ -124,19 +125,25 @@ class SavingBasis(StrEnum):
     """What is paid for a pool's hours, and for commitments that nobody uses, over what the hours come to on demand."""
     RETIRED = "retired"
     """The same, and what its calls to model APIs cost: of what is retired nothing is left to be held against."""
+    UNALLOCATED = "unallocated"
+    """GPU-hours of a pool that no job holds, at today's price."""
     API_TOKENS = "api_tokens"
     """What calls to model APIs cost for a token."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecommendedKind:
-    """A kind: its key, its name on pages, what it is about in a sentence, who looks for it, and how it is measured."""
+    """A kind: its key, its name on pages, what it is about in a sentence, who looks for it, and how it is measured.
+
+    `wastes` are the sorts of waste that it takes away.
+    """
 
     key: str
     label: str
     about: str
     detect: Detector
     basis: SavingBasis = SavingBasis.PER_OUTPUT
+    wastes: tuple[str, ...] = ()
 
 
 def effort_cost(hours: int) -> int:
@@ -144,9 +151,12 @@ def effort_cost(hours: int) -> int:
     return round(hours * (settings.ENGINEER_HOUR_COST or 0) * MICROS)
 
 
-def pool_cell(pool_id: int) -> str:
-    """What a pool costs by the hour, all that works on it in it."""
-    return f"pool:{pool_id}"
+UNHELD = "unallocated"
+
+
+def unheld_cell(pool_id: int) -> str:
+    """What a pool costs by the hour while no job holds it."""
+    return f"{UNHELD}:{pool_id}"
 
 
 def commitment_cell(commitment_id: int) -> str:

@@ -8,7 +8,7 @@ from apps.accounts.queries.reading import once
 from apps.placement.queries.moves.work import FleetWork, fleet_work, move_week
 from apps.review.queries.recommending.proposal import DetectedKind, Detector
 
-_work_of_week = once(fleet_work)
+work_of_week = once(fleet_work)
 
 
 def looks_at_weeks(
@@ -24,7 +24,7 @@ def looks_at_weeks(
         @wraps(look)
         def detect(at: datetime) -> DetectedKind:
             found = DetectedKind(kind, looked_at_words)
-            work = _work_of_week(move_week(at))
+            work = work_of_week(move_week(at))
             if len(work.span.weeks) < fewest:
                 found.not_looked = f"the ledger had {too_few}"
             else:

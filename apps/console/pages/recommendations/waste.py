@@ -1,0 +1,98 @@
+"""Where the waste of a look goes: a table of every dollar, once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.http import HttpResponse
+from django.urls import path, reverse
+
+from apps.console.kit.cells import MONEY, PROSE, WHOLE_MONEY
+from apps.console.kit.page import shown
+from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.review.queries.recommendations import (
+    RecommendationLookFact,
+    ids_of_matters,
+    newest_recommendation_look,
+)
+from apps.review.queries.recommending.waste_explained import (
+    ExplainedWaste,
+    WasteLine,
+    waste_from,
+)
+from apps.show.money import whole_amount
+
+
+@dataclass(frozen=True, slots=True)
+class WasteRow:
+    """A line, and the recommendation that it is covered by."""
+
+    line: WasteLine
+    recommendation_id: int | None
+
+    @property
+    def href(self) -> str:
+        """The page of it; empty without one."""
+        return (
+            reverse("recommendation", args=[self.recommendation_id])
+            if self.recommendation_id
+            else ""
+        )
+
+
+def _option_said(line: WasteLine) -> str:
+    return line.option.replace("_", " ").capitalize() or "–"
+
+
+WASTE = Table[WasteRow](
+    "waste",
+    "Where the waste goes",
+    (
+        Column("pool", "Pool", lambda row: row.line.pool or "–"),
+        Column("option", "Purchase option", lambda row: _option_said(row.line), csv="purchase_option"),
+        Column("part", "Waste", lambda row: row.line.part_words),
+        Column("micros", "A month", lambda row: row.line.micros, WHOLE_MONEY, csv="waste_per_month"),
+        Column("where", "Where it goes", lambda row: row.line.where_words[:1].upper() + row.line.where_words[1:], PROSE,
+               href=lambda row: row.href,
+               note=lambda row: "recommended" if row.line.matter else ""),
+        Column("exact", "", lambda row: row.line.micros, MONEY, csv="waste_per_month_exact"),
+        CURRENCY_COLUMN,
+        Column("reason", "", lambda row: row.line.reason),
+        Column("matter", "", lambda row: row.line.matter),
+    ),
+    noun=("line", "lines"),
+    about="{said}; every dollar of the waste of the weeks looked at once, brought to a month of 730 hours",
+)  # fmt: skip
+
+
+def waste_rows(explained: ExplainedWaste) -> list[WasteRow]:
+    """Of a look, with the recommendations as they are known now. One statement."""
+    known = ids_of_matters({line.matter for line in explained.lines if line.matter})
+    return [WasteRow(line, known.get(line.matter)) for line in explained.lines]
+
+
+def explained_of(look: RecommendationLookFact | None) -> ExplainedWaste | None:
+    """What it kept; None of one that kept none."""
+    return None if look is None else waste_from(look.waste)
+
+
+def waste_said(explained: ExplainedWaste, currency: str) -> str:
+    """How much of it is covered, in a sentence."""
+    whole = explained.micros
+    if not whole:
+        return "nothing was wasted in the weeks looked at"
+    return (
+        f"of {whole_amount(whole, currency)} of waste a month {explained.covered_micros / whole:.0%} is covered by"
+        f" recommendations, {1 - (explained.covered_micros + explained.other_micros) / whole:.0%} has a reason, {explained.other_micros / whole:.0%} neither"
+    )
+
+
+@shown(SEES_EVERYTHING, "recommendations")
+def waste_csv(context: Context) -> HttpResponse:
+    """The same as a table."""
+    explained = explained_of(newest_recommendation_look(context.at))
+    rows: Sequence[WasteRow] = waste_rows(explained) if explained else ()
+    return WASTE.csv(rows, context, "waste-explained")
+
+
+urlpatterns = [path("recommendations/waste.csv", waste_csv, name="waste-explained-csv")]

@@ -1,0 +1,181 @@
+"""Machines of a pool that nothing is on, hour by hour: how they can be given back, and what that would have saved."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from math import ceil, floor
+
+PEAK_LEVEL = 0.99
+"""So much of the time what is kept has to do: needs above it are the headroom that is not had."""
+HEADROOM = 1.1
+"""Beyond that level, where jobs are packed anew onto fewer machines."""
+LEAST_RUN = 3
+"""Hours of a schedule: shorter gaps are not worth stopping machines for."""
+LEAST_PART = 0.05
+"""Of the machine-hours that are paid by the hour, from which on what can be given back is worth acting on."""
+AS_GOOD = 0.85
+"""Of what the best way saves: a simpler way that saves so much of it is the one."""
+SCALING_CHANGES = 6
+"""Changes of the number of machines from which on a pool scales."""
+AT_FLOOR = 0.1
+"""Of the hours, in which it has its fewest machines, from which on that is its minimum."""
+
+
+class SpareWay(StrEnum):
+    """How machines are given back, the simplest first."""
+
+    GIVE_BACK = "give_back"
+    FLOOR = "floor"
+    SCHEDULE = "schedule"
+    SCALE = "scale"
+
+
+@dataclass(frozen=True, slots=True)
+class PoolHour:
+    """A pool in an hour, in machines: in service, with nothing on them, and those of these that are paid by the hour.
+
+    `rested` are those of the last that had nothing on them in the hour before either. `week` counts from 0; `slot` is the hour of the week.
+    """
+
+    week: int
+    slot: int
+    nodes: float
+    free: float
+    givable: float
+    rested: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SparePlan:
+    """A way with what it would have given back, hour by hour, in machine-hours.
+
+    `machines` is how many at a time at most. `short` counts the hours of a week in which a plan made of the other weeks
+    would have left too few, of `tried` hours; `wakes` how often what was given back was wanted again.
+    """
+
+    way: SpareWay
+    hours: tuple[float, ...]
+    machines: int
+    short: int
+    tried: int
+    wakes: int
+
+    @property
+    def total(self) -> float:
+        """Machine-hours of all weeks."""
+        return sum(self.hours)
+
+
+def level_below(values: Sequence[float], level: float = PEAK_LEVEL) -> float:
+    """What all but `1 - level` of the values reach at least; 0 of none."""
+    ordered = sorted(values)
+    return ordered[floor((1 - level) * len(ordered))] if ordered else 0.0
+
+
+def level_above(values: Sequence[float], level: float = PEAK_LEVEL) -> float:
+    """What all but `1 - level` of the values stay within; 0 of none."""
+    return -level_below([-value for value in values], level)
+
+
+def spare_plans(hours: Sequence[PoolHour]) -> list[SparePlan]:
+    """Every way with what it saves in these hours, which follow each other; ways that save nothing are in it too."""
+    ways: dict[SpareWay, _Planner] = {
+        SpareWay.GIVE_BACK: _constant,
+        SpareWay.FLOOR: _at_floor,
+        SpareWay.SCHEDULE: _schedule,
+    }
+    return [*(_planned(way, hours, planner) for way, planner in ways.items()), _scaled(hours)]
+
+
+def best_plan(hours: Sequence[PoolHour]) -> SparePlan | None:
+    """The simplest of those that save about as much as the best; None where too little can be given back to act on."""
+    plans = spare_plans(hours)
+    most = max(plan.total for plan in plans)
+    paid = sum(min(hour.nodes, hour.nodes - hour.free + hour.givable) for hour in hours)
+    if most <= 0 or most < LEAST_PART * paid:
+        return None
+    return next(plan for plan in plans if plan.total >= AS_GOOD * most)
+
+
+def scales(hours: Sequence[PoolHour]) -> bool:
+    """Whether the number of machines goes up and down again and again."""
+    changes = sum(1 for one, next_one in pairwise(hours) if abs(next_one.nodes - one.nodes) >= 0.5)
+    return changes >= SCALING_CHANGES
+
+
+def packed_machines(gpus: Sequence[float], of_machine: int) -> int:
+    """Machines that do for so many GPUs held and waited for, hour by hour, in all but one hour of a hundred."""
+    return ceil(level_above(gpus) * HEADROOM / of_machine - 1e-9)
+
+
+_Plan = Callable[[PoolHour], float]
+_Planner = Callable[[Sequence[PoolHour]], _Plan]
+"""From hours, how many machines to give back in an hour."""
+
+
+def _constant(hours: Sequence[PoolHour]) -> _Plan:
+    spare = floor(level_below([hour.givable for hour in hours]) + 1e-9)
+    return lambda _: spare
+
+
+def _at_floor(hours: Sequence[PoolHour]) -> _Plan:
+    """Of a pool that scales, of its fewest machines those that nobody needs while it has no more."""
+    least = min((hour.nodes for hour in hours), default=0.0)
+    at_least = [hour for hour in hours if hour.nodes < least + 0.5]
+    if not scales(hours) or len(at_least) < AT_FLOOR * len(hours):
+        return lambda _: 0.0
+    spare = floor(level_below([hour.givable for hour in at_least]) + 1e-9)
+    return lambda hour: spare if hour.nodes < least + 0.5 else 0.0
+
+
+def _schedule(hours: Sequence[PoolHour]) -> _Plan:
+    """By the hour of the week, what was never needed in it; in runs of LEAST_RUN hours and more."""
+    least: dict[int, float] = {}
+    for hour in hours:
+        least[hour.slot] = min(least.get(hour.slot, hour.givable), hour.givable)
+    spare = {slot: floor(value + 1e-9) for slot, value in least.items()}
+    kept = _in_runs(spare)
+    return lambda hour: kept.get(hour.slot, 0)
+
+
+def _in_runs(spare: Mapping[int, int]) -> dict[int, int]:
+    """No more than can be given back for LEAST_RUN hours on end around it; the week goes round."""
+    count = max(spare, default=0) + 1
+    found = {}
+    for slot in spare:
+        starts = range(slot - LEAST_RUN + 1, slot + 1)
+        runs = (
+            min(spare.get((start + step) % count, 0) for step in range(LEAST_RUN))
+            for start in starts
+        )
+        found[slot] = max(runs)
+    return found
+
+
+def _planned(way: SpareWay, hours: Sequence[PoolHour], planner: _Planner) -> SparePlan:
+    plan = planner(hours)
+    asked = [plan(hour) for hour in hours]
+    given = tuple(min(want, hour.givable) for want, hour in zip(asked, hours, strict=True))
+    short = tried = 0
+    weeks = {hour.week for hour in hours}
+    for week in sorted(weeks) if len(weeks) > 1 else ():
+        of_others = planner([hour for hour in hours if hour.week != week])
+        for hour in hours:
+            if hour.week == week and of_others(hour):
+                tried += 1
+                short += of_others(hour) > hour.givable + 1e-6
+    return SparePlan(way, given, ceil(max(asked, default=0.0)), short, tried, _wakes(given))
+
+
+def _scaled(hours: Sequence[PoolHour]) -> SparePlan:
+    """Given back after a whole hour with nothing on them."""
+    given = [float(floor(hour.rested + 1e-9)) for hour in hours]
+    return SparePlan(
+        SpareWay.SCALE, tuple(given), ceil(max(given, default=0.0)), 0, 0, _wakes(given)
+    )
+
+
+def _wakes(given: Sequence[float]) -> int:
+    """How often fewer were given back than the hour before."""
+    return sum(1 for last, now in pairwise(given) if now < last - 1e-6)

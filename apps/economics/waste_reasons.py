@@ -1,0 +1,105 @@
+"""Where each dollar of waste goes: into what is recommended, or to a reason from a closed list. Each dollar once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class WasteReason(StrEnum):
+    """Why a dollar of waste is in no recommendation; the list is closed, and OTHER is what none of it explains."""
+
+    COMMITTED = "committed"
+    OWNED = "owned"
+    HEADROOM = "headroom"
+    TOO_SHORT = "too_short"
+    TOO_LITTLE = "too_little"
+    PARTLY_HELD = "partly_held"
+    CUT_OFF = "cut_off"
+    FAULT = "fault"
+    GONE = "gone"
+    AT_BEST = "at_best"
+    DECLINED = "declined"
+    NO_PRICE = "no_price"
+    NO_CAUSE = "no_cause"
+    NO_OWNER = "no_owner"
+    OTHER = "other"
+
+
+REASON_WORDS: Mapping[WasteReason, str] = {
+    WasteReason.COMMITTED: "covered by a commitment or reserved, and paid anyway",
+    WasteReason.OWNED: "owned hardware, paid anyway",
+    WasteReason.HEADROOM: "needed as headroom at p99",
+    WasteReason.TOO_SHORT: "too short or too rare to act on",
+    WasteReason.TOO_LITTLE: "below the least saving that is proposed",
+    WasteReason.PARTLY_HELD: "on machines that jobs hold in part",
+    WasteReason.CUT_OFF: "cut off by how its GPU is cut into slices",
+    WasteReason.FAULT: "out of service: to be repaired",
+    WasteReason.GONE: "on machines that are gone already",
+    WasteReason.AT_BEST: "lost to failures, with checkpoints near their best cadence",
+    WasteReason.DECLINED: "somebody dismissed or snoozed what was recommended",
+    WasteReason.NO_PRICE: "nobody knows its price by the hour",
+    WasteReason.NO_CAUSE: "nobody knows its cause",
+    WasteReason.NO_OWNER: "nobody knows whose it is",
+    WasteReason.OTHER: "other",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WasteCover:
+    """What a recommendation would take away of waste: at most so many micro-units, of these cells, of which each is one sort of
+
+    waste of one thing. `reason` None: by the recommendation; else for this reason it is not.
+    """
+
+    key: str
+    cells: Sequence[str]
+    micros: int
+    reason: WasteReason | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WasteShare:
+    """A part of a cell's dollars: covered by the recommendation `key`, or left for a `reason`."""
+
+    cell: str
+    micros: int
+    key: str = ""
+    reason: WasteReason | None = None
+
+
+def explained_waste(
+    cells: Mapping[str, int],
+    covers: Sequence[WasteCover],
+    reasons: Mapping[str, Sequence[tuple[WasteReason, int]]],
+) -> list[WasteShare]:
+    """Every dollar of every cell, once: by the covers in their order, then by its reasons in theirs, and what is left as OTHER.
+
+    No cover takes more than it has, nor more than its cells have left; a reason no more than it says.
+    """
+    left = dict(cells)
+    found: list[WasteShare] = []
+    for cover in covers:
+        rest = cover.micros
+        for cell in cover.cells:
+            taken = min(rest, left.get(cell, 0))
+            if taken > 0:
+                found.append(
+                    WasteShare(cell, taken, "" if cover.reason else cover.key, cover.reason)
+                )
+                left[cell] -= taken
+                rest -= taken
+    for cell, micros in left.items():
+        rest = micros
+        for reason, most in (*reasons.get(cell, ()), (WasteReason.OTHER, micros)):
+            taken = min(rest, most)
+            if taken > 0:
+                found.append(WasteShare(cell, taken, reason=reason))
+                rest -= taken
+    return found
+
+
+def explained_part(shares: Sequence[WasteShare]) -> float | None:
+    """The part of the dollars that a recommendation or a reason of the list explains; None of none."""
+    whole = sum(share.micros for share in shares)
+    other = sum(share.micros for share in shares if share.reason is WasteReason.OTHER)
+    return 1 - other / whole if whole else None

@@ -1,0 +1,99 @@
+"""What stood on a pool's machines, hour by hour, and how they were paid."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import LiteralString
+
+from apps.economics.hours import HOUR_MS
+from apps.economics.states import State
+from apps.ledger.models import ChargeKind, ChargePart
+from apps.ledger.queries.tables import rows
+
+
+@dataclass(frozen=True, slots=True)
+class PoolUse:
+    """A pool in an hour. `nodes` were in service for a part of it or all, `free_nodes` of them without any job on them.
+
+    The rest are GPUs, as means of the hour: in service, held by jobs, unallocated, on the free nodes, on those that were
+    free in the hour before too, covered by a commitment. `paid_micros` is what was paid for those that none covers, None where any of it is not known.
+    """
+
+    pool_id: int
+    hour: datetime
+    nodes: float = 0.0
+    free_nodes: float = 0.0
+    gpus: float = 0.0
+    held: float = 0.0
+    unallocated: float = 0.0
+    free_gpus: float = 0.0
+    rested_gpus: float = 0.0
+    committed: float = 0.0
+    paid_micros: int | None = 0
+
+
+def pool_use(starts_at: datetime, ends_at: datetime) -> Sequence[PoolUse]:
+    """Every pool of GPUs in every hour of `[starts_at, ends_at)`, by pool and hour. One statement."""
+    params = {
+        "from": starts_at,
+        "to": ends_at,
+        "node_hour": str(ChargeKind.NODE_HOUR),
+        "host": int(ChargePart.HOST),
+        "committed": int(ChargePart.COMMITTED),
+        "held": [int(each) for each in (State.ACTIVE, State.HELD_IDLE, State.UNOBSERVED)],
+        "unallocated": int(State.UNALLOCATED),
+    }
+    return [
+        PoolUse(
+            pool_id,
+            hour,
+            nodes,
+            free_nodes,
+            gpus=gpus / HOUR_MS,
+            held=held / HOUR_MS,
+            unallocated=unallocated / HOUR_MS,
+            free_gpus=free / HOUR_MS,
+            rested_gpus=rested / HOUR_MS,
+            committed=committed / HOUR_MS,
+            paid_micros=micros,
+        )
+        for pool_id, hour, nodes, free_nodes, gpus, held, unallocated, free, rested, committed, micros in rows(
+            USED, params
+        )
+    ]
+
+
+# A node is free where all of its time in the hour was unallocated: a part that is stranded or out of service is none
+# that could be given back. A node that came or went within the hour counts for the part that it was there.
+USED: LiteralString = """
+WITH of_node AS (
+    SELECT line.pool_id, line.hour, charge.node_id,
+           coalesce(sum(line.unit_milliseconds) FILTER (WHERE charge.part <> %(host)s), 0) AS ms,
+           coalesce(sum(line.unit_milliseconds) FILTER (
+               WHERE charge.part <> %(host)s AND line.state = ANY(%(held)s)), 0) AS held_ms,
+           coalesce(sum(line.unit_milliseconds) FILTER (
+               WHERE charge.part <> %(host)s AND line.state = %(unallocated)s), 0) AS unallocated_ms,
+           coalesce(sum(line.unit_milliseconds) FILTER (WHERE charge.part = %(committed)s), 0) AS committed_ms,
+           coalesce(sum(line.effective_micros) FILTER (WHERE charge.part <> %(committed)s), 0) AS paid_micros,
+           bool_or(line.effective_micros IS NULL AND charge.part <> %(committed)s) AS is_unpriced
+    FROM ledger_line AS line JOIN ledger_charge AS charge ON charge.id = line.charge_id
+    JOIN fleet_pool_fact AS pool ON pool.id = line.pool_id
+    WHERE line.hour >= %(from)s AND line.hour < %(to)s
+      AND line.posting_month >= date_trunc('month', %(from)s::timestamptz) - interval '1 month'
+      AND charge.kind = %(node_hour)s AND pool.unit = 'gpu'
+    GROUP BY 1, 2, 3
+), sized AS (
+    SELECT *, max(ms) OVER (PARTITION BY pool_id, node_id) AS whole_ms, ms > 0 AND unallocated_ms = ms AS is_free
+    FROM of_node
+), rested AS (
+    SELECT *, is_free AND lag(is_free) OVER same AND lag(hour) OVER same = hour - interval '1 hour' AS is_rested
+    FROM sized WINDOW same AS (PARTITION BY pool_id, node_id ORDER BY hour)
+)
+SELECT pool_id, hour, coalesce(sum(ms / nullif(whole_ms, 0)), 0)::float8,
+       coalesce(sum(ms / nullif(whole_ms, 0)) FILTER (WHERE is_free), 0)::float8,
+       sum(ms)::int8, sum(held_ms)::int8, sum(unallocated_ms)::int8,
+       coalesce(sum(ms) FILTER (WHERE is_free), 0)::int8,
+       coalesce(sum(ms) FILTER (WHERE is_rested), 0)::int8, sum(committed_ms)::int8,
+       CASE WHEN NOT bool_or(is_unpriced) THEN sum(paid_micros)::int8 END
+FROM rested GROUP BY 1, 2 ORDER BY 1, 2
+"""

@@ -1,0 +1,118 @@
+"""GET /api/v1/recommendations/waste: where each dollar of the waste of the newest look goes."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.queries import organisation
+from apps.economics.waste_reasons import REASON_WORDS
+from apps.review.queries.recommendations import ids_of_matters, newest_recommendation_look
+from apps.review.queries.recommending.waste_explained import PART_WORDS, waste_from
+from apps.web.rest.examples import answered, dollars
+from apps.web.rest.money import MoneyOut
+from apps.web.rest.pages import fields_of, told_as
+from apps.web.rest.strict import Parameters
+from apps.web.rest.views import RestView, SeesPrices
+
+
+class WasteLineOut(serializers.Serializer[Any]):
+    """A sort of waste of a pool that one recommendation covers, or that is left for one reason of a closed list."""
+
+    pool = serializers.CharField(help_text="empty of a commitment for no pool")
+    purchase_option = serializers.CharField(source="option")
+    part = serializers.ChoiceField(choices=tuple(PART_WORDS))
+    waste = MoneyOut(source="micros")
+    recommendation = serializers.IntegerField(allow_null=True)
+    title = serializers.CharField(help_text="the recommendation's; empty without one")
+    reason = serializers.CharField(help_text=", ".join(REASON_WORDS))
+    says = serializers.CharField(source="where_words")
+
+
+class WasteExplainedOut(serializers.Serializer[Any]):
+    """Every dollar of the waste of the local days `[first_day, end_day)` once, brought to a month of 730 h, most first.
+
+    `covered` is what recommendations would take away, `other` what neither they nor a reason explain. Days are null
+    where no look kept it.
+    """
+
+    first_day = serializers.DateField(allow_null=True)
+    end_day = serializers.DateField(allow_null=True)
+    waste = MoneyOut(source="micros")
+    covered = MoneyOut(source="covered_micros")
+    other = MoneyOut(source="other_micros")
+    lines = WasteLineOut(many=True)
+
+
+EXAMPLE: dict[str, Any] = {
+    "first_day": "2026-10-26",
+    "end_day": "2026-11-23",
+    "waste": dollars("48210.000000"),
+    "covered": dollars("31000.000000"),
+    "other": dollars("0.000000"),
+    "lines": [
+        {
+            "pool": "a100-spot",
+            "purchase_option": "spot",
+            "part": "unallocated",
+            "waste": dollars("31000.000000"),
+            "recommendation": 12,
+            "title": "Give back 4 machines of a100-spot: nothing is ever on them",
+            "reason": "",
+            "says": "Give back 4 machines of a100-spot: nothing is ever on them",
+        },
+        {
+            "pool": "h100-reserved",
+            "purchase_option": "reserved",
+            "part": "unallocated",
+            "waste": dollars("17210.000000"),
+            "recommendation": None,
+            "title": "",
+            "reason": "committed",
+            "says": "covered by a commitment or reserved, and paid anyway",
+        },
+    ],
+}
+NOTHING: dict[str, Any] = {
+    "first_day": None,
+    "end_day": None,
+    "micros": 0,
+    "covered_micros": 0,
+    "other_micros": 0,
+    "lines": [],
+}
+
+
+class WasteExplained(RestView):
+    """Of the whole organisation: for finance and platform, and the organisation's tokens."""
+
+    reads = (SeesPrices,)
+
+    @extend_schema(
+        operation_id="get_waste_explained",
+        responses=WasteExplainedOut,
+        examples=[answered("Waste explained", EXAMPLE)],
+    )
+    def get(self, request: Request) -> Response:
+        """Where each dollar of the waste of the newest look goes: covered by which recommendation, or why by none."""
+        Parameters.of(request)
+        look = newest_recommendation_look(timezone.now())
+        explained = waste_from(look.waste) if look else None
+        fields = NOTHING
+        if explained is not None:
+            known = ids_of_matters({line.matter for line in explained.lines if line.matter})
+            fields = {
+                **{name: getattr(explained, name) for name in NOTHING},
+                "lines": [
+                    fields_of(line)
+                    | {
+                        "recommendation": known.get(line.matter),
+                        "where_words": line.where_words,
+                    }
+                    for line in explained.lines
+                ],
+            }
+        return Response(told_as(WasteExplainedOut, fields, organisation().currency))

@@ -1,0 +1,214 @@
+"""Machines rented by the hour that no job is on: to be given back, by a schedule, by scaling, or by a lower minimum."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.urls import reverse
+
+from apps.accounts.queries import organisation
+from apps.economics.money import MICROS
+from apps.economics.moves.disruption import DisruptionClass
+from apps.economics.moves.saving import MONTH_HOURS, WEEK_HOURS
+from apps.economics.moves.spare_machines import SparePlan, SpareWay, best_plan
+from apps.placement.queries.moves.work import FleetWork
+from apps.review.queries.recommendation_evidence import RecommendationEvidence
+from apps.review.queries.recommending.pool_capacity import (
+    PoolCapacity,
+    pass_over_pool,
+    pool_capacities,
+    why_no_machines,
+)
+from apps.review.queries.recommending.proposal import (
+    DetectedKind,
+    RecommendationProposal,
+    effort_cost,
+)
+from apps.review.queries.recommending.slot_words import slots_said
+from apps.review.queries.recommending.weeks import looks_at_weeks
+from apps.show.amounts import counted
+
+UNALLOCATED, FLOOR = "unallocated_nodes", "autoscaling_floor"
+LOOKED_AT = "pools of GPUs"
+EFFORT_HOURS: Mapping[SpareWay, int] = {
+    SpareWay.GIVE_BACK: 2,
+    SpareWay.FLOOR: 1,
+    SpareWay.SCHEDULE: 4,
+    SpareWay.SCALE: 16,
+}
+"""To end machines; to lower a number; to set a schedule; to have a pool follow its queue: ours, not measured."""
+COMPUTED = (
+    "Machine-hours of the last weeks in which nothing was on a machine that is paid by the hour, as far as this way would have given them back × what a"
+    " machine-hour cost; the ends are 1.28 standard errors over the weeks below and above the mean"
+)
+PAID_ANYWAY = "its machines are owned or reserved: they are paid whether they are used or not"
+COVERED = "commitments cover its machines: they are paid whether they are used or not"
+NEEDED = "nothing stands on a machine of it for long enough: what is free is its headroom"
+OTHER_KIND = {
+    UNALLOCATED: "what stands in it is its minimum: that is looked at by itself",
+    FLOOR: "it does not scale, or its minimum is needed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    capacity: PoolCapacity
+    plan: SparePlan
+
+    @property
+    def subject(self) -> str:
+        return self.capacity.pool.name
+
+    @property
+    def machines(self) -> str:
+        return counted(self.plan.machines, "machine")
+
+
+@looks_at_weeks(UNALLOCATED, LOOKED_AT)
+def detect_unallocated_nodes(found: DetectedKind, work: FleetWork, _: datetime) -> None:
+    """Every pool; machines paid by the hour with nothing on them are to be given back, stopped by a schedule, or scaled."""
+    _detect(found, work, is_floor=False)
+
+
+@looks_at_weeks(FLOOR, LOOKED_AT)
+def detect_needless_floors(found: DetectedKind, work: FleetWork, _: datetime) -> None:
+    """Every pool; of one that scales, the part of its minimum that is never needed."""
+    _detect(found, work, is_floor=True)
+
+
+def _detect(found: DetectedKind, work: FleetWork, *, is_floor: bool) -> None:
+    for capacity in pool_capacities(work.span):
+        why = why_no_machines(capacity) or _why_paid_anyway(capacity)
+        plan = None if why else best_plan(capacity.hours)
+        if why or plan is None:
+            pass_over_pool(found, capacity, why or NEEDED)
+        elif (plan.way is SpareWay.FLOOR) != is_floor:
+            pass_over_pool(found, capacity, OTHER_KIND[FLOOR if is_floor else UNALLOCATED])
+        else:
+            found.propose(_proposal_of(_Found(capacity, plan)))
+
+
+def _why_paid_anyway(capacity: PoolCapacity) -> str:
+    if capacity.is_by_hour:
+        return ""
+    return COVERED if any(use.committed for use in capacity.used) else PAID_ANYWAY
+
+
+def _proposal_of(found: _Found) -> RecommendationProposal:
+    capacity, plan = found.capacity, found.plan
+    spend = capacity.spend_micros
+    effort = EFFORT_HOURS[plan.way]
+    return RecommendationProposal(
+        key=str(capacity.pool.id),
+        title=_title(found),
+        subject=found.subject,
+        team_id=capacity.pool.owner_team_id,
+        workload_id=None,
+        pool_id=capacity.pool.id,
+        spend_micros=spend,
+        saving=capacity.saving_of(plan.hours).capped(spend),
+        effort_hours=effort,
+        risk=DisruptionClass.LOW if plan.way is SpareWay.FLOOR else DisruptionClass.MEDIUM,
+        risk_reason="what comes at once waits for a machine to start, or for capacity where none is to be had",
+        why=_why(found),
+        computed=COMPUTED,
+        cells=frozenset([capacity.cell]),
+        evidence=_evidence_of(found),
+        doubts=_against(found),
+        one_time_micros=effort_cost(effort),
+        baseline={
+            "way": str(plan.way),
+            "machines": plan.machines,
+            "machine_hours_week": plan.total * WEEK_HOURS / len(plan.hours),
+            "machine_hour_micros": capacity.price,
+            "paid_by_hour": 1.0,
+        },
+    )
+
+
+def _title(found: _Found) -> str:
+    match found.plan.way:
+        case SpareWay.GIVE_BACK:
+            return f"Give back {found.machines} of {found.subject}: nothing is ever on them"
+        case SpareWay.FLOOR:
+            return f"Lower the minimum of {found.subject} by {found.machines}"
+        case SpareWay.SCHEDULE:
+            return (
+                f"Stop up to {found.machines} of {found.subject} at hours when nothing is on them"
+            )
+    if max(hour.nodes - hour.free for hour in found.capacity.hours) <= 0 or _goes_to_zero(found):
+        return f"Scale {found.subject} to zero while nothing is on it"
+    return f"Scale {found.subject} down when machines are free: up to {found.machines}"
+
+
+def _goes_to_zero(found: _Found) -> bool:
+    return any(
+        given and given >= hour.nodes - 0.5
+        for given, hour in zip(found.plan.hours, found.capacity.hours, strict=True)
+    )
+
+
+def _why(found: _Found) -> str:
+    capacity, plan = found.capacity, found.plan
+    free = sum(hour.free for hour in capacity.hours)
+    month = plan.total * MONTH_HOURS / len(plan.hours)
+    said = (
+        f"In {sum(hour.free > 0 for hour in capacity.hours):,} of {len(capacity.hours):,} hours nothing was on a machine or more of it: {free:,.0f} machine-hours,"
+        f" of which this gives back {month:,.0f} a month."
+    )
+    if plan.way is SpareWay.SCHEDULE:
+        slots = {hour.slot for hour, given in zip(capacity.hours, plan.hours, strict=True) if given}
+        said += f" These hours of the week: {slots_said(slots)}."
+    return said
+
+
+def _against(found: _Found) -> tuple[str, ...]:
+    """The hours in which it would have left too few, as a plan made without that week; and what waited there."""
+    capacity, plan = found.capacity, found.plan
+    days = len(capacity.hours) // 24
+    if plan.way is SpareWay.SCALE:
+        said = [
+            f"looked for work that came back to machines given back, in the last {days} days: {plan.wakes:,} times, each waits for one to start"
+        ]
+    elif plan.tried:
+        said = [
+            f"looked for hours that needed what is given back, in the last {days} days, each week by a plan made of the others: {plan.short:,} of {plan.tried:,}"
+        ]
+    else:
+        said = ["only one week is known: nothing shows that the next one is like it"]
+    waited = sum(capacity.queued.values())
+    said.append(f"looked for jobs that waited there meanwhile: {waited:,.0f} GPU-hours")
+    return tuple(said)
+
+
+def _evidence_of(found: _Found) -> tuple[RecommendationEvidence, ...]:
+    capacity, plan = found.capacity, found.plan
+    page = reverse("fleet")
+    weeks = ", ".join(f"{hours:,.0f}" for hours in capacity.by_week(plan.hours))
+    told = [
+        RecommendationEvidence("Machine-hours that this gives back, week by week", weeks, page),
+        RecommendationEvidence(
+            "Machine-hours with nothing on them, week by week",
+            ", ".join(
+                f"{hours:,.0f}"
+                for hours in capacity.by_week([each.free for each in capacity.hours])
+            ),
+            page,
+        ),
+    ]
+    covered = sum(min(use.free_gpus, use.committed) for use in capacity.used)
+    if covered:
+        told.append(
+            RecommendationEvidence(
+                "GPU-hours with nothing on them that commitments cover, paid anyway",
+                f"{covered:,.0f}",
+            )
+        )
+    told.append(
+        RecommendationEvidence(
+            "A machine-hour",
+            f"{(capacity.price or 0.0) / MICROS:,.4f} {organisation().currency}",
+            is_price=True,
+        )
+    )
+    return tuple(told)

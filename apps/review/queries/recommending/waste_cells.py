@@ -1,0 +1,175 @@
+"""The waste that the ledger has in the weeks of a look: by what it is, of what, and how it was paid."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from apps.economics.moves.saving import monthly
+from apps.economics.purchase import PAID_BY_THE_HOUR, PurchaseOption
+from apps.economics.waste_reasons import WasteReason
+from apps.fleet.queries import PoolFact, pools
+from apps.ledger.queries.commitments import commitment_use
+from apps.ledger.queries.cube import CubeQuestion, explore
+from apps.ledger.queries.kinds import ChargeKind
+from apps.ledger.queries.paid_states import committed_shares
+from apps.placement.queries.moves.work import FleetWork, move_week
+from apps.review.queries.recommending.pool_capacity import PoolCapacity, pool_capacities
+from apps.review.queries.recommending.proposal import commitment_cell, unheld_cell
+from apps.review.queries.recommending.weeks import work_of_week
+from apps.unit_economics.queries.waste import NOT_HELD, WastePart, waste_by
+from apps.workloads.queries import WorkloadFact, workloads
+
+UNUSED_COMMITMENT = "unused_commitment"
+UNUSED_OWNED = "unused_owned"
+
+
+@dataclass(frozen=True, slots=True)
+class WasteCell:
+    """Waste of one sort, of one workload on a pool, or of what nobody holds of it: micro-units of a month of 730 h.
+
+    `part` is a WastePart's name in lower case, or one of the two above; `money_cell` the dollars that it is, as
+    recommendations name them. `committed` of them are covered by commitments. Of what is unallocated, `partly` are on machines that jobs hold in part,
+    and `fresh` on those that were held an hour before.
+    """
+
+    part: str
+    money_cell: str
+    micros: int
+    pool: PoolFact | None = None
+    workload: WorkloadFact | None = None
+    committed: int = 0
+    partly: int = 0
+    fresh: int = 0
+    is_gone: bool = False
+
+    @property
+    def key(self) -> str:
+        """One of its sort of its dollars."""
+        return f"{self.part} {self.money_cell}"
+
+    @property
+    def option(self) -> str:
+        """How its pool is bought; a commitment's own is none."""
+        return self.pool.purchase_option if self.pool else ""
+
+    @property
+    def paid_anyway(self) -> tuple[tuple[WasteReason, int], ...]:
+        """What of it is paid whatever is done."""
+        if self.part == UNUSED_OWNED or self.option == PurchaseOption.OWNED:
+            return ((WasteReason.OWNED, self.micros),)
+        if self.part == UNUSED_COMMITMENT or self.option == PurchaseOption.RESERVED:
+            return ((WasteReason.COMMITTED, self.micros),)
+        return ((WasteReason.COMMITTED, self.committed),) if self.committed else ()
+
+
+@dataclass(frozen=True, slots=True)
+class WasteOfLook:
+    """All of it, the days that it is of, and GPU-hours wasted of which nobody knows the price."""
+
+    first_day: str
+    end_day: str
+    hours: int
+    cells: tuple[WasteCell, ...]
+
+
+def waste_of_look(at: datetime) -> WasteOfLook | None:
+    """Of the whole weeks before the one that a moment is in; None where the ledger has none."""
+    work = work_of_week(move_week(at))
+    if not work.span.weeks:
+        return None
+    window = work.span.window
+    cells = (*_of_pools(work), *_of_commitments(work, at), *_of_owned(work))
+    return WasteOfLook(
+        window.first_day.isoformat(),
+        window.end_day.isoformat(),
+        work.span.hours,
+        tuple(cell for cell in cells if cell.micros > 0),
+    )
+
+
+def _of_pools(work: FleetWork) -> Iterator[WasteCell]:
+    window = work.span.window
+    known_pools, known_work = pools(), workloads()
+    shares = committed_shares(window.starts_at, window.ends_at)
+    capacities = {each.pool.id: each for each in pool_capacities(work.span)}
+    question = CubeQuestion(window, ("workload", "pool"), is_bounded=False)
+    unheld: dict[tuple[int, str], int] = defaultdict(int)
+    question = question.of(kind=[str(ChargeKind.NODE_HOUR)])
+    for (workload_id, pool_id), waste in waste_by(question).items():
+        pool, workload = known_pools.get(pool_id), known_work.get(workload_id)
+        if pool is None:
+            continue
+        for part, micros in waste.parts.items():
+            amount = monthly(micros, work.span.hours)
+            if workload is None and part in NOT_HELD:
+                unheld[pool.id, part.name.lower()] += amount
+                continue
+            yield WasteCell(
+                part.name.lower(),
+                f"{workload.id if workload else 0}:{pool.id}",
+                amount,
+                pool,
+                workload,
+                _committed(amount, pool, part, shares),
+            )
+    for (pool_id, name), amount in unheld.items():
+        yield _unheld_cell(known_pools[pool_id], name, amount, shares, capacities.get(pool_id))
+
+
+def _unheld_cell(
+    pool: PoolFact,
+    name: str,
+    amount: int,
+    shares: Mapping[tuple[int, int], float],
+    capacity: PoolCapacity | None,
+) -> WasteCell:
+    partly = fresh = 0.0
+    if capacity is not None and name == WastePart.UNALLOCATED.name.lower():
+        whole = sum(use.unallocated for use in capacity.used) or 1.0
+        free = sum(use.free_gpus for use in capacity.used)
+        partly = max(0.0, 1 - free / whole)
+        fresh = (free - sum(use.rested_gpus for use in capacity.used)) / whole
+    return WasteCell(
+        name,
+        unheld_cell(pool.id),
+        amount,
+        pool,
+        None,
+        _committed(amount, pool, WastePart[name.upper()], shares),
+        round(amount * partly),
+        round(amount * fresh),
+        is_gone=capacity is not None and capacity.is_gone,
+    )
+
+
+def _committed(
+    amount: int, pool: PoolFact, part: WastePart, shares: Mapping[tuple[int, int], float]
+) -> int:
+    """What commitments cover of it: by the state that it is, else as of all of the pool."""
+    if pool.purchase_option not in PAID_BY_THE_HOUR:
+        return 0
+    return round(amount * shares.get((pool.id, int(part)), shares.get((pool.id, 0), 0.0)))
+
+
+def _of_commitments(work: FleetWork, at: datetime) -> Iterator[WasteCell]:
+    cuts = [work.span.window.starts_at, work.span.window.ends_at]
+    use = commitment_use(cuts, at)
+    known = pools()
+    for commitment_id, fact in use.commitments.items():
+        unused = use.figures(commitment_id).unused_cost or 0
+        pool = known.get(fact.pool_id or 0)
+        amount = monthly(unused, work.span.hours)
+        yield WasteCell(UNUSED_COMMITMENT, commitment_cell(commitment_id), amount, pool)
+    nameless = monthly(use.nameless_unused or 0, work.span.hours)
+    yield WasteCell(UNUSED_COMMITMENT, "commitment:", nameless)
+
+
+def _of_owned(work: FleetWork) -> Iterator[WasteCell]:
+    question = CubeQuestion(work.span.window, ("pool",), is_bounded=False)
+    known = pools()
+    for row in explore(question.of(kind=[str(ChargeKind.OWNED_UNUSED)])).rows:
+        amount = monthly(row.sums.micros or 0, work.span.hours)
+        pool_id = row.keys[0].value
+        pool = known.get(pool_id) if isinstance(pool_id, int) else None
+        yield WasteCell(UNUSED_OWNED, f"owned:{pool.id if pool else ''}", amount, pool)

@@ -51,7 +51,7 @@ OTHER_KIND = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _SparePool:
     capacity: PoolCapacity
     plan: SparePlan
 
@@ -85,7 +85,7 @@ def _detect(found: DetectedKind, work: FleetWork, *, is_floor: bool) -> None:
         elif (plan.way is SpareWay.FLOOR) != is_floor:
             pass_over_pool(found, capacity, OTHER_KIND[FLOOR if is_floor else UNALLOCATED])
         else:
-            found.propose(_proposal_of(_Found(capacity, plan)))
+            found.propose(_proposal_of(_SparePool(capacity, plan)))
 
 
 def _why_paid_anyway(capacity: PoolCapacity) -> str:
@@ -94,7 +94,7 @@ def _why_paid_anyway(capacity: PoolCapacity) -> str:
     return COVERED if any(use.committed for use in capacity.used) else PAID_ANYWAY
 
 
-def _proposal_of(found: _Found) -> RecommendationProposal:
+def _proposal_of(found: _SparePool) -> RecommendationProposal:
     capacity, plan = found.capacity, found.plan
     spend = capacity.spend_micros
     effort = EFFORT_HOURS[plan.way]
@@ -126,7 +126,7 @@ def _proposal_of(found: _Found) -> RecommendationProposal:
     )
 
 
-def _title(found: _Found) -> str:
+def _title(found: _SparePool) -> str:
     match found.plan.way:
         case SpareWay.GIVE_BACK:
             return f"Give back {found.machines} of {found.subject}: nothing is ever on them"
@@ -141,14 +141,14 @@ def _title(found: _Found) -> str:
     return f"Scale {found.subject} down when machines are free: up to {found.machines}"
 
 
-def _goes_to_zero(found: _Found) -> bool:
+def _goes_to_zero(found: _SparePool) -> bool:
     return any(
         given and given >= hour.nodes - 0.5
         for given, hour in zip(found.plan.hours, found.capacity.hours, strict=True)
     )
 
 
-def _why(found: _Found) -> str:
+def _why(found: _SparePool) -> str:
     capacity, plan = found.capacity, found.plan
     free = sum(hour.free for hour in capacity.hours)
     month = plan.total * MONTH_HOURS / len(plan.hours)
@@ -162,7 +162,7 @@ def _why(found: _Found) -> str:
     return said
 
 
-def _against(found: _Found) -> tuple[str, ...]:
+def _against(found: _SparePool) -> tuple[str, ...]:
     """The hours in which it would have left too few, as a plan made without that week; and what waited there."""
     capacity, plan = found.capacity, found.plan
     days = len(capacity.hours) // 24
@@ -181,7 +181,7 @@ def _against(found: _Found) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _evidence_of(found: _Found) -> tuple[RecommendationEvidence, ...]:
+def _evidence_of(found: _SparePool) -> tuple[RecommendationEvidence, ...]:
     capacity, plan = found.capacity, found.plan
     page = reverse("fleet")
     weeks = ", ".join(f"{hours:,.0f}" for hours in capacity.by_week(plan.hours))

@@ -13,7 +13,8 @@ from apps.ledger.queries.tables import rows
 
 @dataclass(frozen=True, slots=True)
 class PoolUse:
-    """A pool in an hour. `nodes` were in service for a part of it or all, `free_nodes` of them without any job on them.
+    """A pool in an hour. `nodes` were in service for a part of it or all, `free_nodes` of them without any job on them;
+    on `large_jobs` of them a job held more than half, beside which another such one has no room.
 
     The rest are GPUs, as means of the hour: in service, held by jobs, unallocated, on the free nodes, on those that were
     free in the hour before too, covered by a commitment. `paid_micros` is what was paid for those that none covers, None where any of it is not known.
@@ -23,6 +24,7 @@ class PoolUse:
     hour: datetime
     nodes: float = 0.0
     free_nodes: float = 0.0
+    large_jobs: int = 0
     gpus: float = 0.0
     held: float = 0.0
     unallocated: float = 0.0
@@ -49,6 +51,7 @@ def pool_use(starts_at: datetime, ends_at: datetime) -> Sequence[PoolUse]:
             hour,
             nodes,
             free_nodes,
+            large_jobs,
             gpus=gpus / HOUR_MS,
             held=held / HOUR_MS,
             unallocated=unallocated / HOUR_MS,
@@ -57,7 +60,7 @@ def pool_use(starts_at: datetime, ends_at: datetime) -> Sequence[PoolUse]:
             committed=committed / HOUR_MS,
             paid_micros=micros,
         )
-        for pool_id, hour, nodes, free_nodes, gpus, held, unallocated, free, rested, committed, micros in rows(
+        for pool_id, hour, nodes, free_nodes, large_jobs, gpus, held, unallocated, free, rested, committed, micros in rows(
             USED, params
         )
     ]
@@ -66,8 +69,8 @@ def pool_use(starts_at: datetime, ends_at: datetime) -> Sequence[PoolUse]:
 # A node is free where all of its time in the hour was unallocated: a part that is stranded or out of service is none
 # that could be given back. A node that came or went within the hour counts for the part that it was there.
 USED: LiteralString = """
-WITH of_node AS (
-    SELECT line.pool_id, line.hour, charge.node_id,
+WITH of_job AS (
+    SELECT line.pool_id, line.hour, charge.node_id, line.job_id, line.workload_id, line.holder_key_id,
            coalesce(sum(line.unit_milliseconds) FILTER (WHERE charge.part <> %(host)s), 0) AS ms,
            coalesce(sum(line.unit_milliseconds) FILTER (
                WHERE charge.part <> %(host)s AND line.state = ANY(%(held)s)), 0) AS held_ms,
@@ -81,7 +84,12 @@ WITH of_node AS (
     WHERE line.hour >= %(from)s AND line.hour < %(to)s
       AND line.posting_month >= date_trunc('month', %(from)s::timestamptz) - interval '1 month'
       AND charge.kind = %(node_hour)s AND pool.unit = 'gpu'
-    GROUP BY 1, 2, 3
+    GROUP BY 1, 2, 3, 4, 5, 6
+), of_node AS (
+    SELECT pool_id, hour, node_id, sum(ms) AS ms, sum(held_ms) AS held_ms, max(held_ms) AS most_held_ms,
+           sum(unallocated_ms) AS unallocated_ms, sum(committed_ms) AS committed_ms,
+           sum(paid_micros) AS paid_micros, bool_or(is_unpriced) AS is_unpriced
+    FROM of_job GROUP BY 1, 2, 3
 ), sized AS (
     SELECT *, max(ms) OVER (PARTITION BY pool_id, node_id) AS whole_ms, ms > 0 AND unallocated_ms = ms AS is_free
     FROM of_node
@@ -91,6 +99,7 @@ WITH of_node AS (
 )
 SELECT pool_id, hour, coalesce(sum(ms / nullif(whole_ms, 0)), 0)::float8,
        coalesce(sum(ms / nullif(whole_ms, 0)) FILTER (WHERE is_free), 0)::float8,
+       count(*) FILTER (WHERE 2 * most_held_ms > ms)::int8,
        sum(ms)::int8, sum(held_ms)::int8, sum(unallocated_ms)::int8,
        coalesce(sum(ms) FILTER (WHERE is_free), 0)::int8,
        coalesce(sum(ms) FILTER (WHERE is_rested), 0)::int8, sum(committed_ms)::int8,

@@ -6,13 +6,17 @@ import pytest
 from django.utils import timezone
 
 from apps.economics.states import State
+from apps.fleet.models import Device, Node
+from apps.review.queries.recommending.oversized_pools import detect_oversized_pools
 from apps.review.queries.recommending.proposal import DetectedKind, RecommendationProposal
+from apps.review.queries.recommending.queued_beside_idle import detect_queued_beside_idle
 from apps.review.queries.recommending.slot_words import slots_said
 from apps.review.queries.recommending.spare_nodes import (
     detect_needless_floors,
     detect_unallocated_nodes,
 )
-from apps.workloads.models import Workload
+from apps.review.queries.recommending.stranded_slices import detect_stranded_slices
+from apps.workloads.models import Allocation, Job, Workload
 from tests import make
 from tests.apps.review import pool_scene
 from tests.apps.review.pool_scene import AT, GPUS, PRICE, Part, held, plant_pool
@@ -155,3 +159,112 @@ def test_hours_of_the_week_are_said_day_by_day() -> None:
     assert slots_said([]) == ""
     assert slots_said(range(168)) == "Monday to Sunday all day"
     assert slots_said([0, 1, 30]) == "Monday 00:00 to 02:00; Tuesday 06:00 to 07:00"
+
+
+def test_a_pool_whose_jobs_are_spread_thin_is_too_large(llm: Workload) -> None:
+    """Four machines of which each has three of eight GPUs held: two do, with headroom; no machine is free as it is."""
+    pool_id = plant_pool("h100", 4, lambda *_: [held(llm, 3)])
+    proposal = only(detect_oversized_pools(AT))
+    assert proposal.title == "Make h100 smaller by 2 machines: 2 do for what it is asked for"
+    assert proposal.saving.likely == pytest.approx(2 * MACHINE * MONTH)
+    assert (proposal.cells, proposal.frees_gpu_hours) == ({f"unallocated:{pool_id}"}, None)
+    assert detect_unallocated_nodes(AT).proposals == []
+
+
+def test_owned_machines_beyond_what_is_asked_for_are_freed(llm: Workload) -> None:
+    plant_pool("h100", 4, lambda *_: [held(llm, 3)], purchase_option="owned")
+    proposal = only(detect_oversized_pools(AT))
+    assert proposal.saving.high == 0
+    assert proposal.frees_gpu_hours == pytest.approx(2 * GPUS * MONTH)
+
+
+@pytest.mark.parametrize("what", ["large jobs", "queue", "peaks", "free machines"])
+def test_a_pool_that_its_jobs_or_its_queue_need_is_not_too_large(llm: Workload, what: str) -> None:
+    """Jobs of five GPUs do not share a machine; what waits needs room; one hour in fifty needs all."""
+    plans = {
+        "large jobs": lambda hour, machine: [held(llm, 5)],
+        "queue": lambda hour, machine: [held(llm, 3)],
+        "peaks": lambda hour, machine: [held(llm, 8 if hour % 50 == 0 else 3)],
+        "free machines": lambda hour, machine: [held(llm, 8)] if machine == 0 else [],
+    }
+    plant_pool("h100", 3, plans[what])
+    if what == "queue":
+        for start in range(0, 670, 10):
+            pool_scene.make_job(llm, "h100-0", submitted=start, started=start + 9, gpus=16)
+    assert detect_oversized_pools(AT).proposals == []
+
+
+def test_jobs_that_wait_beside_idle_gpus_of_the_same_model_are_to_use_them(llm: Workload) -> None:
+    plant_pool("busy", 1, lambda *_: [held(llm)])
+    other = plant_pool("quiet", 1, lambda *_: [held(llm, 4)], purchase_option="reserved")
+    plant_pool("a100", 1, lambda *_: [], gpu_model="NVIDIA A100-SXM4-80GB")
+    for start in range(0, 672, 24):
+        pool_scene.make_job(llm, "busy-0", submitted=start, started=start + 12, gpus=2)
+    proposal = only_freed(detect_queued_beside_idle(AT))
+    assert proposal.title == "Let jobs that wait for busy run on quiet, where GPUs stand"
+    assert proposal.frees_gpu_hours == pytest.approx(2 * 12 / 24 * MONTH)
+    assert (proposal.pool_id, proposal.saving.high) == (other, 0)
+
+
+def only_freed(found: DetectedKind) -> RecommendationProposal:
+    (proposal,) = found.proposals
+    assert proposal.doubts
+    return proposal
+
+
+def test_a_queue_that_nothing_stands_beside_is_only_a_queue(llm: Workload) -> None:
+    plant_pool("busy", 1, lambda *_: [held(llm)])
+    plant_pool("also busy", 1, lambda hour, _: [held(llm, 8 if hour % 24 < 12 else 0.5)])
+    for start in range(0, 672, 24):
+        pool_scene.make_job(llm, "busy-0", submitted=start, started=start + 12, gpus=2)
+    found = detect_queued_beside_idle(AT)
+    assert found.proposals == []
+    assert found.looked_at == 1
+
+
+def plant_slices(llm: Workload, *, taken: int, option: str = "on_demand") -> int:
+    """A machine whose first GPU is cut into seven slices, of which a job holds so many; its pool's id."""
+    pool_id = plant_pool("h100", 1, lambda *_: [held(llm, 7)], purchase_option=option)
+    node = Node.objects.get(pool_id=pool_id)
+    parent = make.make_device("GPU-0", node_id=node.pk, at=pool_scene.BEGUN)
+    Device.objects.bulk_create(
+        Device(
+            node=node, uuid=f"MIG-{place}", kind="mig", parent_id=parent, compute_slices=1, memory_slices=1,
+            profile="1g.10gb", period=(pool_scene.BEGUN, None),
+        )
+        for place in range(7)
+    )  # fmt: skip
+    if taken:
+        job = Job.objects.create(
+            cluster_id=make.make_cluster(), raw_id="chat", opened_at=pool_scene.BEGUN
+        )
+        Allocation.objects.create(
+            job=job, node=node, node_name=node.name, gpus_numerator=taken, gpus_denominator=7,
+            device_uuids=[f"MIG-{place}" for place in range(taken)], period=(pool_scene.BEGUN, None),
+        )  # fmt: skip
+    return pool_id
+
+
+def test_slices_that_nobody_takes_are_to_be_cut_otherwise(llm: Workload) -> None:
+    pool_id = plant_slices(llm, taken=0)
+    proposal = only_freed(detect_stranded_slices(AT))
+    assert proposal.cells == {f"unallocated:{pool_id}"}
+    assert proposal.frees_gpu_hours == pytest.approx(MONTH)
+    assert proposal.saving.high == 0, "nothing waited: no bill falls"
+
+
+def test_slices_that_nobody_takes_while_others_wait_save_what_would_be_rented(
+    llm: Workload,
+) -> None:
+    plant_slices(llm, taken=0)
+    for start in range(0, 672, 24):
+        pool_scene.make_job(llm, "h100-0", submitted=start, started=start + 12, gpus=1)
+        Allocation.objects.update(device_uuids=["GPU-0"])
+    proposal = only_freed(detect_stranded_slices(AT))
+    assert proposal.saving.likely == pytest.approx(PRICE * MONTH / 2, rel=1e-6)
+
+
+def test_slices_that_jobs_take_stay_as_they_are(llm: Workload) -> None:
+    plant_slices(llm, taken=2)
+    found = detect_stranded_slices(AT)
+    assert found.passed_over == {"jobs hold slices of this size": 1}

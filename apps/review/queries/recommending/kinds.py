@@ -7,14 +7,17 @@ from apps.review.queries.recommending.idle_holders import detect_idle_holders
 from apps.review.queries.recommending.lapsing_commitments import detect_lapsing
 from apps.review.queries.recommending.model_routing import detect_routing
 from apps.review.queries.recommending.moved_work import detect_moves
+from apps.review.queries.recommending.oversized_pools import detect_oversized_pools
 from apps.review.queries.recommending.prompt_caching import detect_uncached_prompts
 from apps.review.queries.recommending.proposal import RecommendedKind, SavingBasis
+from apps.review.queries.recommending.queued_beside_idle import detect_queued_beside_idle
 from apps.review.queries.recommending.self_hosting import detect_self_hosting
 from apps.review.queries.recommending.spare_nodes import (
     detect_needless_floors,
     detect_unallocated_nodes,
 )
 from apps.review.queries.recommending.starved_runs import detect_starved_runs
+from apps.review.queries.recommending.stranded_slices import detect_stranded_slices
 from apps.review.queries.recommending.unearned_work import detect_retirable, detect_shrinkable
 from apps.review.queries.recommending.unused_work import detect_unused_work
 
@@ -75,6 +78,30 @@ KINDS: tuple[RecommendedKind, ...] = (
         detect_needless_floors,
         SavingBasis.UNALLOCATED,
         wastes=("unallocated",),
+    ),
+    RecommendedKind(
+        "pool_too_large",
+        "Make a pool smaller",
+        "pools whose jobs and queue fit on fewer machines than they have",
+        detect_oversized_pools,
+        SavingBasis.UNALLOCATED,
+        wastes=("unallocated",),
+    ),
+    RecommendedKind(
+        "queued_beside_idle",
+        "Let a queue use idle GPUs",
+        "jobs that wait for GPUs in one pool while the same ones stand in another",
+        detect_queued_beside_idle,
+        SavingBasis.UNALLOCATED,
+        wastes=("unallocated",),
+    ),
+    RecommendedKind(
+        "stranded_mig",
+        "Cut GPUs otherwise",
+        "MIG slices of a size that hardly a job takes",
+        detect_stranded_slices,
+        SavingBasis.UNALLOCATED,
+        wastes=("stranded", "unallocated"),
     ),
     RecommendedKind(
         "let_lapse",

@@ -1,0 +1,140 @@
+"""Pools with more machines than what runs there and waits for them needs, packed onto as few as do."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from math import floor
+
+from django.urls import reverse
+
+from apps.economics.moves.disruption import DisruptionClass
+from apps.economics.moves.saving import MONTH_HOURS
+from apps.economics.moves.spare_machines import (
+    AS_GOOD,
+    HEADROOM,
+    best_plan,
+    level_above,
+    level_below,
+    packed_machines,
+    scales,
+)
+from apps.placement.queries.moves.work import FleetWork
+from apps.review.queries.recommendation_evidence import RecommendationEvidence
+from apps.review.queries.recommending.pool_capacity import (
+    PoolCapacity,
+    pass_over_pool,
+    pool_capacities,
+    use_by_hour,
+    why_no_machines,
+)
+from apps.review.queries.recommending.proposal import (
+    DetectedKind,
+    RecommendationProposal,
+    effort_cost,
+)
+from apps.review.queries.recommending.weeks import looks_at_weeks
+from apps.show.amounts import counted
+
+KIND = "pool_too_large"
+EFFORT_HOURS = 8
+"""To drain machines and have jobs packed: ours, not measured."""
+COMPUTED = (
+    "Machines beyond what does for the GPUs held and waited for in all but one hour of a hundred, with a tenth more, and one for each job of more than half a"
+    " machine × what a machine-hour cost that is paid by the hour; the ends are 1.28 standard errors over the weeks below and above the mean"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OversizedPool:
+    """A pool, the machines that do for it, those that are spare, and how many of these are paid by the hour, hour by hour."""
+
+    capacity: PoolCapacity
+    needed: int
+    spare: int
+    paid: tuple[float, ...]
+
+    @property
+    def freed_month(self) -> float:
+        """GPU-hours on spare machines that are paid anyway."""
+        left = self.spare * len(self.paid) - sum(self.paid)
+        return left * self.capacity.of_machine * MONTH_HOURS / len(self.paid)
+
+
+@looks_at_weeks(KIND, "pools of GPUs")
+def detect_oversized_pools(found: DetectedKind, work: FleetWork, _: datetime) -> None:
+    """Every pool; those whose jobs and queue would fit on fewer machines, whoever pays for them."""
+    for capacity in pool_capacities(work.span):
+        why = why_no_machines(capacity)
+        if not why and scales(capacity.hours):
+            why = "it scales with what it is asked for"
+        pool = None if why else _oversized(capacity)
+        if pool is None or pool.spare < 1:
+            pass_over_pool(found, capacity, why or "what runs and waits there needs its machines")
+        elif why := _why_by_itself(pool):
+            pass_over_pool(found, capacity, why)
+        else:
+            found.propose(_proposal_of(pool))
+
+
+def _oversized(capacity: PoolCapacity) -> OversizedPool:
+    asked = [use.held + capacity.queued.get(use.hour, 0.0) for use in capacity.used]
+    large = round(level_above([float(use.large_jobs) for use in capacity.used]))
+    needed = max(packed_machines(asked, round(capacity.of_machine)), large)
+    spare = floor(level_below([hour.nodes for hour in capacity.hours]) + 1e-9) - needed
+    paid = tuple(
+        min(float(spare), use_by_hour(use) / capacity.of_machine) if capacity.is_by_hour else 0.0
+        for use in capacity.used
+    )
+    return OversizedPool(capacity, needed, spare, paid)
+
+
+def _why_by_itself(pool: OversizedPool) -> str:
+    """Where about as many machine-hours stand with nothing on them, that is said by itself: nothing needs to be packed."""
+    plan = best_plan(pool.capacity.hours)
+    is_same = plan is not None and plan.total >= AS_GOOD * sum(pool.paid) > 0
+    return "its spare machines have nothing on them: that is looked at by itself" if is_same else ""
+
+
+def _proposal_of(pool: OversizedPool) -> RecommendationProposal:
+    capacity, spend = pool.capacity, pool.capacity.spend_micros
+    name, days = capacity.pool.name, len(capacity.hours) // 24
+    asked = level_above([use.held for use in capacity.used])
+    most = max(use.held + capacity.queued.get(use.hour, 0.0) for use in capacity.used)
+    freed = pool.freed_month
+    return RecommendationProposal(
+        key=str(capacity.pool.id),
+        title=f"Make {name} smaller by {counted(pool.spare, 'machine')}: {pool.needed} do for what it is asked for",
+        subject=name,
+        team_id=capacity.pool.owner_team_id,
+        workload_id=None,
+        pool_id=capacity.pool.id,
+        spend_micros=spend,
+        saving=capacity.saving_of(pool.paid).capped(spend),
+        effort_hours=EFFORT_HOURS,
+        risk=DisruptionClass.MEDIUM,
+        risk_reason="jobs are packed onto fewer machines; those that are spread now are moved",
+        why=f"In 99 hours of 100 at most {asked:,.0f} of its {capacity.used[-1].gpus:,.0f} GPUs were held, spread over its machines.",
+        computed=COMPUTED,
+        cells=frozenset([capacity.cell]),
+        evidence=(
+            RecommendationEvidence(
+                "GPUs held and waited for, in 99 hours of 100 at most",
+                f"{asked:,.1f}",
+                reverse("fleet"),
+            ),
+            RecommendationEvidence(
+                "Machines that do for them", f"{pool.needed}, with {HEADROOM - 1:.0%} of headroom"
+            ),
+        ),
+        doubts=(
+            f"looked for more than that in the last {days} days, held and waiting: at most {most:,.0f} GPUs, on {pool.needed} machines of {capacity.of_machine:,.0f}",
+            f"looked for jobs that waited there: {sum(capacity.queued.values()):,.0f} GPU-hours",
+        ),
+        one_time_micros=effort_cost(EFFORT_HOURS),
+        frees_gpu_hours=freed if freed >= MONTH_HOURS / 10 else None,
+        baseline={
+            "machines": pool.spare,
+            "needed": pool.needed,
+            "machine_hour_micros": capacity.price,
+            "paid_by_hour": sum(pool.paid) / (pool.spare * len(pool.paid)),
+        },
+    )

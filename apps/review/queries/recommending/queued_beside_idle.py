@@ -1,0 +1,124 @@
+"""Jobs that wait for GPUs in one pool while the same GPUs stand unallocated in another."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.urls import reverse
+
+from apps.economics.moves.disruption import DisruptionClass
+from apps.economics.moves.idle import is_idle_again
+from apps.economics.moves.saving import MONTH_HOURS, SavingRange
+from apps.placement.queries.moves.work import FleetWork
+from apps.review.queries.recommendation_evidence import RecommendationEvidence
+from apps.review.queries.recommending.pool_capacity import (
+    PoolCapacity,
+    pass_over_pool,
+    pool_capacities,
+)
+from apps.review.queries.recommending.proposal import (
+    DetectedKind,
+    RecommendationProposal,
+    effort_cost,
+)
+from apps.review.queries.recommending.weeks import looks_at_weeks
+
+KIND = "queued_beside_idle"
+EFFORT_HOURS = 4
+"""To let a queue send its jobs to another pool: ours, not measured."""
+LEAST_SERVED, LEAST_MONTH = 0.1, MONTH_HOURS / 10
+"""Of what waited in a week, and GPU-hours a month, that would have found GPUs there."""
+COMPUTED = (
+    "GPU-hours of waiting in hours in which as many of the same GPUs stood unallocated in the other pool. No bill falls by it: what stands there is paid, and is"
+    " used instead"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class IdleBeside:
+    """A pool that jobs wait for, another one, and GPUs of both that would have met, hour by hour."""
+
+    waited: PoolCapacity
+    beside: PoolCapacity
+    met: tuple[float, ...]
+
+    @property
+    def month(self) -> float:
+        """GPU-hours."""
+        return sum(self.met) * MONTH_HOURS / len(self.met)
+
+
+@looks_at_weeks(KIND, "pools of GPUs that jobs waited for")
+def detect_queued_beside_idle(found: DetectedKind, work: FleetWork, _: datetime) -> None:
+    """Every pool with a queue, held against every other of the same GPUs in which some stand; the one that would serve most."""
+    capacities = pool_capacities(work.span)
+    for waited in capacities:
+        if not any(waited.queued.values()):
+            continue
+        choices = list(_beside(waited, capacities))
+        best = max(choices, key=lambda each: (each.month, each.beside.pool.id), default=None)
+        if best is None:
+            pass_over_pool(found, waited, "no other pool has the same GPUs")
+        elif not _is_again(best) or best.month < LEAST_MONTH:
+            pass_over_pool(
+                found, waited, "while jobs waited, no other pool's GPUs stood week by week"
+            )
+        else:
+            found.propose(_proposal_of(best))
+
+
+def _beside(waited: PoolCapacity, capacities: Sequence[PoolCapacity]) -> Iterator[IdleBeside]:
+    for beside in capacities:
+        is_other = beside.pool.id != waited.pool.id and not beside.is_gone
+        if not is_other or beside.pool.gpu_model != waited.pool.gpu_model:
+            continue
+        standing = {use.hour: use.unallocated for use in beside.used}
+        met = tuple(
+            min(waited.queued.get(use.hour, 0.0), standing.get(use.hour, 0.0))
+            for use in waited.used
+        )
+        yield IdleBeside(waited, beside, met)
+
+
+def _is_again(found: IdleBeside) -> bool:
+    queued = [found.waited.queued.get(use.hour, 0.0) for use in found.waited.used]
+    weeks = found.waited.by_week(queued)
+    return is_idle_again(found.waited.by_week(found.met), weeks, LEAST_SERVED)
+
+
+def _proposal_of(found: IdleBeside) -> RecommendationProposal:
+    waited, beside = found.waited, found.beside
+    days = len(waited.hours) // 24
+    whole = sum(waited.queued.values())
+    own = sum(min(waited.queued.get(use.hour, 0.0), use.unallocated) for use in waited.used)
+    return RecommendationProposal(
+        key=str(waited.pool.id),
+        title=f"Let jobs that wait for {waited.pool.name} run on {beside.pool.name}, where GPUs stand",
+        subject=f"{waited.pool.name} and {beside.pool.name}",
+        team_id=None,
+        workload_id=None,
+        pool_id=beside.pool.id,
+        spend_micros=beside.spend_micros,
+        saving=SavingRange(0, 0, 0),
+        effort_hours=EFFORT_HOURS,
+        risk=DisruptionClass.LOW,
+        risk_reason="jobs start sooner; whose GPUs they use is told apart in the ledger",
+        why=f"Jobs waited {whole:,.0f} GPU-hours for {waited.pool.name} in {days} days; in {sum(met > 0 for met in found.met):,} of these hours GPUs of the same model stood in"
+        f" {beside.pool.name}.",
+        computed=COMPUTED,
+        cells=frozenset([beside.cell]),
+        evidence=(
+            RecommendationEvidence(
+                "GPU-hours that would have met, week by week",
+                ", ".join(f"{hours:,.0f}" for hours in waited.by_week(found.met)),
+                reverse("fleet"),
+            ),
+        ),
+        doubts=(
+            f"looked for GPUs that stood in {waited.pool.name} itself while its jobs waited, in the last {days} days: {own:,.0f} GPU-hours; what kept jobs from those may keep them"
+            " from the others",
+        ),
+        one_time_micros=effort_cost(EFFORT_HOURS),
+        frees_gpu_hours=found.month,
+        baseline={"queued_gpu_hours": whole, "met_gpu_hours_month": found.month},
+    )

@@ -1,0 +1,116 @@
+"""GPUs that are cut into slices of a size that nobody asks for."""
+
+from datetime import datetime
+
+from django.urls import reverse
+
+from apps.economics.gpu_catalogue import gpu_model
+from apps.economics.moves.disruption import DisruptionClass
+from apps.economics.moves.saving import MONTH_HOURS, SavingRange
+from apps.ledger.queries.slice_use import SliceUse, slice_use
+from apps.placement.queries.moves.work import FleetWork
+from apps.review.queries.recommendation_evidence import RecommendationEvidence
+from apps.review.queries.recommending.pool_capacity import PoolCapacity, pool_capacities
+from apps.review.queries.recommending.proposal import (
+    DetectedKind,
+    RecommendationProposal,
+    effort_cost,
+)
+from apps.review.queries.recommending.weeks import looks_at_weeks
+
+KIND = "stranded_mig"
+EFFORT_HOURS = 2
+"""To drain a GPU and cut it anew: ours, not measured."""
+MOST_HELD = 0.05
+"""Of the time of slices of one size: below it nobody asks for them."""
+COMPUTED = (
+    "Hours of slices of this size that no job held × the part of a GPU that each is. Where others waited meanwhile for the same GPUs and the pool is paid by the"
+    " hour, what they waited for × what a GPU-hour cost is saved: it would not have to be rented"
+)
+
+
+@looks_at_weeks(KIND, "sizes of MIG slices of a pool")
+def detect_stranded_slices(found: DetectedKind, work: FleetWork, _: datetime) -> None:
+    """Every size of slices of every pool; those that hardly a job held are to be cut otherwise."""
+    capacities = {each.pool.id: each for each in pool_capacities(work.span)}
+    window = work.span.window
+    for use in slice_use(window.starts_at, window.ends_at):
+        capacity = capacities.get(use.pool_id)
+        key = f"{use.pool_id}:{use.compute_slices}"
+        part = _part_of_gpu(use, capacity)
+        if capacity is None or part is None:
+            found.pass_over("how its GPUs can be cut is not known", key)
+        elif use.is_unclear:
+            found.pass_over("which slices its jobs held is not known", key)
+        elif use.held_hours >= MOST_HELD * use.hours:
+            found.pass_over("jobs hold slices of this size", key)
+        elif _freed_month(use, part, work) < MONTH_HOURS / 10:
+            found.pass_over("they are less than a tenth of a GPU", key)
+        else:
+            found.propose(_proposal_of(capacity, use, part, (capacities, work)))
+
+
+def _part_of_gpu(use: SliceUse, capacity: PoolCapacity | None) -> float | None:
+    model = gpu_model(capacity.pool.gpu_model) if capacity else None
+    if model is None or model.mig is None:
+        return None
+    return use.compute_slices / model.mig.compute_slices
+
+
+def _freed_month(use: SliceUse, part: float, work: FleetWork) -> float:
+    return (use.hours - use.held_hours) * part * MONTH_HOURS / work.span.hours
+
+
+def _proposal_of(
+    capacity: PoolCapacity,
+    use: SliceUse,
+    part: float,
+    beside: tuple[dict[int, PoolCapacity], FleetWork],
+) -> RecommendationProposal:
+    capacities, work = beside
+    pool, days = capacity.pool, work.span.hours // 24
+    freed = _freed_month(use, part, work)
+    queued = sum(
+        sum(each.queued.values())
+        for each in capacities.values()
+        if each.pool.gpu_model == pool.gpu_model
+    )
+    waited = min(freed, queued * MONTH_HOURS / work.span.hours)
+    price = (capacity.price or 0.0) / capacity.of_machine
+    spend = capacity.spend_micros
+    saved = round(waited * price)
+    return RecommendationProposal(
+        key=f"{pool.id}:{use.compute_slices}",
+        title=f"Cut GPUs of {pool.name} otherwise: nobody takes their slices of {part:.0%} of a GPU",
+        subject=pool.name,
+        team_id=pool.owner_team_id,
+        workload_id=None,
+        pool_id=pool.id,
+        spend_micros=spend,
+        saving=SavingRange(saved, saved, saved).capped(spend),
+        effort_hours=EFFORT_HOURS,
+        risk=DisruptionClass.LOW,
+        risk_reason="a GPU is drained before it is cut anew",
+        why=f"{use.slices} slices of this size were held in {use.held_hours / use.hours:.1%} of their time.",
+        computed=COMPUTED,
+        cells=frozenset([capacity.cell]),
+        evidence=(
+            RecommendationEvidence("Slices of this size", f"{use.slices}", reverse("fleet")),
+            RecommendationEvidence(
+                "Hours in service, and held",
+                f"{use.hours:,.0f}, {use.held_hours:,.0f}",
+                reverse("fleet"),
+            ),
+        ),
+        doubts=(
+            f"looked for jobs that held such a slice, in the last {days} days: {use.held_hours:,.0f} of {use.hours:,.0f} hours",
+            f"looked for jobs that waited for the same GPUs meanwhile: {queued:,.0f} GPU-hours",
+        ),
+        one_time_micros=effort_cost(EFFORT_HOURS),
+        frees_gpu_hours=freed,
+        baseline={
+            "slices": use.slices,
+            "compute_slices": use.compute_slices,
+            "queued_gpu_hours": queued,
+        },
+    )

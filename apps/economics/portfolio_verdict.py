@@ -70,7 +70,7 @@ def judge(facts: WorkloadFacts, limits: VerdictThresholds) -> tuple[Verdict, Ver
     1. without a cost above 0: unknown;
     2. worth at most less than it cost: retire; shrink where without its waste it would be worth it
        and less than `retire_waste` of it is waste (time without a price only adds to the cost);
-    3. `retire_waste` of it waste: retire; `shrink_waste`: shrink, whatever it is worth;
+    3. unless it is worth at least what it cost: `retire_waste` of it waste: retire; `shrink_waste`: shrink;
     4. no value stated: unknown, however good it is; units not counted: unknown;
     5. worth at least what it cost: earns, if enough of its time has a price;
     6. the cost lies within what it may be worth: unknown.
@@ -83,9 +83,11 @@ def judge(facts: WorkloadFacts, limits: VerdictThresholds) -> tuple[Verdict, Ver
         if wasted < limits.retire_waste and facts.worth[1] >= useful:
             return Verdict.SHRINK, VerdictCause.WORTH_LESS_BY_ITS_WASTE
         return Verdict.RETIRE, VerdictCause.WORTH_LESS
-    if wasted >= limits.retire_waste:
+    # What returns its cost for sure is not shrunk for its waste alone: that takes a way to hold less, which is recommended by itself.
+    is_worth_it = facts.worth is not None and facts.worth[0] >= facts.cost
+    if wasted >= limits.retire_waste and not is_worth_it:
         return Verdict.RETIRE, VerdictCause.NOTHING_CAME
-    if wasted >= limits.shrink_waste:
+    if wasted >= limits.shrink_waste and not is_worth_it:
         return Verdict.SHRINK, VerdictCause.MUCH_WASTE
     return _by_worth(facts, facts.cost, limits)
 

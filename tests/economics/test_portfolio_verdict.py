@@ -47,8 +47,14 @@ WORKED = [
     ({"worth": (0, 60 * DOLLAR), "waste": 960 * DOLLAR}, "retire", "worth_less"),
     # 800 to 1,200 for 1,000: nobody can say.
     ({"worth": (800 * DOLLAR, 1_200 * DOLLAR)}, "unknown", "cost_within_worth"),
-    # Worth it, but half is waste.
-    ({"waste": 500 * DOLLAR}, "shrink", "much_waste"),
+    # Half is waste, and it returns more than it costs: that alone is no reason to hold less. Where it may not, it is.
+    ({"waste": 500 * DOLLAR}, "earns", "worth_more"),
+    ({"waste": 960 * DOLLAR}, "earns", "worth_more"),
+    (
+        {"waste": 500 * DOLLAR, "worth": (800 * DOLLAR, 1_200 * DOLLAR)},
+        "shrink",
+        "much_waste",
+    ),
     ({"worth": None, "waste": 400 * DOLLAR}, "shrink", "much_waste"),
     ({"worth": None, "waste": 960 * DOLLAR, "has_value": False}, "retire", "nothing_came"),
     # Of a fifth of its time the price is not known: 1,000 is what it cost at least.

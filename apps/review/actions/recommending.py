@@ -21,7 +21,7 @@ from apps.review.models import (
     RecommendationVerb,
 )
 from apps.review.queries.recommending.counting import counted_matters
-from apps.review.queries.recommending.kinds import KINDS
+from apps.review.queries.recommending.kinds import GIVING_WAY, KINDS
 from apps.review.queries.recommending.looking import detected_kinds, kinds_document
 from apps.review.queries.recommending.proposal import (
     DetectedKind,
@@ -42,6 +42,7 @@ ANSWERING = 7_305_071
 """An advisory lock."""
 NOT_SEEN = "what it is about was not seen any more"
 Open = RecommendationState.OPEN
+TO_BE_ADDED = (Open, RecommendationState.CLAIMED)
 REFRESHED = frozenset({Open, RecommendationState.SNOOZED})
 SETTLED = frozenset({RecommendationState.VERIFIED, RecommendationState.FAILED})
 
@@ -121,21 +122,25 @@ def count_savings() -> None:
 
     Its caller has taken its turn. A group goes by the id of the first in it, so that few rows change with an answer.
     """
-    columns = ("id", "state", "exclusive_group", "is_counted")
+    columns = ("id", "kind", "state", "exclusive_group", "is_counted")
     weights = ("proposal__cells", "proposal__worth_micros")
-    rows = Recommendation.objects.filter(state__in=(Open, RecommendationState.CLAIMED))
-    weighed: dict[str, list[WeighedMove]] = {Open: [], RecommendationState.CLAIMED: []}
+    rows = Recommendation.objects.filter(state__in=TO_BE_ADDED)
+    claimed: list[WeighedMove] = []
+    proposed: list[WeighedMove] = []
+    giving_way: list[WeighedMove] = []
     before = {}
     for row in rows.order_by("id").values_list(*columns, *weights):
-        row_id, state, group, is_counted, cells, worth = row
+        row_id, kind, state, group, is_counted, cells, worth = row
+        of_sort = giving_way if kind in GIVING_WAY else proposed
         before[row_id] = (group, is_counted)
-        weighed[state].append(WeighedMove(str(row_id), frozenset(cells), worth))
-    found = counted_matters(weighed[Open], weighed[RecommendationState.CLAIMED])
+        sort = claimed if state == RecommendationState.CLAIMED else of_sort
+        sort.append(WeighedMove(str(row_id), frozenset(cells), worth))
+    found = counted_matters(proposed, claimed, giving_way)
     firsts: dict[int, int] = {}
     for key, number in found.groups.items():
         firsts[number] = min(firsts.get(number, int(key)), int(key))
     now = {int(key): (firsts[number], key in found.counted) for key, number in found.groups.items()}
-    Recommendation.objects.filter(is_counted=True).exclude(state__in=weighed).update(
+    Recommendation.objects.filter(is_counted=True).exclude(state__in=TO_BE_ADDED).update(
         is_counted=False
     )
     Recommendation.objects.bulk_update(

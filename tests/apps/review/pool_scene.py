@@ -11,6 +11,7 @@ from django.db.models import Max
 from apps.accounts.queries import special_teams
 from apps.economics.hours import HOUR_MS
 from apps.economics.states import State
+from apps.fleet.models import Node
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import Charge, ChargePart, LedgerDay, Line
 from apps.workloads.models import Allocation, Job, Workload
@@ -129,8 +130,6 @@ def make_job(
         submitted_at=BEGUN + submitted * HOUR,
         started_at=BEGUN + started * HOUR,
     )
-    from apps.fleet.models import Node
-
     Allocation.objects.create(
         job=job,
         node=Node.objects.get(name=pool_node),
@@ -140,6 +139,16 @@ def make_job(
         period=(BEGUN + started * HOUR, BEGUN + (started + 1) * HOUR),
     )
     return job.pk
+
+
+def make_replica(workload: Workload, place: int) -> int:
+    """A job of a service that runs all the time."""
+    return Job.objects.create(
+        cluster_id=make.make_cluster(),
+        raw_id=f"{workload.name} {place}",
+        opened_at=BEGUN,
+        started_at=BEGUN,
+    ).pk
 
 
 def roll_up() -> None:

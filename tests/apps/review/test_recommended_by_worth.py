@@ -15,13 +15,12 @@ from apps.accounts.queries.reading import reading_once
 from apps.economics.states import State
 from apps.ledger.models import LedgerDay
 from apps.review import actions
-from apps.review.models import Recommendation, RecommendationVerb
+from apps.review.models import Recommendation
 from apps.review.queries.recommending.kinds import KINDS
 from apps.review.queries.recommending.proposal import DetectedKind, RecommendationProposal
-from apps.review.queries.recommending.unearned_work import detect_retirable, detect_shrinkable
+from apps.review.queries.recommending.unearned_work import detect_retirable
 from apps.review.queries.weekly.making import make_content
 from apps.review.queries.weekly.weeks import last_week
-from apps.show.amounts import per_cent
 from apps.workloads.actions.returns import NewValue, state_value
 from apps.workloads.models import Workload
 from tests import make
@@ -34,7 +33,7 @@ HOURLY = 55_040_000
 MONTH = 730 * HOURLY
 """What a machine of eight at 6.88 costs in a month."""
 TWO_WEEKS = 336 * HOURLY
-EARNING = (detect_retirable, detect_shrinkable)
+EARNING = (detect_retirable,)
 
 
 @pytest.fixture(autouse=True)
@@ -91,7 +90,6 @@ def test_work_that_returns_less_than_it_costs_is_to_be_retired_with_all_that_goe
     links = {each.label: each.link for each in proposal.evidence}
     assert links["Its value, by its owner"] == f"/workloads/{workload_id}/returns"
     assert links["What it cost"].endswith(f"{workload_id}?window=2026-02-02%2F2026-03-02")
-    assert detect_shrinkable(AT).passed_over == {"it is to be retired, not shrunk": 1}
 
 
 def test_the_verdict_is_the_reviews_own_of_the_week_that_is_over(viewer: Viewer) -> None:
@@ -111,11 +109,7 @@ def test_the_verdict_is_the_reviews_own_of_the_week_that_is_over(viewer: Viewer)
             leave_idle(workload_id, 3)
     week = last_week(AT, "UTC")
     verdicts = {each.name: each.verdict.verdict for each in make_content(week, AT).workloads}
-    proposed = {
-        proposal.subject: kind
-        for kind, detect in zip(("retire", "shrink"), EARNING, strict=True)
-        for proposal in detect(AT).proposals
-    }
+    found = detect_retirable(AT)
     assert verdicts == {
         "loses": "retire",
         "earns": "earns",
@@ -123,22 +117,8 @@ def test_the_verdict_is_the_reviews_own_of_the_week_that_is_over(viewer: Viewer)
         "silent": "unknown",
         "wasteful": "shrink",
     }
-    assert proposed == {"loses": "retire", "wasteful": "shrink"}
-
-
-def test_only_what_is_wasted_is_saved_of_what_is_to_be_shrunk(viewer: Viewer) -> None:
-    workload_id, _ = move_scene.make_work()
-    leave_idle(workload_id, 3)
-    state(viewer, workload_id, 1, 6_000)
-    proposal = only(detect_shrinkable(AT))
-    wasted = 3 / 7 * MONTH
-    saving = proposal.saving
-    assert [saving.low, saving.likely, saving.high] == pytest.approx(
-        [wasted / 2, wasted * 0.75, wasted], rel=1e-6
-    )
-    assert proposal.title == f"Shrink llm: {per_cent(3 / 7)} of its cost is waste"
-    assert (proposal.spend_micros, proposal.forgoes_micros) == (pytest.approx(MONTH, rel=1e-6), 0)
-    assert "of it ($7.93k) was waste, and without that it could be worth it" in proposal.why
+    assert [proposal.subject for proposal in found.proposals] == ["loses"]
+    assert found.passed_over["it is to be shrunk, not retired"] == 1
 
 
 def test_waste_alone_is_reason_enough_without_a_stated_value() -> None:
@@ -233,22 +213,6 @@ def test_idle_unused_and_unearned_never_count_the_same_dollars() -> None:
     assert {row.kind for row in rows} == {"idle_holder", "unused_work", "retire_work"}
     assert len({row.exclusive_group for row in rows}) == 1
     assert sum(row.is_counted for row in rows) == 1
-
-
-def test_what_is_idle_and_to_be_shrunk_is_counted_once_and_a_claim_goes_first(
-    viewer: Viewer,
-) -> None:
-    workload_id, _ = move_scene.make_work("jupyter", kind="notebook")
-    leave_idle(workload_id, 4)
-    look()
-    rows = Recommendation.objects.filter(workload_id=workload_id)
-    assert {row.kind for row in rows} == {"idle_holder", "shrink_work"}
-    shrink = rows.get(kind="shrink_work")
-    claim = actions.RecommendationAnswer(
-        RecommendationVerb.CLAIMED, owner_id=viewer.person_id, due_on=AT.date()
-    )
-    actions.answer_recommendation(recommendation_id=shrink.pk, answer=claim, by=viewer, at=AT)
-    assert {row.kind for row in rows.filter(is_counted=True)} == {"shrink_work"}
 
 
 def statements(**given: Any) -> int:

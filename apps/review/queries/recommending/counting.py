@@ -16,20 +16,25 @@ class CountedMatters:
 
 
 def counted_matters(
-    proposed: Sequence[WeighedMove], claimed: Sequence[WeighedMove]
+    proposed: Sequence[WeighedMove],
+    claimed: Sequence[WeighedMove],
+    giving_way: Sequence[WeighedMove] = (),
 ) -> CountedMatters:
-    """Of `claimed` those worth most together, then of `proposed` those worth most that leave their dollars alone.
+    """Of `claimed` those worth most together, then of `proposed` those worth most that leave their dollars alone, then of `giving_way`.
 
     A cell of a whole pool, `pool:2`, is all work on it, `7:2` and `9:2`, and what no job holds of it, `unallocated:2`, whoever names it.
     """
-    proposed, claimed = _with_whole_pools(proposed, claimed)
-    first = counted_moves(claimed).keys
-    taken = {cell for each in claimed if each.key in first for cell in each.cells}
-    left = [each for each in proposed if taken.isdisjoint(each.cells)]
-    groups = exclusive_groups([*claimed, *proposed])
+    sorts = _with_whole_pools(claimed, proposed, giving_way)
+    counted: frozenset[str] = frozenset()
+    taken: set[str] = set()
+    for moves in sorts:
+        chosen = counted_moves([each for each in moves if taken.isdisjoint(each.cells)]).keys
+        taken.update(cell for each in moves if each.key in chosen for cell in each.cells)
+        counted |= chosen
+    groups = exclusive_groups([each for moves in sorts for each in moves])
     return CountedMatters(
         {each.key: number for number, group in enumerate(groups, start=1) for each in group},
-        first | counted_moves(left).keys,
+        counted,
     )
 
 

@@ -3,6 +3,7 @@
 from functools import partial
 
 from apps.review.queries.recommending.checkpoint_cadence import detect_cadences
+from apps.review.queries.recommending.fewer_replicas import detect_shrinkable
 from apps.review.queries.recommending.idle_holders import detect_idle_holders
 from apps.review.queries.recommending.lapsing_commitments import detect_lapsing
 from apps.review.queries.recommending.model_routing import detect_routing
@@ -18,7 +19,7 @@ from apps.review.queries.recommending.spare_nodes import (
 )
 from apps.review.queries.recommending.starved_runs import detect_starved_runs
 from apps.review.queries.recommending.stranded_slices import detect_stranded_slices
-from apps.review.queries.recommending.unearned_work import detect_retirable, detect_shrinkable
+from apps.review.queries.recommending.unearned_work import detect_retirable
 from apps.review.queries.recommending.unused_work import detect_unused_work
 
 HELD = ("held_idle", "no_requests", "failed")
@@ -163,12 +164,14 @@ KINDS: tuple[RecommendedKind, ...] = (
     ),
     RecommendedKind(
         "shrink_work",
-        "Shrink work of which much is waste",
-        "workloads that the weekly review's rule would shrink: their waste is large, or makes them cost more than they return",
+        "Run fewer replicas",
+        "services that hold more replicas than their load needs: at p99 with headroom, by hours of the week, or with the load",
         detect_shrinkable,
-        wastes=HELD,
+        wastes=("held_idle", "no_requests"),
+        gives_way=True,
     ),
 )
 KIND_LABELS = {kind.key: kind.label for kind in KINDS}
 KIND_BASES = {kind.key: kind.basis for kind in KINDS}
 KIND_WASTES = {kind.key: kind.wastes for kind in KINDS}
+GIVING_WAY = frozenset(kind.key for kind in KINDS if kind.gives_way)

@@ -135,7 +135,8 @@ class SavingBasis(StrEnum):
 class RecommendedKind:
     """A kind: its key, its name on pages, what it is about in a sentence, who looks for it, and how it is measured.
 
-    `wastes` are the sorts of waste that it takes away.
+    `wastes` are the sorts of waste that it takes away. What `gives_way` is added up only where no other kind's proposal is for
+    the same dollars.
     """
 
     key: str
@@ -144,6 +145,7 @@ class RecommendedKind:
     detect: Detector
     basis: SavingBasis = SavingBasis.PER_OUTPUT
     wastes: tuple[str, ...] = ()
+    gives_way: bool = False
 
 
 def effort_cost(hours: int) -> int:

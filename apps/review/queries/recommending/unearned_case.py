@@ -1,4 +1,4 @@
-"""Workloads by the verdict of the weekly review's rule, with what of each would go away without it, or of its waste."""
+"""Workloads by the verdict of the weekly review's rule, with what of each would go away without it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,6 @@ from functools import cached_property
 from apps.accounts.queries import organisation
 from apps.accounts.queries.reading import once
 from apps.economics.hours import HOUR_MS
-from apps.economics.moves.idle import GIVEN_BACK
 from apps.economics.moves.saving import (
     MONTH_HOURS,
     WEEK_HOURS,
@@ -31,10 +30,7 @@ from apps.review.queries.weekly.week_reading import WeekRead, read_week
 from apps.review.queries.weekly.weeks import last_week, trend_weeks
 from apps.workloads.queries import WorkloadFact
 
-OTHER_VERDICT = {
-    Verdict.RETIRE: "it is to be retired, not shrunk",
-    Verdict.SHRINK: "it is to be shrunk, not retired",
-}
+TO_BE_SHRUNK = "it is to be shrunk, not retired"
 WHY_NO_VERDICT: Mapping[VerdictCause, str] = {
     VerdictCause.COST_UNKNOWN: "it cost nothing, was credited more, or what it cost is not known",
     VerdictCause.NO_VALUE: "no value is stated, and little of it is waste",
@@ -88,12 +84,6 @@ class UnearnedCase:
         least, likely = (round(max(0.0, end)) + self.calls_micros for end in (low, mean))
         return SavingRange(least, likely, likely).capped(self.gpu_micros + self.calls_micros)
 
-    @cached_property
-    def wasted(self) -> SavingRange:
-        """What of its waste is paid by the hour, as far as it can be let go."""
-        waste = monthly((self.judged.facts.waste or 0) * self.by_hour, self.hours)
-        return SavingRange(*(round(part * waste) for part in GIVEN_BACK)).capped(self.gpu_micros)
-
     def freed(self, part: float) -> float | None:
         """GPU-hours a month of so much of its time that others could have."""
         week = part * self.gpu_hours * WEEK_HOURS / self.hours
@@ -104,16 +94,9 @@ class UnearnedCase:
         """Of all of it."""
         return self.freed(1.0)
 
-    @property
-    def shrunk_frees(self) -> float | None:
-        """Of what can likely be let go of its waste."""
-        return self.freed((self.judged.facts.waste_ratio or 0.0) * GIVEN_BACK[1])
 
-
-def judged_cases(
-    found: DetectedKind, work: FleetWork, at: datetime, wanted: Verdict
-) -> list[UnearnedCase]:
-    """Those of this verdict, by the review's own rule on the week that is over; the others are passed over."""
+def judged_cases(found: DetectedKind, work: FleetWork, at: datetime) -> list[UnearnedCase]:
+    """Those to be retired, by the review's own rule on the week that is over; the others are passed over."""
     read, limits = _week_read_once(last_week(at, organisation().zone)), verdict_thresholds()
     wholes = {whole.workload.id: whole for whole in whole_works(work)}
     calls = charged_for_calls(work)
@@ -121,8 +104,9 @@ def judged_cases(
     for workload in shown_workloads(read):
         judged = judged_workload(read, workload.id)
         verdict, cause = judge(judged.facts, limits)
-        if verdict is not wanted:
-            why = OTHER_VERDICT.get(verdict) or WHY_NO_VERDICT[cause]
+        if verdict is not Verdict.RETIRE:
+            is_shrunk = verdict is Verdict.SHRINK
+            why = TO_BE_SHRUNK if is_shrunk else WHY_NO_VERDICT[cause]
             found.pass_over(why, str(workload.id))
             continue
         cases.append(

@@ -1,6 +1,5 @@
-"""Work that does not earn what it costs: what the weekly review's rule would retire or shrink, at the margin."""
+"""Work that does not earn what it costs: what the weekly review's rule would retire, at the margin."""
 
-from dataclasses import replace
 from datetime import datetime
 from urllib.parse import urlencode
 
@@ -8,7 +7,6 @@ from django.urls import reverse
 
 from apps.economics.moves.disruption import DisruptionClass
 from apps.economics.moves.saving import SavingRange
-from apps.economics.portfolio_verdict import Verdict
 from apps.placement.queries.moves.work import FleetWork
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
 from apps.review.queries.recommending.proposal import (
@@ -24,17 +22,13 @@ from apps.review.queries.weekly.judging import worth_range
 from apps.review.queries.weekly.review_words import UNIT_WORDS
 from apps.show.amounts import per_cent
 
-RETIRE, SHRINK = "retire_work", "shrink_work"
+RETIRE = "retire_work"
 LOOKED_AT = "workloads that cost anything in eight weeks, or have a stated value"
-RETIRE_HOURS, SHRINK_HOURS = 8, 16
-"""Of an engineer, to agree with its owner and stop it; to find what is wasted and let go of it: ours, not measured."""
+RETIRE_HOURS = 8
+"""Of an engineer, to agree with its owner and stop it: ours, not measured."""
 RETIRE_COMPUTED = (
     "What it is charged by the hour and for its calls in a month: all of it; by the hour at the low end of a week 1.28 standard errors below"
     " the mean. What it returns is not taken off: it is no dollar of the ledger"
-)
-SHRINK_COMPUTED = (
-    "What of its cost was waste in the weeks of the verdict, brought to a month × the part of what its GPUs are charged that is paid by the"
-    " hour. Half of it goes away at the low end, three quarters likely, all of it at the high end"
 )
 NOT_CHARGED = "nothing of it is charged by the GPU-hour or by the call"
 WORTH_MORE_THAN_GOES = (
@@ -45,23 +39,13 @@ WORTH_MORE_THAN_GOES = (
 @looks_at_weeks(RETIRE, LOOKED_AT)
 def detect_retirable(found: DetectedKind, work: FleetWork, at: datetime) -> None:
     """Every judged workload; those to be retired that return less than would go away without them."""
-    for case in judged_cases(found, work, at, Verdict.RETIRE):
+    for case in judged_cases(found, work, at):
         if why := _why_not(case, case.goes_away, case.retired_frees):
             found.pass_over(why, str(case.workload.id))
         elif case.returned_month[1] > case.goes_away.likely:
             found.pass_over(WORTH_MORE_THAN_GOES, str(case.workload.id))
         else:
             found.propose(_retirement(case))
-
-
-@looks_at_weeks(SHRINK, LOOKED_AT)
-def detect_shrinkable(found: DetectedKind, work: FleetWork, at: datetime) -> None:
-    """Every judged workload; those to be shrunk, by what of their waste can be let go."""
-    for case in judged_cases(found, work, at, Verdict.SHRINK):
-        if why := _why_not(case, case.wasted, case.shrunk_frees):
-            found.pass_over(why, str(case.workload.id))
-        else:
-            found.propose(_shrinking(case))
 
 
 def _why_not(case: UnearnedCase, saving: SavingRange, freed: float | None) -> str:
@@ -75,11 +59,15 @@ def _why_not(case: UnearnedCase, saving: SavingRange, freed: float | None) -> st
 def _retirement(case: UnearnedCase) -> RecommendationProposal:
     """All of it goes, and what it returned with it."""
     low, high = case.returned_month
-    calls = {api_cell(case.workload.id)} if case.calls_micros else set()
-    shrinking = _shrinking(case)
-    return replace(
-        shrinking,
-        title=f"Retire {case.workload.name}: it does not earn what it costs",
+    workload, facts = case.workload, case.judged.facts
+    calls = frozenset({api_cell(workload.id)} if case.calls_micros else ())
+    return RecommendationProposal(
+        key=str(workload.id),
+        title=f"Retire {workload.name}: it does not earn what it costs",
+        subject=workload.name,
+        team_id=workload.team_id,
+        workload_id=workload.id,
+        pool_id=case.whole.pool_id if case.whole else None,
         spend_micros=case.gpu_micros + case.calls_micros,
         saving=case.goes_away,
         effort_hours=RETIRE_HOURS,
@@ -87,35 +75,14 @@ def _retirement(case: UnearnedCase) -> RecommendationProposal:
         risk_reason=f"{worth_range((low, high), case.judged.currency)} that it returns in a month is gone with it"
         if high
         else "what it was for may still come",
+        why=case.reason,
         computed=RETIRE_COMPUTED,
-        cells=shrinking.cells | calls,
+        cells=(case.whole.money_cells if case.whole else frozenset()) | calls,
+        evidence=_evidence_of(case),
+        doubts=_against(case),
         one_time_micros=effort_cost(RETIRE_HOURS),
         frees_gpu_hours=case.retired_frees,
         forgoes_micros=(low + high) // 2,
-    )
-
-
-def _shrinking(case: UnearnedCase) -> RecommendationProposal:
-    workload, facts = case.workload, case.judged.facts
-    return RecommendationProposal(
-        key=str(workload.id),
-        title=f"Shrink {workload.name}: {per_cent(facts.waste_ratio)} of its cost is waste",
-        subject=workload.name,
-        team_id=workload.team_id,
-        workload_id=workload.id,
-        pool_id=case.whole.pool_id if case.whole else None,
-        spend_micros=case.gpu_micros,
-        saving=case.wasted,
-        effort_hours=SHRINK_HOURS,
-        risk=DisruptionClass.MEDIUM,
-        risk_reason="what looks like waste may be room that it needs at its peaks",
-        why=case.reason,
-        computed=SHRINK_COMPUTED,
-        cells=case.whole.money_cells if case.whole else frozenset(),
-        evidence=_evidence_of(case),
-        doubts=_against(case),
-        one_time_micros=effort_cost(SHRINK_HOURS),
-        frees_gpu_hours=case.shrunk_frees,
         baseline={
             "cost_micros": facts.cost,
             "waste_micros": facts.waste,

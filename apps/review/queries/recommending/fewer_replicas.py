@@ -1,0 +1,222 @@
+"""Services that hold more replicas than their load needs: fewer, by hours of the week, or with the load."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from statistics import fmean
+from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
+
+from django.urls import reverse
+
+from apps.economics.hours import HOUR
+from apps.economics.moves.disruption import DisruptionClass
+from apps.economics.moves.idle import measured_saving
+from apps.economics.moves.replicas import ServiceHour, replica_size, spare_replicas
+from apps.economics.moves.saving import WEEK_HOURS
+from apps.economics.moves.shrinking import MOST_WORKED
+from apps.economics.moves.spare_machines import SparePlan, SpareWay, best_plan, level_above
+from apps.economics.serving import SERVICE_KINDS
+from apps.ledger.queries.work_hours import WorkHour, work_hours
+from apps.placement.queries.moves.work import FleetWork, MoveSpan
+from apps.review.queries.recommendation_evidence import RecommendationEvidence
+from apps.review.queries.recommending.pool_capacity import slot_of
+from apps.review.queries.recommending.proposal import (
+    DetectedKind,
+    RecommendationProposal,
+    effort_cost,
+)
+from apps.review.queries.recommending.slot_words import slots_said
+from apps.review.queries.recommending.weeks import looks_at_weeks
+from apps.review.queries.recommending.whole_work import (
+    LEAST_FREED,
+    LITTLE_FREED,
+    NO_PRICE,
+    WholeWork,
+    whole_works,
+)
+from apps.show.amounts import counted
+
+KIND = "shrink_work"
+EFFORT_HOURS = {
+    SpareWay.GIVE_BACK: 4,
+    SpareWay.FLOOR: 4,
+    SpareWay.SCHEDULE: 8,
+    SpareWay.SCALE: 16,
+}
+"""To run fewer of it; to set its minimum, a schedule, or scaling: ours, not measured."""
+COMPUTED = (
+    f"Replicas beyond those that would be active at most {MOST_WORKED:.0%} of each hour, as far as this way would have let go of them, in GPU-hours of a month × the marginal"
+    " price of one; the ends are 1.28 standard errors over the weeks below and above the mean"
+)
+NO_WAY = "its load needs the replicas that it holds: no way to hold fewer was found"
+NOTHING_HELD = "what it held hour by hour is not known"
+
+
+@dataclass(frozen=True, slots=True)
+class SpareService:
+    """A service, its hours, GPUs of one replica, and the way to hold fewer."""
+
+    whole: WholeWork
+    hours: tuple[ServiceHour, ...]
+    size: float
+    plan: SparePlan
+
+    @property
+    def gpu_hours(self) -> list[float]:
+        """That this way lets go of, by week."""
+        weeks: dict[int, list[float]] = defaultdict(list)
+        for hour, given in zip(self.hours, self.plan.hours, strict=True):
+            weeks[hour.week].append(given * self.size)
+        return [sum(hours) * WEEK_HOURS / len(hours) for _, hours in sorted(weeks.items())]
+
+    @property
+    def freed(self) -> float | None:
+        """GPU-hours a month for others, of those that are paid anyway."""
+        freed = self.whole.freed(fmean(self.gpu_hours))
+        return freed if freed is not None and freed >= LEAST_FREED else None
+
+
+@looks_at_weeks(KIND, "services")
+def detect_shrinkable(found: DetectedKind, work: FleetWork, _: datetime) -> None:
+    """Every service; those that hold more replicas than their load needs, whatever they return."""
+    wholes = whole_works(work, tuple(SERVICE_KINDS))
+    of_work = _hours_of(work.span, [whole.workload.id for whole in wholes])
+    for whole in wholes:
+        hours = of_work.get(whole.workload.id, ())
+        size = replica_size(hours)
+        plan = best_plan(spare_replicas(hours, size)) if size else None
+        service = SpareService(whole, tuple(hours), size, plan) if plan else None
+        if service is None:
+            found.pass_over(NO_WAY if size else NOTHING_HELD, str(whole.workload.id))
+        elif whole.paid_by_hour and not whole.price:
+            found.pass_over(NO_PRICE, str(whole.workload.id))
+        elif not whole.paid_by_hour and service.freed is None:
+            found.pass_over(LITTLE_FREED, str(whole.workload.id))
+        else:
+            found.propose(_proposal_of(service, work))
+
+
+def _hours_of(span: MoveSpan, workload_ids: Sequence[int]) -> Mapping[int, list[ServiceHour]]:
+    """By workload, from its first hour on; hours in which it held nothing too."""
+    window = span.window
+    seen: dict[int, dict[datetime, WorkHour]] = defaultdict(dict)
+    for each in work_hours(workload_ids, window.starts_at, window.ends_at):
+        seen[each.workload_id][each.hour] = each
+    zone = ZoneInfo(window.zone)
+    found = {}
+    for workload_id, hours in seen.items():
+        first = min(hours)
+        count = (window.ends_at - first) // HOUR
+        found[workload_id] = [
+            _service_hour(hours.get(first + place * HOUR), first + place * HOUR, span, zone)
+            for place in range(count)
+        ]
+    return found
+
+
+def _service_hour(
+    seen: WorkHour | None, hour: datetime, span: MoveSpan, zone: ZoneInfo
+) -> ServiceHour:
+    week = (hour - span.window.starts_at) // timedelta(weeks=1)
+    slot = slot_of(hour.astimezone(zone))
+    if seen is None:
+        return ServiceHour(week, slot, 0.0, 0.0, 0.0)
+    return ServiceHour(week, slot, seen.held, seen.busy, seen.portion)
+
+
+def _proposal_of(service: SpareService, work: FleetWork) -> RecommendationProposal:
+    whole, plan = service.whole, service.plan
+    by_hour = [hours * whole.paid_by_hour for hours in service.gpu_hours]
+    workload, effort = whole.workload, EFFORT_HOURS[plan.way]
+    return RecommendationProposal(
+        key=str(workload.id),
+        title=_title(service),
+        subject=workload.name,
+        team_id=workload.team_id,
+        workload_id=workload.id,
+        pool_id=whole.pool_id,
+        spend_micros=whole.spend_micros,
+        saving=measured_saving(by_hour, whole.price).capped(whole.spend_micros),
+        effort_hours=effort,
+        risk=DisruptionClass.MEDIUM,
+        risk_reason="answers wait where its load rises faster than replicas start",
+        why=_why(service),
+        computed=COMPUTED,
+        cells=whole.money_cells,
+        evidence=_evidence_of(service, work),
+        doubts=_against(service),
+        one_time_micros=effort_cost(effort),
+        frees_gpu_hours=service.freed,
+        baseline={
+            "way": str(plan.way),
+            "replicas": plan.machines,
+            "gpus_of_replica": service.size,
+            "gpu_hours_week": fmean(service.gpu_hours),
+            "paid_by_hour": whole.paid_by_hour,
+            "gpu_hour_micros": whole.price,
+        },
+    )
+
+
+def _title(service: SpareService) -> str:
+    name, replicas = service.whole.workload.name, counted(service.plan.machines, "replica")
+    match service.plan.way:
+        case SpareWay.GIVE_BACK:
+            return f"Run {name} with {replicas} fewer: its load at p99 does not need them"
+        case SpareWay.FLOOR:
+            return f"Lower the minimum of {name} by {replicas}"
+        case SpareWay.SCHEDULE:
+            return f"Run {name} with up to {replicas} fewer at hours that never need them"
+    return f"Scale {name} with its load: up to {replicas} are not needed"
+
+
+def _why(service: SpareService) -> str:
+    hours = service.hours
+    busy, held = (
+        level_above([hour.busy for hour in hours]),
+        max(hour.held for hour in hours),
+    )
+    said = (
+        f"It holds up to {held:,.0f} GPUs; in 99 hours of 100 at most {busy:,.1f} of them were active, which with headroom takes"
+        f" {busy / MOST_WORKED:,.1f}."
+    )
+    if service.plan.way is SpareWay.SCHEDULE:
+        given = zip(hours, service.plan.hours, strict=True)
+        slots = {hour.slot for hour, given_back in given if given_back}
+        said += f" These hours of the week: {slots_said(slots)}."
+    return said
+
+
+def _against(service: SpareService) -> tuple[str, ...]:
+    hours, plan = service.hours, service.plan
+    days = len(hours) // 24
+    most = max(hour.busy for hour in hours)
+    said = [
+        f"looked for the busiest hour of the last {days} days: {most:,.1f} GPUs were active in it"
+    ]
+    if plan.tried:
+        said.append(
+            f"looked for hours that needed what goes, each week by a plan made of the others: {plan.short:,} of {plan.tried:,}"
+        )
+    if plan.way is SpareWay.SCALE:
+        said.append(f"{plan.wakes:,} times replicas would have had to start again")
+    return tuple(said)
+
+
+def _evidence_of(service: SpareService, work: FleetWork) -> tuple[RecommendationEvidence, ...]:
+    window = work.span.window
+    last = urlencode({"window": f"{window.first_day}/{window.end_day}"})
+    page = f"{reverse('costs-workload', args=[service.whole.workload.id])}?{last}"
+    return (
+        RecommendationEvidence(
+            "GPU-hours that this lets go of, week by week",
+            ", ".join(f"{hours:,.0f}" for hours in service.gpu_hours),
+            page,
+        ),
+        RecommendationEvidence("GPUs of a replica", f"{service.size:g}", page),
+        RecommendationEvidence(
+            "Paid by the hour", f"{service.whole.paid_by_hour:.0%} of what its GPUs are charged"
+        ),
+    )

@@ -73,7 +73,9 @@ def plant_pool(
     **pool: Any,
 ) -> int:
     """A pool of so many machines with what is on them in each hour; its id. `price` is of a GPU-hour, None: unknown."""
-    pool_id = make.make_pool(name, cluster_id=make.make_cluster(), **{"gpus_per_node": gpus} | pool)
+    pool_id = make.make_pool(
+        name, **{"gpus_per_node": gpus, "cluster_id": make.make_cluster()} | pool
+    )
     for month in {(BEGUN + place * HOUR).date().replace(day=1) for place in range(HOURS)}:
         ensure_month(month=month)
     nodes = [

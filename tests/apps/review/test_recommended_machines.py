@@ -178,7 +178,7 @@ def test_owned_machines_beyond_what_is_asked_for_are_freed(llm: Workload) -> Non
     assert proposal.frees_gpu_hours == pytest.approx(2 * GPUS * MONTH)
 
 
-@pytest.mark.parametrize("what", ["large jobs", "queue", "peaks", "free machines"])
+@pytest.mark.parametrize("what", ["large jobs", "queue", "peaks", "free machines", "broken"])
 def test_a_pool_that_its_jobs_or_its_queue_need_is_not_too_large(llm: Workload, what: str) -> None:
     """Jobs of five GPUs do not share a machine; what waits needs room; one hour in fifty needs all."""
     plans = {
@@ -186,6 +186,7 @@ def test_a_pool_that_its_jobs_or_its_queue_need_is_not_too_large(llm: Workload, 
         "queue": lambda hour, machine: [held(llm, 3)],
         "peaks": lambda hour, machine: [held(llm, 8 if hour % 50 == 0 else 3)],
         "free machines": lambda hour, machine: [held(llm, 8)] if machine == 0 else [],
+        "broken": lambda hour, machine: [Part(GPUS, State.OUT_OF_SERVICE)],
     }
     plant_pool("h100", 3, plans[what])
     if what == "queue":

@@ -79,7 +79,9 @@ def _oversized(capacity: PoolCapacity) -> OversizedPool:
     asked = [use.held + capacity.queued.get(use.hour, 0.0) for use in capacity.used]
     large = round(level_above([float(use.large_jobs) for use in capacity.used]))
     needed = max(packed_machines(asked, round(capacity.of_machine)), large)
-    spare = floor(level_below([hour.nodes for hour in capacity.hours]) + 1e-9) - needed
+    # What is out of service, or cut off, no job could have: it is nothing that stands.
+    usable = [(use.held + use.unallocated) / capacity.of_machine for use in capacity.used]
+    spare = floor(level_below(usable) + 1e-9) - needed
     paid = tuple(
         min(float(spare), use_by_hour(use) / capacity.of_machine) if capacity.is_by_hour else 0.0
         for use in capacity.used

@@ -142,6 +142,13 @@ def slot_of(local: datetime) -> int:
     return local.weekday() * 24 + local.hour
 
 
+def is_within_reach(waited: PoolFact, beside: PoolFact) -> bool:
+    """Whether the same GPUs are of the same cluster, or of the same place of a provider: where a job's data is."""
+    is_there = (waited.provider, waited.region) == (beside.provider, beside.region)
+    is_same_cluster = waited.cluster_id is not None and waited.cluster_id == beside.cluster_id
+    return beside.gpu_model == waited.gpu_model and (is_there or is_same_cluster)
+
+
 def why_no_machines(found: PoolCapacity) -> str:
     """Why nothing is given back of a pool, whatever stands in it; empty: it may be."""
     if found.is_gone:

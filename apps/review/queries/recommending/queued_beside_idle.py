@@ -13,6 +13,7 @@ from apps.placement.queries.moves.work import FleetWork
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
 from apps.review.queries.recommending.pool_capacity import (
     PoolCapacity,
+    is_within_reach,
     pass_over_pool,
     pool_capacities,
 )
@@ -58,7 +59,7 @@ def detect_queued_beside_idle(found: DetectedKind, work: FleetWork, _: datetime)
         choices = list(_beside(waited, capacities))
         best = max(choices, key=lambda each: (each.month, each.beside.pool.id), default=None)
         if best is None:
-            pass_over_pool(found, waited, "no other pool has the same GPUs")
+            pass_over_pool(found, waited, "no other pool within reach has the same GPUs")
         elif not _is_again(best) or best.month < LEAST_MONTH:
             pass_over_pool(
                 found, waited, "while jobs waited, no other pool's GPUs stood week by week"
@@ -70,7 +71,7 @@ def detect_queued_beside_idle(found: DetectedKind, work: FleetWork, _: datetime)
 def _beside(waited: PoolCapacity, capacities: Sequence[PoolCapacity]) -> Iterator[IdleBeside]:
     for beside in capacities:
         is_other = beside.pool.id != waited.pool.id and not beside.is_gone
-        if not is_other or beside.pool.gpu_model != waited.pool.gpu_model:
+        if not is_other or not is_within_reach(waited.pool, beside.pool):
             continue
         standing = {use.hour: use.unallocated for use in beside.used}
         met = tuple(

@@ -10,7 +10,11 @@ from apps.economics.moves.saving import MONTH_HOURS, SavingRange
 from apps.ledger.queries.slice_use import SliceUse, slice_use
 from apps.placement.queries.moves.work import FleetWork
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
-from apps.review.queries.recommending.pool_capacity import PoolCapacity, pool_capacities
+from apps.review.queries.recommending.pool_capacity import (
+    PoolCapacity,
+    is_within_reach,
+    pool_capacities,
+)
 from apps.review.queries.recommending.proposal import (
     DetectedKind,
     RecommendationProposal,
@@ -73,7 +77,7 @@ def _proposal_of(
     queued = sum(
         sum(each.queued.values())
         for each in capacities.values()
-        if each.pool.gpu_model == pool.gpu_model
+        if is_within_reach(each.pool, pool)
     )
     waited = min(freed, queued * MONTH_HOURS / work.span.hours)
     price = (capacity.price or 0.0) / capacity.of_machine

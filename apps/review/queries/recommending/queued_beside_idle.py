@@ -103,7 +103,7 @@ def _proposal_of(found: IdleBeside) -> RecommendationProposal:
         saving=SavingRange(0, 0, 0),
         effort_hours=EFFORT_HOURS,
         risk=DisruptionClass.LOW,
-        risk_reason="jobs start sooner; whose GPUs they use is told apart in the ledger",
+        risk_reason="jobs start sooner; whose GPUs they use stays apart in the ledger",
         why=f"Jobs waited {whole:,.0f} GPU-hours for {waited.pool.name} in {days} days; in {sum(met > 0 for met in found.met):,} of these hours GPUs of the same model stood in"
         f" {beside.pool.name}.",
         computed=COMPUTED,

@@ -1,5 +1,6 @@
 """GPUs that are cut into slices of a size that nobody asks for."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from django.urls import reverse
@@ -7,6 +8,7 @@ from django.urls import reverse
 from apps.economics.gpu_catalogue import gpu_model
 from apps.economics.moves.disruption import DisruptionClass
 from apps.economics.moves.saving import MONTH_HOURS, SavingRange
+from apps.fleet.queries import PoolFact
 from apps.ledger.queries.slice_use import SliceUse, slice_use
 from apps.placement.queries.moves.work import FleetWork
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
@@ -69,16 +71,12 @@ def _proposal_of(
     capacity: PoolCapacity,
     use: SliceUse,
     part: float,
-    beside: tuple[dict[int, PoolCapacity], FleetWork],
+    beside: tuple[Mapping[int, PoolCapacity], FleetWork],
 ) -> RecommendationProposal:
     capacities, work = beside
     pool, days = capacity.pool, work.span.hours // 24
     freed = _freed_month(use, part, work)
-    queued = sum(
-        sum(each.queued.values())
-        for each in capacities.values()
-        if is_within_reach(each.pool, pool)
-    )
+    queued = _queued_for(pool, capacities)
     waited = min(freed, queued * MONTH_HOURS / work.span.hours)
     price = (capacity.price or 0.0) / capacity.of_machine
     spend = capacity.spend_micros
@@ -98,14 +96,7 @@ def _proposal_of(
         why=f"{use.slices} slices of this size were held in {use.held_hours / use.hours:.1%} of their time.",
         computed=COMPUTED,
         cells=frozenset([capacity.cell]),
-        evidence=(
-            RecommendationEvidence("Slices of this size", f"{use.slices}", reverse("fleet")),
-            RecommendationEvidence(
-                "Hours in service, and held",
-                f"{use.hours:,.0f}, {use.held_hours:,.0f}",
-                reverse("fleet"),
-            ),
-        ),
+        evidence=_evidence_of(use),
         doubts=(
             f"looked for jobs that held such a slice, in the last {days} days: {use.held_hours:,.0f} of {use.hours:,.0f} hours",
             f"looked for jobs that waited for the same GPUs meanwhile: {queued:,.0f} GPU-hours",
@@ -117,4 +108,21 @@ def _proposal_of(
             "compute_slices": use.compute_slices,
             "queued_gpu_hours": queued,
         },
+    )
+
+
+def _queued_for(pool: PoolFact, capacities: Mapping[int, PoolCapacity]) -> float:
+    """GPU-hours that jobs waited for the same GPUs within reach."""
+    return sum(
+        sum(each.queued.values())
+        for each in capacities.values()
+        if is_within_reach(each.pool, pool)
+    )
+
+
+def _evidence_of(use: SliceUse) -> tuple[RecommendationEvidence, ...]:
+    hours = f"{use.hours:,.0f}, {use.held_hours:,.0f}"
+    return (
+        RecommendationEvidence("Slices of this size", f"{use.slices}", reverse("fleet")),
+        RecommendationEvidence("Hours in service, and held", hours, reverse("fleet")),
     )

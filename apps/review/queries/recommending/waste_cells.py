@@ -30,7 +30,7 @@ class WasteCell:
 
     `part` is a WastePart's name in lower case, or one of the two above; `money_cell` the dollars that it is, as
     recommendations name them. `committed` of them are covered by commitments. Of what is unallocated, `partly` are on machines that jobs hold in part,
-    and `fresh` on those that were held an hour before.
+    and `fresh` on those that were held an hour before. `is_looked_at`: its pool was, machine by machine.
     """
 
     part: str
@@ -42,6 +42,7 @@ class WasteCell:
     partly: int = 0
     fresh: int = 0
     is_gone: bool = False
+    is_looked_at: bool = False
 
     @property
     def key(self) -> str:
@@ -140,6 +141,7 @@ def _unheld_cell(
         round(amount * partly),
         round(amount * fresh),
         is_gone=capacity is not None and capacity.is_gone,
+        is_looked_at=capacity is not None,
     )
 
 

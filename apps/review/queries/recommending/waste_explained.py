@@ -14,6 +14,8 @@ from apps.economics.waste_reasons import (
 )
 from apps.review.queries.recommending.checkpoint_cadence import KIND as CADENCE
 from apps.review.queries.recommending.checkpoint_cadence import NEAR_BEST
+from apps.review.queries.recommending.fewer_replicas import KIND as REPLICAS
+from apps.review.queries.recommending.fewer_replicas import NOTHING_HELD
 from apps.review.queries.recommending.kinds import KIND_WASTES
 from apps.review.queries.recommending.proposal import (
     TOO_LITTLE,
@@ -170,7 +172,7 @@ def _reasons(
         case "unallocated":
             yield WasteReason.PARTLY_HELD, cell.partly
             yield WasteReason.TOO_SHORT, cell.fresh
-            yield WasteReason.HEADROOM, cell.micros
+            yield WasteReason.HEADROOM, cell.micros if cell.is_looked_at else 0
         case "stranded":
             yield WasteReason.CUT_OFF, cell.micros
         case "out_of_service":
@@ -182,17 +184,21 @@ def _reasons(
             )
             yield WasteReason.AT_BEST if is_best else WasteReason.NO_CAUSE, cell.micros
         case "held_idle" | "no_requests":
-            yield from _held_reasons(cell)
+            yield from _held_reasons(cell, declined)
 
 
-def _held_reasons(cell: WasteCell) -> Iterator[tuple[WasteReason, int]]:
-    """Of what a workload held: a service's is its headroom, others' pauses were too short."""
+def _held_reasons(
+    cell: WasteCell, declined: Mapping[tuple[str, str], str]
+) -> Iterator[tuple[WasteReason, int]]:
+    """Of what a workload held: a service's is its headroom where its hours say so, others' pauses were too short."""
     if cell.workload is None:
         yield WasteReason.NO_OWNER, cell.micros
-    elif cell.workload.kind in SERVICE_KINDS:
-        yield WasteReason.HEADROOM, cell.micros
-    else:
+    elif cell.workload.kind not in SERVICE_KINDS:
         yield WasteReason.TOO_SHORT, cell.micros
+    elif declined.get((REPLICAS, str(cell.workload.id))) == NOTHING_HELD:
+        yield WasteReason.NO_CAUSE, cell.micros
+    else:
+        yield WasteReason.HEADROOM, cell.micros
 
 
 def _key_of(cell: WasteCell) -> str:

@@ -166,7 +166,7 @@ def test_teams_ask_for_capacity_and_finance_plans() -> None:
     assert [(fact.state, fact.team) for fact in capacity_requests(None)] == [
         ("raised", "Vision"), ("approved", "Assistant"), ("delivered", "Language models"),
     ]  # fmt: skip
-    (held,) = approved_requests()
+    (held,) = approved_requests(IN_APRIL)
     assert held.starts_at < IN_APRIL < (held.ends_at or IN_APRIL), "some of this month is ahead"
     later, now = sorted(plans(), key=lambda plan: plan.variant_of is None)
     assert [len(plan.items) for plan in (now, later)] == [3, 3]

@@ -2,14 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from fractions import Fraction
 from operator import itemgetter
 
 from apps.accounts.queries import organisation
 from apps.economics.budgets import Chance, chance_above, hours_within, sum_ahead
-from apps.economics.hours import HOUR, hour_from
+from apps.economics.hours import HOUR, first_hour, hour_from
 from apps.economics.hours_ahead import HoursAhead
 from apps.economics.money import MICROS, sum_or_unknown
 from apps.ledger.queries.calendar import local_day, next_month
@@ -168,17 +168,21 @@ class BudgetMonth:
 
 
 def figures_of(budgets: Sequence[BudgetFact], at: datetime) -> list[BudgetFigures]:
-    """The figures of each; budgets overlap, and no two are ever added."""
+    """The figures of each as of `at`; budgets overlap, and no two are ever added.
+
+    What came is of the days up to it, with the day that it falls into: what came later is in no figure, nor is what was
+    forecast or approved later.
+    """
     zone = organisation().zone
     today = local_day(at, zone)
     windows = {each.id: Window("", *each.period_on(today), zone) for each in budgets}
     lately = Window("", today - RUN_RATE_DAYS * DAY, today, zone)
     sums, daily = (
-        states_by(budgets, windows),
+        states_by(budgets, {each: _until(at, window) for each, window in windows.items()}),
         states_by(budgets, dict.fromkeys(windows, lately), "day"),
     )
     ahead = series_ahead(_series_wanted(budgets, windows), at)
-    requests = approved_requests()
+    requests = approved_requests(at)
     found = []
     for budget in budgets:
         window = windows[budget.id]
@@ -214,8 +218,15 @@ def months_of(figures: BudgetFigures, at: datetime) -> list[BudgetMonth]:
     end_day = next_month(last)
     if budget.last_day is not None:
         end_day = min(end_day, budget.last_day + DAY)
-    window = Window("", budget.first_day, end_day, zone)
-    sums = states_by([budget], {budget.id: window}, "month")[budget.id]
+    over = Window("", budget.first_day, max(last, budget.first_day), zone)
+    newest = _until(at, Window("", over.end_day, end_day, zone))
+    # Apart: whole months are summed already, and days of years are long to add up.
+    sums = {
+        key: states
+        for window in (over, newest)
+        if window.first_day < window.end_day
+        for key, states in states_by([budget], {budget.id: window}, "month")[budget.id].items()
+    }
     found: list[BudgetMonth] = []
     so_far: list[StateSum] = []
     while month <= last:
@@ -227,6 +238,13 @@ def months_of(figures: BudgetFigures, at: datetime) -> list[BudgetMonth]:
         found.append(BudgetMonth(month, budget.amount_on(month), spent, *ahead))
         month = next_month(month)
     return found[-MONTHS_SHOWN:]
+
+
+def _until(at: datetime, window: Window) -> Window:
+    """Its days that have begun before `at`."""
+    today = local_day(at, window.zone)
+    begun = today if at == first_hour(today, window.zone) else today + DAY
+    return replace(window, end_day=max(window.first_day, min(window.end_day, begun)))
 
 
 def _all_states(sums: StatesByKey) -> list[StateSum]:

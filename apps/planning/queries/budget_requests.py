@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import Exists, OuterRef
+
 from apps.accounts import queries as accounts
 from apps.economics.capacity import capacity_cost
 from apps.economics.hours import MILLISECOND
 from apps.economics.money import sum_of_known
 from apps.fleet import queries as fleet
-from apps.planning.models import CapacityRequest, RequestState
+from apps.planning.models import CapacityRequest, CapacityRequestStep, RequestStepKind
 from apps.planning.queries.budgets import (
     MONEY,
     ORGANISATION,
@@ -19,6 +21,9 @@ from apps.planning.queries.budgets import (
     BudgetFact,
 )
 from apps.planning.queries.capacity_places import GpuHourPrice
+
+ENDED = (RequestStepKind.DELIVERED, RequestStepKind.WITHDRAWN, RequestStepKind.DECLINED)
+"""What is approved binds a budget no more from one of these on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +76,14 @@ class RequestedRest:
     unpriced_milliseconds: int = 0
 
 
-def approved_requests() -> list[ApprovedRequest]:
-    """Every request that is approved and neither delivered nor withdrawn, by when it starts."""
+def approved_requests(at: datetime) -> list[ApprovedRequest]:
+    """Every request that was approved until `at`, and neither delivered nor withdrawn by then, by when it starts."""
     names = {team.id: team.name for team in accounts.teams()}
-    rows = CapacityRequest.objects.filter(state=RequestState.APPROVED).order_by("starts_at", "id")
+    steps = CapacityRequestStep.objects.filter(request=OuterRef("pk"), at__lte=at)
+    rows = CapacityRequest.objects.filter(
+        Exists(steps.filter(kind=RequestStepKind.APPROVED)),
+        ~Exists(steps.filter(kind__in=ENDED)),
+    ).order_by("starts_at", "id")
     return [
         ApprovedRequest(
             id=row.pk,

@@ -1,11 +1,11 @@
 """Alerts as they stand, for those who may see them."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from apps.accounts.queries import Role, Viewer
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
@@ -25,6 +25,13 @@ STATES, KINDS = tuple(AlertState.values), tuple(AlertKind.values)
 SEVERITIES = tuple(AlertSeverity.values)
 STATE_WORDS, KIND_WORDS = dict(AlertState.choices), dict(AlertKind.choices)
 STEP_WORDS = dict(AlertStep.choices)
+WAITS_AFTER = {
+    str(AlertStep.OPENED): OPEN,
+    str(AlertStep.REOPENED): OPEN,
+    str(AlertStep.UNMUTED): OPEN,
+    str(AlertStep.ACKNOWLEDGED): ACKNOWLEDGED,
+}
+"""The state of an alert that waits for an answer, by the newest step that set one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +86,24 @@ def alerts(wanted: AlertsWanted, most: int | None = None) -> list[AlertFact]:
     """The newest of them, the newest first; every one without `most`."""
     rows = _rows_of(wanted).order_by("-told_at", "-id").values_list(*_COLUMNS)[:most]
     return [AlertFact(*row) for row in rows]
+
+
+def waiting_alerts(at: datetime) -> list[AlertFact]:
+    """Those that waited for an answer at `at`, open or acknowledged, as they said it then; the newest first."""
+    entries = AlertEntry.objects.filter(alert=OuterRef("pk"), at__lte=at).order_by("-at", "-id")
+    answered = entries.filter(step__in=(*WAITS_AFTER, AlertStep.MUTED, AlertStep.RESOLVED))
+    then = [
+        Subquery(answered.values("step")[:1]),
+        *(Subquery(entries.values(name)[:1]) for name in ("title", "severity", "at")),
+    ]
+    rows = Alert.objects.filter(opened_at__lte=at).values_list(*_COLUMNS, *then)
+    found = []
+    for *own, step, title, severity, told_at in rows:
+        if step in WAITS_AFTER:
+            state, fact = WAITS_AFTER[step], AlertFact(*own)
+            said = {"title": title, "severity": severity, "told_at": told_at}
+            found.append(replace(fact, state=state, **said))
+    return sorted(found, key=lambda alert: (alert.told_at, alert.id), reverse=True)
 
 
 def alert_page(wanted: AlertsWanted, asked: PageAsked) -> Slice[AlertFact]:

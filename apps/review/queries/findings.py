@@ -10,6 +10,7 @@ from django.db.models import Q, QuerySet
 
 from apps.economics.money import MICROS
 from apps.economics.watch import LOOKS_TO_TELL
+from apps.ledger.queries.windows import DAY
 from apps.review.models import Finding, FindingKind, Look, Measure
 from apps.review.queries.series import key_text
 from apps.review.queries.verdicts import (
@@ -70,7 +71,10 @@ class LastLook:
 
 @dataclass(frozen=True, slots=True)
 class FindingsWanted:
-    """Which findings: of these teams and workloads (None: of all), changed since a day, in these states (empty: any)."""
+    """Which findings: of these teams and workloads (None: of all), changed since a day, in these states (empty: any).
+
+    With `told_by` those alone that looks had told of by that day.
+    """
 
     team_ids: frozenset[int] | None = None
     workload_ids: frozenset[int] | None = None
@@ -78,6 +82,7 @@ class FindingsWanted:
     until: date | None = None
     measures: Collection[str] | None = None
     states: frozenset[str] = frozenset()
+    told_by: date | None = None
 
 
 def findings(wanted: FindingsWanted, at: datetime) -> list[FindingFact]:
@@ -119,6 +124,10 @@ def _told_findings(wanted: FindingsWanted) -> QuerySet[Finding]:
         rows = rows.filter(changed_on__gte=wanted.since)
     if wanted.until is not None:
         rows = rows.filter(changed_on__lt=wanted.until)
+    if wanted.told_by is not None:
+        earlier = wanted.told_by - (LOOKS_TO_TELL - 1) * DAY
+        at_once = Q(kind=FindingKind.SPIKE, first_seen_on__lte=wanted.told_by)
+        rows = rows.filter(at_once | Q(first_seen_on__lte=earlier))
     if wanted.measures is not None:
         rows = rows.filter(measure__in=wanted.measures)
     return rows

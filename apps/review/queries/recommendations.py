@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from apps.accounts.queries import Viewer, organisation, people
 from apps.economics.moves.saving import SavingRange
@@ -24,6 +24,22 @@ from apps.review.queries.recommendation_evidence import RecommendationEvidence
 STATE_WORDS = dict(RecommendationState.choices)
 VERB_WORDS = dict(RecommendationVerb.choices)
 TO_BE_DONE = (str(RecommendationState.OPEN), str(RecommendationState.CLAIMED))
+STATE_AFTER = {
+    str(RecommendationVerb.CLAIMED): str(RecommendationState.CLAIMED),
+    **dict.fromkeys(
+        map(
+            str,
+            (
+                RecommendationVerb.PROPOSED,
+                RecommendationVerb.PROPOSED_AGAIN,
+                RecommendationVerb.WOKEN,
+                RecommendationVerb.REOPENED,
+            ),
+        ),
+        str(RecommendationState.OPEN),
+    ),
+}
+"""The state of what is still to be done, by its newest step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,12 +182,19 @@ def recommendations(wanted: RecommendationsWanted) -> list[RecommendationFact]:
 def open_recommendations(
     at: datetime, team_ids: frozenset[int] | None = None
 ) -> list[RecommendationFact]:
-    """Those that are still to be done, open or claimed, of what was proposed until `at`; worth most first.
+    """Those that were still to be done at `at`, open or claimed, of what was proposed until then; worth most first.
 
-    `team_ids` None: every team's and the organisation's. Add up only those with `is_counted`.
+    `team_ids` None: every team's and the organisation's. Add up only those with `is_counted`. What was answered since
+    has the state that it had; titles and savings are those of the newest look, which `last_week` names.
     """
-    rows = _rows_of(RecommendationsWanted(team_ids, TO_BE_DONE), first_week__lte=_day_of(at))
-    return [_fact_of(row, team_ids) for row in rows]
+    steps = RecommendationStep.objects.filter(recommendation=OuterRef("pk"), at__lte=at)
+    newest = steps.order_by("-at", "-id").values("verb")[:1]
+    rows = _rows_of(RecommendationsWanted(team_ids), first_week__lte=_day_of(at))
+    found = []
+    for row in rows.annotate(verb=Subquery(newest)).filter(verb__in=STATE_AFTER):
+        fact = _fact_of(row, team_ids)
+        found.append(replace(fact, state=STATE_AFTER[row.verb]))
+    return found
 
 
 def counted_recommendations(
@@ -229,6 +252,13 @@ def ids_of_matters(matters: Collection[str]) -> dict[str, int]:
     """By matter."""
     rows = Recommendation.objects.filter(matter__in=matters)
     return dict(rows.values_list("matter", "id"))
+
+
+def recommendation_look_of(week: date) -> RecommendationLookFact | None:
+    """The look of the week that begins on this day; None where there was none."""
+    rows = RecommendationLook.objects.filter(week=week)
+    row = rows.values_list(*RecommendationLookFact.__slots__).first()
+    return None if row is None else RecommendationLookFact(*row)
 
 
 def may_answer_recommendations(viewer: Viewer) -> bool:

@@ -71,8 +71,9 @@ class VerdictFact:
         return None if self.finding_id is None else (FINDING, self.finding_id)
 
     def is_in_force(self, at: datetime) -> bool:
-        """Of a mute whether it still holds; all else counts until it is taken back."""
-        return not self.is_taken_back and (self.until is None or at < self.until)
+        """Whether it was said, of a mute whether it still holds; all else counts until it is taken back."""
+        is_taken_back = self.taken_back_at is not None and self.taken_back_at <= at
+        return self.at <= at and not is_taken_back and (self.until is None or at < self.until)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +110,9 @@ def kind_series(series: str) -> str:
 
 
 def verdicts_in_force(at: datetime) -> VerdictsInForce:
-    """All that counts at `at`: false alarms of the last year make a series' watch stricter, within bounds."""
-    rows = [each for each in _facts_of(Q(taken_back_at=None)) if each.is_in_force(at)]
+    """All that counted at `at`: false alarms of the last year make a series' watch stricter, within bounds."""
+    still = Q(taken_back_at=None) | Q(taken_back_at__gt=at)
+    rows = [each for each in _facts_of(still & Q(at__lte=at)) if each.is_in_force(at)]
     counts: dict[str, int] = {}
     for each in rows:
         if each.verdict == FALSE_ALARM and each.at > at - COUNTS_FOR:

@@ -46,7 +46,7 @@ def set_budgets(company: Company) -> None:
             sums = _lately(company, team=[int(key)]) if key else _lately(company)
             amount = _rounded(Decimal(sums.micros or 0) / 1_000_000 * _months(company) * share)
             budget = _monthly(name, scope or "organisation", key, MONEY, first, amount)
-            budget_id = add_budget(budget=budget, at=company.week.at)
+            budget_id = add_budget(budget=budget, at=company.since)
             if name == "Assistant":
                 raised = _monthly(name, scope, key, MONEY, first, _rounded(amount * RAISED))
                 replace_budget(budget_id=budget_id, budget=raised)
@@ -112,7 +112,7 @@ def _of_work(company: Company, first: date) -> None:
     hours = Decimal(_lately(company, workload=[chat]).held_milliseconds) / 3_600_000
     amount = _rounded(hours * _months(company) * Decimal("1.2"))
     service = _monthly("Chat, GPU-hours", "service", str(chat), GPU_HOURS, first, amount)
-    add_budget(budget=service, at=company.week.at)
+    add_budget(budget=service, at=company.since)
     pretrain = company.workload("Language models", "pretrain-7b")
     spent = Decimal(_lately(company, workload=[pretrain]).micros or 0) / 1_000_000
     last = company.week.at.date() + timedelta(days=45)
@@ -129,7 +129,7 @@ def _of_work(company: Company, first: date) -> None:
         is_hard=True,
         note="Agreed with the programme: until the second checkpoint ships.",
     )
-    add_budget(budget=project, at=company.week.at)
+    add_budget(budget=project, at=company.since)
 
 
 def _monthly(

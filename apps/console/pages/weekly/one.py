@@ -17,7 +17,7 @@ from apps.review.queries.weekly.judged_workloads import SHOWN_PER
 from apps.review.queries.weekly.notes import notes_of_workload
 from apps.review.queries.weekly.review_list import weeks_of_workload
 from apps.review.queries.weekly.review_words import UNIT_WORDS, VERDICT_WORDS
-from apps.show.amounts import change, per_cent
+from apps.show.amounts import change, counted, per_cent
 from apps.show.money import short_amount, unit_cost, whole_amount
 from apps.show.sparkline import sparkline
 from apps.workloads.queries import WorkloadFact
@@ -161,7 +161,7 @@ def _figures(row: ReviewedWorkload, currency: str) -> tuple[Figure, ...]:
             f"{per_cent(row.waste.ratio)} of its cost" if row.waste.ratio is not None else "",
             tone="held_idle",
         ),
-        known_figure("Returned", _returned(row, currency), f"in {row.verdict.weeks} weeks"),
+        known_figure("Returned", _returned(row, currency), _returned_beside(row, currency)),
     )
 
 
@@ -174,6 +174,12 @@ def _returned(row: ReviewedWorkload, currency: str) -> str | None:
         for end in (worth.returned_low_micros, worth.returned_high_micros)
     )
     return low if low == high else f"{low} to {high}"
+
+
+def _returned_beside(row: ReviewedWorkload, currency: str) -> str:
+    """Over which weeks, and what the same weeks cost: more than the one that is reviewed."""
+    cost = short_amount(row.verdict.cost_micros, currency)
+    return f"in {counted(row.verdict.weeks, 'week')}, which cost {cost}"
 
 
 def _facts(row: ReviewedWorkload, content: WeeklyContent) -> Section | None:

@@ -167,7 +167,7 @@ COMMITMENTS: Table[ReviewedCommitment] = console_table(
 )
 BUDGETS = console_table(
     BUDGET_TABLE,
-    "{said}, as they stood when the review was made",
+    "{said}, as they stood at the end of the week",
     {"budget": lambda row: reverse("budget", args=[row.budget_id])},
     title="Budgets",
 )

@@ -22,11 +22,10 @@ from apps.review.queries.weekly.weeks import ReviewWeek
 from apps.workloads import queries as workloads
 
 
-def budgets_week(
-    week: ReviewWeek, at: datetime, zone: str, came: tuple[WeekCost, int]
-) -> BudgetsWeek:
-    """Budgets as they stand at `at`; the week's cost and the GPU-milliseconds that jobs held (`came`) against plan and forecast."""
-    facts = budgets(None)
+def budgets_week(week: ReviewWeek, zone: str, came: tuple[WeekCost, int]) -> BudgetsWeek:
+    """Budgets that were set by the end of the week, as they stood then; its cost and the GPU-milliseconds that jobs held (`came`) against plan and forecast."""
+    at = week.window(zone).ends_at
+    facts = [each for each in budgets(None) if each.created_at <= at]
     figures = figures_of(facts, at)
     planned = _week_budget(facts, week)
     return BudgetsWeek(

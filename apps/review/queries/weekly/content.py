@@ -219,7 +219,7 @@ class CommitmentsWeek:
 
 @dataclass(frozen=True, slots=True)
 class ReviewedBudget:
-    """A budget as it stood when the review was made: micro-units, or GPU-milliseconds (`measure`).
+    """A budget as it stood at the end of the week: micro-units, or GPU-milliseconds (`measure`).
 
     `team_ids` are whose it is, empty of one that is no team's. `method` says what `expected` is from.
     """
@@ -273,7 +273,7 @@ class DataQualityWeek:
     """How far the week's figures can be trusted; ratios 0 to 1, None where there was nothing.
 
     `observed_ratio` is of held GPU time that agents watched. `pending_hours` are still to be
-    settled; `silent_agents` were when the review was made.
+    settled; `silent_agents` were when the first review of the week was made.
     """
 
     observed_ratio: float | None = None
@@ -300,8 +300,40 @@ class PreviousReview:
 
 
 @dataclass(frozen=True, slots=True)
+class Restated:
+    """A figure (`cost.micros`) of a `part` (`organisation`, `team`, `workload`, `budget`, …) that an earlier edition had otherwise.
+
+    None is not known. Of a row that is in one of both alone `figure` is `listed`.
+    """
+
+    part: str
+    name: str
+    team_id: int | None
+    figure: str
+    before: int | float | str | bool | None
+    after: int | float | str | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierEdition:
+    """The edition of the same week before this one, and all that it said otherwise.
+
+    `posted_micros` is what the week's corrections of closed months came to, by the month in whose books they stand.
+    """
+
+    edition: int
+    digest: str
+    made_at: str
+    restated: tuple[Restated, ...] = ()
+    posted_micros: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class WeeklyContent:
     """A whole review of the local days `[first_day, end_day)`, ISO days as text.
+
+    Costs are as the ledger stood at `made_at`. What stands beside them is as of `stands_at`, the week's own moment: alerts,
+    recommendations, silent agents; budgets as of the end of the week. Empty in reviews from before there was such a moment.
 
     Amounts are on `basis`, charged (shared costs in, shared-out idle left with its pool's owner).
     `sections` are the keys of those that are on. `teams` sum to `cost`.
@@ -333,6 +365,8 @@ class WeeklyContent:
     data_quality: DataQualityWeek | None = None
     previous: PreviousReview | None = None
     schema: int = SCHEMA
+    stands_at: str = ""
+    earlier: EarlierEdition | None = None
 
     @property
     def has_diverged_in_waste(self) -> bool:

@@ -21,7 +21,8 @@ class ReviewedRecommendation:
     """A recommendation that was open: its monthly saving as a range, and how long it has waited.
 
     `owner_id` is a person's, None where nobody has it. Savings add up only where `is_counted`:
-    two that touch the same dollars are one.
+    two that touch the same dollars are one. `told_on` is the first day of the week whose look told
+    what it says: where that is after the review's Monday, title and saving are as known later.
     """
 
     recommendation_id: int
@@ -37,6 +38,7 @@ class ReviewedRecommendation:
     link: str
     likely_micros: int | None = None
     is_counted: bool = True
+    told_on: str = ""
 
 
 @dataclass(frozen=True, slots=True)

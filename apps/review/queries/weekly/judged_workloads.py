@@ -38,7 +38,7 @@ def judged_workload(read: WeekRead, workload_id: int) -> JudgedWorkload:
         facts=WorkloadFacts(
             cost=cost,
             waste=waste,
-            coverage=_coverage(lately),
+            coverage=_coverage(lately, read.costs.longer_provisional_ms.get(workload_id, 0)),
             worth=range_,
             has_value=worth is not None,
         ),
@@ -50,11 +50,15 @@ def judged_workload(read: WeekRead, workload_id: int) -> JudgedWorkload:
     )
 
 
-def _coverage(lately: Sequence[CubeSums]) -> float | None:
-    """The priced part of its time; None without any time, as of calls to an API."""
-    whole = sum(map(time_of, lately))
+def _coverage(lately: Sequence[CubeSums], provisional_ms: int) -> float | None:
+    """The part of its time that is in its cost, settled and priced; None without any time, as of calls to an API.
+
+    What it returned is of all of its time: held against the cost of a part it would earn what it does not.
+    """
+    settled = sum(map(time_of, lately))
     unpriced = sum(each.unpriced_milliseconds for each in lately)
-    return 1 - unpriced / whole if whole else None
+    whole = settled + provisional_ms
+    return (settled - unpriced) / whole if whole else None
 
 
 def _scores(pairs: ScorePairs, cost: int | None) -> tuple[ReviewedScore, ...]:

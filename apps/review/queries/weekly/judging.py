@@ -131,7 +131,7 @@ REASONS: Mapping[VerdictCause, Callable[[JudgedWorkload], str]] = {
     ),
     VerdictCause.COST_NOT_WHOLE: lambda judged: (
         f"It cost {judged.cost_words} at least: only {per_cent(judged.facts.coverage)} of its time "
-        "has a price."
+        "is settled and has a price."
     ),
     VerdictCause.UNITS_UNKNOWN: lambda judged: (
         f"A {UNIT_WORDS[judged.returned.unit] if judged.returned else 'unit'} has a stated value, "

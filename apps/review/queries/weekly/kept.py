@@ -73,10 +73,14 @@ def kept_review(
     return _kept(chosen[-1], len(editions), team_ids)
 
 
-def newest_review(week: str) -> KeptReview | None:
-    """The newest edition of a week's review, whole; None where none is kept."""
-    rows = WeeklyReview.objects.filter(week=week).order_by("edition")
-    return _kept(rows[len(rows) - 1], len(rows), None) if rows else None
+def newest_review(week: str, until: datetime | None = None) -> KeptReview | None:
+    """The newest edition of a week's review, whole; None where none is kept.
+
+    With `until` the newest that was made until then, or the first of all where none was.
+    """
+    rows = list(WeeklyReview.objects.filter(week=week).order_by("edition"))
+    made = [row for row in rows if until is None or row.made_at <= until] or rows[:1]
+    return _kept(made[-1], len(rows), None) if made else None
 
 
 def digest_is_good(review_id: int) -> bool:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import datetime
 
+from apps.accounts.queries import organisation
 from apps.accounts.queries.reading import reading_once
 from apps.ledger.queries.costs import Basis
 from apps.ledger.queries.cube import variance_of
@@ -14,9 +15,12 @@ from apps.review.queries.weekly.content import (
     WeeklyContent,
 )
 from apps.review.queries.weekly.content_to_do import RecommendationsWeek
+from apps.review.queries.weekly.first_told import as_first_told
 from apps.review.queries.weekly.headline import review_title
-from apps.review.queries.weekly.kept import KeptReview
+from apps.review.queries.weekly.kept import KeptReview, newest_review
+from apps.review.queries.weekly.moment import review_moment
 from apps.review.queries.weekly.narrowed import sums_of_teams
+from apps.review.queries.weekly.restated import earlier_edition
 from apps.review.queries.weekly.review_words import (
     ALERTS,
     BUDGETS,
@@ -39,12 +43,19 @@ from apps.review.queries.weekly.weeks import ReviewWeek, trend_weeks
 
 
 def make_content(week: ReviewWeek, at: datetime) -> WeeklyContent:
-    """The review of a week as the ledger stands at `at`; nothing is kept of it here."""
+    """The review of a week as the ledger stands at `at`, with what was said beside it at the week's own moment.
+
+    Nothing is kept of it here. Where an edition of it is kept, what this one says otherwise is named.
+    """
     with reading_once():
-        read = read_week(week)
+        zone = organisation().zone
+        stands_at, earlier = review_moment(week, zone, at), newest_review(week.name)
+        read = read_week(week, stands_at)
         content = _costs_content(read, at, reviewed_teams(read))
-        content = _with_sections(content, read, at)
-        return replace(content, title=review_title(content))
+        content = _with_sections(content, read, stands_at)
+        content = as_first_told(content, earlier, week)
+        content = replace(content, title=review_title(content), stands_at=stands_at.isoformat())
+        return replace(content, earlier=earlier_edition(earlier, content, week.window(zone)))
 
 
 def _costs_content(read: WeekRead, at: datetime, teams: tuple[ReviewedTeam, ...]) -> WeeklyContent:
@@ -71,7 +82,7 @@ def _costs_content(read: WeekRead, at: datetime, teams: tuple[ReviewedTeam, ...]
 
 
 def _with_sections(content: WeeklyContent, read: WeekRead, at: datetime) -> WeeklyContent:
-    """The sections that are on; what is off stays empty."""
+    """The sections that are on, as of `at`, budgets as of the end of the week; what is off stays empty."""
     week, zone, on = read.week, read.ours.zone, content.sections
     sums = [
         by_week[week.first_day]
@@ -82,7 +93,7 @@ def _with_sections(content: WeeklyContent, read: WeekRead, at: datetime) -> Week
     return replace(
         content,
         commitments=commitments_week(week, zone, at) if COMMITMENTS in on else None,
-        budgets=budgets_week(week, at, zone, came) if BUDGETS in on else BudgetsWeek(),
+        budgets=budgets_week(week, zone, came) if BUDGETS in on else BudgetsWeek(),
         matters=matters_of(week, zone, at) if ALERTS in on else (),
         recommendations=recommendations_week(week, zone, at)
         if RECOMMENDATIONS in on

@@ -51,6 +51,10 @@ def narrowed(content: WeeklyContent, team_ids: frozenset[int]) -> WeeklyContent:
             cost_micros=sum_of_known(team.frozen_before_micros for team in teams),
             waste_micros=sum_of_known(team.waste_before_micros for team in teams),
         )
+    earlier = content.earlier
+    if earlier is not None:
+        own = tuple(each for each in earlier.restated if each.team_id in team_ids)
+        earlier = replace(earlier, restated=own, posted_micros={})
     narrower = replace(
         content,
         **sums_of_teams(teams),
@@ -77,6 +81,7 @@ def narrowed(content: WeeklyContent, team_ids: frozenset[int]) -> WeeklyContent:
         ),
         data_quality=None,
         previous=previous,
+        earlier=earlier,
     )
     return replace(narrower, title=review_title(narrower))
 

@@ -13,6 +13,7 @@ from apps.review.queries.weekly.content import (
     WeekVariance,
 )
 from apps.review.queries.weekly.kept import KeptReview
+from apps.review.queries.weekly.moment_words import edition_words, told_later_words
 from apps.review.queries.weekly.paper_tables import (
     BUDGET_TABLE,
     COMMITMENT_TABLE,
@@ -187,7 +188,7 @@ def review_cautions(content: WeeklyContent) -> list[str]:
             f"{whole_amount(content.diverged_micros, content.currency)}, "
             f"{'in' if content.has_diverged_in_waste else 'beside'} the waste."
         )
-    return [*said, *_restated_words(content)]
+    return [*said, *told_later_words(content), *_restated_words(content), *edition_words(content)]
 
 
 def _restated_words(content: WeeklyContent) -> list[str]:

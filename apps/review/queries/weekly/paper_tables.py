@@ -18,7 +18,7 @@ from apps.review.queries.weekly.content_to_do import (
 )
 from apps.review.queries.weekly.paper_table import PaperField, PaperTable
 from apps.review.queries.weekly.review_words import IDLE_WORDS, UNIT_WORDS, VERDICT_WORDS, VERIFIED
-from apps.show.amounts import gpu_hours, per_cent
+from apps.show.amounts import counted, gpu_hours, per_cent
 from apps.show.cell_formats import (
     COUNT,
     GPU_HOURS,
@@ -49,6 +49,20 @@ def _spread_shown(spread: Spread, locale: CellLocale) -> str:
 
 def _spread_written(spread: Spread, locale: CellLocale) -> str:
     return " to ".join(money_cell(end, locale.currency) for end in spread)
+
+
+class ReturnedBeside(NamedTuple):
+    """What a workload returned, beside what the same weeks cost."""
+
+    spread: Spread
+    cost_micros: int | None
+    weeks: int
+
+
+def _returned_shown(returned: ReturnedBeside, locale: CellLocale) -> str:
+    cost = short_amount(returned.cost_micros, locale.currency)
+    span = "the week" if returned.weeks == 1 else counted(returned.weeks, "week")
+    return f"{_spread_shown(returned.spread, locale)} for {cost} in {span}"
 
 
 def _measured_shown(measured: tuple[str, int], locale: CellLocale) -> str:
@@ -83,6 +97,10 @@ METHOD = Format(lambda key, _: key.replace("_", " "), lambda key, _: key, "text"
 """What an expectation is from, by its key: `run_rate` as `run rate`."""
 SPREAD = Format(_spread_shown, _spread_written, "number-cell")
 """From the lowest to the highest amount."""
+RETURNED = Format(
+    _returned_shown, lambda row, locale: _spread_written(row.spread, locale), "number-cell"
+)
+"""What came back, with what it took: of the same weeks, which are more than the one that is reviewed."""
 MEASURED = Format(_measured_shown, _measured_written, "number-cell")
 """Pairs of a measure and so much of it: money, or GPU-hours."""
 
@@ -129,11 +147,12 @@ def _weeks_change(trend: tuple[int | None, ...]) -> float | None:
     return change_ratio(trend[-1], trend[-2]) if len(trend) > 1 else None
 
 
-def _returned(workload: ReviewedWorkload) -> Spread | None:
-    returned = workload.returned
+def _returned(workload: ReviewedWorkload) -> ReturnedBeside | None:
+    returned, verdict = workload.returned, workload.verdict
     if returned is None:
         return None
-    return spread_of(returned.returned_low_micros, returned.returned_high_micros)
+    spread = spread_of(returned.returned_low_micros, returned.returned_high_micros)
+    return None if spread is None else ReturnedBeside(spread, verdict.cost_micros, verdict.weeks)
 
 
 def _scores(workload: ReviewedWorkload) -> str | None:
@@ -161,13 +180,17 @@ WORKLOAD_TABLE = PaperTable[ReviewedWorkload](
         PaperField(Column("One of", "unit", width=1.4, room=PAPER),
                    lambda row: UNIT_WORDS.get(row.units.unit)),
         PaperField(Column("costs", "unit_cost", UNIT_COST, 1, PAPER), lambda row: row.units.micros),
-        PaperField(Column("Returned", "returned", SPREAD, 1.5, PAPER), _returned),
+        PaperField(Column("Returned", "returned", RETURNED, 1.8, PAPER), _returned),
         PaperField(Column("Waste", "waste", MONEY, 1.3, WIDE), lambda row: row.waste.micros,
                    is_summed=True),
         PaperField(Column("Quality", "quality", width=1.6, room=PAPER), _scores),
         PaperField(Column("Quality per dollar", "quality_per_dollar", room=FILE), _per_dollar),
         PaperField(Column("Verdict", "verdict", width=1), lambda row: VERDICT_WORDS[row.verdict.verdict]),
         PaperField(Column("Because", "reason", PROSE, 4, PAPER), lambda row: row.verdict.reason),
+        PaperField(Column("Cost of the verdict’s weeks", "verdict_cost", MONEY, room=FILE),
+                   lambda row: row.verdict.cost_micros),
+        PaperField(Column("Verdict’s weeks", "verdict_weeks", COUNT, room=FILE),
+                   lambda row: row.verdict.weeks),
         PaperField(Column("Kind", "kind", room=FILE), lambda row: row.kind),
         PaperField(Column("Status", "status", room=FILE), lambda row: row.cost.status or None),
         PaperField(Column("Priced", "priced_ratio", RATIO, room=FILE), lambda row: row.cost.coverage),

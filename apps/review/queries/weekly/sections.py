@@ -14,13 +14,13 @@ from apps.ledger.queries.closed_months import closed_months
 from apps.ledger.queries.commitments import commitment_use, ends_within
 from apps.ledger.queries.cube import CubeSums
 from apps.ledger.queries.due import open_pending_hours
-from apps.review.queries.alerts import ACKNOWLEDGED, OPEN, AlertsWanted, alerts
+from apps.review.queries.alerts import waiting_alerts
 from apps.review.queries.finding_words import title_of
 from apps.review.queries.findings import FindingsWanted, findings
 from apps.review.queries.recommendations import (
+    newest_recommendation_look,
     open_recommendations,
     proven_savings,
-    recommendation_looks,
 )
 from apps.review.queries.verdicts import WAITING
 from apps.review.queries.weekly.content import (
@@ -81,7 +81,7 @@ def commitments_week(week: ReviewWeek, zone: str, at: datetime) -> CommitmentsWe
 
 
 def matters_of(week: ReviewWeek, zone: str, at: datetime) -> tuple[ReviewedMatter, ...]:
-    """Alerts that wait for an answer, and anomalies of the last three weeks up to it, the newest of each team first."""
+    """Alerts that waited for an answer at `at`, and anomalies of the last three weeks that were told by then, the newest of each team first."""
     raised = [
         ReviewedMatter(
             kind="alert",
@@ -91,11 +91,16 @@ def matters_of(week: ReviewWeek, zone: str, at: datetime) -> tuple[ReviewedMatte
             since=local_day(alert.opened_at, zone).isoformat(),
             link=alert.link,
         )
-        for alert in alerts(AlertsWanted(None, (OPEN, ACKNOWLEDGED)))
+        for alert in waiting_alerts(at)
         if not alert.matter.startswith(OF_FINDINGS)
     ]
     named = workloads.workloads()
-    wanted = FindingsWanted(since=week.end_day - NEW_WITHIN, until=week.end_day, states=WAITING)
+    wanted = FindingsWanted(
+        since=week.end_day - NEW_WITHIN,
+        until=week.end_day,
+        states=WAITING,
+        told_by=local_day(at, zone),
+    )
     found = [
         ReviewedMatter(
             kind="anomaly",
@@ -119,7 +124,7 @@ def matters_of(week: ReviewWeek, zone: str, at: datetime) -> tuple[ReviewedMatte
 
 
 def recommendations_week(week: ReviewWeek, zone: str, at: datetime) -> RecommendationsWeek:
-    """What is open or claimed, the dearest first, and what was proven in the quarter up to the week."""
+    """What was open or claimed at `at`, the dearest first, and what was proven in the quarter up to it."""
     return RecommendationsWeek(
         recommendations=tuple(
             ReviewedRecommendation(
@@ -136,6 +141,7 @@ def recommendations_week(week: ReviewWeek, zone: str, at: datetime) -> Recommend
                 age_days=max(0, (week.end_day - fact.first_week).days),
                 due_on="" if fact.due_on is None else fact.due_on.isoformat(),
                 link=reverse("recommendation", args=[fact.id]),
+                told_on=fact.last_week.isoformat(),
             )
             for fact in open_recommendations(at)
         ),
@@ -154,7 +160,7 @@ def recommendations_week(week: ReviewWeek, zone: str, at: datetime) -> Recommend
             for saving in proven_savings(at)
             if saving.settled_at >= at - PROVEN_WITHIN
         ),
-        is_known=bool(recommendation_looks()),
+        is_known=newest_recommendation_look(at) is not None,
     )
 
 

@@ -37,7 +37,8 @@ Value = TypeVar("Value")
 class WeekCosts:
     """Sums of eight weeks, of settled hours: by team, by workload (None: none), and by week's Monday.
 
-    `known_weeks` are those in which the organisation has any line.
+    What is `longer` is of the weeks of verdicts; `longer_provisional_ms` is time of theirs that is not settled, and in
+    no other sum. `known_weeks` are those in which the organisation has any line.
     """
 
     week: ReviewWeek
@@ -50,6 +51,7 @@ class WeekCosts:
     team_waste_ms: Mapping[Key, Mapping[WastePart, int]]
     workload_waste: Mapping[Key, Waste]
     longer_waste: Mapping[Key, Waste]
+    longer_provisional_ms: Mapping[Key, int]
     known_weeks: frozenset[date]
 
     def trend(self, sums: WeekSums) -> tuple[int | None, ...]:
@@ -78,6 +80,8 @@ def week_costs(week: ReviewWeek, zone: str, verdict_weeks: int) -> WeekCosts:
     longest = settled_question(week.window(zone, TREND_WEEKS))
     own = settled_question(week.window(zone))
     whole = CubeQuestion(week.window(zone), is_bounded=False)
+    longer = week.window(zone, verdict_weeks)
+    unsettled = CubeQuestion(longer, is_bounded=False).of(status=[str(Status.PROVISIONAL)])
     teams = _by_week(longest.by("team", "week"))
     return WeekCosts(
         week=week,
@@ -92,9 +96,11 @@ def week_costs(week: ReviewWeek, zone: str, verdict_weeks: int) -> WeekCosts:
         team_waste=_single(waste_by(own.by("team"))),
         team_waste_ms=_single(waste_time_by(own.by("team"))),
         workload_waste=_single(waste_by(own.by("workload"))),
-        longer_waste=_single(
-            waste_by(settled_question(week.window(zone, verdict_weeks)).by("workload"))
-        ),
+        longer_waste=_single(waste_by(settled_question(longer).by("workload"))),
+        longer_provisional_ms={
+            row.keys[0].value: time_of(row.sums)  # type: ignore[misc]  # a workload's id
+            for row in explore(unsettled.by("workload")).rows
+        },
         known_weeks=frozenset(monday for sums in teams.values() for monday in sums),
     )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TypeAlias
 
 from django.conf import settings
@@ -43,8 +44,8 @@ class WeekRead:
         return replace(settled_question(self.week.window(zone)), against=against)
 
 
-def read_week(week: ReviewWeek) -> WeekRead:
-    """As the ledger stands."""
+def read_week(week: ReviewWeek, stands_at: datetime | None = None) -> WeekRead:
+    """As the ledger stands, held against what was frozen of the week before, until `stands_at` where that is given."""
     ours, weeks = organisation(), settings.REVIEW_VERDICT_WEEKS
     workload_of = workloads_of_runs()
     return WeekRead(
@@ -55,7 +56,7 @@ def read_week(week: ReviewWeek) -> WeekRead:
         outputs=outputs(week, ours.zone, workload_of),
         scores=_scores(week, ours.zone, workload_of),
         diverged=diverged_costs(week, ours.zone, weeks, workload_of),
-        previous=newest_review(week.back(1).name),
+        previous=newest_review(week.back(1).name, stands_at),
         verdict_weeks=weeks,
     )
 

@@ -1,0 +1,25 @@
+"""The moment that a week's review is of: what is said beside the ledger's figures is as it stood then, whenever it is made."""
+
+from datetime import datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
+
+from apps.placement.queries.moves.work import first_day_of_week
+from apps.review.queries.recommendations import recommendation_look_of
+from apps.review.queries.weekly.weeks import ReviewWeek
+
+LOOKS_WAITED_FOR = timedelta(days=1)
+"""A review waits so long for the recommendations of the week that has just begun."""
+
+
+def review_moment(week: ReviewWeek, zone: str, at: datetime) -> datetime:
+    """When the week's review falls due, on its Monday, or its recommendations were looked for that day; `at` where that is earlier.
+
+    One that is made weeks later is of this moment too: it says what the first would have said.
+    """
+    ends_at = week.window(zone).ends_at
+    due = datetime.combine(week.end_day, time(settings.REVIEW_HOUR), ZoneInfo(zone))
+    look = recommendation_look_of(first_day_of_week(week.end_day))
+    looked_at = look.made_at if look and look.made_at < ends_at + LOOKS_WAITED_FOR else due
+    return min(at, max(due, looked_at)).astimezone(at.tzinfo)

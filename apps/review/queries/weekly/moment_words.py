@@ -1,0 +1,79 @@
+"""What a review says of its moment: what is only known as of later, and what an earlier edition had otherwise."""
+
+from collections.abc import Iterator
+from datetime import date
+
+from apps.review.queries.weekly.content import Restated, WeeklyContent
+from apps.review.queries.weekly.restated import LISTED, WHOLE
+from apps.show.amounts import counted
+from apps.show.money import signed_amount, whole_amount
+from apps.show.time import month, weekday
+
+MOST_NAMED = 5
+FIGURE_WORDS = {
+    "cost.micros": "cost",
+    "waste_micros": "waste",
+    "waste.micros": "waste",
+    "no_workload_micros": "what has no workload",
+    "diverged_micros": "what diverged",
+    "units.count": "units",
+    "verdict.verdict": "verdict",
+    "verdict.cost_micros": "cost of the weeks of its verdict",
+    "returned.returned_low_micros": "what it returned at least",
+    "returned.returned_high_micros": "what it returned at most",
+    "cost_micros": "cost",
+    "saved_micros": "saved",
+    "unused_micros": "unused",
+    "low_micros": "saving, at least",
+    "high_micros": "saving, at most",
+}
+
+
+def told_later_words(content: WeeklyContent) -> Iterator[str]:
+    """Recommendations of which the history does not say what they said in the week's own time."""
+    later = [
+        each for each in content.recommendations.recommendations if each.told_on > content.end_day
+    ]
+    if later:
+        on = max(each.told_on for each in later)
+        yield (
+            f"{counted(len(later), 'recommendation')} of the week: title and saving as known on "
+            f"{weekday(date.fromisoformat(on))}, as no earlier edition kept what was said before."
+        )
+
+
+def edition_words(content: WeeklyContent) -> Iterator[str]:
+    """What the edition before had otherwise, figure by figure, and what corrections of closed months are of it."""
+    earlier = content.earlier
+    if earlier is None:
+        return
+    made_on = weekday(date.fromisoformat(earlier.made_at[:10]))
+    if not earlier.restated:
+        yield f"Edition {earlier.edition} of {made_on} had the same figures."
+        return
+    named = [_restated_words(each, content.currency) for each in earlier.restated[:MOST_NAMED]]
+    more = len(earlier.restated) - len(named)
+    rest = f"; and {counted(more, 'more figure', 'more figures')}" if more else ""
+    posted = "".join(
+        f" Corrections of closed months, posted in {month(date.fromisoformat(key))}: "
+        f"{signed_amount(micros, content.currency)}."
+        for key, micros in sorted(earlier.posted_micros.items())
+    )
+    yield (
+        f"The ledger says more since edition {earlier.edition} of {made_on}: "
+        f"{'; '.join(named)}{rest}.{posted}"
+    )
+
+
+def _restated_words(moved: Restated, currency: str) -> str:
+    whose = "" if moved.part == WHOLE else f"{moved.name}, "
+    if moved.figure == LISTED:
+        return f"{whose}{'no longer listed' if moved.before else 'listed now'}"
+    what = FIGURE_WORDS.get(moved.figure, moved.figure.replace("_", " ").replace(".", ", "))
+    before, after = (
+        whole_amount(value, currency)
+        if moved.figure.endswith("micros") and not isinstance(value, str | float | bool)
+        else f"{value}"
+        for value in (moved.before, moved.after)
+    )
+    return f"{whose}{what} {before} → {after}"

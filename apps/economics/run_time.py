@@ -63,6 +63,10 @@ def stretches_of(
     return found
 
 
+LEAST_TOLD = 0.5
+"""Of time of which less than that was told nothing is concluded."""
+
+
 def in_every_bucket(kept: Sequence[int]) -> tuple[int, ...]:
     """Times by bucket as they are kept; of a bucket that is younger than these there is none."""
     return (*kept, *[0] * (len(Bucket) - len(kept)))
@@ -72,6 +76,11 @@ def goodput(spent: Mapping[Bucket, int]) -> float | None:
     """Productive time of all that was told; None where nothing was."""
     told = sum(milliseconds for bucket, milliseconds in spent.items() if bucket != Bucket.UNTOLD)
     return spent.get(Bucket.PRODUCTIVE, 0) / told if told else None
+
+
+def known_goodput(ratio: float | None, told_ratio: float | None) -> float | None:
+    """A goodput of what was told, where that is most of the time (`LEAST_TOLD`); None where nobody knows what the rest was."""
+    return ratio if told_ratio is not None and told_ratio >= LEAST_TOLD else None
 
 
 def coverage(spent: Mapping[Bucket, int]) -> float | None:

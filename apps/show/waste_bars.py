@@ -10,7 +10,7 @@ from apps.show.part_bars import BarPart, PartedBar, part_bars
 _REASONS = (
     BarPart("Failed or redone", "var(--state-run-failed)", "\\"),
     BarPart("No requests", "var(--state-stranded)", "/"),
-    BarPart("Idle while allocated", "var(--state-held-idle)"),
+    BarPart("Otherwise idle while allocated", "var(--state-held-idle)"),
     BarPart("Not held by a job", "var(--state-unallocated)"),
 )
 

@@ -66,8 +66,16 @@ STATES = (
 )
 NOT_WORKED = ("held_idle", "unallocated", "stranded", "out_of_service")
 """States that are waste, whatever else is: it is known that no kernel was resident."""
-OTHER_WASTE = {"failed": "failed or redone", "no_requests": "no requests"}
-"""Parts of waste that are no states, by key."""
+WASTE_WORDS = {
+    "failed": "failed or redone",
+    "no_requests": "no requests",
+    "held_idle": "otherwise idle while allocated",
+    "unallocated": "unallocated",
+    "stranded": "stranded",
+    "out_of_service": "out of service",
+}
+"""Parts of waste, by key. What was idle in failed work, or in hours without requests, is in these parts, and not beside
+them: so that of waste is *otherwise* idle, and less than the state of the same name."""
 
 STATUSES = (
     Word(

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.economics.run_time import Bucket, ToldTime, coverage, goodput, stretches_of
+from apps.economics.run_time import (
+    Bucket,
+    ToldTime,
+    coverage,
+    goodput,
+    known_goodput,
+    stretches_of,
+)
 
 spans = st.tuples(st.integers(0, 500), st.integers(1, 200)).map(lambda s: (s[0], s[0] + s[1]))
 told = st.lists(st.tuples(spans, st.sampled_from(Bucket)).map(lambda t: ToldTime(*t[0], t[1])))
@@ -52,3 +59,19 @@ def test_of_two_that_are_told_of_a_second_the_graver_holds() -> None:
 def test_nothing_told_is_nothing_known() -> None:
     assert goodput({Bucket.UNTOLD: 5}) is None
     assert coverage({}) is None
+
+
+@pytest.mark.parametrize(
+    ("productive", "untold", "known"), [(1, 99, None), (0, 99, None), (3, 4, 0.75), (4, 4, 1.0)]
+)
+def test_of_time_that_mostly_nobody_told_goodput_is_not_known(
+    productive: int, untold: int, known: float | None
+) -> None:
+    """A hundredth that was told says nothing of the other ninety-nine; half of it does."""
+    told = {Bucket.PRODUCTIVE: productive, Bucket.DATA_WAIT: int(untold == 4 and productive == 3)}
+    spent = {**told, Bucket.UNTOLD: untold}
+    assert known_goodput(goodput(spent), coverage(spent)) == known
+
+
+def test_of_no_time_no_goodput_is_known() -> None:
+    assert known_goodput(goodput({}), coverage({})) is None

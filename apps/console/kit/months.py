@@ -6,7 +6,9 @@ from datetime import date, datetime
 from apps.console.kit.frame import Choice, Filter
 from apps.console.kit.request import Context
 from apps.economics.hours import first_hour, month_said
+from apps.economics.refusal import Refusal
 from apps.ledger.queries.calendar import local_day, month_span, next_month
+from apps.ledger.queries.windows import DAY, window_of
 from apps.show.time import month as month_words
 
 OFFERED_MONTHS = 13
@@ -60,16 +62,26 @@ def this_month(context: Context) -> date:
 
 
 def asked_month(context: Context) -> Month:
-    """The month of the address, else the current one."""
+    """The month of the address, else that in which the period of other pages ends, else the current one."""
     text = context.query.get("month", "")
     current = Month(this_month(context), context.organisation.zone)
     if not text:
-        return current
+        return _month_of_period(context) or current
     first = month_said(text)
     if first is None:
         said = f"{text[:40]!r} is no month, such as {current.key}: this is the current one."
         return Month(current.first, current.zone, said)
     return Month(first, current.zone)
+
+
+def _month_of_period(context: Context) -> Month | None:
+    """The month of the last day of the period that links carry on; None without one, and of one that is to come."""
+    try:
+        window = window_of(str(context.query["window"]), context.calendar)
+    except (KeyError, Refusal):
+        return None
+    first = (window.end_day - DAY).replace(day=1)
+    return Month(min(first, this_month(context)), context.organisation.zone)
 
 
 def months_before(last: date, count: int) -> list[date]:

@@ -26,6 +26,16 @@ class MeterTable:
     rows: tuple[Metered, ...]
     total: Metered | None = None
 
+    @property
+    def has_nvlink(self) -> bool:
+        """Whether any row's agents told it: a column of nothing but unknown is none."""
+        return any(row.meters.nvlink_bytes_per_second is not None for row in self.rows)
+
+    @property
+    def has_pcie(self) -> bool:
+        """The same of the bus."""
+        return any(row.meters.pcie_bytes_per_second is not None for row in self.rows)
+
 
 def meter_table(
     rows: Sequence[Metered], whole: GpuMeters, first: str, of: str = "held"

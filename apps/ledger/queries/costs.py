@@ -2,12 +2,13 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 
 from psycopg import sql
 
 from apps.ledger.models import Status
+from apps.ledger.queries.calendar import next_month
 from apps.ledger.queries.due import open_pending_hours
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.windows import Window
@@ -42,10 +43,11 @@ class Basis(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CostStanding:
-    """How sure sums of a window are: settled as far as `as_of`, with hours still to be done."""
+    """How sure sums of a window are: settled as far as `as_of`, with hours still to be done; `is_closed`: all its months are."""
 
     as_of: datetime | None
     pending_hours: int
+    is_closed: bool = False
 
 
 def standing(window: Window, at: datetime) -> CostStanding:
@@ -62,4 +64,14 @@ def standing(window: Window, at: datetime) -> CostStanding:
     return CostStanding(
         as_of=as_of,
         pending_hours=open_pending_hours(window.starts_at, min(at, window.ends_at), closed),
+        is_closed=_months_of(window) <= {*closed},
     )
+
+
+def _months_of(window: Window) -> set[date]:
+    """Those that it has a day of."""
+    month, found = window.first_day.replace(day=1), set[date]()
+    while month < window.end_day:
+        found.add(month)
+        month = next_month(month)
+    return found

@@ -242,7 +242,10 @@ class ProgrammeOut(serializers.Serializer[Any]):
     tokens = serializers.IntegerField()
     runs = serializers.IntegerField()
     experiments_per_week = RatioOut(allow_null=True)
-    goodput_ratio = RatioOut(allow_null=True)
+    goodput_ratio = RatioOut(
+        allow_null=True,
+        help_text="productive ÷ reported time; null where less than half of the time was reported",
+    )
     told_ratio = RatioOut(allow_null=True)
     failed_runs = serializers.IntegerField()
     failed_cost = MoneyOut(source="failed_micros", allow_null=True)

@@ -60,7 +60,11 @@ class RunOut(serializers.Serializer[Any]):
         help_text="the part of what it held that an agent looked at",
     )
     told_ratio = RatioOut(allow_null=True, help_text="reported ÷ all of its time")
-    goodput_ratio = RatioOut(allow_null=True)
+    goodput_ratio = RatioOut(
+        source="known_goodput_ratio",
+        allow_null=True,
+        help_text="productive ÷ reported time; null where less than half of its time was reported",
+    )
     data_wait_ratio = RatioOut(allow_null=True)
     tokens = serializers.IntegerField(allow_null=True, help_text="what was done again counts once")
     examples = serializers.IntegerField(allow_null=True)

@@ -228,7 +228,7 @@ def test_a_lead_sees_their_own_teams_budgets_and_changes_none(world) -> None:
 
 def test_without_a_budget_the_page_says_what_one_is_for(world) -> None:
     text = read(signed_in("viewer", make.make_team("Blue")), "/budgets")
-    assert "No budget yet" in text
+    assert "No budget of your teams" in text
     assert "Somebody of the role finance adds it" in text
 
 

@@ -131,5 +131,5 @@ def test_every_table_is_a_file_too(starved) -> None:
     ]  # fmt: skip
     use = {row["figure"]: row["there"] for row in rows(f"{at}/use.csv")}
     assert (use["Active"], use["SM active"]) == ("50\xa0%", "")
-    assert use["Waste: idle while allocated"] == "$49.16"
+    assert use["Waste: otherwise idle while allocated"] == "$49.16"
     assert [row["step"] for row in rows(f"{at}/steps.csv")] == ["raised"]

@@ -78,8 +78,8 @@ def test_the_title_says_what_was_saved_and_what_nobody_used(finn: Client) -> Non
     make_used()
     text = words_of(finn.get(f"/commitments?{MARCH}"))
     assert "Commitments saved 29 % of on-demand in March 2026; $35.00 was not used" in text
-    assert "Coverage 100 % of the GPU time that could be covered" in text
-    assert "Utilization 50 %" in text
+    assert "Commitment coverage 100 % of the GPU time that could be covered" in text
+    assert "Commitment utilization 50 %" in text
     # How sure the figures are is said once, of all of them.
     assert text.count("Estimated") == 1
     assert " estimated " not in text
@@ -101,7 +101,7 @@ def test_what_is_undefined_is_said_and_never_zero(finn: Client) -> None:
     settle()
     text = words_of(finn.get(f"/commitments?{MARCH}"))
     assert "Nobody used the commitments of March 2026: $40.00" in text
-    assert "Effective savings rate Not known" in text
+    assert "Savings rate of commitments Not known" in text
     assert "undefined 0 % undefined undefined" in text
 
 

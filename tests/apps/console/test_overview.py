@@ -52,9 +52,9 @@ def test_the_figures_say_what_worked_and_where_the_rest_went(finance):
     page = words_of(finance.get("/"))
     assert "Spend $197" in page
     assert len(re.findall(r"\bestimated\b", page.partition("Spend $197")[0], re.IGNORECASE)) == 1
-    assert "Active 25 %" in page
-    assert "Waste $147 unallocated $98.32 and idle while allocated $49.16" in page
-    assert "Not known 16.0 GPU-hours without a price" in page
+    assert "Active share of spend 25 %" in page
+    assert "Waste $147 unallocated $98.32 and otherwise idle while allocated $49.16" in page
+    assert "Not priced, observed or owned 16.0 GPU-hours without a price" in page
 
 
 def test_what_has_no_price_is_said_and_not_counted_as_nothing(finance):
@@ -68,7 +68,10 @@ def test_what_has_no_price_is_said_and_not_counted_as_nothing(finance):
 def test_each_team_has_its_part_and_they_add_up(finance):
     page = words_of(finance.get("/"))
     assert re.search(r"Research \$98\.32 .* 50 % active \$49\.16 8\.00 \$12\.3", page)
-    assert re.search(r"Platform not held by a job, 16\.0 GPU-hours unpriced \$98\.32", page)
+    assert re.search(
+        r"Platform what no job held, and what is no other team’s, 16\.0 GPU-hours unpriced \$98\.32",
+        page,
+    )
     assert re.search(
         r"Total 16\.0 GPU-hours unpriced \$196\.64 .* 25 % active \$147\.48 32\.0 ≥ \$6\.1", page
     )

@@ -128,7 +128,11 @@ def api_spend(context: Context) -> ConsolePage:
         actions=_actions_of(context),
         sections=(
             FigureRow(figures) if figures else None,
-            _marked_days(question, chart_of(days, by_day, currency, csv_href), context),
+            _marked_days(
+                question,
+                chart_of(days, by_day, currency, csv_href, context.calendar.today),
+                context,
+            ),
             models_shown(models).section(
                 models,
                 context,

@@ -86,7 +86,7 @@ def _cost_figure(
         moved = change(now, before)
         note = f"on {span_beside(spans[1], spans[0])}: {short_amount(before, currency)}"
     return Figure(
-        title="Cost",
+        title="Cost of calls",
         number=short_amount(whole.micros, currency),
         note=note,
         change=moved,
@@ -96,7 +96,7 @@ def _cost_figure(
 
 
 def chart_of(
-    days: Sequence[date], found: Sequence[Spend], currency: str, csv_href: str
+    days: Sequence[date], found: Sequence[Spend], currency: str, csv_href: str, today: date
 ) -> DailyChart | None:
     """Each day by model, the dearest apart; None where no cost is known. Keys: day, model."""
     costs: dict[tuple[str, date], int] = {}
@@ -121,7 +121,7 @@ def chart_of(
         series,
         totals,
         currency,
-        title=_dearest_day(days, totals, currency),
+        title=_dearest_day(days, totals, currency, today),
         unit=f"each day by model, in {currency}; calls without a price are not in it",
         csv_href=csv_href,
     )
@@ -148,6 +148,10 @@ def _day_of(key: object) -> date:
     return key
 
 
-def _dearest_day(days: Sequence[date], totals: Sequence[int | None], currency: str) -> str:
+def _dearest_day(
+    days: Sequence[date], totals: Sequence[int | None], currency: str, today: date
+) -> str:
+    """Today's is not over: it is said with what it has so far."""
     most, day = max((micros or 0, day) for day, micros in zip(days, totals, strict=True))
-    return f"Highest day: {weekday(day)}, {whole_amount(most, currency)}."
+    so_far = " so far" if day == today else ""
+    return f"Highest day: {weekday(day)}, {whole_amount(most, currency)}{so_far}."

@@ -58,7 +58,7 @@ def budget_list(context: Context) -> ConsolePage:
     csv_href = reverse("budgets-csv")
     return ConsolePage(
         context=context,
-        finding=words.list_finding(running, context.currency) if found else "No budget yet",
+        finding=words.list_finding(running, context.currency) if found else _none_words(context),
         under=(EACH_FOR_ITSELF.format(currency=context.currency),) if found else (),
         actions=(Link("Add a budget", reverse("add-budget")),) if _may_change(context) else (),
         sections=(
@@ -157,7 +157,9 @@ def _list_figures(running: Sequence[BudgetFigures], currency: str) -> tuple[Figu
     whole = next((each for each in running if _is_whole_money(each)), None)
     if whole is not None:
         number = words.figure_amount(whole.budget, whole.headroom, currency)
-        figures.append(known_figure("Headroom of the organisation", number, whole.budget.name))
+        figures.append(
+            known_figure("Budget headroom of the organisation", number, whole.budget.name)
+        )
     elif unknown:
         figures.append(Figure("Not known yet", str(len(unknown)), "too little history to say"))
     return tuple(figures)  # fmt: skip
@@ -185,7 +187,9 @@ def _key_figures(found: BudgetFigures, context: Context) -> tuple[Figure, ...]:
             words.figure_amount(fact, found.rest.expected, currency),
             words.method_of(found.rest, context.zone),
         ),
-        known_figure("Headroom", words.figure_amount(fact, found.headroom, currency), exceeded),
+        known_figure(
+            "Budget headroom", words.figure_amount(fact, found.headroom, currency), exceeded
+        ),
     )
 
 
@@ -257,9 +261,14 @@ def _month_chart(
     )  # fmt: skip
 
 
+def _none_words(context: Context) -> str:
+    """Who sees a part of the organisation is not told that there is none."""
+    return "No budget yet" if context.seen_teams is None else "No budget of your teams"
+
+
 def _no_budget(context: Context) -> EmptyState:
     return EmptyState(
-        title="No budget yet",
+        title=_none_words(context),
         sentence="A budget says what a team, a workload, a tag or the whole organisation may spend, in money or "
         "in GPU-hours, each month or over a project’s life. Here it stands against what came, what is "
         "expected of the rest of its period, and how likely it is exceeded.",

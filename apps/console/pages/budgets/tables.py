@@ -93,7 +93,7 @@ BUDGETS = Table[BudgetFigures](
                csv="committed_by_requests"),
         Column("unpriced_requests", "", lambda row: row.requested.unpriced_milliseconds, GPU_HOURS,
                csv="unpriced_request_gpu_hours"),
-        _amount("headroom", "Headroom", lambda row: row.headroom,
+        _amount("headroom", "Budget headroom", lambda row: row.headroom,
                 warns=lambda row: row.is_exceeding and "It is exceeded, or will be"),
         Column("chance", "Chance", budget_words.chance_of, TEXT_AT_RIGHT, csv="",
                order=lambda row: row.chance and row.chance.low),

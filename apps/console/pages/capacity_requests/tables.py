@@ -35,6 +35,7 @@ from apps.planning.queries.requests import (
 )
 from apps.show.amounts import gpu_hours, per_cent
 from apps.show.money import full_amount
+from apps.show.words import WASTE_WORDS
 
 GPUS = Format(lambda gpus, _: gpus_text(gpus), lambda gpus, _: f"{gpus:.6f}", "number-cell")
 NOT_YET = "not yet"
@@ -153,7 +154,7 @@ def use_rows(profile: RequestProfile, currency: str) -> list[UseRow]:
         ("Waste", lambda use: _money(use.waste_micros, currency)),
         *(
             (f"Waste: {label}", _waste_part(name, currency))
-            for name, label in words.WASTE_PARTS.items()
+            for name, label in WASTE_WORDS.items()
             if any(name in use.waste for use in both)
         ),
     ]

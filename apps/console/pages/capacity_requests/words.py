@@ -16,15 +16,6 @@ from apps.show.amounts import counted
 from apps.show.money import unit_cost, whole_amount
 from apps.show.time import day_or_instant, minute_duration
 
-WASTE_PARTS = {
-    "failed": "failed or redone",
-    "no_requests": "no requests",
-    "held_idle": "idle while allocated",
-    "unallocated": "unallocated",
-    "stranded": "stranded",
-    "out_of_service": "out of service",
-}
-
 
 def title_of(fact: CapacityRequestFact) -> str:
     """`12 GPUs in h100 for Search (reranker)`."""

@@ -110,7 +110,7 @@ def figures_of(use: Use, status: str, currency: str) -> tuple[Figure, ...]:
     saved = whole.saved if whole.used else None
     return (
         known_figure(
-            "Effective savings rate",
+            "Savings rate of commitments",
             None if whole.savings_rate is None else per_cent(whole.savings_rate),
             f"{short_amount(saved, currency)} against on-demand, unused included"
             if saved is not None
@@ -118,7 +118,7 @@ def figures_of(use: Use, status: str, currency: str) -> tuple[Figure, ...]:
             status,
         ),
         known_figure(
-            "Coverage",
+            "Commitment coverage",
             None if use.coverage is None else per_cent(use.coverage),
             "of the GPU time that could be covered"
             if use.coverage is not None
@@ -126,7 +126,7 @@ def figures_of(use: Use, status: str, currency: str) -> tuple[Figure, ...]:
             status,
         ),
         known_figure(
-            "Utilization",
+            "Commitment utilization",
             None if use.utilisation is None else per_cent(use.utilisation),
             "of what was bought, weighed by cost",
             status,

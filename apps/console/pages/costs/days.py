@@ -54,7 +54,9 @@ def chart_of_days(
     loaded = LOADED.get(str(asked.question.loading), "")
     chart = DailyChart(
         each=each,
-        title=_chart_sentence(days, by_day, sums, asked.currency, _label(step)),
+        title=_chart_sentence(
+            days, by_day, sums, asked.currency, _label(step), asked.context.calendar.today
+        ),
         unit=f"each {each} by state of its GPU time, in {asked.currency}, {basis} cost{loaded}",
         figure=daily_cost_by_state(
             days, [_series_of(state, by_day) for state in sums.states], asked.currency, step=step
@@ -144,13 +146,16 @@ def _chart_sentence(
     sums: Sums,
     currency: str,
     label: Callable[[date], str],
+    today: date,
 ) -> str:
+    """The dearest day or week; today's, which is not over, by what it has so far."""
     most, highest = max((of_day.total or 0, day) for day, of_day in zip(days, by_day, strict=True))
     largest = max(sums.states, key=lambda state: sums.by_state[state.key] or 0, default=None)
     amount = whole_amount(most, currency)
-    said = f"Highest {'day: ' if label is weekday else ''}{label(highest)}, {amount}"
+    so_far = " so far" if highest == today and label is weekday else ""
+    said = f"Highest {'day: ' if label is weekday else ''}{label(highest)}, {amount}{so_far}"
     if len(days) == 1:
-        said = f"{label(highest)} cost {amount}"
+        said = f"{label(highest)} cost {amount}{so_far}"
     part = share(sums.by_state[largest.key], sums.total) if largest else None
     if largest is None or part is None or len(sums.states) == 1:
         return f"{said}."

@@ -12,9 +12,10 @@ from apps.ledger.queries.cube.days import Against
 from apps.show.amounts import change, gpu_hours, per_cent, points
 from apps.show.money import short_amount
 from apps.show.sparkline import Sparkline, sparkline
-from apps.show.words import NOT_WORKED, OTHER_WASTE, joined, state_words
+from apps.show.words import NOT_WORKED, joined, state_words
 
 MOST_PARTS = 3
+NO_OTHER_WORDS: Mapping[str, str] = {}
 
 
 def cost_figures(
@@ -84,11 +85,11 @@ def active_figure(of: str, summed: SummedDays, status: str, href: str) -> Figure
         moved = "" if now is None or before is None else points(now, before)
     if is_unobserved(summed.whole.by_state):
         note = "no agent reported on what was held"
-        return known_figure("Active", None, note, status, href=href)
+        return known_figure(f"Active share of {of}", None, note, status, href=href)
     return Figure(
-        "Active",
+        f"Active share of {of}",
         per_cent(summed.whole.worked_ratio),
-        _figure_note(summed, moved, f"share of {of} in which a kernel was resident"),
+        _figure_note(summed, moved, "of what was charged a kernel was resident"),
         status,
         change=moved,
         sparkline=spark(
@@ -101,23 +102,28 @@ def active_figure(of: str, summed: SummedDays, status: str, href: str) -> Figure
 
 
 def unknown_figure(
-    parts: Sequence[tuple[str, str]], none: str, status: str, href: str = ""
+    parts: Sequence[tuple[str, str]],
+    none: str,
+    status: str,
+    href: str = "",
+    title: str = "Not known",
 ) -> Figure:
-    """How much is not known: amounts with their words, the first as the number."""
+    """How much is not known: amounts with their words, the first as the number; `title` says of what."""
     if not parts:
-        return Figure("Not known", "Nothing", none, status, href=href)
+        return Figure(title, "Nothing", none, status, href=href)
     (number, first), *others = parts
     note = "; ".join([first, *(f"{amount} {words}" for amount, words in others)])
-    return Figure("Not known", number, note, status, is_unknown=True, href=href)
+    return Figure(title, number, note, status, is_unknown=True, href=href)
 
 
-def largest_parts(parts: Mapping[str, int], currency: str) -> str:
-    """The largest first: `idle while allocated $71k and unallocated $49k`."""
+def largest_parts(
+    parts: Mapping[str, int], currency: str, words: Mapping[str, str] = NO_OTHER_WORDS
+) -> str:
+    """The largest first: `idle while allocated $71k and unallocated $49k`; `words` for what is no state as such."""
     ordered = sorted(((micros, key) for key, micros in parts.items()), reverse=True)
     return joined(
         [
-            f"{OTHER_WASTE.get(key) or state_words(key).label.lower()}"
-            f" {short_amount(micros, currency)}"
+            f"{words.get(key) or state_words(key).label.lower()} {short_amount(micros, currency)}"
             for micros, key in ordered[:MOST_PARTS]
         ]
     )
@@ -166,7 +172,8 @@ def _unknown_figure(asked: AskedCosts, sums: Sums, status: str, href: str) -> Fi
     if sums.by_state.get("unobserved"):
         amount = short_amount(sums.by_state["unobserved"], asked.currency)
         parts.append((amount, "unobserved: no agent reported whether it was active"))
-    return unknown_figure(parts, "all of it is priced and observed", status, href)
+    none = "all of it is priced and observed"
+    return unknown_figure(parts, none, status, href, "Not priced or not observed")
 
 
 def _change_of(summed: SummedDays, amount: Callable[[Sums], int | None]) -> str:

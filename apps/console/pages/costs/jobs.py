@@ -15,7 +15,7 @@ from apps.console.pages.costs.days import days_file
 from apps.console.pages.costs.details import Detail, DetailList
 from apps.console.pages.costs.lines import LinesOf, line_section, lines_file
 from apps.console.pages.costs.question import AskedCosts, asked_costs
-from apps.console.pages.costs.sums import sums_of
+from apps.console.pages.costs.sums import states_less, sums_of
 from apps.console.pages.costs.tables import CostRow, cost_table
 from apps.console.pages.costs.teams import MOST_CSV_LINES, MOST_LINES, all_costs
 from apps.console.pages.costs.words import spent
@@ -33,6 +33,8 @@ from apps.workloads.queries.run_picture import runs_of_job
 
 DAY = timedelta(days=1)
 JOB_KEYS = ("cluster", "job", "name", "user", "account")
+OF_NO_JOB = "Of no job"
+NOT_OF_JOBS = "calls, credits, shared charges and commitments that are charged to it as a whole"
 
 
 @shown(EVERYONE, "costs")
@@ -41,17 +43,20 @@ def workload(context: Context, workload_id: int) -> ConsolePage:
     asked = asked_costs(context)
     question = asked.question.of(workload=[workload_id])
     fact, jobs = _workload_jobs(asked, workload_id)
-    finding = spent(asked, fact.name, sums_of(jobs.total))
+    daily = costs_by_day(question, context.at, asked.comparison)
+    if not daily.days and not context.viewer.sees_team(fact.team_id):
+        raise Http404("There is no such workload.")
+    finding = spent(asked, fact.name, sums_of(daily.states))
     trail = [all_costs(asked), *asked.team_link(fact.team_id)]
-    if not jobs.count:
+    if not daily.days:
         return empty_page(asked, finding, trail, asked.nothing("costs-workload", workload_id))
     return cost_page(
         asked,
         finding,
         CostPlace("costs-workload", (workload_id,), "by-job"),
-        costs_by_day(question, context.at, asked.comparison),
+        daily,
         trail,
-        tables=[_job_section(asked, jobs)],
+        tables=[_job_section(asked, jobs, tuple(daily.states))],
         to_do=work_section(context, fact),
         meters=meters_of(asked, question, "workload", "Workload", lambda _: (fact.name, "")),
     )
@@ -62,7 +67,11 @@ def workload_csv(context: Context, workload_id: int) -> HttpResponse:
     """The table by job."""
     asked = asked_costs(context)
     fact, jobs = _workload_jobs(asked, workload_id)
-    return _job_table(asked).csv(_job_rows(asked, jobs), context, f"costs of {fact.name}")
+    whole = state_sums(asked.question.of(workload=[workload_id])).get((), ())
+    if not whole and not context.viewer.sees_team(fact.team_id):
+        raise Http404("There is no such workload.")
+    rows = [*_job_rows(asked, jobs), *_rows_of_no_job(jobs, whole)]
+    return _job_table(asked).csv(rows, context, f"costs of {fact.name}")
 
 
 @shown(EVERYONE, "costs")
@@ -167,10 +176,7 @@ def _workload_fact(workload_id: int) -> workloads.WorkloadFact:
 
 def _workload_jobs(asked: AskedCosts, workload_id: int) -> tuple[workloads.WorkloadFact, JobSums]:
     fact = _workload_fact(workload_id)
-    jobs = _jobs_of(asked, asked.question.of(workload=[workload_id]))
-    if not jobs.count and not asked.context.viewer.sees_team(fact.team_id):
-        raise Http404("There is no such workload.")
-    return fact, jobs
+    return fact, _jobs_of(asked, asked.question.of(workload=[workload_id]))
 
 
 def _loose_jobs(asked: AskedCosts, team_id: int) -> JobSums:
@@ -211,6 +217,7 @@ def _job_sureness(
         observed_milliseconds=held - unobserved,
         as_of=stands.as_of,
         pending_hours=stands.pending_hours,
+        is_closed=stands.is_closed,
     )
 
 
@@ -233,15 +240,26 @@ def _job_rows(asked: AskedCosts, jobs: JobSums) -> list[CostRow]:
     ]
 
 
-def _job_section(asked: AskedCosts, jobs: JobSums) -> TableSection:
+def _rows_of_no_job(jobs: JobSums, whole: States) -> list[CostRow]:
+    """What of the whole is of no job, as a row; none where it is nothing."""
+    rest = states_less(whole, jobs.total)
+    if not rest:
+        return []
+    keys = ("", "", OF_NO_JOB, "", "")
+    return [CostRow(keys, sums_of(rest), OF_NO_JOB, note=NOT_OF_JOBS)]
+
+
+def _job_section(asked: AskedCosts, jobs: JobSums, whole: States | None = None) -> TableSection:
+    """By job; with `whole` what is of no job too, so that it comes to all of it."""
     shown_jobs = len(jobs.jobs)
     cut = f"the first {shown_jobs} of {jobs.count:,} in this order"
-    whole = counted(jobs.count, "job") if shown_jobs == jobs.count else cut
-    total = CostRow(("",) * len(JOB_KEYS), sums_of(jobs.total), "Total")
+    listed = counted(jobs.count, "job") if shown_jobs == jobs.count else cut
+    summed = jobs.total if whole is None else whole
+    total = CostRow(("",) * len(JOB_KEYS), sums_of(summed), "Total")
     return _job_table(asked).section(
-        _job_rows(asked, jobs),
+        [*_job_rows(asked, jobs), *_rows_of_no_job(jobs, summed)],
         asked.context,
-        about=f"{whole}; per GPU-hour is Cost ÷ GPU-hours",
+        about=f"{listed}; per GPU-hour is Cost ÷ GPU-hours",
         total=total,
         states=total.sums.states,
         csv_href=f"{asked.context.path}.csv",

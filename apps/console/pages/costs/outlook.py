@@ -205,7 +205,7 @@ def _key_figures(
     if running:
         most = running[0]
         left = words.figure_amount(most.budget, most.headroom, context.currency)
-        figures.append(known_figure("Headroom", left, most.budget.name, href="#budgets"))
+        figures.append(known_figure("Budget headroom", left, most.budget.name, href="#budgets"))
         spent = words.figure_amount(most.budget, most.spent.amount, context.currency)
         progress = words.progress_of(most, context.currency)
         figures.append(known_figure("So far", spent, progress, href="#budgets"))

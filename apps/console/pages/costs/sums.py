@@ -14,6 +14,14 @@ from apps.show.amounts import share
 from apps.show.words import NOT_WORKED, STATES, StateWords
 
 Micros = int | None
+TIMES = (
+    "gpu_milliseconds",
+    "unpriced_milliseconds",
+    "held_milliseconds",
+    "observed_milliseconds",
+    "core_milliseconds",
+)
+"""The times of a sum by state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +103,48 @@ def sums_of(parts: Iterable[StateSum]) -> Sums:
         gpu_milliseconds += each.gpu_milliseconds
         unpriced_milliseconds += each.unpriced_milliseconds
     return Sums(by_state, provisional, gpu_milliseconds, unpriced_milliseconds)
+
+
+def states_less(whole: Iterable[StateSum], part: Iterable[StateSum]) -> tuple[StateSum, ...]:
+    """What is left of a whole without a part of it, by state; states of which nothing is left are not in it."""
+    taken = {each.state: each for each in part}
+    left = []
+    for state, sums in _by_state(whole).items():
+        of_part = taken.get(state)
+        rest = sums if of_part is None else _less(sums, of_part)
+        if not rest.is_nothing:
+            left.append(rest)
+    return tuple(left)
+
+
+def _by_state(parts: Iterable[StateSum]) -> dict[State | None, StateSum]:
+    """Those of one state together."""
+    found: dict[State | None, StateSum] = {}
+    for each in parts:
+        known = found.get(each.state)
+        found[each.state] = each if known is None else _plus(known, each)
+    return found
+
+
+def _plus(one: StateSum, other: StateSum) -> StateSum:
+    micros, provisional = (
+        sum_of_known((getattr(one, name), getattr(other, name)))
+        for name in ("micros", "provisional_micros")
+    )
+    times = {name: getattr(one, name) + getattr(other, name) for name in TIMES}
+    return one._replace(
+        micros=micros,
+        provisional_micros=provisional,
+        statuses=one.statuses | other.statuses,
+        **times,
+    )
+
+
+def _less(whole: StateSum, part: StateSum) -> StateSum:
+    """Unknown stays unknown: where all of the whole has no price, so has what is left."""
+    micros = None if whole.micros is None else whole.micros - (part.micros or 0)
+    times = {name: getattr(whole, name) - getattr(part, name) for name in TIMES}
+    return whole._replace(micros=micros, provisional_micros=None, **times)
 
 
 def is_unobserved(by_state: Mapping[str, Micros]) -> bool:

@@ -28,7 +28,10 @@ from apps.show.words import STATES, StateWords
 
 AT_LEAST = "at least: some of its GPU-hours have no price"
 OWNER_KEYS = ("team", "cost_centre")
-NOTES = {"platform": "not held by a job", "unowned": "no rule names an owner"}
+NOTES = {
+    "platform": "what no job held, and what is no other team’s",
+    "unowned": "no rule names an owner",
+}
 """What is said beside a team of this kind."""
 
 

@@ -43,6 +43,8 @@ def under_words(asked: AskedCosts, known: Sureness) -> tuple[str, ...]:
     settled = "nothing settled yet"
     if known.as_of is not None:
         settled = f"settled to {instant(known.as_of, asked.context.zone)}"
+    if known.is_closed:
+        settled += ", and closed"
     if known.pending_hours:
         settled += f", {counted(known.pending_hours, 'hour')} pending"
     return (

@@ -57,7 +57,7 @@ QUOTAS = Table[GpuQuotaUse](
         Column("most", "At most", lambda row: row.quota.most_gpus, COUNT, csv="most_gpus"),
         Column("used", "Used now", lambda row: row.used, COUNT),
         Column("peak", "Peak, 28 days", lambda row: row.peak, COUNT, csv="peak_28_days"),
-        Column("headroom", "Headroom", lambda row: row.headroom, COUNT,
+        Column("headroom", "GPU headroom", lambda row: row.headroom, COUNT,
                warns=lambda row: row.headroom <= 0 and "Nothing more can be started"),
         Column("lead", "Lead time", lambda row: row.quota.lead_days, FIGURE, csv="lead_days",
                shown=lambda row, _: counted(row.quota.lead_days, "day")),

@@ -49,6 +49,7 @@ from apps.ledger.queries.costs import least_sure
 from apps.ledger.queries.cube.days import Against
 from apps.show.amounts import change, gpu_hours
 from apps.show.money import short_amount
+from apps.show.words import WASTE_WORDS
 from apps.unit_economics.queries.waste import Waste, WasteOfWindow, waste_of_window
 
 REFRESH_SECONDS = 20
@@ -186,7 +187,7 @@ def _waste_figure(
         now, before = (each.micros or 0 for each in waste.compared)
         moved = change(now, before)
     parts = {part.name.lower(): micros for part, micros in waste.total.parts.items() if micros}
-    known = largest_parts(parts, asked.currency) or "none is known"
+    known = largest_parts(parts, asked.currency, WASTE_WORDS) or "none is known"
     return Figure(
         "Waste",
         short_amount(
@@ -217,7 +218,8 @@ def _unknown_figure(asked: AskedCosts, facts: OverviewFacts, sums: Sums, status:
     if sums.unpriced_milliseconds:
         parts.insert(0, (f"{gpu_hours(sums.unpriced_milliseconds)} GPU-hours", "without a price"))
     none = "all of it is priced, owned and observed"
-    return unknown_figure(parts, none, status, "#not-known" if parts else "")
+    href = "#not-known" if parts else ""
+    return unknown_figure(parts, none, status, href, "Not priced, observed or owned")
 
 
 def _team_rows(asked: AskedCosts, facts: OverviewFacts, waste: WasteOfWindow) -> list[CostRow]:

@@ -190,7 +190,7 @@ def differences(found: Sequence[RunCost], currency: str) -> Iterator[str]:
                 lambda micros: whole_amount(micros, currency),
             ),
             *_difference_words("took", first.run.wall_seconds, other.run.wall_seconds, _wall_time),
-            *_moved_points("goodput", first.run.goodput_ratio, other.run.goodput_ratio),
+            *_moved_points("goodput", first.run.known_goodput_ratio, other.run.known_goodput_ratio),
             *_moved_points("MFU", _possible_mfu(first.run), _possible_mfu(other.run)),
         ]
         for bucket, more in _by_difference(first, other)[:2]:
@@ -255,7 +255,9 @@ FIGURES = (
     ),
     ComparedFigure("Jobs", lambda each: each.run.jobs, COUNT.shown),
     ComparedFigure("Attempts", lambda each: each.run.attempts, COUNT.shown),
-    ComparedFigure("Goodput", lambda each: each.run.goodput_ratio, RATIO.shown, is_ratio=True),
+    ComparedFigure(
+        "Goodput", lambda each: each.run.known_goodput_ratio, RATIO.shown, is_ratio=True
+    ),
     ComparedFigure("Tokens", lambda each: each.run.tokens, lambda tokens, _: short_count(tokens)),
     ComparedFigure(
         "Cost per million tokens", lambda each: each.run.million_tokens_micros, UNIT_COST.shown

@@ -26,7 +26,7 @@ from apps.console.pages.runs.one_tables import (
     BucketOfRun,
     JobOfRun,
 )
-from apps.console.pages.runs.picture import BucketSums, no_progress_parts
+from apps.console.pages.runs.picture import BucketSums, no_progress_parts, reported_words
 from apps.console.pages.runs.verdicts import (
     Advice,
     bottleneck_verdicts,
@@ -34,7 +34,7 @@ from apps.console.pages.runs.verdicts import (
     straggler_verdicts,
 )
 from apps.console.pages.runs.words import span_of, status_of
-from apps.economics.run_time import Bucket
+from apps.economics.run_time import LEAST_TOLD, Bucket
 from apps.show.amounts import counted, gpu_hours, per_cent, share
 from apps.show.counts import short_count
 from apps.show.money import short_amount, unit_cost, whole_amount
@@ -50,7 +50,6 @@ from apps.workloads.queries.run_facts import clock_hours
 from apps.workloads.queries.run_picture import MOST_NODES, RunRecord, run_record
 
 DAY = timedelta(days=1)
-LEAST_TOLD = 0.5
 EXACT = 1_000_000
 """Whole numbers below it are shown to the last digit."""
 
@@ -240,14 +239,16 @@ def _figures_of(told: RunAnatomy, sums: BucketSums) -> tuple[Figure, ...]:
         Figure(
             title="Not productive",
             number=short_amount(sums.no_progress, currency),
-            note=parts or "all that was reported was productive",
+            note=parts or reported_words(sums),
             status=sums.status,
-            is_unknown=sums.no_progress is None,
+            is_unknown=sums.no_progress is None or not sums.is_mostly_told,
         ),
         known_figure(
             "Goodput",
-            None if run.goodput_ratio is None else per_cent(run.goodput_ratio),
-            "kept training steps ÷ GPU time that it reported",
+            None if run.known_goodput_ratio is None else per_cent(run.known_goodput_ratio),
+            "kept training steps ÷ GPU time that it reported"
+            if sums.is_mostly_told
+            else f"it reported only {per_cent(run.told_ratio or 0)} of its GPU time",
             sums.status,
         ),
         known_figure(

@@ -7,7 +7,7 @@ from datetime import date
 from apps.console.kit.chart import DailyChart, DayRow, Figure, daily_chart, known_figure
 from apps.console.kit.periods import days_between
 from apps.economics.money import sum_of_known
-from apps.economics.run_time import Bucket, goodput
+from apps.economics.run_time import LEAST_TOLD, Bucket, coverage, goodput, known_goodput
 from apps.ledger.queries.costs import least_sure
 from apps.show.amounts import gpu_hours, per_cent, share
 from apps.show.money import short_amount, whole_amount
@@ -52,8 +52,18 @@ class BucketSums:
 
     @property
     def goodput_ratio(self) -> float | None:
-        """Productive ÷ reported GPU time."""
-        return goodput(self.milliseconds)
+        """Productive ÷ reported GPU time; None where most of it was not reported."""
+        return known_goodput(goodput(self.milliseconds), self.told_ratio)
+
+    @property
+    def told_ratio(self) -> float | None:
+        """What of the GPU time runs reported."""
+        return coverage(self.milliseconds)
+
+    @property
+    def is_mostly_told(self) -> bool:
+        """Whether enough was reported to say what of it was productive."""
+        return (self.told_ratio or 0) >= LEAST_TOLD
 
     @property
     def status(self) -> str:
@@ -95,7 +105,7 @@ def figures_of(
     ratio = share(sums.no_progress, sums.total)
     return (
         Figure(
-            title="Cost",
+            title="Cost of runs",
             number=short_amount(sums.total, currency),
             note="of the days in the period" if sums.total is not None else "no price covers it",
             status=sums.status,
@@ -114,12 +124,14 @@ def figures_of(
             status=sums.status,
             sparkline=sparkline(lost, words="Not productive, day by day"),
             tone="held_idle",
-            is_unknown=sums.no_progress is None,
+            is_unknown=sums.no_progress is None or not sums.is_mostly_told,
         ),
         known_figure(
             "Goodput",
             None if sums.goodput_ratio is None else per_cent(sums.goodput_ratio),
-            "kept training steps ÷ GPU time that runs reported",
+            "kept training steps ÷ GPU time that runs reported"
+            if sums.is_mostly_told
+            else f"only {per_cent(sums.told_ratio or 0)} of GPU time was reported",
             sums.status,
         ),
         _not_known(sums, currency),
@@ -170,10 +182,19 @@ def no_progress_parts(sums: BucketSums, currency: str) -> str:
     )
 
 
+def reported_words(sums: BucketSums) -> str:
+    """What is said where nothing of what was reported was lost: how much that is of all of it."""
+    if not sums.told_ratio:
+        return "nothing was reported"
+    if sums.told_ratio < 1:
+        return f"all of the {per_cent(sums.told_ratio)} that was reported was productive"
+    return "all that was reported was productive"
+
+
 def _worst_parts(sums: BucketSums, currency: str) -> str:
     if sums.no_progress is None:
         return "no price covers it"
-    return no_progress_parts(sums, currency) or "all that was reported was productive"
+    return no_progress_parts(sums, currency) or reported_words(sums)
 
 
 def _not_known(sums: BucketSums, currency: str) -> Figure:

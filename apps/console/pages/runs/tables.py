@@ -28,7 +28,7 @@ from apps.console.kit.cells import (
 )
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.runs.picture import BucketSums
-from apps.console.pages.runs.words import LEAST_TOLD, mfu_of, rate, span_of, status_of
+from apps.console.pages.runs.words import mfu_of, rate, span_of, status_of
 from apps.economics.run_time import Bucket
 from apps.show.amounts import per_cent
 from apps.show.run_buckets import BUCKETS, in_order, strip_of_buckets
@@ -83,8 +83,8 @@ def _status_cell(row: RunRow) -> str:
 
 def _goodput_cell(row: RunRow, _: Locale) -> SafeString:
     strip = strip_drawn(strip_of_buckets(in_order(row.bucket_unit_ms)))
-    is_told = row.goodput_ratio is not None and (row.told_ratio or 0) >= LEAST_TOLD
-    told = per_cent(row.goodput_ratio) if is_told else quiet("not reported")
+    ratio = row.known_goodput_ratio
+    told = quiet("not reported") if ratio is None else per_cent(ratio)
     return format_html("{} <small>{}</small>", strip, told)
 
 
@@ -139,10 +139,10 @@ RUNS = Table[RunRow](
         Column("unpriced_gpu_hours", "", lambda row: row.unpriced_milliseconds, GPU_HOURS),
         _number_column("energy_joules", lambda row: row.energy_joules),
         _number_column("told_ratio", lambda row: row.told_ratio),
-        Column("goodput", "Time by bucket", lambda row: row.goodput_ratio,
+        Column("goodput", "Time by bucket", lambda row: row.known_goodput_ratio,
                csv="goodput_ratio", sql=RunSort.GOODPUT, shown=_goodput_cell,
-               written=lambda row, _: "" if row.goodput_ratio is None
-               else f"{row.goodput_ratio:.6f}"),
+               written=lambda row, _: "" if row.known_goodput_ratio is None
+               else f"{row.known_goodput_ratio:.6f}"),
         _number_column("tokens", lambda row: row.tokens),
         _number_column("examples", lambda row: row.examples),
         Column("tokens_per_second", "Tokens a second", lambda row: row.tokens_per_second, COUNT,

@@ -19,8 +19,6 @@ STATUSES: Mapping[str, Word] = {
     "interrupted": Word("interrupted", "Interrupted", "It was stopped from outside."),
     "": Word("untold", "Not ended", "No end was reported: it runs, or went silent."),
 }
-LEAST_TOLD = 0.01
-"""Of a run that reported less than that of its time, no goodput is shown."""
 IMPOSSIBLE = "More than the GPUs can do: the reported model or GPU is wrong."
 
 WHY = Format(TEXT.shown, TEXT.written, "why")

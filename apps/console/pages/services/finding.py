@@ -141,7 +141,7 @@ def figures_of_all(
     not_counted = share(parts.uncounted or 0, parts.total)
     return (
         Figure(
-            title="Cost",
+            title="Cost of services",
             number=short_amount(parts.total, currency),
             note=f"of {counted(len(costs), 'service')}; {against[1]}",
             status=status,

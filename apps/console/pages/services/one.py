@@ -283,7 +283,9 @@ def _unit_chart(days: Sequence[UnitCost], context: Context) -> LineChart | None:
         return None
     first, last = min(known), max(known)
     shown = [first + DAY * ahead for ahead in range((last - first).days + 1)]
-    dearest = max(amounts, key=lambda day: (amounts[day], day))
+    # What a request costs today is not known before the day is over.
+    over = {day: micros for day, micros in amounts.items() if day != context.calendar.today}
+    dearest = max(over or amounts, key=lambda day: (amounts[day], day))
     return LineChart(
         name="unit-figure",
         title=f"Highest day: {weekday(dearest)}, {unit_cost(amounts[dearest], currency)} for 1,000 "

@@ -28,7 +28,7 @@ from apps.console.pages.setup.questions import (
     recount,
     waiting_at,
 )
-from apps.fleet.queries import living_machines, pools
+from apps.fleet.queries import lived_since, pools
 from apps.show.amounts import counted
 from apps.workloads.actions.excluded_nodes import take_back_exclusion
 
@@ -50,7 +50,7 @@ def setup(context: Context) -> ConsolePage:
     waiting = waiting_at(context.at, context.organisation)
     total = count_of(waiting)
     keep_count(total, context.at)
-    is_fresh = not total and not living_machines(context.at)
+    is_fresh = not total and lived_since() is None
     return setup_page(
         replace(context, frame=replace(context.frame, setup_questions=total)),
         waiting,

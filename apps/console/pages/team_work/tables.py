@@ -143,7 +143,9 @@ WORK = Table[WorkRow](
             shown=lambda row, _: change(row.work.now_micros, row.work.before_micros),
         ),
         Column("held_gpu_hours", "", lambda row: row.work.held_ms, GPU_HOURS),
-        _ratio_column("active", "Active", lambda work: work.active_ratio, "active_ratio"),
+        _ratio_column(
+            "active", "Active share of held time", lambda work: work.active_ratio, "active_ratio"
+        ),
         WASTE,
         _ratio_column("wasted", "Share of cost", lambda work: work.wasted_ratio, "waste_ratio"),
         _waste_column("failed_or_redone", "", 0),
@@ -172,7 +174,7 @@ LEAGUE = Table[WorkRow](
         _ratio_column("wasted", "Share of cost", lambda work: work.wasted_ratio, "waste_ratio"),
         _waste_column("failed_or_redone", "Failed or redone", 0),
         _waste_column("no_requests", "No requests", 1),
-        _waste_column("held_idle", "Idle while allocated", 2),
+        _waste_column("held_idle", "Otherwise idle while allocated", 2),
         _waste_column("not_held", "Not held by a job", 3),
         DATA_WAIT,
         CURRENCY_COLUMN,

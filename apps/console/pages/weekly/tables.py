@@ -156,7 +156,7 @@ TEAMS: Table[ReviewedTeam] = console_table(
 )
 IDLE: Table[IdlePart] = console_table(
     IDLE_TABLE,
-    "of GPUs that were paid for, by why nothing ran",
+    "of GPUs that were paid for, by why nothing ran; work that failed and hours without requests aside",
     title="Idle, in four numbers",
 )
 COMMITMENTS: Table[ReviewedCommitment] = console_table(

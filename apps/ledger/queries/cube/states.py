@@ -67,13 +67,14 @@ class JobSums:
 
 @dataclass(frozen=True, slots=True)
 class Sureness:
-    """How sure sums are: their statuses, coverage of held GPU time, and how far they are settled."""
+    """How sure sums are: their statuses, coverage of held GPU time, how far they are settled, and whether their months are closed."""
 
     statuses: frozenset[str]
     held_milliseconds: int
     observed_milliseconds: int
     as_of: datetime | None
     pending_hours: int
+    is_closed: bool = False
 
 
 def state_sums(question: CubeQuestion) -> dict[tuple[Key, ...], States]:
@@ -140,6 +141,7 @@ def sureness(found: Iterable[StateSum], window: Window, at: datetime) -> Surenes
         observed_milliseconds=sum(each.observed_milliseconds for each in sums),
         as_of=known.as_of,
         pending_hours=known.pending_hours,
+        is_closed=known.is_closed,
     )
 
 

@@ -32,7 +32,7 @@ UNIT_WORDS: Mapping[str, str] = {
 }
 """What a workload's output is counted in, and how one of it is called."""
 IDLE_WORDS: Mapping[str, str] = {
-    "idle_while_allocated": "Idle while allocated",
+    "idle_while_allocated": "Otherwise idle while allocated",
     "unallocated": "Unallocated",
     "stranded": "Stranded",
     "out_of_service": "Out of service",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from apps.accounts import queries as accounts
-from apps.economics.run_time import Bucket
+from apps.economics.run_time import LEAST_TOLD, Bucket
 from apps.ledger.queries.windows import Window
 from apps.show.amounts import gpu_hours, per_cent
 from apps.show.money import whole_amount
@@ -34,9 +34,6 @@ __all__ = [
     "where_time_of_run_went",
     "where_time_of_workload_went",
 ]
-
-LEAST_TOLD = 0.5
-"""Of which less was told, nothing is said: the rest may be anything."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from apps.economics.hours import first_hour
 from apps.economics.money import sum_of_known
-from apps.economics.run_time import Bucket, coverage, goodput
+from apps.economics.run_time import Bucket, coverage, goodput, known_goodput
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.windows import Window
 from apps.unit_economics.models import RunFigures
@@ -66,7 +66,7 @@ class Programme:
     `version_micros` is that for each version shipped (None: none was), `million_tokens_micros` for
     each million tokens that were trained and kept. `experiments_per_week` counts runs that began,
     in the part of the window since the organisation's first run, of `told_days` days.
-    `goodput_ratio` is productive time of what was told of; `told_ratio` says how much that is.
+    `goodput_ratio` is productive time of what was told of, None where that is not most of it; `told_ratio` says how much it is.
     `failed_micros` is what runs that failed and the failed attempts of others cost. `trend` is by
     when runs began.
     """
@@ -119,7 +119,7 @@ def programme(workload_id: int, *, window: Window, at: datetime) -> Programme:
         runs=len(found),
         experiments_per_week=began / told_days * DAYS_PER_WEEK if told_days else None,
         told_days=told_days,
-        goodput_ratio=goodput(by_bucket),
+        goodput_ratio=known_goodput(goodput(by_bucket), coverage(by_bucket)),
         told_ratio=coverage(by_bucket),
         failed_runs=sum(each.status == FAILED for each in found),
         failed_micros=failed,

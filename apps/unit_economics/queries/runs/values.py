@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 
-from apps.economics.run_time import Bucket
+from apps.economics.run_time import Bucket, known_goodput
 from apps.workloads.queries.run_picture import RunJobFact
 
 
@@ -99,6 +99,11 @@ class RunRow:
     bucket_micros: tuple[int | None, ...]
     bucket_unit_ms: tuple[int, ...]
     computed_at: datetime
+
+    @property
+    def known_goodput_ratio(self) -> float | None:
+        """Productive ÷ reported time, where most of its time was reported."""
+        return known_goodput(self.goodput_ratio, self.told_ratio)
 
 
 @dataclass(frozen=True, slots=True)

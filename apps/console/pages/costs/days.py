@@ -54,9 +54,7 @@ def chart_of_days(
     loaded = LOADED.get(str(asked.question.loading), "")
     chart = DailyChart(
         each=each,
-        title=_chart_sentence(
-            days, by_day, sums, asked.currency, _label(step), asked.context.calendar.today
-        ),
+        title=_chart_sentence(asked, days, by_day, sums, _label(step)),
         unit=f"each {each} by state of its GPU time, in {asked.currency}, {basis} cost{loaded}",
         figure=daily_cost_by_state(
             days, [_series_of(state, by_day) for state in sums.states], asked.currency, step=step
@@ -141,18 +139,18 @@ def _week_label(first: date) -> str:
 
 
 def _chart_sentence(
+    asked: AskedCosts,
     days: Sequence[date],
     by_day: Sequence[Sums],
     sums: Sums,
-    currency: str,
     label: Callable[[date], str],
-    today: date,
 ) -> str:
     """The dearest day or week; today's, which is not over, by what it has so far."""
     most, highest = max((of_day.total or 0, day) for day, of_day in zip(days, by_day, strict=True))
     largest = max(sums.states, key=lambda state: sums.by_state[state.key] or 0, default=None)
-    amount = whole_amount(most, currency)
-    so_far = " so far" if highest == today and label is weekday else ""
+    amount = whole_amount(most, asked.currency)
+    is_today = highest == asked.context.calendar.today and label is weekday
+    so_far = " so far" if is_today else ""
     said = f"Highest {'day: ' if label is weekday else ''}{label(highest)}, {amount}{so_far}"
     if len(days) == 1:
         said = f"{label(highest)} cost {amount}{so_far}"

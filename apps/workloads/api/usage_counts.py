@@ -204,7 +204,7 @@ ASIDE = frozenset(
 class UsageShape:
     """How one API says its counts: those that are added up, and those read where these are missing.
 
-    `twins` are its other names, each with the one that it stands for where that is not told.
+    `twins` are its other names, each with the one that it stands for where that is missing.
     """
 
     summed: tuple[tuple[Path, str], ...]
@@ -214,8 +214,8 @@ class UsageShape:
     @cached_property
     def read(self) -> frozenset[Path]:
         """Every path that is read: any other count is not understood."""
-        told = (path for path, _ in (*self.summed, *self.more))
-        return frozenset((*told, *((twin,) for twin, _ in self.twins)))
+        named = (path for path, _ in (*self.summed, *self.more))
+        return frozenset((*named, *((twin,) for twin, _ in self.twins)))
 
 
 def counts_of(usage: Mapping[str, object], vendor: str) -> Counts:

@@ -25,18 +25,26 @@ class Chance:
 def sum_ahead(forecasts: Sequence[tuple[HoursAhead, int]], hours: int) -> SumAhead:
     """Of these forecasts together, so many hours, each from its own hour on (the second of the pair).
 
-    Beyond a forecast's end its last week comes again, of a shorter one its last day or hour. A quantile of
-    the sum is the sum of the quantiles, which is exact where all hours err together (comonotonic; Dhaene
-    and others 2002) and else too wide, never too narrow. One forecast without an interval leaves the sum without.
+    Beyond a forecast's end its last week comes again, of a shorter one its last day or hour. Of a forecast with paths the sum is
+    of their means, and a quantile that of their totals; of one without, the sum of the quantiles, which is exact where all
+    hours err together (comonotonic; Dhaene and others 2002) and else too wide, never too narrow. So are those of several
+    forecasts together. One forecast without an interval leaves the sum without.
     """
-    expected = sum(repeated_sum(each.points, first, hours) for each, first in forecasts)
+    expected = sum(repeated_sum(each.adding_up, first, hours) for each, first in forecasts)
     levels = [set(each.quantiles) for each, _ in forecasts]
     shared = sorted(set.intersection(*levels)) if levels else []
     sums = sorted(
-        sum(repeated_sum(each.quantiles[level], first, hours) for each, first in forecasts)
+        sum(_quantile_of_sum(each, first, hours, level) for each, first in forecasts)
         for level in shared
     )
     return SumAhead(expected, dict(zip(shared, sums, strict=True)))
+
+
+def _quantile_of_sum(ahead: HoursAhead, first: int, hours: int, level: float) -> float:
+    if level not in ahead.spreads:
+        return repeated_sum(ahead.quantiles[level], first, hours)
+    expected = repeated_sum(ahead.adding_up, first, hours)
+    return max(min(expected, 0.0), expected + ahead.spread_of(level, first, hours))
 
 
 def hours_within(
@@ -46,7 +54,7 @@ def hours_within(
 
     `more` comes on top of them, an even share of it in each of the `hours`. None: not within these hours.
     """
-    by_series = [repeated_values(each.points, first, hours) for each, first in forecasts]
+    by_series = [repeated_values(each.adding_up, first, hours) for each, first in forecasts]
     came = 0.0
     for place in range(hours):
         came += more / hours + sum(values[place] for values in by_series)

@@ -3,11 +3,15 @@
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import count
-from math import ceil, sqrt
+from math import ceil, log, sqrt
 
 from apps.economics.hours_ahead import HoursAhead, place_counts
 
 _HALVINGS = 50
+_MIDDLE = 0.5
+_TAIL_SHAPE, _TAIL_WIDER = 0.25, 1.1
+_TAIL = (0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 0.001, 0.0001)
+"""Shares of what is above the highest quantile at which its tail is drawn, straight in between."""
 
 
 def critical_level(short_cost: float, idle_cost: float) -> float:
@@ -23,8 +27,9 @@ def demand_quantile(ahead: HoursAhead, first: int, hours: int, level: float) -> 
     """The least capacity that suffices for a share `level` of demand over `hours` hours from place `first` on.
 
     Demand of all these hours together, each as likely: one capacity c for them costs least where the
-    mean of P(D_h ≤ c) is p*. Between quantiles straight lines, beyond the outermost two of them on
-    with their slope, not below 0. None without quantiles.
+    mean of P(D_h ≤ c) is p*. Between quantiles straight lines, below the outermost two of them on
+    with their slope, not below 0. Above the highest a generalised Pareto tail, as wide as the widest pair of the upper half says
+    and a tenth more. None without quantiles.
     """
     levels = sorted(ahead.quantiles)
     if not levels:
@@ -89,13 +94,27 @@ def _waiting_shares(load: float) -> Iterator[tuple[int, float]]:
 def _ended_curve(
     levels: Sequence[float], values: Sequence[float]
 ) -> tuple[list[float], list[float]]:
-    """Values and levels from 0 to 1: the outermost pairs go on with the slope of their neighbours."""
+    """Values and levels from below the lowest on: there the outermost pair goes on with its slope, above is a tail.
+
+    An excess over the highest quantile is taken as a generalised Pareto one (Pickands 1975) of shape 1 ÷ 4, heavier than an
+    exponential, its scale the largest that a pair of quantiles of the upper half says and a tenth more: a rule on the safe
+    side, as a straight line would end where one in twenty is yet above.
+    """
     if len(levels) == 1:
         return [values[0]] * 2, [0.0, 1.0]
     first = values[0] - levels[0] * (values[1] - values[0]) / (levels[1] - levels[0])
-    slope = (values[-1] - values[-2]) / (levels[-1] - levels[-2])
-    last = values[-1] + (1 - levels[-1]) * slope
-    return [max(0.0, first), *(max(0.0, value) for value in values), last], [0.0, *levels, 1.0]
+    over = 1 - levels[-1]
+    scale = _TAIL_WIDER * max(
+        (values[-1] - value) / log((1 - level) / over)
+        for level, value in zip(levels[:-1], values[:-1], strict=True)
+        if level >= min(_MIDDLE, levels[-2])
+    )
+    ends = [values[-1] + scale * (part**-_TAIL_SHAPE - 1) / _TAIL_SHAPE for part in _TAIL]
+    reached = [1 - over * part for part in _TAIL]
+    return (
+        [max(0.0, first), *(max(0.0, value) for value in values), *(max(0.0, end) for end in ends)],
+        [0.0, *levels, *reached[:-1], 1.0],
+    )
 
 
 def _share_below(capacity: float, values: Sequence[float], levels: Sequence[float]) -> float:

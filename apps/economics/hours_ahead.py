@@ -1,17 +1,48 @@
 """A forecast by the hour, and what stands for hours beyond its end."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from apps.economics.hours import DAY_HOURS, WEEK_HOURS
 
 
 @dataclass(frozen=True, slots=True)
 class HoursAhead:
-    """A forecast by the hour; `quantiles` has by level a value for each of its `points`, empty without an interval."""
+    """A forecast by the hour; `quantiles` has by level a value for each of its `points`, empty without an interval.
+
+    `expected` are the means of whole paths, which add up as points do not; `ends` are the hours with which days of the paths
+    end, and `spreads` by level how far the total up to each lies from the sum of what is expected. Empty: no path is known.
+    """
 
     points: Sequence[float]
     quantiles: Mapping[float, Sequence[float]]
+    expected: Sequence[float] = ()
+    ends: Sequence[int] = ()
+    spreads: Mapping[float, Sequence[float]] = field(default_factory=dict)
+
+    @property
+    def adding_up(self) -> Sequence[float]:
+        """The hours as they are added up: the means of paths, else the points."""
+        return self.expected or self.points
+
+    def spread_of(self, level: float, first: int, hours: int) -> float:
+        """How far the total of so many hours from place `first` on lies from the sum of what is expected, at this level.
+
+        As far as that of the first so many hours does, or its share of all up to its end where that is more: what lies
+        further ahead is known less.
+        """
+        share = hours / (first + hours) if hours else 0.0
+        near = self._spread_until(level, hours)
+        return max(near, share * self._spread_until(level, first + hours), key=abs)
+
+    def _spread_until(self, level: float, end: int) -> float:
+        """Between ends of days by straight lines, beyond the last as it grew until then on average."""
+        before, spread = 0, 0.0
+        for reached, value in zip(self.ends, self.spreads[level], strict=True):
+            if end <= reached:
+                return spread + (value - spread) * (end - before) / (reached - before)
+            before, spread = reached, value
+        return spread * end / before
 
 
 def place_counts(length: int, first: int, hours: int) -> list[int]:

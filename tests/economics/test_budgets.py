@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.economics.budgets import Chance, chance_above, sum_ahead
+from apps.economics.budgets import Chance, chance_above, hours_within, sum_ahead
 from apps.economics.hours_ahead import HoursAhead, repeated_sum
 
 LEVELS = {0.1: 80.0, 0.5: 100.0, 0.9: 140.0}
@@ -64,3 +64,17 @@ def test_the_chance_is_read_between_quantiles_and_bounded_beyond_them(
 def test_without_an_interval_there_is_no_chance_to_tell() -> None:
     assert chance_above(1.0, {}) is None
     assert chance_above(1.0, {0.5: 1.0}) == Chance(0.0, 0.5)
+
+
+def test_totals_of_paths_are_summed_as_totals_and_never_fall_below_nothing() -> None:
+    rare = HoursAhead(
+        [0.0] * 24,
+        {0.1: [0.0] * 24, 0.9: [8.0] * 24},
+        [2.0] * 24,
+        (24,),
+        {0.1: (-60.0,), 0.9: (30.0,)},
+    )
+    found = sum_ahead([(rare, 0)], 24)
+    assert found.expected == 48
+    assert found.quantiles == {0.1: 0.0, 0.9: 78.0}
+    assert hours_within(10.0, [(rare, 0)], 24) == 5

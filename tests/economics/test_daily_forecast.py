@@ -114,3 +114,35 @@ def test_what_events_do_is_taken_from_history_and_put_on_what_comes() -> None:
     assert DayEffect(is_unknown=True).ordinary(5) is None
     assert DayEffect(factor=0).ordinary(0) is None
     assert DayEffect(added=3.0).ordinary(None) is None
+
+
+SMALL_WEEKEND = np.array([1.38, 1.38, 1.38, 1.38, 1.38, 0.05, 0.05])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_busy_weekend_of_a_series_that_rests_on_weekends_is_no_level(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    # The last day is a Sunday: Friday to Sunday are much busier than they ever were.
+    ordinary = 100 * SMALL_WEEKEND[np.arange(84) % 7]
+    values = ordinary * np.exp(draw.normal(0, 0.05, 84))
+    values[-2:] = 150.0
+    values[-3] *= 1.6
+    made = daily_scenarios(values, 548)
+    assert made.points[:28].mean() < 2.2 * ordinary.mean()
+    assert made.points[100:].mean() < 2.0 * ordinary.mean()
+
+
+def test_a_step_of_three_days_is_half_forgotten_and_one_of_three_weeks_stands() -> None:
+    def mean_later(days: int) -> float:
+        values = noisy(91, seed=3)
+        values[-days:] *= 2.0
+        return float(daily_scenarios(values, 365).points[90:].mean())
+
+    plain = float(daily_scenarios(noisy(91, seed=3), 365).points[90:].mean())
+    assert mean_later(3) < 1.6 * plain
+    assert mean_later(21) == pytest.approx(2 * plain, rel=0.15)
+
+
+def test_where_nothing_is_known_before_the_last_week_its_level_is_that_of_its_days() -> None:
+    values = np.concatenate([noisy(28), np.full(35, np.nan), 3 * noisy(7)])
+    assert daily_scenarios(values, 28).points.mean() == pytest.approx(300, rel=0.1)

@@ -10,6 +10,7 @@ from apps.economics.forecast.candidates import candidates
 from apps.economics.forecast.mixing import LeadGroups
 from apps.economics.forecast.names import CANDIDATES
 from apps.economics.forecast.rolling import RolledForecasts, TooLittleHistory, rolled_forecasts
+from apps.economics.forecast.scores import DAY, seasonal_scale
 from apps.economics.forecast.series import HourlySeries, SpanTooLong, hourly_means
 
 HOURS = 30 * 24
@@ -190,3 +191,18 @@ def test_values_within_an_hour_are_meaned_and_hours_without_any_stay_open():
 def test_moments_over_ten_years_apart_are_no_series():
     with pytest.raises(SpanTooLong, match="11 years apart"):
         hourly_means([0.0, 11.1 * 366 * 86_400], [1.0, 1.0])
+
+
+def test_all_origins_of_a_backtest_have_the_scale_of_before_the_first():
+    draw = np.random.default_rng(8)
+    calm = 100 + draw.normal(0, 1, 20 * DAY)
+    wild = 100 + draw.normal(0, 50, 10 * DAY)
+    both = backtest(np.concatenate([calm, wild]), 20 * DAY, DAY)
+    first = seasonal_scale(calm)
+    errors = [
+        np.abs(
+            np.concatenate([calm, wild])[at : at + DAY] - np.concatenate([calm, wild])[at - 1]
+        ).mean()
+        for at in range(20 * DAY, 30 * DAY, DAY)
+    ]
+    assert both.mase["naive"] == pytest.approx(np.mean(errors) / first)

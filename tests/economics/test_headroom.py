@@ -1,6 +1,8 @@
 """Capacity to have ready: published and hand-made figures, and the least cost by trying."""
 
+from collections.abc import Callable
 from math import exp, factorial
+from statistics import NormalDist
 
 import pytest
 
@@ -53,16 +55,29 @@ def test_the_fewest_servers_keep_the_promise_and_one_fewer_does_not() -> None:
 
 def test_a_quantile_is_that_of_the_hour_and_goes_on_beyond_the_outermost() -> None:
     one = uniform(100)
-    for level in (0.02, 0.1, 0.55, 0.9, 0.97):
+    for level in (0.02, 0.1, 0.55, 0.9):
         assert demand_quantile(one, 0, 1, level) == pytest.approx(100 * level, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "drawn", [NormalDist(100, 20).inv_cdf, lambda level: exp(4 + 0.6 * NormalDist().inv_cdf(level))]
+)
+@pytest.mark.parametrize("level", [0.93, 0.95, 0.99, 0.995])
+def test_above_the_highest_quantile_capacity_suffices_as_often_as_asked(
+    drawn: Callable[[float], float], level: float
+) -> None:
+    hour = HoursAhead([drawn(0.5)], {each: [drawn(each)] for each in LEVELS})
+    found = demand_quantile(hour, 0, 1, level)
+    assert found is not None
+    assert drawn(level) <= found <= 1.5 * drawn(level), "safe, and no multiple of what is needed"
 
 
 def test_hours_together_are_a_mixture_and_beyond_the_end_the_last_ones_come_again() -> None:
     two = uniform(100, 200)
-    assert demand_quantile(two, 0, 2, 0.75) == pytest.approx(100), "all of one, half of the other"
+    assert demand_quantile(two, 0, 2, 0.6) == pytest.approx(80), "80 % of one, 40 % of the other"
     assert demand_quantile(two, 1, 1, 0.75) == pytest.approx(150)
     # The last of two hours stands for the third and the fourth.
-    assert demand_quantile(two, 0, 4, 0.625) == pytest.approx(100)
+    assert demand_quantile(two, 0, 4, 0.5) == pytest.approx(80)
 
 
 def test_the_quantile_costs_least_of_all_capacities() -> None:
@@ -80,7 +95,8 @@ def test_the_quantile_costs_least_of_all_capacities() -> None:
     best = demand_quantile(uniform(*tops), 0, 3, critical_level(short, idle))
     assert best is not None
     tried = [step / 4 for step in range(4 * 160)]
-    assert cost(best) <= min(map(cost, tried)) + 1e-6
+    # Of the hour of up to 40 GPUs the tail lies beyond its highest quantile: that much is not known.
+    assert cost(best) <= 1.0001 * min(map(cost, tried))
 
 
 def test_flat_and_single_quantiles_are_steps_and_none_is_unknown() -> None:

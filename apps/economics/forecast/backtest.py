@@ -29,6 +29,7 @@ class NothingToForecast(Refusal):
 class ForecastScores:
     """`mase` by method (Runrate's own and the baselines), the mean over origins; NaN where nothing has a scale.
 
+    The scale is one for all of them, of the history before the first.
     `coverage_80` is the share of hours inside the 80 % interval, `wql` the weighted quantile loss of nine levels.
     """
 
@@ -63,7 +64,8 @@ def score_rolled(values: Floats, rolled: RolledForecasts, horizon: int) -> Forec
     pool = candidates(values[begin:], origins - begin, leads)
     forecasts = {RUNRATE: rolled.points[is_followed, :horizon]}
     forecasts |= {name: pool[name] for name in BASELINES}
-    scales = [seasonal_scale(values[:origin]) for origin in origins]
+    # One scale for all origins, of what was known before the first: an error is never small because a later day was wild.
+    scales = [seasonal_scale(values[: origins[0]])] * len(origins)
     quantiles = np.moveaxis(rolled.quantiles[is_followed, :, :horizon], 1, 0)
     inside = np.where(np.isnan(quantiles).any(axis=0), np.nan, actual)
     return ForecastScores(

@@ -40,7 +40,7 @@ def candidates(values: Floats, origins: Ints, leads: Ints) -> Mapping[str, Float
             _seasons_back(weekly, origins, leads, WEEK, 1), yesterday
         ),
         "hour_of_day_mean_7": day_shape,
-        "ses": _for_all_leads(_smoothed_level(values, origins), leads),
+        "ses": _for_all_leads(smoothed_level(values, origins), leads),
         "median_24": _for_all_leads(_trailing_median(last, origins, DAY), leads),
         "median_168": _for_all_leads(_trailing_median(last, origins, WEEK), leads),
         "hour_of_week_mean_4": week_shape,
@@ -133,16 +133,16 @@ def _levels_above_shapes(
     return (above_last, mean_24 - day_shape.mean(axis=1)), mean_24 - day_of_week.mean(axis=1)
 
 
-def _smoothed_level(values: Floats, origins: Ints) -> Floats:
+def smoothed_level(values: Floats, origins: Ints, smoothing: Floats = SMOOTHING) -> Floats:
     """Simple exponential smoothing; at each origin by the constant whose one-hour errors were least till then."""
-    levels = np.empty((len(values) + 1, len(SMOOTHING)))
-    losses = np.zeros((len(values) + 1, len(SMOOTHING)))
-    level, loss = np.full(len(SMOOTHING), values[0]), np.zeros(len(SMOOTHING))
+    levels = np.empty((len(values) + 1, len(smoothing)))
+    losses = np.zeros((len(values) + 1, len(smoothing)))
+    level, loss = np.full(len(smoothing), values[0]), np.zeros(len(smoothing))
     for hour, value in enumerate(values):
         if value == value:  # NaN is not equal to itself: nothing was observed
             error = value - level
             loss = loss + error * error
-            level = level + SMOOTHING * error
+            level = level + smoothing * error
         levels[hour + 1], losses[hour + 1] = level, loss
     best: Floats = levels[origins, losses[origins].argmin(axis=1)]
     return best

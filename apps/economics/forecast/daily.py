@@ -26,7 +26,11 @@ SHAPE_WEEKS, ERROR_WEEKS = 8, 13
 SHIFT_DAYS, LEAST_SHIFT_DAYS = 90, 21
 LEAST_DAYS_OF_WEEK = 4
 LEAST_GROWTHS = 3
-LEAST_DAYS_OF_LEVEL = 3
+LEAST_SHARE_OF_WEEK, DAYS_TO_BELIEVE = 4.0, 4.0
+"""In ordinary days: with less a level is shrunk to the one before by n ÷ (n + 4)."""
+BEFORE_DAYS, NEW_DAYS, BELIEVED_HALF_DAYS = 28, 14, 14.0
+LEAST_STEP = 0.2
+"""A smaller one may be a trend's."""
 FLOOR = 0.05
 """Of the median week: growth from less than that says nothing, as from 0."""
 MOST_OF_HIGHEST = 3.0
@@ -76,7 +80,7 @@ def daily_scenarios(values: Floats, horizon: int) -> DailyScenarios:
     levels = _weekly_levels(weeks, shape)
     draw = np.random.default_rng(SEED)
     path = _level_paths(*_growths(levels, values, shift), horizon, draw)
-    level = _last_level(values, shape, shift)
+    level = _levels_ahead(values, shape, shift, horizon)
     place = np.arange(horizon) % WEEK
     totals = level * np.exp(path) * shape[place] * _day_errors(weeks, levels, shape, horizon, draw)
     return DailyScenarios(held_to_bounds(values, totals), shift)
@@ -163,14 +167,44 @@ def _level_paths(growths: Floats, mean: float, horizon: int, draw: np.random.Gen
     return paths
 
 
-def _last_level(values: Floats, shape: Floats, shift: HoldingChange | None) -> float:
-    """Of the last seven days, or of those since the last shift where they are fewer; back to the last known."""
-    place = (np.arange(len(values)) - len(values)) % WEEK
-    days = np.flatnonzero(~np.isnan(values) & (shape[place] > 0))
+def _levels_ahead(
+    values: Floats, shape: Floats, shift: HoldingChange | None, horizon: int
+) -> Floats:
+    """The level of each day ahead before it moves: that of the last days, and of a new one what is believed of it later on.
+
+    A level that began n days ago is n ÷ (n + 4) of what stands after a while, the one before it the rest: a step of three
+    days is not carried on for months. One of two weeks stands.
+    """
+    ordinary = shape[(np.arange(len(values)) - len(values)) % WEEK]
+    days = np.flatnonzero(~np.isnan(values) & (ordinary > 0))
     recent = days[days >= days[-1] - WEEK + 1]
-    since = recent if shift is None else recent[recent >= shift.day]
-    used = since if len(since) >= LEAST_DAYS_OF_LEVEL else recent
-    return float(values[used].sum() / shape[place[used]].sum())
+    is_new = (
+        shift is not None and shift.day > len(values) - NEW_DAYS and abs(shift.effect) >= LEAST_STEP
+    )
+    begins = shift.day if shift is not None and is_new else int(recent[0])
+    since = recent[recent >= begins] if (recent >= begins).any() else recent
+    earlier = days[(days < begins) & (days >= begins - BEFORE_DAYS)]
+    if not len(earlier):
+        return np.full(horizon, values[since].sum() / ordinary[since].sum())
+    before = values[earlier].sum() / ordinary[earlier].sum()
+    now = _level_since(values[since], ordinary[since], before)
+    if not is_new:
+        return np.full(horizon, now)
+    believed = (len(values) - begins) / (len(values) - begins + DAYS_TO_BELIEVE)
+    later = believed * now + (1 - believed) * before
+    levels: Floats = later + (now - later) * 0.5 ** (np.arange(horizon) / BELIEVED_HALF_DAYS)
+    return levels
+
+
+def _level_since(values: Floats, ordinary: Floats, before: float) -> float:
+    """Of these days, which are so many ordinary ones; of under four together, shrunk to the level before them.
+
+    The sum of a Friday and a Saturday over their small share of the week is no level.
+    """
+    total, share = float(values.sum()), float(ordinary.sum())
+    if share >= LEAST_SHARE_OF_WEEK:
+        return total / share
+    return (total + DAYS_TO_BELIEVE * before) / (share + DAYS_TO_BELIEVE)
 
 
 def _day_errors(

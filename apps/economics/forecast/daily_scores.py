@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from apps.economics.forecast.answers import reaches_of
 from apps.economics.forecast.backtest import ForecastScores, NothingToForecast, mean_mase
 from apps.economics.forecast.daily import LEAST_DAYS, WEEK
 from apps.economics.forecast.daily_calibration import calibrated_scenarios, trial_scores
@@ -20,8 +21,14 @@ LEAST_ORIGINS, MOST_ORIGINS = 4, 13
 def score_daily(values: Floats, horizon: int) -> ForecastScores:
     """Forecasts of `horizon` days, one a week, the newest that is followed in full last; at most 13.
 
-    MASE is scaled by days a week apart. Refuses NothingToForecast where fewer than four are followed.
+    MASE is scaled by days a week apart, of the history before the first. Refuses NothingToForecast where fewer than four are
+    followed.
     """
+    return judged_daily(values, horizon)[0]
+
+
+def judged_daily(values: Floats, horizon: int) -> tuple[ForecastScores, list[float]]:
+    """The same, and how far each day that came lay from its point, over how far the end of its interval did."""
     known = np.cumsum(~np.isnan(values))
     origins = [
         origin
@@ -35,30 +42,29 @@ def score_daily(values: Floats, horizon: int) -> ForecastScores:
     actual = np.stack([values[origin : origin + horizon] for origin in origins])
     scores = trial_scores(values, earlier=MOST_ORIGINS + horizon // WEEK)
     made = [calibrated_scenarios(values[:origin], horizon, scores) for origin in origins]
-    methods = {RUNRATE: np.stack([each.points for each in made])} | _baselines(
-        values, origins, horizon
-    )
+    baselines = [daily_baselines(values[:origin], horizon) for origin in origins]
+    methods = {RUNRATE: np.stack([each.points for each in made])} | {
+        name: np.stack([each[name] for each in baselines]) for name in baselines[0]
+    }
     quantiles = np.stack([each.quantiles for each in made], axis=1)
-    scales = [seasonal_scale(values[:origin], WEEK) for origin in origins]
-    return ForecastScores(
+    scales = [seasonal_scale(values[: min(origins)], WEEK)] * len(origins)
+    judged = ForecastScores(
         origins=len(origins),
         mase={name: mean_mase(actual, points, scales) for name, points in methods.items()},
         coverage_80=coverage(actual, quantiles[0], quantiles[-1]),
         wql=weighted_quantile_loss(actual, quantiles, LEVELS),
     )
+    return judged, reaches_of(actual, methods[RUNRATE], quantiles).ravel().tolist()
 
 
-def _baselines(values: Floats, origins: list[int], horizon: int) -> dict[str, Floats]:
+def daily_baselines(before: Floats, horizon: int) -> dict[str, Floats]:
     """The last day, the last week again, and the mean of four weeks, of what is known of them."""
-    made: dict[str, list[Floats]] = {"naive": [], "seasonal_naive_7": [], "mean_28": []}
-    for origin in origins:
-        before = values[:origin]
-        last = float(before[~np.isnan(before)][-1])
-        week = np.where(np.isnan(before[-WEEK:]), last, before[-WEEK:])
-        made["naive"].append(np.full(horizon, last))
-        made["seasonal_naive_7"].append(np.tile(week, horizon // WEEK + 1)[:horizon])
-        recent = before[-4 * WEEK :]
-        made["mean_28"].append(
-            np.full(horizon, last if np.isnan(recent).all() else np.nanmean(recent))
-        )
-    return {name: np.stack(points) for name, points in made.items()}
+    last = float(before[~np.isnan(before)][-1])
+    week = np.where(np.isnan(before[-WEEK:]), last, before[-WEEK:])
+    recent = before[-4 * WEEK :]
+    mean = last if np.isnan(recent).all() else float(np.nanmean(recent))
+    return {
+        "naive": np.full(horizon, last),
+        "seasonal_naive_7": np.tile(week, horizon // WEEK + 1)[:horizon],
+        "mean_28": np.full(horizon, mean),
+    }

@@ -5,14 +5,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from apps.economics.forecast.candidates import LEAST_ORIGIN, Ints
-from apps.economics.forecast.intervals import ForecastTrials, quantile_offsets
+from apps.economics.forecast.intervals import (
+    TRIAL_HOURS,
+    ForecastTrials,
+    quantile_offsets,
+    reaching_demand,
+)
 from apps.economics.forecast.mixing import LeadGroups, bounded, mixed, observed_at, weights_at
 from apps.economics.forecast.scores import DAY, Floats
 from apps.economics.refusal import Refusal
 
 LEAST_OBSERVED = 2 * DAY
 MOST_HISTORY = 90 * DAY
-HOURS_BETWEEN_TRIALS = 6
 
 
 class TooLittleHistory(Refusal):
@@ -24,13 +28,17 @@ class RolledForecasts:
     """`origins` are a day apart; `points` has a row for each and a column for each hour ahead.
 
     `quantiles` is by origin, level of LEVELS and hour ahead: NaN where too few errors are known for an interval.
-    `weights` is by origin, hour ahead and candidate of CANDIDATES, on any scale.
+    `weights` is by origin, hour ahead and candidate of CANDIDATES, on any scale. `day_sums` are the totals of whole days
+    ahead as hours say them, at the last origin and on each day before it (that is, of more origins), by origin and day;
+    their history begins with the hour `begin`.
     """
 
     origins: Ints
     points: Floats
     quantiles: Floats
     weights: Floats
+    day_sums: Floats
+    begin: int
 
 
 def rolled_forecasts(values: Floats, first: int, count: int, horizon: int) -> RolledForecasts:
@@ -50,7 +58,7 @@ def rolled_forecasts(values: Floats, first: int, count: int, horizon: int) -> Ro
     values, first = values[begin : first + (count - 1) * DAY], first - begin
     groups = LeadGroups(horizon)
     origins = first + DAY * np.arange(count)
-    trials = np.arange(origins[-1], LEAST_ORIGIN - 1, -HOURS_BETWEEN_TRIALS)[::-1]
+    trials = np.arange(origins[-1], LEAST_ORIGIN - 1, -TRIAL_HOURS)[::-1]
     weights = weights_at(values, trials, groups)
     leads, judged = np.arange(horizon), groups.judged_leads
     of_leads = weights[np.searchsorted(trials, origins)][:, groups.group_of_lead]
@@ -58,6 +66,19 @@ def rolled_forecasts(values: Floats, first: int, count: int, horizon: int) -> Ro
     tried = mixed(values, trials, judged, weights[:, groups.group_of_lead[judged]])
     errors = observed_at(values, trials, judged) - tried
     offsets = quantile_offsets(ForecastTrials(trials, errors, groups), origins)
-    quantiles = points[:, None, :] + offsets[:, :, groups.group_of_lead]
-    bounds = bounded(values, origins, quantiles)
-    return RolledForecasts(origins + begin, points, bounds, of_leads)
+    quantiles = points[:, None, :] + offsets
+    bounds = reaching_demand(values, origins, bounded(values, origins, quantiles))
+    is_daily = (trials - origins[-1]) % DAY == 0
+    sums = _day_sums(tried[is_daily], groups)
+    return RolledForecasts(origins + begin, points, bounds, of_leads, sums, begin)
+
+
+def _day_sums(tried: Floats, groups: LeadGroups) -> Floats:
+    """Of forecasts of the judged leads: the mean of each group's stands for all of its hours."""
+    days = groups.horizon // DAY
+    sums = np.zeros((len(tried), days))
+    group_of = groups.group_of_lead[groups.judged_leads]
+    for group, (begin, end) in enumerate(groups.bounds):
+        if begin // DAY < days:
+            sums[:, begin // DAY] += (end - begin) * tried[:, group_of == group].mean(axis=1)
+    return sums

@@ -3,17 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import date, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 from django.db import connection, transaction
 
+from apps.accounts.queries import organisation
 from apps.economics.hours import first_hour
 from apps.ledger.queries.calendar import next_month
 from apps.planning.actions.methods import (
     DailyMaker,
     are_same_events,
     attempted_fields,
+    bounded_by_capacity,
     dated_shift,
+    held_month,
     newest_forecast,
 )
 from apps.planning.actions.realised import realise_days
@@ -22,6 +26,7 @@ from apps.planning.queries.capacity_places import has_paths
 from apps.planning.queries.days import DAY, DailyHistory, daily_history, measured_days
 from apps.planning.queries.events import DemandEventFact, effects_of_days, kept_events
 from apps.planning.queries.history import SeriesHistory
+from apps.planning.queries.room import RoomAhead
 from apps.planning.queries.series import QUEUE_WAIT
 
 DAYS_AHEAD = 548
@@ -40,7 +45,7 @@ def make_daily_forecast(
     history: SeriesHistory,
     events: Sequence[DemandEventFact],
     maker: DailyMaker,
-    at: datetime,
+    room: RoomAhead,
     zone: str,
 ) -> bool:
     """Keep the days of a history, hold forecasts by day against them, and make one where a week has passed.
@@ -48,6 +53,7 @@ def make_daily_forecast(
     Or where events changed, a fallback stands there, or scenarios of it are to be kept and are not. False where none was
     made.
     """
+    at = room.at
     row = ForecastSeries.objects.get(**asdict(history.series))
     _keep_days(row, measured_days(history, zone))
     days = daily_history(history, zone)
@@ -62,7 +68,7 @@ def make_daily_forecast(
         lacks_paths = has_paths(history.series) and not is_kept
         if not _is_due(last, days, starts_at, kept, lacks_paths=lacks_paths):
             return False
-    fields = daily_fields(history, days, events, maker)
+    fields = daily_fields(history, days, events, maker, room)
     paths = fields.pop("paths", b"")
     made, _ = Forecast.objects.update_or_create(
         series=row,
@@ -81,6 +87,7 @@ def daily_fields(
     days: DailyHistory,
     events: Sequence[DemandEventFact],
     maker: DailyMaker,
+    room: RoomAhead,
     horizon: int = DAYS_AHEAD,
 ) -> dict[str, Any]:
     """What the method says of the days ahead, from what those before were without events; months have their names."""
@@ -101,9 +108,17 @@ def daily_fields(
         horizon,
     )
     fields["shift"] = dated_shift(fields["shift"], lambda place: days.first_day + place * DAY)
+    zone = organisation().zone
+    begins = [first_hour(days.ends_on + place * DAY, zone) for place in range(horizon + 1)]
+    capacity = room.of_days(history.series, begins)
+    fields |= bounded_by_capacity(fields, history.series, capacity)
+    ends = [end for _, end in months]
+    room_of_months = [
+        sum(capacity[begin:end]) if capacity else None for begin, end in pairwise([0, *ends])
+    ]
     fields["months"] = [
-        {"month": month.isoformat(), **figures}
-        for (month, _), figures in zip(months, fields["months"], strict=False)
+        {"month": month.isoformat(), **held_month(figures, most)}
+        for (month, _), figures, most in zip(months, fields["months"], room_of_months, strict=False)
     ]
     return fields
 

@@ -20,8 +20,10 @@ from apps.planning.actions.methods import (
     ForecastMaker,
     are_same_events,
     attempted_fields,
+    bounded_by_capacity,
     dated_shift,
     newest_forecast,
+    planned_totals,
 )
 from apps.planning.actions.realised import realise_hours
 from apps.planning.actions.reconciliation import Reconciler, reconcile_forecasts
@@ -34,6 +36,7 @@ from apps.planning.queries.events import (
 )
 from apps.planning.queries.history import SeriesHistory, histories
 from apps.planning.queries.passes import series_due
+from apps.planning.queries.room import RoomAhead
 
 KEPT = timedelta(days=400)
 HOURS_AHEAD = 14 * 24
@@ -78,15 +81,16 @@ def make_forecasts(
     cannot be forecast is said to be so, and stops no other.
     """
     known, events, zone = histories(at), demand_events(), organisation().zone
+    room = RoomAhead(at)
     Forecast.objects.filter(made_at__lt=at - KEPT).delete()
     realise_hours(known, at)
     made = 0
     for done, (key, history) in enumerate(known.items(), 1):
         touching = [event for event in events if event.touches(key)]
         try:
-            made += _make_forecast(history, touching, maker, at, zone)
+            made += _make_forecast(history, touching, maker, room, zone)
             if daily is not None:
-                made += make_daily_forecast(history, touching, daily, at, zone)
+                made += make_daily_forecast(history, touching, daily, room, zone)
         except Exception:
             log.exception("forecast_not_kept series=%s", key)
         progress(done, len(known))
@@ -102,9 +106,10 @@ def _make_forecast(
     history: SeriesHistory,
     events: Sequence[DemandEventFact],
     maker: ForecastMaker,
-    at: datetime,
+    room: RoomAhead,
     zone: str,
 ) -> bool:
+    at = room.at
     row = ForecastSeries.objects.filter(**asdict(history.series)).first()
     kept = _kept_events(history, events, zone)
     last = newest_forecast(row, Granularity.HOUR)
@@ -113,7 +118,7 @@ def _make_forecast(
         or (last.starts_at <= history.ends_at and last.digest != history.digest)
         or not are_same_events(last.events, kept)
     )
-    fields = hourly_fields(history, events, maker, zone) if is_new else {}
+    fields = hourly_fields(history, events, maker, room, zone) if is_new else {}
     with transaction.atomic():
         row, _ = ForecastSeries.objects.update_or_create(
             **asdict(history.series), defaults={"looked_at": at}
@@ -129,7 +134,11 @@ def _make_forecast(
 
 
 def hourly_fields(
-    history: SeriesHistory, events: Sequence[DemandEventFact], maker: ForecastMaker, zone: str
+    history: SeriesHistory,
+    events: Sequence[DemandEventFact],
+    maker: ForecastMaker,
+    room: RoomAhead,
+    zone: str,
 ) -> dict[str, Any]:
     """What the method says of ordinary hours, and of those ahead with what events do to them."""
     before = _effects_of_hours(events, history.starts_at, len(history.values), zone)
@@ -142,6 +151,7 @@ def hourly_fields(
         lambda: maker(values), history.series, history.last_value, HOURS_AHEAD
     )
     ahead = _effects_of_hours(events, history.ends_at, len(fields["points"]), zone)
+    fields |= planned_totals(fields, ahead)
     levels = [fields["points"], *fields["quantiles"]]
     fields["points"], *fields["quantiles"] = (
         [
@@ -150,6 +160,8 @@ def hourly_fields(
         ]
         for level in levels
     )
+    capacity = room.of_hours(history.series, history.ends_at, len(fields["points"]))
+    fields |= bounded_by_capacity(fields, history.series, capacity)
     # A day that was found by hours that end with the history may begin some hours before the local one.
     fields["shift"] = dated_shift(
         fields["shift"], lambda place: local_day(history.starts_at + (place + 12) * HOUR, zone)

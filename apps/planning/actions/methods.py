@@ -3,14 +3,20 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from itertools import accumulate
 from typing import Any, Protocol
 
 from apps.economics.forecast.planned import DayEffect
+from apps.economics.gates import capacity_gate, serialize_gates
+from apps.economics.hours import DAY_HOURS
 from apps.planning.models import Forecast, ForecastMethod, ForecastSeries
-from apps.planning.queries.series import SeriesKey
+from apps.planning.queries.series import GPU_HOURS, SeriesKey
 
 ForecastMaker = Callable[[Sequence[float | None]], Mapping[str, Any]]
 """From the hours of a history the fields of Forecast that a method says."""
+
+NO_TOTALS: Mapping[str, Any] = {"expected": [], "sums": [], "capacity": [], "gates": []}
+"""Of a forecast without paths."""
 
 log = logging.getLogger(__name__)
 
@@ -33,13 +39,14 @@ def attempted_fields(
 ) -> dict[str, Any]:
     """What a method says; where it breaks, the last value as a fallback, with why in words. The log has the rest."""
     try:
-        return dict(attempt())
+        return {**NO_TOTALS, **attempt()}
     except Exception as broken:
         log.exception("forecast_failed series=%s", series)
         why = (
             f"the method broke on this history ({type(broken).__name__}); the server's log has more"
         )
         return {
+            **NO_TOTALS,
             "horizon": horizon,
             "method": str(ForecastMethod.LAST_VALUE),
             "refusal": why,
@@ -51,6 +58,69 @@ def attempted_fields(
             "points": [last] * horizon,
             "quantiles": [],
         }
+
+
+def planned_totals(
+    fields: Mapping[str, Any], ahead: Sequence[tuple[DayEffect, float]]
+) -> dict[str, Any]:
+    """The expected hours with what events do to them, and sums of days moved along, as wide as their factors make them."""
+    expected = fields["expected"]
+    if not expected:
+        return {}
+    planned = [
+        effect.planned(value, share) for value, (effect, share) in zip(expected, ahead, strict=True)
+    ]
+    by_factor = [value * effect.factor for value, (effect, _) in zip(expected, ahead, strict=True)]
+    before, after, of_factor = (
+        [0.0, *accumulate(values)][DAY_HOURS::DAY_HOURS]
+        for values in (expected, planned, by_factor)
+    )
+    wider = [
+        factor / ordinary if ordinary > 0 else 1.0
+        for factor, ordinary in zip(of_factor, before, strict=True)
+    ]
+    sums = [
+        [
+            moved + factor * (value - ordinary)
+            for value, ordinary, moved, factor in zip(level, before, after, wider, strict=False)
+        ]
+        for level in fields["sums"]
+    ]
+    return {"expected": planned, "sums": sums}
+
+
+def bounded_by_capacity(
+    fields: Mapping[str, Any], series: SeriesKey, capacity: Sequence[float]
+) -> dict[str, Any]:
+    """What can be held in each step, kept beside demand: what is above is waiting; with the gate that says so."""
+    if series.measure != GPU_HOURS:
+        return {"capacity": []}
+    highest = max(range(len(fields["points"])), key=lambda place: fields["points"][place])
+    if capacity:
+        over = [point - most for point, most in zip(fields["points"], capacity, strict=True)]
+        highest = max(range(len(over)), key=over.__getitem__)
+    gate = capacity_gate(
+        fields["points"][highest],
+        capacity[highest] if capacity else None,
+        "GPU-hours",
+        "what is there is held, the rest waits",
+    )
+    return {
+        "capacity": list(capacity),
+        "gates": [*fields["gates"], *serialize_gates([gate])],
+    }
+
+
+def held_month(figures: Mapping[str, Any], most: float | None) -> dict[str, Any]:
+    """A month of which no more can be held than this: what is expected above it is waiting."""
+    if most is None:
+        return {**figures, "waiting": 0.0}
+    return {
+        **figures,
+        "value": min(figures["value"], most),
+        "quantiles": [min(value, most) for value in figures["quantiles"]],
+        "waiting": max(0.0, figures["value"] - most),
+    }
 
 
 def dated_shift(

@@ -10,7 +10,14 @@ from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
 from apps.ledger.queries.calendar import local_day
-from apps.planning.api.forecasts import QUANTILES, RECONCILED, by_beginning, named_quantiles
+from apps.planning.api.forecasts import (
+    EXPECTED,
+    QUANTILES,
+    RECONCILED,
+    WAITING,
+    by_beginning,
+    named_quantiles,
+)
 from apps.planning.queries.forecasts import (
     BY_DAY,
     ForecastHours,
@@ -30,6 +37,8 @@ ForecastDayOut: type[serializers.Serializer[Any]] = type(
         "__doc__": "A local day ahead: as likely more as less, its quantiles, and what came; null is unknown.",
         "day": serializers.DateField(),
         "value": serializers.FloatField(),
+        "waiting": WAITING,
+        "expected": EXPECTED,
         "reconciled": RECONCILED,
         "observed": serializers.FloatField(allow_null=True),
         **{name: serializers.FloatField(allow_null=True) for name in QUANTILES},
@@ -45,6 +54,7 @@ ForecastMonthOut: type[serializers.Serializer[Any]] = type(
         "days": serializers.IntegerField(help_text="how many of its days lie ahead"),
         "is_whole": serializers.BooleanField(help_text="false: some of its days are over"),
         "value": serializers.FloatField(),
+        "waiting": WAITING,
         **{name: serializers.FloatField(allow_null=True) for name in QUANTILES},
     },
 )
@@ -52,6 +62,8 @@ AMOUNTS = {name: 1_250.0 + 50 * place for place, name in enumerate(QUANTILES)}
 DAY_EXAMPLE = {
     "day": "2026-03-02",
     "value": 1_450.0,
+    "waiting": 0.0,
+    "expected": 1_451.5,
     "reconciled": 1_442.0,
     "observed": None,
     **AMOUNTS,
@@ -61,6 +73,7 @@ MONTH_EXAMPLE = {
     "days": 30,
     "is_whole": False,
     "value": 43_500.0,
+    "waiting": 0.0,
     **{name: 30 * amount for name, amount in AMOUNTS.items()},
 }
 

@@ -27,6 +27,7 @@ from apps.planning.queries.forecasts import (
 )
 from apps.planning.queries.series import DIMENSIONS_OF
 from apps.web.rest.examples import listed
+from apps.web.rest.gates import GateOut
 from apps.web.rest.money import RatioOut
 from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
@@ -78,6 +79,24 @@ WeightsOut: type[serializers.Serializer[Any]] = type(
 )
 
 
+class ForecastTotalOut(serializers.Serializer[Any]):
+    """What the first hours come to together, of waits their mean: of whole paths, never the sum of the hours' values."""
+
+    hours = serializers.IntegerField()
+    value = serializers.FloatField(help_text="what can be held of it")
+    q10 = serializers.FloatField(allow_null=True, source="low")
+    q90 = serializers.FloatField(allow_null=True, source="high")
+    waiting = serializers.FloatField(help_text="expected beyond what can be held")
+
+
+WAITING = serializers.FloatField(
+    help_text="demand beyond what can be held: GPUs in service, nodes entered to come, or a quota"
+)
+EXPECTED = serializers.FloatField(
+    allow_null=True, help_text="the mean of the paths, which adds up to totals as values do not"
+)
+
+
 class ForecastOut(serializers.Serializer[Any]):
     """A forecast without its hours or days; `refusal` says why a fallback stands in for too little history.
 
@@ -96,7 +115,8 @@ class ForecastOut(serializers.Serializer[Any]):
     starts_at = serializers.DateTimeField()
     horizon_hours = serializers.IntegerField()
     method = serializers.CharField(
-        help_text="weighted_median or level_scenarios; last_value and last_week are fallbacks"
+        help_text="weighted_median or level_scenarios; baseline where its best baseline did better before; "
+        "last_value and last_week are fallbacks"
     )
     refusal = serializers.CharField()
     digest = serializers.CharField()
@@ -126,6 +146,8 @@ class ForecastOut(serializers.Serializer[Any]):
         allow_null=True,
         help_text="id of the organisation's forecast that this and all parts beside it add up to, as reconciled",
     )
+    totals = ForecastTotalOut(many=True, help_text="of 24, 168 and 336 hours; none by the day")
+    gates = GateOut(many=True)
 
 
 ForecastHourOut: type[serializers.Serializer[Any]] = type(
@@ -135,6 +157,8 @@ ForecastHourOut: type[serializers.Serializer[Any]] = type(
         "__doc__": "An hour ahead: as likely more as less, its quantiles, and what came; null is unknown.",
         "hour": serializers.DateTimeField(),
         "value": serializers.FloatField(),
+        "waiting": WAITING,
+        "expected": EXPECTED,
         "reconciled": RECONCILED,
         "observed": serializers.FloatField(allow_null=True),
         **{name: serializers.FloatField(allow_null=True) for name in QUANTILES},
@@ -182,10 +206,21 @@ EXAMPLE: dict[str, Any] = {
     "realised_coverage_80": None,
     "realised_reconciled_error": None,
     "adds_up_to": None,
+    "totals": [{"hours": 24, "value": 1_480.0, "q10": 1_390.0, "q90": 1_560.0, "waiting": 0.0}],
+    "gates": [
+        {
+            "name": "baseline",
+            "is_passed": True,
+            "says": "24 hours ahead: its error before was 0.71 beside 0.74 of naive",
+            "fallback": "",
+        }
+    ],
 }
 HOUR_EXAMPLE: dict[str, Any] = {
     "hour": "2026-03-02T02:00:00Z",
     "value": 61.5,
+    "waiting": 0.0,
+    "expected": 61.7,
     "reconciled": 61.2,
     "observed": None,
     **{name: 52.0 + 2 * place for place, name in enumerate(QUANTILES)},

@@ -34,12 +34,16 @@ class Granularity(models.TextChoices):
 
 
 class ForecastMethod(models.TextChoices):
-    """How a forecast came to be; the last value and the last week are what is left where history is too short."""
+    """How a forecast came to be; the last value and the last week are what is left where history is too short.
+
+    A baseline stands where it did better on the history before than what it is a baseline of.
+    """
 
     WEIGHTED_MEDIAN = "weighted_median", "weighted median of the candidates"
     LAST_VALUE = "last_value", "last value"
     LEVEL_SCENARIOS = "level_scenarios", "scenarios of the level"
     LAST_WEEK = "last_week", "mean of the last week"
+    BASELINE = "baseline", "best baseline"
 
 
 class ForecastSeries(models.Model):
@@ -108,7 +112,10 @@ class Forecast(models.Model):
     people entered of its days, with how many before and ahead. `refusal` says why
     a fallback stands here. `reconciled[n]` is what `points[n]` becomes so that all parts add up to the whole's, whose
     forecast is `adds_up_to` (of the whole its own id); null where not all of them are forecast. `realised_hours` of it have come since, 24 for a day: their mean absolute error, that of
-    `reconciled`, and the share of them inside the 80 % interval.
+    `reconciled`, and the share of them inside the 80 % interval. `expected[n]` is the mean of the paths in that hour or day,
+    `sums[level][n]` the quantiles of the total up to and with day n (by the hour: 24 hours) after its start; none where no
+    path is known. `capacity[n]` is how many GPUs can be held then, empty where nothing bounds it: what of a value is above is
+    waiting. `gates` are what it was held against.
     """
 
     series = models.ForeignKey(ForecastSeries, on_delete=models.CASCADE, related_name="forecasts")
@@ -140,6 +147,10 @@ class Forecast(models.Model):
     realised_reconciled_error = models.FloatField(null=True)
     realised_error = models.FloatField(null=True)
     realised_coverage = models.FloatField(null=True)
+    expected = ArrayField(models.FloatField(), default=list)
+    sums = ArrayField(ArrayField(models.FloatField()), default=list)
+    capacity = ArrayField(models.FloatField(), default=list)
+    gates = models.JSONField(default=list)
 
     class Meta:
         constraints = [

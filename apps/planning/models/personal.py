@@ -19,6 +19,7 @@ PERSONAL_FIELDS: Declarations = {
     "forecast": {
         "backtests": FIGURES,
         "events": DOCUMENT,
+        "gates": FIGURES,
         "months": FIGURES,
         "queue": TEXT,
         "refusal": TEXT,

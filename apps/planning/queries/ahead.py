@@ -1,18 +1,19 @@
 """The hours ahead of series: of the newest forecasts by the hour, and beyond their end of those by the day."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import accumulate
 from zoneinfo import ZoneInfo
 
 from apps.accounts.queries import organisation
 from apps.economics.forecast.names import QUANTILE_LEVELS
-from apps.economics.hours import HOUR, WEEK_HOURS, hour_from
+from apps.economics.hours import DAY_HOURS, HOUR, WEEK_HOURS, hour_from
 from apps.economics.hours_ahead import HoursAhead, spread_over
 from apps.ledger.queries.calendar import day_span, local_day
 from apps.ledger.queries.windows import DAY
 from apps.planning.models import Forecast, ForecastMethod, ForecastSeries
-from apps.planning.queries.forecasts import BY_DAY, BY_HOUR, LEVEL_SCENARIOS, newest_id
+from apps.planning.queries.forecasts import BY_DAY, BY_HOUR, FALLBACKS, held_within, newest_id
 from apps.planning.queries.history import key_of
 from apps.planning.queries.series import SeriesKey, series_name
 
@@ -88,7 +89,7 @@ def series_ahead(
         begins = found.get(key) or SeriesAhead(
             key, row.starts_at, HoursAhead([], _NONE_YET), (), row.history_from
         )
-        if row.method == LEVEL_SCENARIOS and begins.starts_at <= at:
+        if row.method not in FALLBACKS and begins.starts_at <= at:
             longer = _with_days(begins, row, wanted[key])
             if longer.ends_at > at:
                 found[key] = longer
@@ -105,14 +106,42 @@ def _newest(
     keys = {series.key for series in wanted}
     newest = newest_id(granularity, hour_from(at))
     ids = ForecastSeries.objects.filter(key__in=keys).values_list(newest)
-    rows = Forecast.objects.filter(pk__in=ids).select_related("series").defer("recent", "came")
+    rows = (
+        Forecast.objects.filter(pk__in=ids)
+        .select_related("series")
+        .defer("recent", "came", "gates")
+    )
     return {key: row for row in rows if (key := key_of(row.series)) in wanted}
 
 
 def _by_hour(series: SeriesKey, row: Forecast) -> SeriesAhead:
     span = AheadSpan(series, BY_HOUR, row.pk, row.starts_at, row.starts_at + row.horizon * HOUR)
-    hours = HoursAhead(row.points, levels_of(row))
-    return SeriesAhead(series, row.starts_at, hours, (span,), row.history_from)
+    return SeriesAhead(series, row.starts_at, hours_of(row), (span,), row.history_from)
+
+
+def hours_of(row: Forecast) -> HoursAhead:
+    """A forecast by the hour: points and quantiles of demand, and of what is held of it what adds up."""
+    ends = range(DAY_HOURS, DAY_HOURS * len(row.sums[0]) + 1, DAY_HOURS) if row.sums else ()
+    return HoursAhead(
+        row.points,
+        levels_of(row),
+        held_within(row.expected, row.capacity),
+        ends,
+        dict(zip(QUANTILE_LEVELS, _spreads_of(row, ends), strict=False)),
+    )
+
+
+def _spreads_of(row: Forecast, ends: Sequence[int]) -> list[list[float]]:
+    """By level how far the total up to each end lies from what is expected to be held until then, and not above what is there."""
+    reached = [0.0, *accumulate(held_within(row.expected, row.capacity))]
+    room = [0.0, *accumulate(row.capacity)]
+    return [
+        [
+            (min(total, room[end]) if row.capacity else total) - reached[end]
+            for end, total in zip(ends, level, strict=True)
+        ]
+        for level in row.sums
+    ]
 
 
 def levels_of(row: Forecast) -> dict[float, list[float]]:
@@ -123,22 +152,34 @@ def levels_of(row: Forecast) -> dict[float, list[float]]:
     return dict(zip(QUANTILE_LEVELS, values, strict=False))
 
 
-def _with_days(ahead: SeriesAhead, row: Forecast, until: datetime) -> SeriesAhead:
+def _with_days(ahead: SeriesAhead, row: Forecast, until_moment: datetime) -> SeriesAhead:
     """From its end on, as far as wanted, the days of a forecast, each spread over its hours as they are in its last week."""
     points, by_level = list(ahead.hours.points), levels_of(row)
+    expected, ends = list(ahead.hours.adding_up), list(ahead.hours.ends)
     levels = {
         level: [*ahead.hours.quantiles[level]]
         for level in ahead.hours.quantiles
         if level in by_level
     }
-    for place, skipped, weights in _days_to_add(ahead, row, until):
+    of_days = held_within(row.expected or row.points, row.capacity)
+    found = _spreads_of(row, range(1, row.horizon + 1)) if row.expected else []
+    until = dict(zip(QUANTILE_LEVELS, found, strict=False))
+    # Without an hour before them the days begin the paths; after some, theirs have to be known too.
+    has_paths = bool(until) and (bool(ahead.hours.spreads) or not ahead.hours.points)
+    spreads = {level: [*ahead.hours.spreads.get(level, ())] for level in until if has_paths}
+    for place, skipped, weights in _days_to_add(ahead, row, until_moment):
         points += spread_over(row.points[place], weights)[skipped:]
+        expected += spread_over(of_days[place], weights)[skipped:]
         for level, values in levels.items():
             values += spread_over(by_level[level][place], weights)[skipped:]
+        ends += [len(points)] * has_paths
+        for level, values in spreads.items():
+            values.append(max(until[level][place], *values[-1:], key=abs))
     ends_at = ahead.starts_at + len(points) * HOUR
     span = AheadSpan(ahead.series, BY_DAY, row.pk, ahead.ends_at, ends_at)
     added = (span,) if span.starts_at < ends_at else ()
-    return replace(ahead, hours=HoursAhead(points, levels), spans=(*ahead.spans, *added))
+    hours = HoursAhead(points, levels, expected, ends if has_paths else (), spreads)
+    return replace(ahead, hours=hours, spans=(*ahead.spans, *added))
 
 
 def _days_to_add(

@@ -5,9 +5,8 @@ from datetime import datetime
 
 from apps.economics.budgets import sum_ahead
 from apps.economics.hours import HOUR
-from apps.economics.hours_ahead import HoursAhead
 from apps.planning.models import Forecast
-from apps.planning.queries.ahead import levels_of
+from apps.planning.queries.ahead import hours_of
 from apps.planning.queries.forecasts import BY_HOUR, FALLBACKS
 from apps.planning.queries.series import SeriesKey
 
@@ -16,8 +15,8 @@ from apps.planning.queries.series import SeriesKey
 class SpanForecast:
     """The sum of a series over some hours, as the newest forecast from before them had it.
 
-    In the unit of its measure. `interval` are the sums of its lowest and its highest quantiles, which is too wide
-    where hours do not err together. `is_fallback`: the history was too short for more than its last value.
+    In the unit of its measure. `interval` is of totals of its paths; of a forecast without them, the sums of its lowest and
+    its highest quantiles, which is too wide where hours do not err together. `is_fallback`: the history was too short for more than its last value.
     """
 
     made_at: datetime
@@ -44,8 +43,7 @@ def forecast_of_span(
     if row is None or row.starts_at + row.horizon * HOUR < ends_at:
         return None
     first = (starts_at - row.starts_at) // HOUR
-    ahead = HoursAhead(row.points, levels_of(row))
-    whole = sum_ahead([(ahead, first)], (ends_at - starts_at) // HOUR)
+    whole = sum_ahead([(hours_of(row), first)], (ends_at - starts_at) // HOUR)
     ends = list(whole.quantiles.values())
     return SpanForecast(
         made_at=row.made_at,

@@ -1,15 +1,17 @@
 """The forecasts that were made, for those who may see their series."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from math import inf
 from typing import Any
 
 from django.db.models import OuterRef, Subquery
 
 from apps.accounts.queries import organisation
 from apps.economics.forecast.names import RUNRATE
-from apps.economics.hours import HOUR, first_hour
+from apps.economics.gates import Gate, read_gates
+from apps.economics.hours import DAY_HOURS, HOUR, WEEK_HOURS, first_hour
 from apps.ledger.queries.calendar import local_day, next_month
 from apps.planning.models import Forecast, ForecastMethod, ForecastSeries, Granularity
 from apps.planning.queries.history import key_of
@@ -26,8 +28,10 @@ FALLBACKS = {
     str(method): method.label for method in (ForecastMethod.LAST_VALUE, ForecastMethod.LAST_WEEK)
 }
 LEVEL_SCENARIOS = str(ForecastMethod.LEVEL_SCENARIOS)
+BASELINE = str(ForecastMethod.BASELINE)
 BY_HOUR, BY_DAY = str(Granularity.HOUR), str(Granularity.DAY)
 GRANULARITIES = (BY_HOUR, BY_DAY)
+TOTALS_OF = (DAY_HOURS, WEEK_HOURS, 2 * WEEK_HOURS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ class BacktestFact:
 class ForecastMonth:
     """A month's total of a forecast by day, of waits the mean; `is_whole` where all its days lie ahead.
 
-    `quantiles` are of QUANTILE_LEVELS, none without an interval.
+    `quantiles` are of QUANTILE_LEVELS, none without an interval. It is what can be held; `waiting` is expected beyond that.
     """
 
     month: date
@@ -55,6 +59,21 @@ class ForecastMonth:
     is_whole: bool
     value: float
     quantiles: tuple[float, ...]
+    waiting: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastTotal:
+    """What the first `hours` of a forecast come to together, of waits their mean, with the 80 % interval of such totals.
+
+    `waiting` is what is expected beyond what can be held. Quantiles of the total, never sums of those of hours.
+    """
+
+    hours: int
+    value: float
+    low: float | None
+    high: float | None
+    waiting: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +134,8 @@ class ForecastFact:
     shift: LevelShift | None
     months: tuple[ForecastMonth, ...]
     events: tuple[ForecastEvent, ...]
+    totals: tuple[ForecastTotal, ...]
+    gates: tuple[Gate, ...]
 
     @property
     def is_daily(self) -> bool:
@@ -152,11 +173,15 @@ class ForecastFact:
 class ForecastHour:
     """An hour of a forecast, or a day by its first hour; `quantiles` are of QUANTILE_LEVELS, None without an interval.
 
-    `reconciled` is what the value becomes so that parts add up, None where not all are forecast. `observed` came since.
+    `value` is what can be held of demand, `waiting` the rest, `expected` the mean of the paths: that adds up to totals; None
+    without one. `reconciled` is what the value becomes so that parts add up, None where not all are forecast. `observed` came
+    since.
     """
 
     hour: datetime
     value: float
+    waiting: float
+    expected: float | None
     reconciled: float | None
     quantiles: tuple[float | None, ...]
     observed: float | None
@@ -180,7 +205,9 @@ def forecasts(
 
     With `series` all that were made of that one, the newest first.
     """
-    rows = Forecast.objects.select_related("series").defer("quantiles", "recent", "came")
+    # The sums of one by day are large, and nobody asks for them here.
+    unread = ["quantiles", "recent", "came", *(["sums"] if granularity == BY_DAY else [])]
+    rows = Forecast.objects.select_related("series").defer(*unread)
     if series is None:
         rows = rows.filter(pk__in=ForecastSeries.objects.values_list(newest_id(granularity)))
     else:
@@ -212,16 +239,38 @@ def forecast_hours(
         return None
     if granularity not in ("", row.granularity):
         return None
+    room = row.capacity or [inf] * row.horizon
     levels = list(zip(*row.quantiles, strict=True)) or [()] * row.horizon
+    held: list[float | None] = [*held_within(row.expected, row.capacity)]
+    expected = held or [None] * row.horizon
     came = [*row.came, *[None] * (row.horizon - len(row.came))]
     reconciled = row.reconciled or [None] * row.horizon
     begins = _beginnings(row, -len(row.recent), row.horizon)
     ahead = begins[len(row.recent) :]
     hours = tuple(
-        ForecastHour(ahead[lead], value, reconciled[lead], tuple(levels[lead]), came[lead])
+        ForecastHour(
+            ahead[lead],
+            min(value, room[lead]),
+            max(0.0, value - room[lead]),
+            expected[lead],
+            _held(reconciled[lead], room[lead]),
+            tuple(_held(each, room[lead]) for each in levels[lead]),
+            came[lead],
+        )
         for lead, value in enumerate(row.points)
     )
     return ForecastHours(forecast_fact(row), hours, tuple(zip(begins, row.recent, strict=False)))
+
+
+def _held(value: float | None, most: float) -> float | None:
+    return None if value is None else min(value, most)
+
+
+def held_within(values: Sequence[float], capacity: Sequence[float]) -> list[float]:
+    """What can be held of each value; all of it where nothing bounds it."""
+    if not capacity:
+        return [*values]
+    return [min(value, most) for value, most in zip(values, capacity, strict=False)]
 
 
 def kept_reconciled(
@@ -258,20 +307,44 @@ def forecast_fact(row: Forecast) -> ForecastFact:
     derived: dict[str, Any] = {
         "series": key_of(row.series),
         "backtests": backtests_of(row),
-        "day_ahead": _day_ahead(row, row.points),
+        "day_ahead": _day_ahead(row, held_within(row.expected or row.points, row.capacity)),
         "day_ahead_reconciled": _day_ahead(row, row.reconciled) if row.reconciled else None,
         "shift": row.shift and LevelShift(date.fromisoformat(row.shift["on"]), row.shift["effect"]),
         "months": tuple(map(_month_fact, row.months)),
+        "totals": () if row.granularity == BY_DAY else tuple(_totals_of(row)),
+        "gates": read_gates(row.gates),
         "events": tuple(map(_event_fact, row.events)),
     }
     names = [name for name in ForecastFact.__slots__ if name not in derived]
     return ForecastFact(**derived, **{name: getattr(row, name) for name in names})
 
 
+def _totals_of(row: Forecast) -> Iterator[ForecastTotal]:
+    """Of the first day, week and two weeks, as far as it has them; none of a forecast without paths."""
+    held = held_within(row.expected, row.capacity)
+    for hours in TOTALS_OF:
+        if hours > len(held):
+            return
+        count = hours if row.series.measure == QUEUE_WAIT else 1
+        room = sum(row.capacity[:hours]) if row.capacity else inf
+        place = hours // DAY_HOURS - 1
+        ends = [min(row.sums[level][place], room) / count for level in (0, -1)] if row.sums else ()
+        low, high = ends or (None, None)
+        waiting = sum(row.expected[:hours]) - sum(held[:hours])
+        yield ForecastTotal(hours, sum(held[:hours]) / count, low, high, waiting)
+
+
 def _month_fact(kept: dict[str, Any]) -> ForecastMonth:
     month = date.fromisoformat(kept["month"])
     is_whole = kept["days"] == (next_month(month) - month).days
-    return ForecastMonth(month, kept["days"], is_whole, kept["value"], tuple(kept["quantiles"]))
+    return ForecastMonth(
+        month,
+        kept["days"],
+        is_whole,
+        kept["value"],
+        tuple(kept["quantiles"]),
+        kept.get("waiting", 0.0),
+    )
 
 
 def _event_fact(kept: dict[str, Any]) -> ForecastEvent:

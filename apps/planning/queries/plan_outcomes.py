@@ -204,14 +204,16 @@ def _days_of_forecast(forecast: Forecast, zone: str) -> tuple[date, Floats]:
     first = local_day(forecast.starts_at, zone)
     if forecast.granularity == Granularity.DAY:
         paths = forecast_paths(forecast)
-        return first, np.array([forecast.points]) if paths is None else paths
+        middle = forecast.expected or forecast.points
+        return first, np.array([middle]) if paths is None else paths
     span = day_span(first, zone)
     if span.starts_at < forecast.starts_at:
         first, span = first + DAY, day_span(first + DAY, zone)
     totals, ends_at = [], forecast.starts_at + len(forecast.points) * HOUR
     while span.ends_at <= ends_at:
         begin = (span.starts_at - forecast.starts_at) // HOUR
-        totals.append(sum(forecast.points[begin : begin + span.hours]))
+        hours = forecast.expected or forecast.points
+        totals.append(sum(hours[begin : begin + span.hours]))
         span = day_span(first + len(totals) * DAY, zone)
     return first, np.array([totals])
 

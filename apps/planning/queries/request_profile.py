@@ -306,7 +306,7 @@ def _demand_of(row: Forecast, series: SeriesKey, there: int | None) -> DemandFor
         of=name_of_key(series),
         starts_at=row.starts_at.astimezone(UTC).isoformat(),
         hours=len(row.points),
-        mean_gpus=sum(row.points) / len(row.points),
+        mean_gpus=sum(row.expected or row.points) / len(row.points),
         most_gpus=max([*row.points, *upper]),
         there=there,
     )

@@ -1,19 +1,33 @@
 """A forecast by day of a history by day, with its months and with how well the same method did on it before."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from apps.economics.forecast.backtest import NothingToForecast
+from apps.economics.forecast.answers import (
+    AnsweredForecast,
+    covering,
+    held_against_baselines,
+    with_baseline,
+)
+from apps.economics.forecast.backtest import ForecastScores, NothingToForecast
 from apps.economics.forecast.candidates import Ints
-from apps.economics.forecast.daily import WEEK, DailyScenarios, quantiles_of
+from apps.economics.forecast.daily import (
+    WEEK,
+    DailyScenarios,
+    held_to_bounds,
+    quantiles_of,
+)
 from apps.economics.forecast.daily_calibration import calibrated_scenarios
-from apps.economics.forecast.daily_scores import score_daily
+from apps.economics.forecast.daily_scores import LEAST_ORIGINS, daily_baselines, judged_daily
 from apps.economics.forecast.names import JUDGED_DAYS_AHEAD
 from apps.economics.forecast.planned import DayEffect
 from apps.economics.forecast.rolling import TooLittleHistory
 from apps.economics.forecast.scores import Floats, seasonal_scale
+from apps.economics.gates import serialize_gates
 from apps.planning.solvers.forecasting import nan_for_none, serialize_scores, serialize_shift
 
 
@@ -56,17 +70,41 @@ def daily_forecast_fields(
                 DailyScenarios(flat, None), ends, is_mean=is_mean, has_interval=False
             ),
         }
-    planned = DailyScenarios(_with_effects(made.totals, effects), made.shift)
+    judged = _judged(known)
+    answer = _answered(known, made, judged)
+    planned = DailyScenarios(_with_effects(answer.quantiles, effects), made.shift)
     return fields | {
-        "method": "level_scenarios",
+        "method": "baseline" if answer.baseline else "level_scenarios",
         "refusal": "",
-        "backtests": _daily_backtests(known),
+        "backtests": [
+            {"horizon": horizon, **serialize_scores(scores)}
+            for horizon, (scores, _) in judged.items()
+        ],
         "points": planned.points.tolist(),
         "quantiles": planned.quantiles.tolist(),
+        "expected": planned.totals.mean(axis=0).tolist(),
+        "sums": quantiles_of(planned.totals.cumsum(axis=1)).tolist(),
+        "gates": serialize_gates(answer.gates),
         "paths": planned.totals.astype("<f4").tobytes(),
         "shift": made.shift and serialize_shift(made.shift.day, made.shift.effect),
         "months": _months(planned, ends, is_mean=is_mean, has_interval=True),
     }
+
+
+def _answered(
+    known: Floats, made: DailyScenarios, judged: Mapping[int, tuple[ForecastScores, list[float]]]
+) -> AnsweredForecast:
+    """The scenarios with their gates passed, as `quantiles`: days held against baselines as far ahead as they lie."""
+    horizon = made.totals.shape[1]
+    baselines = daily_baselines(known, horizon)
+    answer = AnsweredForecast(made.points, made.totals, ())
+    edges = [0, *list(judged)[:-1], *([horizon] if judged else [])]
+    for (begin, end), (ahead, (scores, _)) in zip(pairwise(edges), judged.items(), strict=True):
+        gate = held_against_baselines(scores, f"{ahead} days", LEAST_ORIGINS)
+        answer = with_baseline(answer, gate, baselines, slice(begin, end))
+    for scores, reaches in list(judged.values())[:1]:
+        answer = covering(answer, scores, reaches)
+    return replace(answer, quantiles=held_to_bounds(known, answer.quantiles))
 
 
 def _with_effects(totals: Floats, effects: Sequence[DayEffect]) -> Floats:
@@ -91,13 +129,12 @@ def _months(
     ]
 
 
-def _daily_backtests(known: Floats) -> list[dict[str, Any]]:
+def _judged(known: Floats) -> dict[int, tuple[ForecastScores, list[float]]]:
     """The scores of each judged number of days ahead that the history is long enough for."""
-    scored = []
+    judged = {}
     for horizon in JUDGED_DAYS_AHEAD:
         try:
-            scores = score_daily(known, horizon)
+            judged[horizon] = judged_daily(known, horizon)
         except NothingToForecast:
             continue
-        scored.append({"horizon": horizon, **serialize_scores(scores)})
-    return scored
+    return judged

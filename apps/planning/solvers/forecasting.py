@@ -1,14 +1,28 @@
 """A forecast of a history, with how well the same method did on it before."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from apps.economics.forecast.answers import (
+    AnsweredForecast,
+    covering,
+    held_against_baselines,
+    reaches_of,
+    totals_gates,
+    with_baseline,
+)
 from apps.economics.forecast.backtest import ForecastScores, NothingToForecast, score_rolled
+from apps.economics.forecast.candidates import candidates
 from apps.economics.forecast.daily import last_shift
-from apps.economics.forecast.mixing import MOST_HORIZON
-from apps.economics.forecast.names import CANDIDATES, JUDGED_HORIZONS
+from apps.economics.forecast.day_totals import day_totals
+from apps.economics.forecast.intervals import LEVELS, reaching_demand
+from apps.economics.forecast.mixing import MOST_HORIZON, bounded, observed_at
+from apps.economics.forecast.names import BASELINES, CANDIDATES, JUDGED_HORIZONS
+from apps.economics.forecast.paths import rolled_sums, sample_paths
 from apps.economics.forecast.rolling import (
     LEAST_OBSERVED,
     RolledForecasts,
@@ -16,6 +30,7 @@ from apps.economics.forecast.rolling import (
     rolled_forecasts,
 )
 from apps.economics.forecast.scores import DAY, Floats, seasonal_scale
+from apps.economics.gates import Gate, serialize_gates
 
 LEAST_HOURS_OF_DAY = 18
 """Known ones, for a day to say where a level is."""
@@ -26,7 +41,8 @@ JUDGED_DAYS = 28
 def forecast_fields(values: Sequence[float | None], horizon: int = MOST_HORIZON) -> dict[str, Any]:
     """Method, points, quantiles, weights and backtests of the hours after `values`; None was not observed.
 
-    The first value is known. Where history is too short to choose a method, the last value stands as a
+    The first value is known. `expected` and `sums` are of whole paths. What a gate refuses is its best baseline's, and said
+    in `gates`. Where history is too short to choose a method, the last value stands as a
     fallback, without intervals, and `refusal` says why.
     """
     known = nan_for_none(values)
@@ -48,14 +64,59 @@ def forecast_fields(values: Sequence[float | None], horizon: int = MOST_HORIZON)
             "points": [last] * horizon,
             "quantiles": [],
         }
-    return fields | {
-        "method": "weighted_median",
+    scores = _scores(known, rolled, horizon)
+    answer = _answered(known, rolled, scores)
+    fields |= {
+        "method": "baseline" if answer.baseline else "weighted_median",
         "refusal": "",
         "weights": _weight_shares(rolled),
-        "backtests": _backtests(known, rolled, horizon),
-        "points": rolled.points[-1].tolist(),
-        "quantiles": _without_nan(rolled.quantiles[-1]),
+        "backtests": [{"horizon": each, **serialize_scores(of)} for each, of in scores.items()],
+        "points": answer.points.tolist(),
+        "quantiles": _without_nan(answer.quantiles),
     }
+    totals, gates = _totals(known, rolled, answer.points) if horizon >= DAY else ({}, ())
+    return fields | totals | {"gates": serialize_gates((*answer.gates, *gates))}
+
+
+def _answered(
+    known: Floats, rolled: RolledForecasts, scores: Mapping[int, ForecastScores]
+) -> AnsweredForecast:
+    """The newest forecast with its gates passed: the first day held against baselines a day ahead, the others a week."""
+    origin, horizon = rolled.origins[-1:], rolled.points.shape[1]
+    pool = candidates(known[rolled.begin :], origin - rolled.begin, np.arange(horizon))
+    baselines = {name: pool[name][0] for name in BASELINES}
+    answer = AnsweredForecast(rolled.points[-1], rolled.quantiles[-1], ())
+    edges = [0, *list(scores)[:-1], *([horizon] if scores else [])]
+    for (begin, end), (ahead, of) in zip(pairwise(edges), scores.items(), strict=True):
+        gate = held_against_baselines(of, f"{ahead} hours")
+        answer = with_baseline(answer, gate, baselines, slice(begin, end))
+    if scores:
+        ahead, of = max(scores.items())
+        followed = rolled.origins + ahead <= len(known)
+        actual = observed_at(known, rolled.origins[followed], np.arange(ahead))
+        quantiles = np.moveaxis(rolled.quantiles[followed, :, :ahead], 1, 0)
+        reaches = reaches_of(actual, rolled.points[followed, :ahead], quantiles)
+        answer = covering(answer, of, reaches.ravel().tolist())
+    held = bounded(known, origin, np.stack([answer.points, *answer.quantiles])[None])[0]
+    held[1:] = reaching_demand(known, origin, held[None, 1:])[0]
+    return replace(answer, points=held[0], quantiles=held[1:])
+
+
+def _totals(
+    known: Floats, rolled: RolledForecasts, points: Floats
+) -> tuple[dict[str, Any], tuple[Gate, ...]]:
+    """What hours come to together, of whole paths: the mean of each hour, and quantiles of sums of days."""
+    begin = rolled.begin
+    days = day_totals(known[begin:], int(rolled.origins[-1]) - begin, rolled.day_sums)
+    before = rolled_sums(days)
+    paths = sample_paths(days, before)
+    rest = len(points) - paths.shape[1]
+    expected = np.concatenate([paths.mean(axis=0), points[len(points) - rest :]])
+    ends = np.arange(DAY, paths.shape[1] + 1, DAY) - 1
+    quantiles = np.quantile(paths.cumsum(axis=1)[:, ends], LEVELS, axis=0)
+    sums = quantiles.tolist() if len(paths) > 1 else []
+    gates = totals_gates(days, before, points, expected)
+    return {"expected": expected.tolist(), "sums": sums}, gates
 
 
 def nan_for_none(values: Sequence[float | None]) -> Floats:
@@ -95,15 +156,14 @@ def _weight_shares(rolled: RolledForecasts) -> dict[str, float]:
     return {name: round(float(share), 6) for name, share in zip(CANDIDATES, shares, strict=True)}
 
 
-def _backtests(known: Floats, rolled: RolledForecasts, horizon: int) -> list[dict[str, Any]]:
-    """The scores of each judged horizon that lies in this one and in the history."""
-    found = []
+def _scores(known: Floats, rolled: RolledForecasts, horizon: int) -> dict[int, ForecastScores]:
+    """Of each judged horizon that lies in this one and in the history."""
+    found = {}
     for judged in sorted({min(each, horizon) for each in JUDGED_HORIZONS}):
         try:
-            scores = score_rolled(known, rolled, judged)
+            found[judged] = score_rolled(known, rolled, judged)
         except NothingToForecast:
             continue
-        found.append({"horizon": judged, **serialize_scores(scores)})
     return found
 
 

@@ -20,6 +20,7 @@ from apps.planning.queries.capacity_places import forecast_paths
 from apps.planning.queries.days import daily_history
 from apps.planning.queries.forecasts import BY_DAY, forecast_hours, forecasts
 from apps.planning.queries.history import SeriesHistory
+from apps.planning.queries.room import RoomAhead
 from apps.planning.queries.series import QUEUE_WAIT, SeriesKey
 from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields
@@ -150,7 +151,7 @@ def test_days_that_were_measured_are_kept_when_their_hours_are_gone() -> None:
     before = SeriesHistory(SPEND, FIRST, values, 24, 0, "", measured)
     row = ForecastSeries.objects.create(measure="spend")
     at = FIRST + timedelta(days=3)
-    make_daily_forecast(before, [], daily_forecast_fields, at, BERLIN)
+    make_daily_forecast(before, [], daily_forecast_fields, RoomAhead(at), BERLIN)
     assert list(HistoryDay.objects.values_list("day", "value")) == [(date(2026, 1, 5), 48.0)]
     later = SeriesHistory(SPEND, FIRST + timedelta(days=100), [3.0] * 24, 0, 0, "")
     days = daily_history(later, BERLIN)
@@ -167,7 +168,7 @@ def test_a_kept_day_stays_whole_when_the_hours_that_are_read_begin_within_it() -
         read = values[first : first + 90 * 24]
         hours = frozenset(FIRST + (first + place) * HOUR for place in range(len(read)))
         history = SeriesHistory(SPEND, FIRST + first * HOUR, read, 0, 0, "", hours)
-        make_daily_forecast(history, [], daily_forecast_fields, FIRST, BERLIN)
+        make_daily_forecast(history, [], daily_forecast_fields, RoomAhead(FIRST), BERLIN)
     assert row.days.get(day=date(2026, 1, 5)).value == sum(range(24))
     days = daily_history(history, BERLIN)
     assert days is not None
@@ -180,7 +181,7 @@ def test_the_scenarios_of_the_newest_forecast_of_a_place_are_kept_and_have_its_q
     for days in (40, 47):
         values: list[float | None] = [value_of(hour) for hour in range(days * 24)]
         history = SeriesHistory(series, FIRST, values, 0, 0, "")
-        assert make_daily_forecast(history, [], daily_forecast_fields, FIRST, BERLIN)
+        assert make_daily_forecast(history, [], daily_forecast_fields, RoomAhead(FIRST), BERLIN)
     (kept,) = ForecastPaths.objects.all()
     newest = row.forecasts.latest("starts_at")
     assert kept.forecast_id == newest.id
@@ -191,17 +192,17 @@ def test_the_scenarios_of_the_newest_forecast_of_a_place_are_kept_and_have_its_q
     assert quantiles == pytest.approx(np.array(newest.quantiles), rel=1e-6)
     # Where they are missing, as of a forecast of before, they are made with the next pass.
     kept.delete()
-    assert make_daily_forecast(history, [], daily_forecast_fields, FIRST, BERLIN)
+    assert make_daily_forecast(history, [], daily_forecast_fields, RoomAhead(FIRST), BERLIN)
     assert forecast_paths(newest) is not None
-    assert not make_daily_forecast(history, [], daily_forecast_fields, FIRST, BERLIN)
+    assert not make_daily_forecast(history, [], daily_forecast_fields, RoomAhead(FIRST), BERLIN)
 
 
 def test_scenarios_of_what_no_plan_stands_on_are_not_kept() -> None:
     ForecastSeries.objects.create(measure="spend")
     history = SeriesHistory(SPEND, FIRST, [2.0] * 40 * 24, 0, 0, "")
-    assert make_daily_forecast(history, [], daily_forecast_fields, FIRST, BERLIN)
+    assert make_daily_forecast(history, [], daily_forecast_fields, RoomAhead(FIRST), BERLIN)
     assert not ForecastPaths.objects.exists()
-    assert not make_daily_forecast(history, [], daily_forecast_fields, FIRST, BERLIN)
+    assert not make_daily_forecast(history, [], daily_forecast_fields, RoomAhead(FIRST), BERLIN)
 
 
 def test_a_series_that_breaks_is_said_to_be_so_and_the_others_are_made(

@@ -12,8 +12,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from apps.economics.forecast.backtest import backtest
-from apps.economics.forecast.rolling import rolled_forecasts
 from apps.planning.models import Forecast, ForecastSeries, HistoryPoint
+from apps.planning.solvers.forecasting import forecast_fields
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -95,10 +95,12 @@ def test_the_same_file_again_changes_nothing_and_another_value_one_hour(file: Pa
 def test_the_forecast_is_the_one_of_economics_and_a_gap_stays_a_gap(file: Path) -> None:
     imported(file)
     found = forecast("--horizon", "48")
-    rolled = rolled_forecasts(known_values(), HOURS, 1, 48)
-    assert [point["value"] for point in found["points"]] == rolled.points[0].tolist()
-    lowest = [point["q10"] for point in found["points"]]
-    assert lowest == rolled.quantiles[0, 0].tolist()
+    answered = forecast_fields(known_values().tolist(), 48)
+    assert [point["value"] for point in found["points"]] == answered["points"]
+    assert [point["q10"] for point in found["points"]] == answered["quantiles"][0]
+    assert found["method"] == answered["method"]
+    assert [gate for gate in found["gates"] if gate["name"] != "capacity"] == answered["gates"]
+    assert found["totals"][-1]["value"] == pytest.approx(sum(answered["expected"]))
     assert found["points"][0]["hour"] == "2026-03-22T00:00:00+00:00"
     assert (found["method"], found["refusal"]) == ("weighted_median", "")
     assert (found["observed_hours"], found["imported_hours"]) == (HOURS - 31, HOURS - 31)

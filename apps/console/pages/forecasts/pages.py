@@ -10,6 +10,7 @@ from django.urls import path, reverse
 
 from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
 from apps.console.kit.frame import Choice, Link
+from apps.console.kit.gates import gate_list
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context, found_or_404
 from apps.console.kit.table import Table, TableSection
@@ -107,6 +108,7 @@ def forecast_page(context: Context, forecast_id: int) -> ConsolePage:
             )
             if each.months
             else None,
+            gate_list(each.gates),
             _ways(each, context),
             (DAILY_SCORES if each.is_daily else SCORES).section(each.backtests, context),
             (DAILY_EARLIER if each.is_daily else EARLIER).section(
@@ -241,6 +243,10 @@ def _facts(each: ForecastFact, context: Context) -> list[tuple[str, str]]:
         ("Made", instant(each.made_at, context.zone)),
         ("Made from", words.inputs(each, context.zone)),
         ("Method", words.method(each)),
+        *(
+            (words.total_of(total), words.total(each, total, context.currency))
+            for total in each.totals
+        ),
         *([("Change of level", shift)] if shift else []),
         *([("Reconciled", reconciled)] if reconciled else []),
         *(("Event", words.event(event)) for event in each.events),

@@ -187,6 +187,8 @@ HOURS = Table[ForecastHour](
         ),
         RECONCILED,
         Column("observed", "Came", lambda hour: hour.observed, NUMBER),
+        Column("waiting", "", lambda hour: hour.waiting, NUMBER),
+        Column("expected", "", lambda hour: hour.expected, NUMBER),
     ),
     noun=("hour", "hours"),
     sort="hours",
@@ -222,6 +224,7 @@ MONTHS = Table[ForecastMonth](
             )
             for place, level in enumerate(QUANTILE_LEVELS)
         ),
+        Column("waiting", "Waits beyond it", lambda row: row.waiting, NUMBER),
     ),
     noun=("month", "months"),
     sort="months",

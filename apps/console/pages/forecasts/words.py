@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta, tzinfo
 
+from apps.economics.gates import GateName, failed_gates
 from apps.economics.hours import HOUR, HOUR_MS
 from apps.planning.queries.ahead import LAST_WEEK, AheadSpan
 from apps.planning.queries.events import ADDED, EVENT_KINDS, UNKNOWN
 from apps.planning.queries.forecasts import (
+    BASELINE,
     BY_DAY,
     BY_HOUR,
     FALLBACKS,
@@ -14,6 +16,7 @@ from apps.planning.queries.forecasts import (
     ForecastEvent,
     ForecastFact,
     ForecastMonth,
+    ForecastTotal,
     LevelShift,
 )
 from apps.planning.queries.reconciliation import ReconciledWay, ReconciliationFact
@@ -215,6 +218,14 @@ def method(each: ForecastFact) -> str:
     """How it came to be."""
     if each.method in FALLBACKS:
         return f"The {FALLBACKS[each.method]}, as a fallback: {each.refusal}"
+    if each.method == BASELINE:
+        named = {
+            gate.fallback for gate in failed_gates(each.gates) if gate.name is GateName.BASELINE
+        }
+        return (
+            f"Its best baseline, {joined([name.replace('_', ' ') for name in sorted(named)])}: on the history before, that "
+            "missed by less than what it is a baseline of"
+        )
     if each.method == LEVEL_SCENARIOS:
         return (
             "200 scenarios: the last week’s level goes on with half its trend, which fades, and with blocks of the weekly "
@@ -223,6 +234,22 @@ def method(each: ForecastFact) -> str:
     largest = sorted(each.weights.items(), key=lambda pair: -pair[1])[:3]
     shares = ", ".join(f"{name.replace('_', ' ')} ({per_cent(share)})" for name, share in largest)
     return f"Weighted median of {len(each.weights)} candidates; most weight: {shares}"
+
+
+def total_of(total: ForecastTotal) -> str:
+    """`First 7 days`."""
+    return f"First {counted(total.hours // 24, 'day')}"
+
+
+def total(each: ForecastFact, found: ForecastTotal, currency: str) -> str:
+    """What the first hours come to together, its interval, and what is expected to wait beyond it."""
+    said = amount(each, found.value, currency)
+    if found.low is not None and found.high is not None:
+        low, high = (amount(each, end, currency) for end in (found.low, found.high))
+        said += f", with 80 % between {low} and {high}"
+    if found.waiting > LEAST_SHOWN:
+        said += f"; {amount(each, found.waiting, currency)} more wait for GPUs that are not there"
+    return said
 
 
 def inputs(each: ForecastFact, zone: tzinfo) -> str:

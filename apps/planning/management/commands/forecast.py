@@ -4,6 +4,7 @@ import json
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
 from datetime import datetime
+from math import inf
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -13,7 +14,7 @@ from apps.accounts.queries import organisation
 from apps.economics.forecast.daily import MOST_DAYS_AHEAD
 from apps.economics.forecast.mixing import MOST_HORIZON
 from apps.economics.forecast.names import QUANTILE_LEVELS
-from apps.economics.hours import HOUR
+from apps.economics.hours import DAY_HOURS, HOUR
 from apps.economics.refusal import Refusal
 from apps.economics.typed import parse_moment
 from apps.planning import actions
@@ -21,8 +22,9 @@ from apps.planning.actions.daily_forecasts import daily_fields
 from apps.planning.actions.forecasts import hourly_fields
 from apps.planning.queries.days import DAY, daily_history
 from apps.planning.queries.events import events_of
-from apps.planning.queries.forecasts import BY_DAY, BY_HOUR, kept_reconciled
+from apps.planning.queries.forecasts import BY_DAY, BY_HOUR, held_within, kept_reconciled
 from apps.planning.queries.history import SeriesHistory, histories
+from apps.planning.queries.room import RoomAhead
 from apps.planning.queries.series import series_name, series_named, unit_of
 from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields
@@ -67,7 +69,7 @@ class Command(BaseCommand):
         try:
             history = history_named(options["series"], at)
             make = daily_forecast if is_daily else hourly_forecast
-            fields = make(history, horizon)
+            fields = make(history, horizon, at)
         except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
         if options["json"]:
@@ -105,6 +107,16 @@ class Command(BaseCommand):
                 f"{scores['horizon']} {step}s ahead, {scores['origins']} forecasts of the past: MASE"
                 f" {scores['mase']['runrate']}, {scores['coverage_80']} inside the 80 % interval"
             )
+        for gate in fields["gates"]:
+            state = {True: "passed", False: "failed", None: "not known"}[gate["is_passed"]]
+            instead = f"; instead: {gate['fallback']}" if gate["fallback"] else ""
+            self.stdout.write(f"{gate['name']}: {state}: {gate['says']}{instead}")
+        for total in fields["totals"][-1:]:
+            waiting = f", {total['waiting']:.6g} more wait" if total["waiting"] > 0 else ""
+            self.stdout.write(
+                f"{total['steps']} {step}s together: {total['value']:.6g}"
+                f" ({total['q10']:.6g} … {total['q90']:.6g}){waiting}"
+            )
         for name, points in ((step, fields["points"]), ("month", fields.get("months", ()))):
             for point in points:
                 ends = (
@@ -133,16 +145,17 @@ def parse_horizon(text: str) -> tuple[int, bool]:
     return int(number), is_daily
 
 
-def hourly_forecast(history: SeriesHistory, horizon: int) -> dict[str, Any]:
+def hourly_forecast(history: SeriesHistory, horizon: int, at: datetime) -> dict[str, Any]:
     """A forecast as JSON has it: an object for each hour, with a quantile for each level; null: no interval."""
     zone = organisation().zone
     fields = hourly_fields(
         history,
         events_of(history.series),
         lambda values: forecast_fields(values, horizon),
+        RoomAhead(at),
         zone,
     )
-    points = _quantiles_named(fields["points"], fields["quantiles"])
+    points = _held_points(fields)
     hours = [(history.ends_at + lead * HOUR).isoformat() for lead in range(horizon)]
     reconciled = kept_reconciled(history.series, BY_HOUR, history.digest, horizon)
     return {
@@ -159,14 +172,21 @@ def hourly_forecast(history: SeriesHistory, horizon: int) -> dict[str, Any]:
     }
 
 
-def daily_forecast(history: SeriesHistory, horizon: int) -> dict[str, Any]:
+def daily_forecast(history: SeriesHistory, horizon: int, at: datetime) -> dict[str, Any]:
     """The same by local day, with the totals of months."""
     zone = organisation().zone
     days = daily_history(history, zone)
     if days is None:
         raise Refusal("series", "no whole day of it is known")
-    fields = daily_fields(history, days, events_of(history.series), daily_forecast_fields, horizon)
-    points = _quantiles_named(fields["points"], fields["quantiles"])
+    fields = daily_fields(
+        history,
+        days,
+        events_of(history.series),
+        daily_forecast_fields,
+        RoomAhead(at),
+        horizon,
+    )
+    points = _held_points(fields)
     reconciled = kept_reconciled(history.series, BY_DAY, days.digest, horizon)
     dates = [(days.ends_on + lead * DAY).isoformat() for lead in range(horizon)]
     months = [
@@ -199,8 +219,51 @@ def _said_of(history: SeriesHistory, fields: dict[str, Any]) -> dict[str, Any]:
         "left_out_hours": history.left_out,
         "queue": history.queue,
         "coverage_80": coverage,
+        "gates": fields["gates"],
+        "totals": _totals(fields),
         **{name: fields[name] for name in names},
     }
+
+
+def _held_points(fields: dict[str, Any]) -> list[dict[str, float | None]]:
+    """What can be held in each step, what waits beyond it, and the mean of the paths."""
+    demand, capacity = fields["points"], fields["capacity"]
+    held = held_within(demand, capacity)
+    quantiles = [
+        [
+            None if value is None else min(value, most)
+            for value, most in zip(level, capacity or [inf] * len(level), strict=True)
+        ]
+        for level in fields["quantiles"]
+    ]
+    means: list[float | None] = [*held_within(fields["expected"], capacity)]
+    expected = means or [None] * len(held)
+    return [
+        point | {"waiting": wanted - value, "expected": mean}
+        for point, wanted, value, mean in zip(
+            _quantiles_named(held, quantiles), demand, held, expected, strict=True
+        )
+    ]
+
+
+def _totals(fields: dict[str, Any]) -> list[dict[str, float]]:
+    """What the first hours or days come to together, up to the end of each day that paths have; none without paths."""
+    capacity, expected = fields["capacity"], fields["expected"]
+    steps = DAY_HOURS if not fields.get("months") else 1
+    found = []
+    for place, levels in enumerate(zip(*fields["sums"], strict=True)):
+        end = (place + 1) * steps
+        room = sum(capacity[:end]) if capacity else inf
+        total = sum(held_within(expected[:end], capacity[:end]))
+        named = {
+            f"q{round(level * 100)}": value
+            for level, value in zip(QUANTILE_LEVELS, levels, strict=True)
+        }
+        found.append(
+            {"steps": end, "value": total, "waiting": sum(expected[:end]) - total}
+            | {name: min(value, room) for name, value in named.items()}
+        )
+    return found
 
 
 def _quantiles_named(

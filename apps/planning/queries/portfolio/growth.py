@@ -54,4 +54,8 @@ def _daily_means(series: SeriesKey) -> Mapping[date, float]:
     found = None if forecast_id is None else forecast_hours(forecast_id, None)
     if found is None or found.forecast.refusal:
         return {}
-    return {each.month: each.value / each.days for each in found.forecast.months if each.is_whole}
+    return {
+        each.month: (each.value + each.waiting) / each.days
+        for each in found.forecast.months
+        if each.is_whole
+    }

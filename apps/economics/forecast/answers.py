@@ -1,0 +1,136 @@
+"""What is answered of a forecast after it was held against its gates: its own points or those of its best baseline, widened."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isnan
+
+import numpy as np
+
+from apps.economics.forecast.backtest import ForecastScores
+from apps.economics.forecast.day_totals import WEEK_DAYS, DayTotals
+from apps.economics.forecast.names import RUNRATE
+from apps.economics.forecast.paths import TotalsAhead
+from apps.economics.forecast.scores import DAY, Floats
+from apps.economics.gates import (
+    COVERED,
+    ROUNDING,
+    Gate,
+    GateName,
+    baseline_gate,
+    coverage_gate,
+    parts_gate,
+)
+
+LEAST_ORIGINS = 14
+"""Forecasts by the hour that have to be followed before a baseline takes their place: two weeks of them."""
+NARROWEST, WIDEST = 0.5, 10.0
+NOMINAL = 0.8
+JUDGED_TOTALS = 28
+"""So many days of forecasts of totals are judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredForecast:
+    """Points by step and quantiles by level and step, and what they were held against; `baseline` is whose points they are.
+
+    Empty: the method's own.
+    """
+
+    points: Floats
+    quantiles: Floats
+    gates: tuple[Gate, ...]
+    baseline: str = ""
+
+
+def held_against_baselines(scores: ForecastScores, ahead: str, least: int = LEAST_ORIGINS) -> Gate:
+    """Whether the method missed by no more than its best baseline in its own back-test, so far ahead."""
+    mase = {name: score for name, score in scores.mase.items() if not isnan(score)}
+    ours = mase.pop(RUNRATE, None)
+    if ours is not None and scores.origins < least:
+        few = f"{scores.origins} forecasts were followed, {least} are the least"
+        return Gate(GateName.BASELINE, None, f"{ahead} ahead: {few}")
+    gate = baseline_gate(ours, mase)
+    return replace(gate, says=f"{ahead} ahead: {gate.says}")
+
+
+def with_baseline(
+    answer: AnsweredForecast, gate: Gate, baselines: Mapping[str, Floats], steps: slice
+) -> AnsweredForecast:
+    """These steps of it, by the baseline that a failed gate names, its quantiles moved along; as it is where it passed."""
+    if gate.is_passed is not False:
+        return replace(answer, gates=(*answer.gates, gate))
+    moved = np.zeros(len(answer.points))
+    moved[steps] = (baselines[gate.fallback] - answer.points)[steps]
+    return AnsweredForecast(
+        answer.points + moved,
+        answer.quantiles + moved,
+        (*answer.gates, gate),
+        gate.fallback,
+    )
+
+
+def covering(
+    answer: AnsweredForecast, scores: ForecastScores, reaches: Sequence[float]
+) -> AnsweredForecast:
+    """With intervals that cover of their own back-test what they say: else so much wider, or narrower, that they do.
+
+    `reaches` are how far each step that came lay from the point, as a share of how far the end of the 80 % interval did.
+    """
+    coverage = None if isnan(scores.coverage_80) else scores.coverage_80
+    gate = coverage_gate(coverage)
+    known = sorted(each for each in reaches if not isnan(each))
+    if gate.is_passed is not False or not known:
+        return replace(answer, gates=(*answer.gates, gate))
+    if known[-1] == 0:
+        exact = Gate(GateName.COVERAGE, is_passed=True, says="all that came was as forecast")
+        return replace(answer, gates=(*answer.gates, exact))
+    asked = known[min(len(known) - 1, int(NOMINAL * len(known)))]
+    factor = min(max(asked, NARROWEST), WIDEST)
+    covered = sum(each <= factor for each in known) / len(known)
+    how = "wide" if factor >= 1 else "wide, which is enough"
+    says = f"{gate.says}; they are {factor:.2g} times as {how}: {covered * 100:.0f} % lay in those"
+    after = Gate(GateName.COVERAGE, COVERED[0] <= covered <= COVERED[1], says)
+    stretched = answer.points + factor * (answer.quantiles - answer.points)
+    return replace(answer, quantiles=stretched, gates=(*answer.gates, after))
+
+
+def reaches_of(actual: Floats, points: Floats, quantiles: Floats) -> Floats:
+    """How far what came lay from each point, over how far the end of its 80 % interval did; NaN where either is not known.
+
+    `quantiles` have levels on their first axis.
+    """
+    side = np.where(actual >= points, quantiles[-1] - points, points - quantiles[0])
+    distance = np.abs(actual - points)
+    reaches: Floats = np.where(
+        distance > 0, distance / np.where(side > 0, side, np.nan), 0.0 * distance
+    )
+    unknown = np.isnan(actual) | np.isnan(quantiles).any(axis=0)
+    beyond = (distance > 0) & (side == 0)
+    return np.where(unknown, np.nan, np.where(beyond, WIDEST * 2, reaches))
+
+
+def totals_gates(
+    days: DayTotals, sums: TotalsAhead, points: Floats, expected: Floats
+) -> tuple[Gate, ...]:
+    """Whether totals came to lie in their intervals, and what the middles of steps come to beside the total."""
+    ahead = min(WEEK_DAYS, days.came.shape[1])
+    came = days.came.cumsum(axis=1)[-JUDGED_TOTALS:, ahead - 1]
+    low, high = (sums.quantiles[-JUDGED_TOTALS:, level, ahead - 1] for level in (0, -1))
+    known = ~np.isnan(came) & ~np.isnan(low)
+    inside = (came >= low - ROUNDING * np.abs(low)) & (came <= high + ROUNDING * np.abs(high))
+    covered = float(inside[known].mean()) if known.any() else None
+    total = coverage_gate(covered)
+    steps = slice(0, ahead * DAY)
+    whole, middles = float(expected[steps].sum()), float(points[steps].sum())
+    parts = parts_gate(whole, [middles])
+    said = f"{counted_days(ahead)} the middles of its hours come to {middles:,.4g}, whole paths to {whole:,.4g}"
+    fallback = "" if parts.is_passed else "totals of whole paths, which no sum of middles is"
+    return (
+        replace(total, says=f"totals of {ahead} days: {total.says}"),
+        replace(parts, says=said, fallback=fallback),
+    )
+
+
+def counted_days(days: int) -> str:
+    """`in 7 days`."""
+    return f"in {days} days" if days > 1 else "in a day"

@@ -1,0 +1,151 @@
+"""Totals of days, forecast as totals: of the hours' own forecast, a smoothed level and a mean, each judged by what came.
+
+Hours are summed to blocks of 24 that end with the history (ADIDA, Nikolopoulos and others 2011). Of a series that has
+days without demand the level is that of Teunter, Syntetos and Babai 2011, which falls while nothing comes.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from apps.economics.forecast.candidates import Ints, smoothed_level
+from apps.economics.forecast.scores import DAY, Floats
+
+WEEK_DAYS = 7
+LEAST_HOURS_OF_DAY = 18
+"""Known ones, for a block to have a total: theirs, scaled to the day."""
+MEAN_DAYS, SHAPE_WEEKS = 28, 4
+SHARPNESS, HALF_LIFE_DAYS, BELIEVED_AFTER = 8, 28, 5
+INTERMITTENT = 0.5
+"""Of days without demand, from which on a level is of how often and how much."""
+SMOOTHING_OF_DAYS = np.array([0.1, 0.2, 0.3, 0.5, 0.7])
+TSB_SIZE, TSB_CHANCE = 0.2, 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class DayTotals:
+    """Totals of days ahead as they would have been forecast at each origin, a day apart, and what came.
+
+    `expected` and `came` are by origin and day ahead; NaN where a day is not known, or lies ahead. `blocks` are the
+    hours of the history by day, `first` is which of them begins at the first origin.
+    """
+
+    blocks: Floats
+    totals: Floats
+    first: int
+    expected: Floats
+    came: Floats
+
+    @property
+    def errors(self) -> Floats:
+        """What came over what was expected."""
+        return self.came - self.expected
+
+
+def day_totals(values: Floats, origin: int, hourly: Floats) -> DayTotals:
+    """`origin` is the hour of the last forecast, `hourly` the sums of the hours' own forecasts by origin and day ahead.
+
+    Origins are a day apart. No expectation depends on a value at its origin or after; some day before the first is known.
+    """
+    count, days = hourly.shape
+    blocks = values[origin % DAY : len(values) - (len(values) - origin) % DAY].reshape(-1, DAY)
+    known = (~np.isnan(blocks)).sum(axis=1)
+    sums = np.nansum(blocks, axis=1) / np.maximum(known, 1) * DAY
+    totals = np.where(known >= LEAST_HOURS_OF_DAY, sums, np.nan)
+    last = origin // DAY
+    first = last - count + 1
+    places = first + np.arange(count)[:, None] + np.arange(days)
+    came = np.where(places < len(totals), totals[np.minimum(places, len(totals) - 1)], np.nan)
+    tried = np.stack([hourly, *_by_level_and_shape(totals, first + np.arange(count), days)])
+    if is_intermittent(totals[:last]):
+        # A job that runs now is none that runs all week: hours say something of the next day alone.
+        tried[0, :, 1:] = tried[1, :, 1:]
+    return DayTotals(blocks[:last], totals[:last], first, _mixed(tried, came), came)
+
+
+def tsb_levels(
+    values: Floats, chance: float, size: float, rates: tuple[float, float] = (TSB_SIZE, TSB_CHANCE)
+) -> Floats:
+    """What a step is expected to have after each of `values`: how often there is any, times how much it is then.
+
+    `rates` are α of the size and β of the chance; `chance` and `size` those before the first. A NaN changes nothing.
+    """
+    levels = np.empty(len(values))
+    for place, value in enumerate(values):
+        if value == value:  # NaN is not equal to itself
+            chance += rates[1] * (float(value > 0) - chance)
+            if value > 0:
+                size += rates[0] * (value - size)
+        levels[place] = chance * size
+    return levels
+
+
+def is_intermittent(totals: Floats) -> bool:
+    """Whether half of the known days or more have no demand, and some have."""
+    known = totals[~np.isnan(totals)]
+    demand = known > 0
+    return bool(demand.any() and demand.mean() <= 1 - INTERMITTENT and (known >= 0).all())
+
+
+def _by_level_and_shape(totals: Floats, origins: Ints, days: int) -> tuple[Floats, Floats]:
+    """By origin and day ahead a smoothed level and the mean of four weeks, each times the shape of the week."""
+    known = np.flatnonzero(~np.isnan(totals[: int(origins[-1])]))
+    begins = int(known[0])
+    levels = _levels(totals[begins:], np.maximum(origins - begins, 1))
+    smoothed, flat = np.empty((len(origins), days)), np.empty((len(origins), days))
+    ahead = np.arange(days) % WEEK_DAYS
+    for row, origin in enumerate(origins):
+        recent = totals[max(begins, origin - MEAN_DAYS) : max(origin, begins + 1)]
+        mean = float(np.nanmean(recent)) if not np.isnan(recent).all() else levels[row]
+        shape = _shape_before(totals, begins, int(origin), mean)[ahead]
+        smoothed[row], flat[row] = levels[row] * shape, mean * shape
+    return smoothed, flat
+
+
+def _levels(totals: Floats, origins: Ints) -> Floats:
+    """Of each origin what was known before it says of a day."""
+    seen = totals[: int(origins[-1])]
+    if not is_intermittent(seen):
+        return smoothed_level(totals, origins, SMOOTHING_OF_DAYS)
+    first = float(seen[seen > 0][0])
+    levels: Floats = tsb_levels(totals, float(totals[0] > 0), first)[origins - 1]
+    return levels
+
+
+def _shape_before(totals: Floats, begins: int, origin: int, mean: float) -> Floats:
+    """Of each weekday from the origin on its share of an ordinary day, of four weeks; shrunk to 1 where weeks are few."""
+    weeks = min(SHAPE_WEEKS, (origin - begins) // WEEK_DAYS)
+    if not weeks or not mean > 0:
+        return np.ones(WEEK_DAYS)
+    block = totals[origin - weeks * WEEK_DAYS : origin].reshape(weeks, WEEK_DAYS)
+    counts = (~np.isnan(block)).sum(axis=0)
+    of_day = np.where(counts > 0, np.nansum(block, axis=0) / np.maximum(counts, 1), mean)
+    shape = np.maximum(of_day, 0.0) / mean
+    plain: Floats = shape / shape.mean() if shape.mean() > 0 else np.ones(WEEK_DAYS)
+    return plain
+
+
+def _mixed(tried: Floats, came: Floats) -> Floats:
+    """The mean of what was tried, each weighed by its errors before: the next day by days, later ones by whole weeks."""
+    mixed = np.empty(came.shape)
+    for begin, end, length in ((0, 1, 1), (1, came.shape[1], min(WEEK_DAYS, came.shape[1]))):
+        missed = np.abs((tried - came)[:, :, :length].sum(axis=2))
+        for origin in range(len(came)):
+            weights = _weights(missed[:, : max(0, origin - length + 1)])
+            mixed[origin, begin:end] = weights @ tried[:, origin, begin:end]
+    return mixed
+
+
+def _weights(missed: Floats) -> Floats:
+    """Of each method, of its absolute errors in order of time; NaN is not known."""
+    ages = np.arange(missed.shape[1])[::-1]
+    counted = np.where(np.isnan(missed[0]), 0.0, 0.5 ** (ages / HALF_LIFE_DAYS))
+    number = (counted > 0).sum()
+    if not number:
+        return np.full(len(missed), 1 / len(missed))
+    losses = np.where(np.isnan(missed), 0.0, missed) @ counted
+    relative = losses / losses.mean() if losses.mean() > 0 else np.ones(len(missed))
+    believed = number / (number + BELIEVED_AFTER)
+    weights = (believed * relative + 1 - believed + 1e-3) ** -SHARPNESS
+    shares: Floats = weights / weights.sum()
+    return shares

@@ -1,0 +1,107 @@
+"""How many GPUs can be held ahead: those in service, and nodes that are entered to come or go; of what scales, the quota."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cached_property
+from itertools import pairwise
+
+from apps.economics.hours import HOUR
+from apps.economics.purchase import PurchaseOption
+from apps.fleet import queries as fleet
+from apps.planning.queries.capacity_places import pools_of
+from apps.planning.queries.gpu_quotas import gpu_quotas
+from apps.planning.queries.series import GPU_HOURS, GPU_MODEL, POOL, SeriesKey
+
+BY_THE_HOUR = frozenset({PurchaseOption.ON_DEMAND, PurchaseOption.SPOT})
+LATELY = timedelta(days=28)
+FURTHEST = timedelta(days=600)
+
+
+@dataclass(frozen=True)
+class RoomAhead:
+    """What bounds the GPUs held of any series from `at` on; the fleet is read once."""
+
+    at: datetime
+    _steps: dict[int, list[tuple[datetime, int]]] = field(default_factory=dict, repr=False)
+
+    def of_hours(self, series: SeriesKey, starts_at: datetime, hours: int) -> list[float]:
+        """GPUs of each hour from `starts_at` on; empty where nothing bounds them."""
+        bounds = [(starts_at + place * HOUR, 1) for place in range(hours)]
+        return self._within(series, bounds)
+
+    def of_days(self, series: SeriesKey, begins: Sequence[datetime]) -> list[float]:
+        """GPU-hours of each day that begins at one of these moments, the last of which only ends the day before."""
+        bounds = [(begin, (end - begin) // HOUR) for begin, end in pairwise(begins)]
+        return self._within(series, bounds)
+
+    def _within(self, series: SeriesKey, spans: Sequence[tuple[datetime, int]]) -> list[float]:
+        """The GPUs at the beginning of each span, times its hours."""
+        pools = self._pools_of(series)
+        if not pools or any(self._bound(pool) is None for pool in pools):
+            return []
+        changes = sorted(change for pool in pools for change in self._bound(pool) or ())
+        found, there, place = [], 0, 0
+        for begin, hours in spans:
+            while place < len(changes) and changes[place][0] <= begin:
+                there += changes[place][1]
+                place += 1
+            found.append(float(there * hours))
+        return found if any(found) else []
+
+    def _pools_of(self, series: SeriesKey) -> frozenset[int]:
+        if series.measure != GPU_HOURS:
+            return frozenset()
+        if series.dimension == POOL:
+            known = pools_of(int(series.key), "")
+            return known & frozenset(self._gpu_pools)
+        if series.dimension == GPU_MODEL:
+            return pools_of(None, series.key) & frozenset(self._gpu_pools)
+        return frozenset(self._gpu_pools)
+
+    @cached_property
+    def _gpu_pools(self) -> frozenset[int]:
+        return frozenset(pool.id for pool in fleet.pools().values() if not pool.counts_cores)
+
+    @cached_property
+    def _lives(self) -> dict[int, list[fleet.NodeFact]]:
+        by_pool: dict[int, list[fleet.NodeFact]] = defaultdict(list)
+        for node in fleet.nodes_lived(self.at - LATELY, self.at + FURTHEST):
+            by_pool[node.pool_id].append(node)
+        return by_pool
+
+    @cached_property
+    def _quotas(self) -> dict[int, int]:
+        """The least quota that a pool counts against."""
+        least: dict[int, int] = {}
+        for quota in gpu_quotas():
+            for pool_id in quota.pool_ids:
+                least[pool_id] = min(quota.most_gpus, least.get(pool_id, quota.most_gpus))
+        return least
+
+    def _bound(self, pool_id: int) -> list[tuple[datetime, int]] | None:
+        """When GPUs come and go, by the moment; None where more of them are started as they are asked for."""
+        if pool_id not in self._steps:
+            lives = self._lives.get(pool_id, [])
+            if not self._scales(pool_id, lives):
+                changes = [(node.lived_from, node.units) for node in lives]
+                changes += [
+                    (node.lived_to, -node.units)
+                    for node in lives
+                    if node.lived_to < self.at + FURTHEST
+                ]
+                self._steps[pool_id] = changes
+            elif pool_id in self._quotas:
+                self._steps[pool_id] = [(self.at - LATELY, self._quotas[pool_id])]
+            else:
+                return None
+        return self._steps[pool_id]
+
+    def _scales(self, pool_id: int, lives: Sequence[fleet.NodeFact]) -> bool:
+        """Whether it is rented by the hour, and nodes of it came or went in the last four weeks, or it has none now."""
+        if fleet.pools()[pool_id].purchase_option not in BY_THE_HOUR:
+            return False
+        return not lives or any(
+            node.lived_from > self.at - LATELY or node.lived_to <= self.at for node in lives
+        )

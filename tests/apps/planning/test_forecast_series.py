@@ -98,11 +98,10 @@ def test_the_forecast_is_the_one_of_economics_and_a_gap_stays_a_gap(file: Path) 
     answered = forecast_fields(known_values().tolist(), 48)
     assert [point["value"] for point in found["points"]] == answered["points"]
     assert [point["q10"] for point in found["points"]] == answered["quantiles"][0]
-    assert found["method"] == answered["method"]
     assert [gate for gate in found["gates"] if gate["name"] != "capacity"] == answered["gates"]
     assert found["totals"][-1]["value"] == pytest.approx(sum(answered["expected"]))
     assert found["points"][0]["hour"] == "2026-03-22T00:00:00+00:00"
-    assert (found["method"], found["refusal"]) == ("weighted_median", "")
+    assert found["refusal"] == ""
     assert (found["observed_hours"], found["imported_hours"]) == (HOURS - 31, HOURS - 31)
     assert sum(found["weights"].values()) == pytest.approx(1, abs=1e-5)
     day, *_ = found["backtests"]

@@ -70,10 +70,19 @@ def daily_forecast_fields(
                 DailyScenarios(flat, None), ends, is_mean=is_mean, has_interval=False
             ),
         }
+    planned, made_fields = _planned(known, made, effects)
+    months = _months(planned, ends, is_mean=is_mean, has_interval=True)
+    return fields | made_fields | {"months": months}
+
+
+def _planned(
+    known: Floats, made: DailyScenarios, effects: Sequence[DayEffect]
+) -> tuple[DailyScenarios, dict[str, Any]]:
+    """The scenarios with their gates passed and with events, and what is kept of them."""
     judged = _judged(known)
     answer = _answered(known, made, judged)
     planned = DailyScenarios(_with_effects(answer.quantiles, effects), made.shift)
-    return fields | {
+    return planned, {
         "method": "baseline" if answer.baseline else "level_scenarios",
         "refusal": "",
         "backtests": [
@@ -87,7 +96,6 @@ def daily_forecast_fields(
         "gates": serialize_gates(answer.gates),
         "paths": planned.totals.astype("<f4").tobytes(),
         "shift": made.shift and serialize_shift(made.shift.day, made.shift.effect),
-        "months": _months(planned, ends, is_mean=is_mean, has_interval=True),
     }
 
 

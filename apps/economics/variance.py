@@ -1,7 +1,8 @@
-"""What changed a number: the parts add up to its change exactly (LMDI, Ang 2005)."""
+"""What changed a number: the parts add up to its change exactly (LMDI, Ang 2005; of a period's cost Bennet 1920)."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from math import log, log1p
 
 
@@ -69,57 +70,96 @@ class PeriodCost:
         return rated + self.commitment_micros + self.other_micros
 
 
-CAUSES = ("price", "volume", "mix", "efficiency", "commitments", "other")
+CAUSES = ("price", "capacity", "use", "mix", "commitments", "other")
+
+
+@dataclass(frozen=True, slots=True)
+class _RateMove:
+    """Two periods of a cell: time paid for and its rate in each, and what was charged without any time."""
+
+    times: tuple[int, int]
+    rates: tuple[Fraction, Fraction]
+    without_time: int
 
 
 def cost_variance(before: PeriodCost, after: PeriodCost) -> dict[str, int]:
     """What each of CAUSES moved the cost by, in whole micro-units; they sum to its change exactly.
 
-    volume: useful time, of all cells. mix: its shares of the cells, with cells that came or went.
-    efficiency: time paid for each useful one. price: the rates per time. By LMDI (Ang 2005).
+    price: the rates, each over the mean of both periods' time. The rest of what the cells moved by is their time at the
+    mean of both periods' rates (Bennet 1920): of it, more or less time in all at the mean rate is capacity, as far as the
+    useful time moved with it, and use beyond that; and which cells it is on is mix. So capacity that stood has neither,
+    whatever the work on it did.
     """
-    useful_before = sum(cell.useful_milliseconds for cell in before.capacity.values())
-    useful_after = sum(cell.useful_milliseconds for cell in after.capacity.values())
-    moved = dict.fromkeys(CAUSES[:4], 0.0)
-    for key in before.capacity.keys() | after.capacity.keys():
-        was = before.capacity.get(key, NO_CAPACITY)
-        now = after.capacity.get(key, NO_CAPACITY)
-        for cause, effect in _cell_effects(was, now, useful_before, useful_after).items():
-            moved[cause] += effect
+    moves = [
+        _rate_move(before.capacity.get(key, NO_CAPACITY), after.capacity.get(key, NO_CAPACITY))
+        for key in before.capacity.keys() | after.capacity.keys()
+    ]
+    price = sum((_price_effect(move) for move in moves), Fraction())
+    quantity = sum((_step(move.times) * _mean(move.rates) for move in moves), Fraction())
+    paid = sum((_mean(move.times) for move in moves), Fraction())
+    spent = sum((_mean(move.times) * _mean(move.rates) for move in moves), Fraction())
+    rate = spent / paid if paid else Fraction()
+    wanted, unused = _time_moves(before, after)
+    moved = {
+        "price": price,
+        "capacity": wanted * rate,
+        "use": unused * rate,
+        "mix": quantity - (wanted + unused) * rate,
+    }
     causes = {cause: round(effect) for cause, effect in moved.items()}
+    largest = max(moved, key=lambda cause: abs(causes[cause]))
+    # What rounding to whole micro-units leaves over goes where it shows least.
+    change = sum(cell.rated_micros for cell in after.capacity.values()) - sum(
+        cell.rated_micros for cell in before.capacity.values()
+    )
+    causes[largest] += change - sum(causes.values())
     causes["commitments"] = after.commitment_micros - before.commitment_micros
     causes["other"] = after.other_micros - before.other_micros
-    largest = max(CAUSES[:4], key=lambda cause: abs(causes[cause]))
-    # What rounding to whole micro-units leaves over goes where it shows least.
-    causes[largest] += after.micros - before.micros - sum(causes.values())
     return causes
 
 
-def _cell_effects(
-    was: CapacityCost, now: CapacityCost, useful_before: int, useful_after: int
-) -> dict[str, float]:
-    """The effects on one cell, which sum to its change."""
-    change = float(now.rated_micros - was.rated_micros)
-    if NO_CAPACITY in (was, now):
-        there = was if now == NO_CAPACITY else now
-        if not there.useful_milliseconds:
-            return {"efficiency": change}
-        return {"mix" if useful_before and useful_after else "volume": change}
-    if min(was.rated_micros, now.rated_micros, was.milliseconds, now.milliseconds) <= 0:
-        return {"price": change}
-    if min(was.useful_milliseconds, now.useful_milliseconds) <= 0:
-        return effects(
-            {"efficiency": was.milliseconds, "price": was.rated_micros / was.milliseconds},
-            {"efficiency": now.milliseconds, "price": now.rated_micros / now.milliseconds},
+def _rate_move(was: CapacityCost, now: CapacityCost) -> _RateMove:
+    """A period without time goes by the rate of the other: a cell that came or went has no price effect."""
+    rates = [
+        Fraction(cell.rated_micros, cell.milliseconds) if cell.milliseconds else None
+        for cell in (was, now)
+    ]
+    known = [rate for rate in rates if rate is not None] or [Fraction()]
+    first, last = (
+        known[place] if rate is None else rate for place, rate in ((0, rates[0]), (-1, rates[1]))
+    )
+    left = [0 if cell.milliseconds else cell.rated_micros for cell in (was, now)]
+    return _RateMove((was.milliseconds, now.milliseconds), (first, last), left[1] - left[0])
+
+
+def _price_effect(move: _RateMove) -> Fraction:
+    return _step(move.rates) * _mean(move.times) + move.without_time
+
+
+def _step(pair: tuple[int, int] | tuple[Fraction, Fraction]) -> Fraction:
+    return Fraction(pair[1] - pair[0])
+
+
+def _mean(pair: tuple[int, int] | tuple[Fraction, Fraction]) -> Fraction:
+    return Fraction(pair[0] + pair[1]) / 2
+
+
+def _time_moves(before: PeriodCost, after: PeriodCost) -> tuple[Fraction, Fraction]:
+    """By how much the time paid for moved with the useful time, at the use of before, and by how much beyond that."""
+    (paid_before, useful_before), (paid_after, useful_after) = (
+        (
+            sum(cell.milliseconds for cell in period.capacity.values()),
+            sum(cell.useful_milliseconds for cell in period.capacity.values()),
         )
-    return effects(_cell_factors(was, useful_before), _cell_factors(now, useful_after))
-
-
-def _cell_factors(cell: CapacityCost, useful_milliseconds: int) -> dict[str, float]:
-    """Their product is what the cell cost."""
-    return {
-        "volume": useful_milliseconds,
-        "mix": cell.useful_milliseconds / useful_milliseconds,
-        "efficiency": cell.milliseconds / cell.useful_milliseconds,
-        "price": cell.rated_micros / cell.milliseconds,
-    }
+        for period in (before, after)
+    )
+    moved = Fraction(paid_after - paid_before)
+    if not paid_before:
+        return (moved, Fraction()) if useful_after else (Fraction(), moved)
+    needed = (
+        Fraction(useful_after * paid_before, useful_before)
+        if useful_before
+        else Fraction(paid_before)
+    )
+    wanted = max(min(needed - paid_before, max(moved, 0)), min(moved, 0))
+    return Fraction(wanted), moved - wanted

@@ -163,14 +163,20 @@ def joined(parts: Sequence[str]) -> str:
 OPTIONS = {"on_demand": "On demand", "spot": "Spot", "reserved": "Reserved", "owned": "Owned"}
 """How machines are bought."""
 CAUSE_WORDS = {
-    "volume": ("Volume", "more or fewer useful hours"),
-    "mix": ("Mix", "the same hours on dearer or cheaper pools; pools that came or went"),
-    "efficiency": ("Efficiency", "hours paid for each useful one"),
     "price": ("Price", "rates per hour, before commitments"),
+    "capacity": ("Capacity", "GPU-hours paid for, as far as the work moved with them"),
+    "use": ("Use", "GPU-hours paid for that the work did not move with: more or less idle"),
+    "mix": ("Mix", "the same hours on dearer or cheaper pools; pools that came or went"),
     "commitments": ("Commitments", "what they take off, what of them is unused or paid upfront"),
     "other": ("Other charges", "charges without device time, and idle that was shared out"),
 }
 """What moves a cost, by `apps.economics.variance.CAUSES`, in the order they are told, each explained."""
+
+OLD_CAUSE_WORDS = CAUSE_WORDS | {
+    "volume": ("Volume", "more or fewer useful hours"),
+    "efficiency": ("Efficiency", "hours paid for each useful one"),
+}
+"""With those of reviews that were frozen while use was told by them."""
 
 
 def option_words(option: str) -> str:

@@ -83,9 +83,11 @@ EXPLORED = answered(
         },
         "totals": _EXPLORED,
         "variance": {
-            **dict.fromkeys(("before", "after", "price", "volume", "mix", "efficiency"), _AMOUNT),
+            **dict.fromkeys(("before", "after", "price", "capacity", "use", "mix"), _AMOUNT),
             "commitments": _AMOUNT,
             "other": _AMOUNT,
+            "volume": _AMOUNT,
+            "efficiency": _AMOUNT,
             "before_unpriced_hours": 0.0,
             "after_unpriced_hours": 1.0,
         },

@@ -43,6 +43,7 @@ from apps.web.rest.money import MoneyOut, hours_of, money_of
 from apps.web.rest.tables import CsvRenderer
 from apps.web.rest.views import RestView
 
+FORMER_NAMES = {"volume": "capacity", "efficiency": "use"}
 SINGLE = ("window", "basis", "cost", "compare")
 
 
@@ -98,16 +99,19 @@ class ExploredOut(ExploredSumsOut):
 class VarianceOut(serializers.Serializer[Any]):
     """Why the window cost more or less: the causes sum to `after` − `before` exactly.
 
-    price: rates per hour. volume: useful hours. mix: which capacity they were on. efficiency: hours
-    paid for each useful one. commitments: discounts, unused and upfront. other: charges without
-    device time.
+    price: rates per hour. capacity: hours paid for, as far as the work moved with them. use: those that it did not
+    move with, which is more or less idle. mix: which pools they were on. commitments: discounts, unused and upfront.
+    other: charges without device time. volume and efficiency are former names of
+    capacity and use, with the same amounts: add up one pair or the other.
     """
 
     before = MoneyOut()
     after = MoneyOut()
     price = MoneyOut()
-    volume = MoneyOut()
+    capacity = MoneyOut()
+    use = MoneyOut()
     mix = MoneyOut()
+    volume = MoneyOut()
     efficiency = MoneyOut()
     commitments = MoneyOut()
     other = MoneyOut()
@@ -273,7 +277,9 @@ def _variance_answer(reading: CostQuestion, currency: str) -> dict[str, Any] | N
 
 
 def _cause_amounts(found: CostVariance, currency: str) -> dict[str, Any]:
-    amounts = {"before": found.before_micros, "after": found.after_micros, **found.causes}
+    causes = found.causes
+    amounts = {"before": found.before_micros, "after": found.after_micros, **causes}
+    amounts |= {name: causes[cause] for name, cause in FORMER_NAMES.items()}
     unpriced_before, unpriced_after = found.unpriced_milliseconds
     return {
         **{name: money_of(micros, currency) for name, micros in amounts.items()},

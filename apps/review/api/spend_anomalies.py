@@ -116,7 +116,7 @@ EXAMPLE: dict[str, Any] = {
     "strictness": 1.0,
     "parts": [
         {"name": "price", "amount": dollars("0.000000")},
-        {"name": "volume", "amount": dollars("3640.000000")},
+        {"name": "capacity", "amount": dollars("3640.000000")},
     ],
     "drivers": [
         {"dimension": "user", "name": "ada", "amount": dollars("3640.000000")},

@@ -18,9 +18,9 @@ VARIANCE = WeekVariance(
     41_302_170_000,
     {
         "price": 302_170_000,
-        "volume": 1_350_000_000,
+        "capacity": 1_350_000_000,
         "mix": -90_000_000,
-        "efficiency": -110_000_000,
+        "use": -110_000_000,
         "commitments": 0,
         "other": 0,
     },

@@ -26,7 +26,7 @@ from apps.review.queries.spend_series import SpendSeries, SubjectOfSpend, subjec
 
 DAYS_BEFORE = 28
 MOST_DRIVERS = 5
-CAPACITY_PARTS = ("price", "volume", "mix", "efficiency", "commitments")
+CAPACITY_PARTS = ("price", "capacity", "use", "mix", "commitments")
 CHARGE_PARTS = {"api": "api", "credit": "credits"}
 CHARGES = "charges"
 EXPLAINS = 0.8

@@ -8,8 +8,10 @@ from apps.show.time import day, weekday
 
 PARTS = {
     "price": ("Price", "what an hour of each pool costs before commitments"),
+    "capacity": ("Capacity", "GPU-hours paid for, as far as the work moved with them"),
+    "use": ("Use", "GPU-hours paid for that the work did not move with: idle time"),
+    "mix": ("Mix", "in which pools the hours were, with pools that came or went"),
     "volume": ("Volume", "GPU-hours that were active, or that nothing was observed of"),
-    "mix": ("Mix", "in which pools the work ran, with pools that came or went"),
     "efficiency": ("Efficiency", "hours paid for each that was active: idle time"),
     "commitments": ("Commitments", "what they take off the price, and what nobody used of them"),
     "api": ("API calls", "calls to model APIs"),

@@ -58,7 +58,7 @@ def test_the_list_says_how_much_more_of_whom_and_what_drove_it(red: int) -> None
         "10",
         "open",
     )
-    assert row["mostly"].startswith("volume (")
+    assert row["mostly"].startswith("capacity (")
     assert float(row["excess"]) > 3_000
 
 

@@ -69,7 +69,8 @@ def test_another_period_stands_beside_with_what_made_the_difference(everyone: Ca
     assert rows["=Research"]["before_cost"]["amount"] == "24.580000"
     assert rows["=Research"]["change"]["amount"] == "24.580000"
     assert rows["Secret project"]["before_cost"]["amount"] == "0.000000"
-    assert causes["volume"]["amount"] == "36.870000"
+    assert causes["capacity"]["amount"] == "36.870000"
+    assert (causes["volume"], causes["efficiency"]) == (causes["capacity"], causes["use"])
     assert (causes["before"]["amount"], causes["after"]["amount"]) == ("24.580000", "61.450000")
     assert answer["meta"]["compared_with"]["starts_at"] == "2026-03-02T00:00:00Z"
 

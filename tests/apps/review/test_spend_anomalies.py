@@ -96,7 +96,7 @@ def test_a_workloads_jump_is_one_anomaly_of_it_seen_in_all_that_it_is_a_part_of(
         assert sum(each["micros"] for each in drivers["rows"]) == found.excess_micros
     assert sum(each["micros"] for each in found.parts) == found.excess_micros
     parts = {each["name"]: each["micros"] for each in found.parts}
-    assert parts["volume"] == pytest.approx(found.excess_micros, rel=0.01)
+    assert parts["capacity"] == pytest.approx(found.excess_micros, rel=0.01)
     by = {each["dimension"]: each["rows"] for each in found.drivers}
     assert by["user"][0]["name"] == "llm-user"
 

@@ -36,7 +36,7 @@ from apps.show.amounts import change, counted, per_cent, points
 from apps.show.money import bridged, short_amount, signed_amount
 from apps.show.sparkline import sparkline
 from apps.show.waterfall import waterfall
-from apps.show.words import CAUSE_WORDS
+from apps.show.words import OLD_CAUSE_WORDS
 
 TABLES_OF: Mapping[str, tuple[str, ...]] = {
     VARIANCE: ("teams",),
@@ -162,10 +162,10 @@ def cause_rows(variance: WeekVariance, currency: str) -> list[tables.CauseOfChan
     before, after = variance.before_micros, variance.after_micros
     if before is None or after is None or not variance.causes:
         return []
-    names = [name for name in CAUSE_WORDS if name in variance.causes]
+    names = [name for name in OLD_CAUSE_WORDS if name in variance.causes]
     amounts = bridged(before, [variance.causes[name] for name in names], after, currency)
     return [
-        tables.CauseOfChange(*CAUSE_WORDS[name], micros)
+        tables.CauseOfChange(*OLD_CAUSE_WORDS[name], micros)
         for name, micros in zip(names, amounts, strict=True)
     ]
 

@@ -1,4 +1,4 @@
-"""Why a period cost more or less than another: price, volume, mix, efficiency, commitments."""
+"""Why a period cost more or less than another: price, capacity, use of it, mix, commitments."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass

@@ -112,10 +112,10 @@ def _forecast(week: ReviewWeek, zone: str, came: tuple[WeekCost, int]) -> Foreca
 def forecast_variance(
     forecast: int, hours: SpanForecast | None, came: int | None, held_ms: int
 ) -> WeekVariance:
-    """Price and volume of what came against what was forecast; they sum to the difference exactly.
+    """Price and capacity of what came against what was forecast; they sum to the difference exactly.
 
     A forecast tells spend and the GPU-hours that jobs hold, not by pool and not what of them is
-    useful: mix, efficiency and what nobody held are within price, the cost of an hour held. Without forecast GPU-hours it is one difference.
+    useful: mix and what nobody held are within price, the cost of an hour held. Without forecast GPU-hours it is one difference.
     """
     if came is None:
         return WeekVariance(forecast, None)
@@ -127,4 +127,4 @@ def forecast_variance(
         for micros, ms in ((forecast, forecast_ms), (came, held_ms))
     )
     causes = cost_variance(before, after)
-    return WeekVariance(forecast, came, {name: causes[name] for name in ("price", "volume")})
+    return WeekVariance(forecast, came, {name: causes[name] for name in ("price", "capacity")})

@@ -55,7 +55,7 @@ from apps.show.document import (
 )
 from apps.show.money import bridged, full_amount, short_amount, signed_amount, whole_amount
 from apps.show.time import period, weekday
-from apps.show.words import CAUSE_WORDS
+from apps.show.words import OLD_CAUSE_WORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,12 +219,12 @@ def _causes(variance: WeekVariance, currency: str) -> DocumentBars | Paragraph:
         return Paragraph(
             "What moved it since the week before is not known: of one of the two the cost is not."
         )
-    causes = {key: variance.causes[key] for key in CAUSE_WORDS if key in variance.causes}
+    causes = {key: variance.causes[key] for key in OLD_CAUSE_WORDS if key in variance.causes}
     parts = dict(zip(causes, bridged(start, list(causes.values()), end, currency), strict=True))
     most = max(map(abs, parts.values()), default=0)
     bars = [
         DocumentBar(
-            CAUSE_WORDS[key][0],
+            OLD_CAUSE_WORDS[key][0],
             abs(micros) / most if most else 0.0,
             signed_amount(micros, currency),
             is_marked=micros > 0,

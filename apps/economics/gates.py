@@ -22,6 +22,8 @@ class GateName(StrEnum):
     COVERAGE = "coverage"
     HISTORY = "history"
     PARTS = "parts"
+    PRE_TREND = "pre_trend"
+    PLACEBO = "placebo"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,33 +1,54 @@
-"""What a change saved, measured afterwards: what the work since would have cost as before, less what it was charged.
+"""What a change saved, measured afterwards: an interrupted time series of what a unit of work costs.
 
-Amounts are micro-units of one currency; days are ordinals of local days. How sure it is, simulated: docs/decisions/0205.
+Amounts are micro-units of one currency; days are ordinals of local days. How sure it is, simulated: docs/decisions/0274.
 """
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import floor, inf, log, pow, sqrt
+from math import exp, inf, log, sqrt
 from statistics import NormalDist, fmean
 
 from apps.economics.changes import WEEK
+from apps.economics.cost_volume import (
+    FOLLOWS_FROM,
+    KNOWN_WITHIN,
+    CostDay,
+    following_share,
+    high_quantile,
+    is_beyond,
+    mean_work,
+    per_day,
+    per_unit,
+)
+from apps.economics.gates import Gate, failed_gates
 from apps.economics.moves.saving import MONTH_HOURS, SavingRange
+from apps.economics.saving_gates import gated_step
+from apps.economics.step_effect import HIGH, SeriesPoint, StepEffect, step_effect, step_error
 
-BEFORE_DAYS, WINDOW_DAYS = 56, 28
-"""Days that a change is held against, and days after it until the verdict."""
+BEFORE_DAYS, WINDOW_DAYS = 84, 28
+"""Days that a change is held against, and days after it until the first verdict."""
+FULL_DAYS, LONGEST_DAYS = 84, 182
+"""Days after it of the main verdict; and until when it is looked at again where that cannot be told."""
+LATER_LOOKS = 1.2
+"""By how much an interval is widened that is looked at again after the main verdict: chance has had its try."""
 FEWEST_BEFORE, FEWEST_AFTER = 14, 21
 LEAST_PART = 0.5
 """Of the low end of what was promised, for the work that was done since: less is no success."""
-FOLLOWS_FROM = 0.95
-"""Cost that surely moves by less than this share of what work moves by does not follow it."""
-KNOWN_WITHIN, SAME_VOLUME = 0.25, 0.1
-"""Of the share of the cost that moves with work; of the logarithm of work."""
-SURE_WITHIN, FAR_VOLUME = 0.05, 2.0
-"""Work that doubled or halved lies outside of what the days before can say, unless cost follows it as surely as this."""
-LEAST_SPREAD = 1e-6
-"""Of the logarithm of a day's work: less is work that stood still."""
-HIGH = 0.95
+LEAST_INDEX = 0.1
+"""Of the mean of its span: where a day costs less, amounts are held against each other, and not their logarithms."""
+FEWEST_TWIN = 28
+"""Days on both sides together that a twin needs in common with what was changed."""
 DAY_HOURS = 24
+
+
+class SavingMethod(StrEnum):
+    """How a saving is measured."""
+
+    SERIES = (
+        "interrupted time series: generalised least squares with a trend, weekdays and AR(1) noise"
+    )
+    CONTROLLED = "interrupted time series with a control: the ratio to work that was not touched, by generalised least squares with a trend, weekdays and AR(1) noise"
 
 
 class UnknownSaving(StrEnum):
@@ -56,21 +77,12 @@ class SavingStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class CostDay:
-    """A settled day: what was charged, and the work it was for (requests, tokens, GPU-hours; the same every day where
-    cost alone is held against cost)."""
-
-    day: int
-    micros: float
-    work: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
 class RealisedSaving:
     """Over the days since that could be measured. `low` and `high` are the 5th and 95th percentile of `micros`.
 
     `following` is the share of the cost before that moves with the work: 1 is a cost per unit, 0 one that stands.
-    `before_micros` is what a day cost before, on average.
+    `before_micros` is what a day cost before, on average. `step` is what the cost moved by at the change, beside its own
+    trend: a logarithm, or where `is_amount` a part of `before_micros`. `doubt` is how much of `micros` gates that failed leave open.
     """
 
     days: int
@@ -81,6 +93,13 @@ class RealisedSaving:
     low: float
     high: float
     following: float
+    step: StepEffect
+    is_amount: bool
+    method: SavingMethod
+    gates: tuple[Gate, ...]
+    doubt: float
+    seen: tuple[int, ...]
+    first: int
 
     @property
     def micros(self) -> float:
@@ -90,69 +109,205 @@ class RealisedSaving:
     @property
     def month(self) -> SavingRange:
         """A month of MONTH_HOURS of it: the ends, and what was measured between them."""
-        scale = MONTH_HOURS / DAY_HOURS / self.days
-        return SavingRange(*(round(end * scale) for end in (self.low, self.micros, self.high)))
+        return SavingRange(
+            *(round(end * self._a_month) for end in (self.low, self.micros, self.high))
+        )
 
     @property
     def work_ratio(self) -> float:
         """What the work since would have cost over what as many days cost before."""
         return self.counterfactual_micros / (self.before_micros * self.days)
 
+    def widened(self, factor: float) -> tuple[float, float]:
+        """The ends, so many times as far from what was measured."""
+        low, high = (self.micros + factor * (end - self.micros) for end in (self.low, self.high))
+        return low, high
+
+    def share_of(self, month_micros: float) -> float:
+        """A saving a month as a part of what the work since would have cost; infinite where that would be nothing."""
+        would = self.counterfactual_micros * self._a_month
+        return month_micros / would if would > 0 else inf
+
+    def told_with(self, days: int) -> float:
+        """The least saving, as a part of the cost, that so many days since would tell from none."""
+        days_seen = (
+            *(day for day in self.seen if day < self.first),
+            *range(self.first, self.first + days),
+        )
+        error = step_error(days_seen, self.first, memory=self.step.memory, noise=self.step.noise)
+        reach = NormalDist().inv_cdf(HIGH) * error * looks_factor(days)
+        return reach if self.is_amount else 1 - exp(-reach)
+
+    @property
+    def _a_month(self) -> float:
+        return MONTH_HOURS / DAY_HOURS / self.days
+
 
 def saving_since(
-    before: Sequence[CostDay], after: Sequence[CostDay]
+    before: Sequence[CostDay], after: Sequence[CostDay], twin: Sequence[CostDay] = ()
 ) -> RealisedSaving | UnknownSaving:
-    """What the days after cost less than they would have as before, same weekdays held against each other.
+    """What the days after cost less than they would have, had the cost of a unit gone on as it went before.
 
-    The counterfactual of a day is the unit cost of its weekday before × its work, so that a fall in volume saves nothing.
-    Only where the days before say surely that less than FOLLOWS_FROM of the cost moves with the work (machines that are held
-    whatever comes), it is the weekday's mean cost + what more work costs by their slope, by least squares. The interval is
-    of the residuals of both spans, their long-run variance by Newey and West (1987) with a Bartlett window, and of the slope.
+    log(cost ÷ what the work would have cost at the unit cost of before) = a + b·t + weekdays + d·1{t ≥ T} + e, with AR(1)
+    noise: so a fall in volume saves nothing, nor does a trend that goes on. Only where the days before say surely that less
+    than FOLLOWS_FROM of the cost moves with the work (machines that are held whatever comes), what it would have cost is the
+    weekday's mean + what more work costs by their slope. With a `twin` (work that was not touched, over the same days) the
+    logarithm is of the ratio to it. Where a day's cost is next to nothing, amounts stand in the place of logarithms.
     """
     refused = _why_unknown(before, after)
     if refused is not None:
         return refused
-    share, error = _following(before)
-    if _is_beyond(_mean_work(after) / _mean_work(before), share, error):
+    share, error = following_share(before)
+    if is_beyond(mean_work(after) / mean_work(before), share, error):
         return UnknownSaving.VOLUME_MOVED
     is_known = error <= KNOWN_WITHIN
-    follows = not is_known or share + _quantile(len(before) - 2) * error >= FOLLOWS_FROM
+    follows = not is_known or share + high_quantile(len(before) - 2) * error >= FOLLOWS_FROM
     following = 1.0 if follows else max(0.0, share)
-    as_before = _per_unit(before) if follows else _per_day(before, following)
-    counterfactual = sum(as_before(day) for day in after)
-    actual = sum(day.micros for day in after)
+    as_before = per_unit(before) if follows else per_day(before, following)
     bend = 0.0
     if not follows:
-        steeper = _per_day(before, following + error)
-        bend = sum(steeper(day) for day in after) - counterfactual
-    reach = _interval(before, after, as_before, bend)
-    saved = counterfactual - actual
-    return RealisedSaving(
-        days=len(after),
-        before_days=len(before),
-        before_micros=fmean(day.micros for day in before),
-        counterfactual_micros=counterfactual,
-        actual_micros=actual,
-        low=saved - reach,
-        high=saved + reach,
-        following=following,
-    )
+        steeper = per_day(before, following + error)
+        base = sum(map(as_before, after))
+        bend = (sum(map(steeper, after)) - base) / base if base > 0 else inf
+    return _measured(before, after, twin, as_before, following, bend)
 
 
 def judge_saving(
     measured: RealisedSaving | UnknownSaving, promise: SavingRange, *, days_since: int
 ) -> SavingStatus:
-    """What is said of a change made so many whole days ago; once, at the end of the window, so that chance has one try.
+    """What is said of a change made so many whole days ago.
 
     Verified: the interval lies above 0, and LEAST_PART of the promise's low end is reached, for the work that was done.
+    Failed: the interval lies below the promise's low end. Else it is not known: so where a gate failed, but of an effect beside which that is small. Before and after
+    FULL_DAYS the interval is widened (`looks_factor`), so that chance has about one try.
     """
     if days_since < WINDOW_DAYS:
         return SavingStatus.TOO_EARLY
     if isinstance(measured, UnknownSaving) or measured.days < FEWEST_AFTER:
         return SavingStatus.UNKNOWN
-    least = LEAST_PART * max(0, promise.low) * measured.work_ratio
-    is_kept = measured.low > 0 and measured.month.likely >= least
-    return SavingStatus.VERIFIED if is_kept else SavingStatus.FAILED
+    low, high = measured.widened(looks_factor(days_since))
+    low, high = low - measured.doubt, high + measured.doubt
+    promised = max(0.0, promise.low * measured.work_ratio)
+    if low > 0 and measured.month.likely >= LEAST_PART * promised:
+        return SavingStatus.VERIFIED
+    month_high = high * MONTH_HOURS / DAY_HOURS / measured.days
+    return SavingStatus.FAILED if month_high < promised or high <= 0 else SavingStatus.UNKNOWN
+
+
+def looks_factor(days_since: int) -> float:
+    """By how much the interval is widened after so many days: as O'Brien and Fleming (1979) until FULL_DAYS, and a little later."""
+    if days_since < FULL_DAYS:
+        return sqrt(FULL_DAYS / days_since)
+    return 1.0 if days_since < FULL_DAYS + WEEK else LATER_LOOKS
+
+
+def what_it_takes(measured: RealisedSaving, promise: SavingRange, *, days_since: int) -> str:
+    """What it would take to tell, of one that cannot be told yet, in a sentence."""
+    failed = failed_gates(measured.gates)
+    if failed:
+        return (
+            "it takes work that was not touched to hold it against, or weeks before without such a move: "
+            + "; ".join(gate.says for gate in failed)
+        )
+    share = max(measured.share_of(promise.likely * measured.work_ratio), 0.0)
+    for days in range(max(WINDOW_DAYS, days_since + WEEK), LONGEST_DAYS + 1, WEEK):
+        if measured.told_with(days) <= share:
+            return f"it takes about {(days - days_since + WEEK - 1) // WEEK} more weeks to tell {share:.0%} from nothing"
+    least = measured.told_with(LONGEST_DAYS)
+    return (
+        f"more weeks would not tell it: the cost moves so much by itself that in {LONGEST_DAYS // WEEK} weeks no saving below"
+        f" {least:.0%} shows, and {share:.0%} was promised; it takes work that was not touched to hold it against"
+    )
+
+
+def _measured(
+    before: Sequence[CostDay],
+    after: Sequence[CostDay],
+    twin: Sequence[CostDay],
+    as_before: Callable[[CostDay], float],
+    following: float,
+    bend: float,
+) -> RealisedSaving:
+    days, first = (*before, *after), after[0].day
+    scale = fmean(day.micros for day in before)
+    is_amount = not (_is_even(before, as_before) and _is_even(after, as_before))
+    points = _points(days, as_before, scale if is_amount else None)
+    beside = [] if is_amount else _beside(points, twin, first)
+    step = step_effect(beside or points, first)
+    gated = gated_step(beside or points, first, step)
+    actual = sum(day.micros for day in after)
+    reach = NormalDist().inv_cdf(HIGH) * bend
+
+    def saved(of: float) -> float:
+        return -of * scale * len(after) if is_amount else actual * (exp(min(-of, 500.0)) - 1)
+
+    low = saved(step.effect + _together(step.high - step.effect, reach))
+    high = saved(step.effect - _together(step.effect - step.low, reach))
+    return RealisedSaving(
+        days=len(after),
+        before_days=len(before),
+        before_micros=scale,
+        counterfactual_micros=actual + saved(step.effect),
+        actual_micros=actual,
+        low=low,
+        high=high,
+        following=following,
+        step=step,
+        is_amount=is_amount,
+        method=SavingMethod.CONTROLLED if beside else SavingMethod.SERIES,
+        gates=gated.gates,
+        doubt=abs(saved(step.effect + gated.doubt) - saved(step.effect)) if gated.doubt else 0.0,
+        seen=tuple(point.day for point in beside or points),
+        first=first,
+    )
+
+
+def _together(reach: float, other: float) -> float:
+    return sqrt(reach**2 + other**2)
+
+
+def _is_even(days: Sequence[CostDay], as_before: Callable[[CostDay], float]) -> bool:
+    """Whether every day's cost has a logarithm that is no outlier for what it is."""
+    pairs = [(day.micros, as_before(day)) for day in days if day.micros or as_before(day)]
+    if not pairs or min(min(pair) for pair in pairs) <= 0:
+        return False
+    ratios = [cost / would for cost, would in pairs]
+    return min(ratios) >= LEAST_INDEX * fmean(ratios)
+
+
+def _points(
+    days: Sequence[CostDay], as_before: Callable[[CostDay], float], scale: float | None
+) -> list[SeriesPoint]:
+    """Logarithms of each day's cost over what it would have been; with a scale, parts of that by which it is more."""
+    return [
+        SeriesPoint(
+            day.day, log(day.micros / would) if scale is None else (day.micros - would) / scale
+        )
+        for day in days
+        for would in [as_before(day)]
+        if day.micros or would
+    ]
+
+
+def _beside(
+    points: Sequence[SeriesPoint], twin: Sequence[CostDay], first: int
+) -> list[SeriesPoint]:
+    """Logarithms of the ratio to a twin on the days of both; none where they have too few in common, or it says nothing.
+
+    Whether it is the steadier way is asked of the days before alone, where nothing was done yet.
+    """
+    logs = {day.day: log(day.micros / day.work) for day in twin if day.micros > 0 and day.work > 0}
+    both = [
+        SeriesPoint(point.day, point.value - logs[point.day])
+        for point in points
+        if point.day in logs
+    ]
+    old = [point for point in both if point.day < first]
+    if len(both) < FEWEST_TWIN or not FEWEST_BEFORE <= len(old) < len(both) - WEEK:
+        return []
+    alone = [point for point in points if point.day in logs and point.day < first]
+    middle = old[len(old) // 2].day
+    return both if step_effect(old, middle).error < step_effect(alone, middle).error else []
 
 
 def _why_unknown(before: Sequence[CostDay], after: Sequence[CostDay]) -> UnknownSaving | None:
@@ -164,126 +319,3 @@ def _why_unknown(before: Sequence[CostDay], after: Sequence[CostDay]) -> Unknown
         (sum(day.work for day in after) <= 0, UnknownSaving.NO_WORK_AFTER),
     )
     return next((why for is_so, why in checks if is_so), None)
-
-
-def _mean_work(days: Sequence[CostDay]) -> float:
-    return fmean(day.work for day in days)
-
-
-def _is_beyond(moved: float, share: float, error: float) -> bool:
-    """Whether work moved by a factor for which the days before do not say what it would have cost."""
-    if max(moved, 1 / moved) > FAR_VOLUME:
-        return abs(share - 1) + error > SURE_WITHIN
-    return error > KNOWN_WITHIN and abs(log(moved)) > SAME_VOLUME
-
-
-def _following(before: Sequence[CostDay]) -> tuple[float, float]:
-    """Which share of the mean cost moves with the work, and its standard error: infinite where work stood still.
-
-    Over all days, or within weekdays, whichever says that more moves: cost that stands shows in both, while a weekend that
-    is dearer by the unit looks like it over all days alone.
-    """
-    work, cost = _mean_work(before), fmean(day.micros for day in before)
-    days = [(day.work / work - 1, day.micros / cost - 1) for day in before]
-    by_weekday: dict[int, list[tuple[float, float]]] = {}
-    for day, point in zip(before, days, strict=True):
-        by_weekday.setdefault(day.day % WEEK, []).append(point)
-    within = [
-        (work - fmean(work for work, _ in like), cost - fmean(cost for _, cost in like))
-        for like in by_weekday.values()
-        for work, cost in like
-    ]
-    whole, inner = _slope(days, 2), _slope(within, len(by_weekday) + 1)
-    return whole if inner[1] > KNOWN_WITHIN else max(whole, inner)
-
-
-def _slope(points: Sequence[tuple[float, float]], fitted: int) -> tuple[float, float]:
-    """By least squares through the middle, for as many parameters as are fitted; 1 and infinite without any spread."""
-    spread = sum(work**2 for work, _ in points)
-    if spread < LEAST_SPREAD * len(points):
-        return 1.0, inf
-    share = sum(work * cost for work, cost in points) / spread
-    rest = sum((cost - share * work) ** 2 for work, cost in points)
-    return share, sqrt(rest / max(1, len(points) - fitted) / spread)
-
-
-def _per_unit(before: Sequence[CostDay]) -> Callable[[CostDay], float]:
-    """A day's work at the unit cost of its weekday; of all days where one of the weekdays cost something without work."""
-    costs, works = _weekday_sums(before)
-    whole = sum(costs) / sum(works)
-    has_each = not any(cost and not work for cost, work in zip(costs, works, strict=True))
-    units = [
-        cost / work if has_each and work else whole for cost, work in zip(costs, works, strict=True)
-    ]
-    return lambda day: units[day.day % WEEK] * day.work
-
-
-def _per_day(before: Sequence[CostDay], following: float) -> Callable[[CostDay], float]:
-    """The mean cost of a day's weekday, and for each unit of work more than then `following` × the unit cost of all days."""
-    costs, works = _weekday_sums(before)
-    seen = Counter(day.day % WEEK for day in before)
-    slope = following * sum(costs) / sum(works)
-    size = len(before)
-
-    def as_before(day: CostDay) -> float:
-        place = day.day % WEEK
-        count = seen[place]
-        cost, work = (
-            (costs[place] / count, works[place] / count)
-            if count
-            else (sum(costs) / size, sum(works) / size)
-        )
-        return cost + slope * (day.work - work)
-
-    return as_before
-
-
-def _weekday_sums(days: Sequence[CostDay]) -> tuple[list[float], list[float]]:
-    """Cost and work by weekday."""
-    costs, works = [0.0] * WEEK, [0.0] * WEEK
-    for day in days:
-        costs[day.day % WEEK] += day.micros
-        works[day.day % WEEK] += day.work
-    return costs, works
-
-
-def _interval(
-    before: Sequence[CostDay],
-    after: Sequence[CostDay],
-    as_before: Callable[[CostDay], float],
-    bend: float,
-) -> float:
-    """How far the 95th percentile of the saving lies above it."""
-    would, was = sum(map(as_before, after)), sum(day.micros for day in before)
-    kept = sum(day.micros for day in after) / would
-    rest = {day.day: day.micros - kept * as_before(day) for day in after}
-    old = {day.day: day.micros - as_before(day) for day in before}
-    seasons = len({day % WEEK for day in old})
-    variance = _long_run(rest, 1) + (would / was) ** 2 * _long_run(old, seasons) + bend**2
-    return _reach(len(after)) * sqrt(variance)
-
-
-def _long_run(rest: Mapping[int, float], fitted: int) -> float:
-    """The variance of the sum of residuals that go together over days, for as many parameters as were fitted."""
-    lags = _lags(len(rest))
-    total = sum(value * value for value in rest.values())
-    for lag in range(1, lags + 1):
-        both = sum(value * rest[day + lag] for day, value in rest.items() if day + lag in rest)
-        total += 2 * (1 - lag / (lags + 1)) * both
-    return max(0.0, total) * len(rest) / (len(rest) - fitted)
-
-
-def _quantile(freedom: int) -> float:
-    """The 95th percentile of Student's t, by Fisher's expansion (Abramowitz and Stegun 26.7.5)."""
-    normal = NormalDist().inv_cdf(HIGH)
-    return normal + (normal**3 + normal) / (4 * freedom)
-
-
-def _lags(days: int) -> int:
-    return floor(4 * pow(days / 100, 2 / 9))
-
-
-def _reach(days: int) -> float:
-    """The 95th percentile in deviations, for a variance of so few lags of so few days (Kiefer and Vogelsang 2005, Bartlett)."""
-    part = (_lags(days) + 1) / days
-    return 1.6449 + 2.1859 * part + 0.3142 * part**2 - 0.3427 * part**3

@@ -2,23 +2,29 @@
 
 import random
 from dataclasses import replace
-from math import exp
+from math import exp, inf, log
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apps.economics.cost_volume import CostDay
 from apps.economics.moves.saving import SavingRange
 from apps.economics.realised_saving import (
     FEWEST_AFTER,
     WINDOW_DAYS,
-    CostDay,
     RealisedSaving,
+    SavingMethod,
     SavingStatus,
     UnknownSaving,
     judge_saving,
+    looks_factor,
     saving_since,
+    what_it_takes,
 )
+from apps.economics.saving_gates import gated_step
+from apps.economics.step_effect import SeriesPoint
+from bench.savings_realised import SPAN, simulated_days
 
 WEEK = (0.0, 0.02, 0.03, 0.02, 0.0, -0.35, -0.45)
 """Of the logarithm of the work of a day."""
@@ -223,6 +229,132 @@ def test_a_commitment_is_held_against_the_price_on_demand_of_the_same_hours() ->
     after = [CostDay(day, 80.0, worth[day]) for day in range(28, 56)]
     found = saving_since(before, after)
     assert isinstance(found, RealisedSaving)
-    assert found.micros == pytest.approx(sum(worth[28:]) - 28 * 80)
+    # By logarithms: as the part of the middle day, not of the sums.
+    assert found.micros == pytest.approx(sum(worth[28:]) - 28 * 80, rel=0.01)
     unused = saving_since(before, [replace(day, micros=110.0) for day in after])
     assert judge_saving(unused, SavingRange(1, 2, 3), days_since=28) is SavingStatus.FAILED
+
+
+def series(
+    seed: int, *, trend: float = 0.0, effect: float = 0.0, memory: float = 0.0, jump: float = 0.0
+) -> list[CostDay]:
+    """Twelve weeks before and twelve since; `jump` is a step in the middle of those before, that nobody made."""
+    days, _ = simulated_days(seed, memory=memory, trend=trend, effect=effect, noise=0.02)
+    return [
+        replace(day, micros=day.micros * (1 + jump if day.day < SPAN // 2 else 1)) for day in days
+    ]
+
+
+def twelve_weeks(
+    days: list[CostDay], share: float, twin: list[CostDay] | None = None
+) -> tuple[RealisedSaving, SavingStatus]:
+    found = saving_since(days[:SPAN], days[SPAN:], twin or [])
+    assert isinstance(found, RealisedSaving)
+    month = found.before_micros * 730 / 24
+    promise = SavingRange(*(round(part * share * month) for part in (0.8, 1.0, 1.2)))
+    return found, judge_saving(found, promise, days_since=SPAN)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("trend", [-0.002, 0.002])
+def test_a_trend_is_neither_a_saving_nor_hides_one(seed: int, trend: float) -> None:
+    """A unit cost that falls by a fifth of a per cent a day halves nearly every year, and nothing was done."""
+    found, status = twelve_weeks(series(seed, trend=trend), 0.1)
+    assert status is SavingStatus.FAILED
+    assert found.step.slope == pytest.approx(trend, abs=0.0005)
+    found, status = twelve_weeks(series(seed, trend=trend, effect=0.1), 0.1)
+    assert status is SavingStatus.VERIFIED
+    assert share_saved(found) == pytest.approx(0.1, abs=0.025)
+
+
+def test_a_step_before_when_nothing_was_done_makes_it_untold_and_says_what_it_takes() -> None:
+    found, status = twelve_weeks(series(1, jump=0.2), 0.1)
+    assert status is SavingStatus.UNKNOWN
+    assert [gate.name for gate in found.gates if gate.is_passed is False] == ["placebo"]
+    said = what_it_takes(found, SavingRange(1, 2, 3), days_since=SPAN)
+    assert "a step in the middle of the days before" in said
+    # Beside what is more than twice as large it is no reason to doubt.
+    assert twelve_weeks(series(1, jump=0.05, effect=0.4), 0.4)[1] is SavingStatus.VERIFIED
+
+
+def test_a_trend_that_bends_before_is_no_line_to_be_carried_on() -> None:
+    days = [
+        replace(day, micros=day.micros * exp(2.0 * max(0.0, day.day / SPAN - 0.4) ** 2))
+        for day in series(2)
+    ]
+    found, status = twelve_weeks(days, 0.1)
+    assert status is not SavingStatus.VERIFIED
+    assert (found.gates[0].name, found.gates[0].is_passed) == ("pre_trend", False)
+
+
+def test_a_twin_takes_off_what_moved_both() -> None:
+    """What is bought got dearer by a fifth on the day of the change; the change saved a tenth, and the twin nothing."""
+    shared = [1.0 if day < SPAN else 1.2 for day in range(2 * SPAN)]
+    chance = random.Random(4)  # noqa: S311 - a simulation
+    common = [exp(chance.gauss(0, 0.05)) * level for level in shared]
+    days = [replace(day, micros=day.micros * common[day.day]) for day in series(5, effect=0.1)]
+    twin = [replace(day, micros=day.micros * common[day.day] * 3) for day in series(6)]
+    alone, status = twelve_weeks(days, 0.1)
+    assert (alone.method, status) == (SavingMethod.SERIES, SavingStatus.FAILED)
+    beside, status = twelve_weeks(days, 0.1, twin)
+    assert (beside.method, status) == (SavingMethod.CONTROLLED, SavingStatus.VERIFIED)
+    assert share_saved(beside) == pytest.approx(0.1, abs=0.03)
+    # One that says nothing of it, or was seen too rarely, is left.
+    wild = [replace(day, micros=day.micros * exp(chance.gauss(0, 1))) for day in twin]
+    for other in (wild, twin[: SPAN + 3], twin[:10] + twin[SPAN:], twin[SPAN - 6 :]):
+        assert twelve_weeks(days, 0.1, other)[0].method is SavingMethod.SERIES
+
+
+def test_what_falls_to_nothing_is_measured_by_amounts() -> None:
+    days = [replace(day, micros=0.0 if day.day >= SPAN else day.micros) for day in series(7)]
+    found, status = twelve_weeks(days, 1.0)
+    assert (found.is_amount, status) == (True, SavingStatus.VERIFIED)
+    assert share_saved(found) == pytest.approx(1.0)
+    assert found.micros / SPAN == pytest.approx(found.before_micros, rel=0.03)
+    weekends = [
+        replace(day, micros=0.0, work=0.0) if day.day % 7 > 4 else day
+        for day in series(7, effect=0.3)
+    ]
+    found, _ = twelve_weeks(weekends, 0.3)
+    assert (found.is_amount, len(found.seen)) == (False, 120)
+
+
+def test_early_looks_need_more_and_later_ones_a_little_more() -> None:
+    assert [looks_factor(days) for days in (21, 84, 90, 91)] == [2.0, 1.0, 1.0, 1.2]
+    days = series(3, effect=0.05, memory=0.6)
+    found = saving_since(days[:SPAN], days[SPAN : SPAN + 28])
+    assert isinstance(found, RealisedSaving)
+    month = found.before_micros * 730 / 24
+    promise = SavingRange(*(round(part * month) for part in (0.04, 0.05, 0.06)))
+    assert judge_saving(found, promise, days_since=28) is SavingStatus.UNKNOWN
+    said = what_it_takes(found, promise, days_since=28)
+    assert said.startswith("it takes about ")
+    assert found.told_with(84) < found.told_with(35)
+    tiny = SavingRange(1, round(0.0001 * month), round(0.0002 * month))
+    assert "more weeks would not tell it" in what_it_takes(found, tiny, days_since=28)
+
+
+def test_amounts_are_told_apart_with_more_days_too() -> None:
+    chance = random.Random(8)  # noqa: S311 - a simulation
+    days = [CostDay(day, 100.0 * (chance.random() < 0.5), 1.0) for day in range(2 * SPAN)]
+    found = saving_since(days[:SPAN], days[SPAN:])
+    assert isinstance(found, RealisedSaving)
+    assert found.is_amount
+    assert 0 < found.told_with(182) < found.told_with(84)
+    assert found.share_of(0) == 0
+    nothing = replace(found, counterfactual_micros=0.0, actual_micros=0.0)
+    assert nothing.share_of(1) == inf
+
+
+def test_too_few_days_before_try_no_placebo() -> None:
+    days = series(9)
+    found = saving_since(days[SPAN - 14 : SPAN], days[SPAN:])
+    assert isinstance(found, RealisedSaving)
+    assert [
+        gate.is_passed
+        for gate in gated_step(points_of(days[SPAN - 13 : SPAN + 20]), SPAN, found.step).gates
+    ] == [None, None]
+
+
+def points_of(days: list[CostDay]) -> list[SeriesPoint]:
+    return [SeriesPoint(day.day, log(day.micros)) for day in days]

@@ -10,8 +10,8 @@ from statistics import median
 
 import pytest
 
+from apps.economics.cost_volume import CostDay
 from apps.economics.realised_saving import (
-    CostDay,
     RealisedSaving,
     SavingStatus,
     UnknownSaving,

@@ -12,6 +12,8 @@ NAMES = {
     GateName.COVERAGE: "Its intervals",
     GateName.HISTORY: "Its history",
     GateName.PARTS: "Its parts",
+    GateName.PRE_TREND: "Its trend before",
+    GateName.PLACEBO: "A placebo at earlier dates",
 }
 STATES = {True: "Passed", False: "Failed", None: "Not known"}
 

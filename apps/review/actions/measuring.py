@@ -12,7 +12,7 @@ from apps.review.actions.recommendations import settle_recommendation
 from apps.review.actions.recommending import take_turns
 from apps.review.models import Recommendation, RecommendationState, SavingMeasurement
 from apps.review.queries.measurements import measurement_digest, to_be_measured
-from apps.review.queries.measuring.saving import look_at_saving
+from apps.review.queries.measuring.saving import JUDGED, look_at_saving
 from apps.review.queries.recommendations import (
     RecommendationsWanted,
     recommendation,
@@ -28,7 +28,6 @@ MEASURED_STATES = (
     RecommendationState.VERIFIED,
     RecommendationState.FAILED,
 )
-JUDGED = (SavingStatus.VERIFIED, SavingStatus.FAILED)
 
 
 def measure_savings_if_due(*, at: datetime) -> int:

@@ -27,6 +27,7 @@ from apps.review.queries.recommendations import (
 )
 from apps.review.queries.recommending.kinds import KIND_LABELS
 from apps.web.rest.examples import answered, dollars, listed, sent
+from apps.web.rest.gates import GateOut
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.once import once
 from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
@@ -166,13 +167,22 @@ class SavedSoFarOut(serializers.Serializer[Any]):
     work_before = serializers.FloatField()
     work_since = serializers.FloatField()
     following = serializers.FloatField()
+    method = serializers.CharField(
+        allow_blank=True, help_text="how it was measured; empty of what was measured long ago"
+    )
+    trend_weekly = serializers.FloatField(
+        allow_null=True,
+        help_text="by which part of it the cost moved in a week anyway, which is carried on",
+    )
+    gates = GateOut(many=True)
     doubts = serializers.ListField(child=serializers.CharField())
 
 
 class SavingMeasurementOut(serializers.Serializer[Any]):
     """What was measured in a week of one that is done, beside its promise; null and `why` where it is not known.
 
-    Verified and failed are said once, after four weeks; `digest` is a SHA-256 of what was kept.
+    Verified and failed are said once, after four weeks or later; `unknown` is inconclusive so far, and `why` what it would
+    take. `digest` is a SHA-256 of what was kept.
     """
 
     week = serializers.DateField()

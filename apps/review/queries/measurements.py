@@ -15,7 +15,7 @@ STATUS_WORDS: Mapping[str, str] = {
     SavingStatus.TOO_EARLY: "Too early",
     SavingStatus.VERIFIED: "Verified",
     SavingStatus.FAILED: "Failed",
-    SavingStatus.UNKNOWN: "Unknown",
+    SavingStatus.UNKNOWN: "Inconclusive",
 }
 
 

@@ -123,7 +123,8 @@ class MeasuredSaving:
     Micro-units of a month of 730 h: `saving` is `counterfactual_micros`, what it would have cost, less `spend_micros`,
     what it did cost, with the ends of what chance may have done. `counterfactual` says in words what would have been.
     Of `days` that are settled, held against `before_days`; `work_before` and `work_since` are the means of a day of
-    each, in `unit` ("": cost was held against cost), and `following` is the share of the cost that moved with it.
+    each, in `unit` ("": cost was held against cost), and `following` is the share of the cost that moved with it. `method`
+    names how, `trend_weekly` is by how much the cost moved in a week anyway (a part of it), `gates` what it was held against.
     """
 
     saving: SavingRange
@@ -139,6 +140,9 @@ class MeasuredSaving:
     work_before: float = 0.0
     work_since: float = 0.0
     following: float = 1.0
+    method: str = ""
+    trend_weekly: float | None = None
+    gates: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def document(self) -> dict[str, Any]:
@@ -349,5 +353,6 @@ def measured_from(said: Mapping[str, Any]) -> MeasuredSaving:
             "first_day": date.fromisoformat(said["first_day"]),
             "last_day": date.fromisoformat(said["last_day"]),
             "doubts": tuple(said["doubts"]),
+            "gates": tuple(said.get("gates", ())),
         }
     )

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand
 
 
 class Command(BaseCommand):
-    """`manage.py bench ingest|settle|backfill|explore|pages|browser|fleet|reconcile|bills|export|units|runs|usage|forecast|portfolio|quotes|budget_alerts|weekly_review|spend_anomalies|savings|backup`; exits 1 where a target is missed."""
+    """`manage.py bench ingest|settle|backfill|explore|pages|browser|fleet|reconcile|bills|export|units|runs|usage|forecast|portfolio|quotes|budget_alerts|weekly_review|spend_anomalies|savings|savings_realised|backup`; exits 1 where a target is missed."""
 
     help = "Measure on a database of the bench's own; see docs/bench.md."
 
@@ -40,6 +40,7 @@ class Command(BaseCommand):
                 "weekly_review",
                 "spend_anomalies",
                 "savings",
+                "savings_realised",
                 "demo",
                 "backup",
             ],

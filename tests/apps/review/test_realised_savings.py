@@ -28,6 +28,7 @@ from apps.review.queries.measurements import (
 from apps.review.queries.recommendations import proven_savings
 from tests.apps.review import saving_scene as scene
 from tests.apps.review.saving_scene import DAY, DONE_AT, JUDGED_AT, SINCE, Planted, PlantedDay
+from tests.apps.unit_economics.service_scene import make_service
 
 pytestmark = pytest.mark.django_db
 MONTH = 730 / 24
@@ -89,6 +90,8 @@ def test_a_known_effect_is_measured_within_five_per_cent_and_verified_when_the_w
         56,
     )
     assert "56 settled days before 2 March 2026" in last.measured.counterfactual
+    assert last.measured.method.startswith("interrupted time series")
+    assert [gate["name"] for gate in last.measured.gates] == ["pre_trend", "placebo"]
     assert last.promise.likely == spent_before(0.3) * 1_000_000
     (proven,) = proven_savings(JUDGED_AT, frozenset({subject.team_id}))
     assert (proven.is_verified, proven.measured) == (True, last.measured)
@@ -105,6 +108,59 @@ def test_a_change_without_effect_has_failed_though_its_requests_grew(subject: Pl
     (proven,) = proven_savings(JUDGED_AT)
     assert not proven.is_verified
     assert proven.measured.saving.low < 0 < proven.promised.low
+
+
+def test_a_rate_that_fell_is_no_saving_of_what_changes_no_rate(subject: Planted) -> None:
+    """The rate of the pool falls by 30 % when runs are fed better, and they need as many hours as before."""
+    scene.plant_sums(subject, lambda day: noisy_day(day, 0.3))
+    known = scene.done_one(subject, "starved_runs", spent_before(0.2))
+    actions.measure_savings_if_due(at=JUDGED_AT)
+    assert state_of(known) == RecommendationState.FAILED
+    (found,) = measurements_of(known)
+    assert found.measured is not None
+    assert "at today's rates" in found.measured.counterfactual
+    assert found.measured.saving.low < 0 < found.measured.saving.high
+
+
+def test_what_moved_all_work_alike_is_taken_off_by_a_twin(subject: Planted) -> None:
+    """Every request takes a quarter more GPU time since; beside that, the change saved a fifth."""
+
+    def busier(day: date, effect: float) -> PlantedDay:
+        found = noisy_day(day, 0.0)
+        shared = exp(Random(day.toordinal()).gauss(0, 0.2)) * (1.25 if day >= SINCE else 1)  # noqa: S311
+        kept = 1 - effect if day >= SINCE else 1
+        return replace(found, hours=found.hours * shared * kept)
+
+    scene.plant_sums(subject, lambda day: busier(day, 0.2))
+    other_id = make_service(subject.team_id, name="ranking")
+    scene.plant_sums(replace(subject, workload_id=other_id), lambda day: busier(day, 0.0))
+    known = scene.done_one(subject, "starved_runs", spent_before(0.2))
+    actions.measure_savings_if_due(at=JUDGED_AT)
+    (found,) = measurements_of(known)
+    assert found.status == SavingStatus.VERIFIED
+    assert found.measured is not None
+    assert "beside ranking" in found.measured.counterfactual
+    assert "with a control" in found.measured.method
+    share = found.measured.saving.likely / found.measured.counterfactual_micros
+    assert share == pytest.approx(0.2, abs=0.02)
+
+
+def test_what_cannot_be_told_yet_says_what_it_takes_and_is_looked_at_again(
+    subject: Planted,
+) -> None:
+    def restless(day: date) -> PlantedDay:
+        found = noisy_day(day, 0.0)
+        noise = exp(Random(-day.toordinal()).gauss(0, 0.25))  # noqa: S311 - a simulation
+        return replace(found, hours=found.hours * noise * (0.85 if day >= SINCE else 1))
+
+    scene.plant_sums(subject, restless)
+    known = scene.done_one(subject, "starved_runs", spent_before(0.2))
+    actions.measure_savings_if_due(at=JUDGED_AT)
+    (found,) = measurements_of(known)
+    assert found.status == SavingStatus.UNKNOWN
+    assert "more weeks" in found.why
+    assert state_of(known) == RecommendationState.DONE
+    assert actions.measure_savings_if_due(at=JUDGED_AT + 7 * DAY) == 1
 
 
 def test_days_that_are_not_settled_are_left_out_and_too_few_are_unknown(subject: Planted) -> None:

@@ -9,6 +9,7 @@ from apps.accounts.queries import person_names, teams
 from apps.console.kit.chart import Figure, FigureRow
 from apps.console.kit.filters import Reading, filter_of, known_key
 from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.gates import gate_list
 from apps.console.kit.page import ConsolePage, FactList, shown
 from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
 from apps.console.pages.recommendations import changes, words
@@ -30,6 +31,7 @@ from apps.console.pages.recommendations.waste import (
     waste_rows,
     waste_said,
 )
+from apps.economics.gates import read_gates
 from apps.review.actions import answers_from
 from apps.review.queries.measurements import SavingMeasurementFact, measurements_of
 from apps.review.queries.recommendations import (
@@ -141,6 +143,9 @@ def recommendation_page(context: Context, recommendation_id: int) -> ConsolePage
         sections=(
             FigureRow(_figures_of(fact, newest, context)),
             FactList(_facts_of(fact, newest), title="Why, and how sure it is", name="why"),
+            None
+            if newest is None or newest.measured is None
+            else gate_list(read_gates(newest.measured.gates)),
             MEASUREMENTS.section(
                 measured,
                 context,
@@ -301,6 +306,7 @@ def _facts_of(
         ("Who sees to it", f"{owner}{due}" if owner else words.NOBODY),
         ("Measured", words.measuring_said(fact, newest)),
         *([("Held against", words.held_against_said(newest.measured))] if newest else []),
+        *([("Method", words.method_said(newest.measured))] if newest and newest.measured else []),
         ("Added up", words.added_up_said(fact)),
         ("Proposed", f"from {fact.first_week:%-d %B %Y} to {fact.last_week:%-d %B %Y}, week by week"),
     ]  # fmt: skip

@@ -251,8 +251,10 @@ MEASUREMENTS = Table[SavingMeasurementFact](
         Column("work_since", "", lambda row: row.measured and row.measured.work_since, csv="work_a_day_since"),
         Column("following", "", lambda row: row.measured and row.measured.following, csv="share_of_cost_that_follows_work"),
         Column("doubts", "", lambda row: row.measured and "; ".join(row.measured.doubts)),
+        Column("method", "", lambda row: row.measured and row.measured.method),
+        Column("trend", "", lambda row: row.measured and row.measured.trend_weekly, csv="trend_a_week"),
         Column("digest", "", lambda row: row.digest),
     ),
     noun=("measurement", "measurements"),
-    about="{said}; by the ledger's settled days, judged once after four weeks",
+    about="{said}; by the ledger's settled days, judged once, after four weeks at the earliest",
 )  # fmt: skip

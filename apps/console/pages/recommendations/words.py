@@ -149,11 +149,23 @@ def held_against_said(measured: MeasuredSaving | None) -> str:
     return "; ".join(filter(None, (measured.counterfactual, work, *measured.doubts)))
 
 
+def method_said(measured: MeasuredSaving) -> str:
+    """How it was measured, and the trend that was carried on."""
+    if not measured.method:
+        return "the days since held against the days before"
+    trend = (
+        ""
+        if measured.trend_weekly is None
+        else f"; its trend of {measured.trend_weekly:+.1%} a week is carried on"
+    )
+    return f"{measured.method}; its interval covers 90 %{trend}"
+
+
 def measuring_said(fact: RecommendationFact, newest: SavingMeasurementFact | None) -> str:
     """Whether it is measured, since when and until when; what the newest measurement says."""
     if newest is not None:
         why = f": {newest.why}" if newest.why else ""
         return f"{STATUS_WORDS[newest.status]} in the week of {newest.week:%-d %B %Y}{why}"
     if fact.done_at is None:
-        return "Once it is done, by the ledger, week by week; it is judged after four weeks"
-    return "Week by week from the first whole days after it was done; it is judged after four weeks"
+        return "Once it is done, by the ledger, week by week; it is judged after four weeks at the earliest"
+    return "Week by week from the first whole days after it was done; it is judged after four weeks at the earliest"

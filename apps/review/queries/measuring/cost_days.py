@@ -18,12 +18,16 @@ from apps.review.queries.measuring.ledger_days import (
     CostSubject,
     LedgerDaySum,
     ledger_days,
+    price_parts,
 )
 from apps.review.queries.measuring.outputs import output_of
 from apps.review.queries.measuring.spans import MeasuredSpans
 from apps.review.queries.recommendations import RecommendationFact
 from apps.review.queries.recommending.proposal import SavingBasis
 
+PRICE_KINDS = frozenset({"to_spot", "elsewhere", "to_api", "to_self_host"})
+"""What these change is the price: at one price nothing would be left of them."""
+PRICES_IN_IT = "rates that changed in these weeks for another reason are in it too"
 STILL_PAID = "whether machines were given back is not known: it is of no single pool"
 
 
@@ -31,7 +35,8 @@ STILL_PAID = "whether machines were given back is not known: it is of no single 
 class MeasuredDays:
     """What is held against each other: the settled days of both spans, and the unit of the work ("": cost alone).
 
-    `would` says what the days since would have cost, in words that end with how many days before and until when.
+    `would` says what the days since would have cost, in words that end with how many days before and until when. Where it is
+    costs for an output (`has_twin`), `twin` is work that was not touched, on the days of both spans.
     """
 
     before: tuple[CostDay, ...]
@@ -39,6 +44,9 @@ class MeasuredDays:
     unit: str
     would: str
     doubts: tuple[str, ...] = ()
+    has_twin: bool = False
+    twin: tuple[CostDay, ...] = ()
+    twin_name: str = ""
 
 
 DayReader: TypeAlias = Callable[[RecommendationFact, MeasuredSpans], MeasuredDays | UnknownSaving]
@@ -57,10 +65,31 @@ def _per_output(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays 
     costs = ledger_days(CostSubject(fact.workload_id), spans.whole, CHARGED)
     before = {day: each for day, each in costs.items() if spans.is_before(day)}
     output = output_of(fact.workload_id, spans.whole, before, costs)
-    paid = {day: each.micros for day, each in costs.items()}
+    paid = {day: float(each.micros) for day, each in costs.items()}
     would = f"its {output.unit} of each day at what one cost on the same weekday"
-    doubts = (output.doubt,) if output.doubt else ()
-    return _split(paid, output.days, spans, MeasuredDays((), (), output.unit, would, doubts))
+    doubts = [output.doubt] if output.doubt else []
+    if fact.kind in PRICE_KINDS:
+        doubts.append(PRICES_IN_IT)
+    else:
+        paid = _at_constant_prices(fact.workload_id, paid, spans)
+        would += ", at today's rates"
+    return _split(
+        paid,
+        output.days,
+        spans,
+        MeasuredDays((), (), output.unit, would, tuple(doubts), has_twin=True),
+    )
+
+
+def _at_constant_prices(
+    workload_id: int, paid: Mapping[date, float], spans: MeasuredSpans
+) -> dict[date, float]:
+    """What the GPU time of each day would have cost at the rates since; what calls cost stays as it was."""
+    parts = price_parts(CostSubject(workload_id), spans.whole, spans.is_since)
+    return {
+        day: micros + (parts[day].constant - parts[day].paid if day in parts else 0.0)
+        for day, micros in paid.items()
+    }
 
 
 def _held_idle(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays | UnknownSaving:

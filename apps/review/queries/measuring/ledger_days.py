@@ -1,6 +1,6 @@
 """Days of the ledger that are settled: what a part of the costs came to on each."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -25,6 +25,14 @@ class LedgerDaySum:
     micros: int = 0
     gpu_hours: float = 0.0
     active_hours: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PriceParts:
+    """What a day's GPU time was charged, and what it comes to at one price, in micro-units."""
+
+    paid: float = 0.0
+    constant: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +73,46 @@ def ledger_days(
         for day, of_day in ledger.items()
         if isinstance(day, date) and _is_settled(found.get(day, of_day))
     }
+
+
+def price_parts(
+    subject: CostSubject, window: Window, is_since: Callable[[date], bool]
+) -> dict[date, PriceParts]:
+    """What the GPU time of each day cost, and what it would have at one price for each pool and purchase option.
+
+    That is the mean of the days since, or where it has none any more of the days before: so a rate that changed is no
+    saving, and work that moved to cheaper capacity is.
+    """
+    asked = CubeQuestion(
+        window, ("day", "pool", "purchase_option"), loading=Loading.DIRECT, is_bounded=False
+    ).of(kind=map(str, GPU_TIME))
+    if subject.workload_id is not None:
+        asked = asked.of(workload=[subject.workload_id])
+    cells = [
+        (day, place, sum(state.micros or 0 for state in states), _time_of(states))
+        for (day, *place), states in state_sums(asked).items()
+        if isinstance(day, date)
+    ]
+    prices: dict[tuple[object, ...], float] = {}
+    for is_new in (False, True):
+        by_place: dict[tuple[object, ...], list[tuple[int, int]]] = {}
+        for day, place, micros, time in cells:
+            if is_since(day) is is_new:
+                by_place.setdefault(tuple(place), []).append((micros, time))
+        for where, found in by_place.items():
+            if time := sum(of_day for _, of_day in found):
+                prices[where] = sum(micros for micros, _ in found) / time
+    parts: dict[date, PriceParts] = {}
+    for day, place, micros, time in cells:
+        price = prices.get(tuple(place))
+        constant = micros if price is None else price * time
+        had = parts.get(day, PriceParts())
+        parts[day] = PriceParts(had.paid + micros, had.constant + constant)
+    return parts
+
+
+def _time_of(states: States) -> int:
+    return sum(state.gpu_milliseconds for state in states)
 
 
 def _is_settled(states: Iterable[StateSum]) -> bool:

@@ -12,6 +12,7 @@ from apps.workloads.queries.run_days import run_output_by_day
 
 LEAST_DAYS = 0.5
 """Of the days on which it cost anything: output of fewer is no measure of what it was for."""
+REPORTED_UNITS = ("requests", "tokens", "examples", "steps")
 ACTIVE_HOURS, HELD_HOURS = "active GPU-hours", "GPU-hours held"
 Daily: TypeAlias = Mapping[date, float]
 
@@ -64,9 +65,10 @@ def _reported(workload_id: int, window: Window) -> list[tuple[str, Daily]]:
         for cost in unit_cost_groups(wanted, ["service", "day"])
     }
     runs = run_output_by_day(workload_id, window.first_day, window.end_day, window.zone)
-    return [
-        ("requests", answered),
-        ("tokens", {day: float(each.tokens) for day, each in runs.items()}),
-        ("examples", {day: float(each.examples) for day, each in runs.items()}),
-        ("steps", {day: float(each.steps) for day, each in runs.items()}),
-    ]
+    by_unit = (
+        answered,
+        {day: float(each.tokens) for day, each in runs.items()},
+        {day: float(each.examples) for day, each in runs.items()},
+        {day: float(each.steps) for day, each in runs.items()},
+    )
+    return list(zip(REPORTED_UNITS, by_unit, strict=True))

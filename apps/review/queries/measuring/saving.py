@@ -1,26 +1,33 @@
 """What a recommendation that was done has saved so far, and what that makes of it."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
+from math import expm1
 from statistics import fmean
 
+from apps.economics.changes import WEEK
+from apps.economics.gates import serialize_gates
 from apps.economics.moves.saving import MONTH_HOURS
 from apps.economics.realised_saving import (
     DAY_HOURS,
     FEWEST_AFTER,
     RealisedSaving,
+    SavingMethod,
     SavingStatus,
     UnknownSaving,
     judge_saving,
     saving_since,
+    what_it_takes,
 )
 from apps.review.queries.measuring.cost_days import MeasuredDays, measured_days
 from apps.review.queries.measuring.spans import MeasuredSpans, measured_spans
+from apps.review.queries.measuring.twins import twin_of
 from apps.review.queries.recommendations import MeasuredSaving, RecommendationFact
 from apps.review.queries.recommending.kinds import KIND_BASES
 from apps.review.queries.recommending.proposal import SavingBasis
 
+JUDGED = (SavingStatus.VERIFIED, SavingStatus.FAILED)
 BESIDES = "another change of the same work was made in these weeks: what each of them saved is not known apart"
 
 
@@ -40,17 +47,35 @@ def look_at_saving(
     spans = measured_spans(fact, at)
     if spans is None:
         return None
-    days = measured_days(fact, KIND_BASES.get(fact.kind, SavingBasis.PER_OUTPUT), spans)
-    found = days if isinstance(days, UnknownSaving) else saving_since(days.before, days.since)
-    status = judge_saving(found, fact.saving, days_since=spans.days_since)
     besides = [each for each in others if _overlaps(fact, each, spans, at)]
-    if status is SavingStatus.VERIFIED and any(each.state == "verified" for each in besides):
+    days = measured_days(fact, KIND_BASES.get(fact.kind, SavingBasis.PER_OUTPUT), spans)
+    if isinstance(days, MeasuredDays) and days.has_twin and fact.workload_id is not None:
+        touched = {each.workload_id for each in others if each.workload_id is not None}
+        twin = twin_of(fact.workload_id, fact.pool_id, spans, touched)
+        days = replace(days, twin=twin.days, twin_name=twin.name)
+    found = (
+        days
+        if isinstance(days, UnknownSaving)
+        else saving_since(days.before, days.since, days.twin)
+    )
+    status = judge_saving(found, fact.saving, days_since=spans.days_since)
+    if status in JUDGED and any(each.state == "verified" for each in besides):
         status, found = SavingStatus.UNKNOWN, UnknownSaving.SAVED_BY_ANOTHER
     if isinstance(found, UnknownSaving) or isinstance(days, UnknownSaving):
         return SavingLook(status, str(found), None)
-    few = status is SavingStatus.UNKNOWN and found.days < FEWEST_AFTER
     measured = _measured_saving(found, days, spans, (BESIDES,) if besides else ())
-    return SavingLook(status, str(UnknownSaving.FEW_AFTER) if few else "", measured)
+    return SavingLook(status, _why_untold(status, found, fact, spans), measured)
+
+
+def _why_untold(
+    status: SavingStatus, found: RealisedSaving, fact: RecommendationFact, spans: MeasuredSpans
+) -> str:
+    """What it would take to tell; nothing where it is told, or too early."""
+    if status is not SavingStatus.UNKNOWN:
+        return ""
+    if found.days < FEWEST_AFTER:
+        return str(UnknownSaving.FEW_AFTER)
+    return what_it_takes(found, fact.saving, days_since=spans.days_since)
 
 
 def _overlaps(
@@ -86,15 +111,19 @@ def _measured_saving(
         work_before=fmean(each.work for each in days.before),
         work_since=fmean(each.work for each in days.since),
         following=found.following,
+        method=str(found.method),
+        trend_weekly=expm1(found.step.slope * WEEK),
+        gates=tuple(serialize_gates(found.gates)),
     )
 
 
 def _counterfactual_words(found: RealisedSaving, days: MeasuredDays, spans: MeasuredSpans) -> str:
     """What would have been, as a sentence."""
-    of = f"in the {found.before_days} settled days before {spans.before.end_day:%-d %B %Y}"
+    of = f"in the {found.before_days} settled days before {spans.before.end_day:%-d %B %Y}, with the trend of both spans carried on"
+    beside = f", beside {days.twin_name}" if found.method is SavingMethod.CONTROLLED else ""
     if found.following == 1.0:
-        return f"{days.would} {of}"
+        return f"{days.would} {of}{beside}"
     return (
-        f"what the same weekday cost {of}, and as {found.following:.0%} of that moved with {days.unit},"
+        f"what the same weekday cost {of}{beside}, and as {found.following:.0%} of that moved with {days.unit},"
         " more or less by as much as there was more or less of them"
     )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from apps.accounts.queries import organisation
-from apps.economics.realised_saving import BEFORE_DAYS, WINDOW_DAYS
+from apps.economics.realised_saving import BEFORE_DAYS, LONGEST_DAYS
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.windows import Window
 from apps.review.queries.recommendations import RecommendationFact
@@ -14,7 +14,7 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSpans:
-    """Whole local days: eight weeks up to the claim, and up to four weeks since the day after it was done.
+    """Whole local days: twelve weeks up to the claim, and up to half a year since the day after it was done.
 
     `days_since` have passed of the latter. What lies between the two is in neither.
     """
@@ -48,7 +48,7 @@ def measured_spans(fact: RecommendationFact, at: datetime) -> MeasuredSpans | No
     today = local_day(at, zone)
     if first >= today:
         return None
-    end = min(today, first + WINDOW_DAYS * DAY)
+    end = min(today, first + LONGEST_DAYS * DAY)
     return MeasuredSpans(
         Window("", claimed - BEFORE_DAYS * DAY, claimed, zone),
         Window("", first, end, zone),

@@ -1,0 +1,117 @@
+"""How much of a cost moves with the work that it is for, and what a day's work would have cost as before."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf, log, sqrt
+from statistics import NormalDist, fmean
+
+from apps.economics.changes import WEEK
+from apps.economics.step_effect import HIGH
+
+FOLLOWS_FROM = 0.95
+"""Cost that surely moves by less than this share of what work moves by does not follow it."""
+KNOWN_WITHIN, SAME_VOLUME = 0.25, 0.1
+"""Of the share of the cost that moves with work; of the logarithm of work."""
+SURE_WITHIN, FAR_VOLUME = 0.05, 2.0
+"""Work that doubled or halved lies outside of what the days before can say, unless cost follows it as surely as this."""
+LEAST_SPREAD = 1e-6
+"""Of the logarithm of a day's work: less is work that stood still."""
+
+
+@dataclass(frozen=True, slots=True)
+class CostDay:
+    """A settled day: what was charged, and the work it was for (requests, tokens, GPU-hours; the same every day where
+    cost alone is held against cost)."""
+
+    day: int
+    micros: float
+    work: float = 1.0
+
+
+def mean_work(days: Sequence[CostDay]) -> float:
+    """Of a day."""
+    return fmean(day.work for day in days)
+
+
+def is_beyond(moved: float, share: float, error: float) -> bool:
+    """Whether work moved by a factor for which the days before do not say what it would have cost."""
+    if max(moved, 1 / moved) > FAR_VOLUME:
+        return abs(share - 1) + error > SURE_WITHIN
+    return error > KNOWN_WITHIN and abs(log(moved)) > SAME_VOLUME
+
+
+def following_share(before: Sequence[CostDay]) -> tuple[float, float]:
+    """Which share of the mean cost moves with the work, and its standard error: infinite where work stood still.
+
+    Over all days, or within weekdays, whichever says that more moves: cost that stands shows in both, while a weekend that
+    is dearer by the unit looks like it over all days alone.
+    """
+    work, cost = mean_work(before), fmean(day.micros for day in before)
+    days = [(day.work / work - 1, day.micros / cost - 1) for day in before]
+    by_weekday: dict[int, list[tuple[float, float]]] = {}
+    for day, point in zip(before, days, strict=True):
+        by_weekday.setdefault(day.day % WEEK, []).append(point)
+    within = [
+        (work - fmean(work for work, _ in like), cost - fmean(cost for _, cost in like))
+        for like in by_weekday.values()
+        for work, cost in like
+    ]
+    whole, inner = _slope(days, 2), _slope(within, len(by_weekday) + 1)
+    return whole if inner[1] > KNOWN_WITHIN else max(whole, inner)
+
+
+def _slope(points: Sequence[tuple[float, float]], fitted: int) -> tuple[float, float]:
+    """By least squares through the middle, for as many parameters as are fitted; 1 and infinite without any spread."""
+    spread = sum(work**2 for work, _ in points)
+    if spread < LEAST_SPREAD * len(points):
+        return 1.0, inf
+    share = sum(work * cost for work, cost in points) / spread
+    rest = sum((cost - share * work) ** 2 for work, cost in points)
+    return share, sqrt(rest / max(1, len(points) - fitted) / spread)
+
+
+def per_unit(before: Sequence[CostDay]) -> Callable[[CostDay], float]:
+    """A day's work at the unit cost of its weekday; of all days where one of the weekdays cost something without work."""
+    costs, works = _weekday_sums(before)
+    whole = sum(costs) / sum(works)
+    has_each = not any(cost and not work for cost, work in zip(costs, works, strict=True))
+    units = [
+        cost / work if has_each and work else whole for cost, work in zip(costs, works, strict=True)
+    ]
+    return lambda day: units[day.day % WEEK] * day.work
+
+
+def per_day(before: Sequence[CostDay], following: float) -> Callable[[CostDay], float]:
+    """The mean cost of a day's weekday, and for each unit of work more than then `following` × the unit cost of all days."""
+    costs, works = _weekday_sums(before)
+    seen = Counter(day.day % WEEK for day in before)
+    slope = following * sum(costs) / sum(works)
+    size = len(before)
+
+    def as_before(day: CostDay) -> float:
+        place = day.day % WEEK
+        count = seen[place]
+        cost, work = (
+            (costs[place] / count, works[place] / count)
+            if count
+            else (sum(costs) / size, sum(works) / size)
+        )
+        return cost + slope * (day.work - work)
+
+    return as_before
+
+
+def _weekday_sums(days: Sequence[CostDay]) -> tuple[list[float], list[float]]:
+    """Cost and work by weekday."""
+    costs, works = [0.0] * WEEK, [0.0] * WEEK
+    for day in days:
+        costs[day.day % WEEK] += day.micros
+        works[day.day % WEEK] += day.work
+    return costs, works
+
+
+def high_quantile(freedom: int) -> float:
+    """The 95th percentile of Student's t, by Fisher's expansion (Abramowitz and Stegun 26.7.5)."""
+    normal = NormalDist().inv_cdf(HIGH)
+    return normal + (normal**3 + normal) / (4 * freedom)

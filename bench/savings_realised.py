@@ -1,0 +1,125 @@
+"""How often a saving that was made, or was not, is told rightly: simulated days of a unit cost, twelve weeks on both sides."""
+
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from itertools import product
+from math import exp
+from random import Random
+from typing import Any
+
+from apps.economics.cost_volume import CostDay
+from apps.economics.moves.saving import SavingRange
+from apps.economics.realised_saving import (
+    RealisedSaving,
+    SavingStatus,
+    judge_saving,
+    saving_since,
+)
+
+NOISE, SPAN = 0.08, 84
+"""Of the mean, the standard deviation of a day's cost; days before the change, and as many since."""
+MEMORIES = (0.0, 0.3, 0.6, 0.9)
+TRENDS = (-0.002, 0.0, 0.002)
+EFFECTS = (0.0, 0.1)
+TRIES = 60
+MOST_FALSE, LEAST_TOLD, COVERED = 0.1, 0.7, (0.82, 0.95)
+
+
+@dataclass(frozen=True, slots=True)
+class RealisedCell:
+    """Of series of one memory, trend and effect: shares of verdicts, of intervals that hold the effect, and of gates that failed."""
+
+    memory: float
+    trend: float
+    effect: float
+    verified: float
+    failed: float
+    unknown: float
+    covered: float
+    gates_failed: float
+
+
+def simulated_days(
+    seed: int, *, memory: float, trend: float, effect: float, noise: float = NOISE
+) -> tuple[list[CostDay], float]:
+    """A unit cost of 100 with a trend a day, an effect from the middle on and AR(1) noise; and what that saved in truth."""
+    chance = Random(seed)  # noqa: S311 - a simulation
+    moved, days, saved = chance.gauss(0, noise), [], 0.0
+    for day in range(2 * SPAN):
+        would = 100e6 * exp(trend * day)
+        kept = 1 - effect if day >= SPAN else 1.0
+        days.append(CostDay(day, would * kept * max(0.02, 1 + moved)))
+        saved += would * (1 - kept)
+        moved = memory * moved + chance.gauss(0, noise * (1 - memory**2) ** 0.5)
+    return days, saved
+
+
+def realised_cell(asked: tuple[float, float, float, int]) -> RealisedCell:
+    """One cell; the promise is 0.8, 1 and 1.2 times the effect, of no effect a tenth's."""
+    memory, trend, effect, tries = asked
+    counts: Counter[str] = Counter()
+    first = round(1e6 * (memory + 10 * effect + 1e4 * (trend + 1)))
+    for seed in range(first, first + tries):
+        days, saved = simulated_days(seed, memory=memory, trend=trend, effect=effect)
+        found = saving_since(days[:SPAN], days[SPAN:])
+        if not isinstance(found, RealisedSaving):
+            counts[SavingStatus.UNKNOWN] += 1
+            continue
+        month = found.before_micros * 730 / 24 * (effect or 0.1)
+        promise = SavingRange(*(round(part * month) for part in (0.8, 1.0, 1.2)))
+        counts[judge_saving(found, promise, days_since=SPAN)] += 1
+        counts["covered"] += found.low <= saved <= found.high
+        counts["gates_failed"] += any(gate.is_passed is False for gate in found.gates)
+    parts = {
+        name: counts[name] / tries
+        for name in ("verified", "failed", "unknown", "covered", "gates_failed")
+    }
+    return RealisedCell(memory, trend, effect, **parts)
+
+
+def realised_cells(tries: int = TRIES, workers: int = 2) -> list[RealisedCell]:
+    """All of them."""
+    asked = [(*cell, tries) for cell in product(MEMORIES, TRENDS, EFFECTS)]
+    with ProcessPoolExecutor(workers) as pool:
+        return list(pool.map(realised_cell, asked))
+
+
+def realised_report(tries: int = TRIES) -> dict[str, Any]:
+    """The cells, what they come to by effect, and whether that is as it should be."""
+    cells = realised_cells(tries)
+    none, some = ([cell for cell in cells if bool(cell.effect) is has] for has in (False, True))
+    figures = {
+        "verified_without_effect": _mean([cell.verified for cell in none]),
+        "verified_without_effect_worst": max(cell.verified for cell in none),
+        "verified_with_a_tenth": _mean([cell.verified for cell in some]),
+        "verified_with_a_tenth_worst": min(cell.verified for cell in some),
+        "covered": _mean([cell.covered for cell in cells]),
+        "covered_by_memory": {
+            str(memory): _mean([cell.covered for cell in cells if cell.memory == memory])
+            for memory in MEMORIES
+        },
+    }
+    is_reached = (
+        figures["verified_without_effect"] <= MOST_FALSE
+        and figures["verified_with_a_tenth"] >= LEAST_TOLD
+        and all(
+            COVERED[0]
+            <= _mean([cell.covered for cell in cells if cell.memory == memory])
+            <= COVERED[1]
+            for memory in MEMORIES
+        )
+    )
+    return {"is_reached": is_reached, **figures, "cells": [asdict(cell) for cell in cells]}
+
+
+def _mean(values: Sequence[float]) -> float:
+    return round(sum(values) / len(values), 3)
+
+
+def run(*, full: bool = False) -> dict[str, Any]:
+    """The report, `full` of four times as many series; `misses` says what is not as it should be."""
+    report = realised_report(4 * TRIES if full else TRIES)
+    wanted = f"{MOST_FALSE:.0%} verified without effect, {LEAST_TOLD:.0%} with a tenth, {COVERED} covered"
+    return report | {"misses": [] if report["is_reached"] else [f"realised savings: {wanted}"]}

@@ -90,27 +90,21 @@ def realised_report(tries: int = TRIES) -> dict[str, Any]:
     """The cells, what they come to by effect, and whether that is as it should be."""
     cells = realised_cells(tries)
     none, some = ([cell for cell in cells if bool(cell.effect) is has] for has in (False, True))
+    verified = (_mean([cell.verified for cell in none]), _mean([cell.verified for cell in some]))
+    by_memory = {
+        str(memory): _mean([cell.covered for cell in cells if cell.memory == memory])
+        for memory in MEMORIES
+    }
     figures = {
-        "verified_without_effect": _mean([cell.verified for cell in none]),
+        "verified_without_effect": verified[0],
         "verified_without_effect_worst": max(cell.verified for cell in none),
-        "verified_with_a_tenth": _mean([cell.verified for cell in some]),
+        "verified_with_a_tenth": verified[1],
         "verified_with_a_tenth_worst": min(cell.verified for cell in some),
         "covered": _mean([cell.covered for cell in cells]),
-        "covered_by_memory": {
-            str(memory): _mean([cell.covered for cell in cells if cell.memory == memory])
-            for memory in MEMORIES
-        },
+        "covered_by_memory": by_memory,
     }
-    is_reached = (
-        figures["verified_without_effect"] <= MOST_FALSE
-        and figures["verified_with_a_tenth"] >= LEAST_TOLD
-        and all(
-            COVERED[0]
-            <= _mean([cell.covered for cell in cells if cell.memory == memory])
-            <= COVERED[1]
-            for memory in MEMORIES
-        )
-    )
+    is_covered = all(COVERED[0] <= covered <= COVERED[1] for covered in by_memory.values())
+    is_reached = verified[0] <= MOST_FALSE and verified[1] >= LEAST_TOLD and is_covered
     return {"is_reached": is_reached, **figures, "cells": [asdict(cell) for cell in cells]}
 
 

@@ -161,5 +161,6 @@ def _time_moves(before: PeriodCost, after: PeriodCost) -> tuple[Fraction, Fracti
         if useful_before
         else Fraction(paid_before)
     )
-    wanted = max(min(needed - paid_before, max(moved, 0)), min(moved, 0))
-    return Fraction(wanted), moved - wanted
+    none = Fraction()
+    wanted = max(min(needed - paid_before, max(moved, none)), min(moved, none))
+    return wanted, moved - wanted

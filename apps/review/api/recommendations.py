@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from apps.accounts.queries import organisation, person_names, person_of_address, teams
 from apps.review import actions
 from apps.review.api.alerts import AnswersAlerts
+from apps.review.api.recommendation_examples import BECAUSE, EXAMPLE, ONE
 from apps.review.queries.measurements import STATUS_WORDS, measurements_of
 from apps.review.queries.recommendations import (
     STATE_WORDS,
@@ -26,7 +27,7 @@ from apps.review.queries.recommendations import (
     recommendations,
 )
 from apps.review.queries.recommending.kinds import KIND_LABELS
-from apps.web.rest.examples import answered, dollars, listed, sent
+from apps.web.rest.examples import answered, listed, sent
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.once import once
@@ -219,56 +220,6 @@ class RecommendationAnswerIn(Strict):
     until = Moment(required=False, allow_null=True, default=None, help_text="of a snooze")
 
 
-EXAMPLE: dict[str, Any] = {
-    "id": 1,
-    "matter": "idle_holder:7:2",
-    "kind": "idle_holder",
-    "title": "Give back GPUs that jupyter holds idle on h100",
-    "subject": "jupyter",
-    "team": {"id": 3, "name": "Language models"},
-    "workload": {"id": 7, "name": "jupyter"},
-    "spend": dollars("40179.200000"),
-    "saving_low": dollars("8609.830000"),
-    "saving_likely": dollars("12914.740000"),
-    "saving_high": dollars("17219.650000"),
-    "range_basis": "measured",
-    "frees_gpu_hours": None,
-    "one_time": dollars("0.000000"),
-    "effort_hours": 4,
-    "risk": "low",
-    "risk_reason": "who comes back to it waits for a GPU",
-    "why": "43% of the GPU time that it held in the last 4 weeks was idle.",
-    "computed": "GPU-hours held idle in a month × the marginal price of a GPU-hour there.",
-    "doubts": [
-        "looked for weeks in which it needed its GPUs, in the last 28 days: in the least idle of them 39% of what it held was idle"
-    ],
-    "evidence": [
-        {
-            "what": "GPU-hours held idle, week by week",
-            "figure": "576, 576, 570, 580",
-            "link": "/costs/workloads/7?window=2026-10-26%2F2026-11-23",
-        }
-    ],
-    "exclusive_group": 1,
-    "is_counted": True,
-    "first_week": "2026-11-16",
-    "last_week": "2026-11-23",
-    "state": "open",
-    "state_at": "2026-11-16T07:00:00Z",
-    "state_by": None,
-    "state_reason": "",
-    "owner": None,
-    "due_on": None,
-    "claimed_at": None,
-    "snoozed_until": None,
-    "done_at": None,
-}
-ONE = EXAMPLE | {
-    "steps": [{"at": "2026-11-16T07:00:00Z", "verb": "proposed", "who": None, "why": ""}],
-    "measurements": [],
-    "outcomes": [],
-}
-BECAUSE = {"reason": "The launch needs them until June"}
 ANSWER = OpenApiParameter(
     "answer", str, OpenApiParameter.PATH, enum=list(actions.ANSWERS), description="What is done."
 )

@@ -6,7 +6,8 @@ from datetime import date
 from statistics import fmean
 from typing import TypeAlias
 
-from apps.economics.realised_saving import CostDay, UnknownSaving
+from apps.economics.cost_volume import CostDay
+from apps.economics.realised_saving import UnknownSaving
 from apps.economics.states import State
 from apps.ledger.queries.api_spend import SpendAsked, spend
 from apps.ledger.queries.costs import Basis

@@ -21,6 +21,7 @@ from apps.review.models import (
     RecommendationVerb,
 )
 from apps.review.queries.recommending.counting import counted_matters
+from apps.review.queries.recommending.kept_promises import promise_records, take_promises_down
 from apps.review.queries.recommending.kinds import GIVING_WAY, KINDS
 from apps.review.queries.recommending.looking import detected_kinds, kinds_document
 from apps.review.queries.recommending.proposal import (
@@ -72,6 +73,7 @@ def look_for_recommendations(
     if RecommendationLook.objects.select_for_update().filter(week__gte=week).exists():
         raise RecommendationsKept("week", f"the look of {week} or of a later week is kept already")
     found, waste = detected_kinds(at, kinds)
+    found = take_promises_down(found, promise_records(at))
     look = RecommendationLook.objects.create(
         week=week, made_at=at, counted_micros=0, kinds=kinds_document(found)
     )

@@ -47,6 +47,7 @@ EXAMPLE: dict[str, Any] = {
     "claimed_at": None,
     "snoozed_until": None,
     "done_at": None,
+    "kind_record": {"cases": 0, "verified": 0, "realised_ratio": None, "factor": 1.0},
 }
 ONE = EXAMPLE | {
     "steps": [{"at": "2026-11-16T07:00:00Z", "verb": "proposed", "who": None, "why": ""}],

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import organisation, person_names, person_of_address, teams
+from apps.economics.kept_promises import NO_RECORD, PromiseRecord
 from apps.review import actions
 from apps.review.api.alerts import AnswersAlerts
 from apps.review.api.recommendation_examples import BECAUSE, EXAMPLE, ONE
@@ -26,6 +27,7 @@ from apps.review.queries.recommendations import (
     recommendation_steps,
     recommendations,
 )
+from apps.review.queries.recommending.kept_promises import promise_records
 from apps.review.queries.recommending.kinds import KIND_LABELS
 from apps.web.rest.examples import answered, listed, sent
 from apps.web.rest.gates import GateOut
@@ -75,6 +77,17 @@ class RecommendationEvidenceOut(serializers.Serializer[Any]):
     link = serializers.CharField()
 
 
+class KindRecordOut(serializers.Serializer[Any]):
+    """What came of the newest ten of a kind that were verified or failed; later ones of it promise `factor` of what is computed."""
+
+    cases = serializers.IntegerField()
+    verified = serializers.IntegerField()
+    realised_ratio = serializers.FloatField(
+        source="ratio", allow_null=True, help_text="realised over promised; null before the first"
+    )
+    factor = serializers.FloatField()
+
+
 class RecommendationOut(serializers.Serializer[Any]):
     """A recommendation; amounts are of a month of 730 h at the marginal price, `saving_…` the p10, the median and the p90.
 
@@ -120,6 +133,7 @@ class RecommendationOut(serializers.Serializer[Any]):
     claimed_at = serializers.DateTimeField(allow_null=True)
     snoozed_until = serializers.DateTimeField(allow_null=True)
     done_at = serializers.DateTimeField(allow_null=True)
+    kind_record = KindRecordOut()
 
 
 class RecommendationStepOut(serializers.Serializer[Any]):
@@ -246,11 +260,17 @@ class Recommendations(RestView):
         page = slice_of(
             recommendations(wanted), page_asked(request), lambda fact: (-fact.worth_micros, fact.id)
         )
-        currency, names = organisation().currency, _names()
+        currency, names, records = (
+            organisation().currency,
+            _names(),
+            promise_records(timezone.now()),
+        )
         return paged(
             request,
             page,
-            lambda fact: told_as(RecommendationOut, _recommendation_fields(fact, names), currency),
+            lambda fact: told_as(
+                RecommendationOut, _recommendation_fields(fact, names, records), currency
+            ),
         )
 
 
@@ -270,7 +290,7 @@ class RecommendationView(RestView):
             "measurements": measurements_of(fact.id),
             "outcomes": outcomes_of(fact.id),
         }
-        fields = _recommendation_fields(fact, _names()) | more
+        fields = _recommendation_fields(fact, _names(), promise_records(timezone.now())) | more
         return told_as(WholeRecommendationOut, fields, organisation().currency)
 
 
@@ -339,11 +359,14 @@ def _names() -> dict[str, dict[int, str]]:
 
 
 def _recommendation_fields(
-    fact: RecommendationFact, names: Mapping[str, Mapping[int, str]]
+    fact: RecommendationFact,
+    names: Mapping[str, Mapping[int, str]],
+    records: Mapping[str, PromiseRecord],
 ) -> dict[str, Any]:
     ids = {"team": fact.team_id, "workload": fact.workload_id}
     return fields_of(fact) | {
         "state_by": fact.state_name or None,
+        "kind_record": records.get(fact.kind, NO_RECORD),
         "owner": names["owner"].get(fact.owner_id or 0),
         **{
             name: None if known is None else {"id": known, "name": names[name][known]}

@@ -13,6 +13,7 @@ from apps.console.kit.gates import gate_list
 from apps.console.kit.page import ConsolePage, FactList, shown
 from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
 from apps.console.pages.recommendations import changes, words
+from apps.console.pages.recommendations.learned import KEPT, kind_records
 from apps.console.pages.recommendations.tables import (
     EVIDENCE,
     LOOKED_AT,
@@ -66,6 +67,7 @@ def recommendation_list(context: Context) -> ConsolePage:
     sees_all = context.seen_teams is None
     counts = list(looked_at_counts(look)) if sees_all else []
     proven = proven_savings(context.at, context.seen_teams)
+    kept = kind_records(context) if sees_all and proven else []
     explained = explained_of(look) if sees_all and not texts["state"] else None
     return ConsolePage(
         context=context,
@@ -95,6 +97,7 @@ def recommendation_list(context: Context) -> ConsolePage:
             PROVEN.section(proven, context, csv_href=reverse("proven-savings-csv"))
             if proven
             else None,
+            KEPT.section(kept, context, csv_href=reverse("kept-promises-csv")) if kept else None,
             WASTE.section(waste_rows(explained), context, csv_href=reverse("waste-explained-csv"))
             if explained
             else None,

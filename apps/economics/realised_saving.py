@@ -212,7 +212,9 @@ def what_it_takes(measured: RealisedSaving, promise: SavingRange, *, days_since:
     share = max(measured.share_of(promise.likely * measured.work_ratio), 0.0)
     for days in range(max(WINDOW_DAYS, days_since + WEEK), LONGEST_DAYS + 1, WEEK):
         if measured.told_with(days) <= share:
-            return f"it takes about {(days - days_since + WEEK - 1) // WEEK} more weeks to tell {share:.0%} from nothing"
+            weeks = (days - days_since + WEEK - 1) // WEEK
+            more = "another week" if weeks == 1 else f"{weeks} more weeks"
+            return f"it takes about {more} to tell {share:.0%} from nothing"
     least = measured.told_with(LONGEST_DAYS)
     return (
         f"more weeks would not tell it: the cost moves so much by itself that in {LONGEST_DAYS // WEEK} weeks no saving below"

@@ -10,7 +10,7 @@ from apps.console.kit.chart import Figure, FigureRow
 from apps.console.kit.filters import Reading, filter_of, known_key
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.gates import gate_list
-from apps.console.kit.page import ConsolePage, FactList, shown
+from apps.console.kit.page import ConsolePage, FactList, Section, shown
 from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
 from apps.console.pages.recommendations import changes, words
 from apps.console.pages.recommendations.learned import KEPT, kind_records
@@ -67,7 +67,6 @@ def recommendation_list(context: Context) -> ConsolePage:
     sees_all = context.seen_teams is None
     counts = list(looked_at_counts(look)) if sees_all else []
     proven = proven_savings(context.at, context.seen_teams)
-    kept = kind_records(context) if sees_all and proven else []
     explained = explained_of(look) if sees_all and not texts["state"] else None
     return ConsolePage(
         context=context,
@@ -94,10 +93,7 @@ def recommendation_list(context: Context) -> ConsolePage:
                 csv_href=reading.href(reverse("recommendations-csv")),
                 empty=_nothing_said(texts),
             ),
-            PROVEN.section(proven, context, csv_href=reverse("proven-savings-csv"))
-            if proven
-            else None,
-            KEPT.section(kept, context, csv_href=reverse("kept-promises-csv")) if kept else None,
+            *_outcome_sections(proven, context),
             WASTE.section(waste_rows(explained), context, csv_href=reverse("waste-explained-csv"))
             if explained
             else None,
@@ -106,6 +102,15 @@ def recommendation_list(context: Context) -> ConsolePage:
             else None,
         ),
     )
+
+
+def _outcome_sections(proven: Sequence[SettledSaving], context: Context) -> tuple[Section, ...]:
+    """What came of what was done, one by one and by kind; nothing before the first."""
+    if not proven:
+        return ()
+    kept = kind_records(context) if context.seen_teams is None else []
+    by_kind = (KEPT.section(kept, context, csv_href=reverse("kept-promises-csv")),) if kept else ()
+    return PROVEN.section(proven, context, csv_href=reverse("proven-savings-csv")), *by_kind
 
 
 @shown(EVERYONE, "recommendations")

@@ -1,13 +1,15 @@
 """The daily look at spend: what is out of line, whose it is at the most specific, and what it is made of."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
 import numpy as np
 from django.db import transaction
 
+from apps.economics.changes import WEEK
+from apps.economics.spend_looks import SpendLook
 from apps.economics.spend_watch import (
     days_that_last,
     expected_days,
@@ -25,6 +27,7 @@ from apps.review.queries.spend_series import (
     series_text,
 )
 from apps.review.queries.spend_stories import (
+    ExcessDays,
     ExcessStory,
     drivers_of,
     excess_story,
@@ -51,6 +54,14 @@ class _Look:
     said: VerdictsInForce
 
 
+@dataclass(frozen=True, slots=True)
+class _Excess:
+    """Days that are out of line, and what found them."""
+
+    days: ExcessDays
+    look: SpendLook
+
+
 @logged_pass("look_at_spend")
 @transaction.atomic
 def look_at_spend(*, day: date, at: datetime, zone: str) -> int:
@@ -75,9 +86,9 @@ def look_at_spend(*, day: date, at: datetime, zone: str) -> int:
     for series in found:
         if any(_is_of(each, series.of) and not _is_settled(each, look) for each in current):
             continue
-        began = _began_out_of_line(series, known, look)
-        if began is not None:
-            anomaly = _place(series, began, current, look)
+        excess = _excess_of(series, known, look)
+        if excess is not None:
+            anomaly = _place(series, excess, current, look)
             if anomaly is not None:
                 current.append(anomaly)
                 known.append(anomaly)
@@ -97,10 +108,8 @@ def _is_of(anomaly: SpendAnomaly, of: SubjectOfSpend) -> bool:
     return (anomaly.subject, anomaly.key) == (of.subject, of.key)
 
 
-def _began_out_of_line(
-    series: SpendSeries, known: Iterable[SpendAnomaly], look: _Look
-) -> int | None:
-    """The first day (its ordinal) that is out of line now, on the levels that came before; None: none is."""
+def _excess_of(series: SpendSeries, known: Iterable[SpendAnomaly], look: _Look) -> _Excess | None:
+    """The days that are out of line now, on the levels that came before; None: none are."""
     levels = [
         (each.began_on.toordinal() - series.first, each.spent_micros / each.expected_micros)
         for each in known
@@ -111,28 +120,41 @@ def _began_out_of_line(
         and each.began_on.toordinal() > series.first
     ]
     strictness = look.said.strictness_of(series.of.series)
-    found = out_of_line(on_new_levels(series.values, levels), strictness)
-    return None if found is None else series.last - found.days + 1
+    found = out_of_line(on_new_levels(series.values, levels), strictness, series.first)
+    if found is None:
+        return None
+    until = series.last - found.ago
+    days = ExcessDays.after_usual(until - found.days + 1, until)
+    if found.look is SpendLook.CREEP:
+        # The days just before crept too: it is held against those that it was found against.
+        nearest, furthest = found.line
+        days = replace(
+            days,
+            line_from=until - WEEK * (furthest + 1) + 1,
+            line_until=until - WEEK * nearest,
+        )
+    return _Excess(days, found.look)
 
 
 def _place(
-    series: SpendSeries, began: int, current: Sequence[SpendAnomaly], look: _Look
+    series: SpendSeries, excess: _Excess, current: Sequence[SpendAnomaly], look: _Look
 ) -> SpendAnomaly | None:
     """Write it at the most specific subject that explains it; None where the same money is told of already."""
-    story = excess_story(series, began, series.last, look.zone)
+    story, began = excess_story(series, excess.days, look.zone), excess.days.began
     if story is None or _is_told_already(series.of, story, began, current, look):
         return None
     of = explained_by(story, series.of)
     if of.series != series.of.series:
         own = look.series.get(of.series)
-        inner = excess_story(series, began, series.last, look.zone, of)
+        inner = excess_story(series, excess.days, look.zone, of)
         twin = next((each for each in current if _is_of(each, of) and _is_near(each, began)), None)
         if twin is not None:
             _note_seen_in(twin, series.of, story)
             return None
         if inner is not None:
-            return _write(own or series, of, inner, began, look, seen_in=(series.of, story))
-    return _write(series, series.of, story, began, look)
+            seen_in = (series.of, story)
+            return _write(own or series, of, inner, excess, look, seen_in=seen_in)
+    return _write(series, series.of, story, excess, look)
 
 
 def _is_told_already(
@@ -185,25 +207,29 @@ def _write(
     series: SpendSeries,
     of: SubjectOfSpend,
     story: ExcessStory,
-    began: int,
+    excess: _Excess,
     look: _Look,
     seen_in: tuple[SubjectOfSpend, ExcessStory] | None = None,
 ) -> SpendAnomaly:
+    days = excess.days
     anomaly, is_new = SpendAnomaly.objects.get_or_create(
         subject=of.subject,
         key=of.key,
-        began_on=date.fromordinal(began),
+        began_on=date.fromordinal(days.began),
         defaults={
             "name": of.name,
             "team_id": of.team_id,
             "workload_id": of.workload_id,
             "first_seen_on": look.day,
             "last_seen_on": look.day,
-            "days": series.last - began + 1,
+            "days": days.until - days.began + 1,
             "expected_micros": story.expected,
             "spent_micros": story.spent,
             "seen_in": [] if seen_in is None else [_seen(*seen_in)],
             "strictness": look.said.strictness_of(of.series),
+            "look": excess.look,
+            "line_from": date.fromordinal(days.line_from),
+            "line_until": date.fromordinal(days.line_until),
         },
     )
     if is_new:
@@ -240,12 +266,20 @@ def _follow(anomaly: SpendAnomaly, look: _Look) -> None:
         if began == own.first and anomaly.seen_in:
             whole = look.series.get(anomaly.seen_in[0]["series"], own)
         until = min(began + _days_lasted(own, began) - 1, own.last)
-        story = excess_story(whole, began, until, look.zone, own.of)
+        story = excess_story(whole, _days_of(anomaly, until), look.zone, own.of)
         if story is not None:
             anomaly.days = until - began + 1
             anomaly.ended_on = date.fromordinal(until + 1) if until < own.last else None
             _tell_story(anomaly, own.of, story, look)
     anomaly.save()
+
+
+def _days_of(anomaly: SpendAnomaly, until: int) -> ExcessDays:
+    """Its days up to one, against the line that it was found against."""
+    began = anomaly.began_on.toordinal()
+    if anomaly.line_from is None or anomaly.line_until is None:
+        return ExcessDays.after_usual(began, until)
+    return ExcessDays(began, until, anomaly.line_from.toordinal(), anomaly.line_until.toordinal())
 
 
 def _days_lasted(series: SpendSeries, began: int) -> int:

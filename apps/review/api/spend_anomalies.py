@@ -33,6 +33,7 @@ from apps.review.queries.spend_anomalies import (
     spend_anomalies,
     spend_anomaly,
 )
+from apps.review.queries.spend_words import LOOKS, line_words
 from apps.review.queries.verdicts import STATES
 from apps.web.rest.examples import answered, dollars, listed
 from apps.web.rest.money import MoneyOut, RatioOut
@@ -69,7 +70,8 @@ class SpendAnomalyOut(serializers.Serializer[Any]):
     """From a day on more was spent than on the same weekdays before; `excess` is spent − expected of its `days`.
 
     `ended_on` is the first day in line again, null while it lasts; `month` what it comes to in 30 days if it does.
-    `strictness` is above 1 after false alarms of its series.
+    `strictness` is above 1 after false alarms of its series. `look` found it: by the day, the week, as a creep or of a
+    weekend; `expected` is of the days from `line_from` to `line_until`.
     """
 
     id = serializers.IntegerField()
@@ -87,6 +89,10 @@ class SpendAnomalyOut(serializers.Serializer[Any]):
     month = MoneyOut(source="month_micros", allow_null=True)
     effect = RatioOut(source="effect_ratio", allow_null=True, help_text="spent ÷ expected − 1")
     strictness = serializers.FloatField()
+    look = serializers.ChoiceField(choices=list(LOOKS))
+    against = serializers.CharField(help_text="which line that look holds it against, in words")
+    line_from = serializers.DateField(allow_null=True)
+    line_until = serializers.DateField(allow_null=True)
     parts = SpendPartOut(many=True)
     drivers = SpendDriverOut(many=True)
     causes = CauseOut(many=True)
@@ -114,6 +120,10 @@ EXAMPLE: dict[str, Any] = {
     "month": dollars("10920.000000"),
     "effect": 2.0,
     "strictness": 1.0,
+    "look": "day",
+    "against": "the same weekdays of the six weeks before",
+    "line_from": "2026-02-06",
+    "line_until": "2026-03-05",
     "parts": [
         {"name": "price", "amount": dollars("0.000000")},
         {"name": "capacity", "amount": dollars("3640.000000")},
@@ -228,6 +238,7 @@ def _fields(each: SpendFact) -> dict[str, Any]:
         "excess_micros": each.excess_micros,
         "month_micros": each.month_micros,
         "effect_ratio": each.effect_ratio,
+        "against": line_words(each),
         "drivers": [
             {"dimension": driver["dimension"], **row}
             for driver in each.drivers

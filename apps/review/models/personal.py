@@ -48,6 +48,7 @@ PERSONAL_FIELDS: Declarations = {
         "causes": DOCUMENT,
         "drivers": DOCUMENT,
         "key": TEXT,
+        "look": CODE,
         "name": TEXT,
         "parts": DOCUMENT,
         "seen_in": DOCUMENT,

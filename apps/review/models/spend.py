@@ -3,6 +3,8 @@
 from django.db import models
 from django.db.models import F, Q
 
+from apps.economics.spend_looks import SpendLook
+
 
 class SpendSubject(models.TextChoices):
     """Whose spend it is; in this order from the whole to the most specific."""
@@ -14,6 +16,15 @@ class SpendSubject(models.TextChoices):
     WORKLOAD = "workload", "workload"
 
 
+class SpendLine(models.TextChoices):
+    """Which look found it, and so which line it was held against."""
+
+    DAY = SpendLook.DAY, "by the day"
+    WEEK = SpendLook.WEEK, "by the week"
+    CREEP = SpendLook.CREEP, "creeping up"
+    WEEKEND = SpendLook.WEEKEND, "at weekends"
+
+
 class SpendAnomaly(models.Model):
     """From a day on more was spent on a subject than on days like it before.
 
@@ -21,7 +32,7 @@ class SpendAnomaly(models.Model):
     day that was in line again: None while it lasts. `expected_micros` and `spent_micros` are of `days` days from
     `began_on` up to the last that was out of line: the excess is their difference, which `parts` and, in each dimension,
     `drivers` add up to exactly. `seen_in` are other series that show the same money. `strictness` is how strictly it
-    was looked at.
+    was looked at. `look` found it; `line_from` to `line_until` are the days that what was expected is of (None: not kept).
     """
 
     subject = models.TextField(choices=SpendSubject.choices)
@@ -43,6 +54,9 @@ class SpendAnomaly(models.Model):
     causes = models.JSONField(default=list)
     seen_in = models.JSONField(default=list)
     strictness = models.FloatField(default=1.0)
+    look = models.TextField(choices=SpendLine.choices, default=SpendLine.DAY)
+    line_from = models.DateField(null=True)
+    line_until = models.DateField(null=True)
 
     class Meta:
         constraints = [

@@ -44,6 +44,9 @@ class SpendFact:
     causes: list[dict[str, Any]]
     seen_in: list[dict[str, Any]]
     strictness: float
+    look: str
+    line_from: date | None
+    line_until: date | None
     state: str = OPEN
 
     @property

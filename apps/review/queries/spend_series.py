@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from apps.accounts.queries import teams
-from apps.economics.spend_watch import Days, as_days
+from apps.economics.spend_watch import as_days
+from apps.economics.spend_weeks import Days
 from apps.fleet import queries as fleet
 from apps.ledger.queries.spend_days import (
     BY_CHARGE,

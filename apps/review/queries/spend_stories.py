@@ -53,22 +53,37 @@ class ExcessStory:
         return sum(each for cell, each in self.cells.items() if subject.has(cell)) / self.excess
 
 
-def excess_story(
-    series: SpendSeries, began: int, until: int, zone: str, of: SubjectOfSpend | None = None
-) -> ExcessStory | None:
-    """The days `[began, until]` of a series against as many of each weekday of the 28 known days before.
+@dataclass(frozen=True, slots=True)
+class ExcessDays:
+    """The days `[began, until]` that are out of line (ordinals), and `[line_from, line_until]` that they are held against."""
 
-    With `of`, what another subject spent on these days. None where no day before is known, or it is no excess.
+    began: int
+    until: int
+    line_from: int
+    line_until: int
+
+    @classmethod
+    def after_usual(cls, began: int, until: int) -> "ExcessDays":
+        """Against the 28 days before."""
+        return cls(began, until, began - DAYS_BEFORE, began - 1)
+
+
+def excess_story(
+    series: SpendSeries, days_of: ExcessDays, zone: str, of: SubjectOfSpend | None = None
+) -> ExcessStory | None:
+    """Some days of a series against as many of each weekday of the known days of their line.
+
+    With `of`, what another subject spent on these days. None where no day of the line is known, or it is no excess.
     """
     values, first = series.values, series.first
     before = [
         day
-        for day in range(max(first, began - DAYS_BEFORE), began)
+        for day in range(max(first, days_of.line_from), days_of.line_until + 1)
         if not isnan(values[day - first])
     ]
     if not before:
         return None
-    after = list(range(began, until + 1))
+    after = list(range(days_of.began, days_of.until + 1))
     weights = weights_like(before, after)
     subject = of or series.of
     days = [date.fromordinal(day) for day in (*before, *after)]

@@ -1,6 +1,8 @@
 """An anomaly of spend in words: whose, how much more, since when, and what drove it."""
 
+from apps.economics.spend_looks import SpendLook
 from apps.review.models import SpendSubject
+from apps.review.models.spend import SpendLine
 from apps.review.queries.spend_anomalies import SpendFact
 from apps.show.amounts import counted, per_cent
 from apps.show.money import whole_amount
@@ -17,6 +19,12 @@ PARTS = {
     "api": ("API calls", "calls to model APIs"),
     "credits": ("Credits", "what is given back"),
     "charges": ("Other charges", "what has no GPU time: services, support, storage, one-off items"),
+}
+LOOKS = dict(SpendLine.choices)
+LINES = {
+    SpendLook.DAY: "the same weekdays of the six weeks before",
+    SpendLook.WEEK: "the four weeks before",
+    SpendLook.WEEKEND: "the six weekends before",
 }
 DIMENSIONS = {
     "team": "team",
@@ -49,6 +57,7 @@ def spend_facts(found: SpendFact, currency: str) -> list[tuple[str, str]]:
     ]
     if month is not None:
         facts.append(("In 30 days, if it lasts", whole_amount(month, currency)))
+    facts.append(("Found", f"{LOOKS[found.look]}, against {line_words(found)}"))
     facts.append(("Mostly", driven_by(found)))
     if found.known_event:
         facts.append(("Known", f"{found.known_event['what']} on {found.known_event['on']}"))
@@ -56,6 +65,21 @@ def spend_facts(found: SpendFact, currency: str) -> list[tuple[str, str]]:
         nearest = found.causes[0]
         facts.append(("Changed about then", f"{nearest['kind']}: {nearest['what']}"))
     return facts
+
+
+def line_words(found: SpendFact) -> str:
+    """`the weeks from 5 January to 25 January`: which line the look that found it holds it against."""
+    said = LINES.get(SpendLook(found.look))
+    if said is None and found.line_from is not None and found.line_until is not None:
+        return f"the weeks from {day(found.line_from)} to {day(found.line_until)}"
+    return said or "weeks longer ago"
+
+
+def look_words(found: SpendFact) -> str:
+    """`found by the week, since Mon 2 March, against the four weeks before`."""
+    return (
+        f"found {LOOKS[found.look]}, since {weekday(found.began_on)}, against {line_words(found)}"
+    )
 
 
 def driven_by(found: SpendFact) -> str:

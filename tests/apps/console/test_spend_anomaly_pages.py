@@ -60,6 +60,8 @@ def test_the_list_says_how_much_more_of_whom_and_what_drove_it(red: int) -> None
     )
     assert row["mostly"].startswith("capacity (")
     assert float(row["excess"]) > 3_000
+    assert (row["look"], row["line_until"]) == ("by the day", "2026-03-05")
+    assert row["against"] == "the same weekdays of the six weeks before"
 
 
 def test_one_shows_parts_and_drivers_that_add_up_and_its_days(
@@ -73,6 +75,7 @@ def test_one_shows_parts_and_drivers_that_add_up_and_its_days(
     text = words_of(answer)
     assert "spend-figure" in answer.content.decode()
     assert "Where the same money shows too" in text
+    assert "found by the day, since Fri 6 March, against the same weekdays" in text
     assert "ada" in text
     assert len(csv_rows(finn.get(f"{path}.csv"))) > 60
 

@@ -9,10 +9,12 @@ import pytest
 from apps.accounts import actions as accounts
 from apps.accounts.queries import Viewer, viewer_of_user
 from apps.economics.refusal import Refusal
+from apps.economics.spend_looks import SpendLook
 from apps.ledger.models import LedgerTeamDay
 from apps.review import actions
 from apps.review.queries.alerts import AlertsWanted, alerts
 from apps.review.queries.spend_anomalies import SpendFact, SpendWanted, spend_anomalies
+from apps.review.queries.spend_words import line_words, look_words, spend_facts
 from apps.review.queries.verdicts import verdicts_in_force, verdicts_of
 from apps.workloads.actions.workloads import add_workload
 from tests import make
@@ -216,3 +218,32 @@ def test_false_alarms_make_a_series_watch_stricter_within_bounds_until_taken_bac
     assert verdicts_in_force(AT + timedelta(days=366)).strictness == {}
     actions.take_back_verdict(verdict_id=said, reason="", by=petra, at=AT)
     assert verdicts_in_force(AT).strictness == {}
+
+
+def test_a_creep_is_told_against_the_weeks_that_it_is_over_and_adds_up(world: World) -> None:
+    own = usual(0)
+    grows = {"hours": lambda day: own(day) * (1.0075 ** max(0, day - 24))}
+    world.write(llm=grows)
+    look(JUMP - 1)
+    found = only()
+    assert (found.subject, found.name, found.look) == ("workload", "llm", SpendLook.CREEP)
+    assert found.line_from is not None
+    assert found.line_until is not None
+    # Weeks before it began to grow, not the days just before, which had grown by then.
+    assert (found.began_on - found.line_until).days >= 28
+    assert found.effect_ratio is not None
+    assert found.effect_ratio > 0.2
+    assert sum(each["micros"] for each in found.parts) == found.excess_micros
+    assert line_words(found).startswith("the weeks from ")
+    assert look_words(found).startswith("found creeping up, since ")
+    (alert,) = [each for each in spend_facts(found, "USD") if each[0] == "Found"]
+    assert "creeping up, against the weeks from" in alert[1]
+
+
+def test_what_the_day_finds_is_against_the_days_before_it(world: World) -> None:
+    world.write(llm={"hours": more(0, 3.0)})
+    look(JUMP - 1)
+    found = only()
+    assert found.look == SpendLook.DAY
+    assert found.line_until == found.began_on - timedelta(days=1)
+    assert line_words(found) == "the same weekdays of the six weeks before"

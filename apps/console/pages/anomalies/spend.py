@@ -32,7 +32,15 @@ from apps.review.queries.spend_anomalies import (
 )
 from apps.review.queries.spend_series import subject_named
 from apps.review.queries.spend_stories import spend_of_days
-from apps.review.queries.spend_words import DIMENSIONS, PARTS, driven_by, spend_title
+from apps.review.queries.spend_words import (
+    DIMENSIONS,
+    LOOKS,
+    PARTS,
+    driven_by,
+    line_words,
+    look_words,
+    spend_title,
+)
 from apps.review.queries.verdicts import STATES, WAITING
 from apps.show.amounts import counted
 from apps.show.level_lines import Level, level_line
@@ -93,10 +101,14 @@ SPEND_ANOMALIES = Table[SpendRow](
         ),
         CURRENCY_COLUMN,
         Column("effect", "By", lambda row: row.found.effect_ratio, SIGNED_RATIO),
+        Column("look", "Found", lambda row: LOOKS[row.found.look]),
+        Column("against", "", lambda row: line_words(row.found), csv="against"),
+        Column("line_from", "", lambda row: row.found.line_from, DAY, csv="line_from"),
+        Column("line_until", "", lambda row: row.found.line_until, DAY, csv="line_until"),
         Column("driven", "Mostly", lambda row: driven_by(row.found), PROSE, csv="mostly"),
     ),
     noun=("anomaly", "anomalies"),
-    about="{said}, each against the same weekdays of the six weeks before, and beyond anything of 200 days before",
+    about="{said}, by the day, the week, as a creep or of a weekend: each against its line, and beyond anything of 200 days before",
     sort="spend-sort",
     csv_first=("began_on",),
     empty="No spend is out of line in these days.",
@@ -181,7 +193,7 @@ def spend_anomaly_page(context: Context, anomaly_id: int) -> ConsolePage:
     """One anomaly of spend."""
     found, currency = seen_anomaly(anomaly_id, context), context.currency
     asked, known = asked_spend(found, currency), found.known_event
-    under = [f"{driven_by(found)}; first seen {weekday(found.first_seen_on)}"]
+    under = [f"{driven_by(found)}; {look_words(found)}; first seen {weekday(found.first_seen_on)}"]
     if known:
         under.append(f"known: {known['what']}, {words.distance(known['days'])}")
     return ConsolePage(
@@ -221,7 +233,7 @@ def _spend_figures(found: SpendFact, currency: str) -> tuple[Figure, ...]:
         Figure(
             "Expected",
             short_amount(found.expected_micros, currency),
-            "the same weekdays before",
+            "the same weekdays of its line",
             "",
         ),
     ]

@@ -1,0 +1,244 @@
+"""Spend looked at by weeks: levels that are new, levels that creep, and weekends apart."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.economics.changes import WEEK
+from apps.economics.spend_looks import SpendLook
+from apps.economics.step_times import MAD_TO_SIGMA
+
+Days = NDArray[np.float64]
+WeeksBack = tuple[int, int]
+"""The first and the last week before that a line is of."""
+
+FEWEST_LIKE, MOST_WEEKS = 3, 10
+SPELL_SHARE, SPELL_DAYS = 0.05, 5
+WEEK_LINE, LINE_WEEKS = (1, 8), 4
+"""A week is held against the nearest four known weeks of the eight before it."""
+CREEP_LINES = ((5, 7), (8, 11), (13, 16))
+CREEP_A_DAY, STILL, BURSTS, RISING = 0.005, 0.5, 0.8, 3
+"""A creep is half a per cent a day or more, and over the last four weeks half as fast as since its line."""
+LEAST_STEP, LEAST_WEEKEND = 0.15, 0.35
+"""Of the logarithm of a sum over its line."""
+DEVIATIONS, LEAST_SIGMA, LEAST_WEEKEND_SIGMA = 3.5, 0.04, 0.08
+MOST_MEMORY, CLIPPED = 0.8, 3.0
+FEWEST_BEFORE, FEWEST_OF_CREEP, FEWEST_WEEKENDS = 7, 28, 3
+WEEKEND_WEEKS, WEEKEND_LESS, DAYS_AFTER = 6, 0.9, 5
+"""A weekend is looked at when the days after it are over: whether its work only moved there is known then."""
+MOVED_SHARE = 0.5
+RECORD, STANDS_OUT = 1.35, 5.0
+UPPER, UPPER_TO_SIGMA = 0.9, 1.2816
+"""Nine in ten lie below a middle and so many deviations."""
+
+
+@dataclass(frozen=True, slots=True)
+class OverLine:
+    """The `days` up to so many `ago` are over the line of the weeks `line` before, by a logarithm of `over`."""
+
+    look: SpendLook
+    days: int
+    ago: int
+    over: float
+    line: WeeksBack
+
+
+@dataclass(frozen=True, slots=True)
+class DayNoise:
+    """The usual deviation of a day, and of a week, as parts of what is expected of them."""
+
+    of_day: float
+    of_week: float
+
+
+def noise_of(off: Days, expected: Days) -> DayNoise:
+    """Of the days before the last week. What is off today is so tomorrow too in part: a week has more than a day ÷ √7."""
+    usable = (~np.isnan(off)) & (expected > 0)
+    usable[-WEEK:] = False
+    ratios = off[usable] / expected[usable]
+    if len(ratios) <= WEEK:
+        return DayNoise(0.0, 0.0)
+    away = ratios - np.median(ratios)
+    sigma = MAD_TO_SIGMA * float(np.median(np.abs(away)))
+    away = np.clip(away, -CLIPPED * sigma, CLIPPED * sigma)
+    power = float(away @ away)
+    memory = min(MOST_MEMORY, max(0.0, float(away[1:] @ away[:-1]) / power)) if power else 0.0
+    return DayNoise(sigma, sigma * ((1 + memory) / (1 - memory) / WEEK) ** 0.5)
+
+
+def without_spells(values: Days) -> Days:
+    """NaN for five days in a row or more of next to nothing: what a series costs while it rests is not its usual."""
+    spent = values[values > 0]
+    if not len(spent):
+        return values
+    idle = np.append(values <= SPELL_SHARE * float(np.median(spent)), False)
+    known, begins = values.copy(), 0
+    for day, rests in enumerate(idle):
+        if rests:
+            continue
+        if day - begins >= SPELL_DAYS:
+            known[begins:day] = np.nan
+        begins = day + 1
+    return known
+
+
+def sums_of(values: Days, days: int = WEEK) -> Days:
+    """Of each day what the `days` up to it cost; NaN where one of them is not known."""
+    sums = np.full(len(values), np.nan)
+    if len(values) >= days:
+        sums[days - 1 :] = np.convolve(values, np.ones(days), "valid")
+    return sums
+
+
+def line_of(
+    sums: Days, weeks: WeeksBack, most: int = MOST_WEEKS, fewest: int = FEWEST_LIKE
+) -> Days:
+    """Of each day the median of the nearest `most` known of these weeks before it; NaN of fewer than `fewest`."""
+    first, last = weeks
+    rows = np.full((last - first + 1, len(sums)), np.nan)
+    for row, week in enumerate(range(first, last + 1)):
+        rows[row, WEEK * week :] = sums[: max(0, len(sums) - WEEK * week)]
+    rows[np.cumsum(~np.isnan(rows), axis=0) > most] = np.nan
+    # Sorted, what is not known is last; numpy's own median of what is known takes a hundred times as long.
+    count = (~np.isnan(rows)).sum(axis=0)
+    rows = np.sort(rows, axis=0)
+    at = np.arange(len(sums))
+    line: Days = (rows[np.maximum(count - 1, 0) // 2, at] + rows[count // 2 % len(rows), at]) / 2
+    line[count < fewest] = np.nan
+    return line
+
+
+def over_line(sums: Days, line: Days) -> Days:
+    """The logarithm of each sum over its line; NaN where either is nothing."""
+    over = np.full(len(sums), np.nan)
+    usable = (line > 0) & (sums > 0)
+    over[usable] = np.log(sums[usable] / line[usable])
+    return over
+
+
+def week_out_of_line(
+    values: Days, noise: DayNoise, moved: float, strictness: float = 1.0
+) -> OverLine | None:
+    """Whether the last week is over the four known before it, and if not that, over weeks much longer ago.
+
+    `moved` is what of the week may be work of a day that only came earlier or later. The logarithm has to be over 0.15 (half a per cent a day since its line, of a creep), over 3.5 deviations of what it was before, and over the
+    largest of that; each × `strictness`.
+    """
+    known = without_spells(values)
+    whole, sums = sums_of(values), sums_of(known)
+    line = line_of(sums, WEEK_LINE, LINE_WEEKS)
+    if np.isnan(whole[-1]) or whole[-1] <= moved:
+        return None
+    whole[-1] -= moved
+    over = over_line(whole, line)
+    before = over[:-WEEK][~np.isnan(over[:-WEEK])]
+    usual, sigma = _usual_of(before, noise.of_week)
+    least = max(LEAST_STEP + usual, usual + DEVIATIONS * sigma, _largest(before))
+    if over[-1] > strictness * least:
+        return OverLine(SpendLook.WEEK, WEEK, 0, float(over[-1]), (1, LINE_WEEKS))
+    return _creep_of(whole, sums, over, noise.of_week, strictness)
+
+
+def _creep_of(
+    whole: Days, sums: Days, weekly: Days, least_sigma: float, strictness: float
+) -> OverLine | None:
+    """Against lines of weeks longer ago, where it rises still: usual growth goes on for longer."""
+    known = weekly[:-WEEK][~np.isnan(weekly[:-WEEK])]
+    lately = _spread(known) if len(known) else 0.0
+    for weeks in CREEP_LINES:
+        over = over_line(whole, line_of(sums, weeks))
+        # What creeps is over it in two weeks in a row; a month's end or a burst is in one.
+        held = np.fmin(over, np.append(np.full(WEEK, np.nan), over[:-WEEK]))
+        if np.isnan(over[-1]):
+            continue
+        since = WEEK * sum(weeks) / 2
+        longer = since / (WEEK * (1 + LINE_WEEKS) / 2)
+        before = held[: -RISING * WEEK][~np.isnan(held[: -RISING * WEEK])]
+        # What creeps is over the line for weeks: what was usual is of before them.
+        gone, earlier = (each[: -WEEK * weeks[0]] for each in (held, weekly))
+        gone, earlier = gone[~np.isnan(gone)], earlier[~np.isnan(earlier)]
+        usual, sigma = _usual_of(earlier, max(least_sigma, BURSTS * lately))
+        usual *= longer
+        if len(gone) >= FEWEST_OF_CREEP:
+            usual, sigma = max(0.0, float(np.median(gone))), max(sigma, _spread(gone))
+        least = max(CREEP_A_DAY * since + usual, usual + DEVIATIONS * sigma)
+        is_held = held[-1] > strictness * max(least / 2, _largest(before))
+        rises = weekly[-1] >= STILL * over[-1] / longer
+        if over[-1] > strictness * least and is_held and rises:
+            return OverLine(SpendLook.CREEP, WEEK, 0, float(over[-1]), weeks)
+    return None
+
+
+def weekend_out_of_line(
+    values: Days, off: Days, noise: DayNoise, weekend: int | None, strictness: float = 1.0
+) -> OverLine | None:
+    """Whether the weekend that ended five days ago is over the six before it, and so are its weeks: up to it, and from it on.
+
+    The two days in a row that usually cost least are one; where none do, it begins at `weekend` (modulo 7).
+    """
+    began = len(values) - DAYS_AFTER - 2
+    at = began + 1
+    known = without_spells(values)
+    line = line_of(sums_of(known, 2), (1, WEEKEND_WEEKS))
+    over = over_line(sums_of(values, 2), line)
+    # A weekend is looked for only where the two days are out of line at all.
+    if not over[at] > strictness * LEAST_WEEKEND:
+        return None
+    first = _weekend_of(values)
+    if first is None and weekend is not None:
+        first = weekend % WEEK
+    before = over[at - WEEK :: -WEEK]
+    before = before[~np.isnan(before)]
+    if first is None or began % WEEK != first or len(before) < FEWEST_WEEKENDS:
+        return None
+    usual = max(0.0, float(np.median(before)))
+    sigma = max(LEAST_WEEKEND_SIGMA, noise.of_day, _spread(before))
+    least = max(LEAST_WEEKEND + usual, usual + DEVIATIONS * sigma, _largest(before))
+    excess = float(values[began] + values[at] - line[at])
+    more = sums_of(values) - line_of(sums_of(known), WEEK_LINE, LINE_WEEKS)
+    came = float(min(more[at], more[-1]))
+    is_seen = excess > 2 * noise.of_week * float(np.nansum(values[-WEEK:]))
+    may_have_moved = is_seen and came < MOVED_SHARE * excess
+    is_news = over[at] > strictness * least and excess > _largest_pair(off)
+    if is_news and not may_have_moved:
+        return OverLine(SpendLook.WEEKEND, 2, DAYS_AFTER, float(over[at]), (1, WEEKEND_WEEKS))
+    return None
+
+
+def _weekend_of(values: Days) -> int | None:
+    """Where the two days in a row begin that usually cost least; None where none cost less than the others."""
+    usual = np.array([np.nanmedian(values[place::WEEK]) for place in range(WEEK)])
+    pairs = usual + np.roll(usual, -1)
+    first = int(np.argmin(pairs))
+    others = float(usual.sum() - pairs[first]) / (WEEK - 2)
+    return first if 0 < pairs[first] / 2 <= WEEKEND_LESS * others else None
+
+
+def _usual_of(before: Days, least: float) -> tuple[float, float]:
+    """The middle of what it was before, where that is growth, and its deviation."""
+    if len(before) < FEWEST_BEFORE:
+        return 0.0, max(LEAST_SIGMA, least)
+    return max(0.0, float(np.median(before))), max(LEAST_SIGMA, least, _spread(before))
+
+
+def _spread(before: Days) -> float:
+    """The deviation by the middle of what it was, or by its upper tenth where bursts make that larger."""
+    ordered = np.sort(before)
+    middle = float(ordered[len(ordered) // 2])
+    upper = float(ordered[int(UPPER * (len(ordered) - 1))])
+    away = float(np.median(np.abs(before - middle)))
+    return max(MAD_TO_SIGMA * away, (upper - middle) / UPPER_TO_SIGMA)
+
+
+def _largest(before: Days) -> float:
+    """What it has to be above for what came before: that is no news."""
+    return RECORD * float(before.max()) if len(before) else 0.0
+
+
+def _largest_pair(off: Days) -> float:
+    """The same of any two days in a row before the last week, where they stand out at all."""
+    pairs = sums_of(off, 2)[:-WEEK]
+    pairs = pairs[~np.isnan(pairs)]
+    largest = float(pairs.max())
+    return RECORD * largest if largest > STANDS_OUT * _spread(pairs) else 0.0

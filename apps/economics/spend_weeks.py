@@ -22,7 +22,7 @@ CREEP_A_DAY, STILL, BURSTS, RISING = 0.005, 0.5, 0.8, 3
 """A creep is half a per cent a day or more, and over the last four weeks half as fast as since its line."""
 LEAST_STEP, LEAST_WEEKEND = 0.15, 0.35
 """Of the logarithm of a sum over its line."""
-DEVIATIONS, LEAST_SIGMA, LEAST_WEEKEND_SIGMA = 3.5, 0.04, 0.08
+DEVIATIONS, OF_CREEP, LEAST_SIGMA, LEAST_WEEKEND_SIGMA = 3.5, 3.0, 0.04, 0.08
 MOST_MEMORY, CLIPPED = 0.8, 3.0
 FEWEST_BEFORE, FEWEST_OF_CREEP, FEWEST_WEEKENDS = 7, 28, 3
 WEEKEND_WEEKS, WEEKEND_LESS, DAYS_AFTER = 6, 0.9, 5
@@ -144,25 +144,26 @@ def _creep_of(
     whole: Days, sums: Days, weekly: Days, least_sigma: float, strictness: float
 ) -> OverLine | None:
     """Against lines of weeks longer ago, where it rises still: usual growth goes on for longer."""
-    known = weekly[:-WEEK][~np.isnan(weekly[:-WEEK])]
+    # What creeps is over its line in two weeks in a row; a month's end or a burst is in one.
+    weeks_held = _held(weekly)
+    known = weeks_held[:-WEEK][~np.isnan(weeks_held[:-WEEK])]
     lately = _spread(known) if len(known) else 0.0
     for weeks in CREEP_LINES:
         over = over_line(whole, line_of(sums, weeks))
-        # What creeps is over it in two weeks in a row; a month's end or a burst is in one.
-        held = np.fmin(over, np.append(np.full(WEEK, np.nan), over[:-WEEK]))
+        held = _held(over)
         if np.isnan(over[-1]):
             continue
         since = WEEK * sum(weeks) / 2
         longer = since / (WEEK * (1 + LINE_WEEKS) / 2)
         before = held[: -RISING * WEEK][~np.isnan(held[: -RISING * WEEK])]
         # What creeps is over the line for weeks: what was usual is of before them.
-        gone, earlier = (each[: -WEEK * weeks[0]] for each in (held, weekly))
+        gone, earlier = (each[: -WEEK * weeks[0]] for each in (held, weeks_held))
         gone, earlier = gone[~np.isnan(gone)], earlier[~np.isnan(earlier)]
         usual, sigma = _usual_of(earlier, max(least_sigma, BURSTS * lately))
         usual *= longer
         if len(gone) >= FEWEST_OF_CREEP:
             usual, sigma = max(0.0, float(np.median(gone))), max(sigma, _spread(gone))
-        least = max(CREEP_A_DAY * since + usual, usual + DEVIATIONS * sigma)
+        least = max(CREEP_A_DAY * since + usual, usual + OF_CREEP * sigma)
         is_held = held[-1] > strictness * max(least / 2, _largest(before))
         rises = weekly[-1] >= STILL * over[-1] / longer
         if over[-1] > strictness * least and is_held and rises:
@@ -220,6 +221,12 @@ def _usual_of(before: Days, least: float) -> tuple[float, float]:
     if len(before) < FEWEST_BEFORE:
         return 0.0, max(LEAST_SIGMA, least)
     return max(0.0, float(np.median(before))), max(LEAST_SIGMA, least, _spread(before))
+
+
+def _held(over: Days) -> Days:
+    """The less of a week's and that of the week before; the week's own where the other is not known."""
+    held: Days = np.fmin(over, np.append(np.full(WEEK, np.nan), over[:-WEEK]))
+    return held
 
 
 def _spread(before: Days) -> float:

@@ -1,7 +1,7 @@
 """Commitments decided on public demand before a day and scored on what followed, and how long a large question takes."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +9,17 @@ import numpy as np
 import psutil
 
 from apps.economics.forecast.scores import DAY, Floats
+from apps.economics.portfolio.answer import FoundMix
 from apps.economics.portfolio.costs import PortfolioCosts
 from apps.economics.portfolio.names import MONTH_HOURS
 from apps.economics.portfolio.newsvendor import newsvendor_cost
+from apps.economics.portfolio.proven import best_rule, tried_rules
 from apps.economics.portfolio.question import (
     CapacityOffer,
     GpuFamily,
     PortfolioQuestion,
 )
-from apps.economics.portfolio.rules import all_committed_lots, look_back_lots
+from apps.economics.portfolio.rules import all_committed_lots, rules_of
 from apps.economics.portfolio.scenarios import DemandGrowth, demand_scenarios
 from apps.planning.solvers.commitment_mix import least_cost_mix
 from bench.calibration import scaled
@@ -32,8 +34,10 @@ from bench.portfolio_cases import (
 
 HORIZON_DAYS = (7, 14)
 SCENARIOS, SEED = 50, 14
-RULES = ("on demand", "look-back", "all committed")
-MOST_RATIO, LEAST_WINS = 0.98, 0.6
+RULES = ("on demand", "look-back", "newsvendor 7 d", "newsvendor 14 d", "all committed")
+TO_BEAT = RULES[1:4]
+MOST_RATIO, WORST_SET = 1.02, 1.1
+"""Of dollars: over the best of those rules in hindsight, and of a set over all of it on demand."""
 LARGE_MONTHS, LARGE_FAMILIES, OFFERS_OF_FAMILY = 24, 4, 5
 MOST_SECONDS, MOST_GAP = 10, 0.005
 WITHOUT_DATA = "no public demand in {}: name its folder with --data; only the time was taken"
@@ -66,9 +70,22 @@ def _figures_of(
     costs = np.array([costs_of(case, price) for case in cases for price in prices])
     names = np.array([case.series for case in cases for _ in prices])
     best = 1 + int(costs[:, 1:].mean(axis=0).argmin())
-    by_series = {name: _compared(costs[names == name], best) for name in demand}
+    by_series = {
+        name: _compared(costs[names == name], best) for name in demand if (names == name).any()
+    }
+    spent = np.array([case.followed.sum() * price.on_demand for case in cases for price in prices])
+    dollars = (costs * spent[:, None]).sum(axis=0)
+    to_beat = {name: float(dollars[1 + RULES.index(name)]) for name in TO_BEAT}
+    sets = {
+        name: float((costs[names == name, 0] @ spent[names == name]) / spent[names == name].sum())
+        for name in by_series
+    }
     return {
         "cases": len(costs),
+        "dollars_ratio": round(float(dollars[0]) / min(to_beat.values()), 3),
+        "dollars_best": min(to_beat, key=lambda name: to_beat[name]),
+        "dollars_of_on_demand": round(float(dollars[0] / spent.sum()), 3),
+        "worst_set": round(max(sets.values()), 3),
         "best_rule": RULES[best - 1],
         **_compared(costs, best),
         "best_of_each": _against(costs[:, 0], costs[:, 1:].min(axis=1)),
@@ -94,12 +111,19 @@ def _against(ours: Floats, theirs: Floats) -> dict[str, float]:
 
 def costs_of(case: PurchaseCase, price: CommitmentPrice) -> list[float]:
     """Of ours and of each rule: what the hours that followed cost, as a part of all of them on demand."""
-    question = _question(case, price)
-    mix = least_cost_mix(question, PortfolioCosts(question))
+    question, histories = _question(case.history, len(case.followed), price), {"GPU": case.history}
+
+    def drawn(before: Sequence[Floats], hours: int) -> PortfolioQuestion:
+        return _question(before[0], hours, price)
+
+    tried = tried_rules(histories, drawn, _mixer, len(case.followed))
+    rules = rules_of(question, histories)
+    rule = best_rule(tried)
+    ours = rules[rule] if rule in rules else _mixer(question, PortfolioCosts(question)).lots
     bought = (
-        float(mix.lots[0]),
+        float(ours[0]),
         0.0,
-        float(look_back_lots(question, {"GPU": case.history})[0]),
+        *(float(lots[0]) for lots in rules.values()),
         float(all_committed_lots(question, {"GPU": float(case.history.max())})[0]),
     )
     all_on_demand = float(case.followed.sum()) * price.on_demand
@@ -109,10 +133,15 @@ def costs_of(case: PurchaseCase, price: CommitmentPrice) -> list[float]:
     ]
 
 
-def _question(case: PurchaseCase, price: CommitmentPrice) -> PortfolioQuestion:
+def _mixer(question: PortfolioQuestion, costs: PortfolioCosts) -> FoundMix:
+    mix = least_cost_mix(question, costs)
+    return FoundMix(mix.lots, mix.gap, keeps_limit=True)
+
+
+def _question(history: Floats, hours: int, price: CommitmentPrice) -> PortfolioQuestion:
     """As `manage.py portfolio` asks it: its defaults, without spot and growth."""
     draw = np.random.default_rng(SEED)
-    ahead = demand_scenarios(case.history, DemandGrowth(), len(case.followed), SCENARIOS, draw)
+    ahead = demand_scenarios(history, DemandGrowth(), hours, SCENARIOS, draw)
     offer = CapacityOffer(
         name=price.machine,
         family="GPU",
@@ -168,10 +197,10 @@ def _large_question(draw: np.random.Generator) -> PortfolioQuestion:
 def _misses(figures: Mapping[str, Any]) -> Iterator[str]:
     """Each target that is not held, in words."""
     for days, found in figures["horizons"].items():
-        if found["ratio"] > MOST_RATIO:
-            yield f"{days}: {found['ratio']} times the best rule, over {MOST_RATIO}"
-        if found["wins"] < LEAST_WINS:
-            yield f"{days}: cheaper in {found['wins']} of the cases, under {LEAST_WINS}"
+        if found["dollars_ratio"] > MOST_RATIO:
+            yield f"{days}: {found['dollars_ratio']} times the best rule in dollars, over {MOST_RATIO}"
+        if found["worst_set"] > WORST_SET:
+            yield f"{days}: a set costs {found['worst_set']} times on demand, over {WORST_SET}"
     if figures["seconds_large"] > scaled(MOST_SECONDS):
         yield f"seconds_large: {figures['seconds_large']}, over {scaled(MOST_SECONDS)}"
     if figures["gap_large"] > MOST_GAP:

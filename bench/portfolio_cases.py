@@ -11,14 +11,15 @@ from pyarrow import csv as untyped
 
 from apps.economics.forecast.scores import DAY, Floats
 from apps.economics.portfolio.names import MONTH_HOURS
-from bench.forecast_series import helios_demand
+from apps.economics.portfolio.scenarios import filled_history
+from bench.forecast_series import helios_demand, public_sets
 
 # Its stubs leave out what it offers.
 arrow_csv: Any = untyped
 MACHINES = ("a2-highgpu-1g", "a3-highgpu-1g")
 REGION = "us-central1"
 TERM_MONTHS = {"1y": 12, "3y": 36}
-FIRST_DECISION = 10
+FIRST_DECISION = 7
 SHORT_SERIES = 60
 """Days: in a series up to so long somebody decides every other day, in others once a week."""
 
@@ -45,12 +46,17 @@ class PurchaseCase:
 
 
 def public_demand(folder: Path) -> dict[str, Floats]:
-    """GPUs that ran and were waited for, by the hour. FileNotFoundError where a file is missing."""
+    """GPUs that ran and were waited for, nodes in use and requests a second, by the hour. FileNotFoundError where a file is missing."""
     helios = {
         f"helios_{path.name.partition('.')[0]}": helios_demand(path)
         for path in sorted((folder / "helios").glob("*.csv.gz"))
     }
-    return {**helios, "openb": _openb(folder / "openb" / "openb_pod_list_default.csv.gz")}
+    others = {
+        name: filled_history(each.series[0])
+        for name, each in public_sets(folder).items()
+        if name in {"philly", "servegen"}
+    }
+    return {**helios, **others, "openb": _openb(folder / "openb" / "openb_pod_list_default.csv.gz")}
 
 
 def _openb(path: Path) -> Floats:

@@ -171,6 +171,10 @@ class Environment:
         50,
         "what a change must come to in 30 days, in whole currency, to be reported",
     )
+    unproven_percent: int = _variable(
+        values.at_most(100, values.natural), 100,
+        "what a portfolio may commit to for over three times its history, in per cent of the quietest day's highest hour",
+    )  # fmt: skip
     engineer_hour_cost: int = _variable(
         values.natural, 0, "what an engineer's hour costs, in whole currency; 0: not known"
     )

@@ -84,6 +84,7 @@ DATABASES = {"default": database_of(ENVIRONMENT.database_url)}
 TAG_KEYS: tuple[str, ...] = ENVIRONMENT.tag_keys
 AGENT_TOKEN_DAYS: int = ENVIRONMENT.agent_token_days
 FINDING_FLOOR: int = ENVIRONMENT.finding_floor
+UNPROVEN_SHARE: float = ENVIRONMENT.unproven_percent / 100
 ENGINEER_HOUR_COST: int = ENVIRONMENT.engineer_hour_cost
 PUBLISH_WASTE: bool = ENVIRONMENT.publish_waste
 VERDICT_SHARES: dict[str, float] = dict(ENVIRONMENT.verdict_shares)

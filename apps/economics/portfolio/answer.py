@@ -9,9 +9,10 @@ from apps.economics.forecast.scores import Floats
 from apps.economics.portfolio.costs import CostParts, FamilyCosts, PortfolioCosts
 from apps.economics.portfolio.duration import DurationStep, duration_steps
 from apps.economics.portfolio.ladder import PurchaseTranche, purchase_ladder
+from apps.economics.portfolio.names import MONTH_HOURS
 from apps.economics.portfolio.newsvendor import tail_mean
 from apps.economics.portfolio.question import CapacityOffer, PortfolioQuestion
-from apps.economics.portfolio.rules import all_committed_lots, look_back_lots
+from apps.economics.portfolio.rules import CHOSEN, LOOK_BACK, all_committed_lots, rules_of
 from apps.economics.purchase import PurchaseOption
 
 METHOD = "portfolio 1"
@@ -101,6 +102,7 @@ class PortfolioAnswer:
     """All that the scenarios say. `gap` is the part by which a better choice could cost less at most.
 
     Without `keeps_limit` no choice holds the limit on blocked GPU-hours: this one was made without it.
+    `answered_by` names the rule whose lots these are, where the mix of scenarios did worse on the history.
     """
 
     method: str
@@ -112,6 +114,7 @@ class PortfolioAnswer:
     families: tuple[FamilyAnswer, ...]
     ladder: tuple[PurchaseTranche, ...]
     changes: tuple[PortfolioChange, ...]
+    answered_by: str = CHOSEN
 
 
 @dataclass(frozen=True)
@@ -121,21 +124,37 @@ class LadderPlan:
     tranches: int = 3
     months_between: int = 1
 
+    def within(self, hours: int) -> "LadderPlan":
+        """The same with all purchases in the planned `hours`: sooner after each other, or all at once, where these are few."""
+        months = hours // MONTH_HOURS
+        if not months:
+            return self
+        between = min(self.months_between, (months - 1) // max(1, self.tranches - 1))
+        return LadderPlan(self.tranches if between else 1, between)
+
 
 def answer_portfolio(
-    costs: PortfolioCosts, histories: Mapping[str, Floats], plan: LadderPlan, mixer: Mixer
+    costs: PortfolioCosts,
+    histories: Mapping[str, Floats],
+    plan: LadderPlan,
+    mixer: Mixer,
+    rule: str = CHOSEN,
 ) -> PortfolioAnswer:
-    """Find the lots and explain them; `histories` are what the look-back rule sees, by family."""
+    """Find the lots and explain them; `histories` are what rules see, by family.
+
+    With the name of a `rule` its lots are the answer, within the limits of money, beside the mix of scenarios.
+    """
     question = costs.question
     mix = mixer(question, costs)
     lots = np.array(mix.lots, dtype=np.float64)
+    rules, ladder = rules_of(question, histories), plan.within(question.hours)
+    others: dict[str, Floats] = {"nothing new": np.zeros(len(lots))}
+    answered_by = CHOSEN
+    if rule in rules and _is_within_budgets(costs, rules[rule]):
+        others["mix of scenarios"], lots, answered_by = lots, rules[rule], rule
     is_owned = [one.kind == PurchaseOption.OWNED for one in question.offers]
     peaks = {one.name: float(one.demand.mean(axis=0).max()) for one in question.families}
-    others = {
-        "nothing new": np.zeros(len(lots)),
-        "look-back rule": look_back_lots(question, histories),
-        "all committed": all_committed_lots(question, peaks),
-    }
+    others |= {LOOK_BACK: rules[LOOK_BACK], "all committed": all_committed_lots(question, peaks)}
     return PortfolioAnswer(
         method=METHOD,
         gap=mix.gap,
@@ -147,8 +166,20 @@ def answer_portfolio(
             _family_answer(family, lots[mine], [is_owned[at] for at in mine])
             for family, mine in zip(costs.families, costs.places, strict=True)
         ),
-        ladder=tuple(purchase_ladder(costs, lots, plan.tranches, plan.months_between)),
-        changes=tuple(_changes(question, mixer)),
+        ladder=tuple(purchase_ladder(costs, lots, ladder.tranches, ladder.months_between)),
+        # What would change a mix of scenarios says nothing of what a rule buys.
+        changes=tuple(_changes(question, mixer)) if answered_by == CHOSEN else (),
+        answered_by=answered_by,
+    )
+
+
+def _is_within_budgets(costs: PortfolioCosts, lots: Floats) -> bool:
+    question = costs.question
+    upfront = np.array([one.lot * one.upfront for one in question.offers])
+    return bool(
+        costs.lot_costs @ lots <= question.budget
+        and upfront @ lots <= question.upfront_budget
+        and costs.blocked_part(lots) <= question.most_blocked
     )
 
 

@@ -1,16 +1,26 @@
 """A portfolio's answer as JSON has it."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from math import isinf
 from typing import Any
 
+from apps.economics.forecast.scores import DAY, Floats
 from apps.economics.portfolio.answer import PortfolioAnswer
 from apps.economics.portfolio.names import month_after
 from apps.economics.portfolio.reading import PortfolioRequest
 
 
-def answer_fields(request: PortfolioRequest, answer: PortfolioAnswer) -> dict[str, Any]:
-    """What was asked and what came out: money in the scenario's currency over the planned months."""
+def answer_fields(
+    request: PortfolioRequest,
+    answer: PortfolioAnswer,
+    histories: Mapping[str, Floats],
+    cautions: Mapping[str, str],
+) -> dict[str, Any]:
+    """What was asked and what came out: money in the scenario's currency over the planned months.
+
+    Each offer says how many days of history of its family it rests on, and what speaks for caution.
+    """
     asked = request.empty
     limits = {"budget": asked.budget, "upfront_budget": asked.upfront_budget}
     limits |= {"most_blocked": asked.most_blocked}
@@ -26,6 +36,14 @@ def answer_fields(request: PortfolioRequest, answer: PortfolioAnswer) -> dict[st
         "blocked_tail": asked.blocked_tail,
         **{name: None if isinf(limit) else limit for name, limit in limits.items()},
         **asdict(answer),
+        "offers": [
+            asdict(offer)
+            | {
+                "history_days": len(histories[offer.family]) / DAY,
+                "caution": cautions.get(offer.name, ""),
+            }
+            for offer in answer.offers
+        ],
         "ladder": [
             asdict(step) | {"on": month_after(request.on, step.in_months).isoformat()}
             for step in answer.ladder

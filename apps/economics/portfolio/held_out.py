@@ -16,7 +16,12 @@ from apps.economics.portfolio.question import (
     GpuFamily,
     PortfolioQuestion,
 )
-from apps.economics.portfolio.rules import all_committed_lots, look_back_lots
+from apps.economics.portfolio.rules import (
+    CHOSEN,
+    LOOK_BACK,
+    all_committed_lots,
+    look_back_lots,
+)
 from apps.economics.portfolio.savings import HoursInService
 from apps.economics.portfolio.scenarios import LEAST_WEEKS, WEEK, filled_history
 
@@ -55,9 +60,9 @@ def held_out_choices(
     costs = PortfolioCosts(question)
     peaks = {one.name: float(one.demand.mean(axis=0).max()) for one in question.families}
     choices = {
-        "chosen": np.array(mixer(question, costs).lots, dtype=np.float64),
+        CHOSEN: np.array(mixer(question, costs).lots, dtype=np.float64),
         "nothing new": np.zeros(len(question.offers)),
-        "look-back rule": look_back_lots(question, before),
+        LOOK_BACK: look_back_lots(question, before),
         "all committed": all_committed_lots(question, peaks),
     }
     came = replace(

@@ -12,15 +12,32 @@ from apps.economics.portfolio.question import CapacityOffer, PortfolioQuestion
 LOOK_BACK_HOURS = 30 * DAY
 
 
-def look_back_lots(question: PortfolioQuestion, histories: Mapping[str, Floats]) -> Floats:
-    """Of each family's offer of the lowest rate: what would have cost least over its last 30 days.
+CHOSEN, LOOK_BACK = "chosen", "look-back rule"
+NEWSVENDORS = {
+    "newsvendor on the last 7 days": 7 * DAY,
+    "newsvendor on the last 14 days": 14 * DAY,
+}
+
+
+def rules_of(question: PortfolioQuestion, histories: Mapping[str, Floats]) -> dict[str, Floats]:
+    """What each rule buys, by its name."""
+    found = {LOOK_BACK: look_back_lots(question, histories)}
+    for name, hours in NEWSVENDORS.items():
+        found[name] = look_back_lots(question, histories, hours)
+    return found
+
+
+def look_back_lots(
+    question: PortfolioQuestion, histories: Mapping[str, Floats], hours: int = LOOK_BACK_HOURS
+) -> Floats:
+    """Of each family's offer of the lowest rate: what would have cost least over its last `hours`, 30 days without.
 
     As clouds recommend commitments: as if the past came again. What is held is counted in.
     """
     lots = np.zeros(len(question.offers))
     for at, family, held in _lowest_offers(question):
         offer = question.offers[at]
-        recent = histories[family][-LOOK_BACK_HOURS:]
+        recent = histories[family][-hours:]
         recent = np.maximum(recent[~np.isnan(recent)] - held, 0.0)
         prices = {one.name: one.on_demand for one in question.families}
         if len(recent):
@@ -39,9 +56,11 @@ def all_committed_lots(question: PortfolioQuestion, levels: Mapping[str, float])
 
 
 def _lowest_offers(question: PortfolioQuestion) -> list[tuple[int, str, float]]:
-    """By family with offers from the start: the place of the lowest rate, its name, GPUs held then."""
+    """By family with offers from the start that may be bought: the place of the lowest rate, its name, GPUs held then."""
     lowest: dict[str, int] = {}
     for at, offer in enumerate(question.offers):
+        if offer.most_lots == 0:
+            continue
         best = lowest.setdefault(offer.family, at) if not offer.starts_in else None
         if best is not None and offer.rate < question.offers[best].rate:
             lowest[offer.family] = at

@@ -12,6 +12,8 @@ WEEK = 7 * DAY
 MOST_WEEKS = 13
 """How much of a history is drawn from: what is older says less of what comes."""
 LEAST_WEEKS = 4
+OWN_PART = 0.5
+"""Of a scenario's blocks: those that are the same one, its level."""
 HALF_LIFE = 0.25
 """Of the planned hours: how much further back a block is drawn half as often."""
 
@@ -33,8 +35,8 @@ def demand_scenarios(
 ) -> Floats:
     """`count` rows of `hours` that come right after `history`; never below 0.
 
-    Whole weeks of the last 13 are drawn with replacement (a block bootstrap, which keeps the shape of
-    day and week and how long a level lasts), days where there are under four weeks, all of it where
+    Each scenario has a week of the last 13 of its own, and draws every other one with replacement (a block bootstrap, which keeps the shape of
+    day and week, and a level for all of the planned hours), days where there are under four weeks, all of it where
     there is under a day. What lies a quarter of `hours` further back is drawn half as often: a plan of
     a week is of the level of these days, one of a year of the last months alike. An hour not observed
     (NaN) is taken as the median of its hour of the day.
@@ -45,7 +47,12 @@ def demand_scenarios(
     blocks = observed[len(observed) % block :].reshape(-1, block)
     age = block * np.arange(len(blocks))[::-1]
     weights = 0.5 ** (age / (hours * HALF_LIFE))
-    drawn = draw.choice(len(blocks), size=(count, -(-hours // block)), p=weights / weights.sum())
+    # Levels that are drawn anew each week even out over a year, and a plan would take no risk that demand stays
+    # elsewhere: half of a scenario's blocks are one and the same, which leaves each as likely as it was.
+    weights /= weights.sum()
+    own = draw.choice(len(blocks), size=(count, 1), p=weights)
+    others = draw.choice(len(blocks), size=(count, -(-hours // block)), p=weights)
+    drawn = np.where(draw.random(others.shape) < OWN_PART, own, others)
     shape = blocks[drawn].reshape(count, -1)[:, :hours]
     mean = float(np.average(blocks.mean(axis=1), weights=weights))
     if growth.starting_gpus is not None and mean > 0:

@@ -67,6 +67,8 @@ ANSWER: dict[str, Any] = {
             "one_more_lot": -3_724.0,
             "last_lot": 13_684.0,
             "pays_up_to": 3.9093,
+            "history_days": 180.0,
+            "caution": "",
         }
     ],
     "families": [
@@ -116,6 +118,22 @@ ANSWER: dict[str, Any] = {
         }
     ],
     "changes": [{"name": "demand -20%", "lots": {"a year": 1}, "keeps_limit": True}],
+    "answered_by": "chosen",
+    "gates": [
+        {
+            "name": "baseline",
+            "is_passed": True,
+            "says": "on its own history it cost 301,000, and look-back rule 309,400",
+            "fallback": "",
+        },
+        {
+            "name": "history",
+            "is_passed": True,
+            "says": "a year: 180 days of history for a term of 365 days",
+            "fallback": "",
+        },
+    ],
+    "tried": [{"name": "chosen", "cost": 301_000.0}, {"name": "look-back rule", "cost": 309_400.0}],
     "held_out": {
         "hours": 730,
         "families": [FAMILY],

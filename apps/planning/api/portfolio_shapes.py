@@ -6,6 +6,8 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from apps.web.rest.gates import GateOut
+
 
 @extend_schema_field(OpenApiTypes.OBJECT)
 class DocumentOut(serializers.DictField):
@@ -38,6 +40,21 @@ class OfferAnswerOut(serializers.Serializer[Any]):
     one_more_lot = serializers.FloatField(allow_null=True)
     last_lot = serializers.FloatField(allow_null=True)
     pays_up_to = serializers.FloatField(allow_null=True)
+    history_days = serializers.FloatField(
+        required=False, help_text="days of the family's history that it rests on"
+    )
+    caution = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        help_text="why no more of it is bought; empty: nothing bounds it",
+    )
+
+
+class TriedRuleOut(serializers.Serializer[Any]):
+    """What a way of choosing would have cost, decided before and paid over the last days of the history."""
+
+    name = serializers.CharField()
+    cost = serializers.FloatField()
 
 
 class FamilyPartsOut(serializers.Serializer[Any]):
@@ -201,6 +218,12 @@ class PortfolioAnswerOut(serializers.Serializer[Any]):
     families = FamilyAnswerOut(many=True)
     ladder = TrancheOut(many=True)
     changes = PortfolioChangeOut(many=True)
+    answered_by = serializers.CharField(
+        required=False,
+        help_text="chosen: the mix of scenarios; else the rule that did better on the history, whose lots these are",
+    )
+    gates = GateOut(many=True, required=False)
+    tried = TriedRuleOut(many=True, required=False)
     held_out = HeldOutOut()
     bought = BoughtOut()
     interruptible = InterruptibleOut(many=True)

@@ -25,6 +25,19 @@ def answer_lines(request: PortfolioRequest, answer: PortfolioAnswer) -> Iterator
         yield from aligned_columns(rows)
 
 
+def gate_lines(fields: Mapping[str, Any]) -> Iterator[str]:
+    """What the answer was held against, and what its offers rest on."""
+    if fields["answered_by"] != "chosen":
+        yield f"Answered by {fields['answered_by']}, which cost less on this history"
+    for gate in fields["gates"]:
+        state = {True: "passed", False: "failed", None: "not known"}[gate["is_passed"]]
+        instead = f"; {gate['fallback']}" if gate["fallback"] else ""
+        yield f"{gate['name']}: {state}, {gate['says']}{instead}"
+    for offer in fields["offers"]:
+        if offer["caution"]:
+            yield f"{offer['name']}: {offer['caution']}"
+
+
 def bought_lines(measured: Mapping[str, Any], held_out: Mapping[str, Any]) -> Iterator[str]:
     """What was paid in the months that are over, what choices would have done in the last, what is not known."""
     bought, rows = measured["bought"], [("", "month", "GPU-hours", "on demand", "paid")]

@@ -1,12 +1,14 @@
 """A portfolio's question answered whole: the mix, what would change it, and how it would have done before."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
+from django.conf import settings
 
 from apps.economics.forecast.scores import Floats
+from apps.economics.gates import serialize_gates
 from apps.economics.portfolio.answer import (
     DEMAND_CHANGES,
     FoundMix,
@@ -21,6 +23,12 @@ from apps.economics.portfolio.held_out import (
     LEAST_BEFORE,
     foresight_costs,
     held_out_choices,
+)
+from apps.economics.portfolio.proven import (
+    best_rule,
+    bounded_offers,
+    portfolio_gates,
+    tried_rules,
 )
 from apps.economics.portfolio.question import PortfolioQuestion
 from apps.economics.portfolio.reading import (
@@ -54,12 +62,26 @@ def solve_portfolio(
     request = portfolio_request_of(document)
     histories = [_history(place, each, hours_of) for place, each in enumerate(request.sources)]
     mixer = counted_mixer(watch)
-    question = request.question(histories)
-    names = [family.name for family in question.families]
+    whole = request.question(histories)
+    names = [family.name for family in whole.families]
     by_name = dict(zip(names, histories, strict=True))
-    answer = answer_portfolio(PortfolioCosts(question), by_name, request.plan, mixer)
+    most = {name: max(each.gpus, default=0.0) for name, each in in_service.items()}
+    bounded = bounded_offers(whole, by_name, settings.UNPROVEN_SHARE, most)
+    question = bounded.question
+
+    def drawn(before: Sequence[Floats], hours: int) -> PortfolioQuestion:
+        return replace(request.without_growth.question(before, hours), offers=question.offers)
+
+    tried = tried_rules(by_name, drawn, counted_mixer(watch, is_try=True), question.hours)
+    rule = best_rule(tried)
+    answer = answer_portfolio(PortfolioCosts(question), by_name, request.plan, mixer, rule)
+    bought = [
+        offer for offer, found in zip(question.offers, answer.offers, strict=True) if found.lots
+    ]
     fields = {
-        **answer_fields(request, answer),
+        **answer_fields(request, answer, by_name, bounded.cautions),
+        "gates": serialize_gates(portfolio_gates(tried, bought, by_name, bounded)),
+        "tried": [{"name": name, "cost": cost} for name, cost in tried.items()],
         "held_out": _held_out_fields(request, by_name, mixer),
         "attainable_costs": foresight_costs(question, in_service, mixer),
     }
@@ -82,8 +104,11 @@ def series_answer(
     return solve_portfolio(document, hours_of, in_service, watch)[2]
 
 
-def counted_mixer(watch: Watch) -> Mixer:
-    """What finds mixes; where the limit on blocked GPU-hours cannot be held, the least cost without it."""
+def counted_mixer(watch: Watch, *, is_try: bool = False) -> Mixer:
+    """What finds mixes; where the limit on blocked GPU-hours cannot be held, the least cost without it.
+
+    One that only tries a rule on the history is none of those that are counted.
+    """
     found = 0
 
     def mixer(question: PortfolioQuestion, costs: PortfolioCosts) -> FoundMix:
@@ -100,7 +125,7 @@ def counted_mixer(watch: Watch) -> Mixer:
             unlimited = question.without_blocked_limit
             mix = least_cost_mix(unlimited, PortfolioCosts(unlimited), watch=tell)
             keeps_limit = False
-        found += 1
+        found += not is_try
         return FoundMix(mix.lots, mix.gap, keeps_limit)
 
     return mixer

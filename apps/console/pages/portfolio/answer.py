@@ -7,10 +7,12 @@ from django.urls import reverse
 
 from apps.accounts.queries import person_names
 from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
+from apps.console.kit.gates import gate_list
 from apps.console.kit.page import ConsolePage, Section
 from apps.console.kit.request import Context
 from apps.console.pages.portfolio import words
 from apps.console.pages.portfolio.tables import DURATION, HELD_OUT, OF_ANSWER, OPEN_POINTS
+from apps.economics.gates import read_gates
 from apps.planning.queries.portfolio.runs import PortfolioRunFact
 from apps.show.duration_curve import DurationLayer, duration_curve
 from apps.show.money import whole_amount
@@ -36,6 +38,7 @@ def answer_page(context: Context, run: PortfolioRunFact) -> ConsolePage:
         under=(
             f"{words.how_asked(run, person_names())} on {instant(run.asked_at, context.zone)}",
             *words.asked_of(answer),
+            *filter(None, [words.answered_by(answer)]),
             *([limit] if limit and answer["keeps_limit"] else []),
         ),
         problems=() if answer["keeps_limit"] else (limit,),
@@ -81,6 +84,9 @@ def _answer_sections(
         return each.section(rows_of(answer), context, csv_href=address)
 
     yield table("offers")
+    gates = gate_list(read_gates(answer.get("gates", [])))
+    if gates is not None:
+        yield gates
     yield from _curves(answer, run, context)
     yield table("families")
     yield table("choices")

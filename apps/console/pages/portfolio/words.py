@@ -16,6 +16,9 @@ CHOICES = {
     "nothing new": "As today: nothing new",
     "look-back rule": "Look-back rule of clouds",
     "all committed": "All of mean demand committed",
+    "newsvendor on the last 7 days": "Newsvendor on the last 7 days",
+    "newsvendor on the last 14 days": "Newsvendor on the last 14 days",
+    "mix of scenarios": "The mix of scenarios",
 }
 SOURCES = {
     "owned": "Owned",
@@ -161,3 +164,11 @@ def interruptible(answer: Mapping[str, Any], family: str) -> float | None:
     """The part of a family's GPU-hours that may be interrupted; None: nobody tells."""
     shares = {one["name"]: one["share"] for one in answer["interruptible"]}
     return shares.get(family)
+
+
+def answered_by(answer: Mapping[str, Any]) -> str:
+    """What the answer is instead of the mix of scenarios, and why; empty where it is that."""
+    rule = answer.get("answered_by", "chosen")
+    if rule == "chosen":
+        return ""
+    return f"Answered by another rule: {CHOICES[rule].lower()}, which cost less than the mix of scenarios on this history"

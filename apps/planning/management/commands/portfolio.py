@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from apps.economics.portfolio.reading import DemandSource
 from apps.economics.refusal import Refusal
-from apps.planning.management.portfolio_words import answer_lines, bought_lines
+from apps.planning.management.portfolio_words import answer_lines, bought_lines, gate_lines
 from apps.planning.management.toml_file import scenario_document
 from apps.planning.providers.series_file import read_series
 from apps.planning.queries.history import histories
@@ -68,7 +68,7 @@ class Command(BaseCommand):
             )
         except Refusal as refusal:
             raise CommandError(f"{path}: {refusal}" if path else str(refusal)) from refusal
-        lines = [*answer_lines(request, answer)]
+        lines = [*answer_lines(request, answer), "", *gate_lines(fields)]
         attainable = fields.pop("attainable_costs")
         if inputs is not None:
             measured = measured_fields(inputs, attainable)

@@ -1,0 +1,160 @@
+"""What a portfolio is held against before anybody buys by it: rules tried on its own history, and what that history bears."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+
+import numpy as np
+
+from apps.economics.forecast.scores import DAY, Floats
+from apps.economics.gates import TERM_OF_HISTORY, Gate, GateName, baseline_gate, history_gate
+from apps.economics.portfolio.answer import Mixer
+from apps.economics.portfolio.costs import PortfolioCosts
+from apps.economics.portfolio.names import MONTH_HOURS
+from apps.economics.portfolio.question import CapacityOffer, PortfolioQuestion
+from apps.economics.portfolio.rules import CHOSEN, rules_of
+from apps.economics.portfolio.scenarios import MOST_WEEKS, WEEK, filled_history
+
+LEAST_TRIED, LEAST_KNOWN = 3 * DAY, WEEK
+"""A rule is tried on three days or more, with a week or more before them."""
+MOST_TRIES, OF_HISTORY = 3, 3
+RESTS_HOURS, RESTS_BELOW = WEEK, 0.05
+"""A family rests that had less than a twentieth of its usual in the last week."""
+
+Drawn = Callable[[Sequence[Floats], int], PortfolioQuestion]
+"""From each family's history the question of so many hours after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedOffers:
+    """A question whose offers are bounded by what their history bears; `cautions` say why, by the offer's name."""
+
+    question: PortfolioQuestion
+    cautions: Mapping[str, str]
+
+
+def tried_rules(
+    histories: Mapping[str, Floats], drawn: Drawn, mixer: Mixer, hours: int = MONTH_HOURS
+) -> dict[str, float]:
+    """What each way of choosing would have cost, decided up to three times on what was known, and paid over what came.
+
+    Over as many `hours` each as are planned, or a third of the shortest history; half as many lie between two of them. Empty
+    where the history is too short for one.
+    """
+    known = min(len(history) for history in histories.values())
+    hours = min(hours, known // OF_HISTORY // DAY * DAY, MONTH_HOURS)
+    totals: dict[str, float] = {}
+    for number in range(MOST_TRIES):
+        ends = known - number * max(DAY, hours // 2 // DAY * DAY)
+        if hours < LEAST_TRIED or ends - hours < LEAST_KNOWN:
+            break
+        # Histories end together: the last hours of each are the same ones.
+        until = {
+            name: history[: len(history) - known + ends] for name, history in histories.items()
+        }
+        for name, cost in _tried_once(until, drawn, mixer, hours).items():
+            totals[name] = totals.get(name, 0.0) + cost
+    return totals
+
+
+def _tried_once(
+    histories: Mapping[str, Floats], drawn: Drawn, mixer: Mixer, hours: int
+) -> dict[str, float]:
+    before = {name: history[:-hours] for name, history in histories.items()}
+    question = drawn(list(before.values()), hours)
+    held = tuple(replace(one, ends_in=hours) for one in question.held if one.holds_now)
+    question = replace(question, held=held)
+    mix = mixer(question, PortfolioCosts(question))
+    choices = {CHOSEN: np.array(mix.lots, dtype=np.float64), **rules_of(question, before)}
+    came = replace(
+        question,
+        families=tuple(
+            replace(one, demand=filled_history(histories[one.name])[None, -hours:])
+            for one in question.families
+        ),
+    )
+    scored = PortfolioCosts(came)
+    return {name: float(scored.scenario_costs(lots)[0]) for name, lots in choices.items()}
+
+
+def best_rule(tried: Mapping[str, float]) -> str:
+    """The way that cost least on the history; the mix of scenarios where none cost less, or none was tried."""
+    return min(tried, key=lambda name: (tried[name], name != CHOSEN), default=CHOSEN)
+
+
+def bounded_offers(
+    question: PortfolioQuestion,
+    histories: Mapping[str, Floats],
+    unproven_share: float,
+    in_service: Mapping[str, float],
+) -> BoundedOffers:
+    """No more of each offer than its history bears.
+
+    Nothing of a family that rests; no more GPUs than were ever in service or in use at once; and of a term of over three times the
+    history `unproven_share` (a part) of what was in use at once on the quietest day.
+    """
+    offers, cautions = [], dict[str, str]()
+    for offer in question.offers:
+        history = filled_history(histories[offer.family])
+        held = sum(
+            one.gpus for one in question.held if one.family == offer.family and one.holds_now
+        )
+        most = max(float(history[-MOST_WEEKS * WEEK :].max()), in_service.get(offer.family, 0.0))
+        lots = ceil(max(0.0, most - held) / offer.lot)
+        why = ""
+        if _rests(history):
+            lots, why = 0, "nothing of it: the family had next to no demand in the last week"
+        elif offer.term_hours > TERM_OF_HISTORY * len(history):
+            quietest = float(_daily_peaks(history).min())
+            lots = min(lots, ceil(max(0.0, unproven_share * quietest - held) / offer.lot))
+            why = (
+                f"{len(history) / DAY:,.0f} days of history for a term of {offer.term_hours / DAY:,.0f}:"
+                f" at most {unproven_share:.0%} of what the quietest day had in use at once"
+            )
+        if why:
+            cautions[offer.name] = why
+        offers.append(
+            replace(
+                offer, most_lots=lots if offer.most_lots is None else min(lots, offer.most_lots)
+            )
+        )
+    return BoundedOffers(replace(question, offers=tuple(offers)), cautions)
+
+
+def portfolio_gates(
+    tried: Mapping[str, float],
+    bought: Sequence[CapacityOffer],
+    histories: Mapping[str, Floats],
+    bounded: BoundedOffers,
+) -> tuple[Gate, ...]:
+    """What the answer was held against: the rules, and the history of each offer that is bought."""
+    rules = {name: cost for name, cost in tried.items() if name != CHOSEN}
+    own = tried.get(CHOSEN)
+    gate = baseline_gate(own, rules)
+    if own is not None and rules:
+        best = min(rules, key=lambda name: rules[name])
+        says = f"on its own history it cost {own:,.0f}, and {best} {rules[best]:,.0f}"
+        gate = replace(gate, says=says)
+    return gate, *_history_gates(bought, histories, bounded)
+
+
+def _history_gates(
+    bought: Sequence[CapacityOffer], histories: Mapping[str, Floats], bounded: BoundedOffers
+) -> Iterator[Gate]:
+    for offer in bought:
+        days = len(histories[offer.family]) / DAY
+        gate = history_gate(days, offer.term_hours / DAY)
+        fallback = "" if gate.is_passed else bounded.cautions.get(offer.name, "")
+        yield replace(gate, says=f"{offer.name}: {gate.says}", fallback=fallback)
+    if not bought:
+        yield Gate(GateName.HISTORY, None, "nothing is bought, so nothing rests on its history")
+
+
+def _daily_peaks(history: Floats) -> Floats:
+    days = max(1, len(history) // DAY)
+    peaks: Floats = history[-days * DAY :].reshape(days, -1).max(axis=1)
+    return peaks
+
+
+def _rests(history: Floats) -> bool:
+    return float(history[-RESTS_HOURS:].mean()) <= RESTS_BELOW * float(history.mean())

@@ -22,7 +22,7 @@ CREEP_A_DAY, STILL, BURSTS, RISING = 0.005, 0.5, 0.8, 3
 """A creep is half a per cent a day or more, and over the last four weeks half as fast as since its line."""
 LEAST_STEP, LEAST_WEEKEND = 0.15, 0.35
 """Of the logarithm of a sum over its line."""
-DEVIATIONS, OF_CREEP, LEAST_SIGMA, LEAST_WEEKEND_SIGMA = 3.5, 2.75, 0.04, 0.08
+DEVIATIONS, OF_CREEP, LEAST_SIGMA, LEAST_WEEKEND_SIGMA = 3.5, 3.0, 0.04, 0.08
 MOST_MEMORY, CLIPPED = 0.8, 3.0
 FEWEST_BEFORE, FEWEST_OF_CREEP, FEWEST_WEEKENDS = 7, 28, 3
 WEEKEND_WEEKS, WEEKEND_LESS, DAYS_AFTER = 6, 0.9, 5

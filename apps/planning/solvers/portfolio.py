@@ -5,7 +5,6 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
-from django.conf import settings
 
 from apps.economics.forecast.scores import Floats
 from apps.economics.gates import serialize_gates
@@ -53,11 +52,13 @@ def solve_portfolio(
     hours_of: HoursOf,
     in_service: Mapping[str, HoursInService],
     watch: Watch,
+    unproven_share: float = 1.0,
 ) -> tuple[PortfolioRequest, PortfolioAnswer, dict[str, Any]]:
     """What a document asks, the answer, and the answer as JSON has it.
 
     In the latter `held_out` scores choices on the last month of the histories, or says why not, and
-    `attainable_costs` are what the months in service could have cost, by family. Refuses a Refusal.
+    `attainable_costs` are what the months in service could have cost, by family. `unproven_share` bounds terms of
+    over three times the history. Refuses a Refusal.
     """
     request = portfolio_request_of(document)
     histories = [_history(place, each, hours_of) for place, each in enumerate(request.sources)]
@@ -66,7 +67,7 @@ def solve_portfolio(
     names = [family.name for family in whole.families]
     by_name = dict(zip(names, histories, strict=True))
     most = {name: max(each.gpus, default=0.0) for name, each in in_service.items()}
-    bounded = bounded_offers(whole, by_name, settings.UNPROVEN_SHARE, most)
+    bounded = bounded_offers(whole, by_name, unproven_share, most)
     question = bounded.question
 
     def drawn(before: Sequence[Floats], hours: int) -> PortfolioQuestion:
@@ -93,6 +94,7 @@ def series_answer(
     hours_of_series: Callable[[Sequence[str]], Sequence[float | None]],
     in_service: Mapping[str, HoursInService],
     watch: Watch,
+    unproven_share: float = 1.0,
 ) -> dict[str, Any]:
     """The same as JSON alone, of a document that reads series and no file. Refuses a Refusal."""
 
@@ -101,7 +103,7 @@ def series_answer(
             raise Refusal("file", "only a command reads files: give hours, or a series")
         return hours_of_series(source.series)
 
-    return solve_portfolio(document, hours_of, in_service, watch)[2]
+    return solve_portfolio(document, hours_of, in_service, watch, unproven_share)[2]
 
 
 def counted_mixer(watch: Watch, *, is_try: bool = False) -> Mixer:

@@ -1,6 +1,9 @@
 """The sweeps that make the day's forecasts, take histories in, run kept scenarios and portfolios, and clock requests."""
 
+from functools import partial
+
 from celery import shared_task
+from django.conf import settings
 from django.utils import timezone
 
 from apps.accounts.queries import has_organisation, organisation
@@ -54,4 +57,5 @@ def answer_portfolios() -> int:
     if not has_organisation():
         return 0
     actions.ask_weekly_portfolio(at=timezone.now())
-    return actions.answer_portfolios(solver=series_answer, clock=timezone.now)
+    solver = partial(series_answer, unproven_share=settings.UNPROVEN_SHARE)
+    return actions.answer_portfolios(solver=solver, clock=timezone.now)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
@@ -64,7 +65,7 @@ class Command(BaseCommand):
                 document = inputs.document
             in_service = inputs.in_service if inputs is not None else {}
             request, answer, fields = solve_portfolio(
-                document, hours_of, in_service, lambda done, of: None
+                document, hours_of, in_service, lambda done, of: None, settings.UNPROVEN_SHARE
             )
         except Refusal as refusal:
             raise CommandError(f"{path}: {refusal}" if path else str(refusal)) from refusal

@@ -137,7 +137,7 @@ def _misses(figures: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _misses_of_intervals(figures: Mapping[str, Any]) -> Iterator[str]:
-    for name in ("coverage_80_24h", "coverage_80_168h", "week_coverage_80"):
+    for name in ("coverage_80_24h", "coverage_80_168h", "week_coverage_80", "month_coverage_80"):
         if not COVERAGE[0] <= figures[name] <= COVERAGE[1]:
             yield f"{name}: {figures[name]}"
     if figures["hours_surely_nothing"]:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.economics.forecast.daily import WEEK, daily_scenarios
+from apps.economics.forecast.daily import WEEK
+from apps.economics.forecast.daily_calibration import calibrated_scenarios
 from apps.economics.forecast.day_totals import day_totals
 from apps.economics.forecast.paths import rolled_sums
 from apps.economics.forecast.rolling import TooLittleHistory, rolled_forecasts
@@ -136,7 +137,7 @@ def _months(totals: Floats) -> TotalsTried:
     for origin in range(len(totals) - MONTH, 0, -WEEK):
         came = totals[origin : origin + MONTH].sum()
         try:
-            made = daily_scenarios(totals[:origin], MONTH).totals.sum(axis=1)
+            made = calibrated_scenarios(totals[:origin], MONTH).totals.sum(axis=1)
         except TooLittleHistory:
             break
         if not np.isnan(came):

@@ -25,6 +25,8 @@ LEAST_ORIGINS = 14
 """Forecasts by the hour that have to be followed before a baseline takes their place: two weeks of them."""
 NARROWEST, WIDEST = 0.5, 10.0
 NOMINAL = 0.8
+AS_FORECAST = 1e-3
+"""Of a total: who misses it by less has no interval to be judged."""
 JUDGED_TOTALS = 28
 """So many days of forecasts of totals are judged."""
 
@@ -120,6 +122,9 @@ def totals_gates(
     inside = (came >= low - ROUNDING * np.abs(low)) & (came <= high + ROUNDING * np.abs(high))
     covered = float(inside[known].mean()) if known.any() else None
     total = coverage_gate(covered)
+    missed = np.abs(came - sums.expected[-JUDGED_TOTALS:, ahead - 1])
+    if known.any() and (missed[known] <= AS_FORECAST * np.abs(came[known])).all():
+        total = Gate(GateName.COVERAGE, is_passed=True, says="all that came was as forecast")
     steps = slice(0, ahead * DAY)
     whole, middles = float(expected[steps].sum()), float(points[steps].sum())
     parts = parts_gate(whole, [middles])

@@ -14,8 +14,9 @@ from apps.economics.forecast.scores import DAY, Floats
 WEEK_DAYS = 7
 LEAST_HOURS_OF_DAY = 18
 """Known ones, for a block to have a total: theirs, scaled to the day."""
-MEAN_DAYS, SHAPE_WEEKS = 28, 4
+MEAN_DAYS = 28
 SHARPNESS, HALF_LIFE_DAYS, BELIEVED_AFTER = 8, 28, 5
+LEAST_FOR_HABIT = 14
 INTERMITTENT = 0.5
 """Of days without demand, from which on a level is of how often and how much."""
 SMOOTHING_OF_DAYS = np.array([0.1, 0.2, 0.3, 0.5, 0.7])
@@ -87,6 +88,20 @@ def is_intermittent(totals: Floats) -> bool:
     return bool(demand.any() and demand.mean() <= 1 - INTERMITTENT and (known >= 0).all())
 
 
+def without_single_ones(values: Floats) -> Floats:
+    """None beyond the second least and the second most of its column: what came once is no habit.
+
+    As they are where fewer than LEAST_FOR_HABIT are known, or some column has one that is not.
+    """
+    count = int((~np.isnan(values)).sum(axis=0).min())
+    if count < LEAST_FOR_HABIT:
+        return values
+    # What is not known is last.
+    ordered = np.sort(values, axis=0)
+    found: Floats = np.clip(values, ordered[1], ordered[count - 2])
+    return found
+
+
 def _by_level_and_shape(totals: Floats, origins: Ints, days: int) -> tuple[Floats, Floats]:
     """By origin and day ahead a smoothed level and the mean of four weeks, each times the shape of the week."""
     known = np.flatnonzero(~np.isnan(totals[: int(origins[-1])]))
@@ -94,10 +109,13 @@ def _by_level_and_shape(totals: Floats, origins: Ints, days: int) -> tuple[Float
     levels = _levels(totals[begins:], np.maximum(origins - begins, 1))
     smoothed, flat = np.empty((len(origins), days)), np.empty((len(origins), days))
     ahead = np.arange(days) % WEEK_DAYS
+    is_rare = is_intermittent(totals[: int(origins[-1])])
     for row, origin in enumerate(origins):
         recent = totals[max(begins, origin - MEAN_DAYS) : max(origin, begins + 1)]
+        if not is_rare:
+            recent = without_single_ones(recent)
         mean = float(np.nanmean(recent)) if not np.isnan(recent).all() else levels[row]
-        shape = _shape_before(totals, begins, int(origin), mean)[ahead]
+        shape = _shape_of_weekdays(recent, mean)[ahead]
         smoothed[row], flat[row] = levels[row] * shape, mean * shape
     return smoothed, flat
 
@@ -112,12 +130,12 @@ def _levels(totals: Floats, origins: Ints) -> Floats:
     return levels
 
 
-def _shape_before(totals: Floats, begins: int, origin: int, mean: float) -> Floats:
-    """Of each weekday from the origin on its share of an ordinary day, of four weeks; shrunk to 1 where weeks are few."""
-    weeks = min(SHAPE_WEEKS, (origin - begins) // WEEK_DAYS)
+def _shape_of_weekdays(recent: Floats, mean: float) -> Floats:
+    """Of each weekday from the end of up to four weeks on its share of an ordinary day; 1 where there is no whole week."""
+    weeks = len(recent) // WEEK_DAYS
     if not weeks or not mean > 0:
         return np.ones(WEEK_DAYS)
-    block = totals[origin - weeks * WEEK_DAYS : origin].reshape(weeks, WEEK_DAYS)
+    block = recent[len(recent) - weeks * WEEK_DAYS :].reshape(weeks, WEEK_DAYS)
     counts = (~np.isnan(block)).sum(axis=0)
     of_day = np.where(counts > 0, np.nansum(block, axis=0) / np.maximum(counts, 1), mean)
     shape = np.maximum(of_day, 0.0) / mean

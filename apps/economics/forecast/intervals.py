@@ -142,7 +142,9 @@ def reaching_demand(values: Floats, origins: Ints, quantiles: Floats) -> Floats:
             had = before[rank, leads]
             is_short = (share > MIDDLE) & has_demand & (of_level <= 0) & (had > 0)
             reached[row, level] = np.where(is_short, had, of_level)
-    return reached
+    # What was raised takes along the levels above it.
+    ordered = np.fmax.accumulate(reached, axis=1)
+    return np.where(np.isnan(quantiles), np.nan, ordered)
 
 
 def _offsets_of_groups(sorted_errors: list[Floats], rates: Floats) -> Floats:

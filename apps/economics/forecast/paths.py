@@ -10,7 +10,12 @@ from itertools import pairwise
 import numpy as np
 
 from apps.economics.forecast.candidates import Ints
-from apps.economics.forecast.day_totals import WEEK_DAYS, DayTotals, is_intermittent
+from apps.economics.forecast.day_totals import (
+    WEEK_DAYS,
+    DayTotals,
+    is_intermittent,
+    without_single_ones,
+)
 from apps.economics.forecast.intervals import LEVELS
 from apps.economics.forecast.names import SCENARIOS
 from apps.economics.forecast.scores import DAY, Floats, conformal_rank
@@ -153,7 +158,7 @@ def _misses(days: DayTotals, origin: int) -> Floats:
     last = known & (place >= np.minimum(ages, ahead)[:, None] - HELD_DAYS)
     last = np.where(last.any(axis=1, keepdims=True), last, known)
     held = np.where(last, errors, 0.0).sum(axis=1, keepdims=True) / last.sum(axis=1, keepdims=True)
-    filled = np.where(known, errors, held)
+    filled = without_single_ones(np.where(known, errors, held))
     wider = min(MOST_WIDER, 1 + WEEK_DAYS / len(filled))
     centred: Floats = wider * (filled - filled.mean(axis=0))
     return centred

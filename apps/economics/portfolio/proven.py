@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, floor
 
 import numpy as np
 
@@ -91,9 +91,16 @@ def bounded_offers(
     """No more of each offer than its history bears.
 
     Nothing of a family that rests; no more GPUs than were ever in service or in use at once; and of a term of over three times the
-    history `unproven_share` (a part) of what was in use at once on the quietest day.
+    history `unproven_share` (a part) of what was in use at once on the quietest day. That is a family's bound: of several
+    such terms the shortest has it.
     """
     offers, cautions = [], dict[str, str]()
+    shortest = {
+        offer.family: offer.term_hours
+        for offer in sorted(question.offers, key=lambda offer: -offer.term_hours)
+        if offer.term_hours > TERM_OF_HISTORY * len(filled_history(histories[offer.family]))
+    }
+    given = set[str]()
     for offer in question.offers:
         history = filled_history(histories[offer.family])
         held = sum(
@@ -106,7 +113,10 @@ def bounded_offers(
             lots, why = 0, "nothing of it: the family had next to no demand in the last week"
         elif offer.term_hours > TERM_OF_HISTORY * len(history):
             quietest = float(_daily_peaks(history).min())
-            lots = min(lots, ceil(max(0.0, unproven_share * quietest - held) / offer.lot))
+            is_first = offer.term_hours == shortest[offer.family] and offer.family not in given
+            given |= {offer.family} if is_first else set()
+            room = max(0.0, unproven_share * quietest - held) if is_first else 0.0
+            lots = min(lots, floor(room / offer.lot))
             why = (
                 f"{len(history) / DAY:,.0f} days of history for a term of {offer.term_hours / DAY:,.0f}:"
                 f" at most {unproven_share:.0%} of what the quietest day had in use at once"

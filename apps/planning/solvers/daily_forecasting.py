@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from apps.economics.forecast.answers import (
     AnsweredForecast,
@@ -89,7 +90,7 @@ def _planned(
             {"horizon": horizon, **serialize_scores(scores)}
             for horizon, (scores, _) in judged.items()
         ],
-        "points": planned.points.tolist(),
+        "points": _with_effects(answer.points[None], effects)[0].tolist(),
         "quantiles": planned.quantiles.tolist(),
         "expected": planned.totals.mean(axis=0).tolist(),
         "sums": quantiles_of(planned.totals.cumsum(axis=1)).tolist(),
@@ -107,12 +108,24 @@ def _answered(
     baselines = daily_baselines(known, horizon)
     answer = AnsweredForecast(made.points, made.totals, ())
     edges = [0, *list(judged)[:-1], *([horizon] if judged else [])]
+    is_baselines = np.zeros(horizon, dtype=bool)
     for (begin, end), (ahead, (scores, _)) in zip(pairwise(edges), judged.items(), strict=True):
         gate = held_against_baselines(scores, f"{ahead} days", LEAST_ORIGINS)
         answer = with_baseline(answer, gate, baselines, slice(begin, end))
+        is_baselines[begin:end] = gate.is_passed is False
     for scores, reaches in list(judged.values())[:1]:
         answer = covering(answer, scores, reaches)
-    return replace(answer, quantiles=held_to_bounds(known, answer.quantiles))
+    totals = _as_much_as(answer.points, held_to_bounds(known, answer.quantiles), is_baselines)
+    points = np.where(is_baselines, answer.points, np.median(totals, axis=0))
+    return replace(answer, points=points, quantiles=totals)
+
+
+def _as_much_as(points: Floats, totals: Floats, days: NDArray[np.bool_]) -> Floats:
+    """Scenarios of which these days come to the points on average: what a baseline answers adds up to its own total."""
+    means = totals.mean(axis=0)
+    is_scaled = days & (means > 0) & (points >= 0)
+    scaled: Floats = totals * np.where(is_scaled, points / np.where(is_scaled, means, 1.0), 1.0)
+    return scaled
 
 
 def _with_effects(totals: Floats, effects: Sequence[DayEffect]) -> Floats:

@@ -49,6 +49,15 @@ def test_runrate_is_a_twentieth_below_uniform_progress_and_never_late(report) ->
     )
 
 
+def test_runrate_is_below_uniform_progress_without_its_lead_in_each_zone(report) -> None:
+    for one in report.alone:
+        ours, theirs = (
+            mean_cost(one.by_policy, policy)
+            for policy in (SpotPolicy.RUNRATE, SpotPolicy.UNIFORM_WITHOUT_LEAD)
+        )
+        assert ours <= 0.99 * theirs
+
+
 def test_zones_together_beat_the_best_of_them(report) -> None:
     together = mean_cost(report.together.by_policy, SpotPolicy.RUNRATE)
     assert together < min(mean_cost(one.by_policy, SpotPolicy.RUNRATE) for one in report.alone)

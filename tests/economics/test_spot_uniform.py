@@ -8,12 +8,18 @@ from hypothesis import strategies as st
 from apps.economics.refusal import Refusal
 from apps.economics.spot.job import SpotJob, SpotMode, refuse_impossible
 from apps.economics.spot.optimum import optimum_costs
-from apps.economics.spot.replay import greedy_policy, uniform_policy
+from apps.economics.spot.replay import (
+    greedy_policy,
+    uniform_policy,
+    uniform_without_lead_policy,
+)
 from apps.economics.spot.uniform import (
     MODE_OF_REASON,
     UniformReason,
     break_even_life,
+    has_slack,
     uniform_progress,
+    without_lead,
 )
 from tests.economics.spot_traces import (
     FROM_START,
@@ -48,6 +54,25 @@ def test_the_truth_table(mode, is_up, done, elapsed, expected, reason) -> None:
     decided = uniform_progress(
         SQUARE_JOB, np.array([mode]), np.array([is_up]), np.array([float(done)]), elapsed
     )
+    assert UniformReason(decided[0]) is reason
+    assert MODE_OF_REASON[decided[0]] == expected
+
+
+@pytest.mark.parametrize(
+    ("is_up", "done", "elapsed", "expected", "reason"),
+    [
+        (True, 8.31, 10, SPOT, UniformReason.SPOT_IS_UP),
+        (True, 0, 10, SPOT, UniformReason.SPOT_IS_UP),
+        (False, 20, 10, ON_DEMAND, UniformReason.NOT_AHEAD),
+        (True, 35.7, 48, ON_DEMAND, UniformReason.NOT_AHEAD),
+    ],
+)
+def test_without_its_lead_it_leaves_on_demand_while_a_start_may_fail(
+    is_up, done, elapsed, expected, reason
+) -> None:
+    up, hours = np.array([is_up]), np.array([float(done)])
+    reasons = uniform_progress(SQUARE_JOB, np.array([ON_DEMAND]), up, hours, elapsed)
+    decided = without_lead(reasons, up, has_slack(SQUARE_JOB, elapsed, hours, 0.0))
     assert UniformReason(decided[0]) is reason
     assert MODE_OF_REASON[decided[0]] == expected
 
@@ -99,7 +124,11 @@ def test_every_deadline_that_can_be_met_is(work, slack, restart, checkpoint, tic
     job = SpotJob(work, work + restart + slack, restart, 3.0, 1.0, checkpoint)
     refuse_impossible(job)
     trace = coin_trace(seed, int(np.ceil(job.deadline / tick)) + 1, tick)
-    for policy in (uniform_policy(job), greedy_policy(job)):
+    for policy in (
+        uniform_policy(job),
+        uniform_without_lead_policy(job),
+        greedy_policy(job),
+    ):
         assert run_once(job, trace, policy).missed(job) == 0
 
 

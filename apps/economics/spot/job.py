@@ -31,6 +31,7 @@ class SpotPolicy(StrEnum):
 
     RUNRATE = "runrate"
     UNIFORM_PROGRESS = "uniform_progress"
+    UNIFORM_WITHOUT_LEAD = "uniform_progress_without_lead"
     GREEDY = "greedy"
     ON_DEMAND = "on_demand"
     OPTIMUM = "optimum"

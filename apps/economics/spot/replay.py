@@ -14,7 +14,12 @@ import numpy as np
 from apps.economics.spot.job import ROUNDING, Flags, Hours, Indexes, SpotJob, SpotMode
 from apps.economics.spot.offers import NO_ZONE, SpotOffers
 from apps.economics.spot.plan import SpotPlan
-from apps.economics.spot.uniform import MODE_OF_REASON, has_slack, uniform_progress
+from apps.economics.spot.uniform import (
+    MODE_OF_REASON,
+    has_slack,
+    uniform_progress,
+    without_lead,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +91,19 @@ def uniform_policy(job: SpotJob) -> Decide:
                 job, moment.modes, moment.is_up, moment.done, moment.elapsed, moment.tick
             )
         ]
+
+    return decide
+
+
+def uniform_without_lead_policy(job: SpotJob) -> Decide:
+    """Uniform progress that need not be ahead to leave on demand."""
+
+    def decide(moment: ReplayMoment) -> Indexes:
+        safe = has_slack(job, moment.elapsed, moment.done, moment.tick)
+        reasons = uniform_progress(
+            job, moment.modes, moment.is_up, moment.done, moment.elapsed, moment.tick
+        )
+        return MODE_OF_REASON[without_lead(reasons, moment.is_up, safe)]
 
     return decide
 

@@ -16,6 +16,7 @@ from apps.economics.spot.replay import (
     on_demand_policy,
     replay,
     uniform_policy,
+    uniform_without_lead_policy,
     window_ticks,
 )
 from apps.economics.spot.trace import SpotTrace
@@ -173,6 +174,7 @@ def _zones_replay(
     decisions: dict[SpotPolicy, Decide] = {
         SpotPolicy.RUNRATE: zones.policy(job),
         SpotPolicy.UNIFORM_PROGRESS: uniform_policy(job),
+        SpotPolicy.UNIFORM_WITHOUT_LEAD: uniform_without_lead_policy(job),
         SpotPolicy.GREEDY: greedy_policy(job),
         SpotPolicy.ON_DEMAND: on_demand_policy,
     }
@@ -241,6 +243,9 @@ def _cost_fields(replays: PolicyReplays) -> dict[str, Any]:
         "mean_cost": {policy.value: round(mean, 6) for policy, mean in means.items()},
         "cost_of_uniform_progress": round(
             means[SpotPolicy.RUNRATE] / means[SpotPolicy.UNIFORM_PROGRESS], 6
+        ),
+        "cost_of_uniform_progress_without_lead": round(
+            means[SpotPolicy.RUNRATE] / means[SpotPolicy.UNIFORM_WITHOUT_LEAD], 6
         ),
         "above_optimum": round(means[SpotPolicy.RUNRATE] / means[SpotPolicy.OPTIMUM] - 1, 6),
         "policies": {policy.value: _policy_fields(result) for policy, result in replays.items()},

@@ -81,6 +81,12 @@ def uniform_progress(
     )
 
 
+def without_lead(reasons: Indexes, is_up: Flags, safe: Flags) -> Indexes:
+    """These reasons without the second condition: on demand is left as soon as spot is up and may fail, ahead or not."""
+    leaves = (reasons == UniformReason.NOT_AHEAD) & is_up & safe
+    return np.where(leaves, UniformReason.SPOT_IS_UP, reasons)
+
+
 def break_even_life(job: SpotJob, mode: SpotMode, move_cost: float = 0.0) -> float:
     """Hours that spot must still live for a move there to pay, at `move_cost` for the data (section 5.4).
 

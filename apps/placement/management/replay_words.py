@@ -9,6 +9,7 @@ from apps.show.text_columns import aligned_columns
 NAMES = {
     SpotPolicy.RUNRATE: "Runrate",
     SpotPolicy.UNIFORM_PROGRESS: "uniform progress",
+    SpotPolicy.UNIFORM_WITHOUT_LEAD: "without its lead",
     SpotPolicy.GREEDY: "greedy",
     SpotPolicy.ON_DEMAND: "on demand",
     SpotPolicy.OPTIMUM: "offline optimum",
@@ -27,7 +28,13 @@ def replay_lines(report: SpotReport) -> Iterator[str]:
         " fitted on its first third and replayed on the rest"
     )
     yield ""
-    heads = [*(NAMES[policy] for policy in SpotPolicy), "of uniform", "above optimum", "missed"]
+    heads = [
+        *(NAMES[policy] for policy in SpotPolicy),
+        "of uniform",
+        "of it without lead",
+        "above optimum",
+        "missed",
+    ]
     rows = [_zone_row(one.names[0], one.by_policy) for one in alone]
     if len(alone) > 1:
         rows.append(_zone_row(f"{len(alone)} zones, each alone", report.overall))
@@ -71,6 +78,7 @@ def _zone_row(name: str, replays: PolicyReplays) -> tuple[str, ...]:
         str(len(replays[SpotPolicy.RUNRATE].cost)),
         *(f"{mean:.2f}" for mean in means.values()),
         f"{ours / means[SpotPolicy.UNIFORM_PROGRESS]:.3f}",
+        f"{ours / means[SpotPolicy.UNIFORM_WITHOUT_LEAD]:.3f}",
         f"{ours / means[SpotPolicy.OPTIMUM] - 1:.1%}",
         str(replays[SpotPolicy.RUNRATE].missed),
     )

@@ -41,7 +41,14 @@ def test_it_prints_runs_misses_and_mean_cost_by_policy(capsys, zone) -> None:
     (alone,) = answer["zones"]
     assert (answer["runs"], answer["missed"], alone["policy"]) == (8, 0, "plan")
     cost = answer["mean_cost"]
-    assert list(cost) == ["runrate", "uniform_progress", "greedy", "on_demand", "optimum"]
+    assert list(cost) == [
+        "runrate",
+        "uniform_progress",
+        "uniform_progress_without_lead",
+        "greedy",
+        "on_demand",
+        "optimum",
+    ]
     assert cost["on_demand"] == pytest.approx(3 * 8.2)
     assert cost["optimum"] <= cost["runrate"] < cost["uniform_progress"]
     assert answer["cost_of_uniform_progress"] == pytest.approx(
@@ -51,6 +58,9 @@ def test_it_prints_runs_misses_and_mean_cost_by_policy(capsys, zone) -> None:
         50,
         50,
         134,
+    )
+    assert answer["cost_of_uniform_progress_without_lead"] == pytest.approx(
+        cost["runrate"] / cost["uniform_progress_without_lead"], abs=1e-6
     )
     assert alone["history"][0]["availability_ends"] == 10
     assert alone["unknown_hours"] == 0
@@ -122,6 +132,7 @@ def test_the_table_for_people_has_the_same(capsys, zone) -> None:
     shown = capsys.readouterr()
     assert "zone-a: 8 starts, fitted on the 50.0 h before them" in shown.out
     assert "uniform progress" in shown.out
+    assert "without its lead" in shown.out
     assert "zone-a: 8 starts" in shown.err
 
 

@@ -4,6 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from apps.economics.moves.spare_machines import level_above
+
+RARE = 0.05
+"""Of the hours: what is free in no more of them is too rare to act on."""
+
 
 class WasteReason(StrEnum):
     """Why a dollar of waste is in no recommendation; the list is closed, and OTHER is what none of it explains."""
@@ -19,6 +24,9 @@ class WasteReason(StrEnum):
     GONE = "gone"
     AT_BEST = "at_best"
     DECLINED = "declined"
+    TAKEN_DOWN = "taken_down"
+    SAME_DOLLARS = "same_dollars"
+    NOT_LOOKED = "not_looked"
     NO_PRICE = "no_price"
     NO_CAUSE = "no_cause"
     NO_OWNER = "no_owner"
@@ -37,6 +45,9 @@ REASON_WORDS: Mapping[WasteReason, str] = {
     WasteReason.GONE: "on machines that are gone already",
     WasteReason.AT_BEST: "lost to failures, with checkpoints near their best cadence",
     WasteReason.DECLINED: "somebody dismissed or snoozed what was recommended",
+    WasteReason.TAKEN_DOWN: "recommended, but promised less: its kind saved less than it promised before",
+    WasteReason.SAME_DOLLARS: "another recommendation for the same dollars is added up instead",
+    WasteReason.NOT_LOOKED: "on nodes that are counted by cores, which no rule looks at",
     WasteReason.NO_PRICE: "nobody knows its price by the hour",
     WasteReason.NO_CAUSE: "nobody knows its cause",
     WasteReason.NO_OWNER: "nobody knows whose it is",
@@ -103,3 +114,19 @@ def explained_part(shares: Sequence[WasteShare]) -> float | None:
     whole = sum(share.micros for share in shares)
     other = sum(share.micros for share in shares if share.reason is WasteReason.OTHER)
     return 1 - other / whole if whole else None
+
+
+def rare_and_headroom(
+    nodes: Sequence[float], free: Sequence[float], rested: Sequence[float]
+) -> tuple[float, float]:
+    """Of machine-hours that were free for more than an hour (`rested`, of those `free`, of the `nodes` in service, hour by hour):
+
+    those on machines that are free in RARE of the hours at most, and of the others those that are needed at p99.
+    """
+    often = level_above(free, 1 - RARE)
+    needed = level_above([have - idle for have, idle in zip(nodes, free, strict=True)])
+    rare = headroom = 0.0
+    for have, idle, stood in zip(nodes, free, rested, strict=True):
+        rare += max(0.0, stood - often)
+        headroom += min(stood, often, max(0.0, needed - (have - idle)))
+    return rare, headroom

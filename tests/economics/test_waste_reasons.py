@@ -9,6 +9,7 @@ from apps.economics.waste_reasons import (
     WasteReason,
     explained_part,
     explained_waste,
+    rare_and_headroom,
 )
 
 CELLS = ["held_idle 7:2", "unallocated unallocated:2", "failed 7:2"]
@@ -38,6 +39,30 @@ def test_what_somebody_put_off_is_a_reason_and_no_recommendation() -> None:
     first, rest = explained_waste({"idle": 100}, [cover], {})
     assert (first.key, first.reason, first.micros) == ("", WasteReason.DECLINED, 60)
     assert rest.reason is WasteReason.OTHER
+
+
+def test_hours_tell_what_is_rare_from_what_is_headroom() -> None:
+    """Ten machines free for 7 of 168 hours are free too rarely; two of ten at any hour but the busiest 2 of 100 are headroom."""
+    nodes = [10.0] * 168
+    monday = [10.0 if hour < 7 else 0.0 for hour in range(168)]
+    assert rare_and_headroom(nodes, monday, monday) == (70.0, 0.0)
+    nightly = [4.0 if hour % 24 < 8 else 0.0 for hour in range(168)]
+    assert rare_and_headroom(nodes, nightly, nightly) == (0.0, sum(nightly))
+    always = [3.0] * 168
+    assert rare_and_headroom(nodes, always, always) == (0.0, 0.0)
+    assert rare_and_headroom(nodes, nightly, [0.0] * 168) == (0.0, 0.0)
+
+
+@given(st.lists(st.tuples(st.floats(0, 20), st.floats(0, 1), st.floats(0, 1)), max_size=60))
+def test_rare_and_headroom_are_no_more_than_what_stood(
+    hours: list[tuple[float, float, float]],
+) -> None:
+    nodes = [have for have, _, _ in hours]
+    free = [have * part for have, part, _ in hours]
+    rested = [idle * part for idle, (_, _, part) in zip(free, hours, strict=True)]
+    rare, headroom = rare_and_headroom(nodes, free, rested)
+    assert rare >= 0 <= headroom
+    assert rare + headroom <= sum(rested) + 1e-6
 
 
 def test_every_reason_has_its_words() -> None:

@@ -66,7 +66,7 @@ def pool_use(starts_at: datetime, ends_at: datetime) -> Sequence[PoolUse]:
     ]
 
 
-# A node is free where all of its time in the hour was unallocated: a part that is stranded or out of service is none
+# What a later charge gave a price that came after the month was closed is priced. A node is free where all of its time in the hour was unallocated: a part that is stranded or out of service is none
 # that could be given back. A node that came or went within the hour counts for the part that it was there.
 USED: LiteralString = """
 WITH of_job AS (
@@ -78,7 +78,9 @@ WITH of_job AS (
                WHERE charge.part <> %(host)s AND line.state = %(unallocated)s), 0) AS unallocated_ms,
            coalesce(sum(line.unit_milliseconds) FILTER (WHERE charge.part = %(committed)s), 0) AS committed_ms,
            coalesce(sum(line.effective_micros) FILTER (WHERE charge.part <> %(committed)s), 0) AS paid_micros,
-           bool_or(line.effective_micros IS NULL AND charge.part <> %(committed)s) AS is_unpriced
+           bool_or(line.effective_micros IS NULL AND charge.part <> %(committed)s AND NOT EXISTS (
+               SELECT FROM ledger_charge AS later
+               WHERE later.corrects_id = charge.id AND later.effective_micros IS NOT NULL)) AS is_unpriced
     FROM ledger_line AS line JOIN ledger_charge AS charge ON charge.id = line.charge_id
     JOIN fleet_pool_fact AS pool ON pool.id = line.pool_id
     WHERE line.hour >= %(from)s AND line.hour < %(to)s

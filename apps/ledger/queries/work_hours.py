@@ -15,7 +15,7 @@ from apps.ledger.queries.tables import rows
 class WorkHour:
     """GPUs that a workload held in an hour, as its mean, and those of them that were active or not observed.
 
-    `portion` is what one of its jobs held on a machine, the least of them.
+    `portion` is what one of its jobs held on all of its machines together, the least of them. Of what no job is known of, on one machine.
     """
 
     workload_id: int
@@ -53,7 +53,8 @@ WITH of_job AS (
       AND line.posting_month >= date_trunc('month', %(from)s::timestamptz) - interval '1 month'
       AND line.workload_id = ANY(%(workloads)s) AND line.state = ANY(%(held)s)
       AND charge.kind = %(node_hour)s AND charge.part <> %(host)s
-    GROUP BY line.workload_id, line.hour, charge.node_id, line.job_id, line.holder_key_id
+    GROUP BY line.workload_id, line.hour, line.job_id, line.holder_key_id,
+             CASE WHEN line.job_id IS NULL AND line.holder_key_id IS NULL THEN charge.node_id END
 )
 SELECT workload_id, hour, sum(held_ms)::int8, sum(busy_ms)::int8,
        percentile_disc(0.1) WITHIN GROUP (ORDER BY held_ms)::int8

@@ -111,6 +111,20 @@ WHERE submitted_at < started_at
 GROUP BY 1, 2
 """
 )
+QUEUED_JOBS: LiteralString = (
+    WAITED
+    + """
+SELECT pool_id, hour, gpus, sum(gpus * extract(epoch FROM
+    least(started_at, hour + interval '1 hour') - greatest(submitted_at, hour)) / 3600)::float8
+    AS gpu_hours
+FROM started, generate_series(
+    date_trunc('hour', greatest(submitted_at, %(from)s), 'UTC'), started_at, interval '1 hour'
+) AS hour
+WHERE submitted_at < started_at AND gpus > 0
+GROUP BY 1, 2, 3
+"""
+)
+"""The same, by how many GPUs a job asked for."""
 
 
 @dataclass(slots=True)

@@ -47,7 +47,7 @@ class RecommendationFact:
     """A recommendation; see its table and `RecommendationProposal` for what each field is.
 
     Micro-units of a month of 730 h at the marginal price. From the claim on they are what was promised then. `range_basis`
-    is empty of what was proposed before it was kept.
+    is empty of what was proposed before it was kept. `spend_micros` is None where who reads it may not see it.
     """
 
     id: int
@@ -58,7 +58,7 @@ class RecommendationFact:
     team_id: int | None
     workload_id: int | None
     pool_id: int | None
-    spend_micros: int
+    spend_micros: int | None
     saving: SavingRange
     one_time_micros: int
     effort_hours: int
@@ -88,8 +88,16 @@ class RecommendationFact:
     range_basis: str = ""
 
     def without_prices(self) -> "RecommendationFact":
-        """The same for who reads no prices: evidence that names none."""
-        return replace(self, evidence=tuple(one for one in self.evidence if not one.is_price))
+        """The same for who reads no prices, and of money only their teams': evidence that names none.
+
+        What a whole pool costs is others' money too, who hold GPUs of it: it is not told.
+        """
+        is_of_pool = self.workload_id is None and self.pool_id is not None
+        return replace(
+            self,
+            evidence=tuple(one for one in self.evidence if not one.is_price),
+            spend_micros=None if is_of_pool else self.spend_micros,
+        )
 
 
 @dataclass(frozen=True, slots=True)

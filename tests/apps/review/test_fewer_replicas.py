@@ -69,6 +69,16 @@ def test_replicas_that_the_load_does_not_need_at_p99_are_to_go(chat: Workload, o
     assert "0 of 672" in proposal.doubts[1]
 
 
+def test_a_replica_is_a_whole_job_with_all_its_machines(chat: Workload) -> None:
+    """Its only job holds two machines, a quarter of each active: half of it is no replica that could be stopped."""
+    job = pool_scene.make_replica(chat, 0)
+    plant_pool("h100", 2, lambda *_: [held(chat, 2, job), idle(chat, 6, job)])
+    pool_scene.roll_up()
+    found = detect_shrinkable(AT)
+    assert found.proposals == []
+    assert found.looked_at == 1
+
+
 def test_replicas_that_nights_do_not_need_go_by_a_schedule(chat: Workload) -> None:
     plant_service(chat, 0.7, night=0.05)
     proposal = only(detect_shrinkable(AT))

@@ -213,6 +213,25 @@ def only_freed(found: DetectedKind) -> RecommendationProposal:
     return proposal
 
 
+def test_two_queues_beside_one_pool_meet_its_gpus_once(llm: Workload) -> None:
+    for name in ("first", "second"):
+        plant_pool(name, 1, lambda *_: [held(llm)])
+        for start in range(0, 672, 24):
+            pool_scene.make_job(llm, f"{name}-0", submitted=start, started=start + 24, gpus=4)
+    plant_pool("quiet", 1, lambda *_: [held(llm, 4)], purchase_option="reserved")
+    freed = [each.frees_gpu_hours or 0 for each in detect_queued_beside_idle(AT).proposals]
+    assert sum(freed) == pytest.approx(4 * MONTH, rel=0.05)
+    assert len(freed) == 1
+
+
+def test_a_job_that_fits_on_no_machine_beside_is_not_sent_there(llm: Workload) -> None:
+    plant_pool("busy", 1, lambda *_: [held(llm)])
+    plant_pool("quiet", 4, lambda *_: [held(llm, 6)], purchase_option="reserved")
+    for start in range(0, 672, 24):
+        pool_scene.make_job(llm, "busy-0", submitted=start, started=start + 12, gpus=8)
+    assert detect_queued_beside_idle(AT).proposals == []
+
+
 def test_a_queue_that_nothing_stands_beside_is_only_a_queue(llm: Workload) -> None:
     plant_pool("busy", 1, lambda *_: [held(llm)])
     plant_pool("also busy", 1, lambda hour, _: [held(llm, 8 if hour % 24 < 12 else 0.5)])
@@ -223,14 +242,16 @@ def test_a_queue_that_nothing_stands_beside_is_only_a_queue(llm: Workload) -> No
     assert found.looked_at == 1
 
 
-def plant_slices(llm: Workload, *, taken: int, option: str = "on_demand") -> int:
+def plant_slices(
+    llm: Workload, *, taken: int, option: str = "on_demand", name: str = "h100"
+) -> int:
     """A machine whose first GPU is cut into seven slices, of which a job holds so many; its pool's id."""
-    pool_id = plant_pool("h100", 1, lambda *_: [held(llm, 7)], purchase_option=option)
+    pool_id = plant_pool(name, 1, lambda *_: [held(llm, 7)], purchase_option=option)
     node = Node.objects.get(pool_id=pool_id)
-    parent = make.make_device("GPU-0", node_id=node.pk, at=pool_scene.BEGUN)
+    parent = make.make_device(f"GPU-{name}", node_id=node.pk, at=pool_scene.BEGUN)
     Device.objects.bulk_create(
         Device(
-            node=node, uuid=f"MIG-{place}", kind="mig", parent_id=parent, compute_slices=1, memory_slices=1,
+            node=node, uuid=f"MIG-{name}-{place}", kind="mig", parent_id=parent, compute_slices=1, memory_slices=1,
             profile="1g.10gb", period=(pool_scene.BEGUN, None),
         )
         for place in range(7)
@@ -241,7 +262,7 @@ def plant_slices(llm: Workload, *, taken: int, option: str = "on_demand") -> int
         )
         Allocation.objects.create(
             job=job, node=node, node_name=node.name, gpus_numerator=taken, gpus_denominator=7,
-            device_uuids=[f"MIG-{place}" for place in range(taken)], period=(pool_scene.BEGUN, None),
+            device_uuids=[f"MIG-{name}-{place}" for place in range(taken)], period=(pool_scene.BEGUN, None),
         )  # fmt: skip
     return pool_id
 
@@ -263,6 +284,16 @@ def test_slices_that_nobody_takes_while_others_wait_save_what_would_be_rented(
         Allocation.objects.update(device_uuids=["GPU-0"])
     proposal = only_freed(detect_stranded_slices(AT))
     assert proposal.saving.likely == pytest.approx(PRICE * MONTH / 2, rel=1e-6)
+
+
+def test_one_queue_is_served_by_the_slices_of_one_pool(llm: Workload) -> None:
+    plant_slices(llm, taken=0)
+    plant_slices(llm, taken=0, name="other")
+    for start in range(0, 672, 24):
+        pool_scene.make_job(llm, "h100-0", submitted=start, started=start + 12, gpus=1)
+    Allocation.objects.update(device_uuids=["GPU-0"])
+    saved = [each.saving.likely for each in detect_stranded_slices(AT).proposals]
+    assert sum(saved) == pytest.approx(PRICE * MONTH / 2, rel=1e-6)
 
 
 def test_slices_that_jobs_take_stay_as_they_are(llm: Workload) -> None:

@@ -291,6 +291,8 @@ def _figures_of(
         Figure(words.range_label(fact), words.range_said(fact.saving, currency), "a month"),
         Figure("Frees", f"{freed:,.0f} GPU-hours", "a month, on GPUs that are paid anyway")
         if freed
+        else Figure("Spent there", "–", "others hold GPUs of this pool: what it costs is not shown")
+        if fact.spend_micros is None
         else Figure("Spent there", whole_amount(fact.spend_micros, currency), "a month, paid by the hour"),
         Figure("Effort", f"{fact.effort_hours} h", "of an engineer")
         if measured is None

@@ -15,7 +15,6 @@ from apps.economics.moves.disruption import DisruptionClass
 from apps.economics.moves.idle import idle_saving, is_idle_again, measured_saving
 from apps.economics.moves.saving import MONTH_HOURS, WEEK_HOURS, SavingRange
 from apps.ledger.queries.cube import CubeQuestion, explore
-from apps.ledger.queries.idle_stretches import idle_stretches
 from apps.ledger.queries.kinds import ChargeKind
 from apps.placement.queries.moves.work import FleetWork, WorkCell
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
@@ -26,7 +25,7 @@ from apps.review.queries.recommending.proposal import (
     RecommendationProposal,
     effort_cost,
 )
-from apps.review.queries.recommending.weeks import looks_at_weeks
+from apps.review.queries.recommending.weeks import looks_at_weeks, stretches_of
 from apps.review.queries.recommending.whole_work import LEAST_FREED, NO_PRICE
 from apps.unit_economics.queries.waste import WastePart, waste_time_by
 
@@ -43,6 +42,9 @@ COMPUTED_ASSUMED = (
     "GPU-hours held idle in a month × the marginal price of a GPU-hour there. How long its pauses were is not known hour by hour: it is assumed that half of"
     " them can be given back at the low end, three quarters likely, all of them at the high end"
 )
+NOT_AGAIN = "it is not idle again and again"
+SHORT_PAUSES = "its pauses are shorter than an hour"
+LITTLE_IDLE = "it is idle for less than a tenth of a GPU, paid anyway"
 LEAST_SAME = 0.9
 """Of the days' idle time, what its hours must come to for its pauses to be known."""
 
@@ -86,13 +88,13 @@ def detect_idle_holders(found: DetectedKind, work: FleetWork, _: datetime) -> No
         if cell.workload.kind == SERVING:
             continue
         if seen is None or not is_idle_again(seen.idle, seen.held):
-            found.pass_over("it is not idle again and again", cell.key)
+            found.pass_over(NOT_AGAIN, cell.key)
         elif cell.paid_by_hour and not cell.addressable_micros:
             found.pass_over(NO_PRICE, cell.key)
         elif seen.given_back_month < LEAST_FREED / 10:
-            found.pass_over("its pauses are shorter than an hour", cell.key)
+            found.pass_over(SHORT_PAUSES, cell.key)
         elif not cell.paid_by_hour and seen.given_back_month < LEAST_FREED:
-            found.pass_over("it is idle for less than a tenth of a GPU, paid anyway", cell.key)
+            found.pass_over(LITTLE_IDLE, cell.key)
         else:
             found.propose(_proposal_of(cell, seen, work, owners[cell.workload.team_id]))
 
@@ -111,7 +113,7 @@ def _held_weeks(work: FleetWork) -> dict[tuple[int, int], HeldWeeks]:
         for pair, parts in waste_time_by(question).items():
             of_key = idle.setdefault((pair[0], pair[1]), [0.0] * count)
             of_key[place] = max(0, parts.get(WastePart.HELD_IDLE) or 0) / HOUR_MS
-    stretches = idle_stretches(work.span.weeks)
+    stretches = stretches_of(work.span)
     found = {}
     for key, hours in held.items():
         idle_weeks = tuple(idle.get(key, [0.0] * count))

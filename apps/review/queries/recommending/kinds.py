@@ -10,7 +10,7 @@ from apps.review.queries.recommending.model_routing import detect_routing
 from apps.review.queries.recommending.moved_work import detect_moves
 from apps.review.queries.recommending.oversized_pools import detect_oversized_pools
 from apps.review.queries.recommending.prompt_caching import detect_uncached_prompts
-from apps.review.queries.recommending.proposal import RecommendedKind, SavingBasis
+from apps.review.queries.recommending.proposal import KeyOf, RecommendedKind, SavingBasis
 from apps.review.queries.recommending.queued_beside_idle import detect_queued_beside_idle
 from apps.review.queries.recommending.self_hosting import detect_self_hosting
 from apps.review.queries.recommending.spare_nodes import (
@@ -63,6 +63,7 @@ KINDS: tuple[RecommendedKind, ...] = (
         detect_idle_holders,
         SavingBasis.HELD_IDLE,
         wastes=("held_idle",),
+        key_of=KeyOf.WORK,
     ),
     RecommendedKind(
         "unallocated_nodes",
@@ -71,6 +72,7 @@ KINDS: tuple[RecommendedKind, ...] = (
         detect_unallocated_nodes,
         SavingBasis.UNALLOCATED,
         wastes=("unallocated",),
+        key_of=KeyOf.POOL,
     ),
     RecommendedKind(
         "autoscaling_floor",
@@ -79,6 +81,7 @@ KINDS: tuple[RecommendedKind, ...] = (
         detect_needless_floors,
         SavingBasis.UNALLOCATED,
         wastes=("unallocated",),
+        key_of=KeyOf.POOL,
     ),
     RecommendedKind(
         "pool_too_large",
@@ -87,6 +90,7 @@ KINDS: tuple[RecommendedKind, ...] = (
         detect_oversized_pools,
         SavingBasis.UNALLOCATED,
         wastes=("unallocated",),
+        key_of=KeyOf.POOL,
     ),
     RecommendedKind(
         "queued_beside_idle",
@@ -95,6 +99,7 @@ KINDS: tuple[RecommendedKind, ...] = (
         detect_queued_beside_idle,
         SavingBasis.UNALLOCATED,
         wastes=("unallocated",),
+        key_of=KeyOf.POOL,
     ),
     RecommendedKind(
         "stranded_mig",
@@ -111,6 +116,7 @@ KINDS: tuple[RecommendedKind, ...] = (
         detect_lapsing,
         SavingBasis.COMMITTED,
         wastes=("unused_commitment",),
+        key_of=KeyOf.COMMITMENT,
     ),
     RecommendedKind(
         "to_self_host",
@@ -124,6 +130,7 @@ KINDS: tuple[RecommendedKind, ...] = (
         "training whose reported time waits for data week by week",
         detect_starved_runs,
         wastes=("held_idle",),
+        key_of=KeyOf.WORKLOAD,
     ),
     RecommendedKind(
         "checkpoint_cadence",
@@ -131,6 +138,7 @@ KINDS: tuple[RecommendedKind, ...] = (
         "training that saves checkpoints three times too rarely or too often for how often it fails",
         detect_cadences,
         wastes=("failed",),
+        key_of=KeyOf.WORKLOAD,
     ),
     RecommendedKind(
         "unused_work",
@@ -139,6 +147,7 @@ KINDS: tuple[RecommendedKind, ...] = (
         detect_unused_work,
         SavingBasis.HELD,
         wastes=HELD,
+        key_of=KeyOf.WORK,
     ),
     RecommendedKind(
         "prompt_caching",
@@ -161,6 +170,7 @@ KINDS: tuple[RecommendedKind, ...] = (
         detect_retirable,
         SavingBasis.RETIRED,
         wastes=HELD,
+        key_of=KeyOf.WORKLOAD,
     ),
     RecommendedKind(
         "shrink_work",
@@ -169,9 +179,11 @@ KINDS: tuple[RecommendedKind, ...] = (
         detect_shrinkable,
         wastes=("held_idle", "no_requests"),
         gives_way=True,
+        key_of=KeyOf.WORKLOAD,
     ),
 )
 KIND_LABELS = {kind.key: kind.label for kind in KINDS}
 KIND_BASES = {kind.key: kind.basis for kind in KINDS}
+KIND_KEYS = {kind.key: kind.key_of for kind in KINDS}
 KIND_WASTES = {kind.key: kind.wastes for kind in KINDS}
 GIVING_WAY = frozenset(kind.key for kind in KINDS if kind.gives_way)

@@ -76,7 +76,7 @@ class DetectedKind:
     """What a detector looked at: `looked_at` of the things that `looked_at_words` names, and what it proposes.
 
     `passed_over` says why the others are no proposal, with how many; `declined` says it by the key of what may have
-    been proposed before. Where it could not look, `not_looked` says why: then its matters stay as they are.
+    been proposed before, and `little` what those would save that save too little. Where it could not look, `not_looked` says why: then its matters stay as they are.
     """
 
     kind: str
@@ -86,6 +86,7 @@ class DetectedKind:
     declined: dict[str, str] = field(default_factory=dict)
     proposals: list[RecommendationProposal] = field(default_factory=list)
     not_looked: str = ""
+    little: dict[str, int] = field(default_factory=dict)
 
     def pass_over(self, why: str, key: str = "", count: int = 1) -> None:
         """Looked at, and no proposal."""
@@ -99,6 +100,7 @@ class DetectedKind:
         floor = max(1, settings.FINDING_FLOOR * MICROS)
         if proposal.saving.likely < floor and not proposal.frees_gpu_hours:
             self.pass_over(TOO_LITTLE, proposal.key)
+            self.little[proposal.key] = max(0, proposal.saving.likely)
             return
         if max(proposal.saving.low, proposal.saving.high) > proposal.spend_micros:
             raise ValueError(f"{self.kind} {proposal.key}: no saving is above what is spent there")
@@ -131,12 +133,24 @@ class SavingBasis(StrEnum):
     """What calls to model APIs cost for a token."""
 
 
+class KeyOf(StrEnum):
+    """What the keys of a kind's proposals are ids of: a workload 3 is no pool 3."""
+
+    WORKLOAD = "workload"
+    POOL = "pool"
+    WORK = "work"
+    """A workload on a pool, `7:2`."""
+    COMMITMENT = "commitment"
+    SOMETHING = "something"
+    """Anything else."""
+
+
 @dataclass(frozen=True, slots=True)
 class RecommendedKind:
     """A kind: its key, its name on pages, what it is about in a sentence, who looks for it, and how it is measured.
 
     `wastes` are the sorts of waste that it takes away. What `gives_way` is added up only where no other kind's proposal is for
-    the same dollars.
+    the same dollars. `key_of` says what its keys name, where it takes waste away.
     """
 
     key: str
@@ -146,6 +160,7 @@ class RecommendedKind:
     basis: SavingBasis = SavingBasis.PER_OUTPUT
     wastes: tuple[str, ...] = ()
     gives_way: bool = False
+    key_of: KeyOf = KeyOf.SOMETHING
 
 
 def effort_cost(hours: int) -> int:

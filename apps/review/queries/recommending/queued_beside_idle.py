@@ -1,6 +1,6 @@
 """Jobs that wait for GPUs in one pool while the same GPUs stand unallocated in another."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from apps.economics.moves.disruption import DisruptionClass
 from apps.economics.moves.idle import is_idle_again
+from apps.economics.moves.queues import Room
 from apps.economics.moves.saving import MONTH_HOURS, SavingRange
 from apps.placement.queries.moves.work import FleetWork
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
@@ -22,6 +23,7 @@ from apps.review.queries.recommending.proposal import (
     RecommendationProposal,
     effort_cost,
 )
+from apps.review.queries.recommending.queues import Queue, met_of, queues_of
 from apps.review.queries.recommending.weeks import looks_at_weeks
 
 KIND = "queued_beside_idle"
@@ -30,7 +32,7 @@ EFFORT_HOURS = 4
 LEAST_SERVED, LEAST_MONTH = 0.1, MONTH_HOURS / 10
 """Of what waited in a week, and GPU-hours a month, that would have found GPUs there."""
 COMPUTED = (
-    "GPU-hours of waiting in hours in which as many of the same GPUs stood unallocated in the other pool. No bill falls by it: what stands there is paid, and is"
+    "GPU-hours of waiting in hours in which the same GPUs stood unallocated in the other pool on machines that the jobs fit on, each of them met once. No bill falls by it: what stands there is paid, and is"
     " used instead"
 )
 
@@ -53,32 +55,51 @@ class IdleBeside:
 def detect_queued_beside_idle(found: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every pool with a queue, held against every other of the same GPUs in which some stand; the one that would serve most."""
     capacities = pool_capacities(work.span)
-    for waited in capacities:
-        if not any(waited.queued.values()):
-            continue
-        choices = list(_beside(waited, capacities))
+    queues = queues_of(work.span)
+    rooms = {each.pool.id: _room_of(each) for each in capacities}
+    asked = [each for each in capacities if any(each.queued.values())]
+    # The queue that waits most goes first: what it would hold stands no more for the next.
+    for waited in sorted(asked, key=lambda each: (-sum(each.queued.values()), each.pool.id)):
+        queue = queues.get(waited.pool.id, {})
+        choices = list(_beside(waited, capacities, queue, rooms))
         best = max(choices, key=lambda each: (each.month, each.beside.pool.id), default=None)
         if best is None:
             pass_over_pool(found, waited, "no other pool within reach has the same GPUs")
         elif not _is_again(best) or best.month < LEAST_MONTH:
             pass_over_pool(
-                found, waited, "while jobs waited, no other pool's GPUs stood week by week"
+                found,
+                waited,
+                "while jobs waited, no other pool's GPUs on which they fit stood week by week",
             )
         else:
+            rooms[best.beside.pool.id] = met_of(queue, rooms[best.beside.pool.id])[2]
             found.propose(_proposal_of(best))
 
 
-def _beside(waited: PoolCapacity, capacities: Sequence[PoolCapacity]) -> Iterator[IdleBeside]:
+def _room_of(capacity: PoolCapacity) -> dict[datetime, Room]:
+    return {
+        use.hour: Room(
+            use.free_gpus,
+            capacity.of_machine,
+            max(0.0, use.unallocated - use.free_gpus),
+            max(0.0, use.nodes - use.free_nodes),
+        )
+        for use in capacity.used
+    }
+
+
+def _beside(
+    waited: PoolCapacity,
+    capacities: Sequence[PoolCapacity],
+    queue: Queue,
+    rooms: Mapping[int, Mapping[datetime, Room]],
+) -> Iterator[IdleBeside]:
     for beside in capacities:
         is_other = beside.pool.id != waited.pool.id and not beside.is_gone
         if not is_other or not is_within_reach(waited.pool, beside.pool):
             continue
-        standing = {use.hour: use.unallocated for use in beside.used}
-        met = tuple(
-            min(waited.queued.get(use.hour, 0.0), standing.get(use.hour, 0.0))
-            for use in waited.used
-        )
-        yield IdleBeside(waited, beside, met)
+        met, _, _ = met_of(queue, rooms[beside.pool.id])
+        yield IdleBeside(waited, beside, tuple(met.get(use.hour, 0.0) for use in waited.used))
 
 
 def _is_again(found: IdleBeside) -> bool:

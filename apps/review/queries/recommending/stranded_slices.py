@@ -7,8 +7,8 @@ from django.urls import reverse
 
 from apps.economics.gpu_catalogue import gpu_model
 from apps.economics.moves.disruption import DisruptionClass
+from apps.economics.moves.queues import Room
 from apps.economics.moves.saving import MONTH_HOURS, SavingRange
-from apps.fleet.queries import PoolFact
 from apps.ledger.queries.slice_use import SliceUse, slice_use
 from apps.placement.queries.moves.work import FleetWork
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
@@ -22,6 +22,7 @@ from apps.review.queries.recommending.proposal import (
     RecommendationProposal,
     effort_cost,
 )
+from apps.review.queries.recommending.queues import Queue, met_of, queues_of
 from apps.review.queries.recommending.weeks import looks_at_weeks
 
 KIND = "stranded_mig"
@@ -39,6 +40,7 @@ COMPUTED = (
 def detect_stranded_slices(found: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every size of slices of every pool; those that hardly a job held are to be cut otherwise."""
     capacities = {each.pool.id: each for each in pool_capacities(work.span)}
+    queues = queues_of(work.span)
     window = work.span.window
     for use in slice_use(window.starts_at, window.ends_at):
         capacity = capacities.get(use.pool_id)
@@ -53,7 +55,8 @@ def detect_stranded_slices(found: DetectedKind, work: FleetWork, _: datetime) ->
         elif _freed_month(use, part, work) < MONTH_HOURS / 10:
             found.pass_over("they are less than a tenth of a GPU", key)
         else:
-            found.propose(_proposal_of(capacity, use, part, (capacities, work)))
+            met = _met(capacity, capacities, queues, _freed_month(use, part, work) / MONTH_HOURS)
+            found.propose(_proposal_of(capacity, use, part, (met, work)))
 
 
 def _part_of_gpu(use: SliceUse, capacity: PoolCapacity | None) -> float | None:
@@ -71,13 +74,12 @@ def _proposal_of(
     capacity: PoolCapacity,
     use: SliceUse,
     part: float,
-    beside: tuple[Mapping[int, PoolCapacity], FleetWork],
+    beside: tuple[float, FleetWork],
 ) -> RecommendationProposal:
-    capacities, work = beside
+    met, work = beside
     pool, days = capacity.pool, work.span.hours // 24
     freed = _freed_month(use, part, work)
-    queued = _queued_for(pool, capacities)
-    waited = min(freed, queued * MONTH_HOURS / work.span.hours)
+    waited = min(freed, met * MONTH_HOURS / work.span.hours)
     price = (capacity.price or 0.0) / capacity.of_machine
     spend = capacity.spend_micros
     saved = round(waited * price)
@@ -99,25 +101,36 @@ def _proposal_of(
         evidence=_evidence_of(use),
         doubts=(
             f"looked for jobs that held such a slice, in the last {days} days: {use.held_hours:,.0f} of {use.hours:,.0f} hours",
-            f"looked for jobs that waited for the same GPUs meanwhile: {queued:,.0f} GPU-hours",
+            f"looked for jobs that waited for the same GPUs meanwhile, and would have fitted there: {met:,.0f} GPU-hours that no other recut serves",
         ),
         one_time_micros=effort_cost(EFFORT_HOURS),
         frees_gpu_hours=freed,
         baseline={
             "slices": use.slices,
             "compute_slices": use.compute_slices,
-            "queued_gpu_hours": queued,
+            "queued_gpu_hours": met,
         },
     )
 
 
-def _queued_for(pool: PoolFact, capacities: Mapping[int, PoolCapacity]) -> float:
-    """GPU-hours that jobs waited for the same GPUs within reach."""
-    return sum(
-        sum(each.queued.values())
-        for each in capacities.values()
-        if is_within_reach(each.pool, pool)
-    )
+def _met(
+    capacity: PoolCapacity,
+    capacities: Mapping[int, PoolCapacity],
+    queues: dict[int, Queue],
+    standing: float,
+) -> float:
+    """GPU-hours that jobs waited for the same GPUs within reach and that so many would have served, hour by hour; taken off `queues`.
+
+    Which hours the slices stood in is not kept: they are taken to have stood alike in all.
+    """
+    rooms = {use.hour: Room(0.0, capacity.of_machine, standing, use.nodes) for use in capacity.used}
+    hours = 0.0
+    for pool_id, queue in sorted(queues.items()):
+        waited = capacities.get(pool_id)
+        if waited is not None and is_within_reach(waited.pool, capacity.pool):
+            met, queues[pool_id], rooms = met_of(queue, rooms)
+            hours += sum(met.values())
+    return hours
 
 
 def _evidence_of(use: SliceUse) -> tuple[RecommendationEvidence, ...]:

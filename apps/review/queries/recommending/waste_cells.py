@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from apps.economics.moves.saving import monthly
+from apps.economics.moves.spare_machines import best_plan, spare_plans
 from apps.economics.purchase import PAID_BY_THE_HOUR, PurchaseOption
-from apps.economics.waste_reasons import WasteReason
+from apps.economics.waste_reasons import WasteReason, rare_and_headroom
 from apps.fleet.queries import PoolFact, pools
 from apps.ledger.queries.commitments import commitment_use
 from apps.ledger.queries.cube import CubeQuestion, explore
@@ -16,7 +17,7 @@ from apps.ledger.queries.paid_states import committed_shares
 from apps.placement.queries.moves.work import FleetWork, move_week
 from apps.review.queries.recommending.pool_capacity import PoolCapacity, pool_capacities
 from apps.review.queries.recommending.proposal import commitment_cell, unheld_cell
-from apps.review.queries.recommending.weeks import work_of_week
+from apps.review.queries.recommending.weeks import stretches_of, work_of_week
 from apps.unit_economics.queries.waste import NOT_HELD, WastePart, waste_by
 from apps.workloads.queries import WorkloadFact, workloads
 
@@ -29,8 +30,8 @@ class WasteCell:
     """Waste of one sort, of one workload on a pool, or of what nobody holds of it: micro-units of a month of 730 h.
 
     `part` is a WastePart's name in lower case, or one of the two above; `money_cell` the dollars that it is, as
-    recommendations name them. `committed` of them are covered by commitments. Of what is unallocated, `partly` are on machines that jobs hold in part,
-    and `fresh` on those that were held an hour before. `is_looked_at`: its pool was, machine by machine.
+    recommendations name them. `committed` of them are covered by commitments. `causes` are what else its hours tell of why it stood, at
+    most so many: they are taken in their order.
     """
 
     part: str
@@ -39,10 +40,8 @@ class WasteCell:
     pool: PoolFact | None = None
     workload: WorkloadFact | None = None
     committed: int = 0
-    partly: int = 0
-    fresh: int = 0
     is_gone: bool = False
-    is_looked_at: bool = False
+    causes: tuple[tuple[WasteReason, int], ...] = ()
 
     @property
     def key(self) -> str:
@@ -94,6 +93,7 @@ def _of_pools(work: FleetWork) -> Iterator[WasteCell]:
     known_pools, known_work = pools(), workloads()
     shares = committed_shares(window.starts_at, window.ends_at)
     capacities = {each.pool.id: each for each in pool_capacities(work.span)}
+    short = _short_parts(work)
     question = CubeQuestion(window, ("workload", "pool"), is_bounded=False)
     unheld: dict[tuple[int, str], int] = defaultdict(int)
     question = question.of(kind=[str(ChargeKind.NODE_HOUR)])
@@ -106,6 +106,7 @@ def _of_pools(work: FleetWork) -> Iterator[WasteCell]:
             if workload is None and part in NOT_HELD:
                 unheld[pool.id, part.name.lower()] += amount
                 continue
+            too_short = short.get((workload_id, pool_id)) if part is WastePart.HELD_IDLE else None
             yield WasteCell(
                 part.name.lower(),
                 f"{workload.id if workload else 0}:{pool.id}",
@@ -113,6 +114,7 @@ def _of_pools(work: FleetWork) -> Iterator[WasteCell]:
                 pool,
                 workload,
                 _committed(amount, pool, part, shares),
+                causes=((WasteReason.TOO_SHORT, round(amount * too_short)),) if too_short else (),
             )
     for (pool_id, name), amount in unheld.items():
         yield _unheld_cell(known_pools[pool_id], name, amount, shares, capacities.get(pool_id))
@@ -125,24 +127,49 @@ def _unheld_cell(
     shares: Mapping[tuple[int, int], float],
     capacity: PoolCapacity | None,
 ) -> WasteCell:
-    partly = fresh = 0.0
+    causes: tuple[tuple[WasteReason, int], ...] = ()
+    committed = _committed(amount, pool, WastePart[name.upper()], shares)
     if capacity is not None and name == WastePart.UNALLOCATED.name.lower():
-        whole = sum(use.unallocated for use in capacity.used) or 1.0
-        free = sum(use.free_gpus for use in capacity.used)
-        partly = max(0.0, 1 - free / whole)
-        fresh = (free - sum(use.rested_gpus for use in capacity.used)) / whole
+        parts = _standing_parts(capacity)
+        causes = tuple((why, round((amount - committed) * part)) for why, part in parts)
     return WasteCell(
         name,
         unheld_cell(pool.id),
         amount,
         pool,
         None,
-        _committed(amount, pool, WastePart[name.upper()], shares),
-        round(amount * partly),
-        round(amount * fresh),
+        committed,
         is_gone=capacity is not None and capacity.is_gone,
-        is_looked_at=capacity is not None,
+        causes=causes,
     )
+
+
+def _standing_parts(capacity: PoolCapacity) -> Iterator[tuple[WasteReason, float]]:
+    """Parts of what is unallocated in a pool, as its hours tell them."""
+    used, size = capacity.used, capacity.of_machine
+    whole = sum(use.unallocated for use in used) or 1.0
+    free, rested = sum(use.free_gpus for use in used), sum(use.rested_gpus for use in used)
+    rare, headroom = rare_and_headroom(
+        [use.nodes for use in used],
+        [use.free_gpus / size for use in used],
+        [use.rested_gpus / size for use in used],
+    )
+    yield WasteReason.PARTLY_HELD, max(0.0, 1 - free / whole)
+    yield WasteReason.TOO_SHORT, (free - rested + rare * size) / whole
+    plans = spare_plans(capacity.hours)
+    if best_plan(capacity.hours) is None:
+        yield WasteReason.TOO_LITTLE, max(plan.total for plan in plans) * size / whole
+    yield WasteReason.HEADROOM, headroom * size / whole
+
+
+def _short_parts(work: FleetWork) -> dict[tuple[int, int], float]:
+    """Of what a workload held idle on a pool, the part that was no longer than an hour."""
+    idle: dict[tuple[int, int], float] = defaultdict(float)
+    after: dict[tuple[int, int], float] = defaultdict(float)
+    for (workload_id, pool_id, _), stretch in stretches_of(work.span).items():
+        idle[workload_id, pool_id] += stretch.idle
+        after[workload_id, pool_id] += stretch.after_an_hour
+    return {key: max(0.0, 1 - after[key] / hours) for key, hours in idle.items() if hours > 0}
 
 
 def _committed(

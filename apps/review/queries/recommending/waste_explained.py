@@ -1,6 +1,7 @@
 """Where each dollar of a look's waste goes: into which recommendation, or why into none."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,17 +16,32 @@ from apps.economics.waste_reasons import (
 from apps.review.queries.recommending.checkpoint_cadence import KIND as CADENCE
 from apps.review.queries.recommending.checkpoint_cadence import NEAR_BEST
 from apps.review.queries.recommending.fewer_replicas import KIND as REPLICAS
-from apps.review.queries.recommending.fewer_replicas import NOTHING_HELD
-from apps.review.queries.recommending.kinds import KIND_WASTES
+from apps.review.queries.recommending.fewer_replicas import NO_WAY, NOTHING_HELD
+from apps.review.queries.recommending.idle_holders import LITTLE_IDLE, NOT_AGAIN, SHORT_PAUSES
+from apps.review.queries.recommending.kept_promises import FACTOR
+from apps.review.queries.recommending.kinds import KIND_KEYS, KIND_WASTES
+from apps.review.queries.recommending.pool_capacity import NO_PRICE as NO_MACHINE_PRICE
 from apps.review.queries.recommending.proposal import (
-    TOO_LITTLE,
+    UNHELD,
     DetectedKind,
+    KeyOf,
     RecommendationProposal,
     proposals_by_matter,
 )
 from apps.review.queries.recommending.waste_cells import WasteCell, WasteOfLook
+from apps.review.queries.recommending.whole_work import NO_PRICE
 
 PUT_OFF, DONE = ("dismissed", "snoozed"), ("done", "verified", "failed")
+TO_BE_DONE = ("open", "claimed")
+NO_PRICES = frozenset((NO_PRICE, NO_MACHINE_PRICE))
+HELD_WHYS = {
+    NOTHING_HELD: WasteReason.NO_CAUSE,
+    NO_WAY: WasteReason.HEADROOM,
+    NOT_AGAIN: WasteReason.TOO_SHORT,
+    SHORT_PAUSES: WasteReason.TOO_SHORT,
+    LITTLE_IDLE: WasteReason.TOO_LITTLE,
+}
+"""What it says of all that a workload holds for nothing that a kind passed it over, by why."""
 PART_WORDS = {
     "failed": "failed or redone",
     "no_requests": "no requests",
@@ -114,24 +130,33 @@ def explain_waste(
     """Of what was found in the same look; `states` of matters as they are known, `counted` those that are added up.
 
     What is added up takes its dollars, then what is done, dismissed or snoozed; what is open and not added up is for the same
-    dollars as another.
+    dollars as another. What no rule truly explains is OTHER.
     """
     if waste is None:
         return None
     cells = {cell.key: cell for cell in waste.cells}
     proposed = proposals_by_matter(found)
     covers = list(_covers(waste.cells, proposed, states, counted))
-    covered = {cell for cover in covers for cell in cover.cells}
-    declined = {(each.kind, key): why for each in found for key, why in each.declined.items()}
+    told = _Told(
+        {(each.kind, key): why for each in found for key, why in each.declined.items()},
+        {(each.kind, key): micros for each in found for key, micros in each.little.items()},
+        frozenset((kind, proposal.key) for kind, proposal in proposed.values()),
+    )
     shares = explained_waste(
         {key: cell.micros for key, cell in cells.items()},
         covers,
-        {
-            key: tuple(_reasons(cell, declined, is_covered=key in covered))
-            for key, cell in cells.items()
-        },
+        {key: tuple(_reasons(cell, told)) for key, cell in cells.items()},
     )
     return ExplainedWaste(waste.first_day, waste.end_day, _lines(shares, cells, proposed))
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """Why kinds passed things over, what is too little of them, and what they propose, by kind and key."""
+
+    declined: Mapping[tuple[str, str], str]
+    little: Mapping[tuple[str, str], int]
+    proposed: frozenset[tuple[str, str]]
 
 
 def _covers(
@@ -140,70 +165,97 @@ def _covers(
     states: Mapping[str, str],
     counted: Sequence[str],
 ) -> Iterator[WasteCover]:
+    """What is added up first, then what is settled or put off, then what gave way to another for the same dollars."""
     first = set(counted)
+    of_dollars: dict[str, list[WasteCell]] = defaultdict(list)
+    for cell in cells:
+        of_dollars[cell.money_cell].append(cell)
+
+    fates = {matter: _fate(states.get(matter), is_counted=matter in first) for matter in proposed}
     ordered = sorted(
-        proposed.items(), key=lambda each: (each[0] not in first, -each[1][1].worth, each[0])
+        ((fates[matter], matter, *found) for matter, found in proposed.items() if fates[matter][0]),
+        key=lambda each: (each[0][0], -each[3].worth, each[1]),
     )
-    for matter, (kind, proposal) in ordered:
-        state = states.get(matter)
-        if matter not in first and state not in (*PUT_OFF, *DONE):
-            continue
+    for (_, reason), matter, kind, proposal in ordered:
         own = [
             cell.key
-            for cell in cells
-            if cell.part in KIND_WASTES.get(kind, ()) and cell.money_cell in proposal.cells
+            for name in sorted(proposal.cells)
+            for cell in of_dollars.get(name, ())
+            if cell.part in KIND_WASTES.get(kind, ())
         ]
-        reason = WasteReason.DECLINED if state in PUT_OFF else None
-        yield WasteCover(matter, own, proposal.saving.likely, reason)
+        likely = proposal.saving.likely
+        yield WasteCover(matter, own, likely, reason)
+        factor = float(proposal.baseline.get(FACTOR, 1.0))
+        if reason is None and 0 < factor < 1:
+            yield WasteCover(matter, own, round(likely / factor) - likely, WasteReason.TAKEN_DOWN)
 
 
-def _reasons(
-    cell: WasteCell, declined: Mapping[tuple[str, str], str], *, is_covered: bool
-) -> Iterator[tuple[WasteReason, int]]:
-    """Why what no recommendation covers of a cell is left, in order, with how much at most."""
+def _fate(state: str | None, *, is_counted: bool) -> tuple[int, WasteReason | None]:
+    """When a proposal takes its dollars, 0 for never; and the reason for which they are in no recommendation, if they are in none."""
+    if is_counted:
+        return 1, None
+    if state in PUT_OFF:
+        return 2, WasteReason.DECLINED
+    if state in DONE:
+        return 2, None
+    return (3, WasteReason.SAME_DOLLARS) if state in TO_BE_DONE else (0, None)
+
+
+def _reasons(cell: WasteCell, told: _Told) -> Iterator[tuple[WasteReason, int]]:
+    """Why what no recommendation covers of a cell is left, in order, with how much at most: what is true of it, and no catch-all."""
     yield from cell.paid_anyway
     if cell.is_gone:
         yield WasteReason.GONE, cell.micros
-    key = _key_of(cell)
-    whys = {why for (_, its), why in declined.items() if its in (key, cell.money_cell)}
-    if TOO_LITTLE in whys and not is_covered:
-        yield WasteReason.TOO_LITTLE, cell.micros
+    if cell.workload is None and cell.part in ("held_idle", "no_requests"):
+        yield WasteReason.NO_OWNER, cell.micros
+    yield from cell.causes
+    matters = [
+        (kind, key)
+        for kind, wastes in KIND_WASTES.items()
+        if cell.part in wastes and (key := _key_of(cell, KIND_KEYS[kind])) is not None
+    ]
+    whys = {told.declined[matter] for matter in matters if matter in told.declined}
+    if whys & NO_PRICES:
+        yield WasteReason.NO_PRICE, cell.micros
+    yield WasteReason.TOO_LITTLE, max((told.little.get(each, 0) for each in matters), default=0)
+    yield from _reasons_of_part(cell, told, whys)
+
+
+def _reasons_of_part(
+    cell: WasteCell, told: _Told, whys: Collection[str]
+) -> Iterator[tuple[WasteReason, int]]:
+    workload_id = str(cell.workload.id) if cell.workload else ""
+    is_of_cores = cell.pool is not None and cell.pool.counts_cores
     match cell.part:
-        case "unallocated":
-            yield WasteReason.PARTLY_HELD, cell.partly
-            yield WasteReason.TOO_SHORT, cell.fresh
-            yield WasteReason.HEADROOM, cell.micros if cell.is_looked_at else 0
+        case "unallocated" | "stranded" if is_of_cores:
+            yield WasteReason.NOT_LOOKED, cell.micros
         case "stranded":
             yield WasteReason.CUT_OFF, cell.micros
         case "out_of_service":
             yield WasteReason.FAULT, cell.micros
         case "failed":
-            is_best = (
-                cell.workload is not None
-                and declined.get((CADENCE, str(cell.workload.id))) == NEAR_BEST
-            )
+            is_best = told.declined.get((CADENCE, workload_id)) == NEAR_BEST
             yield WasteReason.AT_BEST if is_best else WasteReason.NO_CAUSE, cell.micros
-        case "held_idle" | "no_requests":
-            yield from _held_reasons(cell, declined)
+        case "held_idle" | "no_requests" if cell.workload is not None:
+            yield from ((reason, cell.micros) for why, reason in HELD_WHYS.items() if why in whys)
+            # What its load needs of a service is its headroom once the others are proposed to go.
+            if cell.workload.kind in SERVICE_KINDS and (REPLICAS, workload_id) in told.proposed:
+                yield WasteReason.HEADROOM, cell.micros
 
 
-def _held_reasons(
-    cell: WasteCell, declined: Mapping[tuple[str, str], str]
-) -> Iterator[tuple[WasteReason, int]]:
-    """Of what a workload held: a service's is its headroom where its hours say so, others' pauses were too short."""
-    if cell.workload is None:
-        yield WasteReason.NO_OWNER, cell.micros
-    elif cell.workload.kind not in SERVICE_KINDS:
-        yield WasteReason.TOO_SHORT, cell.micros
-    elif declined.get((REPLICAS, str(cell.workload.id))) == NOTHING_HELD:
-        yield WasteReason.NO_CAUSE, cell.micros
-    else:
-        yield WasteReason.HEADROOM, cell.micros
-
-
-def _key_of(cell: WasteCell) -> str:
-    """As kinds of pools name it."""
-    return str(cell.pool.id) if cell.workload is None and cell.pool else cell.money_cell
+def _key_of(cell: WasteCell, key_of: KeyOf) -> str | None:
+    """As a kind whose keys are of this sort names what the cell is of; None where it names no such thing."""
+    owner, _, last = cell.money_cell.partition(":")
+    match key_of:
+        case KeyOf.POOL if cell.pool is not None and owner == UNHELD:
+            return str(cell.pool.id)
+        case KeyOf.WORK if cell.workload is not None:
+            return cell.money_cell
+        case KeyOf.WORKLOAD if cell.workload is not None:
+            return str(cell.workload.id)
+        case KeyOf.COMMITMENT if owner == "commitment":
+            return last
+    return None
 
 
 def _lines(

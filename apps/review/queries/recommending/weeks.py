@@ -5,10 +5,17 @@ from datetime import datetime
 from functools import wraps
 
 from apps.accounts.queries.reading import once
-from apps.placement.queries.moves.work import FleetWork, fleet_work, move_week
+from apps.ledger.queries.idle_stretches import IdleStretches, idle_stretches
+from apps.placement.queries.moves.work import FleetWork, MoveSpan, fleet_work, move_week
 from apps.review.queries.recommending.proposal import DetectedKind, Detector
 
 work_of_week = once(fleet_work)
+
+
+@once
+def stretches_of(span: MoveSpan) -> dict[tuple[int, int, int], IdleStretches]:
+    """What was idle for hours on end, by workload, pool and the week's place. One statement."""
+    return idle_stretches(span.weeks)
 
 
 def looks_at_weeks(

@@ -1,0 +1,37 @@
+"""What waited for each pool, hour by hour and by the size of its jobs, and what of it would have found room elsewhere: once."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from datetime import datetime
+
+from apps.accounts.queries.reading import once
+from apps.economics.moves.queues import Room, meet
+from apps.ledger.queries.tables import named_rows
+from apps.placement.queries.moves.work import MoveSpan
+from apps.planning.queries.measured import QUEUED_JOBS
+
+Queue = dict[datetime, Mapping[float, float]]
+"""GPU-hours by hour, and by how many GPUs a job asks for."""
+
+
+@once
+def queues_of(span: MoveSpan) -> dict[int, Queue]:
+    """By pool. One statement."""
+    window = span.window
+    found: dict[int, dict[datetime, dict[float, float]]] = defaultdict(lambda: defaultdict(dict))
+    for row in named_rows(QUEUED_JOBS, {"from": window.starts_at, "to": window.ends_at}):
+        found[row.pool_id][row.hour][row.gpus] = row.gpu_hours
+    return {pool_id: dict(hours) for pool_id, hours in found.items()}
+
+
+def met_of(
+    queue: Queue, room: Mapping[datetime, Room]
+) -> tuple[dict[datetime, float], Queue, dict[datetime, Room]]:
+    """GPU-hours that find room, by hour; the queue and the room that are left for others."""
+    met: dict[datetime, float] = {}
+    left_queue, left_room = dict(queue), dict(room)
+    for hour, waiting in queue.items():
+        if hour in room:
+            found = meet(waiting, room[hour])
+            met[hour], left_queue[hour], left_room[hour] = found.hours, found.waiting, found.room
+    return met, left_queue, left_room

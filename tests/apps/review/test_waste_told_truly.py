@@ -106,6 +106,8 @@ def test_machines_free_for_seven_hours_a_week_are_free_too_rarely() -> None:
 
 
 def test_nodes_that_are_counted_by_cores_have_a_reason() -> None:
+    llm = pool_scene.make_workload()
+    plant_pool("h100", 1, lambda *_: [held(llm)])
     plant_pool("cpu", 3, lambda *_: [], gpu_model="", unit="core", gpus_per_node=0)
     assert look() == {"not_looked": pytest.approx(3 * MACHINE)}
 

@@ -166,7 +166,9 @@ def _creep_of(
         least = max(CREEP_A_DAY * since + usual, usual + OF_CREEP * sigma)
         is_held = held[-1] > strictness * max(least / 2, _largest(before))
         rises = weekly[-1] >= STILL * over[-1] / longer
-        if over[-1] > strictness * least and is_held and rises:
+        # Work of every other week is over its line in every other week.
+        is_steady = min(over[-1 - WEEK], over[-1 - 2 * WEEK]) > 0
+        if over[-1] > strictness * least and is_held and is_steady and rises:
             return OverLine(SpendLook.CREEP, WEEK, 0, float(over[-1]), weeks)
     return None
 

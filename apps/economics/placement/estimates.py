@@ -216,7 +216,9 @@ def _best_cadence_for(write: float, rate: float, work: float) -> float:
     """Not beyond the work itself; of a checkpoint that takes no time, every hundredth of a mean life."""
     if rate <= 0:
         return work
-    return min(work, best_cadence(write, 1 / rate) if write > 0 else 0.01 / rate)
+    # A write of next to nothing may come to a cadence of 0.
+    best = best_cadence(write, 1 / rate) if write > 0 else 0.0
+    return min(work, best or 0.01 / rate)
 
 
 def _run_on_spot(job: PlacedJob, work: float, cadence: float, rate: float, wait: float) -> WallTime:

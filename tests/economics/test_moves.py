@@ -29,6 +29,7 @@ from apps.economics.moves.saving import (
     monthly,
     payback_months,
     saving_range,
+    weekly_with_ends,
 )
 from apps.economics.moves.spot import CheckpointHabit, spot_move
 from apps.economics.placement.estimates import LikelyRange
@@ -92,6 +93,16 @@ def test_one_week_alone_has_no_range_of_its_own() -> None:
     assert mean_with_ends([6.0, 6.0]) == (6, 6, 6)
     low, mean, high = mean_with_ends([0.0, 12.0])
     assert (mean - low, mean) == (pytest.approx(high - mean), 6)
+
+
+def test_a_week_weighs_by_its_hours_and_none_is_blown_up() -> None:
+    """Three hours of a fifth week, all free, are three hours: no week of its own."""
+    assert weekly_with_ends([7.0], [168]) == (7, 7, 7)
+    assert weekly_with_ends([0.0, 12.0], [168, 168]) == pytest.approx(mean_with_ends([0.0, 12.0]))
+    low, mean, high = weekly_with_ends([0.0, 0.0, 24.0], [168, 168, 3])
+    assert mean == pytest.approx(24 * 168 / 339)
+    assert low < mean < high
+    assert weekly_with_ends([0.0, 8.0], [0, 168]) == (8, 8, 8)
 
 
 def test_a_machine_that_nothing_else_fills_is_paid_whole() -> None:

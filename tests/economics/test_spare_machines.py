@@ -11,8 +11,10 @@ from apps.economics.moves.spare_machines import (
     SparePlan,
     SpareWay,
     best_plan,
+    gpus_of_machines,
     level_above,
     level_below,
+    machines_within,
     packed_machines,
     scales,
     spare_plans,
@@ -109,8 +111,51 @@ def test_next_to_nothing_is_no_plan(free: Callable[[int], float]) -> None:
 
 def test_jobs_are_packed_with_headroom() -> None:
     # 32 GPUs in 99 hours of 100: 35.2 with headroom are five machines of eight.
-    assert packed_machines([32.0] * 99 + [80.0], 8) == 5
-    assert packed_machines([0.0] * 10, 8) == 0
+    assert packed_machines([[8.0] * 4] * 99 + [[8.0] * 10], [8.0] * 10) == 5
+    assert packed_machines([[]] * 10, [8.0]) == 0
+    assert packed_machines([[], []], []) == 0
+
+
+@pytest.mark.parametrize(
+    ("pieces", "needed"),
+    [
+        ([5.0] * 10 + [4.0] * 5, 13),
+        ([3.0] * 40, 20),
+        ([16.0, 4.0, 4.0], 4),
+        ([8.0] * 60, 66),
+    ],
+)
+def test_a_machine_does_only_for_jobs_that_fit_on_it_together(
+    pieces: list[float], needed: int
+) -> None:
+    """A job of five leaves no room for one of four; more than there are machines is more than there are."""
+    assert packed_machines([pieces], [8.0] * 50) == needed
+
+
+def test_the_largest_machines_are_packed_first() -> None:
+    assert packed_machines([[4.0, 2.0, 1.0]], [1.0, 1.0, 8.0]) == 1
+    assert packed_machines([[8.0, 1.0]], [1.0, 1.0, 8.0]) == 3
+
+
+@given(
+    st.lists(st.integers(1, 8).map(float), max_size=30),
+    st.lists(st.sampled_from([1.0, 4.0, 8.0]), max_size=8),
+)
+def test_packed_machines_hold_what_is_asked_for(pieces: list[float], sizes: list[float]) -> None:
+    whole = [*sizes, 8.0]
+    needed = packed_machines([pieces], whole)
+    largest = sorted(whole, reverse=True)[:needed]
+    assert sum(largest) + 8.0 * (needed - len(largest)) >= sum(pieces) - 1e-6
+
+
+def test_machines_are_counted_by_their_own_sizes_the_smallest_first() -> None:
+    assert machines_within([8.0, 1.0, 1.0], 2.0) == 2
+    assert machines_within([8.0, 1.0], 5.0) == 1.5
+    assert machines_within([8.0], 9.0) == 1
+    assert machines_within([8.0], -1.0) == 0
+    assert gpus_of_machines([8.0, 1.0, 1.0], 2) == 2
+    assert gpus_of_machines([8.0], 0.5) == 4
+    assert gpus_of_machines([8.0], 3) == 8
 
 
 @given(

@@ -97,6 +97,26 @@ def mean_with_ends(values: Sequence[float]) -> tuple[float, float, float]:
     return mean - error, mean, mean + error
 
 
+def weekly_with_ends(sums: Sequence[float], hours: Sequence[float]) -> tuple[float, float, float]:
+    """The same of a week of 168 h where weeks are not all as long: each weighs by its hours, none is blown up to a whole one.
+
+    `sums` are of the weeks, `hours` how many each has. Weeks of one length give the same as `mean_with_ends`.
+    """
+    whole = sum(hours)
+    mean = sum(sums) * WEEK_HOURS / whole
+    weights = [each / whole for each in hours]
+    count = 1 / sum(weight**2 for weight in weights)
+    if count <= 1 + 1e-9:
+        return mean, mean, mean
+    spread = sum(
+        weight * (amount * WEEK_HOURS / each - mean) ** 2
+        for weight, amount, each in zip(weights, sums, hours, strict=True)
+        if each
+    )
+    error = TENTH_OF_NORMAL * sqrt(spread / (count - 1))
+    return mean - error, mean, mean + error
+
+
 def elsewhere_points(
     weeks: Sequence[WorkWeek],
     price: LikelyRange,

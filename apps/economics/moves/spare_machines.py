@@ -104,9 +104,60 @@ def scales(hours: Sequence[PoolHour]) -> bool:
     return changes >= SCALING_CHANGES
 
 
-def packed_machines(gpus: Sequence[float], of_machine: int) -> int:
-    """Machines that do for so many GPUs held and waited for, hour by hour, in all but one hour of a hundred."""
-    return ceil(level_above(gpus) * HEADROOM / of_machine - 1e-9)
+def machines_within(sizes: Sequence[float], gpus: float) -> float:
+    """How many of machines of these sizes so many GPUs are, the smallest first; the last of them in part."""
+    count, left = 0.0, gpus
+    for size in sorted(sizes):
+        if left < size:
+            return count + max(0.0, left) / size
+        count, left = count + 1, left - size
+    return count
+
+
+def gpus_of_machines(sizes: Sequence[float], machines: float) -> float:
+    """GPUs of so many of them, the smallest first: no more is promised than is surely on them."""
+    left, found = machines, 0.0
+    for size in sorted(sizes):
+        found += size * max(0.0, min(1.0, left))
+        left -= 1
+    return found
+
+
+def packed_machines(pieces: Sequence[Sequence[float]], sizes: Sequence[float]) -> int:
+    """Machines that do in all but one hour of a hundred, of those of a pool, the largest first.
+
+    `pieces` are GPUs that must be on one machine, hour by hour, largest first onto the first that has room; beside
+    that, as many GPUs as are asked for and a tenth more are there.
+    """
+    ordered = sorted(sizes, reverse=True)
+    packed = level_above([float(_packed(hour, ordered)) for hour in pieces])
+    gpus = level_above([sum(hour) for hour in pieces]) * HEADROOM
+    return max(round(packed), _machines_for(gpus, ordered))
+
+
+def _packed(pieces: Sequence[float], sizes: Sequence[float]) -> int:
+    """First-fit decreasing; what fits on none of them takes one of the largest."""
+    left: list[float] = []
+    largest = sizes[0] if sizes else 0.0
+    for piece in sorted((each for each in pieces if each > 0), reverse=True):
+        place = next((place for place, room in enumerate(left) if room >= piece - 1e-6), None)
+        if place is None:
+            fresh = sizes[len(left)] if len(left) < len(sizes) else largest
+            place = len(left)
+            left.append(max(fresh, piece))
+        left[place] -= piece
+    return len(left)
+
+
+def _machines_for(gpus: float, sizes: Sequence[float]) -> int:
+    """Of the largest first; beyond all of them as many more of the largest."""
+    count = 0
+    for size in sizes:
+        if gpus <= 1e-9 * max(1.0, size):
+            return count
+        gpus -= size
+        count += 1
+    return count + (ceil(gpus / sizes[0] - 1e-9) if sizes and gpus > 0 else 0)
 
 
 _Plan = Callable[[PoolHour], float]

@@ -13,8 +13,8 @@ from apps.ledger.queries.tables import rows
 
 @dataclass(frozen=True, slots=True)
 class PoolUse:
-    """A pool in an hour. `nodes` were in service for a part of it or all, `free_nodes` of them without any job on them;
-    on `large_jobs` of them a job held more than half, beside which another such one has no room.
+    """A pool in an hour. `nodes` were in service for a part of it or all, `free_nodes` of them without any job on them.
+    `sizes` are the GPUs of each, `free_sizes` of those without a job, `pieces` what each job held on each.
 
     The rest are GPUs, as means of the hour: in service, held by jobs, unallocated, on the free nodes, on those that were
     free in the hour before too, covered by a commitment. `paid_micros` is what was paid for those that none covers, None where any of it is not known.
@@ -24,7 +24,6 @@ class PoolUse:
     hour: datetime
     nodes: float = 0.0
     free_nodes: float = 0.0
-    large_jobs: int = 0
     gpus: float = 0.0
     held: float = 0.0
     unallocated: float = 0.0
@@ -32,6 +31,9 @@ class PoolUse:
     rested_gpus: float = 0.0
     committed: float = 0.0
     paid_micros: int | None = 0
+    sizes: tuple[float, ...] = ()
+    free_sizes: tuple[float, ...] = ()
+    pieces: tuple[float, ...] = ()
 
 
 def pool_use(starts_at: datetime, ends_at: datetime) -> Sequence[PoolUse]:
@@ -51,7 +53,6 @@ def pool_use(starts_at: datetime, ends_at: datetime) -> Sequence[PoolUse]:
             hour,
             nodes,
             free_nodes,
-            large_jobs,
             gpus=gpus / HOUR_MS,
             held=held / HOUR_MS,
             unallocated=unallocated / HOUR_MS,
@@ -59,11 +60,18 @@ def pool_use(starts_at: datetime, ends_at: datetime) -> Sequence[PoolUse]:
             rested_gpus=rested / HOUR_MS,
             committed=committed / HOUR_MS,
             paid_micros=micros,
+            sizes=_gpus_of(sizes),
+            free_sizes=_gpus_of(free_sizes),
+            pieces=_gpus_of(pieces),
         )
-        for pool_id, hour, nodes, free_nodes, large_jobs, gpus, held, unallocated, free, rested, committed, micros in rows(
+        for pool_id, hour, nodes, free_nodes, gpus, held, unallocated, free, rested, committed, micros, sizes, free_sizes, pieces in rows(
             USED, params
         )
     ]
+
+
+def _gpus_of(milliseconds: Sequence[int] | None) -> tuple[float, ...]:
+    return tuple(each / HOUR_MS for each in milliseconds or ())
 
 
 # What a later charge gave a price that came after the month was closed is priced. A node is free where all of its time in the hour was unallocated: a part that is stranded or out of service is none
@@ -88,10 +96,12 @@ WITH of_job AS (
       AND charge.kind = %(node_hour)s AND pool.unit = 'gpu'
     GROUP BY 1, 2, 3, 4, 5, 6
 ), of_node AS (
-    SELECT pool_id, hour, node_id, sum(ms) AS ms, sum(held_ms) AS held_ms, max(held_ms) AS most_held_ms,
+    SELECT pool_id, hour, node_id, sum(ms) AS ms, sum(held_ms) AS held_ms,
            sum(unallocated_ms) AS unallocated_ms, sum(committed_ms) AS committed_ms,
            sum(paid_micros) AS paid_micros, bool_or(is_unpriced) AS is_unpriced
     FROM of_job GROUP BY 1, 2, 3
+), piece AS (
+    SELECT pool_id, hour, array_agg(held_ms::int8) AS pieces FROM of_job WHERE held_ms > 0 GROUP BY 1, 2
 ), sized AS (
     SELECT *, max(ms) OVER (PARTITION BY pool_id, node_id) AS whole_ms, ms > 0 AND unallocated_ms = ms AS is_free
     FROM of_node
@@ -101,10 +111,10 @@ WITH of_job AS (
 )
 SELECT pool_id, hour, coalesce(sum(ms / nullif(whole_ms, 0)), 0)::float8,
        coalesce(sum(ms / nullif(whole_ms, 0)) FILTER (WHERE is_free), 0)::float8,
-       count(*) FILTER (WHERE 2 * most_held_ms > ms)::int8,
        sum(ms)::int8, sum(held_ms)::int8, sum(unallocated_ms)::int8,
        coalesce(sum(ms) FILTER (WHERE is_free), 0)::int8,
        coalesce(sum(ms) FILTER (WHERE is_rested), 0)::int8, sum(committed_ms)::int8,
-       CASE WHEN NOT bool_or(is_unpriced) THEN sum(paid_micros)::int8 END
-FROM rested GROUP BY 1, 2 ORDER BY 1, 2
+       CASE WHEN NOT bool_or(is_unpriced) THEN sum(paid_micros)::int8 END,
+       array_agg(ms::int8) FILTER (WHERE ms > 0), array_agg(ms::int8) FILTER (WHERE is_free), max(pieces)
+FROM rested LEFT JOIN piece USING (pool_id, hour) GROUP BY 1, 2 ORDER BY 1, 2
 """

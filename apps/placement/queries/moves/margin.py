@@ -6,17 +6,20 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from apps.economics.hours import HOUR_MS
+from apps.economics.moves.presence import level_at_end
 from apps.economics.moves.saving import WorkWeek
 from apps.economics.purchase import PAID_BY_THE_HOUR, PurchaseOption
 from apps.fleet.queries import PoolFact
 from apps.ledger.queries.purchases import BoughtHour
 
 HourGpus = dict[datetime, float]
+LAST_HOURS = 24
+"""At whose price a GPU-hour is given back, the last of which it is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class PoolMargin:
-    """Of a pool's GPU-hours: the part that is paid by the hour at `price`, and the part that a commitment covers and would
+    """Of a pool's GPU-hours as it is at the end: the part that is paid by the hour at `price`, and the part that a commitment covers and would
 
     cover elsewhere at `released_price`; in micro-units a GPU-hour, None where it is not known.
     """
@@ -32,9 +35,14 @@ class PoolMargin:
         """For which something is paid no more."""
         return self.by_hour + self.released
 
-    def week_of(self, week: WorkWeek) -> WorkWeek:
-        """What giving back a week's work saves. Where all of it is paid by the hour, what it was charged."""
+    def week_of(self, week: WorkWeek, price_then: float | None = None) -> WorkWeek:
+        """What giving back a week's work saves. Where all of it is paid by the hour, what it was charged; where that is cheaper
+
+        since than `price_then`, so much less of it.
+        """
         own = week.micros * self.by_hour
+        if self.price is not None and price_then and price_then > self.price:
+            own *= self.price / price_then
         if 0 < self.by_hour < 1 and self.price is not None and week.micros:
             # What commitments cover is cheaper: a mean of both is what neither costs.
             own = week.gpu_hours * self.by_hour * self.price
@@ -49,6 +57,12 @@ class RentedHours:
     rented: Mapping[int, HourGpus] = field(default_factory=dict)
     prices: Mapping[int, float] = field(default_factory=dict)
     margins: Mapping[int, PoolMargin] = field(default_factory=dict)
+    paid: Mapping[int, Mapping[datetime, tuple[float, float]]] = field(default_factory=dict)
+
+    def price_in(self, pool_id: int, starts_at: datetime, ends_at: datetime) -> float | None:
+        """What a GPU-hour of a pool cost by the hour in `[starts_at, ends_at)`; None where that is not known."""
+        hours = self.paid.get(pool_id, {}).items()
+        return _price_of([paid for hour, paid in hours if starts_at <= hour < ends_at])
 
     def margin_of(self, pool_id: int) -> PoolMargin:
         """Of a pool of which nothing was bought in these hours nothing is saved."""
@@ -60,7 +74,7 @@ def rented_hours(bought: Sequence[BoughtHour], pools: Mapping[int, PoolFact]) ->
     rented: dict[int, HourGpus] = defaultdict(dict)
     covered: dict[int, HourGpus] = defaultdict(dict)
     times: dict[int, float] = defaultdict(float)
-    paid: dict[int, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    paid: dict[int, dict[datetime, tuple[float, float]]] = defaultdict(dict)
     for hour in bought:
         pool = pools.get(hour.pool_id or 0)
         if pool is None or hour.is_unused:
@@ -70,21 +84,46 @@ def rented_hours(bought: Sequence[BoughtHour], pools: Mapping[int, PoolFact]) ->
         if pool.purchase_option in PAID_BY_THE_HOUR and not hour.is_committed:
             _add(rented[pool.id], hour.hour, gpus)
             if hour.paid_micros is not None:
-                paid[pool.id][0] += gpus
-                paid[pool.id][1] += hour.paid_micros
+                before = paid[pool.id].get(hour.hour, (0.0, 0.0))
+                paid[pool.id][hour.hour] = (before[0] + gpus, before[1] + hour.paid_micros)
         elif hour.is_committed:
             _add(covered[pool.id], hour.hour, gpus)
-    prices = {pool_id: micros / gpus for pool_id, (gpus, micros) in paid.items() if gpus}
-    margins = {
-        pool_id: PoolMargin(
-            sum(rented.get(pool_id, {}).values()) / whole,
-            prices.get(pool_id),
-            *_released(pools, pool_id, covered, rented, prices, whole),
+    means = {pool_id: _price_of(list(of_hour.values())) for pool_id, of_hour in paid.items()}
+    prices = {pool_id: price for pool_id, price in means.items() if price is not None}
+    hours = sorted({hour.hour for hour in bought})
+    still_covered = {pool_id: _still(of_hour, hours) for pool_id, of_hour in covered.items()}
+    margins = {}
+    for pool_id, whole in times.items():
+        by_hour = sum(_still(rented.get(pool_id, {}), hours).values())
+        gone = sum(rented.get(pool_id, {}).values()) - by_hour
+        gone += sum(covered.get(pool_id, {}).values())
+        gone -= sum(still_covered.get(pool_id, {}).values())
+        left = whole - gone
+        if left <= 0:
+            continue
+        margins[pool_id] = PoolMargin(
+            min(1.0, by_hour / left),
+            _last_price(paid.get(pool_id, {}), prices.get(pool_id)),
+            *_released(pools, pool_id, still_covered, rented, prices, left),
         )
-        for pool_id, whole in times.items()
-        if whole
-    }
-    return RentedHours(rented, prices, margins)
+    return RentedHours(rented, prices, margins, paid)
+
+
+def _still(of_hour: HourGpus, hours: Sequence[datetime]) -> HourGpus:
+    """No more of them than are there at the end of these hours."""
+    level = level_at_end([of_hour.get(hour, 0.0) for hour in hours])
+    return {hour: min(gpus, level) for hour, gpus in of_hour.items()}
+
+
+def _price_of(paid: Sequence[tuple[float, float]]) -> float | None:
+    gpus = sum(each for each, _ in paid)
+    return sum(micros for _, micros in paid) / gpus if gpus else None
+
+
+def _last_price(paid: Mapping[datetime, tuple[float, float]], mean: float | None) -> float | None:
+    """At the end, and no more than in all hours: no more is promised than was paid."""
+    last = _price_of([paid[hour] for hour in sorted(paid)[-LAST_HOURS:]])
+    return last if last is None or mean is None else min(last, mean)
 
 
 def _add(of: HourGpus, hour: datetime, gpus: float) -> None:

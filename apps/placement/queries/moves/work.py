@@ -157,6 +157,10 @@ def _work_cells(span: MoveSpan, hours: RentedHours) -> list[WorkCell]:
             of_key[place] = WorkWeek(row.sums.micros or 0, row.sums.gpu_milliseconds / HOUR_MS)
             unpriced[key] += row.sums.unpriced_milliseconds
     found = []
+    prices = {
+        pool_id: [hours.price_in(pool_id, week.starts_at, week.ends_at) for week in span.weeks]
+        for pool_id in {key[1] for key in charged}
+    }
     for key, weeks in charged.items():
         pool = known_pools[key[1]]
         if pool.counts_cores:
@@ -166,7 +170,7 @@ def _work_cells(span: MoveSpan, hours: RentedHours) -> list[WorkCell]:
             WorkCell(
                 known_work[key[0]],
                 pool,
-                tuple(margin.week_of(week) for week in weeks),
+                tuple(map(margin.week_of, weeks, prices[pool.id])),
                 round(sum(week.micros for week in weeks)),
                 unpriced[key],
                 margin.part,

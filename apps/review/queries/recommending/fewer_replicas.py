@@ -1,9 +1,10 @@
 """Services that hold more replicas than their load needs: fewer, by hours of the week, or with the load."""
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime
 from statistics import fmean
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
@@ -12,16 +13,21 @@ from django.urls import reverse
 
 from apps.economics.hours import HOUR
 from apps.economics.moves.disruption import DisruptionClass
-from apps.economics.moves.idle import measured_saving
+from apps.economics.moves.presence import present_parts
 from apps.economics.moves.replicas import ServiceHour, replica_size, spare_replicas
-from apps.economics.moves.saving import WEEK_HOURS
+from apps.economics.moves.saving import (
+    MONTH_HOURS,
+    WEEK_HOURS,
+    SavingRange,
+    weekly_with_ends,
+)
 from apps.economics.moves.shrinking import MOST_WORKED
 from apps.economics.moves.spare_machines import SparePlan, SpareWay, best_plan, level_above
 from apps.economics.serving import SERVICE_KINDS
 from apps.ledger.queries.work_hours import WorkHour, work_hours
 from apps.placement.queries.moves.work import FleetWork, MoveSpan
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
-from apps.review.queries.recommending.pool_capacity import slot_of
+from apps.review.queries.recommending.pool_capacity import LEAST_HOURS, TOO_YOUNG, slot_of
 from apps.review.queries.recommending.proposal import (
     DetectedKind,
     RecommendationProposal,
@@ -66,15 +72,27 @@ class SpareService:
     @property
     def gpu_hours(self) -> list[float]:
         """That this way lets go of, by week."""
+        return [sum(hours) for hours in self._weeks]
+
+    @property
+    def _weeks(self) -> list[list[float]]:
         weeks: dict[int, list[float]] = defaultdict(list)
         for hour, given in zip(self.hours, self.plan.hours, strict=True):
             weeks[hour.week].append(given * self.size)
-        return [sum(hours) * WEEK_HOURS / len(hours) for _, hours in sorted(weeks.items())]
+        return [hours for _, hours in sorted(weeks.items())]
+
+    @property
+    def saving(self) -> SavingRange:
+        """A month of what of it is paid by the hour; a part of a week weighs as its hours."""
+        weeks = [len(hours) for hours in self._weeks]
+        price = self.whole.price * self.whole.paid_by_hour * MONTH_HOURS / WEEK_HOURS
+        ends = weekly_with_ends(self.gpu_hours, weeks)
+        return SavingRange(*(round(max(0.0, hours) * price) for hours in ends))
 
     @property
     def freed(self) -> float | None:
         """GPU-hours a month for others, of those that are paid anyway."""
-        freed = self.whole.freed(fmean(self.gpu_hours))
+        freed = self.whole.freed(sum(self.gpu_hours) * WEEK_HOURS / len(self.hours))
         return freed if freed is not None and freed >= LEAST_FREED else None
 
 
@@ -86,10 +104,12 @@ def detect_shrinkable(found: DetectedKind, work: FleetWork, _: datetime) -> None
     for whole in wholes:
         hours = of_work.get(whole.workload.id, ())
         size = replica_size(hours)
-        plan = best_plan(spare_replicas(hours, size)) if size else None
+        is_young = len(hours) < LEAST_HOURS
+        plan = best_plan(spare_replicas(hours, size)) if size and not is_young else None
         service = SpareService(whole, tuple(hours), size, plan) if plan else None
         if service is None:
-            found.pass_over(NO_WAY if size else NOTHING_HELD, str(whole.workload.id))
+            why = (TOO_YOUNG if is_young else NO_WAY) if size else NOTHING_HELD
+            found.pass_over(why, str(whole.workload.id))
         elif whole.paid_by_hour and not whole.price:
             found.pass_over(NO_PRICE, str(whole.workload.id))
         elif not whole.paid_by_hour and service.freed is None:
@@ -105,21 +125,24 @@ def _hours_of(span: MoveSpan, workload_ids: Sequence[int]) -> Mapping[int, list[
     for each in work_hours(workload_ids, window.starts_at, window.ends_at):
         seen[each.workload_id][each.hour] = each
     zone = ZoneInfo(window.zone)
+    starts = [week.starts_at for week in span.weeks]
     found = {}
     for workload_id, hours in seen.items():
         first = min(hours)
-        count = (window.ends_at - first) // HOUR
+        whole = [first + place * HOUR for place in range((window.ends_at - first) // HOUR)]
+        own = [_service_hour(hours.get(hour), hour, starts, zone) for hour in whole]
+        # What it holds no more at the end cannot be let go of.
+        gone = present_parts([each.held for each in own])
         found[workload_id] = [
-            _service_hour(hours.get(first + place * HOUR), first + place * HOUR, span, zone)
-            for place in range(count)
+            replace(each, held=each.held - lost) for each, lost in zip(own, gone, strict=True)
         ]
     return found
 
 
 def _service_hour(
-    seen: WorkHour | None, hour: datetime, span: MoveSpan, zone: ZoneInfo
+    seen: WorkHour | None, hour: datetime, starts: Sequence[datetime], zone: ZoneInfo
 ) -> ServiceHour:
-    week = (hour - span.window.starts_at) // timedelta(weeks=1)
+    week = bisect_right(starts, hour) - 1
     slot = slot_of(hour.astimezone(zone))
     if seen is None:
         return ServiceHour(week, slot, 0.0, 0.0, 0.0)
@@ -128,7 +151,6 @@ def _service_hour(
 
 def _proposal_of(service: SpareService, work: FleetWork) -> RecommendationProposal:
     whole, plan = service.whole, service.plan
-    by_hour = [hours * whole.paid_by_hour for hours in service.gpu_hours]
     workload, effort = whole.workload, EFFORT_HOURS[plan.way]
     return RecommendationProposal(
         key=str(workload.id),
@@ -138,7 +160,7 @@ def _proposal_of(service: SpareService, work: FleetWork) -> RecommendationPropos
         workload_id=workload.id,
         pool_id=whole.pool_id,
         spend_micros=whole.spend_micros,
-        saving=measured_saving(by_hour, whole.price).capped(whole.spend_micros),
+        saving=service.saving.capped(whole.spend_micros),
         effort_hours=effort,
         risk=DisruptionClass.MEDIUM,
         risk_reason="answers wait where its load rises faster than replicas start",

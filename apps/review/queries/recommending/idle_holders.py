@@ -1,7 +1,7 @@
 """Jobs and notebooks that hold GPUs week by week and leave them idle."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from statistics import fmean
 from urllib.parse import urlencode
@@ -25,6 +25,7 @@ from apps.review.queries.recommending.proposal import (
     RecommendationProposal,
     effort_cost,
 )
+from apps.review.queries.recommending.still_held import ENDED, HeldDays, held_days
 from apps.review.queries.recommending.weeks import looks_at_weeks, stretches_of
 from apps.review.queries.recommending.whole_work import LEAST_FREED, NO_PRICE
 from apps.unit_economics.queries.waste import WastePart, waste_time_by
@@ -83,10 +84,16 @@ class HeldWeeks:
 def detect_idle_holders(found: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every workload on a pool that is no service; what is idle again and again is proposed to be given back."""
     weeks, owners = _held_weeks(work), {team.id: team for team in teams()}
+    stays = held_days(work.span)
     for cell in work.cells:
         seen = weeks.get((cell.workload.id, cell.pool.id))
         if cell.workload.kind == SERVING:
             continue
+        still = stays.get((cell.workload.id, cell.pool.id))
+        if still is not None and still.is_over and any(still.held):
+            found.pass_over(ENDED, cell.key)
+            continue
+        seen = seen and _still_of(seen, still)
         if seen is None or not is_idle_again(seen.idle, seen.held):
             found.pass_over(NOT_AGAIN, cell.key)
         elif cell.paid_by_hour and not cell.addressable_micros:
@@ -97,6 +104,18 @@ def detect_idle_holders(found: DetectedKind, work: FleetWork, _: datetime) -> No
             found.pass_over(LITTLE_IDLE, cell.key)
         else:
             found.propose(_proposal_of(cell, seen, work, owners[cell.workload.team_id]))
+
+
+def _still_of(seen: HeldWeeks, still: HeldDays | None) -> HeldWeeks:
+    """Without what it holds no more: of that, what was idle went first."""
+    if still is None:
+        return seen
+
+    def left(hours: tuple[float, ...]) -> tuple[float, ...]:
+        return tuple(max(0.0, own - gone) for own, gone in zip(hours, still.gone, strict=True))
+
+    givable = None if seen.givable is None else left(seen.givable)
+    return replace(seen, held=left(seen.held), idle=left(seen.idle), givable=givable)
 
 
 def _held_weeks(work: FleetWork) -> dict[tuple[int, int], HeldWeeks]:

@@ -7,23 +7,27 @@ from math import floor
 from django.urls import reverse
 
 from apps.economics.moves.disruption import DisruptionClass
+from apps.economics.moves.presence import present_parts
 from apps.economics.moves.saving import MONTH_HOURS
 from apps.economics.moves.spare_machines import (
     AS_GOOD,
     HEADROOM,
     best_plan,
+    gpus_of_machines,
     level_above,
     level_below,
+    machines_within,
     packed_machines,
     scales,
 )
+from apps.ledger.queries.pool_hours import PoolUse
 from apps.placement.queries.moves.work import FleetWork
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
 from apps.review.queries.recommending.pool_capacity import (
+    LAST_HOURS,
     PoolCapacity,
     pass_over_pool,
     pool_capacities,
-    use_by_hour,
     why_no_machines,
 )
 from apps.review.queries.recommending.proposal import (
@@ -38,25 +42,26 @@ KIND = "pool_too_large"
 EFFORT_HOURS = 8
 """To drain machines and have jobs packed: ours, not measured."""
 COMPUTED = (
-    "Machines beyond what does for the GPUs held and waited for in all but one hour of a hundred, with a tenth more, and one for each job of more than half a"
-    " machine × what a machine-hour cost that is paid by the hour; the ends are 1.28 standard errors over the weeks below and above the mean"
+    "Machines beyond those that do in all but one hour of a hundred, as each job's GPUs on a machine and what waits are packed largest first, and beyond a tenth more GPUs"
+    " than are asked for × what a machine-hour cost that is paid by the hour; the ends are 1.28 standard errors over the weeks below and above the mean"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class OversizedPool:
-    """A pool, the machines that do for it, those that are spare, and how many of these are paid by the hour, hour by hour."""
+    """A pool, the machines that do for it, those that are spare with their GPUs, and how many of these GPUs are paid by the hour, hour by hour."""
 
     capacity: PoolCapacity
     needed: int
     spare: int
+    gpus: float
     paid: tuple[float, ...]
 
     @property
     def freed_month(self) -> float:
         """GPU-hours on spare machines that are paid anyway."""
-        left = self.spare * len(self.paid) - sum(self.paid)
-        return left * self.capacity.of_machine * MONTH_HOURS / len(self.paid)
+        left = self.gpus * len(self.paid) - sum(self.paid)
+        return left * MONTH_HOURS / len(self.paid)
 
 
 @looks_at_weeks(KIND, "pools of GPUs")
@@ -76,23 +81,34 @@ def detect_oversized_pools(found: DetectedKind, work: FleetWork, _: datetime) ->
 
 
 def _oversized(capacity: PoolCapacity) -> OversizedPool:
-    asked = [use.held + capacity.queued.get(use.hour, 0.0) for use in capacity.used]
-    large = round(level_above([float(use.large_jobs) for use in capacity.used]))
-    needed = max(packed_machines(asked, round(capacity.of_machine)), large)
-    # What is out of service, or cut off, no job could have: it is nothing that stands.
-    usable = [(use.held + use.unallocated) / capacity.of_machine for use in capacity.used]
+    """By the machines that it has at the end; what is out of service, or cut off, no job could have: it is nothing that stands."""
+    sizes = max((use.sizes for use in capacity.used[-LAST_HOURS:]), key=sum)
+    largest = max(sizes, default=1.0)
+    needed = packed_machines([_pieces(capacity, use, largest) for use in capacity.used], sizes)
+    gone = present_parts([use.gpus for use in capacity.used])
+    usable = [
+        machines_within(sizes, use.held + use.unallocated - lost)
+        for use, lost in zip(capacity.used, gone, strict=True)
+    ]
     spare = floor(level_below(usable) + 1e-9) - needed
-    paid = tuple(
-        min(float(spare), use_by_hour(use) / capacity.of_machine) if capacity.is_by_hour else 0.0
-        for use in capacity.used
-    )
-    return OversizedPool(capacity, needed, spare, paid)
+    gpus = gpus_of_machines(sizes, float(spare))
+    paid = tuple(min(gpus, by_hour) for by_hour in capacity.by_hour)
+    return OversizedPool(capacity, needed, spare, gpus, paid)
+
+
+def _pieces(capacity: PoolCapacity, use: PoolUse, largest: float) -> list[float]:
+    """What jobs held on a machine, and what waited, of which whole machines are filled first."""
+    waited = capacity.queued.get(use.hour, 0.0)
+    full = int(waited // largest)
+    return [*use.pieces, *[largest] * full, waited - full * largest]
 
 
 def _why_by_itself(pool: OversizedPool) -> str:
     """Where about as many machine-hours stand with nothing on them, that is said by itself: nothing needs to be packed."""
     plan = best_plan(pool.capacity.hours)
-    is_same = plan is not None and plan.total >= AS_GOOD * sum(pool.paid) > 0
+    is_same = plan is not None and (
+        sum(pool.capacity.given_gpus(plan.hours)) >= AS_GOOD * sum(pool.paid) > 0
+    )
     return "its spare machines have nothing on them: that is looked at by itself" if is_same else ""
 
 
@@ -137,6 +153,6 @@ def _proposal_of(pool: OversizedPool) -> RecommendationProposal:
             "machines": pool.spare,
             "needed": pool.needed,
             "machine_hour_micros": capacity.price,
-            "paid_by_hour": sum(pool.paid) / (pool.spare * len(pool.paid)),
+            "paid_by_hour": sum(pool.paid) / (pool.gpus * len(pool.paid)),
         },
     )

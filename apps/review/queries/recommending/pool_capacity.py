@@ -1,80 +1,102 @@
 """Pools hour by hour: what stood on their machines, what waited for them, and what a machine-hour costs. Read once for all kinds."""
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
+from functools import cached_property
 from zoneinfo import ZoneInfo
 
 from apps.accounts.queries.reading import once
 from apps.economics.hours import HOUR
-from apps.economics.moves.saving import MONTH_HOURS, WEEK_HOURS, SavingRange, mean_with_ends
-from apps.economics.moves.spare_machines import PoolHour
+from apps.economics.moves.presence import level_at_end, present_parts
+from apps.economics.moves.saving import MONTH_HOURS, WEEK_HOURS, SavingRange, weekly_with_ends
+from apps.economics.moves.spare_machines import PoolHour, gpus_of_machines, machines_within
 from apps.economics.purchase import PAID_BY_THE_HOUR
 from apps.fleet.queries import PoolFact, pools
 from apps.ledger.queries.pool_hours import PoolUse, pool_use
 from apps.ledger.queries.tables import named_rows
-from apps.ledger.queries.windows import Window
 from apps.placement.queries.moves.work import MoveSpan
 from apps.planning.queries.measured import QUEUED
 from apps.review.queries.recommending.proposal import DetectedKind, unheld_cell
 
 NO_PRICE = "what its machines cost by the hour is not known"
 GONE = "it has no machines any more"
+TOO_YOUNG = "less than two whole weeks of it are known"
+LEAST_HOURS = 2 * WEEK_HOURS
+LAST_HOURS = 24
+"""At whose price a machine-hour is given back, the last of which it is known."""
 
 
 @dataclass(frozen=True)
 class PoolCapacity:
     """A pool in the weeks that are looked at: every hour from its first on, in order.
 
-    `price` is what a machine-hour costs that is paid by the hour, in micro-units; None where it is not known, or none is.
-    `queued` are GPUs that jobs waited for, by hour.
+    `used` is what was; `hours` is the same with no more machines than are there at the end, and paid by the hour still.
+    `by_hour` are GPUs of these that are paid by the hour. `price` is what a machine-hour costs that is paid by the hour, in
+    micro-units, at the end and no more than in all weeks; None where it is not known, or none is. `queued` are GPUs that
+    jobs waited for, by hour.
     """
 
     pool: PoolFact
     of_machine: float
     used: tuple[PoolUse, ...]
     hours: tuple[PoolHour, ...]
+    by_hour: tuple[float, ...]
     price: float | None
     queued: Mapping[datetime, float]
 
     @property
     def is_by_hour(self) -> bool:
-        """Whether any of it is paid by the hour."""
-        return self.pool.purchase_option in PAID_BY_THE_HOUR and any(
-            use.gpus - use.committed > 0 for use in self.used
-        )
+        """Whether any of it is paid by the hour, at the end still."""
+        return any(gpus > 0 for gpus in self.by_hour)
 
     @property
-    def weeks(self) -> int:
-        """How many there are of it."""
-        return len({hour.week for hour in self.hours})
+    def is_covered_in_part(self) -> bool:
+        """Whether commitments cover some of it beside what is paid by the hour: no machine is surely the one or the other."""
+        return self.is_by_hour and any(use.committed > 0 for use in self.used)
 
-    @property
+    @cached_property
     def is_gone(self) -> bool:
-        """Whether it had no machines in its last hour."""
-        return self.used[-1].gpus <= 0
+        """Whether it has no machines at the end, and none that may come back."""
+        return level_at_end([use.gpus for use in self.used]) <= 0
 
-    def by_week(self, machine_hours: Sequence[float]) -> list[float]:
-        """The sums of each week that the ledger has whole."""
+    @property
+    def is_young(self) -> bool:
+        """Whether too few hours of it are known for a month to be told from them."""
+        return len(self.used) < LEAST_HOURS
+
+    def by_week(self, amounts: Sequence[float]) -> list[float]:
+        """The sums of each week, of as many hours of it as there are."""
+        return [amount for amount, _ in self._weeks(amounts)]
+
+    def _weeks(self, amounts: Sequence[float]) -> list[tuple[float, int]]:
         sums: dict[int, float] = defaultdict(float)
         counts: dict[int, int] = defaultdict(int)
-        for hour, amount in zip(self.hours, machine_hours, strict=True):
+        for hour, amount in zip(self.hours, amounts, strict=True):
             sums[hour.week] += amount
             counts[hour.week] += 1
-        return [sums[week] * WEEK_HOURS / counts[week] for week in sorted(sums)]
+        return [(sums[week], counts[week]) for week in sorted(sums)]
 
-    def saving_of(self, machine_hours: Sequence[float]) -> SavingRange:
+    def saving_of(self, gpu_hours: Sequence[float]) -> SavingRange:
         """A month of what these cost, with 1.28 standard errors over the weeks at both ends; none without a price."""
-        scale = (self.price or 0.0) * MONTH_HOURS / WEEK_HOURS
-        ends = mean_with_ends(self.by_week(machine_hours))
+        scale = (self.price or 0.0) / self.of_machine * MONTH_HOURS / WEEK_HOURS
+        weeks = self._weeks(gpu_hours)
+        ends = weekly_with_ends([own for own, _ in weeks], [hours for _, hours in weeks])
         return SavingRange(*(round(max(0.0, end) * scale) for end in ends))
+
+    def given_gpus(self, machines: Sequence[float]) -> list[float]:
+        """GPUs of so many of the machines that nothing was on, hour by hour."""
+        return [
+            min(gpus_of_machines(use.free_sizes, given), by_hour)
+            for use, given, by_hour in zip(self.used, machines, self.by_hour, strict=True)
+        ]
 
     @property
     def spend_micros(self) -> int:
         """What its machines cost in a month that are paid by the hour."""
-        paid = [use_by_hour(use) / self.of_machine for use in self.used]
-        return self.saving_of(paid).likely
+        return self.saving_of(self.by_hour).likely
 
     @property
     def cell(self) -> str:
@@ -100,41 +122,66 @@ def pool_capacities(span: MoveSpan) -> tuple[PoolCapacity, ...]:
     for row in named_rows(QUEUED, {"from": window.starts_at, "to": window.ends_at}):
         queued[row.pool_id][row.hour] = row.gpu_hours
     return tuple(
-        _capacity_of(known[pool_id], uses, window, queued.get(pool_id, {}))
+        _capacity_of(known[pool_id], uses, span, queued.get(pool_id, {}))
         for pool_id, uses in sorted(of_pool.items())
         if any(use.nodes for use in uses)
     )
 
 
 def _capacity_of(
-    pool: PoolFact, uses: Sequence[PoolUse], window: Window, queued: Mapping[datetime, float]
+    pool: PoolFact, uses: Sequence[PoolUse], span: MoveSpan, queued: Mapping[datetime, float]
 ) -> PoolCapacity:
     of_machine = sum(use.gpus for use in uses) / sum(use.nodes for use in uses)
     by_hour = {use.hour: use for use in uses}
-    first, end = uses[0].hour, window.ends_at
+    first, end = uses[0].hour, span.window.ends_at
     whole = [
         by_hour.get(hour) or PoolUse(pool.id, hour)
         for hour in (first + place * HOUR for place in range((end - first) // HOUR))
     ]
     is_by_hour = pool.purchase_option in PAID_BY_THE_HOUR
-    zone = ZoneInfo(window.zone)
+    paid = [use_by_hour(use) if is_by_hour else 0.0 for use in whole]
+    gone = present_parts(paid)
+    nodes_gone = present_parts([use.nodes for use in whole])
+    zone = ZoneInfo(span.window.zone)
+    starts = [week.starts_at for week in span.weeks]
     hours = [
         PoolHour(
-            week=(use.hour - window.starts_at) // timedelta(weeks=1),
+            week=bisect_right(starts, use.hour) - 1,
             slot=slot_of(use.hour.astimezone(zone)),
-            nodes=use.nodes,
-            free=use.free_nodes,
-            givable=min(use.free_gpus, use_by_hour(use)) / of_machine if is_by_hour else 0.0,
-            rested=min(use.rested_gpus, use_by_hour(use)) / of_machine if is_by_hour else 0.0,
+            nodes=use.nodes - fewer,
+            free=max(0.0, use.free_nodes - fewer),
+            givable=_givable(use, use.free_gpus, gpus, queued.get(use.hour, 0.0) + lost),
+            rested=_givable(use, use.rested_gpus, gpus, queued.get(use.hour, 0.0) + lost),
         )
-        for use in whole
+        for use, gpus, lost, fewer in zip(whole, paid, gone, nodes_gone, strict=True)
     ]
-    paid = [use for use in uses if use_by_hour(use) and use.paid_micros is not None]
-    gpus = sum(use_by_hour(use) for use in paid)
-    price = sum(use.paid_micros or 0 for use in paid) / gpus * of_machine if gpus else None
-    if not is_by_hour or not price:
-        price = None
-    return PoolCapacity(pool, of_machine, tuple(whole), tuple(hours), price, queued)
+    present = tuple(gpus - lost for gpus, lost in zip(paid, gone, strict=True))
+    price = _price_of(whole) if is_by_hour else None
+    return PoolCapacity(
+        pool,
+        of_machine,
+        tuple(whole),
+        tuple(hours),
+        present,
+        price * of_machine if price else None,
+        queued,
+    )
+
+
+def _givable(use: PoolUse, free: float, by_hour: float, kept: float) -> float:
+    """Machines of what is free and paid by the hour, without `kept` GPUs: what is gone since, and what jobs wait for."""
+    return machines_within(use.free_sizes, max(0.0, min(free, by_hour) - kept))
+
+
+def _price_of(uses: Sequence[PoolUse]) -> float | None:
+    """Of a GPU-hour, at the end; no more than it was, so that no more is promised than was paid."""
+    known = [use for use in uses if use_by_hour(use) and use.paid_micros is not None]
+    if not known:
+        return None
+    return min(
+        sum(use.paid_micros or 0 for use in part) / sum(use_by_hour(use) for use in part)
+        for part in (known, known[-LAST_HOURS:])
+    )
 
 
 def slot_of(local: datetime) -> int:
@@ -153,6 +200,8 @@ def why_no_machines(found: PoolCapacity) -> str:
     """Why nothing is given back of a pool, whatever stands in it; empty: it may be."""
     if found.is_gone:
         return GONE
+    if found.is_young:
+        return TOO_YOUNG
     return NO_PRICE if found.is_by_hour and found.price is None else ""
 
 

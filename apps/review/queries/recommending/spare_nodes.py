@@ -106,13 +106,13 @@ def _proposal_of(found: _SparePool) -> RecommendationProposal:
         workload_id=None,
         pool_id=capacity.pool.id,
         spend_micros=spend,
-        saving=capacity.saving_of(plan.hours).capped(spend),
+        saving=capacity.saving_of(capacity.given_gpus(plan.hours)).capped(spend),
         effort_hours=effort,
         risk=DisruptionClass.LOW if plan.way is SpareWay.FLOOR else DisruptionClass.MEDIUM,
         risk_reason="what comes at once waits for a machine to start, or for capacity where none is to be had",
         why=_why(found),
         computed=COMPUTED,
-        cells=frozenset([capacity.cell]),
+        cells=_cells_of(capacity),
         evidence=_evidence_of(found),
         doubts=_against(found),
         one_time_micros=effort_cost(effort),
@@ -126,10 +126,18 @@ def _proposal_of(found: _SparePool) -> RecommendationProposal:
     )
 
 
+def _cells_of(capacity: PoolCapacity) -> frozenset[str]:
+    """What nobody holds; where commitments cover a part, work that is given back frees the same machines paid by the hour."""
+    shared = [f"pool:{capacity.pool.id}"] if capacity.is_covered_in_part else []
+    return frozenset([capacity.cell, *shared])
+
+
 def _title(found: _SparePool) -> str:
     match found.plan.way:
         case SpareWay.GIVE_BACK:
-            return f"Give back {found.machines} of {found.subject}: nothing is ever on them"
+            is_seldom = found.plan.total < found.plan.machines * len(found.plan.hours) - 1e-6
+            when = "in 99 hours of 100 nothing is" if is_seldom else "nothing is ever"
+            return f"Give back {found.machines} of {found.subject}: {when} on them"
         case SpareWay.FLOOR:
             return f"Lower the minimum of {found.subject} by {found.machines}"
         case SpareWay.SCHEDULE:

@@ -9,7 +9,13 @@ from django.urls import reverse
 
 from apps.economics.hours import HOUR_MS
 from apps.economics.moves.disruption import DisruptionClass
-from apps.economics.moves.saving import MONTH_HOURS, WEEK_HOURS, SavingRange, mean_with_ends
+from apps.economics.moves.saving import (
+    MONTH_HOURS,
+    WEEK_HOURS,
+    SavingRange,
+    WorkWeek,
+    mean_with_ends,
+)
 from apps.economics.serving import SERVICE_KINDS
 from apps.ledger.queries.cube import CubeQuestion, CubeSums, explore
 from apps.ledger.queries.kinds import ChargeKind
@@ -21,6 +27,7 @@ from apps.review.queries.recommending.proposal import (
     RecommendationProposal,
     effort_cost,
 )
+from apps.review.queries.recommending.still_held import ENDED, HeldDays, held_days
 from apps.review.queries.recommending.weeks import looks_at_weeks
 from apps.review.queries.recommending.whole_work import LEAST_FREED, LITTLE_FREED, NO_PRICE
 from apps.unit_economics.queries.unit_costs import UnitCost, UnitFilter, unit_cost_groups
@@ -52,13 +59,31 @@ class QuietSpan:
 @looks_at_weeks(KIND, "workloads on pools", fewest=QUIET.days // 7)
 def detect_unused_work(found: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every workload on a pool; those are proposed to be stopped that nobody asked, or that did nothing, for two weeks."""
-    quiet = _quiet_span(work)
+    quiet, stays = _quiet_span(work), held_days(work.span)
     for cell in work.cells:
         sums = quiet.held.get((cell.workload.id, cell.pool.id))
+        still = stays.get((cell.workload.id, cell.pool.id))
         if why := _why_not(cell, sums, quiet.services.get(cell.workload.id)):
             found.pass_over(why, cell.key)
+        elif still is not None and still.is_over:
+            found.pass_over(ENDED, cell.key)
         elif sums is not None:
+            cell = _still_of(cell, still)
             found.propose(_proposal_of(cell, sums, work, _against(cell, quiet)))
+
+
+def _still_of(cell: WorkCell, still: HeldDays | None) -> WorkCell:
+    """Without the part of each week that it holds no more."""
+    if still is None:
+        return cell
+    parts = [
+        1 - gone / held if held else 1.0 for held, gone in zip(still.held, still.gone, strict=True)
+    ]
+    weeks = (
+        WorkWeek(week.micros * part, week.gpu_hours * part)
+        for week, part in zip(cell.weeks, parts, strict=True)
+    )
+    return replace(cell, weeks=tuple(weeks))
 
 
 def _quiet_span(work: FleetWork) -> QuietSpan:

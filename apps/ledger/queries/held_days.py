@@ -7,8 +7,8 @@ from apps.ledger.models import ChargeKind
 from apps.ledger.queries.tables import rows
 
 
-def held_by_day(first_day: date, end_day: date) -> list[tuple[int, int, date, int]]:
-    """Workload, pool, local day and milliseconds, of the days that have any. One statement."""
+def held_by_day(first_day: date, end_day: date) -> list[tuple[int | None, int | None, date, int]]:
+    """Workload, pool, local day and milliseconds, of the days that have any sums; None: nobody held it. One statement."""
     params = {"from": first_day, "to": end_day, "node_hour": str(ChargeKind.NODE_HOUR)}
     return [(row[0], row[1], row[2], row[3]) for row in rows(HELD, params)]
 
@@ -17,6 +17,5 @@ HELD: LiteralString = """
 SELECT workload_id, pool_id, day, sum(held_milliseconds)::int8
 FROM ledger_ledgerday
 WHERE day >= %(from)s AND day < %(to)s AND kind = %(node_hour)s
-  AND workload_id IS NOT NULL AND pool_id IS NOT NULL
 GROUP BY 1, 2, 3
 """

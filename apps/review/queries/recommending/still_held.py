@@ -32,10 +32,12 @@ def held_days(span: MoveSpan) -> Mapping[tuple[int, int], HeldDays]:
     """By workload and pool, of every one that held anything. One statement."""
     window = span.window
     of_day: dict[tuple[int, int], dict[date, float]] = defaultdict(dict)
+    last = window.first_day
     for workload_id, pool_id, day, held_ms in held_by_day(window.first_day, window.end_day):
-        of_day[workload_id, pool_id][day] = held_ms / HOUR_MS
-    # A day that is not summed up yet says nothing of what ended.
-    last = max((day for known in of_day.values() for day in known), default=window.first_day)
+        # A day that is not summed up yet says nothing of what ended.
+        last = max(last, day)
+        if workload_id is not None and pool_id is not None:
+            of_day[workload_id, pool_id][day] = held_ms / HOUR_MS
     days = [
         window.first_day + timedelta(days=place)
         for place in range((last - window.first_day).days + 1)

@@ -13,12 +13,9 @@ def level_at_end(values: Sequence[float]) -> float:
     if not values:
         return 0.0
     last = values[-1]
-    for level in sorted({floor(value + 1e-9) for value in values}, reverse=True):
-        if level <= last:
-            break
-        if _may_come_back(values, level):
-            return float(level)
-    return last
+    above = sorted({floor(value + 1e-9) for value in values if value > last}, reverse=True)
+    levels = (float(level) for level in above if level > last and _may_come_back(values, level))
+    return next(levels, last)
 
 
 def _may_come_back(values: Sequence[float], level: float) -> bool:

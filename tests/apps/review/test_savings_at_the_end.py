@@ -11,10 +11,12 @@ from apps.ledger.models import Charge, Line
 from apps.placement.queries.moves.work import move_week
 from apps.review import actions
 from apps.review.models import Recommendation
+from apps.review.queries.recommendations import newest_recommendation_look
 from apps.review.queries.recommending.idle_holders import detect_idle_holders
 from apps.review.queries.recommending.oversized_pools import detect_oversized_pools
 from apps.review.queries.recommending.spare_nodes import detect_unallocated_nodes
 from apps.review.queries.recommending.unused_work import detect_unused_work
+from apps.review.queries.recommending.waste_explained import waste_from
 from apps.workloads.models import Workload
 from tests import make
 from tests.apps.review import pool_scene
@@ -55,6 +57,23 @@ def test_machines_given_back_or_covered_since_are_not_promised(llm: Workload) ->
     assert (
         detect_unallocated_nodes(AT).passed_over["less than two whole weeks of it are known"] == 1
     )
+
+
+def test_the_waste_of_machines_that_went_is_said_to_be_gone(llm: Workload) -> None:
+    plant_pool(
+        "shrunk",
+        3,
+        lambda hour, machine: [held(llm)] if machine < 1 else [] if hour < LAST_WEEK else None,
+    )
+    pool_scene.roll_up()
+    actions.look_for_recommendations(week=move_week(AT), at=AT)
+    look = newest_recommendation_look(AT)
+    assert look is not None
+    told = waste_from(look.waste)
+    assert told is not None
+    (line,) = told.lines
+    assert line.reason == "gone"
+    assert line.micros == pytest.approx(2 * MONTH * LAST_WEEK / HOURS)
 
 
 def test_what_is_cheaper_since_is_promised_at_its_last_price(llm: Workload) -> None:

@@ -63,6 +63,18 @@ class PoolCapacity:
         return level_at_end([use.gpus for use in self.used]) <= 0
 
     @property
+    def gone_free(self) -> float:
+        """GPU-hours with nothing on them of machines that are there no more, or are covered since."""
+        paid = [use_by_hour(use) for use in self.used] if self.is_rented else []
+        there = zip(self.used, paid, self.by_hour, strict=True) if paid else ()
+        return sum(min(use.free_gpus, own - left) for use, own, left in there)
+
+    @property
+    def is_rented(self) -> bool:
+        """Whether its machines are bought by the hour, as far as no commitment covers them."""
+        return self.pool.purchase_option in PAID_BY_THE_HOUR
+
+    @property
     def is_young(self) -> bool:
         """Whether too few hours of it are known for a month to be told from them."""
         return len(self.used) < LEAST_HOURS

@@ -154,6 +154,7 @@ def _standing_parts(capacity: PoolCapacity) -> Iterator[tuple[WasteReason, float
         [use.free_gpus / size for use in used],
         [use.rested_gpus / size for use in used],
     )
+    yield WasteReason.GONE, capacity.gone_free / whole
     yield WasteReason.PARTLY_HELD, max(0.0, 1 - free / whole)
     yield WasteReason.TOO_SHORT, (free - rested + rare * size) / whole
     plans = spare_plans(capacity.hours)

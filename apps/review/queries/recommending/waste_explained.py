@@ -28,6 +28,7 @@ from apps.review.queries.recommending.proposal import (
     RecommendationProposal,
     proposals_by_matter,
 )
+from apps.review.queries.recommending.still_held import ENDED
 from apps.review.queries.recommending.waste_cells import WasteCell, WasteOfLook
 from apps.review.queries.recommending.whole_work import NO_PRICE
 
@@ -36,6 +37,7 @@ TO_BE_DONE = ("open", "claimed")
 NO_PRICES = frozenset((NO_PRICE, NO_MACHINE_PRICE))
 HELD_WHYS = {
     NOTHING_HELD: WasteReason.NO_CAUSE,
+    ENDED: WasteReason.GONE,
     NO_WAY: WasteReason.HEADROOM,
     NOT_AGAIN: WasteReason.TOO_SHORT,
     SHORT_PAUSES: WasteReason.TOO_SHORT,

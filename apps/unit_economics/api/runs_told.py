@@ -30,6 +30,8 @@ class RunTeller:
     ) -> Told:
         """A run as `listing.runs_told` tells it, with its figures; without any they are null."""
         known = {} if figures is None else fields_of(figures)
+        if figures is not None:
+            known["known_goodput_ratio"] = figures.known_goodput_ratio
         told = {
             "attempts": 0,
             **{name: None if value == "" else value for name, value in known.items()},

@@ -18,6 +18,8 @@ SPELL_SHARE, SPELL_DAYS = 0.05, 5
 WEEK_LINE, LINE_WEEKS = (1, 8), 4
 """A week is held against the nearest four known weeks of the eight before it."""
 CREEP_LINES = ((5, 7), (8, 11), (13, 16))
+STEADY = 0.6
+"""Of a week that creeps, so much at least in each of the two before it."""
 CREEP_A_DAY, STILL, BURSTS, RISING = 0.005, 0.5, 0.8, 3
 """A creep is half a per cent a day or more, and over the last four weeks half as fast as since its line."""
 LEAST_STEP, LEAST_WEEKEND = 0.15, 0.35
@@ -166,8 +168,8 @@ def _creep_of(
         least = max(CREEP_A_DAY * since + usual, usual + OF_CREEP * sigma)
         is_held = held[-1] > strictness * max(least / 2, _largest(before))
         rises = weekly[-1] >= STILL * over[-1] / longer
-        # Work of every other week is over its line in every other week.
-        is_steady = min(over[-1 - WEEK], over[-1 - 2 * WEEK]) > 0
+        # Work of every other week is no creep.
+        is_steady = not min(sums[-1 - WEEK], sums[-1 - 2 * WEEK]) < STEADY * sums[-1]
         if over[-1] > strictness * least and is_held and is_steady and rises:
             return OverLine(SpendLook.CREEP, WEEK, 0, float(over[-1]), weeks)
     return None

@@ -14,6 +14,10 @@ class State(IntEnum):
     UNALLOCATED = 6
 
 
+HELD_STATES = (State.ACTIVE, State.HELD_IDLE, State.UNOBSERVED)
+"""Those of time that somebody held."""
+
+
 class Flag(IntFlag):
     """What a reader of a line must know beside its state.
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import LiteralString
 
 from apps.economics.hours import HOUR_MS
-from apps.economics.states import State
+from apps.economics.states import HELD_STATES, State
 from apps.ledger.models import ChargeKind, ChargePart
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.windows import Window
@@ -34,7 +34,7 @@ def idle_stretches(weeks: Sequence[Window]) -> dict[tuple[int, int, int], IdleSt
         "from": cuts[0],
         "to": weeks[-1].ends_at,
         "idle": int(State.HELD_IDLE),
-        "held": [int(each) for each in (State.ACTIVE, State.HELD_IDLE, State.UNOBSERVED)],
+        "held": [int(each) for each in HELD_STATES],
         "whole": WHOLLY_IDLE,
         "node_hour": str(ChargeKind.NODE_HOUR),
         "host": int(ChargePart.HOST),

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import LiteralString
 
 from apps.economics.hours import HOUR_MS
-from apps.economics.states import State
+from apps.economics.states import HELD_STATES, State
 from apps.ledger.models import ChargeKind, ChargePart
 from apps.ledger.queries.tables import rows
 
@@ -44,7 +44,7 @@ def pool_use(starts_at: datetime, ends_at: datetime) -> Sequence[PoolUse]:
         "node_hour": str(ChargeKind.NODE_HOUR),
         "host": int(ChargePart.HOST),
         "committed": int(ChargePart.COMMITTED),
-        "held": [int(each) for each in (State.ACTIVE, State.HELD_IDLE, State.UNOBSERVED)],
+        "held": [int(each) for each in HELD_STATES],
         "unallocated": int(State.UNALLOCATED),
     }
     return [

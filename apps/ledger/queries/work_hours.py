@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import LiteralString
 
 from apps.economics.hours import HOUR_MS
-from apps.economics.states import State
+from apps.economics.states import HELD_STATES, State
 from apps.ledger.models import ChargeKind, ChargePart
 from apps.ledger.queries.tables import rows
 
@@ -35,7 +35,7 @@ def work_hours(
         "workloads": list(workload_ids),
         "node_hour": str(ChargeKind.NODE_HOUR),
         "host": int(ChargePart.HOST),
-        "held": [int(each) for each in (State.ACTIVE, State.HELD_IDLE, State.UNOBSERVED)],
+        "held": [int(each) for each in HELD_STATES],
         "idle": int(State.HELD_IDLE),
     }
     return [

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from apps.accounts import queries as accounts
 from apps.accounts.queries import Role
 from apps.economics.hours import HOUR, HOUR_MS, hour_from
-from apps.economics.states import Flag, State
+from apps.economics.states import HELD_STATES, Flag, State
 from apps.fleet import queries as fleet
 from apps.ledger.queries.tables import rows
 from apps.planning.models import CapacityRequest, RequestState, RequestStepKind
@@ -173,8 +173,7 @@ def active_hours(
 def most_held_before(asked: AskedCapacity, delivered_at: datetime) -> int:
     """The most GPU-milliseconds that it held there in an hour of the seven days before delivery."""
     until = hour_from(delivered_at)
-    held = [State.ACTIVE, State.HELD_IDLE, State.UNOBSERVED]
-    hours = _hours_in_states(asked, until - COMPARED_BEFORE, until, held)
+    hours = _hours_in_states(asked, until - COMPARED_BEFORE, until, HELD_STATES)
     return max((milliseconds for _, milliseconds in hours), default=0)
 
 

@@ -10,7 +10,7 @@ from apps.accounts import queries as accounts
 from apps.accounts.queries import organisation, teams_below
 from apps.economics.gpu_meters import GpuMeters, meters_together
 from apps.economics.money import sum_of_known
-from apps.economics.states import State
+from apps.economics.states import HELD_STATES
 from apps.fleet import queries as fleet
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.cube import CubeQuestion
@@ -23,7 +23,6 @@ from apps.planning.models import ActivityTarget, TargetMeasure, TargetScope
 WEEKS = 4
 ACTIVE, SM_ACTIVE = str(TargetMeasure.ACTIVE), str(TargetMeasure.SM_ACTIVE)
 CLUSTER, POOL, TEAM = str(TargetScope.CLUSTER), str(TargetScope.POOL), str(TargetScope.TEAM)
-HELD = frozenset({State.ACTIVE, State.HELD_IDLE, State.UNOBSERVED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +124,7 @@ def _held_against(
 ) -> TargetFigures:
     meters = meters_together(meters_of[(key,)] for key in keys if (key,) in meters_of)
     states = (each for key in keys for each in states_of.get((key,), ()))
-    held = [each for each in states if each.state in HELD]
+    held = [each for each in states if each.state in HELD_STATES]
     return TargetFigures(
         target,
         meters.active_ratio if target.measure == ACTIVE else meters.sm_active_ratio,

@@ -11,7 +11,7 @@ from apps.console.kit.cells import strip_drawn
 from apps.console.kit.heat import Heat, HeatCell
 from apps.economics.hours import HOUR, hour_of
 from apps.economics.split import largest_remainder
-from apps.economics.states import State
+from apps.economics.states import HELD_STATES, State
 from apps.show.amounts import Ratio, per_cent
 from apps.show.strip import Strip, strip_of_states
 from apps.show.time import instant
@@ -20,7 +20,6 @@ from apps.telemetry.queries import DeviceHourReading
 
 SHOWN_HOURS = 48
 STEPS = 1000
-HELD = (State.ACTIVE, State.HELD_IDLE, State.UNOBSERVED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ def time_of(by_state: Mapping[int, int], *, is_measured: bool = True) -> GpuTime
     if not is_measured:
         return GpuTime(strip=strip_of_states(by_key(by_state)))
     whole = sum(by_state.values())
-    held = sum(by_state.get(state, 0) for state in HELD)
+    held = sum(by_state.get(state, 0) for state in HELD_STATES)
     unobserved = by_state.get(State.UNOBSERVED, 0)
     return GpuTime(
         strip=strip_of_states(by_key(by_state)),

@@ -8,7 +8,7 @@ from typing import LiteralString
 from psycopg import sql
 
 from apps.accounts import queries as accounts
-from apps.economics.states import Flag, State
+from apps.economics.states import HELD_STATES, Flag, State
 from apps.fleet import queries as fleet
 from apps.ledger.queries.costs import Basis
 from apps.ledger.queries.cube.question import (
@@ -30,7 +30,7 @@ from apps.ledger.queries.cube.sources import (
 from apps.ledger.queries.loading import LEFT_OUT
 from apps.ledger.queries.windows import Window
 
-HELD = [int(state) for state in (State.ACTIVE, State.HELD_IDLE, State.UNOBSERVED)]
+HELD = [int(state) for state in HELD_STATES]
 NOT_WORKED = [
     int(state)
     for state in (State.HELD_IDLE, State.UNALLOCATED, State.STRANDED, State.OUT_OF_SERVICE)

@@ -30,21 +30,25 @@ def sum_ahead(forecasts: Sequence[tuple[HoursAhead, int]], hours: int) -> SumAhe
     hours err together (comonotonic; Dhaene and others 2002) and else too wide, never too narrow. So are those of several
     forecasts together. One forecast without an interval leaves the sum without.
     """
-    expected = sum(repeated_sum(each.adding_up, first, hours) for each, first in forecasts)
+    middles = [repeated_sum(each.adding_up, first, hours) for each, first in forecasts]
     levels = [set(each.quantiles) for each, _ in forecasts]
     shared = sorted(set.intersection(*levels)) if levels else []
     sums = sorted(
-        sum(_quantile_of_sum(each, first, hours, level) for each, first in forecasts)
+        sum(
+            _quantile_of_sum(each, (first, hours), level, middle)
+            for (each, first), middle in zip(forecasts, middles, strict=True)
+        )
         for level in shared
     )
-    return SumAhead(expected, dict(zip(shared, sums, strict=True)))
+    return SumAhead(sum(middles), dict(zip(shared, sums, strict=True)))
 
 
-def _quantile_of_sum(ahead: HoursAhead, first: int, hours: int, level: float) -> float:
+def _quantile_of_sum(
+    ahead: HoursAhead, span: tuple[int, int], level: float, expected: float
+) -> float:
     if level not in ahead.spreads:
-        return repeated_sum(ahead.quantiles[level], first, hours)
-    expected = repeated_sum(ahead.adding_up, first, hours)
-    return max(min(expected, 0.0), expected + ahead.spread_of(level, first, hours))
+        return repeated_sum(ahead.quantiles[level], *span)
+    return max(min(expected, 0.0), expected + ahead.spread_of(level, *span))
 
 
 def hours_within(

@@ -95,14 +95,13 @@ def bounded_offers(
     such terms the shortest has it.
     """
     offers, cautions = [], dict[str, str]()
-    shortest = {
-        offer.family: offer.term_hours
-        for offer in sorted(question.offers, key=lambda offer: -offer.term_hours)
-        if offer.term_hours > TERM_OF_HISTORY * len(filled_history(histories[offer.family]))
-    }
-    given = set[str]()
+    filled = {offer.family: filled_history(histories[offer.family]) for offer in question.offers}
+    bearers: dict[str, str] = {}
+    for offer in sorted(question.offers, key=lambda offer: offer.term_hours):
+        if _is_unproven(offer, filled[offer.family]):
+            bearers.setdefault(offer.family, offer.name)
     for offer in question.offers:
-        history = filled_history(histories[offer.family])
+        history = filled[offer.family]
         held = sum(
             one.gpus for one in question.held if one.family == offer.family and one.holds_now
         )
@@ -111,11 +110,10 @@ def bounded_offers(
         why = ""
         if _rests(history):
             lots, why = 0, "nothing of it: the family had next to no demand in the last week"
-        elif offer.term_hours > TERM_OF_HISTORY * len(history):
+        elif _is_unproven(offer, history):
             quietest = float(_daily_peaks(history).min())
-            is_first = offer.term_hours == shortest[offer.family] and offer.family not in given
-            given |= {offer.family} if is_first else set()
-            room = max(0.0, unproven_share * quietest - held) if is_first else 0.0
+            is_bearer = bearers[offer.family] == offer.name
+            room = max(0.0, unproven_share * quietest - held) if is_bearer else 0.0
             lots = min(lots, floor(room / offer.lot))
             why = (
                 f"{len(history) / DAY:,.0f} days of history for a term of {offer.term_hours / DAY:,.0f}:"
@@ -129,6 +127,11 @@ def bounded_offers(
             )
         )
     return BoundedOffers(replace(question, offers=tuple(offers)), cautions)
+
+
+def _is_unproven(offer: CapacityOffer, history: Floats) -> bool:
+    """Whether its term is over three times the history that it would rest on."""
+    return offer.term_hours > TERM_OF_HISTORY * len(history)
 
 
 def portfolio_gates(

@@ -22,6 +22,7 @@ from apps.economics.cost_volume import (
     per_unit,
 )
 from apps.economics.gates import Gate, failed_gates
+from apps.economics.hours import DAY_HOURS
 from apps.economics.moves.saving import MONTH_HOURS, SavingRange
 from apps.economics.saving_gates import gated_step
 from apps.economics.step_effect import HIGH, SeriesPoint, StepEffect, step_effect, step_error
@@ -39,7 +40,6 @@ LEAST_INDEX = 0.1
 """Of the mean of its span: where a day costs less, amounts are held against each other, and not their logarithms."""
 FEWEST_TWIN = 28
 """Days on both sides together that a twin needs in common with what was changed."""
-DAY_HOURS = 24
 
 
 class SavingMethod(StrEnum):

@@ -29,9 +29,9 @@ class RunTeller:
         self, run: Mapping[str, Any], figures: RunRow | None, meters: GpuMeters | None
     ) -> Told:
         """A run as `listing.runs_told` tells it, with its figures; without any they are null."""
-        known = {} if figures is None else fields_of(figures)
+        known: Told = {}
         if figures is not None:
-            known["known_goodput_ratio"] = figures.known_goodput_ratio
+            known = fields_of(figures) | {"known_goodput_ratio": figures.known_goodput_ratio}
         told = {
             "attempts": 0,
             **{name: None if value == "" else value for name, value in known.items()},

@@ -8,9 +8,9 @@ from statistics import fmean
 
 from apps.economics.changes import WEEK
 from apps.economics.gates import serialize_gates
+from apps.economics.hours import DAY_HOURS
 from apps.economics.moves.saving import MONTH_HOURS
 from apps.economics.realised_saving import (
-    DAY_HOURS,
     FEWEST_AFTER,
     RealisedSaving,
     SavingMethod,

@@ -2,8 +2,9 @@
 
 from collections.abc import Collection
 
+from apps.economics.hours import DAY_HOURS
+
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-DAY_HOURS = 24
 
 
 def slots_said(slots: Collection[int]) -> str:

@@ -3,6 +3,7 @@
 Money is in micro-units of the organisation's currency, of a month of MONTH_HOURS.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -115,6 +116,26 @@ def weekly_with_ends(sums: Sequence[float], hours: Sequence[float]) -> tuple[flo
     )
     error = TENTH_OF_NORMAL * sqrt(spread / (count - 1))
     return mean - error, mean, mean + error
+
+
+def sums_by_week(weeks: Iterable[int], amounts: Iterable[float]) -> list[tuple[float, int]]:
+    """The sum of each week and its number of hours, in order; `weeks` says of each hour in which it is."""
+    sums: dict[int, float] = defaultdict(float)
+    counts: dict[int, int] = defaultdict(int)
+    for week, amount in zip(weeks, amounts, strict=True):
+        sums[week] += amount
+        counts[week] += 1
+    return [(sums[week], counts[week]) for week in sorted(sums)]
+
+
+def month_of_weeks(weeks: Sequence[tuple[float, int]], price: float) -> SavingRange:
+    """A month of what weeks come to on average, at a price, with its ends: nothing is saved below 0.
+
+    `weeks` as `sums_by_week` has them.
+    """
+    scale = price * MONTH_HOURS / WEEK_HOURS
+    ends = weekly_with_ends([own for own, _ in weeks], [hours for _, hours in weeks])
+    return SavingRange(*(round(max(0.0, end) * scale) for end in ends))
 
 
 def elsewhere_points(

@@ -1,25 +1,22 @@
 """Services that hold more replicas than their load needs: fewer, by hours of the week, or with the load."""
 
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from statistics import fmean
 from urllib.parse import urlencode
-from zoneinfo import ZoneInfo
 
 from django.urls import reverse
 
-from apps.economics.hours import HOUR
 from apps.economics.moves.disruption import DisruptionClass
 from apps.economics.moves.presence import present_parts
 from apps.economics.moves.replicas import ServiceHour, replica_size, spare_replicas
 from apps.economics.moves.saving import (
-    MONTH_HOURS,
     WEEK_HOURS,
     SavingRange,
-    weekly_with_ends,
+    month_of_weeks,
+    sums_by_week,
 )
 from apps.economics.moves.shrinking import MOST_WORKED
 from apps.economics.moves.spare_machines import SparePlan, SpareWay, best_plan, level_above
@@ -27,7 +24,12 @@ from apps.economics.serving import SERVICE_KINDS
 from apps.ledger.queries.work_hours import WorkHour, work_hours
 from apps.placement.queries.moves.work import FleetWork, MoveSpan
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
-from apps.review.queries.recommending.pool_capacity import LEAST_HOURS, TOO_YOUNG, slot_of
+from apps.review.queries.recommending.pool_capacity import (
+    LEAST_HOURS,
+    TOO_YOUNG,
+    PlacedHour,
+    places_from,
+)
 from apps.review.queries.recommending.proposal import (
     DetectedKind,
     RecommendationProposal,
@@ -72,22 +74,17 @@ class SpareService:
     @property
     def gpu_hours(self) -> list[float]:
         """That this way lets go of, by week."""
-        return [sum(hours) for hours in self._weeks]
+        return [amount for amount, _ in self._weeks]
 
     @property
-    def _weeks(self) -> list[list[float]]:
-        weeks: dict[int, list[float]] = defaultdict(list)
-        for hour, given in zip(self.hours, self.plan.hours, strict=True):
-            weeks[hour.week].append(given * self.size)
-        return [hours for _, hours in sorted(weeks.items())]
+    def _weeks(self) -> list[tuple[float, int]]:
+        given = (each * self.size for each in self.plan.hours)
+        return sums_by_week((hour.week for hour in self.hours), given)
 
     @property
     def saving(self) -> SavingRange:
         """A month of what of it is paid by the hour; a part of a week weighs as its hours."""
-        weeks = [len(hours) for hours in self._weeks]
-        price = self.whole.price * self.whole.paid_by_hour * MONTH_HOURS / WEEK_HOURS
-        ends = weekly_with_ends(self.gpu_hours, weeks)
-        return SavingRange(*(round(max(0.0, hours) * price) for hours in ends))
+        return month_of_weeks(self._weeks, self.whole.price * self.whole.paid_by_hour)
 
     @property
     def freed(self) -> float | None:
@@ -124,13 +121,9 @@ def _hours_of(span: MoveSpan, workload_ids: Sequence[int]) -> Mapping[int, list[
     seen: dict[int, dict[datetime, WorkHour]] = defaultdict(dict)
     for each in work_hours(workload_ids, window.starts_at, window.ends_at):
         seen[each.workload_id][each.hour] = each
-    zone = ZoneInfo(window.zone)
-    starts = [week.starts_at for week in span.weeks]
     found = {}
     for workload_id, hours in seen.items():
-        first = min(hours)
-        whole = [first + place * HOUR for place in range((window.ends_at - first) // HOUR)]
-        own = [_service_hour(hours.get(hour), hour, starts, zone) for hour in whole]
+        own = [_service_hour(hours.get(each.hour), each) for each in places_from(min(hours), span)]
         # What it holds no more at the end cannot be let go of.
         gone = present_parts([each.held for each in own])
         found[workload_id] = [
@@ -139,14 +132,10 @@ def _hours_of(span: MoveSpan, workload_ids: Sequence[int]) -> Mapping[int, list[
     return found
 
 
-def _service_hour(
-    seen: WorkHour | None, hour: datetime, starts: Sequence[datetime], zone: ZoneInfo
-) -> ServiceHour:
-    week = bisect_right(starts, hour) - 1
-    slot = slot_of(hour.astimezone(zone))
+def _service_hour(seen: WorkHour | None, place: PlacedHour) -> ServiceHour:
     if seen is None:
-        return ServiceHour(week, slot, 0.0, 0.0, 0.0)
-    return ServiceHour(week, slot, seen.held, seen.busy, seen.portion)
+        return ServiceHour(place.week, place.slot, 0.0, 0.0, 0.0)
+    return ServiceHour(place.week, place.slot, seen.held, seen.busy, seen.portion)
 
 
 def _proposal_of(service: SpareService, work: FleetWork) -> RecommendationProposal:

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from apps.accounts.queries.reading import once
-from apps.economics.hours import HOUR
+from apps.economics.hours import DAY_HOURS, HOUR
 from apps.economics.moves.presence import level_at_end, present_parts
-from apps.economics.moves.saving import MONTH_HOURS, WEEK_HOURS, SavingRange, weekly_with_ends
+from apps.economics.moves.saving import WEEK_HOURS, SavingRange, month_of_weeks, sums_by_week
 from apps.economics.moves.spare_machines import PoolHour, gpus_of_machines, machines_within
 from apps.economics.purchase import PAID_BY_THE_HOUR
 from apps.fleet.queries import PoolFact, pools
@@ -84,19 +85,11 @@ class PoolCapacity:
         return [amount for amount, _ in self._weeks(amounts)]
 
     def _weeks(self, amounts: Sequence[float]) -> list[tuple[float, int]]:
-        sums: dict[int, float] = defaultdict(float)
-        counts: dict[int, int] = defaultdict(int)
-        for hour, amount in zip(self.hours, amounts, strict=True):
-            sums[hour.week] += amount
-            counts[hour.week] += 1
-        return [(sums[week], counts[week]) for week in sorted(sums)]
+        return sums_by_week((hour.week for hour in self.hours), amounts)
 
     def saving_of(self, gpu_hours: Sequence[float]) -> SavingRange:
         """A month of what these cost, with 1.28 standard errors over the weeks at both ends; none without a price."""
-        scale = (self.price or 0.0) / self.of_machine * MONTH_HOURS / WEEK_HOURS
-        weeks = self._weeks(gpu_hours)
-        ends = weekly_with_ends([own for own, _ in weeks], [hours for _, hours in weeks])
-        return SavingRange(*(round(max(0.0, end) * scale) for end in ends))
+        return month_of_weeks(self._weeks(gpu_hours), (self.price or 0.0) / self.of_machine)
 
     def given_gpus(self, machines: Sequence[float]) -> list[float]:
         """GPUs of so many of the machines that nothing was on, hour by hour."""
@@ -145,27 +138,22 @@ def _capacity_of(
 ) -> PoolCapacity:
     of_machine = sum(use.gpus for use in uses) / sum(use.nodes for use in uses)
     by_hour = {use.hour: use for use in uses}
-    first, end = uses[0].hour, span.window.ends_at
-    whole = [
-        by_hour.get(hour) or PoolUse(pool.id, hour)
-        for hour in (first + place * HOUR for place in range((end - first) // HOUR))
-    ]
+    places = places_from(uses[0].hour, span)
+    whole = [by_hour.get(place.hour) or PoolUse(pool.id, place.hour) for place in places]
     is_by_hour = pool.purchase_option in PAID_BY_THE_HOUR
     paid = [use_by_hour(use) if is_by_hour else 0.0 for use in whole]
     gone = present_parts(paid)
     nodes_gone = present_parts([use.nodes for use in whole])
-    zone = ZoneInfo(span.window.zone)
-    starts = [week.starts_at for week in span.weeks]
     hours = [
         PoolHour(
-            week=bisect_right(starts, use.hour) - 1,
-            slot=slot_of(use.hour.astimezone(zone)),
+            week=place.week,
+            slot=place.slot,
             nodes=use.nodes - fewer,
             free=max(0.0, use.free_nodes - fewer),
             givable=_givable(use, use.free_gpus, gpus, queued.get(use.hour, 0.0) + lost),
             rested=_givable(use, use.rested_gpus, gpus, queued.get(use.hour, 0.0) + lost),
         )
-        for use, gpus, lost, fewer in zip(whole, paid, gone, nodes_gone, strict=True)
+        for place, use, gpus, lost, fewer in zip(places, whole, paid, gone, nodes_gone, strict=True)
     ]
     present = tuple(gpus - lost for gpus, lost in zip(paid, gone, strict=True))
     price = _price_of(whole) if is_by_hour else None
@@ -196,9 +184,24 @@ def _price_of(uses: Sequence[PoolUse]) -> float | None:
     )
 
 
-def slot_of(local: datetime) -> int:
-    """The hour of the week from Monday's first on."""
-    return local.weekday() * 24 + local.hour
+class PlacedHour(NamedTuple):
+    """An hour, in which of the weeks it is, and which hour of a week from Monday's first on, by the local clock."""
+
+    hour: datetime
+    week: int
+    slot: int
+
+
+def places_from(first: datetime, span: MoveSpan) -> list[PlacedHour]:
+    """Every hour of the weeks from this one on."""
+    zone, starts = ZoneInfo(span.window.zone), [week.starts_at for week in span.weeks]
+    found = []
+    for place in range((span.window.ends_at - first) // HOUR):
+        hour = first + place * HOUR
+        local = hour.astimezone(zone)
+        slot = local.weekday() * DAY_HOURS + local.hour
+        found.append(PlacedHour(hour, bisect_right(starts, hour) - 1, slot))
+    return found
 
 
 def is_within_reach(waited: PoolFact, beside: PoolFact) -> bool:

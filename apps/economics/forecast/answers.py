@@ -1,7 +1,8 @@
 """What is answered of a forecast after it was held against its gates: its own points or those of its best baseline, widened."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import isnan
 
 import numpy as np
@@ -29,6 +30,7 @@ AS_FORECAST = 1e-3
 """Of a total: who misses it by less has no interval to be judged."""
 JUDGED_TOTALS = 28
 """So many days of forecasts of totals are judged."""
+CAME_AS_FORECAST = Gate(GateName.COVERAGE, is_passed=True, says="all that came was as forecast")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,12 @@ def with_baseline(
     )
 
 
+def judged_steps(judged: Iterable[int], horizon: int) -> list[slice]:
+    """Of each judged number of steps ahead, ascending, the steps that it answers for: the last for all beyond the one before it."""
+    ahead = list(judged)
+    return [slice(*ends) for ends in pairwise([0, *ahead[:-1], horizon])] if ahead else []
+
+
 def covering(
     answer: AnsweredForecast, scores: ForecastScores, reaches: Sequence[float]
 ) -> AnsweredForecast:
@@ -84,8 +92,7 @@ def covering(
     if gate.is_passed is not False or not known:
         return replace(answer, gates=(*answer.gates, gate))
     if known[-1] == 0:
-        exact = Gate(GateName.COVERAGE, is_passed=True, says="all that came was as forecast")
-        return replace(answer, gates=(*answer.gates, exact))
+        return replace(answer, gates=(*answer.gates, CAME_AS_FORECAST))
     asked = known[min(len(known) - 1, int(NOMINAL * len(known)))]
     factor = min(max(asked, NARROWEST), WIDEST)
     covered = sum(each <= factor for each in known) / len(known)
@@ -124,7 +131,7 @@ def totals_gates(
     total = coverage_gate(covered)
     missed = np.abs(came - sums.expected[-JUDGED_TOTALS:, ahead - 1])
     if known.any() and (missed[known] <= AS_FORECAST * np.abs(came[known])).all():
-        total = Gate(GateName.COVERAGE, is_passed=True, says="all that came was as forecast")
+        total = CAME_AS_FORECAST
     steps = slice(0, ahead * DAY)
     whole, middles = float(expected[steps].sum()), float(points[steps].sum())
     parts = parts_gate(whole, [middles])

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from apps.economics.forecast.answers import (
     AnsweredForecast,
     covering,
     held_against_baselines,
+    judged_steps,
     with_baseline,
 )
 from apps.economics.forecast.backtest import ForecastScores, NothingToForecast
@@ -107,12 +107,12 @@ def _answered(
     horizon = made.totals.shape[1]
     baselines = daily_baselines(known, horizon)
     answer = AnsweredForecast(made.points, made.totals, ())
-    edges = [0, *list(judged)[:-1], *([horizon] if judged else [])]
     is_baselines = np.zeros(horizon, dtype=bool)
-    for (begin, end), (ahead, (scores, _)) in zip(pairwise(edges), judged.items(), strict=True):
+    steps_of = zip(judged_steps(judged, horizon), judged.items(), strict=True)
+    for steps, (ahead, (scores, _)) in steps_of:
         gate = held_against_baselines(scores, f"{ahead} days", LEAST_ORIGINS)
-        answer = with_baseline(answer, gate, baselines, slice(begin, end))
-        is_baselines[begin:end] = gate.is_passed is False
+        answer = with_baseline(answer, gate, baselines, steps)
+        is_baselines[steps] = gate.is_passed is False
     for scores, reaches in list(judged.values())[:1]:
         answer = covering(answer, scores, reaches)
     totals = _as_much_as(answer.points, held_to_bounds(known, answer.quantiles), is_baselines)

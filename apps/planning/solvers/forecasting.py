@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from apps.economics.forecast.answers import (
     AnsweredForecast,
     covering,
     held_against_baselines,
+    judged_steps,
     reaches_of,
     totals_gates,
     with_baseline,
@@ -86,10 +86,9 @@ def _answered(
     pool = candidates(known[rolled.begin :], origin - rolled.begin, np.arange(horizon))
     baselines = {name: pool[name][0] for name in BASELINES}
     answer = AnsweredForecast(rolled.points[-1], rolled.quantiles[-1], ())
-    edges = [0, *list(scores)[:-1], *([horizon] if scores else [])]
-    for (begin, end), (ahead, of) in zip(pairwise(edges), scores.items(), strict=True):
+    for steps, (ahead, of) in zip(judged_steps(scores, horizon), scores.items(), strict=True):
         gate = held_against_baselines(of, f"{ahead} hours")
-        answer = with_baseline(answer, gate, baselines, slice(begin, end))
+        answer = with_baseline(answer, gate, baselines, steps)
     if scores:
         ahead, of = max(scores.items())
         followed = rolled.origins + ahead <= len(known)

@@ -84,8 +84,9 @@ def test_costs_say_allocated_and_sm_active_with_the_share_observed(world) -> Non
     finance = signed_in("finance")
     page = text_of(finance, "/costs", **DAY)
     assert "SM active 40 % (observed for 33 % of it)" in page
-    assert "Research 4.00 100 % 40 % – not known 25 % 2.00 GB/s – not known 50 %" in page
-    assert f"Vision 2.00{6 * ' – not known'} 0 %" in page
+    assert "DRAM active NVLink SM observed" in page, "nobody reported PCIe"
+    assert "Research 4.00 100 % 40 % – not known 25 % 2.00 GB/s 50 %" in page
+    assert f"Vision 2.00{5 * ' – not known'} 0 %" in page
     for path in (f"/costs/teams/{world.research}", f"/costs/jobs/{world.job}"):
         assert "SM active 40 % (observed for 50 % of it)" in text_of(finance, path, **DAY)
 

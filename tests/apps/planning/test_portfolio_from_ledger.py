@@ -33,6 +33,8 @@ H100 = "NVIDIA H100 80GB HBM3, aws us-east-1"
 L40S = "NVIDIA L40S, own lab"
 ACTIVE, UNALLOCATED = 1, 6
 COMMITTED = 3
+AGAIN = {"name": "one p5, again", "term_months": 2, "hourly": 7.0, "upfront": 0}
+"""The same machine for a term that thirty days of history bear."""
 PLANT = """
 WITH charged AS (
     INSERT INTO ledger_charge (kind, pool_id, part, hour, through, posting_month, list_micros,
@@ -192,7 +194,8 @@ def test_a_commitment_that_begins_later_covers_demand_from_then_on(inputs) -> No
     """Six GPUs lack a commitment for ten days, and then have one: nothing is to be bought."""
     signed = {"name": "signed", "family": H100, "gpus": 8, "rate": 7.0, "kind": "reserved",
               "starts_on": "2026-03-12", "ends_on": "2028-03-12"}  # fmt: skip
-    overlay = {"months": 1, "scenarios": 4, "families": [{"name": H100, "spot_share": 0.0}]}
+    overlay = {"months": 1, "scenarios": 4, "offers": [AGAIN]}
+    overlay["families"] = [{"name": H100, "spot_share": 0.0}]
     without, held = (
         answered(over(inputs, overlay | {"held": tables})) for tables in ([], [signed])
     )
@@ -230,7 +233,10 @@ def test_a_file_says_what_the_ledger_does_not_know(inputs) -> None:
             {"name": L40S, "on_demand": 2.0},
         ],
         "held": [{"name": "lab, owned", "rate": 1.0}],
-        "offers": [{"name": "cheap", "family": L40S, "kind": "reserved", "term_months": 12, "hourly": 0.5}],
+        "offers": [
+            AGAIN,
+            {"name": "cheap", "family": L40S, "kind": "reserved", "term_months": 12, "hourly": 0.5},
+        ],
     }  # fmt: skip
     more = over(inputs, overlay)
     assert more.completed.left_out == ()
@@ -242,6 +248,15 @@ def test_a_file_says_what_the_ledger_does_not_know(inputs) -> None:
     assert answer["chosen"]["lots"] == {"one p5, again": 1}
     assert answer["held_out"]["choices"] == []
     assert f"{H100} has 720, {L40S} has 720" in answer["held_out"]["refusal"]
+
+
+def test_no_machine_for_two_years_rests_on_thirty_days(inputs) -> None:
+    """Of the six GPUs that no commitment has on the quietest day, a machine of eight is more."""
+    overlay = {"months": 1, "scenarios": 4, "families": [{"name": H100, "spot_share": 0.0}]}
+    answer = answered(over(inputs, overlay))
+    assert answer["chosen"]["lots"] == {}
+    (offer,) = answer["offers"]
+    assert offer["caution"].startswith("30 days of history for a term of 730: at most 100%")
 
 
 def test_demand_may_be_said_otherwise_than_the_ledger_has_it(inputs) -> None:
@@ -258,6 +273,7 @@ def test_a_limit_on_blocked_hours_is_held_or_said_not_to_be(inputs) -> None:
         "scenarios": 4,
         "most_blocked": 0.1,
         "families": [short],
+        "offers": [AGAIN],
     }
     held = answered(over(inputs, overlay))
     assert (held["keeps_limit"], held["chosen"]["limited_part"]) == (True, 0)

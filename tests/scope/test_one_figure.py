@@ -260,6 +260,44 @@ def test_no_name_has_two_values_and_each_is_what_rest_and_the_rows_say(
     )
 
 
+def test_rest_says_of_each_team_workload_run_and_service_what_the_rows_do(
+    petra: Client, planted: Mapping[str, Any]
+) -> None:
+    """Every row of the lists, not the one that a page is opened of; and what several lists have of one thing is one sum."""
+    said: dict[str, list[tuple[int | None, Mapping[str, str]]]] = {
+        "line.team_id": _rows(petra, "costs", "team", group_by="team"),
+        "line.workload_id": _rows(petra, "costs", "workload", group_by="workload"),
+    }
+    said["line.workload_id"] += [
+        (row["id"], row["cost"]) for row in rest(petra, "services")["results"]
+    ]
+    said["line.job_id"] = [
+        (job, row["cost"]) for row in rest(petra, "runs")["results"] for job in row["job_ids"]
+    ]
+    service = rest(petra, f"services/{planted['service_id']}")
+    said["line.workload_id"].append((service["id"], service["cost"]))
+    found = {column: [(key, micros(cost)) for key, cost in rows] for column, rows in said.items()}
+    assert found == {
+        column: [(key, _of_one(column, key)) for key, _ in rows] for column, rows in said.items()
+    }
+    assert all(len(rows) > 0 for rows in found.values())
+    of_teams: dict[int, int] = defaultdict(int)
+    for key, cost in _rows(petra, "team-work", "team"):
+        of_teams[int(key or 0)] += micros(cost)
+    assert of_teams == dict(found["line.team_id"])
+
+
+def _rows(
+    client: Client, path: str, name: str, **more: str
+) -> list[tuple[int | None, Mapping[str, str]]]:
+    rows = rest(client, path, **more)["results"]
+    return [((row[name] or {}).get("id"), row["cost"]) for row in rows if row["cost"]]
+
+
+def _of_one(column: LiteralString, key: int | None) -> int:
+    return of_lines(f"AND {column} IS NOT DISTINCT FROM %(id)s", id=key)
+
+
 OWN = frozenset({"Savings rate of commitments", "Commitment utilization"})
 """Ratios of a commitment's own books: of what it covered, 2 × 98.32 less 80; of two nodes for two hours, half."""
 

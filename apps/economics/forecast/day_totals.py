@@ -43,6 +43,12 @@ class DayTotals:
         return self.came - self.expected
 
 
+def has_known_day(values: Floats, origin: int) -> bool:
+    """Whether LEAST_HOURS_OF_DAY hours of some day before `origin` are known; else no total of a day is."""
+    blocks = values[origin % DAY : origin].reshape(-1, DAY)
+    return bool(((~np.isnan(blocks)).sum(axis=1) >= LEAST_HOURS_OF_DAY).any())
+
+
 def day_totals(values: Floats, origin: int, hourly: Floats) -> DayTotals:
     """`origin` is the hour of the last forecast, `hourly` the sums of the hours' own forecasts by origin and day ahead.
 

@@ -18,7 +18,7 @@ from apps.economics.forecast.answers import (
 from apps.economics.forecast.backtest import ForecastScores, NothingToForecast, score_rolled
 from apps.economics.forecast.candidates import candidates
 from apps.economics.forecast.daily import last_shift
-from apps.economics.forecast.day_totals import day_totals
+from apps.economics.forecast.day_totals import LEAST_HOURS_OF_DAY, day_totals, has_known_day
 from apps.economics.forecast.intervals import LEVELS, reaching_demand
 from apps.economics.forecast.mixing import MOST_HORIZON, bounded, observed_at
 from apps.economics.forecast.names import BASELINES, CANDIDATES, JUDGED_HORIZONS
@@ -32,8 +32,6 @@ from apps.economics.forecast.rolling import (
 from apps.economics.forecast.scores import DAY, Floats, seasonal_scale
 from apps.economics.gates import Gate, serialize_gates
 
-LEAST_HOURS_OF_DAY = 18
-"""Known ones, for a day to say where a level is."""
 JUDGED_DAYS = 28
 """So many days of forecasts are judged, or as many as there are."""
 
@@ -104,9 +102,14 @@ def _answered(
 def _totals(
     known: Floats, rolled: RolledForecasts, points: Floats
 ) -> tuple[dict[str, Any], tuple[Gate, ...]]:
-    """What hours come to together, of whole paths: the mean of each hour, and quantiles of sums of days."""
-    begin = rolled.begin
-    days = day_totals(known[begin:], int(rolled.origins[-1]) - begin, rolled.day_sums)
+    """What hours come to together, of whole paths: the mean of each hour, and quantiles of sums of days.
+
+    Nothing where no day before is known well enough to have a total.
+    """
+    begin, origin = rolled.begin, int(rolled.origins[-1]) - rolled.begin
+    if not has_known_day(known[begin:], origin):
+        return {}, ()
+    days = day_totals(known[begin:], origin, rolled.day_sums)
     before = rolled_sums(days)
     paths = sample_paths(days, before)
     rest = len(points) - paths.shape[1]

@@ -4,10 +4,24 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from enum import StrEnum
+
+
+class CloudFault(StrEnum):
+    """Why a cloud did not answer, as far as it decides what is to be done about it."""
+
+    OTHER = ""
+    DENIED = "denied"
+    CREDENTIALS = "credentials"
+    RATE_LIMITED = "rate_limited"
 
 
 class CloudRefused(Exception):
-    """A cloud did not answer, in words for whoever has to mend it."""
+    """A cloud did not answer, in words for whoever has to mend it; `fault` is what advice goes by."""
+
+    def __init__(self, words: str, fault: CloudFault = CloudFault.OTHER) -> None:
+        super().__init__(words)
+        self.fault = fault
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from apps.fleet.actions import clouds
 from apps.fleet.actions.cloud_machines import keep_machines
 from apps.fleet.queries.clouds import CloudAccountFact, cloud_account_named
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
+from apps.providers.cloud import CloudFault
 from apps.providers.reading import SeenMachine
 from tests import make
 from tests.browser.conftest import Desk, fits_in_both_schemes, opened
@@ -43,7 +44,7 @@ def account() -> CloudAccountFact:
         clouds.keep_page(turn=turn, cursor={}, counts={what.split("_")[-1]: 12}, at=at)
         clouds.finish_sync(turn=turn, at=at)
     turn = clouds.begin_sync(account_id=account_id, what="savings_plans", at=at)
-    clouds.fail_sync(turn=turn, error=DENIED, at=at)
+    clouds.fail_sync(turn=turn, error=DENIED, fault=CloudFault.DENIED, at=at)
     limit = NewQuota(
         "L-417A185B", "Running On-Demand P instances", Decimal(384), "vCPUs", Decimal(384)
     )

@@ -12,7 +12,7 @@ from apps.economics.refusal import Refusal
 from apps.fleet.models import CloudAccount, CloudSync
 from apps.fleet.queries.clouds import DEAD_AFTER
 from apps.logs.changes import answered, logged_change
-from apps.providers.cloud import CloudProvider
+from apps.providers.cloud import CloudFault, CloudProvider, CloudRefused
 from apps.providers.registry import clouds
 
 OPTIONS = ("role_arn", "export_uri", "export_region")
@@ -113,7 +113,8 @@ def run_sync(
     except SyncTakenOver:
         raise
     except Exception as broken:
-        fail_sync(turn=turn, error=str(broken) or type(broken).__name__, at=clock())
+        fault = broken.fault if isinstance(broken, CloudRefused) else CloudFault.OTHER
+        fail_sync(turn=turn, error=str(broken) or type(broken).__name__, fault=fault, at=clock())
         raise
     finish_sync(turn=turn, note=note, at=clock())
 
@@ -142,7 +143,7 @@ def begin_sync(*, account_id: int, what: str, at: datetime) -> SyncTurn:
         raise SyncRunsAlready(f"{what} is being read since {row.started_at:%Y-%m-%d %H:%M}Z")
     row.turn += 1
     row.state, row.started_at, row.alive_at, row.ended_at = "running", at, at, None
-    row.counts, row.error, row.note = {}, "", ""
+    row.counts, row.error, row.fault, row.note = {}, "", "", ""
     # What was wanted is what begins here; whoever wants it later wants another turn.
     row.wanted_at = None
     row.save()
@@ -161,9 +162,11 @@ def finish_sync(*, turn: SyncTurn, note: str = "", at: datetime) -> None:
     _change_own_sync(turn, state="done", alive_at=at, ended_at=at, succeeded_at=at, note=note)
 
 
-def fail_sync(*, turn: SyncTurn, error: str, at: datetime) -> None:
-    """It broke off; the next turn goes on from the last page. Refuses SyncTakenOver."""
-    _change_own_sync(turn, state="failed", alive_at=at, ended_at=at, error=error)
+def fail_sync(
+    *, turn: SyncTurn, error: str, fault: CloudFault = CloudFault.OTHER, at: datetime
+) -> None:
+    """It broke off, for `error` in words; the next turn goes on from the last page. Refuses SyncTakenOver."""
+    _change_own_sync(turn, state="failed", alive_at=at, ended_at=at, error=error, fault=fault)
 
 
 def _change_own_sync(turn: SyncTurn, **fields: Any) -> None:

@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.fleet.queries.clouds import CloudAccountFact, SyncHealth, cloud_accounts, sync_health
+from apps.providers.cloud import CloudFault
 from apps.providers.registry import clouds, permissions_for
 from apps.web.rest.examples import listed
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
@@ -19,7 +20,7 @@ STATES = ("never", "running", "done", "failed")
 SAME_OF_ACCOUNT = ("id", "name", "provider", "account", "regions", "role_arn", "export_uri")
 SAME_OF_SYNC = (
     *("what", "started_at", "ended_at", "succeeded_at", "due_at"),
-    *("counts", "error", "note"),
+    *("counts", "error", "fault", "note"),
 )
 EXAMPLE = listed(
     "Cloud accounts",
@@ -41,6 +42,7 @@ EXAMPLE = listed(
                 "due_at": "2026-03-02T18:00:04Z",
                 "counts": {"quotas": 11},
                 "error": "",
+                "fault": "",
                 "note": "",
                 "permissions": ["servicequotas:ListServiceQuotas"],
             }
@@ -52,7 +54,8 @@ EXAMPLE = listed(
 class SyncOut(serializers.Serializer[Any]):
     """One thing that is read: how the last time went, what went wrong, and when it comes again.
 
-    `due_at` null: as soon as a worker is free. `permissions` are what whoever asks must be allowed.
+    `due_at` null: as soon as a worker is free. `error` is in words; `fault` says why it broke off where
+    that decides what to do. `permissions` are what whoever asks must be allowed.
     """
 
     what = serializers.CharField()
@@ -63,6 +66,7 @@ class SyncOut(serializers.Serializer[Any]):
     due_at = serializers.DateTimeField(allow_null=True)
     counts = serializers.DictField(child=serializers.IntegerField())
     error = serializers.CharField()
+    fault = serializers.ChoiceField(choices=[fault.value for fault in CloudFault])
     note = serializers.CharField()
     permissions = serializers.ListField(child=serializers.CharField())
 

@@ -32,8 +32,8 @@ class CloudSync(models.Model):
 
     `turn` counts the times it was begun: whoever works on an earlier one may no longer write.
     `cursor` is kept after each page; what is in it is the reader's own affair. `counts` are of the
-    last time, `error` says in words why it broke off, `note` what was odd about it. Who asked for
-    it at once did so at `wanted_at`.
+    last time, `error` says in words why it broke off and `fault` by a code (CloudFault), `note` what
+    was odd about it. Who asked for it at once did so at `wanted_at`.
     """
 
     account = models.ForeignKey(CloudAccount, on_delete=models.PROTECT, related_name="states")
@@ -49,6 +49,7 @@ class CloudSync(models.Model):
     cursor = models.JSONField(default=dict)
     counts = models.JSONField(default=dict)
     error = models.TextField(blank=True, default="")
+    fault = models.TextField(blank=True, default="")
     note = models.TextField(blank=True, default="")
     wanted_at = models.DateTimeField(null=True)
 

@@ -58,6 +58,7 @@ class SyncHealth:
     succeeded_at: datetime | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
     error: str = ""
+    fault: str = ""
     note: str = ""
     due_at: datetime | None = None
     wanted_at: datetime | None = None
@@ -125,7 +126,7 @@ def _health_of_sync(account: CloudAccountFact, what: str, row: CloudSync | None)
 
 
 TOLD_OF_SYNC = (
-    *("state", "started_at", "ended_at", "succeeded_at", "counts", "error", "note"),
+    *("state", "started_at", "ended_at", "succeeded_at", "counts", "error", "fault", "note"),
     "wanted_at",
 )
 

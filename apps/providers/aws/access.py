@@ -16,7 +16,7 @@ from botocore.exceptions import (
     ReadTimeoutError,
 )
 
-from apps.providers.cloud import CloudRefused
+from apps.providers.cloud import CloudFault, CloudRefused
 from apps.providers.reading import CloudAccess
 
 ATTEMPTS = 5
@@ -89,9 +89,9 @@ def in_words() -> Iterator[None]:
     try:
         yield
     except ClientError as refused:
-        raise CloudRefused(_refusal_words(refused)) from refused
+        raise _refusal_of(refused) from refused
     except (NoCredentialsError, PartialCredentialsError) as missing:
-        raise CloudRefused(NO_KEYS) from missing
+        raise CloudRefused(NO_KEYS, CloudFault.CREDENTIALS) from missing
     except (EndpointConnectionError, ConnectTimeoutError, ReadTimeoutError) as away:
         raise CloudRefused(f"AWS cannot be reached: {away}") from away
     except BotoCoreError as broken:
@@ -101,15 +101,22 @@ def in_words() -> Iterator[None]:
         raise CloudRefused(f"AWS answered without {absent}: nothing is known by it") from absent
 
 
-def _refusal_words(refused: ClientError) -> str:
+def _refusal_of(refused: ClientError) -> CloudRefused:
     error = refused.response.get("Error", {})
     code, message = error.get("Code", ""), error.get("Message", "")
     asked = refused.operation_name
     if code in DENIED:
         needed = PERMISSIONS.get(asked, asked)
-        return f"AWS denies {needed}: the role or user that asks needs this permission ({message})"
+        return CloudRefused(
+            f"AWS denies {needed}: the role or user that asks needs this permission ({message})",
+            CloudFault.DENIED,
+        )
     if code in TOO_FAST:
-        return f"AWS asks to slow down and was asked {ATTEMPTS} times; the next sync goes on here"
+        return CloudRefused(
+            f"AWS asks to slow down and was asked {ATTEMPTS} times; the next sync goes on here",
+            CloudFault.RATE_LIMITED,
+        )
     if code in BAD_KEYS:
-        return f"AWS does not accept the keys: {message or code}"
-    return f"AWS refuses {asked}: {code} {message}".strip()
+        words = f"AWS does not accept the keys: {message or code}"
+        return CloudRefused(words, CloudFault.CREDENTIALS)
+    return CloudRefused(f"AWS refuses {asked}: {code} {message}".strip())

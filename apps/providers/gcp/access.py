@@ -10,7 +10,7 @@ from google.api_core.exceptions import Forbidden, GoogleAPICallError, ResourceEx
 from google.auth.credentials import Credentials
 from google.auth.exceptions import DefaultCredentialsError, GoogleAuthError
 
-from apps.providers.cloud import CloudRefused
+from apps.providers.cloud import CloudFault, CloudRefused
 
 NO_KEYS = (
     "no Google Cloud credentials were found: give the worker a service account, or set"
@@ -46,14 +46,16 @@ def in_words(needed: str) -> Iterator[None]:
     try:
         yield
     except DefaultCredentialsError as missing:
-        raise CloudRefused(NO_KEYS) from missing
+        raise CloudRefused(NO_KEYS, CloudFault.CREDENTIALS) from missing
     except GoogleAuthError as refused:
-        raise CloudRefused(f"Google Cloud does not accept the keys: {refused}") from refused
+        words = f"Google Cloud does not accept the keys: {refused}"
+        raise CloudRefused(words, CloudFault.CREDENTIALS) from refused
     except Forbidden as refused:
-        raise CloudRefused(f"Google Cloud denies {needed}: {refused.message}") from refused
+        words = f"Google Cloud denies {needed}: {refused.message}"
+        raise CloudRefused(words, CloudFault.DENIED) from refused
     except ResourceExhausted as refused:
         raise CloudRefused(
-            "Google Cloud asks to slow down; the next sync goes on here"
+            "Google Cloud asks to slow down; the next sync goes on here", CloudFault.RATE_LIMITED
         ) from refused
     except (GoogleAPICallError, RetryError) as refused:
         raise CloudRefused(f"Google Cloud: {refused}") from refused

@@ -18,6 +18,7 @@ from apps.pricing.actions.quotas import (
     record_held_capacity,
     record_quotas,
 )
+from apps.providers.cloud import CloudFault
 from apps.providers.reading import SeenMachine
 from tests import make
 from tests.apps.console.people import confirmed, signed_in
@@ -45,12 +46,12 @@ def account(**given) -> int:
     return clouds.add_cloud_account(account=new, at=make.NOON)
 
 
-def read(account_id, what="machines", *, error="", note="", counts=None):
+def read(account_id, what="machines", *, error="", fault=CloudFault.OTHER, note="", counts=None):
     at = timezone.now()
     turn = clouds.begin_sync(account_id=account_id, what=what, at=at)
     clouds.keep_page(turn=turn, cursor={}, counts=counts or {"machines": 1}, at=at)
     if error:
-        clouds.fail_sync(turn=turn, error=error, at=at)
+        clouds.fail_sync(turn=turn, error=error, fault=fault, at=at)
     else:
         clouds.finish_sync(turn=turn, note=note, at=at)
 
@@ -89,7 +90,8 @@ def test_without_an_account_the_page_says_how_keys_are_found_and_one_is_added() 
 
 def test_what_broke_off_is_told_with_the_permission_it_needs() -> None:
     account_id = account()
-    read(account_id, error="AWS denies ec2:DescribeInstances: the role needs this permission (no)")
+    words = "AWS denies ec2:DescribeInstances: the role needs this permission (no)"
+    read(account_id, error=words, fault=CloudFault.DENIED)
     text = page(signed_in("finance"))
     assert "1 reading of 1 cloud account broken off." in text
     assert "Allow ec2:DescribeInstances to whoever asks, then read again." in text
@@ -99,15 +101,16 @@ def test_what_broke_off_is_told_with_the_permission_it_needs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "advice"),
+    ("fault", "advice"),
     [
-        ("no AWS credentials were found: give the worker a role", "AWS_SECRET_ACCESS_KEY, and"),
-        ("AWS asks to slow down and was asked 5 times", "it goes on by itself"),
-        ("AWS cannot be reached: https://ec2", "read now once what it says is mended"),
+        (CloudFault.CREDENTIALS, "AWS_SECRET_ACCESS_KEY, and"),
+        (CloudFault.RATE_LIMITED, "it goes on by itself"),
+        (CloudFault.OTHER, "read now once what it says is mended"),
     ],
 )
-def test_each_trouble_comes_with_what_to_do(error: str, advice: str) -> None:
-    read(account(), error=error)
+def test_each_trouble_comes_with_what_to_do(fault: CloudFault, advice: str) -> None:
+    """By its code: whatever the cloud's own words happen to say."""
+    read(account(), error="denies, slow down, no credentials", fault=fault)
     assert advice in page(signed_in("finance"))
 
 

@@ -13,7 +13,7 @@ from apps.fleet.queries.cloud_machines import strays
 from apps.fleet.queries.clouds import cloud_account_named, sync_health
 from apps.pricing.models import CloudQuota, Commitment
 from apps.pricing.tasks.cloud_syncs import sync_cloud
-from apps.providers.cloud import CloudRefused
+from apps.providers.cloud import CloudFault, CloudRefused
 from tests.apps.pricing.fake_aws import product
 from tests.apps.pricing.fake_aws_account import (
     capacity,
@@ -317,6 +317,25 @@ def test_a_missing_permission_is_named_as_the_policy_names_it(p5, what, needed):
         sync(what)
     (health,) = (each for each in sync_health() if each.what == what)
     assert health.error.startswith(f"AWS denies {needed}: ")
+    assert health.fault == CloudFault.DENIED
+
+
+@pytest.mark.parametrize(
+    ("code", "fault"),
+    [
+        ("RequestLimitExceeded", CloudFault.RATE_LIMITED),
+        ("AuthFailure", CloudFault.CREDENTIALS),
+        ("InternalError", CloudFault.OTHER),
+    ],
+)
+def test_what_broke_a_reading_off_is_kept_as_a_code_until_it_is_read_again(p5, code, fault):
+    p5.refusals = [(400, code)] * 9
+    with pytest.raises(CloudRefused):
+        sync("machines")
+    assert CloudSync.objects.get(what="machines").fault == fault
+    p5.refusals = []
+    sync("machines", at=NOON + HOUR)
+    assert CloudSync.objects.get(what="machines").fault == ""
 
 
 def test_moto_answers_with_the_instances_that_are_read(monkeypatch):

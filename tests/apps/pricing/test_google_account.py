@@ -11,7 +11,7 @@ from apps.fleet.queries.cloud_machines import strays
 from apps.fleet.queries.clouds import cloud_account_named, sync_health
 from apps.pricing.models import CloudQuota, Commitment
 from apps.pricing.tasks.cloud_syncs import sync_cloud
-from apps.providers.cloud import CloudRefused
+from apps.providers.cloud import CloudFault, CloudRefused
 from tests.apps.pricing.fake_google import commitment, instance, sku
 from tests.make import NOON, make_node, make_organisation, make_pool
 
@@ -181,5 +181,6 @@ def test_instances_are_matched_with_nodes_by_name_host_or_cluster_id(a3):
 )
 def test_a_missing_permission_is_named(a3, what, needed):
     a3.status = 403
-    with pytest.raises(CloudRefused, match=f"^Google Cloud denies {needed}"):
+    with pytest.raises(CloudRefused, match=f"^Google Cloud denies {needed}") as refused:
         sync(what)
+    assert refused.value.fault == CloudFault.DENIED

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from apps.fleet.queries.clouds import SyncHealth
-from apps.providers.cloud import KINDS
+from apps.providers.cloud import KINDS, CloudFault
 from apps.providers.registry import clouds, permissions_for
 from apps.show.amounts import counted
 
@@ -76,10 +76,10 @@ def advice_of(health: SyncHealth) -> str:
     """What to do about what broke off."""
     if health.state != "failed":
         return ""
-    if "denies" in health.error:
+    if health.fault == CloudFault.DENIED:
         return f"Allow {needs(health.provider, health.what)} to whoever asks, then read again."
-    if "credentials" in health.error or "accept the keys" in health.error:
+    if health.fault == CloudFault.CREDENTIALS:
         return f"{clouds()[health.provider].credentials}, then read again."
-    if "slow down" in health.error:
+    if health.fault == CloudFault.RATE_LIMITED:
         return "Nothing to do: it goes on by itself."
     return "It is tried again by itself; read now once what it says is mended."

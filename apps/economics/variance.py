@@ -1,9 +1,11 @@
-"""What changed a number: the parts add up to its change exactly (LMDI, Ang 2005; of a period's cost Bennet 1920)."""
+"""What changed a number: the parts add up to its change exactly (LMDI, Ang 2005; of a period's cost by price, volume and mix)."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import groupby
 from math import log, log1p
+from typing import NamedTuple
 
 
 class FactorsDiffer(ValueError):
@@ -35,6 +37,17 @@ def _product_of(factors: Mapping[str, float]) -> float:
     return product
 
 
+class CapacityCell(NamedTuple):
+    """Capacity that has one rate. Time of different `unit`s (gpu, core) is never added up.
+
+    `machine` is its GPU model, or its type where it has no GPU; `terms` how and where it is bought.
+    """
+
+    unit: str
+    machine: str
+    terms: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class CapacityCost:
     """What time on one kind of capacity cost by its rates, before commitments; in micro-units.
@@ -46,6 +59,14 @@ class CapacityCost:
     rated_micros: int
     milliseconds: int
     useful_milliseconds: int
+
+    def plus(self, other: "CapacityCost") -> "CapacityCost":
+        """With the time and the cost of another."""
+        return CapacityCost(
+            self.rated_micros + other.rated_micros,
+            self.milliseconds + other.milliseconds,
+            self.useful_milliseconds + other.useful_milliseconds,
+        )
 
 
 NO_CAPACITY = CapacityCost(0, 0, 0)
@@ -59,108 +80,114 @@ class PeriodCost:
     commitments cost unused and upfront.
     """
 
-    capacity: Mapping[Hashable, CapacityCost]
+    capacity: Mapping[CapacityCell, CapacityCost]
     commitment_micros: int
     other_micros: int
 
     @property
+    def rated_micros(self) -> int:
+        """What the capacity cost by its rates."""
+        return sum(cell.rated_micros for cell in self.capacity.values())
+
+    @property
     def micros(self) -> int:
         """All of it."""
-        rated = sum(cell.rated_micros for cell in self.capacity.values())
-        return rated + self.commitment_micros + self.other_micros
+        return self.rated_micros + self.commitment_micros + self.other_micros
+
+    def times_of(self, unit: str) -> tuple[int, int]:
+        """Milliseconds of a unit that were paid for, and the useful ones of them."""
+        cells = [cell for key, cell in self.capacity.items() if key.unit == unit]
+        return (
+            sum(cell.milliseconds for cell in cells),
+            sum(cell.useful_milliseconds for cell in cells),
+        )
 
 
 CAUSES = ("price", "capacity", "use", "mix", "commitments", "other")
 
 
-@dataclass(frozen=True, slots=True)
-class _RateMove:
-    """Two periods of a cell: time paid for and its rate in each, and what was charged without any time."""
+class _Step(NamedTuple):
+    """By how much the time paid for moved, in milliseconds, and what that came to at the rates of before."""
 
-    times: tuple[int, int]
-    rates: tuple[Fraction, Fraction]
-    without_time: int
+    time: Fraction
+    micros: Fraction
 
 
 def cost_variance(before: PeriodCost, after: PeriodCost) -> dict[str, int]:
     """What each of CAUSES moved the cost by, in whole micro-units; they sum to its change exactly.
 
-    price: the rates, each over the mean of both periods' time. The rest of what the cells moved by is their time at the
-    mean of both periods' rates (Bennet 1920): of it, more or less time in all at the mean rate is capacity, as far as the
-    useful time moved with it, and use beyond that; and which cells it is on is mix. So capacity that stood has neither,
-    whatever the work on it did.
+    price: each cell's step of its rate over the hours of after. The rest is each cell's step of hours at its rate of
+    before, GPUs and cores apart. mix: hours that went from some cells to others, first between cells of a machine, then
+    between machines, at the difference of their rates. What hours there are more or less in all is capacity, at the rate of
+    the cells that they came to or went from, as far as the useful hours moved with them, and use beyond that.
     """
-    moves = [
-        _rate_move(before.capacity.get(key, NO_CAPACITY), after.capacity.get(key, NO_CAPACITY))
-        for key in before.capacity.keys() | after.capacity.keys()
-    ]
-    price = sum((_price_effect(move) for move in moves), Fraction())
-    quantity = sum((_step(move.times) * _mean(move.rates) for move in moves), Fraction())
-    paid = sum((_mean(move.times) for move in moves), Fraction())
-    spent = sum((_mean(move.times) * _mean(move.rates) for move in moves), Fraction())
-    rate = spent / paid if paid else Fraction()
-    wanted, unused = _time_moves(before, after)
-    moved = {
-        "price": price,
-        "capacity": wanted * rate,
-        "use": unused * rate,
-        "mix": quantity - (wanted + unused) * rate,
-    }
+    keys = sorted(before.capacity.keys() | after.capacity.keys())
+    priced, steps = Fraction(), {}
+    for key in keys:
+        was, now = before.capacity.get(key, NO_CAPACITY), after.capacity.get(key, NO_CAPACITY)
+        price, steps[key] = _rate_and_time_moves(was, now)
+        priced += price
+    moved = dict.fromkeys(("price", "capacity", "use", "mix"), Fraction()) | {"price": priced}
+    for unit in dict.fromkeys(key.unit for key in keys):
+        net, mix = _net_of_machines([(key, steps[key]) for key in keys if key.unit == unit])
+        wanted = _wanted_part(before.times_of(unit), after.times_of(unit))
+        moved["capacity"] += net.micros * wanted
+        moved["use"] += net.micros * (1 - wanted)
+        moved["mix"] += mix
     causes = {cause: round(effect) for cause, effect in moved.items()}
     largest = max(moved, key=lambda cause: abs(causes[cause]))
     # What rounding to whole micro-units leaves over goes where it shows least.
-    change = sum(cell.rated_micros for cell in after.capacity.values()) - sum(
-        cell.rated_micros for cell in before.capacity.values()
-    )
-    causes[largest] += change - sum(causes.values())
+    causes[largest] += after.rated_micros - before.rated_micros - sum(causes.values())
     causes["commitments"] = after.commitment_micros - before.commitment_micros
     causes["other"] = after.other_micros - before.other_micros
     return causes
 
 
-def _rate_move(was: CapacityCost, now: CapacityCost) -> _RateMove:
-    """A period without time goes by the rate of the other: a cell that came or went has no price effect."""
-    rates = [
-        Fraction(cell.rated_micros, cell.milliseconds) if cell.milliseconds else None
-        for cell in (was, now)
+def _rate_and_time_moves(was: CapacityCost, now: CapacityCost) -> tuple[Fraction, _Step]:
+    """A cell that came goes by its own rate, so that it has no price effect; what was charged without any time is price."""
+    time = Fraction(now.milliseconds - was.milliseconds)
+    timed = was if was.milliseconds else now
+    rate = Fraction(timed.rated_micros, timed.milliseconds) if timed.milliseconds else Fraction()
+    at_rate = time * rate
+    return now.rated_micros - was.rated_micros - at_rate, _Step(time, at_rate)
+
+
+def _net_of_machines(steps: Iterable[tuple[CapacityCell, _Step]]) -> tuple[_Step, Fraction]:
+    """What is left of the steps of a unit once shifts within and between machines are taken out, and what these came to."""
+    by_machine = [
+        _netted([step for _, step in found])
+        for _, found in groupby(steps, key=lambda pair: pair[0].machine)
     ]
-    known = [rate for rate in rates if rate is not None] or [Fraction()]
-    first, last = (
-        known[place] if rate is None else rate for place, rate in ((0, rates[0]), (-1, rates[1]))
-    )
-    left = [0 if cell.milliseconds else cell.rated_micros for cell in (was, now)]
-    return _RateMove((was.milliseconds, now.milliseconds), (first, last), left[1] - left[0])
+    net, between = _netted([net for net, _ in by_machine])
+    return net, between + sum(mix for _, mix in by_machine)
 
 
-def _price_effect(move: _RateMove) -> Fraction:
-    return _step(move.rates) * _mean(move.times) + move.without_time
-
-
-def _step(pair: tuple[int, int] | tuple[Fraction, Fraction]) -> Fraction:
-    return Fraction(pair[1] - pair[0])
-
-
-def _mean(pair: tuple[int, int] | tuple[Fraction, Fraction]) -> Fraction:
-    return Fraction(pair[0] + pair[1]) / 2
-
-
-def _time_moves(before: PeriodCost, after: PeriodCost) -> tuple[Fraction, Fraction]:
-    """By how much the time paid for moved with the useful time, at the use of before, and by how much beyond that."""
-    (paid_before, useful_before), (paid_after, useful_after) = (
-        (
-            sum(cell.milliseconds for cell in period.capacity.values()),
-            sum(cell.useful_milliseconds for cell in period.capacity.values()),
+def _netted(steps: Collection[_Step]) -> tuple[_Step, Fraction]:
+    """The time that there is more or less in all, and what it came to that the rest was shifted from less to more."""
+    more, less = (
+        _Step(
+            sum((step.time for step in found), Fraction()),
+            sum((step.micros for step in found), Fraction()),
         )
-        for period in (before, after)
+        for found in (
+            [step for step in steps if step.time > 0],
+            [step for step in steps if step.time < 0],
+        )
     )
-    moved = Fraction(paid_after - paid_before)
-    if not paid_before:
-        return (moved, Fraction()) if useful_after else (Fraction(), moved)
+    time, larger = more.time + less.time, max(more, less, key=lambda step: abs(step.time))
+    micros = larger.micros * time / larger.time if larger.time else Fraction()
+    return _Step(time, micros), more.micros + less.micros - micros
+
+
+def _wanted_part(before: tuple[int, int], after: tuple[int, int]) -> Fraction:
+    """Of the step of the time paid for: as much as the useful time calls for at the use of before, and never more than all."""
+    (paid_before, useful_before), (paid_after, useful_after) = before, after
+    moved = paid_after - paid_before
+    if not moved or not paid_before:
+        return Fraction(bool(useful_after))
     needed = (
         Fraction(useful_after * paid_before, useful_before)
         if useful_before
         else Fraction(paid_before)
     )
-    none = Fraction()
-    wanted = max(min(needed - paid_before, max(moved, none)), min(moved, none))
-    return wanted, moved - wanted
+    return max(Fraction(), min(Fraction(1), (needed - paid_before) / moved))

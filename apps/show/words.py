@@ -163,10 +163,16 @@ def joined(parts: Sequence[str]) -> str:
 OPTIONS = {"on_demand": "On demand", "spot": "Spot", "reserved": "Reserved", "owned": "Owned"}
 """How machines are bought."""
 CAUSE_WORDS = {
-    "price": ("Price", "rates per hour, before commitments"),
-    "capacity": ("Capacity", "GPU-hours paid for, as far as the work moved with them"),
-    "use": ("Use", "GPU-hours paid for that the work did not move with: more or less idle"),
-    "mix": ("Mix", "the same hours on dearer or cheaper pools; pools that came or went"),
+    "price": ("Price", "rates per hour of a machine as it is bought, before commitments"),
+    "capacity": (
+        "Capacity",
+        "hours paid for, as far as the work moved with them; GPUs and cores apart",
+    ),
+    "use": ("Use", "hours paid for that the work did not move with: more or less idle"),
+    "mix": (
+        "Mix",
+        "hours that went to another machine or purchase option, as from on demand to spot",
+    ),
     "commitments": ("Commitments", "what they take off, what of them is unused or paid upfront"),
     "other": ("Other charges", "charges without device time, and idle that was shared out"),
 }

@@ -1,6 +1,5 @@
 """What moved a number: parts that add up to its change."""
 
-from collections.abc import Hashable
 from dataclasses import replace
 
 import pytest
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 
 from apps.economics.variance import (
     CAUSES,
+    CapacityCell,
     CapacityCost,
     FactorsDiffer,
     PeriodCost,
@@ -50,6 +50,12 @@ def test_the_mean_of_two_that_differ_in_their_last_digit_lies_between_them() -> 
 
 
 HOUR_MS = 3_600_000
+keys = st.builds(
+    CapacityCell,
+    unit=st.sampled_from(("gpu", "core")),
+    machine=st.sampled_from("ab"),
+    terms=st.sampled_from((("spot",), ("on_demand",))),
+)
 cells = st.builds(
     CapacityCost,
     rated_micros=st.integers(-(10**9), 10**12),
@@ -58,20 +64,38 @@ cells = st.builds(
 )
 periods = st.builds(
     PeriodCost,
-    capacity=st.dictionaries(st.sampled_from("abc"), cells),
+    capacity=st.dictionaries(keys, cells),
     commitment_micros=st.integers(-(10**9), 10**9),
     other_micros=st.integers(-(10**9), 10**9),
 )
 
-
-def capacity(price: int, hours: int, useful: int) -> CapacityCost:
-    """`hours` of GPU time at a price in units of money, of which some were useful."""
-    return CapacityCost(price * hours * 1_000_000, hours * HOUR_MS, useful * HOUR_MS)
+Cells = dict[str, tuple[float, int, int]]
+"""By a machine, a purchase option and a unit in words: price an hour, hours paid for, and those of them that were useful."""
 
 
-def causes_of(before: dict[str, CapacityCost], after: dict[str, CapacityCost]) -> dict[str, int]:
+def cell_named(text: str) -> CapacityCell:
+    """`h100 spot`: GPUs; `c7 spot core`: cores."""
+    machine, option, *unit = text.split()
+    return CapacityCell(unit[0] if unit else "gpu", machine, (option,))
+
+
+def period(cells: Cells) -> PeriodCost:
+    """What these come to, in whole units of money."""
+    return PeriodCost(
+        {
+            cell_named(text): CapacityCost(
+                round(price * hours * 1_000_000), hours * HOUR_MS, useful * HOUR_MS
+            )
+            for text, (price, hours, useful) in cells.items()
+        },
+        0,
+        0,
+    )
+
+
+def causes_of(before: Cells, after: Cells) -> dict[str, int]:
     """What moved the cost, of those causes that did, in whole units of money."""
-    found = cost_variance(PeriodCost(before, 0, 0), PeriodCost(after, 0, 0))
+    found = cost_variance(period(before), period(after))
     return {cause: round(micros / 1_000_000) for cause, micros in found.items() if micros}
 
 
@@ -85,51 +109,122 @@ def test_the_causes_are_the_change_to_the_micro_unit(before: PeriodCost, after: 
     assert found["other"] == after.other_micros - before.other_micros
 
 
+H100, T4, CORES = "h100 on_demand", "t4 on_demand", "c7 on_demand core"
+
+
 @pytest.mark.parametrize(
     ("before", "after", "causes"),
     [
-        ({"a": (2, 100, 100)}, {"a": (3, 100, 100)}, {"price": 100}),
-        ({"a": (2, 100, 50)}, {"a": (2, 200, 100)}, {"capacity": 200}),
-        ({"a": (2, 200, 100)}, {"a": (2, 100, 50)}, {"capacity": -200}),
-        ({"a": (2, 100, 50)}, {"a": (2, 200, 50)}, {"use": 200}),
+        ({H100: (2, 100, 100)}, {H100: (3, 100, 100)}, {"price": 100}),
+        # A rate's step is of the hours that it was paid for.
+        ({H100: (2, 100, 100)}, {H100: (3, 150, 150)}, {"price": 150, "capacity": 100}),
+        ({H100: (2, 100, 50)}, {H100: (2, 200, 100)}, {"capacity": 200}),
+        ({H100: (2, 200, 100)}, {H100: (2, 100, 50)}, {"capacity": -200}),
+        ({H100: (2, 100, 50)}, {H100: (2, 200, 50)}, {"use": 200}),
         # Half of it was given back, and as much work was done: it is better used.
-        ({"a": (2, 100, 50)}, {"a": (2, 50, 50)}, {"use": -100}),
+        ({H100: (2, 100, 50)}, {H100: (2, 50, 50)}, {"use": -100}),
         # Half of the hours more are for the work that came.
-        ({"a": (2, 100, 50)}, {"a": (2, 200, 75)}, {"capacity": 100, "use": 100}),
+        ({H100: (2, 100, 50)}, {H100: (2, 200, 75)}, {"capacity": 100, "use": 100}),
         # Fewer hours, and still fewer of them useful: no use was gained.
-        ({"a": (2, 100, 100)}, {"a": (2, 90, 10)}, {"capacity": -20}),
+        ({H100: (2, 100, 100)}, {H100: (2, 90, 10)}, {"capacity": -20}),
         # More hours while the work fell.
-        ({"a": (2, 100, 100)}, {"a": (2, 110, 50)}, {"use": 20}),
-        # Moved to what costs twice as much.
-        ({"a": (2, 100, 100)}, {"b": (4, 100, 100)}, {"mix": 200}),
-        ({}, {"a": (2, 100, 100)}, {"capacity": 200}),
-        ({"a": (2, 100, 100)}, {}, {"capacity": -200}),
-        ({}, {"a": (2, 100, 0)}, {"use": 200}),
-        ({"a": (2, 100, 100)}, {"a": (2, 100, 100), "b": (2, 50, 0)}, {"use": 100}),
+        ({H100: (2, 100, 100)}, {H100: (2, 110, 50)}, {"use": 20}),
+        ({}, {H100: (2, 100, 100)}, {"capacity": 200}),
+        ({H100: (2, 100, 100)}, {}, {"capacity": -200}),
+        ({}, {H100: (2, 100, 0)}, {"use": 200}),
         # Nothing of it was ever useful: more of it is idle, and so is less.
-        ({"a": (2, 100, 0)}, {"a": (2, 200, 0)}, {"use": 200}),
+        ({H100: (2, 100, 0)}, {H100: (2, 200, 0)}, {"use": 200}),
         # What cost nothing has no rate to compare with.
-        ({"a": (0, 100, 50)}, {"a": (2, 100, 50)}, {"price": 200}),
+        ({H100: (0, 100, 50)}, {H100: (2, 100, 50)}, {"price": 200}),
         ({}, {}, {}),
     ],
 )
-def test_each_cause_by_itself(
-    before: dict[str, tuple[int, int, int]],
-    after: dict[str, tuple[int, int, int]],
-    causes: dict[str, int],
+def test_each_cause_by_itself(before: Cells, after: Cells, causes: dict[str, int]) -> None:
+    assert causes_of(before, after) == causes
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "causes"),
+    [
+        # 1,000 hours of T4s at .50 more, all used, beside H100s that stood: 500 of capacity, and nothing else.
+        (
+            {H100: (10, 1000, 1000), T4: (0.5, 1000, 1000)},
+            {H100: (10, 1000, 1000), T4: (0.5, 2000, 2000)},
+            {"capacity": 500},
+        ),
+        ({H100: (10, 100, 100)}, {H100: (10, 100, 100), T4: (0.5, 100, 100)}, {"capacity": 50}),
+        # As many cores more beside them: theirs are no GPU-hours.
+        (
+            {H100: (10, 100, 100), CORES: (0.05, 8000, 4000)},
+            {H100: (10, 100, 100), CORES: (0.05, 16000, 8000)},
+            {"capacity": 400},
+        ),
+        # H100s came for work, and cores stood idle longer: each by itself.
+        (
+            {H100: (10, 100, 100), CORES: (0.05, 8000, 4000)},
+            {H100: (10, 200, 200), CORES: (0.05, 10000, 4000)},
+            {"capacity": 1000, "use": 100},
+        ),
+        # Fewer T4s and fewer cores, each at its own rate.
+        (
+            {H100: (10, 100, 100), T4: (0.5, 300, 300), CORES: (0.05, 2000, 2000)},
+            {H100: (10, 100, 100), T4: (0.5, 100, 100), CORES: (0.05, 1000, 1000)},
+            {"capacity": -150},
+        ),
+        # 60 of 100 hours went to spot at 4 instead of 10: no rate moved.
+        (
+            {H100: (10, 100, 100)},
+            {H100: (10, 40, 40), "h100 spot": (4, 60, 60)},
+            {"mix": -360},
+        ),
+        # The same, and spot grew by 40 beyond it, at its own rate.
+        (
+            {H100: (10, 100, 100)},
+            {H100: (10, 40, 40), "h100 spot": (4, 100, 100)},
+            {"mix": -360, "capacity": 160},
+        ),
+        # The same, and the rate on demand rose by 1 over the 40 hours that are left of it.
+        (
+            {H100: (10, 100, 100)},
+            {H100: (11, 40, 40), "h100 spot": (4, 60, 60)},
+            {"mix": -360, "price": 40},
+        ),
+        # From H100s to as many hours of T4s.
+        ({H100: (10, 100, 100)}, {T4: (0.5, 100, 100)}, {"mix": -950}),
+        # A shift within a machine comes first: T4s that came beside it are capacity.
+        (
+            {H100: (10, 100, 100)},
+            {"h100 spot": (4, 100, 100), T4: (1, 1000, 1000)},
+            {"mix": -600, "capacity": 1000},
+        ),
+        # Fewer hours, on a dearer machine: 50 of 100 went on at 4 instead of 2.
+        ({"a100 spot": (2, 100, 100)}, {H100: (4, 50, 50)}, {"mix": 100, "capacity": -100}),
+    ],
+)
+def test_the_worked_examples_of_several_machines(
+    before: Cells, after: Cells, causes: dict[str, int]
 ) -> None:
-    was = {key: capacity(*cell) for key, cell in before.items()}
-    now = {key: capacity(*cell) for key, cell in after.items()}
-
-    assert causes_of(was, now) == causes
+    assert causes_of(before, after) == causes
 
 
-@given(periods, st.dictionaries(st.sampled_from("abc"), st.floats(0, 1)))
+def test_what_is_charged_without_time_is_price() -> None:
+    key = cell_named(H100)
+    none, charged = PeriodCost({}, 0, 0), PeriodCost({key: CapacityCost(5, 0, 0)}, 0, 0)
+    timed = PeriodCost({key: CapacityCost(20, 10, 10)}, 0, 0)
+
+    assert cost_variance(none, charged)["price"] == 5
+    assert cost_variance(charged, none)["price"] == -5
+    there, back = cost_variance(charged, timed), cost_variance(timed, charged)
+    assert (there["price"], there["capacity"]) == (-5, 20)
+    assert (back["price"], back["capacity"]) == (5, -20)
+
+
+@given(periods, st.dictionaries(keys, st.floats(0, 1)))
 def test_where_hours_and_rates_stood_nothing_is_told_whatever_the_work_did(
-    before: PeriodCost, useful: dict[str, float]
+    before: PeriodCost, useful: dict[CapacityCell, float]
 ) -> None:
     after = {
-        key: replace(cell, useful_milliseconds=round(useful.get(str(key), 1) * cell.milliseconds))
+        key: replace(cell, useful_milliseconds=round(useful.get(key, 1) * cell.milliseconds))
         for key, cell in before.capacity.items()
     }
     found = cost_variance(before, replace(before, capacity=after))
@@ -142,11 +237,12 @@ timed = st.builds(
     milliseconds=st.integers(1, 10**9),
     useful_milliseconds=st.integers(0, 10**9),
 )
+fleets = st.dictionaries(keys, timed)
 
 
-@given(st.dictionaries(st.sampled_from("abc"), timed), st.integers(2, 9))
+@given(fleets, st.integers(2, 9))
 def test_where_only_the_rates_moved_all_is_price(
-    capacity: dict[Hashable, CapacityCost], times: int
+    capacity: dict[CapacityCell, CapacityCost], times: int
 ) -> None:
     after = {
         key: replace(cell, rated_micros=cell.rated_micros * times) for key, cell in capacity.items()
@@ -157,9 +253,63 @@ def test_where_only_the_rates_moved_all_is_price(
     assert found["price"] == (times - 1) * sum(cell.rated_micros for cell in capacity.values())
 
 
-@given(st.dictionaries(st.sampled_from("abc"), timed), st.integers(2, 9))
+def at_rates(capacity: dict[CapacityCell, CapacityCost]) -> PeriodCost:
+    """The same time at rates that each cell has for good, in whole micro-units a millisecond."""
+    rates = {key: 1 + place * 7 for place, key in enumerate(sorted(ALL_KEYS))}
+    return PeriodCost(
+        {
+            key: replace(cell, rated_micros=cell.milliseconds * rates[key])
+            for key, cell in capacity.items()
+        },
+        0,
+        0,
+    )
+
+
+ALL_KEYS = [
+    CapacityCell(unit, machine, (option,))
+    for unit in ("gpu", "core")
+    for machine in "ab"
+    for option in ("spot", "on_demand")
+]
+
+
+@given(fleets, fleets)
+def test_where_rates_stood_there_is_no_price(
+    was: dict[CapacityCell, CapacityCost], now: dict[CapacityCell, CapacityCost]
+) -> None:
+    assert cost_variance(at_rates(was), at_rates(now))["price"] == 0
+
+
+@given(fleets, fleets)
+def test_where_nothing_shrank_or_nothing_grew_nothing_was_shifted(
+    fleet: dict[CapacityCell, CapacityCost], more: dict[CapacityCell, CapacityCost]
+) -> None:
+    grown = fleet | {
+        key: fleet[key].plus(cell) if key in fleet else cell for key, cell in more.items()
+    }
+    for before, after in ((fleet, grown), (grown, fleet)):
+        found = cost_variance(at_rates(before), at_rates(after))
+        change = at_rates(after).micros - at_rates(before).micros
+        assert abs(found["mix"]) <= 2, "but for rounding"
+        assert abs(found["capacity"] + found["use"] - change) <= 2
+
+
+@given(fleets)
+def test_where_the_hours_of_each_unit_stood_there_is_neither_capacity_nor_use(
+    fleet: dict[CapacityCell, CapacityCost],
+) -> None:
+    swapped = {
+        key._replace(machine="b" if key.machine == "a" else "a"): cell
+        for key, cell in fleet.items()
+    }
+    found = cost_variance(at_rates(fleet), at_rates(swapped))
+    assert (found["price"], found["capacity"], found["use"]) == (0, 0, 0)
+
+
+@given(fleets, st.integers(2, 9))
 def test_where_all_of_a_fleet_grew_with_its_work_all_is_capacity(
-    capacity: dict[Hashable, CapacityCost], times: int
+    capacity: dict[CapacityCell, CapacityCost], times: int
 ) -> None:
     capacity = {key: replace(cell, useful_milliseconds=1) for key, cell in capacity.items()}
     after = {
@@ -167,25 +317,17 @@ def test_where_all_of_a_fleet_grew_with_its_work_all_is_capacity(
         for key, cell in capacity.items()
     }
     found = cost_variance(PeriodCost(capacity, 0, 0), PeriodCost(after, 0, 0))
-    assert (found["price"], found["use"]) == (0, 0)
     rated = sum(cell.rated_micros for cell in capacity.values())
-    assert found["capacity"] + found["mix"] == (times - 1) * rated
+    assert found == dict.fromkeys(CAUSES, 0) | {"capacity": (times - 1) * rated}
 
 
-@given(periods, periods)
-def test_capacity_and_use_never_cancel(before: PeriodCost, after: PeriodCost) -> None:
-    kept = {
-        key: replace(cell, rated_micros=cell.milliseconds) for key, cell in after.capacity.items()
-    }
-    was = {
-        key: replace(cell, rated_micros=cell.milliseconds) for key, cell in before.capacity.items()
-    }
-    found = cost_variance(PeriodCost(was, 0, 0), PeriodCost(kept, 0, 0))
+@given(fleets, fleets)
+def test_capacity_and_use_of_one_unit_never_cancel(
+    was: dict[CapacityCell, CapacityCost], now: dict[CapacityCell, CapacityCost]
+) -> None:
+    before, after = (
+        at_rates({key: cell for key, cell in fleet.items() if key.unit == "gpu"})
+        for fleet in (was, now)
+    )
+    found = cost_variance(before, after)
     assert found["capacity"] * found["use"] >= 0
-    assert (found["price"], found["mix"]) == (0, 0)
-
-
-@given(periods, periods)
-def test_the_way_back_undoes_price(before: PeriodCost, after: PeriodCost) -> None:
-    there, back = cost_variance(before, after), cost_variance(after, before)
-    assert abs(there["price"] + back["price"]) <= 4

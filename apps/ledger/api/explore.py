@@ -99,8 +99,9 @@ class ExploredOut(ExploredSumsOut):
 class VarianceOut(serializers.Serializer[Any]):
     """Why the window cost more or less: the causes sum to `after` − `before` exactly.
 
-    price: rates per hour. capacity: hours paid for, as far as the work moved with them. use: those that it did not
-    move with, which is more or less idle. mix: which pools they were on. commitments: discounts, unused and upfront.
+    price: rates per hour of a machine as it is bought. capacity: hours paid for (GPUs and cores apart), as far as the
+    work moved with them. use: those that it did not move with, which is more or less idle. mix: hours that went to
+    another machine or purchase option. commitments: discounts, unused and upfront.
     other: charges without device time. volume and efficiency are former names of
     capacity and use, with the same amounts: add up one pair or the other.
     """

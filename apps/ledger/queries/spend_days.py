@@ -6,7 +6,10 @@ from datetime import date
 from typing import LiteralString, NamedTuple
 
 from apps.economics.states import Flag, State
+from apps.economics.variance import CapacityCell
+from apps.fleet import queries as fleet
 from apps.ledger.models import ChargeKind, Status
+from apps.ledger.queries.capacity_cells import capacity_cell
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.windows import Window
 
@@ -33,13 +36,17 @@ class SpendDays:
 
 
 class SpendCell(NamedTuple):
-    """What a sum of spend is of. `kind` is of charges; `charge` names one without GPU time, '' where lines do not tell."""
+    """What a sum of spend is of. `kind` is of charges; `charge` names one without GPU time, '' where lines do not tell.
+
+    `capacity` is what of it has one rate, of time that machines were paid for; None of charges.
+    """
 
     team_id: int | None
     workload_id: int | None
     pool_id: int | None
     kind: str
     charge: str = ""
+    capacity: CapacityCell | None = None
 
 
 class SpendSum(NamedTuple):
@@ -91,9 +98,13 @@ def cells_of_days(
         "useful": USEFUL,
     }
     found: DayCells = {}
-    for day, team, workload, pool, kind, *sums in rows(CELLS, params):
-        cell = SpendCell(team, workload, pool, kind)
-        found.setdefault(day.toordinal(), {})[cell] = SpendSum(*map(float, sums))
+    pools = fleet.pools()
+    for day, team, workload, pool, kind, model, option, is_core, *sums in rows(CELLS, params):
+        is_time = kind == NODE_HOUR
+        capacity = capacity_cell(pools, pool, (model, option), is_core=is_core) if is_time else None
+        cell = SpendCell(team, workload, pool, kind, capacity=capacity)
+        of_day = found.setdefault(day.toordinal(), {})
+        of_day[cell] = of_day.get(cell, NO_SPEND).plus(SpendSum(*map(float, sums)))
     return found
 
 
@@ -168,7 +179,8 @@ DAYS_BY: dict[str, LiteralString] = {
     BY_POOL: _DAYS_BY.replace(":key", "pool_id").replace(":table", "ledger_ledgerpoolday"),
 }
 CELLS: LiteralString = """
-SELECT day, team_id, workload_id, pool_id, kind, coalesce(sum(effective_micros), 0)::int8,
+SELECT day, team_id, workload_id, pool_id, kind, gpu_model, purchase_option, unit = 'core',
+       coalesce(sum(effective_micros), 0)::int8,
        coalesce(sum(coalesce(contracted_micros, effective_micros))
            FILTER (WHERE effective_micros IS NOT NULL), 0)::int8,
        coalesce(sum(unit_milliseconds) FILTER (WHERE effective_micros IS NOT NULL), 0)::int8,
@@ -179,7 +191,7 @@ WHERE day = ANY(%(days)s) AND flags & %(moved)s = 0
   AND (%(teams)s::int8[] IS NULL OR team_id = ANY(%(teams)s))
   AND (%(workload)s::int8 IS NULL OR workload_id = %(workload)s)
   AND (%(pool)s::int8 IS NULL OR pool_id = %(pool)s)
-GROUP BY 1, 2, 3, 4, 5
+GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
 """
 USERS: LiteralString = """
 SELECT day, CASE WHEN is_of_job THEN user_name ELSE '' END, coalesce(sum(effective_micros), 0)::int8

@@ -1,13 +1,19 @@
 """What an excess of spend is made of: parts by what moved it, and drivers by whose it is; each adds up to it exactly."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from math import isnan
 from typing import Any
 
 from apps.economics.spend_watch import weights_like
-from apps.economics.variance import CapacityCost, PeriodCost, cost_variance
+from apps.economics.variance import (
+    NO_CAPACITY,
+    CapacityCell,
+    CapacityCost,
+    PeriodCost,
+    cost_variance,
+)
 from apps.fleet import queries as fleet
 from apps.ledger.queries.spend_days import (
     NO_SPEND,
@@ -217,17 +223,13 @@ def _story_of(
 
 
 def _period_of(sums: Mapping[SpendCell, SpendSum]) -> PeriodCost:
-    capacity: dict[Hashable, CapacityCost] = {}
+    capacity: dict[CapacityCell, CapacityCost] = {}
     commitments = other = 0
     for cell, each in sums.items():
         micros, rated, milliseconds, useful = map(int, each)
-        if cell.kind == NODE_HOUR:
-            had = capacity.get(cell.pool_id, CapacityCost(0, 0, 0))
-            capacity[cell.pool_id] = CapacityCost(
-                had.rated_micros + rated,
-                had.milliseconds + milliseconds,
-                had.useful_milliseconds + useful,
-            )
+        if cell.capacity is not None:
+            had = capacity.get(cell.capacity, NO_CAPACITY)
+            capacity[cell.capacity] = had.plus(CapacityCost(rated, milliseconds, useful))
             commitments += micros - rated
         elif cell.kind in OF_COMMITMENTS:
             commitments += micros

@@ -7,15 +7,10 @@ from apps.review.queries.spend_anomalies import SpendFact
 from apps.show.amounts import counted, per_cent
 from apps.show.money import whole_amount
 from apps.show.time import day, weekday
+from apps.show.words import OLD_CAUSE_WORDS
 
-PARTS = {
-    "price": ("Price", "what an hour of each pool costs before commitments"),
-    "capacity": ("Capacity", "GPU-hours paid for, as far as the work moved with them"),
-    "use": ("Use", "GPU-hours paid for that the work did not move with: idle time"),
-    "mix": ("Mix", "in which pools the hours were, with pools that came or went"),
-    "volume": ("Volume", "GPU-hours that were active, or that nothing was observed of"),
-    "efficiency": ("Efficiency", "hours paid for each that was active: idle time"),
-    "commitments": ("Commitments", "what they take off the price, and what nobody used of them"),
+OF_CAPACITY = ("price", "capacity", "use", "mix", "volume", "efficiency", "commitments")
+PARTS = {name: OLD_CAUSE_WORDS[name] for name in OF_CAPACITY} | {
     "api": ("API calls", "calls to model APIs"),
     "credits": ("Credits", "what is given back"),
     "charges": ("Other charges", "what has no GPU time: services, support, storage, one-off items"),

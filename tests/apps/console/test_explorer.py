@@ -74,7 +74,7 @@ def test_two_dimensions_filters_and_a_comparison(finn: Client) -> None:
     assert "cluster as of today, in closed months too" in told
     assert "ada atlas $49.16 $24.58 +$24.58" in told
     assert "What made the difference" in told
-    assert "Capacity +$24.58 GPU-hours paid for" in told
+    assert "Capacity +$24.58 hours paid for" in told
 
 
 def test_key_figures_are_held_against_the_days_that_the_title_names(finn: Client) -> None:

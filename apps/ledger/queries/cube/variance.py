@@ -1,21 +1,30 @@
 """Why a period cost more or less than another: price, capacity, use of it, mix, commitments."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import LiteralString
+from typing import LiteralString, NamedTuple
 
 from psycopg import sql
 
 from apps.economics.states import Flag, State
-from apps.economics.variance import CapacityCost, PeriodCost, cost_variance
+from apps.economics.variance import (
+    NO_CAPACITY,
+    CapacityCell,
+    CapacityCost,
+    PeriodCost,
+    cost_variance,
+)
+from apps.fleet import queries as fleet
 from apps.ledger.models import ChargeKind
+from apps.ledger.queries.capacity_cells import capacity_cell
 from apps.ledger.queries.cube.legs import legs_of, parameters_of
-from apps.ledger.queries.cube.question import CubeQuestion, refuse_unanswerable
-from apps.ledger.queries.tables import Row, rows
+from apps.ledger.queries.cube.question import CubeQuestion, refuse_unanswerable, source_of
+from apps.ledger.queries.tables import rows
 
 USEFUL = [int(State.ACTIVE), int(State.UNOBSERVED)]
 MOVED = int(Flag.SHARED_IDLE)
 OF_COMMITMENTS = (ChargeKind.COMMITMENT_UNUSED, ChargeKind.PURCHASE)
+CELL = ("pool", "kind", "gpu_model", "purchase_option")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +44,13 @@ class CostVariance:
 def variance_of(question: CubeQuestion) -> CostVariance | None:
     """Why the window cost more or less than what it is held against; None: against nothing.
 
-    Whatever it is grouped by, it is worked out by pool. None, too, where all of a period is
-    unknown. Refuses as `refuse_unanswerable`.
+    Whatever it is grouped by, it is worked out by machine and purchase option (`capacity_cell`). None, too, where
+    all of a period is unknown. Refuses as `refuse_unanswerable`.
     """
     if question.against is None:
         return None
-    by_pool = question.by("pool", "kind")
-    refuse_unanswerable(by_pool)
-    return _variance_of_rows(_pool_rows(by_pool, sql.SQL("")))
+    refuse_unanswerable(question.by("pool", "kind"))
+    return _variance_of_sums(_cell_sums(question.by(*CELL), sql.SQL("")))
 
 
 def variances_by_team(question: CubeQuestion) -> dict[int, CostVariance | None]:
@@ -54,59 +62,88 @@ def variances_by_team(question: CubeQuestion) -> dict[int, CostVariance | None]:
     if question.against is None:
         return {}
     refuse_unanswerable(question.by("team", "pool"))
-    by_team: dict[int, list[Row]] = {}
-    for row in _pool_rows(question.by("pool", "kind", "team"), sql.SQL(", key2")):
-        by_team.setdefault(row[-1], []).append(row[:-1])
-    return {team_id: _variance_of_rows(found) for team_id, found in by_team.items()}
+    by_team: dict[int, list[_CellSum]] = {}
+    for each in _cell_sums(question.by(*CELL, "team"), sql.SQL(", key4")):
+        by_team.setdefault(each.of, []).append(each)
+    return {team_id: _variance_of_sums(found) for team_id, found in by_team.items()}
 
 
-def _pool_rows(question: CubeQuestion, more: sql.SQL) -> list[Row]:
-    """The sums of `SUMS` by period, pool, kind and `more`, which comes last in a row."""
-    query = sql.SQL(SUMS).format(legs=legs_of(question, "state", "flags"), more=more)
-    return rows(query, parameters_of(question) | {"useful": USEFUL, "moved": MOVED})
+class _CellSum(NamedTuple):
+    """What a cell cost in a period; `of` is whose it is, where that is asked.
+
+    `is_moved`: idle that was shared out. `is_known` False: there was something, and nothing of it is known.
+    """
+
+    is_now: bool
+    cell: CapacityCell
+    kind: str
+    is_moved: bool
+    micros: int
+    capacity: CapacityCost
+    unpriced_milliseconds: int
+    is_known: bool
+    of: int
 
 
-def _variance_of_rows(found: list[Row]) -> CostVariance | None:
-    """Of rows of both periods; None where all of one is unknown."""
-    periods = [[row[1:] for row in found if row[0] == is_now] for is_now in (False, True)]
-    if any(period and not any(row[-1] for row in period) for period in periods):
+def _cell_sums(question: CubeQuestion, more: sql.SQL) -> list[_CellSum]:
+    """The sums of `SUMS` by period, CELL, kind and `more`."""
+    query = sql.SQL(SUMS).format(legs=legs_of(question, "state", "flags", "is_core"), more=more)
+    pools = fleet.pools()
+    # Parts know what their pools are today, and the whole that they are taken from what they were: by one of both.
+    keeps_terms = not any(source_of(question, window).is_part for window in question.periods)
+    found = []
+    for is_now, pool_id, kind, model, option, is_core, is_moved, micros, *sums in rows(
+        query, parameters_of(question) | {"useful": USEFUL, "moved": MOVED}
+    ):
+        bought = (model, option) if keeps_terms else None
+        cell = capacity_cell(pools, pool_id, bought, is_core=is_core)
+        rated, milliseconds, useful, unpriced, is_known, *of = sums
+        capacity = CapacityCost(rated, milliseconds, useful)
+        found.append(
+            _CellSum(
+                is_now, cell, kind, is_moved, micros, capacity, unpriced, is_known, *(of or [0])
+            )
+        )
+    return found
+
+
+def _variance_of_sums(found: list[_CellSum]) -> CostVariance | None:
+    """Of both periods; None where all of one is unknown."""
+    periods = [[each for each in found if each.is_now is is_now] for is_now in (False, True)]
+    if any(period and not any(each.is_known for each in period) for period in periods):
         # There was something, and nothing of it is known: not a period that cost nothing.
         return None
     before, after = map(_period_cost, periods)
+    unpriced = [sum(each.unpriced_milliseconds for each in period) for period in periods]
     return CostVariance(
         before_micros=before.micros,
         after_micros=after.micros,
         causes=cost_variance(before, after),
-        unpriced_milliseconds=(
-            sum(row[-2] for row in periods[0]),
-            sum(row[-2] for row in periods[1]),
-        ),
+        unpriced_milliseconds=(unpriced[0], unpriced[1]),
     )
 
 
-def _period_cost(found: list[Row]) -> PeriodCost:
-    """Of rows of pool, kind, whether it is idle that was moved, micros, rated micros, priced and
-    useful time, and what is unknown.
-    """
-    capacity: dict[Hashable, CapacityCost] = {}
+def _period_cost(found: list[_CellSum]) -> PeriodCost:
+    capacity: dict[CapacityCell, CapacityCost] = {}
     commitments = other = 0
-    for pool_id, kind, is_moved, micros, rated, milliseconds, useful, *_ in found:
-        if is_moved:
+    for each in found:
+        if each.is_moved:
             # What was moved has no time of its own: in a rate it would look like a price.
-            other += micros
-        elif kind == ChargeKind.NODE_HOUR:
-            capacity[pool_id] = CapacityCost(rated, milliseconds, useful)
-            commitments += micros - rated
-        elif kind in OF_COMMITMENTS:
-            commitments += micros
+            other += each.micros
+        elif each.kind == ChargeKind.NODE_HOUR:
+            capacity[each.cell] = capacity.get(each.cell, NO_CAPACITY).plus(each.capacity)
+            commitments += each.micros - each.capacity.rated_micros
+        elif each.kind in OF_COMMITMENTS:
+            commitments += each.micros
         else:
-            other += micros
+            other += each.micros
     return PeriodCost(capacity, commitments, other)
 
 
 # Where a part is taken from the whole and all that is left has no price, nothing of it is known.
 SUMS: LiteralString = """
-SELECT is_now, key0 AS pool_id, key1 AS kind, flags & %(moved)s <> 0 AS is_moved,
+SELECT is_now, key0 AS pool_id, key1 AS kind, key2 AS gpu_model, key3 AS purchase_option, is_core,
+       flags & %(moved)s <> 0 AS is_moved,
        coalesce(sum(micros), 0)::int8,
        coalesce(sum(rated) FILTER (WHERE micros IS NOT NULL), 0)::int8,
        coalesce(sum(ms) FILTER (WHERE micros IS NOT NULL), 0)::int8,
@@ -116,5 +153,5 @@ SELECT is_now, key0 AS pool_id, key1 AS kind, flags & %(moved)s <> 0 AS is_moved
            OR coalesce(sum(ms) FILTER (WHERE micros IS NULL), 0) = 0
            OR coalesce(sum(ms) FILTER (WHERE micros IS NOT NULL), 0) <> 0)
        {more}
-FROM ({legs}) AS leg GROUP BY 1, 2, 3, 4 {more}
+FROM ({legs}) AS leg GROUP BY 1, 2, 3, 4, 5, 6, 7 {more}
 """

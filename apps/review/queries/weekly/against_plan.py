@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from apps.economics.budgets import Chance
 from apps.economics.hours import HOUR_MS
 from apps.economics.money import MICROS
-from apps.economics.variance import CapacityCost, PeriodCost, cost_variance
+from apps.economics.variance import CapacityCell, CapacityCost, PeriodCost, cost_variance
 from apps.ledger.queries.calendar import local_day
 from apps.planning.queries.budget_figures import BudgetFigures, figures_of
 from apps.planning.queries.budgets import MONEY, ORGANISATION, RUNNING, BudgetFact, budgets
@@ -123,7 +123,7 @@ def forecast_variance(
     if min(forecast, came, forecast_ms, held_ms) <= 0:
         return _difference(forecast, came)
     before, after = (
-        PeriodCost({"": CapacityCost(micros, ms, ms)}, 0, 0)
+        PeriodCost({CapacityCell("gpu", ""): CapacityCost(micros, ms, ms)}, 0, 0)
         for micros, ms in ((forecast, forecast_ms), (came, held_ms))
     )
     causes = cost_variance(before, after)

@@ -124,10 +124,14 @@ def test_gates_say_what_it_was_held_against_and_what_each_purchase_rests_on() ->
         LOOK_BACK,
     )
     assert "120" in baseline.says
-    assert [gate.name for gate in rests] == [GateName.HISTORY] * 2
-    assert all("20 days of history" in gate.says for gate in rests)
-    unknown, nothing = portfolio_gates({}, (), {"H100": history}, found)
-    assert (unknown.is_passed, nothing.is_passed) == (None, None)
+    assert [gate.name for gate in rests] == [
+        GateName.CAPACITY,
+        GateName.COVERAGE,
+        *[GateName.HISTORY] * 2,
+    ]
+    assert all("20 days of history" in gate.says for gate in rests[2:])
+    nothing = portfolio_gates({}, (), {"H100": history}, found)
+    assert [gate.is_passed for gate in nothing] == [None] * 4
 
 
 @given(st.integers(1, 60), st.integers(1, 24), st.integers(0, 24))

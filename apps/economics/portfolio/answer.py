@@ -12,6 +12,7 @@ from apps.economics.portfolio.ladder import PurchaseTranche, purchase_ladder
 from apps.economics.portfolio.names import MONTH_HOURS
 from apps.economics.portfolio.newsvendor import tail_mean
 from apps.economics.portfolio.question import CapacityOffer, PortfolioQuestion
+from apps.economics.portfolio.room import within_room
 from apps.economics.portfolio.rules import CHOSEN, LOOK_BACK, all_committed_lots, rules_of
 from apps.economics.purchase import PurchaseOption
 
@@ -61,7 +62,8 @@ class OfferAnswer:
 class FamilyAnswer:
     """Where a family's GPU-hours come from. `gpu_hour_worth` is what one more GPU saves an hour, in the mean.
 
-    `utilization` is of all that is committed; `tenth_utilization` its p10 over the scenarios.
+    `utilization` is of all that is committed; `tenth_utilization` its p10 over the scenarios. `waiting_hours` are GPU-hours
+    that no GPU is there for, in none of its parts, and what waiting for them costs: None where it has no price.
     """
 
     name: str
@@ -70,6 +72,8 @@ class FamilyAnswer:
     tenth_utilization: float | None
     gpu_hour_worth: float
     duration: tuple[DurationStep, ...]
+    waiting_hours: float = 0.0
+    waiting_cost: float | None = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +246,7 @@ def _family_answer(family: FamilyCosts, lots: Floats, owned: Sequence[bool]) -> 
     used = np.minimum(family.family.demand, capacity).sum(axis=1)
     now = family.cost_of(family.use(capacity))
     saved = now - family.cost_of(family.use(capacity + 1.0))
+    waiting = family.family.waiting
     return FamilyAnswer(
         name=family.family.name,
         parts=parts,
@@ -249,6 +254,8 @@ def _family_answer(family: FamilyCosts, lots: Floats, owned: Sequence[bool]) -> 
         tenth_utilization=float(np.quantile(used, 0.1)) / total if total else None,
         gpu_hour_worth=float(saved.mean()) / len(capacity),
         duration=tuple(duration_steps(family, lots, owned)),
+        waiting_hours=0.0 if waiting is None else waiting.gpu_hours,
+        waiting_cost=0.0 if waiting is None else waiting.cost,
     )
 
 
@@ -258,7 +265,8 @@ def _changes(question: PortfolioQuestion, mixer: Mixer) -> Iterator[PortfolioCha
         return
     changed = {
         f"demand {factor - 1:+.0%}": tuple(
-            replace(one, demand=one.demand * factor) for one in question.families
+            within_room(replace(one, demand=one.demand * factor), question.held)
+            for one in question.families
         )
         for factor in DEMAND_CHANGES
     }

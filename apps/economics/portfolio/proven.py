@@ -7,11 +7,20 @@ from math import ceil, floor
 import numpy as np
 
 from apps.economics.forecast.scores import DAY, Floats
-from apps.economics.gates import TERM_OF_HISTORY, Gate, GateName, baseline_gate, history_gate
+from apps.economics.gates import (
+    COVERED,
+    TERM_OF_HISTORY,
+    Gate,
+    GateName,
+    baseline_gate,
+    coverage_gate,
+    history_gate,
+)
 from apps.economics.portfolio.answer import Mixer
 from apps.economics.portfolio.costs import PortfolioCosts
 from apps.economics.portfolio.names import MONTH_HOURS
 from apps.economics.portfolio.question import CapacityOffer, PortfolioQuestion
+from apps.economics.portfolio.room import room_gate
 from apps.economics.portfolio.rules import CHOSEN, rules_of
 from apps.economics.portfolio.scenarios import MOST_WEEKS, WEEK, filled_history
 
@@ -41,20 +50,45 @@ def tried_rules(
     Over as many `hours` each as are planned, or a third of the shortest history; half as many lie between two of them. Empty
     where the history is too short for one.
     """
+    totals: dict[str, float] = {}
+    for until, length in _tries(histories, hours):
+        for name, cost in _tried_once(until, drawn, mixer, length).items():
+            totals[name] = totals.get(name, 0.0) + cost
+    return totals
+
+
+def _tries(histories: Mapping[str, Floats], hours: int) -> Iterator[tuple[dict[str, Floats], int]]:
+    """Histories as far as each try goes, and how many of their last hours it is scored on."""
     known = min(len(history) for history in histories.values())
     hours = min(hours, known // OF_HISTORY // DAY * DAY, MONTH_HOURS)
-    totals: dict[str, float] = {}
     for number in range(MOST_TRIES):
         ends = known - number * max(DAY, hours // 2 // DAY * DAY)
         if hours < LEAST_TRIED or ends - hours < LEAST_KNOWN:
-            break
+            return
         # Histories end together: the last hours of each are the same ones.
-        until = {
-            name: history[: len(history) - known + ends] for name, history in histories.items()
-        }
-        for name, cost in _tried_once(until, drawn, mixer, hours).items():
-            totals[name] = totals.get(name, 0.0) + cost
-    return totals
+        yield (
+            {name: history[: len(history) - known + ends] for name, history in histories.items()},
+            hours,
+        )
+
+
+def scenario_coverage(
+    histories: Mapping[str, Floats], drawn: Drawn, hours: int = MONTH_HOURS
+) -> float | None:
+    """The part of the hours tried in which what was needed lay within eight of ten scenarios drawn before; None: no try fits.
+
+    Hours in which all ten are the same say nothing of a range, and count in none; where there is no other, None.
+    """
+    inside = known = 0
+    for until, length in _tries(histories, hours):
+        question = drawn([history[:-length] for history in until.values()], length)
+        for family in question.families:
+            low, high = np.quantile(family.demand, (0.1, 0.9), axis=0)
+            came = until[family.name][-length:]
+            counts = ~np.isnan(came) & (low < high)
+            known += int(counts.sum())
+            inside += int((counts & (low <= came) & (came <= high)).sum())
+    return inside / known if known else None
 
 
 def _tried_once(
@@ -139,8 +173,12 @@ def portfolio_gates(
     bought: Sequence[CapacityOffer],
     histories: Mapping[str, Floats],
     bounded: BoundedOffers,
+    coverage: float | None = None,
 ) -> tuple[Gate, ...]:
-    """What the answer was held against: the rules, and the history of each offer that is bought."""
+    """What the answer was held against: the rules, what is there, what came, and the history of each offer that is bought.
+
+    `coverage` is what `scenario_coverage` tells.
+    """
     rules = {name: cost for name, cost in tried.items() if name != CHOSEN}
     own = tried.get(CHOSEN)
     gate = baseline_gate(own, rules)
@@ -148,7 +186,19 @@ def portfolio_gates(
         best = min(rules, key=lambda name: rules[name])
         says = f"on its own history it cost {own:,.0f}, and {best} {rules[best]:,.0f}"
         gate = replace(gate, says=says)
-    return gate, *_history_gates(bought, histories, bounded)
+    rooms = [room_gate(family) for family in bounded.question.families]
+    return gate, *rooms, _coverage_gate(coverage), *_history_gates(bought, histories, bounded)
+
+
+def _coverage_gate(coverage: float | None) -> Gate:
+    if coverage is None:
+        return Gate(GateName.COVERAGE, None, "no range of scenarios was tried on what came")
+    gate = coverage_gate(coverage)
+    says = f"{coverage:.0%} of the hours that came lay within eight of ten scenarios"
+    if gate.is_passed:
+        return replace(gate, says=says)
+    how = "narrow" if coverage < COVERED[0] else "wide"
+    return replace(gate, says=says, fallback=f"the same choice, whose range of costs is too {how}")
 
 
 def _history_gates(

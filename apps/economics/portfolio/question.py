@@ -9,6 +9,27 @@ from apps.economics.forecast.scores import Floats
 from apps.economics.portfolio.names import MONTH_HOURS
 
 
+@dataclass(frozen=True, slots=True)
+class WaitingDemand:
+    """What of a family's demand no GPU is there for, in the planned hours.
+
+    `most_wanted` are the most GPUs at once of any scenario, `most_there` the most that can be held at once. `gpu_hours` are
+    beyond them, the mean of the scenarios; `price` is of an hour that a GPU is waited for, None where nobody said.
+    """
+
+    most_wanted: float
+    most_there: float
+    gpu_hours: float
+    price: float | None
+
+    @property
+    def cost(self) -> float | None:
+        """What waiting costs; None where it has no price."""
+        if not self.gpu_hours:
+            return 0.0
+        return None if self.price is None else self.gpu_hours * self.price
+
+
 @dataclass(frozen=True, eq=False)
 class GpuFamily:
     """GPUs that can stand in for each other, their demand, and what an hour of one costs uncommitted.
@@ -17,7 +38,8 @@ class GpuFamily:
     start; `monthly_decline` is the part by which those on demand and on spot fall each month.
     `spot_share` is the part of an hour's demand that may be interrupted, `spot_redone_share` the
     part of its hours that run again. Beyond `on_demand_quota` GPUs at once nothing can be had on
-    demand: an hour without a GPU costs `shortage_cost` then.
+    demand: an hour without a GPU costs `shortage_cost` then. `room` are the GPUs that can be held at once by planned
+    month (none: nothing bounds them), and `waiting` what of its demand is beyond them, once that is taken out of it.
     """
 
     name: str
@@ -29,6 +51,9 @@ class GpuFamily:
     monthly_decline: float = 0.0
     on_demand_quota: float = inf
     shortage_cost: float | None = None
+    room: tuple[float, ...] = ()
+    waiting_price: float | None = None
+    waiting: WaitingDemand | None = None
 
     @property
     def hours(self) -> int:

@@ -31,6 +31,7 @@ from apps.economics.portfolio.question import (
     GpuFamily,
     PortfolioQuestion,
 )
+from apps.economics.portfolio.room import within_room
 from apps.economics.portfolio.scenarios import DemandGrowth, demand_scenarios
 from apps.economics.purchase import PurchaseOption
 from apps.economics.refusal import Refusal
@@ -90,7 +91,8 @@ class PortfolioRequest:
     def question(self, histories: Sequence[Floats], hours: int | None = None) -> PortfolioQuestion:
         """With demand that follows each family's history, in the order of its families.
 
-        Over so many `hours`, of a budget the same part of it; without them the planned ones. Refuses a Refusal.
+        Over so many `hours`, of a budget the same part of it; without them the planned ones. What is beyond the GPUs
+        that are there is taken out of it (`within_room`). Refuses a Refusal.
         """
         planned = self.empty.hours
         hours = hours or planned
@@ -98,9 +100,12 @@ class PortfolioRequest:
         for place, history in enumerate(histories):
             _refuse_absurd(place, history)
         families = tuple(
-            replace(
-                family,
-                demand=demand_scenarios(history, source.growth, hours, self.scenarios, draw),
+            within_room(
+                replace(
+                    family,
+                    demand=demand_scenarios(history, source.growth, hours, self.scenarios, draw),
+                ),
+                self.empty.held,
             )
             for family, source, history in zip(
                 self.empty.families, self.sources, histories, strict=True
@@ -182,7 +187,12 @@ def _family_of(
         monthly_decline=table.number("monthly_decline", GpuFamily.monthly_decline, most=0.5),
         on_demand_quota=_limit(table, "on_demand_quota"),
         shortage_cost=table.number_or_none("shortage_cost", least=on_demand, most=MOST_RATE),
+        room=table.hours("room") if "room" in table else (),
+        waiting_price=table.number_or_none("waiting_cost", most=MOST_RATE),
     )
+    if family.on_demand_quota != inf:
+        # What is beyond a quota that was entered is blocked, and priced as such.
+        family = replace(family, room=())
     if (family.on_demand_quota == inf) != (family.shortage_cost is None):
         raise table.refuse("shortage_cost", "goes with on_demand_quota: give both or neither")
     if family.spot_share and family.spot is None:

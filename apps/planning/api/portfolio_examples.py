@@ -100,6 +100,8 @@ ANSWER: dict[str, Any] = {
                     "blocked": 0.0,
                 }
             ],
+            "waiting_hours": 0.0,
+            "waiting_cost": 0.0,
         }
     ],
     "ladder": [
@@ -124,6 +126,12 @@ ANSWER: dict[str, Any] = {
             "name": "baseline",
             "is_passed": True,
             "says": "on its own history it cost 301,000, and look-back rule 309,400",
+            "fallback": "",
+        },
+        {
+            "name": "capacity",
+            "is_passed": True,
+            "says": f"{FAMILY}: at most 31 GPUs at once, and 32 are there",
             "fallback": "",
         },
         {

@@ -93,6 +93,14 @@ class FamilyAnswerOut(serializers.Serializer[Any]):
     tenth_utilization = serializers.FloatField(allow_null=True)
     gpu_hour_worth = serializers.FloatField()
     duration = DurationStepOut(many=True)
+    waiting_hours = serializers.FloatField(
+        required=False, help_text="GPU-hours beyond the GPUs that are there: they wait, in no part"
+    )
+    waiting_cost = serializers.FloatField(
+        required=False,
+        allow_null=True,
+        help_text="of these; null where nobody said what waiting costs",
+    )
 
 
 class TrancheOut(serializers.Serializer[Any]):

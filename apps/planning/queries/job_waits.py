@@ -103,7 +103,7 @@ def job_waits(
     queued = queued_jobs(window, most=None)
     owners = workloads.owners({row.id for row in rows} | {job_id for job_id, *_ in queued}, at)
     # Of some ten thousand jobs: each policy is looked for once a pool and workload.
-    cost_of = cache(partial(_hour_cost, policies))
+    cost_of = cache(partial(hour_cost, policies))
     found = [_started_wait(row, owners[row.id], window.starts_at, until, cost_of) for row in rows]
     found += [_queued_wait(job, owners[job[0]], window.starts_at, until) for job in queued]
     return _with_outages(found, out)
@@ -156,7 +156,7 @@ def _team_of(owner: workloads.OwnerFact) -> int:
     return accounts.special_teams().unowned_id if owner.team_id is None else owner.team_id
 
 
-def _hour_cost(
+def hour_cost(
     policies: Sequence[HeadroomPolicyFact], pool_id: int, workload_id: int | None
 ) -> Fraction | None:
     """The cost of being short, of the most specific policy; of several of the same kind the least."""

@@ -31,14 +31,23 @@ class RoomAhead:
         bounds = [(starts_at + place * HOUR, 1) for place in range(hours)]
         return self._within(series, bounds)
 
+    def of_pools(self, pool_ids: frozenset[int], starts_at: datetime, hours: int) -> list[float]:
+        """The same of these pools together."""
+        bounds = [(starts_at + place * HOUR, 1) for place in range(hours)]
+        return self._of_spans(pool_ids & frozenset(self._gpu_pools), bounds)
+
     def of_days(self, series: SeriesKey, begins: Sequence[datetime]) -> list[float]:
         """GPU-hours of each day that begins at one of these moments, the last of which only ends the day before."""
         bounds = [(begin, (end - begin) // HOUR) for begin, end in pairwise(begins)]
         return self._within(series, bounds)
 
     def _within(self, series: SeriesKey, spans: Sequence[tuple[datetime, int]]) -> list[float]:
+        return self._of_spans(self._pools_of(series), spans)
+
+    def _of_spans(
+        self, pools: frozenset[int], spans: Sequence[tuple[datetime, int]]
+    ) -> list[float]:
         """The GPUs at the beginning of each span, times its hours."""
-        pools = self._pools_of(series)
         if not pools or any(self._bound(pool) is None for pool in pools):
             return []
         changes = sorted(change for pool in pools for change in self._bound(pool) or ())

@@ -27,6 +27,7 @@ from apps.economics.portfolio.proven import (
     best_rule,
     bounded_offers,
     portfolio_gates,
+    scenario_coverage,
     tried_rules,
 )
 from apps.economics.portfolio.question import PortfolioQuestion
@@ -35,6 +36,7 @@ from apps.economics.portfolio.reading import (
     PortfolioRequest,
     portfolio_request_of,
 )
+from apps.economics.portfolio.room import held_history
 from apps.economics.portfolio.savings import HoursInService
 from apps.economics.refusal import Refusal
 from apps.planning.solvers.commitment_mix import BlockedAbove, least_cost_mix
@@ -64,8 +66,10 @@ def solve_portfolio(
     histories = [_history(place, each, hours_of) for place, each in enumerate(request.sources)]
     mixer = counted_mixer(watch)
     whole = request.question(histories)
-    names = [family.name for family in whole.families]
-    by_name = dict(zip(names, histories, strict=True))
+    by_name = {
+        family.name: held_history(history, family)
+        for family, history in zip(whole.families, histories, strict=True)
+    }
     most = {name: max(each.gpus, default=0.0) for name, each in in_service.items()}
     bounded = bounded_offers(whole, by_name, unproven_share, most)
     question = bounded.question
@@ -74,6 +78,7 @@ def solve_portfolio(
         return replace(request.without_growth.question(before, hours), offers=question.offers)
 
     tried = tried_rules(by_name, drawn, counted_mixer(watch, is_try=True), question.hours)
+    coverage = scenario_coverage(by_name, drawn, question.hours)
     rule = best_rule(tried)
     answer = answer_portfolio(PortfolioCosts(question), by_name, request.plan, mixer, rule)
     bought = [
@@ -81,7 +86,7 @@ def solve_portfolio(
     ]
     fields = {
         **answer_fields(request, answer, by_name, bounded.cautions),
-        "gates": serialize_gates(portfolio_gates(tried, bought, by_name, bounded)),
+        "gates": serialize_gates(portfolio_gates(tried, bought, by_name, bounded, coverage)),
         "tried": [{"name": name, "cost": cost} for name, cost in tried.items()],
         "held_out": _held_out_fields(request, by_name, mixer),
         "attainable_costs": foresight_costs(question, in_service, mixer),

@@ -11,12 +11,14 @@ from django.db import connection
 from apps.economics.portfolio.savings import PaidCapacity, savings_rates
 from apps.economics.refusal import Refusal
 from apps.ledger.actions.partitions import ensure_month
+from apps.planning import actions as planning
 from apps.planning.queries.portfolio.inputs import (
     PortfolioInputs,
     inputs_with,
     measured_fields,
     portfolio_inputs,
 )
+from apps.planning.queries.portfolio.question import ledger_question
 from apps.planning.solvers.portfolio import solve_portfolio
 from apps.pricing import actions as pricing
 from apps.workloads.models import Run, RunAttempt, RunSummary
@@ -135,6 +137,8 @@ def test_the_question_is_what_the_installation_knows(inputs) -> None:
         "spot": 5.0,
         "spot_share": pytest.approx(8 / 14),
         "demand": {"series": ["gpu_hours:pool=h100", "gpu_hours:pool=h100-spot"]},
+        # Three nodes are in service, and none is entered to come or go.
+        "room": [24.0] * 12,
     }
     assert document["held"] == [
         {"name": "one p5", "family": H100, "gpus": 8, "rate": 7.0, "kind": "reserved",
@@ -205,6 +209,28 @@ def test_a_commitment_that_begins_later_covers_demand_from_then_on(inputs) -> No
     assert held["chosen"]["mean_cost"] == pytest.approx(
         owed + 6 * 12.5 * 240 + 8 * 7.0 * (730 - 240)
     )
+
+
+def test_what_is_wanted_beyond_the_gpus_that_are_there_waits_at_what_a_policy_says(
+    inputs, world
+) -> None:
+    """Ten of the 14 GPUs that are held and waited for are there: four wait in every hour, at 3.50."""
+    policy = planning.NewHeadroomPolicy(
+        "h100", "pool", str(world["pool"]), (), Decimal("3.5"), Decimal(1), lead_days=7
+    )
+    planning.add_headroom_policy(policy=policy, at=AT)
+    ledger = ledger_question(inputs.known, AT)
+    overlay = {"months": 1, "scenarios": 4, "families": [{"name": H100, "room": [10]}]}
+    found = answered(inputs_with(overlay, ledger, inputs.known))
+
+    (family,) = found["families"]
+    assert family["waiting_hours"] == pytest.approx(4 * 730)
+    assert family["waiting_cost"] == pytest.approx(4 * 730 * 3.5)
+    assert family["parts"]["demand_hours"] == pytest.approx(10 * 730)
+    (gate,) = [gate for gate in found["gates"] if gate["name"] == "capacity"]
+    assert gate["is_passed"] is False
+    assert "at most 14 GPUs at once, and 10 are there" in gate["says"]
+    assert "2,920 GPU-hours beyond them wait, priced at 10,220" in gate["fallback"]
 
 
 def test_what_nobody_used_of_a_plan_of_several_families_is_in_the_rate_of_all(inputs) -> None:

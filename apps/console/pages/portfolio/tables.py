@@ -47,6 +47,12 @@ def _part_of_demand(name: str) -> Any:
     return value
 
 
+def _waiting_cost(row: Row) -> int | None:
+    """None where nobody said what waiting costs, or the answer was kept before that was asked."""
+    cost = row.get("waiting_cost")
+    return None if cost is None else words.micros_of(cost)
+
+
 def _lots(row: Row) -> str:
     return words.bought(row["lots"])
 
@@ -111,13 +117,15 @@ FAMILIES = Table[Row](
         Column("spot", "Spot", _part_of_demand("spot_hours"), RATIO),
         Column("on_demand", "On demand", _part_of_demand("on_demand_hours"), RATIO),
         Column("blocked", "Blocked", _part_of_demand("short_hours"), RATIO),
+        Column("waiting", "Waiting GPU-hours", lambda row: row.get("waiting_hours"), HOURS, missing="–"),
+        Column("waiting_cost", "Waiting costs", _waiting_cost, WHOLE_MONEY, missing="–"),
         Column("utilization", "In use", _field("utilization"), RATIO, missing="–"),
         Column("utilization_p10", "", _field("tenth_utilization"), RATIO,
                missing="–"),
         Column("worth", "One more saves an hour", _field("gpu_hour_worth"), RATE),
     ),
     noun=("family", "families"),
-    about="mean of the scenarios; what may be interrupted ran on spot, or is of runs that saved a good checkpoint; committed is owned, reserved or committed to, and in use what of that is used; one more GPU saves so much an hour of the planned months",
+    about="mean of the scenarios; what may be interrupted ran on spot, or is of runs that saved a good checkpoint; committed is owned, reserved or committed to, and in use what of that is used; what waits is beyond the GPUs that are there, and in none of the parts; one more GPU saves so much an hour of the planned months",
 )  # fmt: skip
 LADDER = Table[Row](
     "ladder",

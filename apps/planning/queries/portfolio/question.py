@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from statistics import fmean
 from typing import Any
 
 from apps.accounts.queries import organisation
+from apps.economics.hours import hour_of
 from apps.economics.portfolio.names import (
     LEAST_RATE,
     MONTH_HOURS,
@@ -13,8 +15,15 @@ from apps.economics.portfolio.names import (
     MOST_TERM_MONTHS,
     MOST_VALUES,
 )
+from apps.planning.queries.headroom import headroom_policies
 from apps.planning.queries.history import HISTORY, SeriesHistory
-from apps.planning.queries.portfolio.bought import BoughtMonths, bought_months, tolerant_shares
+from apps.planning.queries.job_waits import hour_cost
+from apps.planning.queries.portfolio.bought import (
+    MICROS,
+    BoughtMonths,
+    bought_months,
+    tolerant_shares,
+)
 from apps.planning.queries.portfolio.commitments import (
     KnownCapacity,
     families_of,
@@ -25,6 +34,7 @@ from apps.planning.queries.portfolio.commitments import (
 )
 from apps.planning.queries.portfolio.families import PoolFamily, family_prices, pool_families
 from apps.planning.queries.portfolio.growth import ForecastGrowth, forecast_growth
+from apps.planning.queries.room import RoomAhead
 from apps.planning.queries.series import GPU_HOURS, POOL, SeriesKey, series_name
 from apps.pricing.queries.commitments import commitments, commitments_in
 from apps.pricing.queries.owned import owned_plans
@@ -77,7 +87,13 @@ def ledger_question(histories: Mapping[SeriesKey, SeriesHistory], at: datetime) 
     plans = [plan for plan in owned_plans() if plan.holds(at)]
     bought = bought_months(families, _families_of_commitments(known), at, ours.zone)
     tolerant = tolerant_shares(families, at - HISTORY, at)
-    tables = [_family_table(each, known, tolerant[each.name], histories) for each in families]
+    rooms, waits = RoomAhead(at), waiting_prices(families)
+    tables = [
+        _family_table(each, known, tolerant[each.name], histories)
+        | _room_of(each, rooms, at)
+        | waits.get(each.name, {})
+        for each in families
+    ]
     offers = named_once(offer_tables(facts, plans, known))
     scenarios = MOST_VALUES // (max(1, len(families)) * MONTHS * MONTH_HOURS)
     document = {
@@ -142,6 +158,25 @@ def _family_table(
     if prices.spot is not None:
         table |= {"spot": prices.spot, "spot_share": tolerant or 0.0}
     return table
+
+
+def _room_of(family: PoolFamily, rooms: RoomAhead, at: datetime) -> dict[str, Any]:
+    """As `room`: the GPUs that can be held at once, the mean of each planned month; nothing where nothing bounds them."""
+    pool_ids = frozenset(pool.id for pool in family.pools)
+    hours = rooms.of_pools(pool_ids, hour_of(at), MONTHS * MONTH_HOURS)
+    months = [hours[begin : begin + MONTH_HOURS] for begin in range(0, len(hours), MONTH_HOURS)]
+    return {"room": [round(fmean(month), 3) for month in months]} if months else {}
+
+
+def waiting_prices(families: Sequence[PoolFamily]) -> dict[str, dict[str, float]]:
+    """As `waiting_cost`, by family: the least that a policy of headroom says of a GPU that one of its pools lacks for an hour."""
+    policies, found = headroom_policies(), {}
+    for family in families:
+        costs = [hour_cost(policies, pool.id, None) for pool in family.pools]
+        known = [float(cost) / MICROS for cost in costs if cost is not None]
+        if known:
+            found[family.name] = {"waiting_cost": min(known)}
+    return found
 
 
 def _notes(known: KnownCapacity, tolerant: Mapping[str, float | None]) -> list[str]:

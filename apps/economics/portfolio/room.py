@@ -1,0 +1,59 @@
+"""What of demand can be held: no more GPUs at once than are there. What is beyond waits, whatever is bought."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from apps.economics.forecast.scores import Floats
+from apps.economics.gates import Gate, GateName, capacity_gate
+from apps.economics.portfolio.names import MONTH_HOURS
+from apps.economics.portfolio.question import CapacityHeld, GpuFamily, WaitingDemand
+
+
+def within_room(family: GpuFamily, held: Sequence[CapacityHeld]) -> GpuFamily:
+    """The family with demand that can be held in each hour, and what of it waits; as it is where nothing bounds it.
+
+    There are its `room` by planned month, the last of which goes on, and as many as are owed where these are more.
+    """
+    if not family.room:
+        return family
+    hours = np.arange(family.hours)
+    months = np.minimum(hours // MONTH_HOURS, len(family.room) - 1)
+    owed = np.zeros(family.hours)
+    for one in held:
+        if one.family == family.name:
+            owed += one.gpus * ((hours >= one.starts_in) & (hours < one.ends_in))
+    there = np.maximum(np.array(family.room)[months], owed)
+    held_demand = np.minimum(family.demand, there)
+    waiting = WaitingDemand(
+        most_wanted=float(family.demand.max()),
+        most_there=float(there.max()),
+        gpu_hours=float((family.demand - held_demand).sum(axis=1).mean()),
+        price=family.waiting_price,
+    )
+    return replace(family, demand=held_demand, waiting=waiting)
+
+
+def held_history(history: Floats, family: GpuFamily) -> Floats:
+    """What of it the GPUs that are there, or are to come, can hold; hours not observed stay so."""
+    if family.waiting is None:
+        return history
+    held: Floats = np.minimum(history, family.waiting.most_there)
+    return held
+
+
+def room_gate(family: GpuFamily) -> Gate:
+    """Whether all of a family's demand can be held, in every scenario; else what waits, and what that costs."""
+    waiting = family.waiting
+    if waiting is None:
+        says = f"{family.name}: nothing on record bounds how many GPUs it can hold"
+        return Gate(GateName.CAPACITY, None, says)
+    priced = (
+        "nobody said what waiting costs"
+        if waiting.cost is None
+        else f"priced at {waiting.cost:,.0f}"
+    )
+    fallback = f"demand up to these; {waiting.gpu_hours:,.0f} GPU-hours beyond them wait, {priced}"
+    gate = capacity_gate(waiting.most_wanted, waiting.most_there, "GPUs", fallback)
+    return replace(gate, says=f"{family.name}: {gate.says}")

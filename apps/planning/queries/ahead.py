@@ -174,7 +174,7 @@ def _with_days(ahead: SeriesAhead, row: Forecast, until_moment: datetime) -> Ser
             values += spread_over(by_level[level][place], weights)[skipped:]
         ends += [len(points)] * has_paths
         for level, values in spreads.items():
-            values.append(max(until[level][place], *values[-1:], key=abs))
+            values.append(max((until[level][place], *values[-1:]), key=abs))
     ends_at = ahead.starts_at + len(points) * HOUR
     span = AheadSpan(ahead.series, BY_DAY, row.pk, ahead.ends_at, ends_at)
     added = (span,) if span.starts_at < ends_at else ()

@@ -1,6 +1,7 @@
 """Fill a simulated company through the doors that real ones use, settle it, and serve the console."""
 
 import json
+import logging
 import os
 import secrets
 import socket
@@ -44,6 +45,7 @@ from controlplane.demo.weeks import WeekFiller, settle_rest, work_out
 from controlplane.ledger_audit import audit
 from controlplane.settings import ENVIRONMENT, HOME
 
+log = logging.getLogger(__name__)
 READY_SECONDS = 180
 KEEP_WINDOW_DAYS = 100
 PRICES = Path(demo.__file__).with_name("price_table.csv")
@@ -224,8 +226,9 @@ class Command(BaseCommand):
                 self._earlier_weeks(weeks, is_watched=True)
                 self._tell(_figures(company), as_json=False)
                 self._say("All weeks are there. Stop with Ctrl-C.")
-            except Exception as trouble:  # noqa: BLE001 - what is there is served all the same
+            except Exception as trouble:
                 tell_filling(None)
+                log.exception("demo_broken_off")
                 self._say(f"No more is filled in: {trouble!r}. What is there is served on.")
             with served(HOME):
                 processes.supervise([web, agents, processes.workers(), processes.beat(ENVIRONMENT)])

@@ -158,6 +158,19 @@ def test_days_alone_are_taken_where_no_hour_is_forecast_any_more(teams) -> None:
     assert (span.origin, span.starts_at, span.ends_at) == (BY_DAY, AT, april)
 
 
+def test_days_alone_bring_the_spread_of_their_totals(teams) -> None:
+    series = SeriesKey("gpu_hours", "team", str(teams[1]))
+    of_days = [24.0] * 80
+    sums = [[ratio * 24.0 * day for day in range(1, 81)] for ratio in RATIOS]
+    plant(series, BY_DAY, of_days, expected=of_days, sums=sums)
+    april = datetime(2026, 4, 1, tzinfo=UTC)
+    found = series_ahead({series: april}, AT)[series].hours
+    days = len(found.ends)
+    assert found.ends == [24 * day for day in range(1, days + 1)]
+    for ratio, spread in zip(RATIOS, found.spreads.values(), strict=True):
+        assert spread == pytest.approx([(ratio - 1) * 24 * day for day in range(1, days + 1)])
+
+
 def test_a_moment_that_is_over_is_looked_at_by_the_forecast_of_then(teams) -> None:
     """A week is reviewed after it ended, and a newer forecast begins later than that moment."""
     plant(

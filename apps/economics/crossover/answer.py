@@ -14,6 +14,7 @@ from apps.economics.crossover.crossings import (
     find_crossings,
 )
 from apps.economics.crossover.demand import MONTH_HOURS
+from apps.economics.crossover.gates import crossover_gates
 from apps.economics.crossover.levers import CostLever, with_lever, with_levers
 from apps.economics.crossover.replicas import Staircase
 from apps.economics.crossover.scenario import CostCurves, CrossoverScenario, cost_curves
@@ -28,6 +29,7 @@ from apps.economics.crossover.uncertainty import (
     savings_range,
     tornado,
 )
+from apps.economics.gates import Gate
 
 METHOD = "crossover 1"
 ALL_LEVERS = "all of them"
@@ -149,6 +151,7 @@ class CrossoverAnswer:
     levers: tuple[LeverEffect, ...]
     cheapest_ways: tuple[CheapestWay, ...]
     risks: tuple[str, ...]
+    gates: tuple[Gate, ...] = ()
 
 
 def answer_question(
@@ -185,6 +188,9 @@ def answer_question(
         levers=tuple(_lever_effects(scenario, question.levers, effort.most_steps)),
         cheapest_ways=tuple(cheapest_ways(question.adaptations)) if question.adaptations else (),
         risks=tuple(_risks(scenario, curves)),
+        gates=crossover_gates(
+            costs.million_tokens, curves.most_volume, costs.self_host_month, costs.self_host_parts
+        ),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.accounts.queries import organisation
+from apps.economics.gates import serialize_gates
 from apps.economics.placement.estimates import LEAST_CHANCE
 from apps.placement.api.offers import OFFERED, PRICE_ROW, PriceRowOut, SpotEvidenceOut
 from apps.placement.queries.asked import (
@@ -16,8 +17,10 @@ from apps.placement.queries.asked import (
     AskedQuote,
     AskedWork,
 )
+from apps.placement.queries.quote_gates import gates_of_answer
 from apps.placement.queries.quotes import QuoteFact
 from apps.web.rest.examples import dollars
+from apps.web.rest.gates import GateOut
 from apps.web.rest.money import MoneyOut, RatioOut
 from apps.web.rest.pages import told_as
 from apps.web.rest.strict import IdInBody, Moment, OptionalText, Strict, Text, Whole
@@ -210,6 +213,7 @@ class QuoteOneOut(QuoteOut):
     """With its offers and budgets."""
 
     budgets = BudgetLeftOut(many=True)
+    gates = GateOut(many=True, help_text="what the first offer was held against")
     offers = QuotedOfferOut(many=True)
 
 
@@ -262,6 +266,7 @@ def serialize_one_quote(fact: QuoteFact) -> dict[str, Any]:
     offers = {
         "offers": [_offer_left(each) for each in fact.offers],
         "budgets": [_budget_left(each) for each in fact.answer["budgets"]],
+        "gates": serialize_gates(gates_of_answer(fact.answer)),
     }
     return told_as(QuoteOneOut, _quote_fields(fact) | offers, organisation().currency)
 
@@ -336,6 +341,14 @@ ONE_EXAMPLE: dict[str, Any] = {
     "refused": {},
     "outcome": None,
     "budgets": [{"name": "All", "measure": "money", "left": 9000.0, "end_day": "2026-04-01"}],
+    "gates": [
+        {
+            "name": "capacity",
+            "is_passed": True,
+            "says": "at most 8 GPUs at once, and 16 are there",
+            "fallback": "",
+        }
+    ],
     "offers": [
         {
             **OFFERED,
@@ -374,5 +387,7 @@ ONE_EXAMPLE: dict[str, Any] = {
         }
     ],
 }
-EXAMPLE = {name: value for name, value in ONE_EXAMPLE.items() if name not in ("offers", "budgets")}
+EXAMPLE = {
+    name: value for name, value in ONE_EXAMPLE.items() if name not in ("offers", "budgets", "gates")
+}
 TAKEN = {"offer": "pool:1", "job": 1}

@@ -176,6 +176,7 @@ def _offer_answer(
         "kilowatt_hours": found.kilowatt_hours,
         "energy_words": terms.energy_words,
         "rented_gpus": terms.terms.rented_gpus or asked.gpus,
+        "there_gpus": offer.there_gpus,
         "budgets": [_budget_after(budget, charged, found.gpu_hours) for budget in budgets],
         "evidence": offer.interruptions,
         "price_rows": terms.rates,

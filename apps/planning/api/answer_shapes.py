@@ -18,6 +18,7 @@ from apps.economics.crossover.answer import (
 from apps.economics.crossover.crossings import Crossing, SearchEnd, Side
 from apps.economics.crossover.offers import OfferPrice
 from apps.economics.crossover.uncertainty import BreakEvenInput, SavingsRange, TornadoBar
+from apps.web.rest.gates import GateOut
 
 PLAIN: Mapping[type, type[serializers.Field[Any, Any, Any, Any]]] = {
     float: serializers.FloatField,
@@ -91,4 +92,5 @@ class CrossoverAnswerOut(serializers.Serializer[Any]):
     levers = shape_of(LeverEffect)(many=True)
     cheapest_ways = shape_of(CheapestWay)(many=True)
     risks = serializers.ListField(child=serializers.CharField())
+    gates = GateOut(many=True, required=False, help_text="what it was held against")
     break_even = BreakEvenOut()

@@ -126,6 +126,12 @@ _ANSWER: dict[str, Any] = {
     ],
     "cheapest_ways": [{"requests": 0.0, "name": "long prompt"}],
     "risks": ["nothing is said of quality: it compares costs alone"],
+    "gates": [
+        {
+            "name": "capacity", "is_passed": True,
+            "says": "600 million tokens a month, and the replicas allowed serve 2,400", "fallback": "",
+        }
+    ],
     "break_even": _BREAK_EVEN,
 }  # fmt: skip
 _BRIEF: dict[str, Any] = {

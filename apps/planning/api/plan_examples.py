@@ -75,6 +75,14 @@ EXAMPLE: dict[str, Any] = {
     "bands": BANDS,
     "longest_wait": {"low": 88.0, "likely": 210.5, "high": 402.1},
     "queue_chance": 0.97,
+    "gates": [
+        {
+            "name": "capacity",
+            "is_passed": False,
+            "says": "at most 92 GPUs in the mean of a day at once, and 64 are there",
+            "fallback": "what is there; 21,504 GPU-hours beyond it wait, priced at 129,024",
+        }
+    ],
 }
 ONE_EXAMPLE: dict[str, Any] = EXAMPLE | {
     "items": [

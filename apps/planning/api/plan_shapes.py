@@ -6,10 +6,12 @@ from rest_framework import serializers
 
 from apps.accounts.queries import organisation
 from apps.accounts.queries.trail import TrailChange
+from apps.economics.gates import serialize_gates
 from apps.economics.hours import first_hour
 from apps.planning.queries.plan_items import KINDS, inputs_as_json
 from apps.planning.queries.plan_outcomes import PlanOutcome, PlanSpan
 from apps.planning.queries.plans import PlannedItemFact
+from apps.web.rest.gates import GateOut
 from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
 from apps.web.rest.pages import fields_of, told_as
 
@@ -79,6 +81,7 @@ class WhatIfPlanOut(serializers.Serializer[Any]):
     queue_chance = _hours(
         "share of the scenarios in which work waits for what is owned or reserved"
     )
+    gates = GateOut(many=True, help_text="what it was held against")
 
 
 class PlannedItemOut(serializers.Serializer[Any]):
@@ -221,6 +224,7 @@ def _plan_fields(outcome: PlanOutcome) -> dict[str, Any]:
         "bands": figures["bands"],
         "longest_wait": wait,
         "queue_chance": outcome.queue_chance,
+        "gates": serialize_gates(outcome.gates),
     }
 
 

@@ -12,6 +12,7 @@ from apps.economics.crossover.answer import (
     CrossoverQuestion,
     answer_question,
 )
+from apps.economics.gates import serialize_gates
 from apps.economics.refusal import Refusal
 from apps.planning.queries.service_hours import ServiceMeasurement
 
@@ -51,6 +52,7 @@ def answer_fields(question: CrossoverQuestion, answer: CrossoverAnswer) -> dict[
         "seed": question.seed,
         "price_in_force": asdict(scenario.api.price_on(scenario.on)),
         **fields,
+        "gates": serialize_gates(answer.gates),
         "break_even": {
             "first_million_tokens": search.first,
             "durable_million_tokens": search.durable,

@@ -1,7 +1,7 @@
 """Jobs that waited for capacity: submitted, not started; how long, for how many GPUs, and what an hour of it cost."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -15,7 +15,7 @@ from apps.economics.outages import GpuSpan, waited_for_outages
 from apps.economics.waiting import Wait
 from apps.ledger.queries.tables import named_rows
 from apps.ledger.queries.windows import Window
-from apps.planning.queries.headroom import HeadroomPolicyFact
+from apps.planning.queries.headroom import HeadroomPolicyFact, headroom_policies
 from apps.planning.queries.measured import WAITED
 from apps.planning.queries.series import GPU_MODEL, POOL, WORKLOAD_CLASS
 from apps.unit_economics.queries.time_to_work import queued_jobs
@@ -103,7 +103,7 @@ def job_waits(
     queued = queued_jobs(window, most=None)
     owners = workloads.owners({row.id for row in rows} | {job_id for job_id, *_ in queued}, at)
     # Of some ten thousand jobs: each policy is looked for once a pool and workload.
-    cost_of = cache(partial(hour_cost, policies))
+    cost_of = cache(partial(_hour_cost, policies))
     found = [_started_wait(row, owners[row.id], window.starts_at, until, cost_of) for row in rows]
     found += [_queued_wait(job, owners[job[0]], window.starts_at, until) for job in queued]
     return _with_outages(found, out)
@@ -156,7 +156,7 @@ def _team_of(owner: workloads.OwnerFact) -> int:
     return accounts.special_teams().unowned_id if owner.team_id is None else owner.team_id
 
 
-def hour_cost(
+def _hour_cost(
     policies: Sequence[HeadroomPolicyFact], pool_id: int, workload_id: int | None
 ) -> Fraction | None:
     """The cost of being short, of the most specific policy; of several of the same kind the least."""
@@ -169,6 +169,13 @@ def hour_cost(
         if costs:
             return Fraction(min(costs)) * MICROS
     return None
+
+
+def waiting_price(pool_ids: Collection[int]) -> float | None:
+    """The least that a policy says a GPU costs that one of these pools lacks for an hour, in micro-units; None: none does."""
+    policies = headroom_policies()
+    costs = [_hour_cost(policies, pool_id, None) for pool_id in pool_ids]
+    return min((float(cost) for cost in costs if cost is not None), default=None)
 
 
 def _is_of(policy: HeadroomPolicyFact, pool_id: int, workload_id: int | None) -> bool:

@@ -8,7 +8,10 @@ import numpy as np
 
 from apps.accounts.queries import organisation
 from apps.accounts.queries.reading import once
+from apps.economics.gates import Gate, read_gates
 from apps.economics.hours import HOUR, first_hour
+from apps.economics.money import MICROS
+from apps.economics.plan_gates import PlanGrounds, plan_gates
 from apps.economics.planned_work import (
     WEEK,
     Floats,
@@ -40,8 +43,10 @@ from apps.planning.queries.capacity_places import (
     price_of_pools,
 )
 from apps.planning.queries.forecasts import BacktestFact, backtests_of
+from apps.planning.queries.job_waits import waiting_price
 from apps.planning.queries.plan_items import LaunchWork, PriceChange, TrainingWork, training_peak
 from apps.planning.queries.plans import PlanFact, PlannedItemFact
+from apps.planning.queries.room import RoomAhead
 
 COMMITTED = frozenset({PurchaseOption.OWNED, PurchaseOption.RESERVED})
 """How GPUs are bought that are there whether they are used or not."""
@@ -77,7 +82,8 @@ class PlanSpan:
 class PlaceNow:
     """What all plans of a place stand on; `totals` are its forecast's days by scenario from the local `first_day` on.
 
-    One row of them is its middle alone. `coverage` is how the forecast did before, by days ahead.
+    One row of them is its middle alone. `coverage` is how the forecast did before, by days ahead; `gates` is what it was held
+    against, None without one, and `history_days` what it was made from. `waiting_price` is in micro-units.
     """
 
     first_day: date | None
@@ -86,6 +92,9 @@ class PlaceNow:
     coverage: tuple[BacktestFact, ...]
     committed_gpus: int
     price: GpuHourPrice | None
+    gates: tuple[Gate, ...] | None
+    history_days: float | None
+    waiting_price: float | None
 
     @property
     def end_day(self) -> date | None:
@@ -105,7 +114,7 @@ class PlanOutcome:
     """A plan in all, by week and by month. `by_item` are GPU-hours of each item in its weeks.
 
     `longest_wait` is the longest at the end of a day, in hours; None without a forecast, or where nothing is owned or
-    reserved. `queue_chance` is the share of scenarios in which work waits at all.
+    reserved. `queue_chance` is the share of scenarios in which work waits at all. `gates` is what it was held against.
     """
 
     plan: PlanFact
@@ -116,6 +125,7 @@ class PlanOutcome:
     by_item: Mapping[str, PlanBand]
     longest_wait: PlanBand | None
     queue_chance: float | None
+    gates: tuple[Gate, ...] = ()
 
     @property
     def has_band(self) -> bool:
@@ -153,11 +163,16 @@ def plan_outcome(plan: PlanFact, at: datetime) -> PlanOutcome:
     days = _days_of(plan, place, by_item, day_hours)
     length, waits = len(day_hours), _waits(days.waiting, place.committed_gpus)
     (whole,) = _spans(plan, place, days, np.zeros(1, dtype=np.int64))
+    weeks = _spans(plan, place, days, week_starts(length))
+    there = _rooms_ahead(at).of_days(
+        place_series(plan.pool_id, plan.gpu_model),
+        [first_hour(plan.first_day + day * DAY, zone) for day in range(length + 1)],
+    )
     return PlanOutcome(
         plan=plan,
         place=place,
         whole=whole,
-        weeks=_spans(plan, place, days, week_starts(length)),
+        weeks=weeks,
         months=_spans(plan, place, days, month_starts(plan.first_day, length)),
         by_item={
             item.name: bands_of(by_item[item.name].sum(axis=1, keepdims=True))[0]
@@ -168,7 +183,25 @@ def plan_outcome(plan: PlanFact, at: datetime) -> PlanOutcome:
         queue_chance=None
         if days.waiting is None or not place.has_scenarios
         else float((days.waiting > 0).any(axis=1).mean()),
+        gates=plan_gates(
+            PlanGrounds(
+                forecast=place.gates,
+                history_days=place.history_days,
+                wanted=None if days.total is None else _middle(days.total)[0],
+                there=np.array(there),
+                hours=day_hours,
+                waiting_price=None if place.waiting_price is None else place.waiting_price / MICROS,
+                whole=(whole.total or whole.planned).likely,
+                parts=[(week.total or week.planned).likely for week in weeks],
+            )
+        ),
     )
+
+
+@once
+def _rooms_ahead(at: datetime) -> RoomAhead:
+    """Of all plans."""
+    return RoomAhead(at)
 
 
 def priced_window(at: datetime) -> Window:
@@ -196,6 +229,11 @@ def _place_now(pool_id: int | None, gpu_model: str, at: datetime) -> PlaceNow:
         else backtests_of(forecast),
         committed_gpus=gpus_there(pool_ids, at, COMMITTED),
         price=price_of_pools(pool_ids, priced_window(at), at),
+        gates=None if forecast is None else read_gates(forecast.gates),
+        history_days=None
+        if forecast is None
+        else (forecast.starts_at - forecast.history_from) / DAY,
+        waiting_price=waiting_price(pool_ids),
     )
 
 

@@ -15,6 +15,7 @@ from apps.placement.models import JobQuote
 from apps.placement.queries.asked import AskedQuote, AskedWork
 from tests import make
 from tests.apps.console.people import signed_in, words_of
+from tests.rest import with_token
 
 pytestmark = pytest.mark.django_db
 
@@ -68,6 +69,7 @@ def test_a_job_is_tried_as_the_form_stands_and_nothing_is_kept(finance: Client) 
         in page
     )
     assert "8 of 8 GPUs are idle" in page
+    assert "What is there Passed: at most 8 GPUs at once, and 8 are there." in page
     assert JobQuote.objects.count() == 0
 
 
@@ -134,7 +136,10 @@ def test_quotes_are_listed_with_what_was_taken_and_what_came(finance: Client) ->
     one = words_of(finance.get(f"/placement/quotes/{taken}"))
     assert "The job on rented came to $1,210.88; $1,100.80 was predicted" in one
     assert finance.get(f"/placement/quotes/{taken}/offers.csv").status_code == 200
-    assert "rented costs the least" in words_of(finance.get(f"/placement/quotes/{left}"))
+    page = words_of(finance.get(f"/placement/quotes/{left}"))
+    assert "rented costs the least" in page
+    for gate in with_token("read").get(f"quotes/{left}").json()["gates"]:
+        assert gate["says"] in page
     assert finance.get("/placement/quotes/987654").status_code == 404
 
 

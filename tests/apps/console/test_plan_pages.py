@@ -24,6 +24,7 @@ from tests.apps.planning.plan_scene import (
     reserved_pool,
     training,
 )
+from tests.rest import with_token
 
 pytestmark = pytest.mark.django_db
 
@@ -165,6 +166,9 @@ def test_the_band_is_on_the_page_and_says_what_it_is_of(finn: Client) -> None:
     assert "$5.43k to $16.2k in eight of ten cases" in text
     assert "was not measured on this history yet" in text
     assert "the band holds eight of ten scenarios" in text
+    gates = with_token("read").get(f"plans/{plan_id}").json()["gates"]
+    assert [gate["name"] for gate in gates][-3:] == ["capacity", "history", "parts"]
+    assert all(gate["says"] in text for gate in gates)
     weeks = list(
         csv.DictReader(io.StringIO(finn.get(f"/plans/{plan_id}/weeks.csv").content.decode()))
     )

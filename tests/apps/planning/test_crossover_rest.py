@@ -112,6 +112,7 @@ def test_a_scenario_is_answered_at_once_and_nothing_is_kept(team) -> None:
     told = answer.json()
     assert (told["draws"], told["on"]) == (200, "2026-03-03")
     assert told["break_even"]["durable_million_tokens"] > 0
+    assert {gate["name"]: gate["is_passed"] for gate in told["gates"]}["parts"] is True
     assert told["uncertainty"]["savings"]["p10"] < told["uncertainty"]["savings"]["p90"]
     assert KeptScenario.objects.count() == before
 

@@ -7,6 +7,7 @@ from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.console.kit.frame import EmptyState, Link
+from apps.console.kit.gates import gate_list
 from apps.console.kit.page import ConsolePage, Section, SideBySide, SwappedPart, shown
 from apps.console.kit.request import EVERYONE, Context, found_or_404
 from apps.console.kit.table import TableSection
@@ -190,7 +191,7 @@ def _part_csv(fact: KeptScenarioFact, part: str) -> str:
 
 def _parts(fact: KeptScenarioFact, found: LookedAtRun, context: Context) -> list[Section]:
     """The tables of the answer, those of OPTIONAL where there are some."""
-    sections: list[Section] = []
+    sections: list[Section] = [*filter(None, [gate_list(found.answer.gates)])]
     for name, part in list(PARTS.items())[1:]:
         table, rows = part(found, fact)
         if name == "tornado" and rows:

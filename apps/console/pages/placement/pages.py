@@ -10,6 +10,7 @@ from django.urls import path, reverse
 from apps.accounts.queries.paging import PageAsked
 from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
 from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.gates import gate_list
 from apps.console.kit.page import ConsolePage, FactList, SideBySide, SwappedPart, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.pages.placement import words
@@ -18,6 +19,7 @@ from apps.console.pages.placement.tabs import placement_tabs
 from apps.console.pages.placement.trying import JobForm, number_of, tried_job
 from apps.economics.hours import HOUR
 from apps.placement.queries.book import newest_book
+from apps.placement.queries.quote_gates import gates_of_answer
 from apps.placement.queries.quotes import QuoteFact, calibration, quote_if_kept, quote_page
 from apps.show.amounts import counted, per_cent
 from apps.show.finish_costs import FinishPoint, finish_costs
@@ -64,7 +66,12 @@ def placement_page(context: Context) -> ConsolePage:
                 (SwappedPart("picture-part", tuple(filter(None, (picture, offers)))), asked_form),
                 css="cols",
             ),
-            SwappedPart("answer-part", (FactList(_reasons_of(rows)),)),
+            SwappedPart(
+                "answer-part",
+                tuple(
+                    filter(None, (FactList(_reasons_of(rows)), gate_list(gates_of_answer(answer))))
+                ),
+            ),
         ),
         **about,
     )
@@ -129,6 +136,7 @@ def one_quote_page(context: Context, quote_id: int) -> ConsolePage:
             picture,
             OFFERS.section(rows, context, csv_href=csv_href),
             FactList(_reasons_of(rows)),
+            gate_list(gates_of_answer(fact.answer)),
             FactList(_quote_facts(fact, context)),
         ),
     )

@@ -8,6 +8,7 @@ from django.urls import path, reverse
 
 from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
 from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.gates import gate_list
 from apps.console.kit.page import ConsolePage, FactList, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.pages.people.trail import CHANGES, FIELDS
@@ -75,6 +76,7 @@ def plan_page(context: Context, plan_id: int) -> ConsolePage:
                     ("Owned or reserved", words.committed_words(outcome)),
                 ]
             ),
+            gate_list(outcome.gates),
             _chart(outcome),
             ITEMS.section(
                 _listed_items(outcome), context, csv_href=reverse("plan-items-csv", args=[plan.id])

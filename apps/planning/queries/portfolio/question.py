@@ -15,9 +15,8 @@ from apps.economics.portfolio.names import (
     MOST_TERM_MONTHS,
     MOST_VALUES,
 )
-from apps.planning.queries.headroom import headroom_policies
 from apps.planning.queries.history import HISTORY, SeriesHistory
-from apps.planning.queries.job_waits import hour_cost
+from apps.planning.queries.job_waits import waiting_price
 from apps.planning.queries.portfolio.bought import (
     MICROS,
     BoughtMonths,
@@ -87,11 +86,11 @@ def ledger_question(histories: Mapping[SeriesKey, SeriesHistory], at: datetime) 
     plans = [plan for plan in owned_plans() if plan.holds(at)]
     bought = bought_months(families, _families_of_commitments(known), at, ours.zone)
     tolerant = tolerant_shares(families, at - HISTORY, at)
-    rooms, waits = RoomAhead(at), waiting_prices(families)
+    rooms = RoomAhead(at)
     tables = [
         _family_table(each, known, tolerant[each.name], histories)
         | _room_of(each, rooms, at)
-        | waits.get(each.name, {})
+        | _waiting_cost(each)
         for each in families
     ]
     offers = named_once(offer_tables(facts, plans, known))
@@ -168,15 +167,10 @@ def _room_of(family: PoolFamily, rooms: RoomAhead, at: datetime) -> dict[str, An
     return {"room": [round(fmean(month), 3) for month in months]} if months else {}
 
 
-def waiting_prices(families: Sequence[PoolFamily]) -> dict[str, dict[str, float]]:
-    """As `waiting_cost`, by family: the least that a policy of headroom says of a GPU that one of its pools lacks for an hour."""
-    policies, found = headroom_policies(), {}
-    for family in families:
-        costs = [hour_cost(policies, pool.id, None) for pool in family.pools]
-        known = [float(cost) / MICROS for cost in costs if cost is not None]
-        if known:
-            found[family.name] = {"waiting_cost": min(known)}
-    return found
+def _waiting_cost(family: PoolFamily) -> dict[str, float]:
+    """As `waiting_cost`: what a policy of headroom says of a GPU that a pool lacks for an hour; nothing where none does."""
+    price = waiting_price([pool.id for pool in family.pools])
+    return {} if price is None else {"waiting_cost": price / MICROS}
 
 
 def _notes(known: KnownCapacity, tolerant: Mapping[str, float | None]) -> list[str]:

@@ -1,0 +1,74 @@
+"""What a what-if plan is held against before anybody acts on it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from apps.economics.gates import Gate, GateName, capacity_gate, history_gate, parts_gate
+from apps.economics.planned_work import Floats
+
+OF_FORECAST = (GateName.BASELINE, GateName.COVERAGE)
+NO_FORECAST = "there is no forecast of its place, which would be tried on what came"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanGrounds:
+    """What a plan stands on: its forecast's own gates and days of history, None without a forecast.
+
+    By day `wanted` are GPU-hours in the middle of the scenarios (None: not known), `there` those that can be held (empty: nothing
+    bounds them) and `hours` how long it is. `waiting_price` is of a GPU-hour that is waited for, None where nobody said.
+    `whole` is the plan's total, `parts` those of its weeks.
+    """
+
+    forecast: tuple[Gate, ...] | None
+    history_days: float | None
+    wanted: Floats | None
+    there: Floats
+    hours: Floats
+    waiting_price: float | None
+    whole: float
+    parts: Sequence[float]
+
+
+def plan_gates(grounds: PlanGrounds) -> tuple[Gate, ...]:
+    """Its forecast's baseline and intervals, what is there, its history for so many days, and its weeks beside the whole."""
+    by_name = {gate.name: gate for gate in grounds.forecast or ()}
+    why = NO_FORECAST if grounds.forecast is None else "its forecast was not tried on what came"
+    own = tuple(by_name.get(name, Gate(name, None, why)) for name in OF_FORECAST)
+    return (*own, _room_gate(grounds), _history_gate(grounds), _parts_gate(grounds))
+
+
+def _room_gate(grounds: PlanGrounds) -> Gate:
+    """On the day on which most is beyond what is there."""
+    wanted, there = grounds.wanted, grounds.there
+    if wanted is None:
+        return Gate(GateName.CAPACITY, None, "what would be asked for is not known")
+    if not len(there):
+        return capacity_gate(0.0, None, "GPUs", "")
+    beyond = np.maximum(wanted - there, 0.0)
+    day = int(np.argmax(wanted - there))
+    gpu_hours = float(beyond.sum())
+    price = grounds.waiting_price
+    priced = (
+        "nobody said what waiting costs" if price is None else f"priced at {gpu_hours * price:,.0f}"
+    )
+    fallback = f"what is there; {gpu_hours:,.0f} GPU-hours beyond it wait, {priced}"
+    most, ceiling = (float(each[day] / grounds.hours[day]) for each in (wanted, there))
+    return capacity_gate(most, ceiling, "GPUs in the mean of a day", fallback)
+
+
+def _history_gate(grounds: PlanGrounds) -> Gate:
+    if grounds.history_days is None:
+        return Gate(GateName.HISTORY, None, NO_FORECAST)
+    gate = history_gate(grounds.history_days, float(grounds.hours.sum()) / 24)
+    if gate.is_passed:
+        return gate
+    return replace(gate, fallback="its first weeks alone are borne by it")
+
+
+def _parts_gate(grounds: PlanGrounds) -> Gate:
+    gate = parts_gate(grounds.whole, grounds.parts)
+    if gate.is_passed is not False:
+        return gate
+    return replace(gate, fallback="the whole, which is of paths and no sum of its weeks")

@@ -1,5 +1,6 @@
 """The demo of all its weeks, served: it adds up, agents go on sending, and every page has something."""
 
+import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -33,6 +34,13 @@ with connection.cursor() as cursor:
     (seconds,) = cursor.fetchone()
     cursor.execute("SELECT count(*) FROM ledger_charge WHERE corrects_id IS NOT NULL")
     print(json.dumps({"seconds": seconds, "corrections": cursor.fetchone()[0]}))
+"""
+OUTCOMES = """
+import json
+from apps.review.models import Recommendation, SavingMeasurement
+done = Recommendation.objects.exclude(done_at=None).order_by("state")
+newest = SavingMeasurement.objects.filter(recommendation__state="done").order_by("week").last()
+print(json.dumps({"states": [row.state for row in done], "status": newest.status, "why": newest.why}))
 """
 STAYS_BARE = {
     "/search": "nothing is asked for yet",
@@ -147,6 +155,32 @@ def test_thirteen_weeks_add_up_months_are_closed_and_agents_go_on_sending(
     told = last_line(manage(filled.home, "shell", "--no-imports", "-c", TOLD))
     assert told["seconds"] < 300
     assert told["corrections"]
+
+
+def test_one_saving_is_verified_one_failed_and_one_cannot_be_told_yet(filled: Installation) -> None:
+    found = last_line(manage(filled.home, "shell", "--no-imports", "-c", OUTCOMES))
+    assert found["states"] == ["done", "failed", "verified"]
+    assert found["status"] == "unknown"
+    assert found["why"], "what it would take"
+
+
+@pytest.mark.parametrize("weeks_ago", [2, 3, 4])
+def test_a_review_made_again_now_is_the_one_of_its_moment(
+    filled: Installation, weeks_ago: int
+) -> None:
+    monday = datetime.now(UTC).date() - timedelta(days=datetime.now(UTC).weekday())
+    year, number, _ = (monday - timedelta(weeks=weeks_ago)).isocalendar()
+    asked = ("weekly_review", "--week", f"{year}-W{number:02}", "--json")
+    first = json.loads(manage(filled.home, *asked).stdout)
+    again = json.loads(manage(filled.home, *asked, "--again", "made once more").stdout)
+    assert again["edition"] == first["edition"] + 1
+    of_its_making = {"made_at", "earlier"}
+    moved = {
+        name
+        for name, value in first["content"].items()
+        if name not in of_its_making and again["content"][name] != value
+    }
+    assert moved == set() or again["content"]["earlier"]["restated"], moved
 
 
 @pytest.mark.parametrize("service", ["chat-serving", "search-serving"])

@@ -4,9 +4,9 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from apps.accounts.queries import Viewer, organisation, person_of_address, viewer_of_user
-from apps.economics.hours import HOUR
 from apps.ledger.queries.calendar import local_day
 from apps.review import actions as review
+from apps.review.queries.weekly.moment import review_moment
 from apps.review.queries.weekly.weeks import ReviewWeek, last_week
 from apps.workloads.actions.returns import NewScore, NewValue, state_score, state_value
 from controlplane.demo.company import Company
@@ -14,8 +14,6 @@ from controlplane.demo.database import MANAGES, SIGN_IN
 
 REVIEWED = 5
 """Weeks, the last of them the one that is over."""
-MADE_AFTER = 9 * HOUR
-"""The midnight that ends a week."""
 WORTH = (
     ("Language models", "pretrain-7b", "million_tokens", "0.20", "0.35", "what the tokens would cost to rent"),
     ("Language models", "llama-sft", "week", "2600", "5200", "two customers wait for the fine-tune"),
@@ -62,8 +60,7 @@ def review_weeks(company: Company) -> None:
     zone = organisation().zone
     weeks = _reviewed_weeks(company)
     for week in weeks:
-        made_at = min(week.window(zone).ends_at + MADE_AFTER, company.week.at)
-        review.make_review(week=week, at=made_at)
+        review.make_review(week=week, at=review_moment(week, zone, company.week.at))
     if weeks:
         platform = viewer_of_user(person_of_address(MANAGES) or 0)
         finance = viewer_of_user(person_of_address(SIGN_IN) or 0)

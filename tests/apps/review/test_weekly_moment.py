@@ -148,6 +148,18 @@ def test_a_review_made_again_weeks_later_says_what_the_first_said(company: Compa
         assert "same figures" in " ".join(edition_words(again))
 
 
+def test_a_further_edition_is_of_the_moment_of_the_first(company: Company) -> None:
+    """Also where the week's recommendations were late, and looked for after it was made by hand."""
+    soon = END + timedelta(hours=1)
+    actions.make_review(week=WEEK, at=soon)
+    kept = newest_review(WEEK.name)
+    assert kept is not None
+    assert kept.content.recommendations.recommendations == ()
+    again = make_content(WEEK, LATER)
+    assert again.stands_at == kept.content.stands_at == soon.isoformat()
+    assert beside_its_making(again) == beside_its_making(kept.content)
+
+
 def test_one_that_is_first_made_weeks_later_is_of_its_week_too(company: Company) -> None:
     """What the history does not keep it says as known later, and says so; all else is of its moment."""
     at_once = make_content(WEEK, MONDAY)

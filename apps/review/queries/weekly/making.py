@@ -49,7 +49,8 @@ def make_content(week: ReviewWeek, at: datetime) -> WeeklyContent:
     """
     with reading_once():
         zone = organisation().zone
-        stands_at, earlier = review_moment(week, zone, at), newest_review(week.name)
+        earlier = newest_review(week.name)
+        stands_at = review_moment(week, zone, at, earlier)
         read = read_week(week, stands_at)
         content = _costs_content(read, at, reviewed_teams(read))
         content = _with_sections(content, read, stands_at)

@@ -7,17 +7,23 @@ from django.conf import settings
 
 from apps.placement.queries.moves.work import first_day_of_week
 from apps.review.queries.recommendations import recommendation_look_of
+from apps.review.queries.weekly.kept import KeptReview
 from apps.review.queries.weekly.weeks import ReviewWeek
 
 LOOKS_WAITED_FOR = timedelta(days=1)
 """A review waits so long for the recommendations of the week that has just begun."""
 
 
-def review_moment(week: ReviewWeek, zone: str, at: datetime) -> datetime:
+def review_moment(
+    week: ReviewWeek, zone: str, at: datetime, kept: KeptReview | None = None
+) -> datetime:
     """When the week's review falls due, on its Monday, or its recommendations were looked for that day; `at` where that is earlier.
 
-    One that is made weeks later is of this moment too: it says what the first would have said.
+    One that is made weeks later is of this moment too: it says what the first would have said. Where one is `kept`, its
+    moment is that of every further edition, also where the week's recommendations came after it.
     """
+    if kept is not None and kept.content.stands_at:
+        return datetime.fromisoformat(kept.content.stands_at).astimezone(at.tzinfo)
     ends_at = week.window(zone).ends_at
     due = datetime.combine(week.end_day, time(settings.REVIEW_HOUR), ZoneInfo(zone))
     look = recommendation_look_of(first_day_of_week(week.end_day))

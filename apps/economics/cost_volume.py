@@ -7,14 +7,16 @@ from math import inf, log, sqrt
 from statistics import NormalDist, fmean
 
 from apps.economics.changes import WEEK
-from apps.economics.step_effect import HIGH
+from apps.economics.step_effect import HIGH, SeriesPoint, step_effect
 
 FOLLOWS_FROM = 0.95
 """Cost that surely moves by less than this share of what work moves by does not follow it."""
-KNOWN_WITHIN, SAME_VOLUME = 0.25, 0.1
-"""Of the share of the cost that moves with work; of the logarithm of work."""
+KNOWN_WITHIN = 0.25
+"""Of the share of the cost that moves with work."""
 SURE_WITHIN, FAR_VOLUME = 0.05, 2.0
 """Work that doubled or halved lies outside of what the days before can say, unless cost follows it as surely as this."""
+FEWEST_POINTS = 3
+"""Days with work, beyond which a step of it can be fitted."""
 LEAST_SPREAD = 1e-6
 """Of the logarithm of a day's work: less is work that stood still."""
 
@@ -36,9 +38,24 @@ def mean_work(days: Sequence[CostDay]) -> float:
 
 def is_beyond(moved: float, share: float, error: float) -> bool:
     """Whether work moved by a factor for which the days before do not say what it would have cost."""
-    if max(moved, 1 / moved) > FAR_VOLUME:
-        return abs(share - 1) + error > SURE_WITHIN
-    return error > KNOWN_WITHIN and abs(log(moved)) > SAME_VOLUME
+    return max(moved, 1 / moved) > FAR_VOLUME and abs(share - 1) + error > SURE_WITHIN
+
+
+def standing_share(share: float, error: float, days: int) -> float:
+    """The most of a cost that may stand whatever the work does: 1 − the 5th percentile of what follows it, of so many days."""
+    return 1 - min(1.0, max(0.0, share - high_quantile(days - 2) * error))
+
+
+def volume_step(days: Sequence[CostDay], first: int, memory: float) -> float:
+    """The logarithm by which work moved at the change, beside its own trend and weekdays, for noise of such a memory.
+
+    It is fitted as the cost of a unit is: where cost does not move with the work, that steps by just as much the other way.
+    There is work on both sides; 0 where on too few days.
+    """
+    points = [SeriesPoint(day.day, log(day.work)) for day in days if day.work > 0]
+    if len(points) <= FEWEST_POINTS:
+        return 0.0
+    return step_effect(points, first, memory=memory).effect
 
 
 def following_share(before: Sequence[CostDay]) -> tuple[float, float]:

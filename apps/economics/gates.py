@@ -24,6 +24,7 @@ class GateName(StrEnum):
     PARTS = "parts"
     PRE_TREND = "pre_trend"
     PLACEBO = "placebo"
+    CONTROL = "control"
 
 
 @dataclass(frozen=True, slots=True)

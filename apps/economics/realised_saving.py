@@ -20,11 +20,13 @@ from apps.economics.cost_volume import (
     mean_work,
     per_day,
     per_unit,
+    standing_share,
+    volume_step,
 )
 from apps.economics.gates import Gate, failed_gates
 from apps.economics.hours import DAY_HOURS
 from apps.economics.moves.saving import MONTH_HOURS, SavingRange
-from apps.economics.saving_gates import gated_step
+from apps.economics.saving_gates import control_gate, gated_step
 from apps.economics.step_effect import HIGH, SeriesPoint, StepEffect, step_effect, step_error
 
 BEFORE_DAYS, WINDOW_DAYS = 84, 28
@@ -38,8 +40,13 @@ LEAST_PART = 0.5
 """Of the low end of what was promised, for the work that was done since: less is no success."""
 LEAST_INDEX = 0.1
 """Of the mean of its span: where a day costs less, amounts are held against each other, and not their logarithms."""
+VOID_SHARE = 0.5
+"""Of what was measured or promised, whichever is more: where a gate that failed leaves more open, nothing can be told."""
 FEWEST_TWIN = 28
 """Days on both sides together that a twin needs in common with what was changed."""
+NOTHING_TO_SAVE = (
+    "the work since would have cost nothing, so there is nothing that could have been saved"
+)
 
 
 class SavingMethod(StrEnum):
@@ -83,6 +90,7 @@ class RealisedSaving:
     `following` is the share of the cost before that moves with the work: 1 is a cost per unit, 0 one that stands.
     `before_micros` is what a day cost before, on average. `step` is what the cost moved by at the change, beside its own
     trend: a logarithm, or where `is_amount` a part of `before_micros`. `doubt` is how much of `micros` gates that failed leave open.
+    `volume` is what of the step (in its unit) the work may have moved, of a cost that may not follow it: it is in the ends.
     """
 
     days: int
@@ -98,6 +106,7 @@ class RealisedSaving:
     method: SavingMethod
     gates: tuple[Gate, ...]
     doubt: float
+    volume: float
     seen: tuple[int, ...]
     first: int
 
@@ -135,8 +144,13 @@ class RealisedSaving:
             *range(self.first, self.first + days),
         )
         error = step_error(days_seen, self.first, memory=self.step.memory, noise=self.step.noise)
-        reach = NormalDist().inv_cdf(HIGH) * error * looks_factor(days)
+        reach = (NormalDist().inv_cdf(HIGH) * error + self.volume) * looks_factor(days)
         return reach if self.is_amount else 1 - exp(-reach)
+
+    def is_void(self, promise: SavingRange) -> bool:
+        """Whether a gate failed that leaves more open than VOID_SHARE of what was measured or promised."""
+        promised = promise.likely * self.work_ratio / self._a_month
+        return self.doubt > VOID_SHARE * max(abs(self.micros), promised)
 
     @property
     def _a_month(self) -> float:
@@ -151,8 +165,10 @@ def saving_since(
     log(cost ÷ what the work would have cost at the unit cost of before) = a + b·t + weekdays + d·1{t ≥ T} + e, with AR(1)
     noise: so a fall in volume saves nothing, nor does a trend that goes on. Only where the days before say surely that less
     than FOLLOWS_FROM of the cost moves with the work (machines that are held whatever comes), what it would have cost is the
-    weekday's mean + what more work costs by their slope. With a `twin` (work that was not touched, over the same days) the
-    logarithm is of the ratio to it. Where a day's cost is next to nothing, amounts stand in the place of logarithms.
+    weekday's mean + what more work costs by their slope. Else the interval also has what the step of the work at the change
+    comes to of the most of the cost that may stand. With a `twin` (work that was not touched, over the same days, and that did
+    not move at the change itself) the logarithm is of the ratio to it. Where a day's cost is next to nothing, amounts stand in
+    the place of logarithms. What the work would have cost is nothing at least.
     """
     refused = _why_unknown(before, after)
     if refused is not None:
@@ -160,8 +176,9 @@ def saving_since(
     share, error = following_share(before)
     if is_beyond(mean_work(after) / mean_work(before), share, error):
         return UnknownSaving.VOLUME_MOVED
-    is_known = error <= KNOWN_WITHIN
-    follows = not is_known or share + high_quantile(len(before) - 2) * error >= FOLLOWS_FROM
+    standing = standing_share(share, error, len(before))
+    most = share + high_quantile(len(before) - 2) * error
+    follows = error > KNOWN_WITHIN or most >= FOLLOWS_FROM
     following = 1.0 if follows else max(0.0, share)
     as_before = per_unit(before) if follows else per_day(before, following)
     bend = 0.0
@@ -169,7 +186,8 @@ def saving_since(
         steeper = per_day(before, following + error)
         base = sum(map(as_before, after))
         bend = (sum(map(steeper, after)) - base) / base if base > 0 else inf
-    return _measured(before, after, twin, as_before, following, bend)
+    of = _CostModel(as_before, following, bend, standing if follows else 0.0)
+    return _measured(before, after, twin, of)
 
 
 def judge_saving(
@@ -178,12 +196,15 @@ def judge_saving(
     """What is said of a change made so many whole days ago.
 
     Verified: the interval lies above 0, and LEAST_PART of the promise's low end is reached, for the work that was done.
-    Failed: the interval lies below the promise's low end. Else it is not known: so where a gate failed, but of an effect beside which that is small. Before and after
-    FULL_DAYS the interval is widened (`looks_factor`), so that chance has about one try.
+    Failed: the interval lies below the promise's low end. Else it is not known: so where a gate failed, unless what that leaves
+    open is small beside what was measured or promised, and then the interval is widened by it. Before and after FULL_DAYS it is
+    widened too (`looks_factor`), so that chance has about one try.
     """
     if days_since < WINDOW_DAYS:
         return SavingStatus.TOO_EARLY
     if isinstance(measured, UnknownSaving) or measured.days < FEWEST_AFTER:
+        return SavingStatus.UNKNOWN
+    if measured.is_void(promise):
         return SavingStatus.UNKNOWN
     low, high = measured.widened(looks_factor(days_since))
     low, high = low - measured.doubt, high + measured.doubt
@@ -203,65 +224,104 @@ def looks_factor(days_since: int) -> float:
 
 def what_it_takes(measured: RealisedSaving, promise: SavingRange, *, days_since: int) -> str:
     """What it would take to tell, of one that cannot be told yet, in a sentence."""
-    failed = failed_gates(measured.gates)
-    if failed:
+    if measured.is_void(promise):
         return (
             "it takes work that was not touched to hold it against, or weeks before without such a move: "
-            + "; ".join(gate.says for gate in failed)
+            + "; ".join(gate.says for gate in failed_gates(measured.gates))
         )
-    share = max(measured.share_of(promise.likely * measured.work_ratio), 0.0)
+    promised = promise.likely * measured.work_ratio
+    if promised <= 0:
+        nothing = "nothing was promised" if promise.likely <= 0 else NOTHING_TO_SAVE
+        return f"no number of weeks would tell it: {nothing}"
+    share = measured.share_of(promised)
     for days in range(max(WINDOW_DAYS, days_since + WEEK), LONGEST_DAYS + 1, WEEK):
         if measured.told_with(days) <= share:
             weeks = (days - days_since + WEEK - 1) // WEEK
             more = "another week" if weeks == 1 else f"{weeks} more weeks"
             return f"it takes about {more} to tell {share:.0%} from nothing"
+    return f"no number of weeks would tell it: {_why_never(measured, share)}"
+
+
+def _why_never(measured: RealisedSaving, share: float) -> str:
+    """Why not even half a year tells a saving of so large a part of the cost, and what would."""
+    moved = measured.volume if measured.is_amount else 1 - exp(-measured.volume)
+    if moved >= share:
+        return (
+            f"the work moved at the change, and if the cost does not follow it, that alone comes to {min(1.0, moved):.0%};"
+            f" {share:.0%} was promised, and it takes weeks of before in which the work moved too"
+        )
     least = measured.told_with(LONGEST_DAYS)
+    shows = f"no saving below {least:.0%} shows" if least < 1 else "not even all of it shows"
     return (
-        f"more weeks would not tell it: the cost moves so much by itself that in {LONGEST_DAYS // WEEK} weeks no saving below"
-        f" {least:.0%} shows, and {share:.0%} was promised; it takes work that was not touched to hold it against"
+        f"the cost moves so much by itself that in {LONGEST_DAYS // WEEK} weeks {shows}, and {share:.0%} was promised;"
+        " it takes work that was not touched to hold it against"
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _CostModel:
+    """What a day's work would have cost, the share of the cost that moves with it, and by how much more it may be since.
+
+    `standing` is the most of a cost that may stand where it is taken to move with the work.
+    """
+
+    as_before: Callable[[CostDay], float]
+    following: float
+    bend: float
+    standing: float
+
+
 def _measured(
-    before: Sequence[CostDay],
-    after: Sequence[CostDay],
-    twin: Sequence[CostDay],
-    as_before: Callable[[CostDay], float],
-    following: float,
-    bend: float,
+    before: Sequence[CostDay], after: Sequence[CostDay], twin: Sequence[CostDay], of: _CostModel
 ) -> RealisedSaving:
     days, first = (*before, *after), after[0].day
     scale = fmean(day.micros for day in before)
-    is_amount = not (_is_even(before, as_before) and _is_even(after, as_before))
-    points = _points(days, as_before, scale if is_amount else None)
-    beside = [] if is_amount else _beside(points, twin, first)
+    is_amount = not (_is_even(before, of.as_before) and _is_even(after, of.as_before))
+    points = _points(days, of.as_before, scale if is_amount else None)
+    beside, control = _beside([] if is_amount else points, twin, first)
+    gates, doubt = _control_gates(control, first)
+    if doubt:
+        beside = []
     step = step_effect(beside or points, first)
     gated = gated_step(beside or points, first, step)
+    doubt = max(doubt, gated.doubt)
     actual = sum(day.micros for day in after)
-    reach = NormalDist().inv_cdf(HIGH) * bend
+    reach = NormalDist().inv_cdf(HIGH) * of.bend
+    volume = of.standing * volume_step(days, first, step.memory)
+    if is_amount:
+        volume *= fmean(map(of.as_before, after)) / scale
 
-    def saved(of: float) -> float:
-        return -of * scale * len(after) if is_amount else actual * (exp(min(-of, 500.0)) - 1)
+    def saved(effect: float) -> float:
+        if is_amount:
+            return max(-actual, -effect * scale * len(after))
+        return actual * (exp(min(-effect, 500.0)) - 1)
 
-    low = saved(step.effect + _together(step.high - step.effect, reach))
-    high = saved(step.effect - _together(step.effect - step.low, reach))
     return RealisedSaving(
         days=len(after),
         before_days=len(before),
         before_micros=scale,
         counterfactual_micros=actual + saved(step.effect),
         actual_micros=actual,
-        low=low,
-        high=high,
-        following=following,
+        low=saved(step.effect + _together(step.high - step.effect, reach) + max(0.0, volume)),
+        high=saved(step.effect - _together(step.effect - step.low, reach) + min(0.0, volume)),
+        following=of.following,
         step=step,
         is_amount=is_amount,
         method=SavingMethod.CONTROLLED if beside else SavingMethod.SERIES,
-        gates=gated.gates,
-        doubt=abs(saved(step.effect + gated.doubt) - saved(step.effect)) if gated.doubt else 0.0,
+        gates=(*gated.gates, *gates),
+        doubt=abs(saved(step.effect + doubt) - saved(step.effect)) if doubt else 0.0,
+        volume=abs(volume),
         seen=tuple(point.day for point in beside or points),
         first=first,
     )
+
+
+def _control_gates(control: Sequence[SeriesPoint], first: int) -> tuple[tuple[Gate, ...], float]:
+    """Of a control, where there is one: whether it stood still at the change, and by how much it did not."""
+    if not control:
+        return (), 0.0
+    gate, moved = control_gate(control, first)
+    return (gate,), moved
 
 
 def _together(reach: float, other: float) -> float:
@@ -293,23 +353,21 @@ def _points(
 
 def _beside(
     points: Sequence[SeriesPoint], twin: Sequence[CostDay], first: int
-) -> list[SeriesPoint]:
-    """Logarithms of the ratio to a twin on the days of both; none where they have too few in common, or it says nothing.
+) -> tuple[list[SeriesPoint], list[SeriesPoint]]:
+    """Logarithms of the ratio to a twin on the days of both, and the twin's; none where they have too few in common, or it says nothing.
 
     Whether it is the steadier way is asked of the days before alone, where nothing was done yet.
     """
     logs = {day.day: log(day.micros / day.work) for day in twin if day.micros > 0 and day.work > 0}
-    both = [
-        SeriesPoint(point.day, point.value - logs[point.day])
-        for point in points
-        if point.day in logs
-    ]
-    old = [point for point in both if point.day < first]
-    if len(both) < FEWEST_TWIN or not FEWEST_BEFORE <= len(old) < len(both) - WEEK:
-        return []
-    alone = [point for point in points if point.day in logs and point.day < first]
-    middle = old[len(old) // 2].day
-    return both if step_effect(old, middle).error < step_effect(alone, middle).error else []
+    alone = [point for point in points if point.day in logs]
+    control = [SeriesPoint(point.day, logs[point.day]) for point in alone]
+    both = [SeriesPoint(point.day, point.value - logs[point.day]) for point in alone]
+    old = sum(point.day < first for point in alone)
+    if len(both) < FEWEST_TWIN or not FEWEST_BEFORE <= old < len(both) - WEEK:
+        return [], []
+    middle = both[old // 2].day
+    is_steadier = step_effect(both[:old], middle).error < step_effect(alone[:old], middle).error
+    return (both, control) if is_steadier else ([], [])
 
 
 def _why_unknown(before: Sequence[CostDay], after: Sequence[CostDay]) -> UnknownSaving | None:

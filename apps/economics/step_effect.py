@@ -74,16 +74,24 @@ class _Fit:
 
 
 def step_effect(
-    points: Sequence[SeriesPoint], first: int, *, memory: float | None = None, weekly: bool = True
+    points: Sequence[SeriesPoint],
+    first: int,
+    *,
+    memory: float | None = None,
+    weekly: bool = True,
+    beside: int | None = None,
 ) -> StepEffect:
     """The step from day `first` on; `memory` where it is known, else all MEMORIES as likely as the series makes them.
 
-    `weekly` False: the points are no days of a week. Refuses ValueError of fewer than four points, or none on a side.
+    `weekly` False: the points are no days of a week. `beside`: the day of another step that there may be, which is fitted with
+    it. Refuses ValueError of fewer than four points, or none on a side.
     """
     before = sum(point.day < first for point in points)
     if not 0 < before < len(points) or len(points) <= 3:
         raise ValueError("a step has points before and since, four at least")
     rows = _design(points, first, is_weekly=weekly and _has_weeks(points, first))
+    if beside is not None:
+        rows = [[float(point.day >= beside), *row] for point, row in zip(points, rows, strict=True)]
     freedom = max(1, len(rows) - len(rows[0]) + 1)
     sums = _Products.of(points, rows)
     memories = MEMORIES if memory is None else (memory,)

@@ -14,6 +14,7 @@ NAMES = {
     GateName.PARTS: "Its parts",
     GateName.PRE_TREND: "Its trend before",
     GateName.PLACEBO: "A placebo at earlier dates",
+    GateName.CONTROL: "The work it is held against",
 }
 STATES = {True: "Passed", False: "Failed", None: "Not known"}
 

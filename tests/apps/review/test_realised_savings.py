@@ -122,27 +122,43 @@ def test_a_rate_that_fell_is_no_saving_of_what_changes_no_rate(subject: Planted)
     assert found.measured.saving.low < 0 < found.measured.saving.high
 
 
-def test_what_moved_all_work_alike_is_taken_off_by_a_twin(subject: Planted) -> None:
-    """Every request takes a quarter more GPU time since; beside that, the change saved a fifth."""
+def busier_day(day: date, effect: float, since: float = 1.0) -> PlantedDay:
+    """Days on which every request takes more or less GPU time, of all work alike; `since` times as much from the change on."""
+    found = noisy_day(day, 0.0)
+    shared = exp(Random(day.toordinal()).gauss(0, 0.2))  # noqa: S311 - a simulation
+    kept = since * (1 - effect) if day >= SINCE else 1
+    return replace(found, hours=found.hours * shared * kept)
 
-    def busier(day: date, effect: float) -> PlantedDay:
-        found = noisy_day(day, 0.0)
-        shared = exp(Random(day.toordinal()).gauss(0, 0.2)) * (1.25 if day >= SINCE else 1)  # noqa: S311
-        kept = 1 - effect if day >= SINCE else 1
-        return replace(found, hours=found.hours * shared * kept)
 
-    scene.plant_sums(subject, lambda day: busier(day, 0.2))
+def beside_ranking(subject: Planted, since: float) -> SavingMeasurementFact:
+    """What is measured of a change that saved a fifth, beside other work whose requests took `since` times as much then."""
+    scene.plant_sums(subject, lambda day: busier_day(day, 0.2))
     other_id = make_service(subject.team_id, name="ranking")
-    scene.plant_sums(replace(subject, workload_id=other_id), lambda day: busier(day, 0.0))
+    other = replace(subject, workload_id=other_id)
+    scene.plant_sums(other, lambda day: busier_day(day, 0.0, since))
     known = scene.done_one(subject, "starved_runs", spent_before(0.2))
     actions.measure_savings_if_due(at=JUDGED_AT)
     (found,) = measurements_of(known)
+    return found
+
+
+def test_what_moves_all_work_alike_is_taken_off_by_a_twin(subject: Planted) -> None:
+    """Requests take more GPU time on one day than on another, of all work alike; beside that, the change saved a fifth."""
+    found = beside_ranking(subject, 1.0)
     assert found.status == SavingStatus.VERIFIED
     assert found.measured is not None
     assert "beside ranking" in found.measured.counterfactual
     assert "with a control" in found.measured.method
     share = found.measured.saving.likely / found.measured.counterfactual_micros
     assert share == pytest.approx(0.2, abs=0.02)
+
+
+def test_a_twin_that_moved_at_the_change_is_left_and_said(subject: Planted) -> None:
+    found = beside_ranking(subject, 1.6)
+    assert found.status == SavingStatus.UNKNOWN
+    assert "work that was not touched moved at the change too" in found.why
+    assert found.measured is not None
+    assert "ranking" not in found.measured.counterfactual
 
 
 def test_what_cannot_be_told_yet_says_what_it_takes_and_is_looked_at_again(

@@ -21,6 +21,7 @@ from bench.forecast_series import BenchSet
 MONTH, FOUR_WEEKS = 28, 28
 TWO_WEEKS = 14 * DAY
 MADE_DAYS, MADE_FIRST = 70, 35 * DAY
+RARE_DAYS, RARE_SERIES = 140, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,28 @@ def intermittent_sets() -> dict[str, BenchSet]:
     }
 
 
+def rare_day_sets() -> dict[str, list[Floats]]:
+    """Made totals of days of which a good part has no demand: in every second week, one in ten, a week in four, fewer and fewer, more and more."""
+    draw = np.random.default_rng(8)
+    day = np.arange(RARE_DAYS)
+    chances: dict[str, Callable[[], NDArray[Any]]] = {
+        "second_week": lambda: day // 7 % 2 == 0,
+        "tenth": lambda: np.full(RARE_DAYS, 0.1),
+        "week_a_month": lambda: (day + draw.integers(0, 28)) % 28 < 7,
+        "dying_out": lambda: np.clip(1 - day / 90, 0, 1),
+        "starting": lambda: np.clip((day - 50) / 40, 0, 1),
+    }
+    return {
+        f"days_{name}": [
+            np.where(
+                draw.random(RARE_DAYS) < chance(), draw.integers(4, 12, RARE_DAYS), 0.0
+            ).astype(np.float64)
+            for _ in range(RARE_SERIES)
+        ]
+        for name, chance in chances.items()
+    }
+
+
 def _jobs(draw: np.random.Generator, hours: int) -> Floats:
     values = np.zeros(hours)
     for begin in np.flatnonzero(draw.random(hours) < 1 / 60):
@@ -68,6 +91,10 @@ def scored_totals(sets: Mapping[str, BenchSet], pool: ProcessPoolExecutor) -> di
         for name, of_set in sets.items()
     }
     found: dict[str, Any] = {}
+    of_days = {
+        name: [pool.submit(_months, series) for series in made]
+        for name, made in rare_day_sets().items()
+    }
     sure = 0
     for name, futures in asked.items():
         answers = [future.result() for future in futures]
@@ -76,6 +103,8 @@ def scored_totals(sets: Mapping[str, BenchSet], pool: ProcessPoolExecutor) -> di
             tried = [by_span[span] for by_span, _ in answers]
             if any(each.ours for each in tried):
                 found[f"{name}_{span}"] = _figures(tried)
+    for name, futures_of_months in of_days.items():
+        found[f"{name}_month"] = _figures([future.result() for future in futures_of_months])
     return {"totals": found, **_together(found), "hours_surely_nothing": sure}
 
 

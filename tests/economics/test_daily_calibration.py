@@ -36,7 +36,7 @@ def share_inside(values: np.ndarray, *, is_calibrated: bool) -> float:
 
 @pytest.mark.parametrize("kind", [wandering, growing])
 def test_more_of_what_came_lies_in_intervals_that_were_too_narrow_before(kind):
-    series = [kind(seed, 40 * 7 + 28) for seed in range(12)]
+    series = [kind(seed, 40 * 7 + 28) for seed in range(24)]
     before = np.mean([share_inside(values, is_calibrated=False) for values in series])
     after = np.mean([share_inside(values, is_calibrated=True) for values in series])
     assert before < after <= 0.9
@@ -53,7 +53,7 @@ def test_medians_stay_and_intervals_keep_to_their_bounds():
 
 def test_with_little_history_nothing_says_how_wide_they_should_be():
     values = wandering(1, 56 + 3 * 7)
-    np.testing.assert_array_equal(spread_factors(trial_scores(values), len(values)), np.ones(4))
+    np.testing.assert_array_equal(spread_factors(trial_scores(values), len(values)), np.ones(6))
     np.testing.assert_array_equal(
         calibrated_scenarios(values, 30).totals, daily_scenarios(values, 30).totals
     )
@@ -72,9 +72,9 @@ def test_a_factor_is_of_what_was_followed_by_then_and_later_days_take_the_one_be
 
 
 def test_scores_are_shares_of_the_interval_and_far_ones_are_believed_in_part():
-    scores = {7 * week: np.full(84, 9.0) for week in range(8, 40)}
+    scores = {7 * week: np.full(86, 9.0) for week in range(8, 40)}
     np.testing.assert_allclose(spread_factors(scores, 400), WIDEST ** (13 / 19))
-    scores = {7 * week: np.full(84, 0.0) for week in range(8, 40)}
+    scores = {7 * week: np.full(86, 0.0) for week in range(8, 40)}
     np.testing.assert_allclose(spread_factors(scores, 400), NARROWEST ** (13 / 19))
-    scores = {7 * week: np.full(84, NAN) for week in range(8, 40)}
-    np.testing.assert_array_equal(spread_factors(scores, 400), np.ones(4))
+    scores = {7 * week: np.full(86, NAN) for week in range(8, 40)}
+    np.testing.assert_array_equal(spread_factors(scores, 400), np.ones(6))

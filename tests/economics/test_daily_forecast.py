@@ -146,3 +146,41 @@ def test_a_step_of_three_days_is_half_forgotten_and_one_of_three_weeks_stands() 
 def test_where_nothing_is_known_before_the_last_week_its_level_is_that_of_its_days() -> None:
     values = np.concatenate([noisy(28), np.full(35, np.nan), 3 * noisy(7)])
     assert daily_scenarios(values, 28).points.mean() == pytest.approx(300, rel=0.1)
+
+
+def test_where_nothing_ever_was_nothing_comes() -> None:
+    made = daily_scenarios(np.zeros(60), 30)
+    assert (made.totals == 0).all()
+    assert (made.quantiles == 0).all()
+
+
+def test_weeks_apart_say_how_much_and_nothing_of_how_it_grows() -> None:
+    values = noisy(84)
+    values[np.arange(84) // 7 % 2 == 0] = np.nan
+    made = daily_scenarios(values, 28)
+    assert made.points.mean() == pytest.approx(100, rel=0.1)
+
+
+def test_a_weekday_that_nobody_knows_is_an_ordinary_day() -> None:
+    values = noisy(84)
+    values[6::7] = np.nan
+    made = daily_scenarios(values, 14)
+    assert made.points[6] == pytest.approx(made.points[:6].mean(), rel=0.15)
+
+
+def test_noise_of_single_weeks_is_no_trend_and_a_month_is_as_months_were() -> None:
+    missed, of_last_week = [], []
+    for seed in range(12):
+        draw = np.random.default_rng(seed)
+        values = noisy(112, seed) * np.repeat(np.exp(draw.normal(0, 0.15, 16)), 7)
+        came = values[84:].sum()
+        month = daily_scenarios(values[:84], 28).sums(np.array([28])).mean()
+        missed.append(abs(month - came))
+        of_last_week.append(abs(4 * values[77:84].sum() - came))
+    assert np.mean(missed) < 0.85 * np.mean(of_last_week)
+
+
+def test_one_week_that_stood_out_is_in_no_level() -> None:
+    values = noisy(84, seed=1)
+    values[63:65] *= 10
+    assert np.median(daily_scenarios(values, 28).points) == pytest.approx(110, rel=0.2)

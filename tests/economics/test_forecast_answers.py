@@ -9,8 +9,10 @@ from apps.economics.forecast.answers import (
     AnsweredForecast,
     covering,
     held_against_baselines,
+    middles_gate,
+    rare_gate,
     reaches_of,
-    totals_gates,
+    totals_gate,
     with_baseline,
 )
 from apps.economics.forecast.backtest import ForecastScores
@@ -103,15 +105,47 @@ def totals(days: int, came: float) -> tuple[DayTotals, TotalsAhead]:
 
 def test_totals_are_held_against_their_own_intervals_and_the_sum_of_middles_beside_them() -> None:
     hours: Floats = np.zeros(14 * 24)
-    covered, parts = totals_gates(*totals(14, 9.0), hours, hours + 10 / 24)
+    covered, wider = totals_gate(*totals(14, 10.2))
     assert covered.says.startswith("totals of 7 days: 100 %")
+    assert wider < 1, "all of them lay well inside"
+    parts = middles_gate(14, hours, hours + 10 / 24)
     assert (parts.is_passed, parts.fallback != "") == (False, True)
     assert "in 7 days the middles of its hours come to 0, whole paths to 70" in parts.says
-    known, sums = totals(1, np.nan)
-    covered, parts = totals_gates(known, sums, hours[:24] + 10 / 24, hours[:24] + 10 / 24)
-    assert covered.is_passed is None
+    covered, wider = totals_gate(*totals(1, np.nan))
+    assert (covered.is_passed, wider) == (None, 1.0)
+    parts = middles_gate(1, hours[:24] + 10 / 24, hours[:24] + 10 / 24)
     assert (parts.is_passed, parts.fallback) == (True, "")
     assert "in a day" in parts.says
+
+
+def test_totals_that_lay_outside_make_their_intervals_as_wide_as_they_missed() -> None:
+    covered, wider = totals_gate(*totals(14, 18.0))
+    assert wider == pytest.approx(8 / 4), "each was 8 of 10 above what was expected, the interval 4"
+    assert covered.is_passed is not None
+    assert "2 times as wide: 100 % lay in those" in covered.says
+    covered, wider = totals_gate(*totals(14, 10.0))
+    assert (covered.is_passed, wider) == (True, 1.0), "all that came was as forecast"
+    flat, sums = totals(14, 18.0)
+    sums.quantiles[-1] = sums.expected[-1]
+    covered, wider = totals_gate(flat, sums)
+    assert (covered.is_passed, wider) == (False, 1.0), "of no width there is no wider one"
+
+
+def test_an_interval_of_a_rare_day_may_hold_nearly_all_that_comes_and_not_too_little() -> None:
+    assert rare_gate(scores(coverage=0.99)).is_passed is True
+    assert "a day without demand and a busy one" in rare_gate(scores(coverage=0.99)).says
+    assert rare_gate(scores(coverage=0.4)).is_passed is False
+    assert rare_gate(scores(coverage=0.8)).is_passed is True
+    assert rare_gate(scores(coverage=nan)).is_passed is None
+
+
+def test_where_nothing_has_a_scale_plain_errors_tell_methods_apart() -> None:
+    stood = ForecastScores(
+        20, {"runrate": nan, "naive": nan}, 0.8, 0.1, {"runrate": 5.0, "naive": 2.0}
+    )
+    gate = held_against_baselines(stood, "24 hours")
+    assert (gate.is_passed, gate.fallback) == (False, "naive")
+    assert "5 beside 2 of naive" in gate.says
 
 
 def test_a_spread_grows_with_how_far_ahead_and_beyond_the_end_as_before() -> None:

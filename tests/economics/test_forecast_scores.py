@@ -5,6 +5,7 @@ from math import isnan
 import numpy as np
 import pytest
 
+from apps.economics.forecast.backtest import mean_errors
 from apps.economics.forecast.scores import (
     adapted_miss_rate,
     conformal_rank,
@@ -64,3 +65,8 @@ def test_miss_rates_follow_what_was_missed():
         rate = adapted_miss_rate(rate, floats(missed), floats(0.2), step=0.05)
         path.append(round(float(rate[0]), 4))
     assert path == [0.16, 0.17, 0.18, 0.14, 0.14]
+
+
+def test_plain_errors_are_of_what_came_and_of_nothing_there_are_none():
+    assert mean_errors(floats(4, NAN), {"naive": floats(5, 5)}) == {"naive": 1.0}
+    assert mean_errors(floats(NAN), {"naive": floats(5)}) == {}

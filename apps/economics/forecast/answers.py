@@ -10,6 +10,7 @@ import numpy as np
 from apps.economics.forecast.backtest import ForecastScores
 from apps.economics.forecast.day_totals import WEEK_DAYS, DayTotals
 from apps.economics.forecast.names import RUNRATE
+from apps.economics.forecast.paths import WIDEST as MOST_WIDER
 from apps.economics.forecast.paths import TotalsAhead
 from apps.economics.forecast.scores import DAY, Floats
 from apps.economics.gates import (
@@ -47,13 +48,18 @@ class AnsweredForecast:
 
 
 def held_against_baselines(scores: ForecastScores, ahead: str, least: int = LEAST_ORIGINS) -> Gate:
-    """Whether the method missed by no more than its best baseline in its own back-test, so far ahead."""
-    mase = {name: score for name, score in scores.mase.items() if not isnan(score)}
-    ours = mase.pop(RUNRATE, None)
+    """Whether the method missed by no more than its best baseline in its own back-test, so far ahead.
+
+    Where history never moved, so that nothing has a scale, by plain errors.
+    """
+    errors = {name: score for name, score in scores.mase.items() if not isnan(score)}
+    if RUNRATE not in errors:
+        errors = dict(scores.mae)
+    ours = errors.pop(RUNRATE, None)
     if ours is not None and scores.origins < least:
         few = f"{scores.origins} forecasts were followed, {least} are the least"
         return Gate(GateName.BASELINE, None, f"{ahead} ahead: {few}")
-    gate = baseline_gate(ours, mase)
+    gate = baseline_gate(ours, errors)
     return replace(gate, says=f"{ahead} ahead: {gate.says}")
 
 
@@ -93,14 +99,18 @@ def covering(
         return replace(answer, gates=(*answer.gates, gate))
     if known[-1] == 0:
         return replace(answer, gates=(*answer.gates, CAME_AS_FORECAST))
-    asked = known[min(len(known) - 1, int(NOMINAL * len(known)))]
-    factor = min(max(asked, NARROWEST), WIDEST)
-    covered = sum(each <= factor for each in known) / len(known)
-    how = "wide" if factor >= 1 else "wide, which is enough"
-    says = f"{gate.says}; they are {factor:.2g} times as {how}: {covered * 100:.0f} % lay in those"
-    after = Gate(GateName.COVERAGE, COVERED[0] <= covered <= COVERED[1], says)
+    after, factor = _stretched(gate, known)
     stretched = answer.points + factor * (answer.quantiles - answer.points)
     return replace(answer, quantiles=stretched, gates=(*answer.gates, after))
+
+
+def rare_gate(scores: ForecastScores) -> Gate:
+    """The same of days that come rarely, whose intervals hold both none and a busy day, and nearly all that comes."""
+    gate = coverage_gate(None if isnan(scores.coverage_80) else scores.coverage_80)
+    if gate.is_passed is False and scores.coverage_80 > COVERED[1]:
+        says = f"{gate.says}, which hold a day without demand and a busy one"
+        return replace(gate, is_passed=True, says=says)
+    return gate
 
 
 def reaches_of(actual: Floats, points: Floats, quantiles: Floats) -> Floats:
@@ -118,29 +128,56 @@ def reaches_of(actual: Floats, points: Floats, quantiles: Floats) -> Floats:
     return np.where(unknown, np.nan, np.where(beyond, WIDEST * 2, reaches))
 
 
-def totals_gates(
-    days: DayTotals, sums: TotalsAhead, points: Floats, expected: Floats
-) -> tuple[Gate, ...]:
-    """Whether totals came to lie in their intervals, and what the middles of steps come to beside the total."""
+def totals_gate(days: DayTotals, sums: TotalsAhead) -> tuple[Gate, float]:
+    """Whether totals came to lie in their intervals, and how many times as wide they have to be so that they do."""
     ahead = min(WEEK_DAYS, days.came.shape[1])
     came = days.came.cumsum(axis=1)[-JUDGED_TOTALS:, ahead - 1]
-    low, high = (sums.quantiles[-JUDGED_TOTALS:, level, ahead - 1] for level in (0, -1))
-    known = ~np.isnan(came) & ~np.isnan(low)
-    inside = (came >= low - ROUNDING * np.abs(low)) & (came <= high + ROUNDING * np.abs(high))
-    covered = float(inside[known].mean()) if known.any() else None
-    total = coverage_gate(covered)
-    missed = np.abs(came - sums.expected[-JUDGED_TOTALS:, ahead - 1])
-    if known.any() and (missed[known] <= AS_FORECAST * np.abs(came[known])).all():
-        total = CAME_AS_FORECAST
+    expected = sums.expected[-JUDGED_TOTALS:, ahead - 1]
+    quantiles = np.moveaxis(sums.quantiles[-JUDGED_TOTALS:, :, ahead - 1], 1, 0)
+    is_known = ~np.isnan(came) & ~np.isnan(quantiles[0])
+    name = f"totals of {ahead} days"
+    if not is_known.any():
+        gate = coverage_gate(None)
+        return replace(gate, says=f"{name}: {gate.says}"), 1.0
+    came, expected, quantiles = came[is_known], expected[is_known], quantiles[:, is_known]
+    if (np.abs(came - expected) <= AS_FORECAST * np.abs(came)).all():
+        return replace(CAME_AS_FORECAST, says=f"{name}: {CAME_AS_FORECAST.says}"), 1.0
+    slack = ROUNDING * np.abs(quantiles)
+    inside = (came >= quantiles[0] - slack[0]) & (came <= quantiles[-1] + slack[-1])
+    gate = coverage_gate(float(inside.mean()))
+    factor = 1.0
+    newest = sums.quantiles[-1, :, ahead - 1]
+    half = float(newest[-1] - newest[0]) / 2
+    if gate.is_passed is False and half > 0:
+        # As shares of what was expected: an interval of today may have learnt of a step that those before it did not know.
+        scale = np.where(expected > 0, expected, np.nan) / max(
+            float(sums.expected[-1, ahead - 1]), half
+        )
+        missed = np.abs(came - expected) / scale / half
+        known = sorted(missed[~np.isnan(missed)].tolist()) or [1.0]
+        gate, factor = _stretched(gate, known, widest=MOST_WIDER)
+    return replace(gate, says=f"{name}: {gate.says}"), factor
+
+
+def middles_gate(days: int, points: Floats, expected: Floats) -> Gate:
+    """What the middles of hours come to in up to a week beside the total of whole paths."""
+    ahead = min(WEEK_DAYS, days)
     steps = slice(0, ahead * DAY)
     whole, middles = float(expected[steps].sum()), float(points[steps].sum())
     parts = parts_gate(whole, [middles])
     said = f"{counted_days(ahead)} the middles of its hours come to {middles:,.4g}, whole paths to {whole:,.4g}"
     fallback = "" if parts.is_passed else "totals of whole paths, which no sum of middles is"
-    return (
-        replace(total, says=f"totals of {ahead} days: {total.says}"),
-        replace(parts, says=said, fallback=fallback),
-    )
+    return replace(parts, says=said, fallback=fallback)
+
+
+def _stretched(gate: Gate, reaches: Sequence[float], widest: float = WIDEST) -> tuple[Gate, float]:
+    """What the gate says with intervals so many times as wide that they hold their share of these, in order; and how many."""
+    asked = reaches[min(len(reaches) - 1, int(NOMINAL * len(reaches)))]
+    factor = min(max(asked, NARROWEST), widest)
+    covered = sum(each <= factor for each in reaches) / len(reaches)
+    how = "wide" if factor >= 1 else "wide, which is enough"
+    says = f"{gate.says}; they are {factor:.2g} times as {how}: {covered * 100:.0f} % lay in those"
+    return Gate(GateName.COVERAGE, COVERED[0] <= covered <= COVERED[1], says), factor
 
 
 def counted_days(days: int) -> str:

@@ -1,6 +1,7 @@
 """How far a forecast is to be trusted: as it would have been made day by day, against what came."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from math import nan
 
 import numpy as np
@@ -30,13 +31,15 @@ class ForecastScores:
     """`mase` by method (Runrate's own and the baselines), the mean over origins; NaN where nothing has a scale.
 
     The scale is one for all of them, of the history before the first.
-    `coverage_80` is the share of hours inside the 80 % interval, `wql` the weighted quantile loss of nine levels.
+    `coverage_80` is the share of hours inside the 80 % interval, `wql` the weighted quantile loss of nine levels. `mae` are mean
+    absolute errors, in the unit of the values: what tells methods apart where history never moved, and nothing has a scale.
     """
 
     origins: int
     mase: dict[str, float]
     coverage_80: float
     wql: float
+    mae: dict[str, float] = field(default_factory=dict)
 
 
 def backtest(values: Floats, first: int, horizon: int) -> ForecastScores:
@@ -73,7 +76,15 @@ def score_rolled(values: Floats, rolled: RolledForecasts, horizon: int) -> Forec
         mase={name: mean_mase(actual, of_method, scales) for name, of_method in forecasts.items()},
         coverage_80=coverage(inside, quantiles[0], quantiles[-1]),
         wql=weighted_quantile_loss(inside, quantiles, LEVELS),
+        mae=mean_errors(actual, forecasts),
     )
+
+
+def mean_errors(actual: Floats, forecasts: Mapping[str, Floats]) -> dict[str, float]:
+    """By method the mean absolute error of what came; none where nothing did."""
+    if np.isnan(actual).all():
+        return {}
+    return {name: float(np.nanmean(np.abs(actual - each))) for name, each in forecasts.items()}
 
 
 def mean_mase(actual: Floats, forecasts: Floats, scales: list[float]) -> float:

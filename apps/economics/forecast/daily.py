@@ -5,12 +5,21 @@ both shrunk by half: an hourly method is not carried beyond two weeks, and a tre
 for a year. Values are by day, NaN where a day is not known; days seven apart are the same weekday.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from apps.economics.changes import HoldingChange, changes
 from apps.economics.forecast.candidates import Ints
+from apps.economics.forecast.daily_rare import comes_rarely, rare_days
+from apps.economics.forecast.day_totals import weights_of_misses
+from apps.economics.forecast.fresh_steps import (
+    BEFORE_DAYS,
+    DAYS_TO_BELIEVE,
+    LEAST_STEP,
+    fresh_step,
+)
 from apps.economics.forecast.intervals import LEVELS
 from apps.economics.forecast.names import SCENARIOS
 from apps.economics.forecast.rolling import TooLittleHistory
@@ -23,14 +32,16 @@ MOST_DAYS_AHEAD = 548
 SEED = 1_414
 SHRUNK, DAMPING, BLOCK_WEEKS = 0.5, 0.9, 3
 SHAPE_WEEKS, ERROR_WEEKS = 8, 13
+LEVEL_WEEKS, TARGET_WEEKS, JUDGED_WEEKS, TREND_WEEKS = (1, 2, 4, 8), 4, 13, 9
+CALM_WEEKS, MOST_APART = 8, 2.0
 SHIFT_DAYS, LEAST_SHIFT_DAYS = 90, 21
 LEAST_DAYS_OF_WEEK = 4
-LEAST_GROWTHS = 3
-LEAST_SHARE_OF_WEEK, DAYS_TO_BELIEVE = 4.0, 4.0
+LEAST_GROWTHS, ORDINARY_GROWTHS, MOST_BEYOND = 3, 3.0, 0.1
+LEAST_SHARE_OF_WEEK = 4.0
 """In ordinary days: with less a level is shrunk to the one before by n ÷ (n + 4)."""
-BEFORE_DAYS, NEW_DAYS, BELIEVED_HALF_DAYS = 28, 14, 14.0
-LEAST_STEP = 0.2
-"""A smaller one may be a trend's."""
+NEW_DAYS, BELIEVED_HALF_DAYS = 14, 14.0
+ROUGH = 1e-3
+"""Of a day: where most days are as the one before, so much counts for noise."""
 FLOOR = 0.05
 """Of the median week: growth from less than that says nothing, as from 0."""
 MOST_OF_HIGHEST = 3.0
@@ -38,10 +49,14 @@ MOST_OF_HIGHEST = 3.0
 
 @dataclass(frozen=True, slots=True)
 class DailyScenarios:
-    """`totals` by scenario and day ahead; `shift` is the last change of level in the history, by its day."""
+    """`totals` by scenario and day ahead; `shift` is the last change of level in the history, by its day.
+
+    `busy`, of what comes rarely, is by day ahead what a day with demand has: an interval holds both it and none.
+    """
 
     totals: Floats
     shift: HoldingChange | None
+    busy: Floats | None = None
 
     @property
     def points(self) -> Floats:
@@ -52,7 +67,11 @@ class DailyScenarios:
     @property
     def quantiles(self) -> Floats:
         """By level of LEVELS and day."""
-        return quantiles_of(self.totals)
+        found = quantiles_of(self.totals)
+        if self.busy is not None:
+            found[0] = np.minimum(found[0], 0.0)
+            found[-1] = np.maximum(found[-1], self.busy)
+        return found
 
     def sums(self, ends: Ints) -> Floats:
         """By scenario the sums of the days up to each of `ends` (ascending, the day after the last)."""
@@ -74,13 +93,24 @@ def daily_scenarios(values: Floats, horizon: int) -> DailyScenarios:
     known = int((~np.isnan(values)).sum())
     if known < LEAST_DAYS:
         raise TooLittleHistory("", f"{known} days are known in full; {LEAST_DAYS} are the least")
-    shift = last_shift(values)
+    if comes_rarely(values):
+        rare = rare_days(values, horizon, np.random.default_rng(SEED))
+        return DailyScenarios(held_to_bounds(values, rare.totals), None, rare.busy)
+    shifts = _shifts(values)
+    shift = shifts[-1] if shifts else None
     weeks = _weeks_to_the_end(values)
     shape = _shape_of_week(weeks[-SHAPE_WEEKS:])
     levels = _weekly_levels(weeks, shape)
     draw = np.random.default_rng(SEED)
-    path = _level_paths(*_growths(levels, values, shift), horizon, draw)
-    level = _levels_ahead(values, shape, shift, horizon)
+    growths, mean = _growths(levels, values, shift)
+    path = _level_paths(growths, mean, horizon, draw)
+    begins = _first_week(levels, len(values), shifts)
+    level = _levels_ahead(values, shape, shift, horizon) * _beside_last_week(
+        levels, mean, begins, draw
+    )
+    step = fresh_step(values, _ordinary(values, shape), shift)
+    if step is not None:
+        level = level * (1 + draw.permutation(step.offsets)[:, None])
     place = np.arange(horizon) % WEEK
     totals = level * np.exp(path) * shape[place] * _day_errors(weeks, levels, shape, horizon, draw)
     return DailyScenarios(held_to_bounds(values, totals), shift)
@@ -95,12 +125,25 @@ def held_to_bounds(values: Floats, totals: Floats) -> Floats:
 
 def last_shift(values: Floats) -> HoldingChange | None:
     """The newest day of the last 90 on which a level began that held; None without one, or with days at or below 0."""
+    found = _shifts(values)
+    return found[-1] if found else None
+
+
+def _shifts(values: Floats) -> list[HoldingChange]:
+    """All of them, by day."""
     days = np.flatnonzero(~np.isnan(values))
     days = days[days >= len(values) - SHIFT_DAYS]
     if len(days) < LEAST_SHIFT_DAYS or (values[days] <= 0).any():
-        return None
-    found = changes(values[days].tolist(), (days % WEEK).tolist())
-    return HoldingChange(int(days[found[-1].day]), found[-1].effect) if found else None
+        return []
+    known = values[days]
+    if not np.median(np.abs(np.diff(known))):
+        known = known * (1 + ROUGH * np.random.default_rng(SEED).normal(0, 1, len(known)))
+    found = changes(known.tolist(), (days % WEEK).tolist())
+    return [
+        HoldingChange(int(days[each.day]), each.effect)
+        for each in found
+        if abs(each.effect) > 3 * ROUGH
+    ]
 
 
 def _weeks_to_the_end(values: Floats) -> Floats:
@@ -144,27 +187,125 @@ def _growths(levels: Floats, values: Floats, shift: HoldingChange | None) -> tup
     if not is_known.any():
         return np.zeros(1), 0.0
     trending = is_known
-    if shift is not None:
+    if shift is not None and abs(shift.effect) >= LEAST_STEP:
         since = is_known & (begins >= shift.day)
         across = (begins < shift.day) & (shift.day < begins + 2 * WEEK)
         trending = since if since.sum() >= LEAST_GROWTHS else is_known & ~across
-    return growth[is_known], float(growth[trending].mean()) if trending.any() else 0.0
+    return growth[is_known], _clear_mean(growth[trending], growth[is_known])
+
+
+def _clear_mean(growths: Floats, among: Floats) -> float:
+    """Their mean, less the more of it may be chance, as all of those `among` which they are scatter."""
+    if len(growths) < LEAST_GROWTHS:
+        return 0.0
+    mean, chance = float(growths.mean()), float(among.var(ddof=1)) / len(growths)
+    return mean * max(0.0, 1 - chance / mean**2) if mean else 0.0
+
+
+def _first_week(levels: Floats, days: int, shifts: Sequence[HoldingChange]) -> int:
+    """The first whole week of the level of now: the one after the only shift; of a level that shifts often all of its weeks are."""
+    found = [each for each in shifts if abs(each.effect) >= LEAST_STEP]
+    if len(found) != 1:
+        return 0
+    return -(-(found[0].day - days + len(levels) * WEEK) // WEEK)
+
+
+def _beside_last_week(
+    levels: Floats, growth: float, begins: int, draw: np.random.Generator
+) -> Floats:
+    """What the level is times that of the last week, a column by scenario: of windows of weeks, none before the week `begins`.
+
+    Each is drawn as often as it missed the four weeks after it by little, and brought on to the last week with the trend.
+    """
+    known = np.flatnonzero(~np.isnan(levels))
+    if not len(known) or not levels[known[-1]] > 0:
+        return np.ones((SCENARIOS, 1))
+    judged = known[-JUDGED_WEEKS:]
+    until = [*(_growth_until(levels, week) for week in judged[:-1]), growth]
+    growths = np.exp(SHRUNK * np.array(until))
+    firsts = np.append(np.zeros(len(judged) - 1, dtype=np.int64), np.clip(begins, 0, judged[-1]))
+    tried = _windows_of_weeks(levels, judged, firsts, growths)
+    came = _means_between(levels, judged + 1, np.minimum(judged + 1 + TARGET_WEEKS, len(levels)))
+    missed = np.abs(tried * growths ** (TARGET_WEEKS / 2) - came)
+    weights = weights_of_misses(missed[:, :-1], WEEK)
+    newest = tried[:, -1]
+    drawn = draw.permutation(_as_often_as(weights))
+    found: Floats = (newest[drawn] / levels[known[-1]])[:, None]
+    return found
+
+
+def _as_often_as(weights: Floats) -> Ints:
+    """Places of weights, that sum to 1, each as often among SCENARIOS as it weighs."""
+    ends = weights.cumsum()
+    return np.minimum(
+        np.searchsorted(ends, (np.arange(SCENARIOS) + 0.5) / SCENARIOS), len(weights) - 1
+    )
+
+
+def _growth_until(levels: Floats, week: int) -> float:
+    """The clear growth from week to week of two months up to one."""
+    seen = levels[max(0, week - TREND_WEEKS) : week + 1]
+    seen = np.log(np.where(seen > 0, seen, np.nan))
+    growth = np.diff(seen)
+    return _clear_mean(growth[~np.isnan(growth)], growth[~np.isnan(growth)])
+
+
+def _windows_of_weeks(levels: Floats, weeks: Ints, firsts: Ints, growth: Floats) -> Floats:
+    """By window and week the mean of the weeks up to it, none before its first, brought on to it with its growth."""
+    begins = np.maximum(firsts, weeks - np.array(LEVEL_WEEKS)[:, None] + 1)
+    means = _means_between(_calm(levels), begins, np.broadcast_to(weeks + 1, begins.shape))
+    means = np.where(begins == weeks, levels[weeks], means)
+    found: Floats = means * growth ** ((weeks - begins) / 2)
+    return found
+
+
+def _calm(levels: Floats) -> Floats:
+    """Weeks from half to twice the middle of the eight up to them: in a mean one that stood out would be a level of its own."""
+    padded = np.concatenate([np.full(CALM_WEEKS - 1, np.nan), levels])
+    windows = np.lib.stride_tricks.sliding_window_view(padded, CALM_WEEKS)
+    known = ~np.isnan(windows).all(axis=1)
+    middle = np.full(len(levels), np.nan)
+    middle[known] = np.nanmedian(windows[known], axis=1)
+    return np.clip(levels, middle / MOST_APART, MOST_APART * middle)
+
+
+def _means_between(values: Floats, begins: Ints, ends: Ints) -> Floats:
+    """Of what is known from each place up to, not with, another; NaN where nothing is."""
+    reached = np.concatenate([[0.0], np.nancumsum(values)])
+    counts = np.concatenate([[0], np.cumsum(~np.isnan(values))])
+    known = counts[ends] - counts[begins]
+    return np.where(known > 0, (reached[ends] - reached[begins]) / np.maximum(known, 1), np.nan)
 
 
 def _level_paths(growths: Floats, mean: float, horizon: int, draw: np.random.Generator) -> Floats:
     """The logarithm of the level over that of the last week, by scenario and day ahead."""
     weeks = horizon // WEEK + 2
-    length = min(BLOCK_WEEKS, len(growths))
-    starts = draw.integers(0, len(growths), (SCENARIOS, -(-weeks // length)))
+    # Circular blocks of nearly all growths come to nothing together.
+    length = min(BLOCK_WEEKS, max(1, len(growths) // BLOCK_WEEKS))
+    # Each as often as the others in every block: so few growths are not some of them more often by chance.
+    evenly = np.tile((np.arange(SCENARIOS) % len(growths))[:, None], -(-weeks // length))
+    starts = draw.permuted(evenly, axis=0)
     places = (starts[:, :, None] + np.arange(length)) % len(growths)
     drawn = (growths - growths.mean())[places.reshape(SCENARIOS, -1)[:, :weeks]]
     trend = SHRUNK * mean * DAMPING ** np.arange(1, weeks + 1)
-    path = np.concatenate([np.zeros((SCENARIOS, 1)), np.cumsum(drawn + trend, axis=1)], axis=1)
+    moved = np.cumsum(drawn, axis=1)
+    # Noise of weeks is no growth: e to the power of it is 1 on the mean, but for what single steps did.
+    most = ORDINARY_GROWTHS * float(np.median(np.abs(growths)))
+    ordinary = np.clip(growths, -most, most)
+    noise = (ordinary - ordinary.mean())[places.reshape(SCENARIOS, -1)[:, :weeks]].cumsum(axis=1)
+    beyond = np.log(np.exp(noise).mean(axis=0))[np.minimum(np.arange(weeks), TARGET_WEEKS)]
+    moved -= np.minimum(beyond, MOST_BEYOND)
+    path = np.concatenate([np.zeros((SCENARIOS, 1)), moved + np.cumsum(trend)], axis=1)
     # The last week's level is that of its middle, three and a half days before the first day ahead begins.
     position = (np.arange(horizon) + (WEEK + 1) / 2) / WEEK
     week = position.astype(np.int64)
     paths: Floats = path[:, week] + (position - week) * (path[:, week + 1] - path[:, week])
     return paths
+
+
+def _ordinary(values: Floats, shape: Floats) -> Floats:
+    """Of each day what it has of an ordinary one."""
+    return shape[(np.arange(len(values)) - len(values)) % WEEK]
 
 
 def _levels_ahead(
@@ -175,7 +316,7 @@ def _levels_ahead(
     A level that began n days ago is n ÷ (n + 4) of what stands after a while, the one before it the rest: a step of three
     days is not carried on for months. One of two weeks stands.
     """
-    ordinary = shape[(np.arange(len(values)) - len(values)) % WEEK]
+    ordinary = _ordinary(values, shape)
     days = np.flatnonzero(~np.isnan(values) & (ordinary > 0))
     recent = days[days >= days[-1] - WEEK + 1]
     is_new = (

@@ -16,6 +16,7 @@ from apps.economics.forecast.daily import (
     daily_scenarios,
     held_to_bounds,
 )
+from apps.economics.forecast.intervals import LEVELS
 from apps.economics.forecast.scores import Floats, conformal_rank
 
 LEAD_EDGES = (0, 7, 14, 28, 84)
@@ -23,6 +24,7 @@ LEAD_EDGES = (0, 7, 14, 28, 84)
 LEAST_TRIED_DAYS = 2 * LEAST_DAYS
 """Of history, for a forecast to be judged: after four weeks alone intervals are narrower than they ever are later."""
 LEAST_TRIALS, MOST_TRIALS = 4, 13
+TOTAL_DAYS = 28
 NEEDED_WEEKS = LEAD_EDGES[-1] // WEEK + MOST_TRIALS - 1
 BELIEVED_TRIALS = 6
 """With so many forecasts half of what they say is believed: they overlap, and are few."""
@@ -46,18 +48,30 @@ def trial_scores(values: Floats, earlier: int = 0) -> Mapping[int, Floats]:
 
 
 def spread_factors(scores: Mapping[int, Floats], end: int) -> Floats:
-    """What intervals given at the day `end` are wide times, by group of days ahead, of what was followed by then; 1: not known."""
+    """What intervals given at the day `end` are wide times, of what was followed by then; 1: not known.
+
+    By group of days ahead, then those of the total of four weeks and of the eight after them.
+    """
     factors, factor = [], 1.0
     for begin, last in pairwise(LEAD_EDGES):
-        followed = sorted(origin for origin in scores if origin + last <= end)[-MOST_TRIALS:]
-        days = np.concatenate([np.zeros(0), *(scores[each][begin:last] for each in followed)])
-        days = np.sort(days[~np.isnan(days)])
-        rank = conformal_rank(len(days), MISS_RATE)
-        if len(followed) >= LEAST_TRIALS and rank is not None:
-            believed = len(followed) / (len(followed) + BELIEVED_TRIALS)
-            factor = float(np.clip(days[rank - 1], NARROWEST, WIDEST)) ** believed
+        factor = _factor(scores, end - last, slice(begin, last), factor)
         factors.append(factor)
-    return np.array(factors)
+    four_weeks = _factor(scores, end - TOTAL_DAYS, slice(-2, -1), 1.0)
+    rest = _factor(scores, end - LEAD_EDGES[-1], slice(-1, None), four_weeks)
+    return np.array([*factors, four_weeks, rest])
+
+
+def _factor(scores: Mapping[int, Floats], until: int, places: slice, otherwise: float) -> float:
+    """Of forecasts made up to a day, from scores in these places."""
+    followed = sorted(origin for origin in scores if origin <= until)[-MOST_TRIALS:]
+    known = np.concatenate([np.zeros(0), *(scores[each][places] for each in followed)])
+    known = np.sort(known[~np.isnan(known)])
+    rank = conformal_rank(len(known), MISS_RATE)
+    if len(followed) < LEAST_TRIALS or rank is None:
+        return otherwise
+    believed = len(followed) / (len(followed) + BELIEVED_TRIALS)
+    asked = min(max(float(known[rank - 1]), NARROWEST), WIDEST)
+    return float(asked**believed)
 
 
 def calibrated_scenarios(
@@ -69,11 +83,36 @@ def calibrated_scenarios(
     TooLittleHistory.
     """
     made = daily_scenarios(values, horizon)
+    if made.busy is not None:
+        # Around a middle of nothing wider is more, and no wider interval of the same.
+        return made
     factors = spread_factors(trial_scores(values) if scores is None else scores, len(values))
     group = np.searchsorted(LEAD_EDGES[1:-1], np.arange(horizon), side="right")
     middle = made.points
-    totals = middle + factors[group] * (made.totals - middle)
+    totals = _further_together(
+        made.totals, middle + factors[group] * (made.totals - middle), factors
+    )
     return DailyScenarios(held_to_bounds(values, totals), made.shift)
+
+
+def _further_together(made: Floats, totals: Floats, factors: Floats) -> Floats:
+    """Days of a scenario as much more, or less, as its total has to lie further from the middle one: of four weeks, and of the rest.
+
+    `made` are the scenarios before their days were moved: what that does to a total is not done again.
+    """
+    found = totals.copy()
+    for begin, end, factor in ((0, TOTAL_DAYS, factors[-2]), (TOTAL_DAYS, None, factors[-1])):
+        before, reached = (each[:, begin:end].sum(axis=1, keepdims=True) for each in (made, totals))
+        middle, spread = float(np.median(reached)), float(np.std(reached))
+        # Days that go further together do so each by itself too, and were wide enough: half of the way.
+        lacking = (factor * float(np.std(before)) / spread) ** 0.5 if spread > 0 else 1.0
+        if middle > 0 and lacking > 1:
+            further = np.maximum(middle + lacking * (reached - middle), 0.0)
+            found[:, begin:end] *= further / np.where(reached > 0, reached, 1.0)
+    # Of each day the middle stays.
+    middles, moved = (np.median(each, axis=0) for each in (totals, found))
+    kept: Floats = found * np.where(moved > 0, middles / np.where(moved > 0, moved, 1.0), 1.0)
+    return kept
 
 
 def _scores(values: Floats, origin: int) -> Floats:
@@ -84,4 +123,18 @@ def _scores(values: Floats, origin: int) -> Floats:
     low, middle, high = (each[: len(actual)] for each in ends)
     reach = np.where(actual >= middle, high - middle, middle - low)
     scores: Floats = np.abs(actual - middle) / np.maximum(reach, _LEAST_REACH)
-    return scores
+    of_totals = [
+        _score_of_total(actual[begin:end], made.totals[:, begin:end], end - begin)
+        for begin, end in ((0, TOTAL_DAYS), (TOTAL_DAYS, LEAD_EDGES[-1]))
+    ]
+    return np.concatenate([scores, np.full(LEAD_EDGES[-1] - len(scores), np.nan), of_totals])
+
+
+def _score_of_total(actual: Floats, totals: Floats, days: int) -> float:
+    """The same of all these days together; NaN where one of them did not come yet."""
+    if len(actual) < days or np.isnan(actual).any():
+        return np.nan
+    low, middle, high = np.quantile(totals.sum(axis=1), (LEVELS[0], 0.5, LEVELS[-1]))
+    came = float(actual.sum())
+    reach = high - middle if came >= middle else middle - low
+    return float(abs(came - middle) / max(reach, _LEAST_REACH))

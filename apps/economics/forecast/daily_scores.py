@@ -1,9 +1,16 @@
 """How far a forecast by day is to be trusted: as it would have been made week by week, against what came."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from apps.economics.forecast.answers import reaches_of
-from apps.economics.forecast.backtest import ForecastScores, NothingToForecast, mean_mase
+from apps.economics.forecast.backtest import (
+    ForecastScores,
+    NothingToForecast,
+    mean_errors,
+    mean_mase,
+)
 from apps.economics.forecast.daily import LEAST_DAYS, WEEK
 from apps.economics.forecast.daily_calibration import calibrated_scenarios, trial_scores
 from apps.economics.forecast.intervals import LEVELS
@@ -27,8 +34,18 @@ def score_daily(values: Floats, horizon: int) -> ForecastScores:
     return judged_daily(values, horizon)[0]
 
 
-def judged_daily(values: Floats, horizon: int) -> tuple[ForecastScores, list[float]]:
-    """The same, and how far each day that came lay from its point, over how far the end of its interval did."""
+def scores_until(values: Floats, horizon: int) -> Mapping[int, Floats]:
+    """What all intervals of forecasts of so many days, as far as they are judged, go by."""
+    return trial_scores(values, earlier=MOST_ORIGINS + horizon // WEEK)
+
+
+def judged_daily(
+    values: Floats, horizon: int, scores: Mapping[int, Floats] | None = None
+) -> tuple[ForecastScores, list[float]]:
+    """The same, and how far each day that came lay from its point, over how far the end of its interval did.
+
+    `scores` are what `scores_until` has for this horizon or a longer one.
+    """
     known = np.cumsum(~np.isnan(values))
     origins = [
         origin
@@ -40,7 +57,7 @@ def judged_daily(values: Floats, horizon: int) -> tuple[ForecastScores, list[flo
             "", f"{len(origins)} forecasts are followed by {horizon} days; four are the least"
         )
     actual = np.stack([values[origin : origin + horizon] for origin in origins])
-    scores = trial_scores(values, earlier=MOST_ORIGINS + horizon // WEEK)
+    scores = scores_until(values, horizon) if scores is None else scores
     made = [calibrated_scenarios(values[:origin], horizon, scores) for origin in origins]
     baselines = [daily_baselines(values[:origin], horizon) for origin in origins]
     methods = {RUNRATE: np.stack([each.points for each in made])} | {
@@ -53,6 +70,7 @@ def judged_daily(values: Floats, horizon: int) -> tuple[ForecastScores, list[flo
         mase={name: mean_mase(actual, points, scales) for name, points in methods.items()},
         coverage_80=coverage(actual, quantiles[0], quantiles[-1]),
         wql=weighted_quantile_loss(actual, quantiles, LEVELS),
+        mae=mean_errors(actual, methods),
     )
     return judged, reaches_of(actual, methods[RUNRATE], quantiles).ravel().tolist()
 

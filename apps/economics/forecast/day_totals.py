@@ -155,14 +155,17 @@ def _mixed(tried: Floats, came: Floats) -> Floats:
     for begin, end, length in ((0, 1, 1), (1, came.shape[1], min(WEEK_DAYS, came.shape[1]))):
         missed = np.abs((tried - came)[:, :, :length].sum(axis=2))
         for origin in range(len(came)):
-            weights = _weights(missed[:, : max(0, origin - length + 1)])
+            weights = weights_of_misses(missed[:, : max(0, origin - length + 1)])
             mixed[origin, begin:end] = weights @ tried[:, origin, begin:end]
     return mixed
 
 
-def _weights(missed: Floats) -> Floats:
-    """Of each method, of its absolute errors in order of time; NaN is not known."""
-    ages = np.arange(missed.shape[1])[::-1]
+def weights_of_misses(missed: Floats, apart: int = 1) -> Floats:
+    """Of each method its share, of absolute errors by method and origin, so many days apart, the newest last; NaN: not known.
+
+    They are trusted more the more there are, and count half after four weeks.
+    """
+    ages = apart * np.arange(missed.shape[1])[::-1]
     counted = np.where(np.isnan(missed[0]), 0.0, 0.5 ** (ages / HALF_LIFE_DAYS))
     number = (counted > 0).sum()
     if not number:

@@ -16,6 +16,7 @@ from apps.economics.forecast.day_totals import (
     is_intermittent,
     without_single_ones,
 )
+from apps.economics.forecast.fresh_steps import FreshStep, doubted
 from apps.economics.forecast.intervals import LEVELS
 from apps.economics.forecast.names import SCENARIOS
 from apps.economics.forecast.scores import DAY, Floats, conformal_rank
@@ -73,15 +74,20 @@ def rolled_sums(days: DayTotals) -> TotalsAhead:
     return TotalsAhead(expected, quantiles, spreads)
 
 
-def sample_paths(days: DayTotals, sums: TotalsAhead) -> Floats:
+def sample_paths(
+    days: DayTotals, sums: TotalsAhead, step: FreshStep | None = None, wider: float = 1.0
+) -> Floats:
     """Hours after the last origin by scenario, SCENARIOS of them: the same for the same history.
 
-    One path for all where no forecast was followed yet, so that nothing is known of misses.
+    Days go at least as far apart as the level of a fresh step is known, and all `wider` than they would else. One path for all where no forecast was followed yet, so that nothing is known of misses.
     """
     draw = np.random.default_rng(SEED)
     totals = _scenarios(days, len(days.expected) - 1, sums.spreads[-1])
     if len(totals) > 1:
         totals = totals[draw.permutation(np.arange(SCENARIOS) * len(totals) // SCENARIOS)]
+        totals = doubted(totals, step, draw)
+        expected = totals.mean(axis=0)
+        totals = _totals(expected, wider * (totals - expected), least_of_day(days))
     hours = [_hours_of_day(days, totals[:, ahead], ahead, draw) for ahead in range(totals.shape[1])]
     return np.concatenate(hours, axis=1)
 

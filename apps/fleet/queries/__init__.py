@@ -56,6 +56,7 @@ from apps.fleet.queries.inventory import (
     outages,
     pools,
     pools_by_name,
+    pools_with_nodes,
     share_policies,
 )
 from apps.fleet.queries.listing import node_if_on_record

@@ -215,6 +215,12 @@ def _nodes_within(
             yield _node_fact(row, list(node.capacity_spans))
 
 
+def pools_with_nodes() -> frozenset[int]:
+    """Pools that have a node on record, whenever it lived."""
+    lived = Node.objects.exclude(period__isempty=True)
+    return frozenset(lived.values_list("pool_id", flat=True).distinct())
+
+
 def nodes_without_end(pool_id: int, at: datetime) -> list[int]:
     """The nodes of a pool that began before `at` and that nothing has ended, by id."""
     standing = Node.objects.filter(

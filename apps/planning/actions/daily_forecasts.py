@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import date, datetime, timedelta
-from itertools import pairwise
 from typing import Any
 
 from django.db import connection, transaction
@@ -17,7 +16,6 @@ from apps.planning.actions.methods import (
     attempted_fields,
     bounded_by_capacity,
     dated_shift,
-    held_month,
     newest_forecast,
 )
 from apps.planning.actions.realised import realise_days
@@ -96,29 +94,26 @@ def daily_fields(
     values = ordinary if any(value is not None for value in ordinary) else days.values
     ahead = effects_of_days(events, days.ends_on, horizon)
     months = _months_ahead(days.ends_on, horizon)
+    zone = organisation().zone
+    begins = [first_hour(days.ends_on + place * DAY, zone) for place in range(horizon + 1)]
+    capacity = room.of_days(history.series, begins)
     fields = attempted_fields(
         lambda: maker(
             values,
             ahead,
             [end for _, end in months],
             is_mean=history.series.measure == QUEUE_WAIT,
+            capacity=capacity,
         ),
         history.series,
         next(value for value in reversed(days.values) if value is not None),
         horizon,
     )
     fields["shift"] = dated_shift(fields["shift"], lambda place: days.first_day + place * DAY)
-    zone = organisation().zone
-    begins = [first_hour(days.ends_on + place * DAY, zone) for place in range(horizon + 1)]
-    capacity = room.of_days(history.series, begins)
     fields |= bounded_by_capacity(fields, history.series, capacity)
-    ends = [end for _, end in months]
-    room_of_months = [
-        sum(capacity[begin:end]) if capacity else None for begin, end in pairwise([0, *ends])
-    ]
     fields["months"] = [
-        {"month": month.isoformat(), **held_month(figures, most)}
-        for (month, _), figures, most in zip(months, fields["months"], room_of_months, strict=False)
+        {"month": month.isoformat(), **figures}
+        for (month, _), figures in zip(months, fields["months"], strict=False)
     ]
     return fields
 

@@ -31,6 +31,7 @@ class DailyMaker(Protocol):
         month_ends: Sequence[int],
         *,
         is_mean: bool = False,
+        capacity: Sequence[float] = (),
     ) -> Mapping[str, Any]: ...
 
 
@@ -108,18 +109,6 @@ def bounded_by_capacity(
     return {
         "capacity": list(capacity),
         "gates": [*fields["gates"], *serialize_gates([gate])],
-    }
-
-
-def held_month(figures: Mapping[str, Any], most: float | None) -> dict[str, Any]:
-    """A month of which no more can be held than this: what is expected above it is waiting."""
-    if most is None:
-        return {**figures, "waiting": 0.0}
-    return {
-        **figures,
-        "value": min(figures["value"], most),
-        "quantiles": [min(value, most) for value in figures["quantiles"]],
-        "waiting": max(0.0, figures["value"] - most),
     }
 
 

@@ -27,7 +27,7 @@ class RoomAhead:
     _steps: dict[int, list[tuple[datetime, int]]] = field(default_factory=dict, repr=False)
 
     def of_hours(self, series: SeriesKey, starts_at: datetime, hours: int) -> list[float]:
-        """GPUs of each hour from `starts_at` on; empty where nothing bounds them."""
+        """GPUs of each hour from `starts_at` on, 0 where none are left; empty where nothing on record bounds them."""
         bounds = [(starts_at + place * HOUR, 1) for place in range(hours)]
         return self._within(series, bounds)
 
@@ -48,7 +48,9 @@ class RoomAhead:
         self, pools: frozenset[int], spans: Sequence[tuple[datetime, int]]
     ) -> list[float]:
         """The GPUs at the beginning of each span, times its hours."""
-        if not pools or any(self._bound(pool) is None for pool in pools):
+        if any(self._bound(pool) is None for pool in pools):
+            return []
+        if not any(self._bound(pool) or pool in self._known for pool in pools):
             return []
         changes = sorted(change for pool in pools for change in self._bound(pool) or ())
         found, there, place = [], 0, 0
@@ -57,7 +59,7 @@ class RoomAhead:
                 there += changes[place][1]
                 place += 1
             found.append(float(there * hours))
-        return found if any(found) else []
+        return found
 
     def _pools_of(self, series: SeriesKey) -> frozenset[int]:
         if series.measure != GPU_HOURS:
@@ -72,6 +74,11 @@ class RoomAhead:
     @cached_property
     def _gpu_pools(self) -> frozenset[int]:
         return frozenset(pool.id for pool in fleet.pools().values() if not pool.counts_cores)
+
+    @cached_property
+    def _known(self) -> frozenset[int]:
+        """Pools that ever had a node: one without any now has room for nothing, of others nobody said what is there."""
+        return fleet.pools_with_nodes()
 
     @cached_property
     def _lives(self) -> dict[int, list[fleet.NodeFact]]:

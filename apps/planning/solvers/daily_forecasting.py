@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from apps.economics.forecast.answers import (
     covering,
     held_against_baselines,
     judged_steps,
+    rare_gate,
     with_baseline,
 )
 from apps.economics.forecast.backtest import ForecastScores, NothingToForecast
@@ -23,13 +25,21 @@ from apps.economics.forecast.daily import (
     quantiles_of,
 )
 from apps.economics.forecast.daily_calibration import calibrated_scenarios
-from apps.economics.forecast.daily_scores import LEAST_ORIGINS, daily_baselines, judged_daily
+from apps.economics.forecast.daily_scores import (
+    LEAST_ORIGINS,
+    daily_baselines,
+    judged_daily,
+    scores_until,
+)
 from apps.economics.forecast.names import JUDGED_DAYS_AHEAD
 from apps.economics.forecast.planned import DayEffect
 from apps.economics.forecast.rolling import TooLittleHistory
 from apps.economics.forecast.scores import Floats, seasonal_scale
 from apps.economics.gates import serialize_gates
 from apps.planning.solvers.forecasting import nan_for_none, serialize_scores, serialize_shift
+
+Judged = dict[int, tuple[ForecastScores, list[float]]]
+"""By days ahead the scores, and how far days lay from their points."""
 
 
 def daily_forecast_fields(
@@ -38,12 +48,14 @@ def daily_forecast_fields(
     month_ends: Sequence[int],
     *,
     is_mean: bool = False,
+    capacity: Sequence[float] = (),
 ) -> dict[str, Any]:
     """Method, points, quantiles, months and backtests of the days after `values`; None was not known.
 
     At least one is known. `effects` has one for each day ahead: what events do to it. `month_ends` are the days ahead
-    (from 0) with which a new month begins, and their number at the end: totals of months come of whole scenarios, means
-    where `is_mean`. `paths` are the scenarios as ForecastPaths keeps them. Where history is too short, the mean of its last known week stands as a fallback, without
+    (from 0) with which a new month begins, and their number at the end: totals of months are the sums of what is expected of
+    their days and can be held of it (`capacity` by day, empty where nothing bounds it), means where `is_mean`, with quantiles
+    of whole scenarios. `paths` are the scenarios as ForecastPaths keeps them. Where history is too short, the mean of its last known week stands as a fallback, without
     intervals, and `refusal` says why.
     """
     known = nan_for_none(values)
@@ -55,7 +67,8 @@ def daily_forecast_fields(
     }
     ends = np.array(month_ends, dtype=np.int64)
     try:
-        made = calibrated_scenarios(known, len(effects))
+        scores = scores_until(known, max(JUDGED_DAYS_AHEAD))
+        made = calibrated_scenarios(known, len(effects), scores)
     except TooLittleHistory as refused:
         level = float(np.mean(known[~np.isnan(known)][-WEEK:]))
         flat = _with_effects(np.full((1, len(effects)), level), effects)
@@ -67,22 +80,20 @@ def daily_forecast_fields(
             "quantiles": [],
             "paths": b"",
             "shift": None,
-            "months": _months(
-                DailyScenarios(flat, None), ends, is_mean=is_mean, has_interval=False
-            ),
+            "months": _months(flat, ends, capacity, is_mean=is_mean),
         }
-    planned, made_fields = _planned(known, made, effects)
-    months = _months(planned, ends, is_mean=is_mean, has_interval=True)
+    planned, made_fields = _planned(known, made, _judged(known, scores), effects)
+    months = _months(planned.totals, ends, capacity, is_mean=is_mean)
     return fields | made_fields | {"months": months}
 
 
 def _planned(
-    known: Floats, made: DailyScenarios, effects: Sequence[DayEffect]
+    known: Floats, made: DailyScenarios, judged: Judged, effects: Sequence[DayEffect]
 ) -> tuple[DailyScenarios, dict[str, Any]]:
     """The scenarios with their gates passed and with events, and what is kept of them."""
-    judged = _judged(known)
     answer = _answered(known, made, judged)
-    planned = DailyScenarios(_with_effects(answer.quantiles, effects), made.shift)
+    busy = None if made.busy is None else _with_effects(made.busy[None], effects)[0]
+    planned = DailyScenarios(_with_effects(answer.quantiles, effects), made.shift, busy)
     return planned, {
         "method": "baseline" if answer.baseline else "level_scenarios",
         "refusal": "",
@@ -100,9 +111,7 @@ def _planned(
     }
 
 
-def _answered(
-    known: Floats, made: DailyScenarios, judged: Mapping[int, tuple[ForecastScores, list[float]]]
-) -> AnsweredForecast:
+def _answered(known: Floats, made: DailyScenarios, judged: Judged) -> AnsweredForecast:
     """The scenarios with their gates passed, as `quantiles`: days held against baselines as far ahead as they lie."""
     horizon = made.totals.shape[1]
     baselines = daily_baselines(known, horizon)
@@ -114,7 +123,10 @@ def _answered(
         answer = with_baseline(answer, gate, baselines, steps)
         is_baselines[steps] = gate.is_passed is False
     for scores, reaches in list(judged.values())[:1]:
-        answer = covering(answer, scores, reaches)
+        if made.busy is None:
+            answer = covering(answer, scores, reaches)
+        else:
+            answer = replace(answer, gates=(*answer.gates, rare_gate(scores)))
     totals = _as_much_as(answer.points, held_to_bounds(known, answer.quantiles), is_baselines)
     points = np.where(is_baselines, answer.points, np.median(totals, axis=0))
     return replace(answer, points=points, quantiles=totals)
@@ -137,25 +149,36 @@ def _with_effects(totals: Floats, effects: Sequence[DayEffect]) -> Floats:
 
 
 def _months(
-    made: DailyScenarios, ends: Ints, *, is_mean: bool, has_interval: bool
+    totals: Floats, ends: Ints, capacity: Sequence[float], *, is_mean: bool
 ) -> list[dict[str, Any]]:
-    """Each month's days, the median of its totals, and their quantiles."""
-    sums = made.sums(ends)
-    days = np.diff(np.concatenate([[0], ends]))
-    totals = sums / days if is_mean else sums
-    quantiles = quantiles_of(totals).T.tolist() if has_interval else [[]] * len(days)
-    return [
-        {"days": int(count), "value": float(value), "quantiles": levels}
-        for count, value, levels in zip(days, np.median(totals, axis=0), quantiles, strict=True)
-    ]
+    """Each month's days, what they come to together and can be held, quantiles of that, and what is expected to wait beyond it.
+
+    Of one scenario alone there are no quantiles.
+    """
+    expected = totals.mean(axis=0)
+    most = np.array(capacity) if len(capacity) else np.full(totals.shape[1], np.inf)
+    months = []
+    for begin, end in pairwise([0, *ends.tolist()]):
+        count = end - begin if is_mean else 1
+        sums = np.minimum(totals, most)[:, begin:end].sum(axis=1) / count
+        held = float(np.minimum(expected, most)[begin:end].sum())
+        months.append(
+            {
+                "days": end - begin,
+                "value": held / count,
+                "quantiles": quantiles_of(sums).tolist() if len(totals) > 1 else [],
+                "waiting": float(expected[begin:end].sum()) - held,
+            }
+        )
+    return months
 
 
-def _judged(known: Floats) -> dict[int, tuple[ForecastScores, list[float]]]:
+def _judged(known: Floats, scores: Mapping[int, Floats]) -> Judged:
     """The scores of each judged number of days ahead that the history is long enough for."""
-    judged = {}
+    judged: Judged = {}
     for horizon in JUDGED_DAYS_AHEAD:
         try:
-            judged[horizon] = judged_daily(known, horizon)
+            judged[horizon] = judged_daily(known, horizon, scores)
         except NothingToForecast:
             continue
     return judged

@@ -11,14 +11,16 @@ from apps.economics.forecast.answers import (
     covering,
     held_against_baselines,
     judged_steps,
+    middles_gate,
     reaches_of,
-    totals_gates,
+    totals_gate,
     with_baseline,
 )
 from apps.economics.forecast.backtest import ForecastScores, NothingToForecast, score_rolled
 from apps.economics.forecast.candidates import candidates
 from apps.economics.forecast.daily import last_shift
 from apps.economics.forecast.day_totals import LEAST_HOURS_OF_DAY, day_totals, has_known_day
+from apps.economics.forecast.fresh_steps import FreshStep, fresh_step
 from apps.economics.forecast.intervals import LEVELS, reaching_demand
 from apps.economics.forecast.mixing import MOST_HORIZON, bounded, observed_at
 from apps.economics.forecast.names import BASELINES, CANDIDATES, JUDGED_HORIZONS
@@ -45,10 +47,13 @@ def forecast_fields(values: Sequence[float | None], horizon: int = MOST_HORIZON)
     """
     known = nan_for_none(values)
     scale = seasonal_scale(known)
+    rest, days = len(known) % DAY, _days_to_the_end(known)
+    shift = last_shift(days)
+    step = fresh_step(days, np.ones(len(days)), shift)
     fields: dict[str, Any] = {
         "horizon": horizon,
         "scale": None if np.isnan(scale) else scale,
-        "shift": _shift_by_hours(known),
+        "shift": None if shift is None else serialize_shift(rest + shift.day * DAY, shift.effect),
     }
     try:
         rolled = rolled_forecasts(known, *_origins(known), horizon)
@@ -63,7 +68,7 @@ def forecast_fields(values: Sequence[float | None], horizon: int = MOST_HORIZON)
             "quantiles": [],
         }
     scores = _scores(known, rolled, horizon)
-    answer = _answered(known, rolled, scores)
+    answer = _with_width(_answered(known, rolled, scores), step)
     fields |= {
         "method": "baseline" if answer.baseline else "weighted_median",
         "refusal": "",
@@ -72,7 +77,7 @@ def forecast_fields(values: Sequence[float | None], horizon: int = MOST_HORIZON)
         "points": answer.points.tolist(),
         "quantiles": _without_nan(answer.quantiles),
     }
-    totals, gates = _totals(known, rolled, answer.points) if horizon >= DAY else ({}, ())
+    totals, gates = _totals(known, rolled, answer.points, step) if horizon >= DAY else ({}, ())
     return fields | totals | {"gates": serialize_gates((*answer.gates, *gates))}
 
 
@@ -100,7 +105,7 @@ def _answered(
 
 
 def _totals(
-    known: Floats, rolled: RolledForecasts, points: Floats
+    known: Floats, rolled: RolledForecasts, points: Floats, step: FreshStep | None
 ) -> tuple[dict[str, Any], tuple[Gate, ...]]:
     """What hours come to together, of whole paths: the mean of each hour, and quantiles of sums of days.
 
@@ -111,13 +116,14 @@ def _totals(
         return {}, ()
     days = day_totals(known[begin:], origin, rolled.day_sums)
     before = rolled_sums(days)
-    paths = sample_paths(days, before)
+    gate, wider = totals_gate(days, before)
+    paths = sample_paths(days, before, step, wider)
     rest = len(points) - paths.shape[1]
     expected = np.concatenate([paths.mean(axis=0), points[len(points) - rest :]])
     ends = np.arange(DAY, paths.shape[1] + 1, DAY) - 1
     quantiles = np.quantile(paths.cumsum(axis=1)[:, ends], LEVELS, axis=0)
     sums = quantiles.tolist() if len(paths) > 1 else []
-    gates = totals_gates(days, before, points, expected)
+    gates = (gate, middles_gate(days.came.shape[1], points, expected))
     return {"expected": expected.tolist(), "sums": sums}, gates
 
 
@@ -131,14 +137,21 @@ def serialize_shift(place: int, effect: float) -> dict[str, Any]:
     return {"place": place, "effect": round(effect, 6)}
 
 
-def _shift_by_hours(known: Floats) -> dict[str, Any] | None:
-    """The last change of level, by days of 24 hours that end with the history."""
-    rest = len(known) % DAY
-    days = known[rest:].reshape(-1, DAY)
+def _with_width(answer: AnsweredForecast, step: FreshStep | None) -> AnsweredForecast:
+    """Hours that would have an interval without any width go as far as the level of a fresh step is known."""
+    if step is None:
+        return answer
+    is_point = answer.quantiles[0] == answer.quantiles[-1]
+    apart = answer.points * (1 + np.quantile(step.offsets, LEVELS))[:, None]
+    return replace(answer, quantiles=np.where(is_point, apart, answer.quantiles))
+
+
+def _days_to_the_end(known: Floats) -> Floats:
+    """The mean hour of days of 24 hours that end with the history; NaN where too few are known."""
+    days = known[len(known) % DAY :].reshape(-1, DAY)
     counts = (~np.isnan(days)).sum(axis=1)
     means = np.nansum(days, axis=1) / np.maximum(counts, 1)
-    shift = last_shift(np.where(counts >= LEAST_HOURS_OF_DAY, means, np.nan))
-    return None if shift is None else serialize_shift(rest + shift.day * DAY, shift.effect)
+    return np.where(counts >= LEAST_HOURS_OF_DAY, means, np.nan)
 
 
 def _origins(known: Floats) -> tuple[int, int]:

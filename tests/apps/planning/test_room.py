@@ -91,3 +91,50 @@ def test_what_decides_on_capacity_reads_demand_and_what_is_added_up_is_held(
     ahead = series_ahead({busy: AT + timedelta(days=20)}, AT)[busy].hours
     assert ahead.points[0] == pytest.approx(30)
     assert max(ahead.adding_up) == pytest.approx(16)
+
+
+def test_where_nothing_is_left_all_demand_waits_and_where_nothing_was_said_nothing_bounds_it(
+    pool: int,
+) -> None:
+    gone = make.make_pool("gone", purchase_option="reserved")
+    make.make_node(
+        "old",
+        pool_id=gone,
+        units=8,
+        started_at=AT - timedelta(days=90),
+        ended_at=AT - timedelta(days=60),
+        at=AT,
+    )
+    unknown = make.make_pool("unknown", purchase_option="reserved")
+    room = RoomAhead(AT)
+    assert room.of_hours(of_pool(gone), AT, 3) == [0, 0, 0]
+    assert room.of_hours(of_pool(unknown), AT, 3) == []
+    series = of_pool(gone)
+    points = [(AT - hour * HOUR, 5.0) for hour in range(1, 60 * 24)]
+    actions.import_history(series=series, points=points, at=AT)
+    actions.make_forecasts(maker=forecast_fields, daily=daily_forecast_fields, at=AT)
+    (hourly,) = forecasts(None, series)
+    assert (hourly.totals[0].value, hourly.totals[0].waiting) == (0, pytest.approx(5 * 24))
+    (daily,) = forecasts(None, series, "day")
+    assert {month.value for month in daily.months} == {0.0}
+    assert all(month.waiting == pytest.approx(120 * month.days) for month in daily.months)
+
+
+def test_a_month_is_the_sum_of_what_can_be_held_of_each_of_its_days(pool: int) -> None:
+    """Weekdays ask for more than there is, weekends for less: their room is not that of weekdays."""
+    series = of_pool(pool)
+    hours = [AT - hour * HOUR for hour in range(1, 60 * 24)]
+    points = [(hour, 30.0 if hour.weekday() < 5 else 4.0) for hour in hours]
+    actions.import_history(series=series, points=points, at=AT)
+    actions.make_forecasts(maker=forecast_fields, daily=daily_forecast_fields, at=AT)
+    (daily,) = forecasts(None, series, "day")
+    found = forecast_hours(daily.id, None)
+    assert found is not None
+    first = 0
+    for month in daily.months:
+        days = found.hours[first : first + month.days]
+        assert month.value == pytest.approx(sum(day.expected or 0.0 for day in days))
+        first += month.days
+    whole = daily.months[1]
+    assert whole.value < 16 * 24 * whole.days * 0.9
+    assert whole.waiting > 0

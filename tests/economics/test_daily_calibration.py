@@ -51,6 +51,21 @@ def test_medians_stay_and_intervals_keep_to_their_bounds():
     assert not np.array_equal(made.quantiles, plain.quantiles)
 
 
+def bursts(seed: int, days: int) -> np.ndarray:
+    """A level that leaps between some and much from week to week: the history covers next to nothing of itself."""
+    draw = np.random.default_rng(seed)
+    level = np.repeat(draw.choice([20.0, 60.0, 200.0], days // 7 + 1), 7)[:days]
+    return level * np.exp(draw.normal(0, 0.1, days))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_wider_intervals_are_no_more_demand(seed: int) -> None:
+    values = bursts(seed, 100 + 7 * seed)
+    plain, made = daily_scenarios(values, 120), calibrated_scenarios(values, 120)
+    assert made.totals.mean() <= 1.02 * plain.totals.mean()
+    assert (made.totals >= 0).all()
+
+
 def test_with_little_history_nothing_says_how_wide_they_should_be():
     values = wandering(1, 56 + 3 * 7)
     np.testing.assert_array_equal(spread_factors(trial_scores(values), len(values)), np.ones(6))

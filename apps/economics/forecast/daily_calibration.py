@@ -16,6 +16,7 @@ from apps.economics.forecast.daily import (
     daily_scenarios,
     held_to_bounds,
 )
+from apps.economics.forecast.day_totals import with_means
 from apps.economics.forecast.intervals import LEVELS
 from apps.economics.forecast.scores import Floats, conformal_rank
 
@@ -92,7 +93,12 @@ def calibrated_scenarios(
     totals = _further_together(
         made.totals, middle + factors[group] * (made.totals - middle), factors
     )
-    return DailyScenarios(held_to_bounds(values, totals), made.shift)
+    bounded = held_to_bounds(values, totals)
+    # Where wider scenarios are cut off at 0 their mean would be more: what is uncertain is not more for it.
+    is_cut = (bounded != totals).any(axis=0)
+    expected = np.where(is_cut, made.totals.mean(axis=0), bounded.mean(axis=0))
+    kept = with_means(bounded, expected, min(0.0, float(np.nanmin(values))))
+    return DailyScenarios(held_to_bounds(values, kept), made.shift)
 
 
 def _further_together(made: Floats, totals: Floats, factors: Floats) -> Floats:

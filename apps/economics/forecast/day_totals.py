@@ -94,6 +94,17 @@ def is_intermittent(totals: Floats) -> bool:
     return bool(demand.any() and demand.mean() <= 1 - INTERMITTENT and (known >= 0).all())
 
 
+def with_means(totals: Floats, expected: Floats, least: float) -> Floats:
+    """Scenarios whose mean of each day is what is expected, whatever was cut off at the least: moved, or stretched where that is 0."""
+    means = totals.mean(axis=0)
+    if least < 0:
+        moved: Floats = totals + expected - means
+        return moved
+    stretch = np.where(means > 0, np.maximum(expected, 0.0) / np.where(means > 0, means, 1), 1.0)
+    stretched: Floats = totals * stretch
+    return stretched
+
+
 def without_single_ones(values: Floats) -> Floats:
     """None beyond the second least and the second most of its column: what came once is no habit.
 

@@ -14,6 +14,7 @@ from apps.economics.forecast.day_totals import (
     WEEK_DAYS,
     DayTotals,
     is_intermittent,
+    with_means,
     without_single_ones,
 )
 from apps.economics.forecast.fresh_steps import FreshStep, doubted
@@ -133,15 +134,8 @@ def _as_often(windows: Floats, expected: Floats) -> Floats:
 
 
 def _totals(expected: Floats, misses: Floats, least: float) -> Floats:
-    """Days by scenario, none below the least; their mean is what is expected, whatever was cut off."""
-    totals = np.maximum(expected + misses, least)
-    if least < 0:
-        kept: Floats = totals + expected - totals.mean(axis=0)
-        return kept
-    means = totals.mean(axis=0)
-    wanted = np.where(means > 0, np.maximum(expected, 0.0) / np.where(means > 0, means, 1), 1.0)
-    scaled: Floats = totals * wanted
-    return scaled
+    """Days by scenario, none below the least."""
+    return with_means(np.maximum(expected + misses, least), expected, least)
 
 
 def _misses(days: DayTotals, origin: int) -> Floats:

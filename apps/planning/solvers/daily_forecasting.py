@@ -6,7 +6,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from apps.economics.forecast.answers import (
     AnsweredForecast,
@@ -31,6 +30,7 @@ from apps.economics.forecast.daily_scores import (
     judged_daily,
     scores_until,
 )
+from apps.economics.forecast.day_totals import with_means
 from apps.economics.forecast.names import JUDGED_DAYS_AHEAD
 from apps.economics.forecast.planned import DayEffect
 from apps.economics.forecast.rolling import TooLittleHistory
@@ -127,17 +127,12 @@ def _answered(known: Floats, made: DailyScenarios, judged: Judged) -> AnsweredFo
             answer = covering(answer, scores, reaches)
         else:
             answer = replace(answer, gates=(*answer.gates, rare_gate(scores)))
-    totals = _as_much_as(answer.points, held_to_bounds(known, answer.quantiles), is_baselines)
+    # Wider intervals are no more demand, and what a baseline answers adds up to its own total.
+    expected = np.where(is_baselines, answer.points, made.totals.mean(axis=0))
+    bounded = held_to_bounds(known, answer.quantiles)
+    totals = with_means(bounded, expected, min(0.0, float(np.nanmin(known))))
     points = np.where(is_baselines, answer.points, np.median(totals, axis=0))
-    return replace(answer, points=points, quantiles=totals)
-
-
-def _as_much_as(points: Floats, totals: Floats, days: NDArray[np.bool_]) -> Floats:
-    """Scenarios of which these days come to the points on average: what a baseline answers adds up to its own total."""
-    means = totals.mean(axis=0)
-    is_scaled = days & (means > 0) & (points >= 0)
-    scaled: Floats = totals * np.where(is_scaled, points / np.where(is_scaled, means, 1.0), 1.0)
-    return scaled
+    return replace(answer, points=points, quantiles=held_to_bounds(known, totals))
 
 
 def _with_effects(totals: Floats, effects: Sequence[DayEffect]) -> Floats:

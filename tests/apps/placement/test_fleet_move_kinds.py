@@ -42,7 +42,7 @@ def reasons(kind: str) -> dict[str, int]:
     return {reason["why"]: reason["count"] for reason in of_kind["reasons"]}
 
 
-def answered_portfolio(gpus: int, rate: float) -> int:
+def answered_portfolio(gpus: int, rate: float, **offered: float) -> int:
     """The newest portfolio, which buys so many GPUs of the family for a year."""
     offer = {
         "name": "a year",
@@ -50,6 +50,7 @@ def answered_portfolio(gpus: int, rate: float) -> int:
         "kind": "committed_use",
         "gpus": gpus,
         "rate": rate,
+        **offered,
     }
     answer: dict[str, Any] = {
         "offers": [offer],
@@ -96,6 +97,18 @@ def test_a_commitment_is_proposed_up_to_the_floor_and_says_so() -> None:
     # It is the organisation's to decide: no team's people see it.
     everybody = frozenset(team.id for team in accounts.teams())
     assert open_fleet_moves(AT, everybody) == ()
+
+
+@pytest.mark.parametrize(("days", "is_said"), [(90.0, True), (122.0, False)])
+def test_a_commitment_says_where_its_history_does_not_bear_its_term(
+    days: float, is_said: bool
+) -> None:
+    move_scene.make_work()
+    answered_portfolio(8, 4.0, history_days=days)
+    look_for_moves(week=WEEK, at=AT)
+    (move,) = open_fleet_moves(AT)
+    said = "90 days of history for a term of 365 days, which is over 3 times as long"
+    assert (said in move.doubts) is is_said
 
 
 def test_a_commitment_that_costs_more_than_it_saves_is_none() -> None:

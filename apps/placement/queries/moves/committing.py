@@ -6,11 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from apps.economics.eligibility import NEVER_COVERED
-from apps.economics.hours import HOUR
+from apps.economics.gates import TERM_OF_HISTORY, history_gate
+from apps.economics.hours import DAY_HOURS, HOUR
 from apps.economics.money import MICROS
 from apps.economics.moves.commitment import commitment_saving, demand_floor
 from apps.economics.moves.disruption import DisruptionClass, MoveDisruption
-from apps.economics.moves.saving import monthly
+from apps.economics.moves.saving import MONTH_HOURS, monthly
 from apps.economics.purchase import PurchaseOption
 from apps.fleet.queries import PoolFact
 from apps.placement.queries.moves.proposal import (
@@ -153,7 +154,7 @@ def _commitment_proposal(
         one_time=one_time_cost(MoveKind.TO_COMMITMENT),
         disruption=MoveDisruption(LOW, f"no work moves; it is owed for {term}, used or not"),
         evidence=_commitment_evidence(portfolio, pools, offer, price),
-        doubts=tuple(_commitment_doubts(work, portfolio, at)),
+        doubts=tuple(_commitment_doubts(work, portfolio, offer, at)),
         why=(
             f"In nine hours of ten at least {floor:g} GPUs were rented by the hour; the portfolio commits to"
             f" {offer['gpus']}. No more than that floor is proposed."
@@ -187,8 +188,15 @@ def _term_of(portfolio: PortfolioRunFact, name: str) -> int | None:
     return next((table["term_months"] for table in asked if table["name"] == name), None)
 
 
-def _commitment_doubts(work: FleetWork, portfolio: PortfolioRunFact, at: datetime) -> list[str]:
+def _commitment_doubts(
+    work: FleetWork, portfolio: PortfolioRunFact, offer: Mapping[str, Any], at: datetime
+) -> list[str]:
     doubts = []
+    months, days = _term_of(portfolio, offer["name"]), offer.get("history_days")
+    if months is not None and days is not None:
+        borne = history_gate(days, months * MONTH_HOURS / DAY_HOURS)
+        if not borne.is_passed:
+            doubts.append(f"{borne.says}, which is over {TERM_OF_HISTORY:g} times as long")
     if len(work.span.weeks) < WEEKS:
         doubts.append(f"the ledger has {len(work.span.weeks)} of {WEEKS} weeks")
     if (at - portfolio.asked_at).days > OLD_DAYS:

@@ -243,6 +243,26 @@ def spare_machines(world: SavingsWorld) -> None:
     world.alike += ["gaps of an hour", "machines held in part", "broken ones"]
 
 
+def released(world: SavingsWorld) -> None:
+    """Covered machines that stand beside alike ones that jobs hold on demand; alike: beside spot, beside none, and beside some elsewhere."""
+    llm = world.work("training")
+    spots = [{"purchase_option": "spot"}, {"region": "elsewhere"}]
+    for place, beside in enumerate([{}, *spots]):
+        where: dict[str, Any] = {
+            "region": f"released-{place}",
+            "cluster_id": make.make_cluster(f"released-{place}"),
+        }
+        pool_id, _ = world.pool(
+            lambda _, machine: [held(llm)] if machine == 0 else [],
+            2, committed=lambda *_: True, **where,
+        )  # fmt: skip
+        _, price = world.pool(always(held(llm)), **where | beside)
+        if not place:
+            matters = (f"unallocated_nodes:{pool_id}",)
+            world.plant("unallocated_nodes", *matters, micros=8 * price * MONTH)
+    world.alike += ["what a commitment frees beside spot", "and beside machines elsewhere"]
+
+
 def floors(world: SavingsWorld) -> None:
     """A pool that scales with a minimum that nobody needs; alike: one whose minimum is held."""
     llm = world.work("training")
@@ -297,7 +317,20 @@ def queues(world: SavingsWorld) -> None:
 
 
 def slices(world: SavingsWorld) -> None:
-    """A GPU cut into slices that nobody takes while others wait; alike: slices that are taken."""
+    """A GPU cut into slices that nobody takes while others wait; alike: slices that are taken, and that stand beside a queue which idle GPUs serve."""
+    cluster_id = make.make_cluster("slices and idle")
+    llm = world.work("training")
+    for name in ("cut", "idle"):
+        cut_pool, _ = world.pool(
+            always(held(llm, 7)), cluster_id=cluster_id, purchase_option="reserved"
+        )
+        if name == "cut":
+            cut(Node.objects.get(pool_id=cut_pool), 0)
+            world.plant("stranded_mig", f"stranded_mig:{cut_pool}:1", freed=MONTH)
+    busy, _ = world.pool(always(held(llm)), cluster_id=cluster_id)
+    world.wait_for(llm, gpus=1, waits=12)
+    world.plant("queued_beside_idle", f"queued_beside_idle:{busy}", freed=MONTH / 2)
+    world.alike.append("a queue that idle GPUs serve is not served by slices too")
     for taken in (0, 3):
         llm = world.work("training")
         pool_id, price = world.pool(always(held(llm, 7)))
@@ -361,6 +394,6 @@ def comparisons(world: SavingsWorld) -> None:
 
 
 SITUATIONS: tuple[Callable[[SavingsWorld], None], ...] = (
-    idle_nights, dead_work, starving, cadences, worth, needless_replicas, spare_machines, floors, sizes, queues, slices,
+    idle_nights, dead_work, starving, cadences, worth, needless_replicas, spare_machines, released, floors, sizes, queues, slices,
     commitments, comparisons,
 )  # fmt: skip

@@ -1,21 +1,44 @@
-"""GPU time that workloads held on pools, day by day."""
+"""GPU time that workloads held on pools, hour by hour."""
 
-from datetime import date
-from typing import LiteralString
+from datetime import datetime
+from typing import LiteralString, NamedTuple
 
-from apps.ledger.models import ChargeKind
+from apps.economics.hours import HOUR_MS
+from apps.economics.states import HELD_STATES
+from apps.ledger.models import ChargeKind, ChargePart
 from apps.ledger.queries.tables import rows
 
 
-def held_by_day(first_day: date, end_day: date) -> list[tuple[int | None, int | None, date, int]]:
-    """Workload, pool, local day and milliseconds, of the days that have any sums; None: nobody held it. One statement."""
-    params = {"from": first_day, "to": end_day, "node_hour": str(ChargeKind.NODE_HOUR)}
-    return [(row[0], row[1], row[2], row[3]) for row in rows(HELD, params)]
+class HeldHour(NamedTuple):
+    """GPUs that a workload held of a pool in an hour, as its mean; None: of no workload."""
+
+    workload_id: int | None
+    pool_id: int | None
+    hour: datetime
+    gpus: float
+
+
+def held_by_hour(starts_at: datetime, ends_at: datetime) -> list[HeldHour]:
+    """Of `[starts_at, ends_at)`, of each hour that has any lines. One statement."""
+    params = {
+        "from": starts_at,
+        "to": ends_at,
+        "node_hour": str(ChargeKind.NODE_HOUR),
+        "host": int(ChargePart.HOST),
+        "held": [int(each) for each in HELD_STATES],
+    }
+    return [
+        HeldHour(workload_id, pool_id, hour, held_ms / HOUR_MS)
+        for workload_id, pool_id, hour, held_ms in rows(HELD, params)
+    ]
 
 
 HELD: LiteralString = """
-SELECT workload_id, pool_id, day, sum(held_milliseconds)::int8
-FROM ledger_ledgerday
-WHERE day >= %(from)s AND day < %(to)s AND kind = %(node_hour)s
+SELECT line.workload_id, line.pool_id, line.hour,
+       coalesce(sum(line.unit_milliseconds) FILTER (WHERE line.state = ANY(%(held)s)), 0)::int8
+FROM ledger_line AS line JOIN ledger_charge AS charge ON charge.id = line.charge_id
+WHERE line.hour >= %(from)s AND line.hour < %(to)s
+  AND line.posting_month >= date_trunc('month', %(from)s::timestamptz) - interval '1 month'
+  AND charge.kind = %(node_hour)s AND charge.part <> %(host)s
 GROUP BY 1, 2, 3
 """

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 from django.utils import timezone
 
+from apps.accounts.queries.reading import reading_once
 from apps.economics.states import State
 from apps.fleet.models import Device, Node
 from apps.review.queries.recommending.oversized_pools import detect_oversized_pools
@@ -12,6 +13,7 @@ from apps.review.queries.recommending.proposal import DetectedKind, Recommendati
 from apps.review.queries.recommending.queued_beside_idle import detect_queued_beside_idle
 from apps.review.queries.recommending.slot_words import slots_said
 from apps.review.queries.recommending.spare_nodes import (
+    COVERED,
     detect_needless_floors,
     detect_unallocated_nodes,
 )
@@ -300,3 +302,104 @@ def test_slices_that_jobs_take_stay_as_they_are(llm: Workload) -> None:
     plant_slices(llm, taken=2)
     found = detect_stranded_slices(AT)
     assert found.passed_over == {"jobs hold slices of this size": 1}
+
+
+def test_what_a_commitment_frees_would_cover_alike_machines_that_are_on_demand(
+    llm: Workload,
+) -> None:
+    """Two of three covered machines stand; beside them jobs hold one machine of the same kind on demand, at twice the price."""
+    covered = plant_pool(
+        "covered", 3, lambda _, machine: [held(llm)] if machine == 0 else [],
+        price=PRICE // 2, committed=lambda *_: True,
+    )  # fmt: skip
+    twin = plant_pool("twin", 1, lambda *_: [held(llm)])
+    found = detect_unallocated_nodes(AT)
+    (proposal,) = found.proposals
+    # The commitment would cover the other's eight GPUs; of the second machine that stands nothing is saved.
+    assert proposal.pool_id == covered
+    assert proposal.saving.likely == pytest.approx(MACHINE * MONTH)
+    assert proposal.title == "Give back 1 machine of covered: nothing is ever on them"
+    assert proposal.cells == {f"unallocated:{covered}", f"pool:{twin}"}
+    assert any("would cover instead" in each.label for each in proposal.evidence)
+
+
+def test_what_is_freed_covers_the_cheapest_first_and_no_hour_twice(llm: Workload) -> None:
+    plant_pool("covered", 2, lambda *_: [], committed=lambda *_: True)
+    plant_pool("dear", 1, lambda hour, _: [held(llm)] if hour % 24 < 12 else None, price=2 * PRICE)
+    plant_pool("cheap", 1, lambda *_: [held(llm, 4)])
+    (proposal,) = [
+        each for each in detect_unallocated_nodes(AT).proposals if each.subject == "covered"
+    ]
+    # A machine of it at PRICE, and half of the time one at twice that.
+    assert proposal.saving.likely <= (MACHINE + MACHINE) * MONTH
+    assert proposal.saving.likely >= MACHINE * MONTH * 0.99
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"purchase_option": "spot"},
+        {"purchase_option": "reserved"},
+        {"region": "elsewhere"},
+        {"instance_type": "p5e.48xlarge"},
+        {"committed": lambda *_: True},
+        {"price": None},
+    ],
+    ids=["spot", "reserved", "elsewhere", "another machine", "covered too", "no price"],
+)
+def test_a_commitment_frees_nothing_where_nothing_alike_is_on_demand(
+    llm: Workload, beside: dict[str, object]
+) -> None:
+    pool_id = plant_pool("covered", 2, lambda *_: [], committed=lambda *_: True)
+    plant_pool("beside", 1, lambda *_: [held(llm)], **beside)
+    found = detect_unallocated_nodes(AT)
+    assert found.proposals == []
+    assert found.declined[str(pool_id)] == COVERED
+
+
+def test_alike_machines_that_stand_themselves_are_given_back_and_free_nothing(
+    llm: Workload,
+) -> None:
+    plant_pool("covered", 2, lambda *_: [], committed=lambda *_: True)
+    free = plant_pool("free", 1, lambda *_: [])
+    assert [each.pool_id for each in detect_unallocated_nodes(AT).proposals] == [free]
+
+
+def plant_queue_beside_both(llm: Workload, name: str, *, gpus: int) -> None:
+    """Jobs of one GPU that wait all the time for a pool that is held, beside so many free GPUs and a GPU in slices."""
+    plant_pool(name, 1, lambda *_: [held(llm)])
+    for start in range(0, 672, 24):
+        pool_scene.make_job(llm, f"{name}-0", submitted=start, started=start + 24, gpus=1)
+    if gpus:
+        plant_pool("quiet", 1, lambda *_: [held(llm, 8 - gpus)], purchase_option="reserved")
+    plant_slices(llm, taken=0)
+
+
+@pytest.mark.parametrize("gpus", [1, 0])
+def test_one_queue_meets_what_stands_or_what_is_cut_otherwise_and_never_both(
+    llm: Workload, gpus: int
+) -> None:
+    plant_queue_beside_both(llm, "busy", gpus=gpus)
+    moved = detect_queued_beside_idle(AT).proposals
+    slices = only_freed(detect_stranded_slices(AT))
+    assert [each.frees_gpu_hours for each in moved] == pytest.approx([MONTH] * gpus, rel=0.05)
+    assert slices.saving.likely == pytest.approx(0.0 if gpus else PRICE * MONTH, rel=0.05)
+
+
+def test_no_order_of_the_kinds_changes_what_they_find(llm: Workload) -> None:
+    plant_queue_beside_both(llm, "busy", gpus=1)
+    detectors = [detect_queued_beside_idle, detect_stranded_slices, detect_unallocated_nodes]
+    looks = []
+    for order in (detectors, detectors[::-1], [*detectors, *detectors]):
+        with reading_once():
+            found = {detect: detect(AT) for detect in order}
+        looks.append([found[detect].proposals for detect in detectors])
+    assert looks[0] == looks[1] == looks[2]
+
+
+def test_slices_that_stand_are_no_room_for_jobs_of_whole_gpus(llm: Workload) -> None:
+    plant_pool("busy", 1, lambda *_: [held(llm)])
+    for start in range(0, 672, 24):
+        pool_scene.make_job(llm, "busy-0", submitted=start, started=start + 12, gpus=1)
+    plant_slices(llm, taken=0, option="reserved")
+    assert detect_queued_beside_idle(AT).proposals == []

@@ -1,5 +1,6 @@
 """What is gone, covered or cheaper at the end of the weeks is not promised, and no dollar is saved twice."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -15,8 +16,10 @@ from apps.review.queries.recommendations import newest_recommendation_look
 from apps.review.queries.recommending.idle_holders import detect_idle_holders
 from apps.review.queries.recommending.oversized_pools import detect_oversized_pools
 from apps.review.queries.recommending.spare_nodes import detect_unallocated_nodes
+from apps.review.queries.recommending.still_held import held_time
 from apps.review.queries.recommending.unused_work import detect_unused_work
 from apps.review.queries.recommending.waste_explained import waste_from
+from apps.review.queries.recommending.weeks import work_of_week
 from apps.workloads.models import Workload
 from tests import make
 from tests.apps.review import pool_scene
@@ -50,6 +53,7 @@ def test_machines_given_back_or_covered_since_are_not_promised(llm: Workload) ->
         3,
         lambda _, machine: [held(llm)] if machine == 0 else [],
         committed=lambda hour, _: hour >= LAST_WEEK,
+        region="elsewhere",
     )
     plant_pool("young", 2, lambda *_: [], hours=range(HOURS - 3, HOURS))
     for detect in (detect_unallocated_nodes, detect_oversized_pools):
@@ -126,6 +130,28 @@ def test_what_ended_is_not_given_back() -> None:
         found = detect(AT)
         assert found.proposals == []
         assert found.passed_over["it holds nothing any more"]
+
+
+@pytest.mark.parametrize(
+    ("stays", "is_over"),
+    [
+        # It was given back at three in the morning of the last day, and never before.
+        (lambda hour: hour < HOURS - 21, True),
+        # It holds from eight to eight, and will again.
+        (lambda hour: 8 <= hour % 24 < 20, False),
+        # It came three hours ago.
+        (lambda hour: hour >= HOURS - 3, False),
+    ],
+)
+def test_what_is_held_still_goes_by_the_hour(stays: Callable[[int], bool], is_over: bool) -> None:
+    book = pool_scene.make_workload("book", "notebook")
+    plant_pool("h100", 1, lambda hour, _: [idle(book)] if stays(hour) else [])
+    pool_scene.roll_up()
+    (held,) = held_time(work_of_week(move_week(AT)).span).values()
+    assert held.is_over is is_over
+    assert sum(held.held) == GPUS * sum(map(stays, range(HOURS)))
+    if is_over:
+        assert detect_idle_holders(AT).proposals == []
 
 
 def test_no_more_is_counted_than_is_paid_by_the_hour() -> None:

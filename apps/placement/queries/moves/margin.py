@@ -143,7 +143,7 @@ def _released(
     No more in an hour than both have; the cheapest of them first, so that no more is promised than is surely saved.
     """
     twins = sorted(
-        (one for one in rented if one != pool_id and _is_twin(pools[pool_id], pools[one])),
+        (one for one in rented if one != pool_id and is_twin(pools[pool_id], pools[one])),
         key=lambda one: (prices.get(one, 0.0), one),
     )
     hours = micros = 0.0
@@ -158,7 +158,7 @@ def _released(
     return (hours / whole, micros / hours, frozenset(used)) if hours else (0.0, 0.0, frozenset())
 
 
-def _is_twin(covered: PoolFact, beside: PoolFact) -> bool:
+def is_twin(covered: PoolFact, beside: PoolFact) -> bool:
     """Whether what covers the one may cover the other: the same machines of the same place, on demand. Never spot."""
     return beside.purchase_option == PurchaseOption.ON_DEMAND and all(
         getattr(covered, name) == getattr(beside, name)

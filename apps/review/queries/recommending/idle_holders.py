@@ -25,7 +25,7 @@ from apps.review.queries.recommending.proposal import (
     RecommendationProposal,
     effort_cost,
 )
-from apps.review.queries.recommending.still_held import ENDED, HeldDays, held_days
+from apps.review.queries.recommending.still_held import ENDED, HeldTime, held_time
 from apps.review.queries.recommending.weeks import looks_at_weeks, stretches_of
 from apps.review.queries.recommending.whole_work import LEAST_FREED, NO_PRICE
 from apps.unit_economics.queries.waste import WastePart, waste_time_by
@@ -84,7 +84,7 @@ class HeldWeeks:
 def detect_idle_holders(found: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every workload on a pool that is no service; what is idle again and again is proposed to be given back."""
     weeks, owners = _held_weeks(work), {team.id: team for team in teams()}
-    stays = held_days(work.span)
+    stays = held_time(work.span)
     for cell in work.cells:
         seen = weeks.get((cell.workload.id, cell.pool.id))
         if cell.workload.kind == SERVING:
@@ -106,7 +106,7 @@ def detect_idle_holders(found: DetectedKind, work: FleetWork, _: datetime) -> No
             found.propose(_proposal_of(cell, seen, work, owners[cell.workload.team_id]))
 
 
-def _still_of(seen: HeldWeeks, still: HeldDays | None) -> HeldWeeks:
+def _still_of(seen: HeldWeeks, still: HeldTime | None) -> HeldWeeks:
     """Without what it holds no more: of that, what was idle went first."""
     if still is None:
         return seen

@@ -49,7 +49,7 @@ COMPUTED = (
 
 @dataclass(frozen=True, slots=True)
 class OversizedPool:
-    """A pool, the machines that do for it, those that are spare with their GPUs, and how many of these GPUs are paid by the hour, hour by hour."""
+    """A pool, the machines that do for it, those that are spare with their GPUs, and for how many of these GPUs something is paid no more, hour by hour."""
 
     capacity: PoolCapacity
     needed: int
@@ -92,7 +92,7 @@ def _oversized(capacity: PoolCapacity) -> OversizedPool:
     ]
     spare = floor(level_below(usable) + 1e-9) - needed
     gpus = gpus_of_machines(sizes, float(spare))
-    paid = tuple(min(gpus, by_hour) for by_hour in capacity.by_hour)
+    paid = tuple(min(gpus, saved) for saved in capacity.saved_by_hour)
     return OversizedPool(capacity, needed, spare, gpus, paid)
 
 
@@ -132,7 +132,7 @@ def _proposal_of(pool: OversizedPool) -> RecommendationProposal:
         risk_reason="jobs are packed onto fewer machines; those that are spread now are moved",
         why=f"In 99 hours of 100 at most {asked:,.0f} of its {capacity.used[-1].gpus:,.0f} GPUs were held, spread over its machines.",
         computed=COMPUTED,
-        cells=frozenset([capacity.cell]),
+        cells=frozenset([capacity.cell, *capacity.released_cells]),
         evidence=(
             RecommendationEvidence(
                 "GPUs held and waited for, in 99 hours of 100 at most",

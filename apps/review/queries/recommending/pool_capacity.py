@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -18,6 +18,7 @@ from apps.economics.purchase import PAID_BY_THE_HOUR
 from apps.fleet.queries import PoolFact, pools
 from apps.ledger.queries.pool_hours import PoolUse, pool_use
 from apps.ledger.queries.tables import named_rows
+from apps.placement.queries.moves.margin import is_twin
 from apps.placement.queries.moves.work import MoveSpan
 from apps.planning.queries.measured import QUEUED
 from apps.review.queries.recommending.proposal import DetectedKind, unheld_cell
@@ -30,6 +31,21 @@ LAST_HOURS = 24
 """At whose price a machine-hour is given back, the last of which it is known."""
 
 
+@dataclass(frozen=True, slots=True)
+class ReleasedGpus:
+    """By hour: GPUs of a pool that a commitment covers while jobs hold alike ones on demand, in the pools `to`.
+
+    Given back, the commitment covers those instead: `price` of a GPU-hour there, in micro-units, is paid no more.
+    """
+
+    gpus: Mapping[datetime, float]
+    price: float
+    to: frozenset[int]
+
+
+NOTHING_RELEASED = ReleasedGpus({}, 0.0, frozenset())
+
+
 @dataclass(frozen=True)
 class PoolCapacity:
     """A pool in the weeks that are looked at: every hour from its first on, in order.
@@ -37,7 +53,7 @@ class PoolCapacity:
     `used` is what was; `hours` is the same with no more machines than are there at the end, and paid by the hour still.
     `by_hour` are GPUs of these that are paid by the hour. `price` is what a machine-hour costs that is paid by the hour, in
     micro-units, at the end and no more than in all weeks; None where it is not known, or none is. `queued` are GPUs that
-    jobs waited for, by hour.
+    jobs waited for, by hour. `released` is what commitments that cover its machines would cover instead.
     """
 
     pool: PoolFact
@@ -47,6 +63,16 @@ class PoolCapacity:
     by_hour: tuple[float, ...]
     price: float | None
     queued: Mapping[datetime, float]
+    released: ReleasedGpus = NOTHING_RELEASED
+
+    @cached_property
+    def saved_by_hour(self) -> tuple[float, ...]:
+        """GPUs for which something is paid no more once they are given back: paid by the hour, or a commitment covers others then."""
+        released = self.released.gpus
+        return tuple(
+            gpus + released.get(use.hour, 0.0)
+            for gpus, use in zip(self.by_hour, self.used, strict=True)
+        )
 
     @property
     def is_by_hour(self) -> bool:
@@ -88,20 +114,33 @@ class PoolCapacity:
         return sums_by_week((hour.week for hour in self.hours), amounts)
 
     def saving_of(self, gpu_hours: Sequence[float]) -> SavingRange:
-        """A month of what these cost, with 1.28 standard errors over the weeks at both ends; none without a price."""
-        return month_of_weeks(self._weeks(gpu_hours), (self.price or 0.0) / self.of_machine)
+        """A month of what these cost, with 1.28 standard errors over the weeks at both ends; none without a price.
+
+        Those that are paid by the hour go first; of the rest what the commitment covers instead.
+        """
+        price = (self.price or 0.0) / self.of_machine
+        micros = [
+            min(gpus, own) * price + min(max(0.0, gpus - own), whole - own) * self.released.price
+            for gpus, own, whole in zip(gpu_hours, self.by_hour, self.saved_by_hour, strict=True)
+        ]
+        return month_of_weeks(self._weeks(micros), 1.0)
 
     def given_gpus(self, machines: Sequence[float]) -> list[float]:
         """GPUs of so many of the machines that nothing was on, hour by hour."""
         return [
-            min(gpus_of_machines(use.free_sizes, given), by_hour)
-            for use, given, by_hour in zip(self.used, machines, self.by_hour, strict=True)
+            min(gpus_of_machines(use.free_sizes, given), most)
+            for use, given, most in zip(self.used, machines, self.saved_by_hour, strict=True)
         ]
 
     @property
     def spend_micros(self) -> int:
-        """What its machines cost in a month that are paid by the hour."""
-        return self.saving_of(self.by_hour).likely
+        """What its machines cost in a month that are paid by the hour, and alike ones that its commitments would cover."""
+        return self.saving_of(self.saved_by_hour).likely
+
+    @property
+    def released_cells(self) -> frozenset[str]:
+        """The dollars of pools that its commitments would cover instead."""
+        return frozenset(f"pool:{pool_id}" for pool_id in self.released.to)
 
     @property
     def cell(self) -> str:
@@ -126,15 +165,58 @@ def pool_capacities(span: MoveSpan) -> tuple[PoolCapacity, ...]:
     queued: dict[int, dict[datetime, float]] = defaultdict(dict)
     for row in named_rows(QUEUED, {"from": window.starts_at, "to": window.ends_at}):
         queued[row.pool_id][row.hour] = row.gpu_hours
-    return tuple(
-        _capacity_of(known[pool_id], uses, span, queued.get(pool_id, {}))
+    found = {
+        pool_id: _capacity_of(known[pool_id], uses, span, queued.get(pool_id, {}))
         for pool_id, uses in sorted(of_pool.items())
         if any(use.nodes for use in uses)
+    }
+    for capacity in list(found.values()):
+        released = _released(capacity, found.values())
+        if released.gpus:
+            pool = capacity.pool
+            found[pool.id] = _capacity_of(
+                pool, of_pool[pool.id], span, queued.get(pool.id, {}), released
+            )
+    return tuple(found.values())
+
+
+def _released(capacity: PoolCapacity, others: Iterable[PoolCapacity]) -> ReleasedGpus:
+    """The cheapest of alike ones first, so that no more is promised than is surely saved; of those that jobs hold, as free ones go by themselves."""
+    covered = [use.committed for use in capacity.used]
+    if not any(covered):
+        return NOTHING_RELEASED
+    left = {
+        use.hour: gpus - gone
+        for use, gpus, gone in zip(capacity.used, covered, present_parts(covered), strict=True)
+    }
+    alike = [
+        each
+        for each in others
+        if each.pool.id != capacity.pool.id and each.price and is_twin(capacity.pool, each.pool)
+    ]
+    gpus: dict[datetime, float] = defaultdict(float)
+    micros, to = 0.0, set()
+    for twin in sorted(
+        alike, key=lambda each: ((each.price or 0.0) / each.of_machine, each.pool.id)
+    ):
+        for use, by_hour in zip(twin.used, twin.by_hour, strict=True):
+            moved = min(left.get(use.hour, 0.0), max(0.0, by_hour - use.free_gpus))
+            if moved > 0:
+                left[use.hour] -= moved
+                gpus[use.hour] += moved
+                micros += moved * (twin.price or 0.0) / twin.of_machine
+                to.add(twin.pool.id)
+    return (
+        ReleasedGpus(gpus, micros / sum(gpus.values()), frozenset(to)) if gpus else NOTHING_RELEASED
     )
 
 
 def _capacity_of(
-    pool: PoolFact, uses: Sequence[PoolUse], span: MoveSpan, queued: Mapping[datetime, float]
+    pool: PoolFact,
+    uses: Sequence[PoolUse],
+    span: MoveSpan,
+    queued: Mapping[datetime, float],
+    released: ReleasedGpus = NOTHING_RELEASED,
 ) -> PoolCapacity:
     of_machine = sum(use.gpus for use in uses) / sum(use.nodes for use in uses)
     by_hour = {use.hour: use for use in uses}
@@ -144,16 +226,19 @@ def _capacity_of(
     paid = [use_by_hour(use) if is_by_hour else 0.0 for use in whole]
     gone = present_parts(paid)
     nodes_gone = present_parts([use.nodes for use in whole])
+    freed = [released.gpus.get(use.hour, 0.0) for use in whole]
     hours = [
         PoolHour(
             week=place.week,
             slot=place.slot,
             nodes=use.nodes - fewer,
             free=max(0.0, use.free_nodes - fewer),
-            givable=_givable(use, use.free_gpus, gpus, queued.get(use.hour, 0.0) + lost),
-            rested=_givable(use, use.rested_gpus, gpus, queued.get(use.hour, 0.0) + lost),
+            givable=_givable(use, use.free_gpus, gpus + other, queued.get(use.hour, 0.0) + lost),
+            rested=_givable(use, use.rested_gpus, gpus + other, queued.get(use.hour, 0.0) + lost),
         )
-        for place, use, gpus, lost, fewer in zip(places, whole, paid, gone, nodes_gone, strict=True)
+        for place, use, gpus, lost, fewer, other in zip(
+            places, whole, paid, gone, nodes_gone, freed, strict=True
+        )
     ]
     present = tuple(gpus - lost for gpus, lost in zip(paid, gone, strict=True))
     price = _price_of(whole) if is_by_hour else None
@@ -165,11 +250,12 @@ def _capacity_of(
         present,
         price * of_machine if price else None,
         queued,
+        released,
     )
 
 
 def _givable(use: PoolUse, free: float, by_hour: float, kept: float) -> float:
-    """Machines of what is free and paid by the hour, without `kept` GPUs: what is gone since, and what jobs wait for."""
+    """Machines of what is free and for which something is paid no more, without `kept` GPUs: what is gone since, and what jobs wait for."""
     return machines_within(use.free_sizes, max(0.0, min(free, by_hour) - kept))
 
 

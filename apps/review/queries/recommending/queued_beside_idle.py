@@ -6,12 +6,14 @@ from datetime import datetime
 
 from django.urls import reverse
 
+from apps.accounts.queries.reading import once
 from apps.economics.moves.disruption import DisruptionClass
 from apps.economics.moves.idle import is_idle_again
 from apps.economics.moves.queues import Room
 from apps.economics.moves.saving import MONTH_HOURS, SavingRange
-from apps.placement.queries.moves.work import FleetWork
+from apps.placement.queries.moves.work import FleetWork, MoveSpan
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
+from apps.review.queries.recommending.cut_gpus import standing_cut
 from apps.review.queries.recommending.pool_capacity import (
     PoolCapacity,
     is_within_reach,
@@ -23,7 +25,7 @@ from apps.review.queries.recommending.proposal import (
     RecommendationProposal,
     effort_cost,
 )
-from apps.review.queries.recommending.queues import Queue, met_of, queues_of
+from apps.review.queries.recommending.queues import Queue, Queues, met_of, queues_of
 from apps.review.queries.recommending.weeks import looks_at_weeks
 
 KIND = "queued_beside_idle"
@@ -31,6 +33,8 @@ EFFORT_HOURS = 4
 """To let a queue send its jobs to another pool: ours, not measured."""
 LEAST_SERVED, LEAST_MONTH = 0.1, MONTH_HOURS / 10
 """Of what waited in a week, and GPU-hours a month, that would have found GPUs there."""
+NONE_ALIKE = "no other pool within reach has the same GPUs"
+NONE_STOOD = "while jobs waited, no other pool's GPUs on which they fit stood week by week"
 COMPUTED = (
     "GPU-hours of waiting in hours in which the same GPUs stood unallocated in the other pool on machines that the jobs fit on, each of them met once. No bill falls by it: what stands there is paid, and is"
     " used instead"
@@ -54,9 +58,29 @@ class IdleBeside:
 @looks_at_weeks(KIND, "pools of GPUs that jobs waited for")
 def detect_queued_beside_idle(found: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every pool with a queue, held against every other of the same GPUs in which some stand; the one that would serve most."""
-    capacities = pool_capacities(work.span)
-    queues = queues_of(work.span)
-    rooms = {each.pool.id: _room_of(each) for each in capacities}
+    for waited, best, why in met_beside_idle(work.span).looked_at:
+        if best is None:
+            pass_over_pool(found, waited, why)
+        else:
+            found.propose(_proposal_of(best))
+
+
+@dataclass(frozen=True, slots=True)
+class MetBesideIdle:
+    """Pools with a queue, each with the one that would serve most, or None and why; and what is left of all queues then."""
+
+    looked_at: tuple[tuple[PoolCapacity, IdleBeside | None, str], ...]
+    queues: Queues
+
+
+@once
+def met_beside_idle(span: MoveSpan) -> MetBesideIdle:
+    """What queues would find on GPUs that stand: they come before machines that are cut otherwise, which get what is left."""
+    capacities = pool_capacities(span)
+    queues = dict(queues_of(span))
+    cut = standing_cut(span)
+    rooms = {each.pool.id: _room_of(each, cut.get(each.pool.id, 0.0)) for each in capacities}
+    looked_at: list[tuple[PoolCapacity, IdleBeside | None, str]] = []
     asked = [each for each in capacities if any(each.queued.values())]
     # The queue that waits most goes first: what it would hold stands no more for the next.
     for waited in sorted(asked, key=lambda each: (-sum(each.queued.values()), each.pool.id)):
@@ -64,28 +88,28 @@ def detect_queued_beside_idle(found: DetectedKind, work: FleetWork, _: datetime)
         choices = list(_beside(waited, capacities, queue, rooms))
         best = max(choices, key=lambda each: (each.month, each.beside.pool.id), default=None)
         if best is None:
-            pass_over_pool(found, waited, "no other pool within reach has the same GPUs")
+            looked_at.append((waited, None, NONE_ALIKE))
         elif not _is_again(best) or best.month < LEAST_MONTH:
-            pass_over_pool(
-                found,
-                waited,
-                "while jobs waited, no other pool's GPUs on which they fit stood week by week",
-            )
+            looked_at.append((waited, None, NONE_STOOD))
         else:
-            rooms[best.beside.pool.id] = met_of(queue, rooms[best.beside.pool.id])[2]
-            found.propose(_proposal_of(best))
+            beside_id = best.beside.pool.id
+            _, queues[waited.pool.id], rooms[beside_id] = met_of(queue, rooms[beside_id])
+            looked_at.append((waited, best, ""))
+    return MetBesideIdle(tuple(looked_at), queues)
 
 
-def _room_of(capacity: PoolCapacity) -> dict[datetime, Room]:
-    return {
-        use.hour: Room(
-            use.free_gpus,
+def _room_of(capacity: PoolCapacity, cut: float) -> dict[datetime, Room]:
+    """Without so many GPUs as stand in slices, on machines that are held in part as far as there are any."""
+    rooms = {}
+    for use in capacity.used:
+        partly = max(0.0, use.unallocated - use.free_gpus)
+        rooms[use.hour] = Room(
+            max(0.0, use.free_gpus - max(0.0, cut - partly)),
             capacity.of_machine,
-            max(0.0, use.unallocated - use.free_gpus),
+            max(0.0, partly - cut),
             max(0.0, use.nodes - use.free_nodes),
         )
-        for use in capacity.used
-    }
+    return rooms
 
 
 def _beside(

@@ -10,13 +10,17 @@ from apps.ledger.queries.tables import named_rows
 from apps.placement.queries.moves.work import MoveSpan
 from apps.planning.queries.measured import QUEUED_JOBS
 
-Queue = dict[datetime, Mapping[float, float]]
+Queue = Mapping[datetime, Mapping[float, float]]
 """GPU-hours by hour, and by how many GPUs a job asks for."""
 
 
+Queues = Mapping[int, Queue]
+"""By pool; nobody writes into them: who meets a part of one goes on with what `met_of` leaves."""
+
+
 @once
-def queues_of(span: MoveSpan) -> dict[int, Queue]:
-    """By pool. One statement."""
+def queues_of(span: MoveSpan) -> Queues:
+    """One statement."""
     window = span.window
     found: dict[int, dict[datetime, dict[float, float]]] = defaultdict(lambda: defaultdict(dict))
     for row in named_rows(QUEUED_JOBS, {"from": window.starts_at, "to": window.ends_at}):

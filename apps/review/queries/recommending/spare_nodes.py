@@ -39,7 +39,7 @@ EFFORT_HOURS: Mapping[SpareWay, int] = {
 """To end machines; to lower a number; to set a schedule; to have a pool follow its queue: ours, not measured."""
 COMPUTED = (
     "Machine-hours of the last weeks in which nothing was on a machine that is paid by the hour, as far as this way would have given them back × what a"
-    " machine-hour cost; the ends are 1.28 standard errors over the weeks below and above the mean"
+    " machine-hour cost; of machines that a commitment covers × what alike GPUs cost that jobs held on demand in the same hour, which it would cover instead; the ends are 1.28 standard errors over the weeks below and above the mean"
 )
 PAID_ANYWAY = "its machines are owned or reserved: they are paid whether they are used or not"
 COVERED = "commitments cover its machines: they are paid whether they are used or not"
@@ -89,7 +89,7 @@ def _detect(found: DetectedKind, work: FleetWork, *, is_floor: bool) -> None:
 
 
 def _why_paid_anyway(capacity: PoolCapacity) -> str:
-    if capacity.is_by_hour:
+    if capacity.is_by_hour or capacity.released.gpus:
         return ""
     return COVERED if any(use.committed for use in capacity.used) else PAID_ANYWAY
 
@@ -122,6 +122,7 @@ def _proposal_of(found: _SparePool) -> RecommendationProposal:
             "machine_hours_week": plan.total * WEEK_HOURS / len(plan.hours),
             "machine_hour_micros": capacity.price,
             "paid_by_hour": 1.0,
+            **({"released_hour_micros": capacity.released.price} if capacity.released.gpus else {}),
         },
     )
 
@@ -129,7 +130,7 @@ def _proposal_of(found: _SparePool) -> RecommendationProposal:
 def _cells_of(capacity: PoolCapacity) -> frozenset[str]:
     """What nobody holds; where commitments cover a part, work that is given back frees the same machines paid by the hour."""
     shared = [f"pool:{capacity.pool.id}"] if capacity.is_covered_in_part else []
-    return frozenset([capacity.cell, *shared])
+    return frozenset([capacity.cell, *shared, *capacity.released_cells])
 
 
 def _title(found: _SparePool) -> str:
@@ -205,18 +206,27 @@ def _evidence_of(found: _SparePool) -> tuple[RecommendationEvidence, ...]:
         ),
     ]
     covered = sum(min(use.free_gpus, use.committed) for use in capacity.used)
-    if covered:
+    if capacity.released.gpus:
+        hours, price = sum(capacity.released.gpus.values()), capacity.released.price / MICROS
+        told.append(
+            RecommendationEvidence(
+                "GPU-hours that jobs held on demand beside it, which its commitments would cover instead",
+                f"{hours:,.0f}, at {price:,.4f} {organisation().currency}",
+            )
+        )
+    elif covered:
         told.append(
             RecommendationEvidence(
                 "GPU-hours with nothing on them that commitments cover, paid anyway",
                 f"{covered:,.0f}",
             )
         )
-    told.append(
-        RecommendationEvidence(
-            "A machine-hour",
-            f"{(capacity.price or 0.0) / MICROS:,.4f} {organisation().currency}",
-            is_price=True,
+    if capacity.price:
+        told.append(
+            RecommendationEvidence(
+                "A machine-hour",
+                f"{capacity.price / MICROS:,.4f} {organisation().currency}",
+                is_price=True,
+            )
         )
-    )
     return tuple(told)

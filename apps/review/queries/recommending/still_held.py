@@ -1,21 +1,21 @@
 """What workloads hold of pools still, at the end of the weeks that are looked at."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import datetime
 
 from apps.accounts.queries.reading import once
-from apps.economics.hours import HOUR_MS
 from apps.economics.moves.presence import present_parts
-from apps.ledger.queries.held_days import held_by_day
+from apps.ledger.queries.held_hours import held_by_hour
 from apps.placement.queries.moves.work import MoveSpan
+from apps.review.queries.recommending.pool_capacity import places_from
 
 ENDED = "it holds nothing any more"
 
 
 @dataclass(frozen=True, slots=True)
-class HeldDays:
+class HeldTime:
     """GPU-hours that a workload held on a pool, week by week, and those of them that are above what it holds at the end."""
 
     held: tuple[float, ...]
@@ -28,27 +28,30 @@ class HeldDays:
 
 
 @once
-def held_days(span: MoveSpan) -> Mapping[tuple[int, int], HeldDays]:
+def held_time(span: MoveSpan) -> Mapping[tuple[int, int], HeldTime]:
     """By workload and pool, of every one that held anything. One statement."""
     window = span.window
-    of_day: dict[tuple[int, int], dict[date, float]] = defaultdict(dict)
-    last = window.first_day
-    for workload_id, pool_id, day, held_ms in held_by_day(window.first_day, window.end_day):
-        # A day that is not summed up yet says nothing of what ended.
-        last = max(last, day)
+    of_hour: dict[tuple[int, int], dict[datetime, float]] = defaultdict(dict)
+    last = window.starts_at
+    for workload_id, pool_id, hour, gpus in held_by_hour(window.starts_at, window.ends_at):
+        # An hour that is not settled yet says nothing of what ended.
+        last = max(last, hour)
         if workload_id is not None and pool_id is not None:
-            of_day[workload_id, pool_id][day] = held_ms / HOUR_MS
-    days = [
-        window.first_day + timedelta(days=place)
-        for place in range((last - window.first_day).days + 1)
-    ]
+            of_hour[workload_id, pool_id][hour] = gpus
+    places = [place for place in places_from(window.starts_at, span) if place.hour <= last]
+    weeks = [place.week for place in places]
+    count = len(span.weeks)
     found = {}
-    for key, known in of_day.items():
-        held = [known.get(day, 0.0) for day in days]
-        count = len(span.weeks)
-        found[key] = HeldDays(_by_week(held, count), _by_week(present_parts(held), count))
+    for key, known in of_hour.items():
+        held = [known.get(place.hour, 0.0) for place in places]
+        found[key] = HeldTime(
+            _by_week(weeks, held, count), _by_week(weeks, present_parts(held), count)
+        )
     return found
 
 
-def _by_week(days: list[float], count: int) -> tuple[float, ...]:
-    return tuple(sum(days[7 * place : 7 * place + 7]) for place in range(count))
+def _by_week(weeks: Sequence[int], hours: Sequence[float], count: int) -> tuple[float, ...]:
+    sums = [0.0] * count
+    for week, gpus in zip(weeks, hours, strict=True):
+        sums[week] += gpus
+    return tuple(sums)

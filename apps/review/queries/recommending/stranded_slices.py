@@ -5,13 +5,13 @@ from datetime import datetime
 
 from django.urls import reverse
 
-from apps.economics.gpu_catalogue import gpu_model
 from apps.economics.moves.disruption import DisruptionClass
 from apps.economics.moves.queues import Room
 from apps.economics.moves.saving import MONTH_HOURS, SavingRange
-from apps.ledger.queries.slice_use import SliceUse, slice_use
+from apps.ledger.queries.slice_use import SliceUse
 from apps.placement.queries.moves.work import FleetWork
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
+from apps.review.queries.recommending.cut_gpus import part_of_gpu, slice_uses, standing_slices
 from apps.review.queries.recommending.pool_capacity import (
     PoolCapacity,
     is_within_reach,
@@ -22,7 +22,8 @@ from apps.review.queries.recommending.proposal import (
     RecommendationProposal,
     effort_cost,
 )
-from apps.review.queries.recommending.queues import Queue, met_of, queues_of
+from apps.review.queries.recommending.queued_beside_idle import met_beside_idle
+from apps.review.queries.recommending.queues import Queues, met_of
 from apps.review.queries.recommending.weeks import looks_at_weeks
 
 KIND = "stranded_mig"
@@ -40,12 +41,12 @@ COMPUTED = (
 def detect_stranded_slices(found: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every size of slices of every pool; those that hardly a job held are to be cut otherwise."""
     capacities = {each.pool.id: each for each in pool_capacities(work.span)}
-    queues = queues_of(work.span)
-    window = work.span.window
-    for use in slice_use(window.starts_at, window.ends_at):
+    # What would run on GPUs that stand needs no machine that is cut anew.
+    queues = met_beside_idle(work.span).queues
+    for use in slice_uses(work.span):
         capacity = capacities.get(use.pool_id)
         key = f"{use.pool_id}:{use.compute_slices}"
-        part = _part_of_gpu(use, capacity)
+        part = part_of_gpu(use, capacity.pool if capacity else None)
         if capacity is None or part is None:
             found.pass_over("how its GPUs can be cut is not known", key)
         elif use.is_unclear:
@@ -55,19 +56,13 @@ def detect_stranded_slices(found: DetectedKind, work: FleetWork, _: datetime) ->
         elif _freed_month(use, part, work) < MONTH_HOURS / 10:
             found.pass_over("they are less than a tenth of a GPU", key)
         else:
-            met = _met(capacity, capacities, queues, _freed_month(use, part, work) / MONTH_HOURS)
+            standing = _freed_month(use, part, work) / MONTH_HOURS
+            met, queues = _met(capacity, capacities, queues, standing)
             found.propose(_proposal_of(capacity, use, part, (met, work)))
 
 
-def _part_of_gpu(use: SliceUse, capacity: PoolCapacity | None) -> float | None:
-    model = gpu_model(capacity.pool.gpu_model) if capacity else None
-    if model is None or model.mig is None:
-        return None
-    return use.compute_slices / model.mig.compute_slices
-
-
 def _freed_month(use: SliceUse, part: float, work: FleetWork) -> float:
-    return (use.hours - use.held_hours) * part * MONTH_HOURS / work.span.hours
+    return standing_slices(use, part, work.span) * MONTH_HOURS
 
 
 def _proposal_of(
@@ -116,21 +111,21 @@ def _proposal_of(
 def _met(
     capacity: PoolCapacity,
     capacities: Mapping[int, PoolCapacity],
-    queues: dict[int, Queue],
+    queues: Queues,
     standing: float,
-) -> float:
-    """GPU-hours that jobs waited for the same GPUs within reach and that so many would have served, hour by hour; taken off `queues`.
+) -> tuple[float, Queues]:
+    """GPU-hours that jobs waited for the same GPUs within reach and that so many would have served, hour by hour; the queues that are left.
 
     Which hours the slices stood in is not kept: they are taken to have stood alike in all.
     """
     rooms = {use.hour: Room(0.0, capacity.of_machine, standing, use.nodes) for use in capacity.used}
-    hours = 0.0
+    hours, left = 0.0, dict(queues)
     for pool_id, queue in sorted(queues.items()):
         waited = capacities.get(pool_id)
         if waited is not None and is_within_reach(waited.pool, capacity.pool):
-            met, queues[pool_id], rooms = met_of(queue, rooms)
+            met, left[pool_id], rooms = met_of(queue, rooms)
             hours += sum(met.values())
-    return hours
+    return hours, left
 
 
 def _evidence_of(use: SliceUse) -> tuple[RecommendationEvidence, ...]:

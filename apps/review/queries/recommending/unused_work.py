@@ -27,7 +27,7 @@ from apps.review.queries.recommending.proposal import (
     RecommendationProposal,
     effort_cost,
 )
-from apps.review.queries.recommending.still_held import ENDED, HeldDays, held_days
+from apps.review.queries.recommending.still_held import ENDED, HeldTime, held_time
 from apps.review.queries.recommending.weeks import looks_at_weeks
 from apps.review.queries.recommending.whole_work import LEAST_FREED, LITTLE_FREED, NO_PRICE
 from apps.unit_economics.queries.unit_costs import UnitCost, UnitFilter, unit_cost_groups
@@ -59,7 +59,7 @@ class QuietSpan:
 @looks_at_weeks(KIND, "workloads on pools", fewest=QUIET.days // 7)
 def detect_unused_work(found: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every workload on a pool; those are proposed to be stopped that nobody asked, or that did nothing, for two weeks."""
-    quiet, stays = _quiet_span(work), held_days(work.span)
+    quiet, stays = _quiet_span(work), held_time(work.span)
     for cell in work.cells:
         sums = quiet.held.get((cell.workload.id, cell.pool.id))
         still = stays.get((cell.workload.id, cell.pool.id))
@@ -72,7 +72,7 @@ def detect_unused_work(found: DetectedKind, work: FleetWork, _: datetime) -> Non
             found.propose(_proposal_of(cell, sums, work, _against(cell, quiet)))
 
 
-def _still_of(cell: WorkCell, still: HeldDays | None) -> WorkCell:
+def _still_of(cell: WorkCell, still: HeldTime | None) -> WorkCell:
     """Without the part of each week that it holds no more."""
     if still is None:
         return cell

@@ -28,11 +28,20 @@ SEEDS = range(100, 112)
 """Not those by which the rule was chosen: these were 0 to 19."""
 JUMPS = {"a_third": 1.3, "a_half": 1.5, "double": 2.0}
 SPIKE = 3.0
+INCIDENT_DAY, INCIDENT_DAYS, INCIDENT = 140, 5, 2.5
+"""An incident that is over, after which a level of a third more is new."""
 CREEP_A_DAY, CREEP_SEEN_FOR, WEEKEND = 0.01, 35, 2.0
 YEAR = 365.0
 CALM = ("steady", "month_ends", "wandering", "growing")
 MOST_FALSE = {"calm": 0.5, "bursty": 1.5}
-LEAST_FOUND = {"a_third": 0.4, "a_half": 0.9, "double": 1.0, "creep": 0.8, "weekend": 0.8}
+LEAST_FOUND = {
+    "a_third": 0.4,
+    "a_half": 0.9,
+    "double": 1.0,
+    "creep": 0.8,
+    "weekend": 0.8,
+    "after_incident": 0.4,
+}
 """Of calm series all together, within two weeks (a creep within five)."""
 
 
@@ -82,6 +91,7 @@ def kind_figures(kind: str, seeds: range = SEEDS) -> dict[str, Any]:
     for name, changed, within in (
         ("creep", creeping, CREEP_SEEN_FOR),
         ("weekend", of_weekends, SEEN_FOR),
+        ("after_incident", after_incident, SEEN_FOR),
     ):
         found[name] = _found([_delay_of(changed(made_days(kind, seed)), within) for seed in seeds])
     return found
@@ -98,6 +108,14 @@ def of_weekends(values: Days) -> Days:
     """Weekends, which are the last two of seven days, at the double, from the jump's on."""
     day = np.arange(len(values))
     changed: Days = np.where((day % 7 >= 5) & (day >= JUMP_DAY), WEEKEND * values, values)
+    return changed
+
+
+def after_incident(values: Days) -> Days:
+    """Five days at two and a half times two months ago, and a third more from the jump's day on."""
+    changed = values.copy()
+    changed[INCIDENT_DAY : INCIDENT_DAY + INCIDENT_DAYS] *= INCIDENT
+    changed[JUMP_DAY:] *= JUMPS["a_third"]
     return changed
 
 

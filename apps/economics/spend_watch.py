@@ -97,7 +97,7 @@ def out_of_line(
     noise = noise_of(off, expected[:-1])
     weekend = None if first is None else SATURDAY - first
     over = week_out_of_line(
-        values, noise, _moved(expected, off, WEEK), strictness
+        values, expected[:-1], noise, _moved(expected, off, WEEK), strictness
     ) or weekend_out_of_line(values, off, noise, weekend, strictness)
     return None if over is None else _of_line(over, values, off)
 

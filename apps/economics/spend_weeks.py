@@ -30,6 +30,8 @@ FEWEST_BEFORE, FEWEST_OF_CREEP, FEWEST_WEEKENDS = 7, 28, 3
 WEEKEND_WEEKS, WEEKEND_LESS, DAYS_AFTER = 6, 0.9, 5
 """A weekend is looked at when the days after it are over: whether its work only moved there is known then."""
 MOVED_SHARE = 0.5
+LASTING_DAYS = 14
+"""Of so many days more than half are over their line where a level is new; an incident is over before."""
 RECORD, STANDS_OUT = 1.35, 5.0
 UPPER, UPPER_TO_SIGMA = 0.9, 1.2816
 """Nine in ten lie below a middle and so many deviations."""
@@ -120,12 +122,13 @@ def over_line(sums: Days, line: Days) -> Days:
 
 
 def week_out_of_line(
-    values: Days, noise: DayNoise, moved: float, strictness: float = 1.0
+    values: Days, expected: Days, noise: DayNoise, moved: float, strictness: float = 1.0
 ) -> OverLine | None:
     """Whether the last week is over the four known before it, and if not that, over weeks much longer ago.
 
     `moved` is what of the week may be work of a day that only came earlier or later. The logarithm has to be over 0.15 (half a per cent a day since its line, of a creep), over 3.5 deviations of what it was before, and over the
-    largest of that; each × `strictness`.
+    largest of that; each × `strictness`. What lasts, so that most of two weeks are over what was `expected` of their days, is
+    held against what lasted before: an incident of a few days is no reason to keep quiet about a level that is new.
     """
     known = without_spells(values)
     whole, sums = sums_of(values), sums_of(known)
@@ -136,10 +139,24 @@ def week_out_of_line(
     over = over_line(whole, line)
     before = over[:-WEEK][~np.isnan(over[:-WEEK])]
     usual, sigma = _usual_of(before, noise.of_week)
-    least = max(LEAST_STEP + usual, usual + DEVIATIONS * sigma, _largest(before))
-    if over[-1] > strictness * least:
+    least = max(LEAST_STEP + usual, usual + DEVIATIONS * sigma)
+    is_new = over[-1] > strictness * max(least, _largest(before))
+    if is_new or (over[-1] > strictness * least and _lasts(values, expected, strictness)):
         return OverLine(SpendLook.WEEK, WEEK, 0, float(over[-1]), (1, LINE_WEEKS))
     return _creep_of(whole, sums, over, noise.of_week, strictness)
+
+
+def _lasts(values: Days, expected: Days, strictness: float) -> bool:
+    """Whether half of the last two weeks' days or more are so far over what was expected of them as no two weeks before.
+
+    Of four weeks or more.
+    """
+    over = over_line(values, expected)
+    middles = np.median(np.lib.stride_tricks.sliding_window_view(over, LASTING_DAYS), axis=1)
+    before = middles[:-LASTING_DAYS][~np.isnan(middles[:-LASTING_DAYS])]
+    usual, sigma = _usual_of(before, 0.0)
+    least = max(LEAST_STEP + usual, usual + DEVIATIONS * sigma, _largest(before))
+    return bool(middles[-1] > strictness * least)
 
 
 def _creep_of(

@@ -55,6 +55,27 @@ def test_a_step_that_no_day_shows_is_found_by_the_week() -> None:
     assert found[1] is SpendLook.WEEK
 
 
+@pytest.mark.parametrize("incident", [1.8, 2.5, 6.0])
+@pytest.mark.parametrize("lasted", [1, 3, 5])
+def test_a_level_that_is_new_is_found_though_an_incident_came_before(
+    incident: float, lasted: int
+) -> None:
+    values = days_like(160, 0.05)
+    values[90 : 90 + lasted] *= incident
+    assert first_found(values, 110) is None, "it is over"
+    values[140:] *= 1.3
+    found = first_found(values, 140)
+    assert found is not None
+    assert found[0] <= 14
+
+
+def test_an_incident_that_comes_again_is_still_no_news() -> None:
+    values = days_like(160, 0.05)
+    for begins in (70, 145):
+        values[begins : begins + 4] *= 2
+    assert first_found(values, 120) is None
+
+
 def test_one_per_cent_a_day_is_found_within_five_weeks_and_says_against_which_weeks() -> None:
     values = days_like(160, 0.1, 3)
     values[120:] *= np.exp(0.01 * np.arange(1, 41))
@@ -189,7 +210,7 @@ def test_weeks_that_are_not_known_and_series_without_a_weekend_say_nothing() -> 
     values = days_like(60, 0.05)
     values[-3] = np.nan
     assert out_of_line(values) is None
-    assert week_out_of_line(values, noise, 0.0) is None
+    assert week_out_of_line(values, values, noise, 0.0) is None
     even = days_like(63, 0.0, 1, (1.0,) * 7)
     even[-7:-5] *= 2
     off = even - expected_days(even)

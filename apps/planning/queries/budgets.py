@@ -6,6 +6,8 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import NamedTuple
 
+from django.db import connection
+
 from apps.accounts import queries as accounts
 from apps.accounts.queries import teams_below
 from apps.economics.hours import HOUR_MS
@@ -23,6 +25,17 @@ MEASURES, RECURRENCES = tuple(BudgetMeasure.values), tuple(BudgetRecurrence.valu
 UNITS: Mapping[str, int] = {MONEY: MICROS, GPU_HOURS: HOUR_MS}
 """What a whole one of a measure is kept as: micro-units of money, GPU-milliseconds."""
 TO_COME, RUNNING, OVER = "to_come", "running", "over"
+
+
+_COLUMNS = tuple(field.attname for field in Budget._meta.concrete_fields)
+_KNOWN = """
+    SELECT {0} FROM (
+        SELECT DISTINCT ON (id) {0}, pgh_label FROM planning_budgetevent
+        WHERE CASE pgh_label WHEN 'insert' THEN created_at ELSE pgh_created_at END <= %s
+        ORDER BY id, pgh_id DESC
+    ) newest
+    WHERE pgh_label <> 'delete'
+"""
 
 
 class BudgetStep(NamedTuple):
@@ -87,6 +100,18 @@ def budgets(team_ids: frozenset[int] | None) -> list[BudgetFact]:
     """Those that these teams (None: who sees everything) may see, by name."""
     facts = map(_budget_fact, Budget.objects.order_by("name"))
     return [fact for fact in facts if is_budget_seen(fact.scope, fact.key, team_ids)]
+
+
+def budgets_known(at: datetime) -> list[BudgetFact]:
+    """All as they were set at a moment, by name: with the amounts of then, and those too that were removed since.
+
+    By the audit trail: a budget is set when it says so, and changed when that was written.
+    """
+    columns = ", ".join(_COLUMNS)
+    with connection.cursor() as cursor:
+        cursor.execute(_KNOWN.format(columns), [at])
+        rows = [Budget(**dict(zip(_COLUMNS, row, strict=True))) for row in cursor.fetchall()]
+    return sorted(map(_budget_fact, rows), key=lambda each: each.name)
 
 
 def budget(budget_id: int, team_ids: frozenset[int] | None) -> BudgetFact:

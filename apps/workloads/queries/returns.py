@@ -59,11 +59,13 @@ class ScoreReading:
     run: str = ""
 
 
-def values_on(day: date) -> dict[int, ValueFact]:
-    """What counts on a day, by workload; those without a value are not in it."""
+def values_on(day: date, known_at: datetime | None = None) -> dict[int, ValueFact]:
+    """What counts on a day, by workload, of what was stated until `known_at` (None: ever); those without a value are not in it."""
+    stated = WorkloadValue.objects.filter(valid_from__lte=day)
+    if known_at is not None:
+        stated = stated.filter(stated_at__lte=known_at)
     rows = (
-        WorkloadValue.objects.filter(valid_from__lte=day)
-        .order_by("workload_id", "-valid_from", "-id")
+        stated.order_by("workload_id", "-valid_from", "-id")
         .distinct("workload_id")
         .values_list(*_VALUE)
     )

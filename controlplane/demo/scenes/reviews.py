@@ -41,7 +41,7 @@ def state_worth(company: Company) -> None:
         workload_id = company.workload(team, workload)
         since = company.since.date()
         value = NewValue(workload_id, unit, Decimal(low), Decimal(high), since, note)
-        state_value(value=value, by=platform, at=company.week.at)
+        state_value(value=value, by=platform, at=company.since)
 
 
 def state_scores(company: Company) -> None:

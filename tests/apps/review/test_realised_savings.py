@@ -26,6 +26,10 @@ from apps.review.queries.measurements import (
     measurements_of,
 )
 from apps.review.queries.recommendations import proven_savings
+from apps.review.queries.weekly.inconclusive import inconclusive_savings
+from apps.review.queries.weekly.paper_tables import proven_sum
+from apps.review.queries.weekly.sections import recommendations_week
+from apps.review.queries.weekly.weeks import last_week
 from tests.apps.review import saving_scene as scene
 from tests.apps.review.saving_scene import DAY, DONE_AT, JUDGED_AT, SINCE, Planted, PlantedDay
 from tests.apps.unit_economics.service_scene import make_service
@@ -177,6 +181,33 @@ def test_what_cannot_be_told_yet_says_what_it_takes_and_is_looked_at_again(
     assert "more weeks" in found.why
     assert state_of(known) == RecommendationState.DONE
     assert actions.measure_savings_if_due(at=JUDGED_AT + 7 * DAY) == 1
+    listed = {
+        days: [each.verified_on for each in inconclusive_savings("UTC", JUDGED_AT + days * DAY)]
+        for days in (-1, 0, 20, 21)
+    }
+    measured_on = [(JUDGED_AT + days * DAY).date().isoformat() for days in (0, 7)]
+    # After two weeks without a measurement it is not measured any more.
+    assert listed == {-1: [], 0: measured_on[:1], 20: measured_on[1:], 21: []}
+
+
+def test_a_weekly_review_lists_what_could_not_be_decided_and_what_it_takes(
+    subject: Planted,
+) -> None:
+    def unsure(day: date) -> PlantedDay:
+        status = "provisional" if (day - SINCE).days in range(8) else "estimated"
+        return PlantedDay(requests=50_000, status=status)
+
+    scene.plant_sums(subject, unsure)
+    known = scene.done_one(subject, "to_spot", 1_000)
+    actions.measure_savings_if_due(at=JUDGED_AT)
+    week = last_week(JUDGED_AT, "UTC")
+    (listed,) = recommendations_week(week, "UTC", JUDGED_AT).proven
+    assert (listed.recommendation_id, listed.state) == (known, "inconclusive")
+    assert listed.saved_micros is None
+    assert listed.why == UnknownSaving.FEW_AFTER
+    assert listed.promised_high_micros
+    assert proven_sum((listed,)) is None
+    assert proven_sum((replace(listed, state="verified", saved_micros=5), listed)) == 5
 
 
 def test_days_that_are_not_settled_are_left_out_and_too_few_are_unknown(subject: Planted) -> None:

@@ -46,7 +46,7 @@ def viewer(monkeypatch: pytest.MonkeyPatch) -> Viewer:
 def state(viewer: Viewer, workload_id: int, low: int, high: int, unit: str = "week") -> None:
     since = date(2026, 1, 1)
     value = NewValue(workload_id, unit, low=Decimal(low), high=Decimal(high), valid_from=since)
-    state_value(value=value, by=viewer, at=AT)
+    state_value(value=value, by=viewer, at=AT - timedelta(days=7))
 
 
 def only(found: DetectedKind) -> RecommendationProposal:

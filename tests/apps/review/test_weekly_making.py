@@ -56,7 +56,7 @@ def workload_of(content: WeeklyContent, workload_id: int) -> ReviewedWorkload:
 def state(company: Company, workload_id: int, low: int, high: int, **given: Any) -> None:
     values: dict[str, Any] = {"unit": "thousand_requests", "valid_from": date(2026, 1, 1)}
     value = NewValue(workload_id, low=Decimal(low), high=Decimal(high), **values | given)
-    state_value(value=value, by=company.petra, at=MONDAY)
+    state_value(value=value, by=company.petra, at=MONDAY - timedelta(days=1))
 
 
 def test_teams_and_workloads_sum_to_the_week(company: Company) -> None:

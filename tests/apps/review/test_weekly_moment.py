@@ -6,7 +6,9 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+import pgtrigger
 import pytest
+from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,18 +16,25 @@ from apps.planning import actions as planning
 from apps.planning.actions import requests as requesting
 from apps.planning.queries.budget_figures import figures_of
 from apps.planning.queries.budget_requests import approved_requests
-from apps.planning.queries.budgets import BudgetStep, budgets
+from apps.planning.queries.budgets import BudgetStep, budgets, budgets_known
 from apps.review import actions
 from apps.review.models import AlertKind, RecommendationVerb
 from apps.review.queries.alerts import waiting_alerts
 from apps.review.queries.recommendations import open_recommendations
-from apps.review.queries.weekly.content import Restated, WeeklyContent
+from apps.review.queries.weekly.content import (
+    BudgetsWeek,
+    EarlierEdition,
+    Restated,
+    ReviewedBudget,
+    WeeklyContent,
+)
 from apps.review.queries.weekly.kept import newest_review
 from apps.review.queries.weekly.making import make_content
 from apps.review.queries.weekly.moment_words import edition_words, told_later_words
 from apps.review.queries.weekly.narrowed import narrowed
 from apps.review.queries.weekly.restated import restated
 from apps.workloads.actions.returns import NewValue, state_value
+from apps.workloads.queries.returns import values_on
 from tests import make
 from tests.apps.planning.capacity_scene import raised
 from tests.apps.review.recommended import looked, proposal
@@ -52,7 +61,7 @@ def company() -> Company:
     value = NewValue(
         found.chat, "thousand_requests", Decimal("0.1"), Decimal("0.2"), date(2026, 1, 1)
     )
-    state_value(value=value, by=found.petra, at=MONDAY)
+    state_value(value=value, by=found.petra, at=MONDAY - DAY)
     step = BudgetStep(date(2026, 1, 1), Decimal(10_000))
     budget = planning.NewBudget(
         "All", "organisation", "", "money", "monthly", date(2026, 1, 1), None, steps=(step,)
@@ -109,6 +118,38 @@ def set_budget(_: Company) -> None:
     planning.add_budget(budget=budget, at=MONDAY + DAY)
 
 
+def written(label: str, at: datetime) -> None:
+    """The audit trail has it from then, whatever the clock of the machine is."""
+    with pgtrigger.ignore(), connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE planning_budgetevent SET pgh_created_at = %s WHERE pgh_label = %s", [at, label]
+        )
+
+
+def all_of(amount: int, name: str = "All") -> planning.NewBudget:
+    return planning.NewBudget(
+        name, "organisation", "", "money", "monthly", date(2026, 1, 1), None,
+        steps=(BudgetStep(date(2026, 1, 1), Decimal(amount)),),
+    )  # fmt: skip
+
+
+def amend_budget(_: Company) -> None:
+    (budget,) = [each for each in budgets(None) if each.name == "All"]
+    planning.replace_budget(budget_id=budget.id, budget=all_of(77, "Everything"))
+    written("update", MONDAY + DAY)
+
+
+def remove_budget(_: Company) -> None:
+    for each in budgets(None):
+        planning.remove_budget(budget_id=each.id)
+    written("delete", MONDAY + 2 * DAY)
+
+
+def state_later(company: Company) -> None:
+    value = NewValue(company.chat, "thousand_requests", Decimal(90), Decimal(95), date(2026, 1, 1))
+    state_value(value=value, by=company.petra, at=MONDAY + DAY)
+
+
 def review_the_week_before(_: Company) -> None:
     actions.make_review(week=WEEK.back(1), at=MONDAY + 2 * DAY, reason="again")
 
@@ -121,6 +162,9 @@ AFTERWARDS: tuple[Callable[[Company], None], ...] = (
     claim,
     tell_anew,
     set_budget,
+    amend_budget,
+    remove_budget,
+    state_later,
     review_the_week_before,
 )
 
@@ -217,6 +261,60 @@ def test_a_budget_counts_what_came_until_its_moment(company: Company) -> None:
     assert within.spent.amount == before.spent.amount + 3 * 1_800 * DOLLAR
 
 
+def test_budgets_are_known_as_they_were_set_at_a_moment(company: Company) -> None:
+    """Each edition of the trail holds from when it was written; one that is removed was there before."""
+    set_budget(company)
+    amend_budget(company)
+    remove_budget(company)
+    told = {
+        days: [
+            (each.name, int(each.steps[0].amount)) for each in budgets_known(MONDAY + days * DAY)
+        ]
+        for days in (-41, -40, 0, 1, 2)
+    }
+    assert told == {
+        -41: [],
+        -40: [("All", 10_000)],
+        0: [("All", 10_000)],
+        1: [("Everything", 77), ("Later", 5)],
+        2: [],
+    }
+
+
+def test_what_was_stated_later_is_in_no_earlier_review(company: Company) -> None:
+    """It counts from its day on in reviews that are made for the first time after it was stated."""
+    state_later(company)
+    chat = next(
+        each for each in make_content(WEEK, LATER).workloads if each.workload_id == company.chat
+    )
+    assert chat.returned is not None
+    assert chat.returned.low_micros == DOLLAR // 10
+    assert values_on(WEEK.first_day)[company.chat].low == Decimal(90)
+
+
+def budget_of(name: str, measure: str, *team_ids: int) -> ReviewedBudget:
+    return ReviewedBudget(
+        max(team_ids), name, measure, team_ids, "2026-07-01/2026-08-01",
+        amount=10_000_000, spent=5_000_000, expected=None, headroom=None,
+        chance_low=None, chance_high=None, method="unknown",
+    )  # fmt: skip
+
+
+def test_a_budget_that_was_restated_is_named_in_its_measure_to_all_who_see_it() -> None:
+    listed = (budget_of("Red", "money", 1), budget_of("Hours", "gpu_hours", 2))
+    before = content(teams=(team(1), team(2)), budgets=BudgetsWeek(budgets=listed))
+    moved = (replace(listed[0], spent=7_000_000), replace(listed[1], amount=7_200_000_000))
+    after = replace(before, budgets=BudgetsWeek(budgets=moved))
+    earlier = EarlierEdition(1, "", "2026-07-27T05:00:00+00:00", tuple(restated(before, after)))
+    whole = replace(after, earlier=earlier)
+    (said,) = edition_words(whole)
+    assert "Red, spent $5.00 → $7.00" in said
+    assert "Hours, amount 3 GPU-hours → 2,000 GPU-hours" in said
+    (lead,) = edition_words(narrowed(whole, frozenset({1})))
+    assert "Red, spent $5.00 → $7.00" in lead
+    assert "Hours" not in lead
+
+
 def test_a_request_binds_a_budget_from_its_approval_until_it_is_delivered() -> None:
     make.make_organisation()
     finance = make.make_person("fin@example.org", role="finance")
@@ -242,7 +340,7 @@ def test_what_it_returned_stands_beside_what_the_same_weeks_cost(company: Compan
 def test_hours_that_are_not_settled_keep_a_workload_from_earning(company: Company) -> None:
     """What it returned is of all of its time, and the cost of a part of it."""
     value = NewValue(company.chat, "thousand_requests", Decimal(50), Decimal(60), date(2026, 1, 2))
-    state_value(value=value, by=company.petra, at=MONDAY)
+    state_value(value=value, by=company.petra, at=MONDAY - DAY)
     earning = next(
         each for each in make_content(WEEK, MONDAY).workloads if each.workload_id == company.chat
     )

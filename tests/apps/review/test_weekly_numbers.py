@@ -43,7 +43,7 @@ def company() -> Company:
     value = NewValue(
         found.chat, "thousand_requests", Decimal("0.1"), Decimal("0.2"), date(2026, 1, 1)
     )
-    state_value(value=value, by=found.petra, at=MONDAY)
+    state_value(value=value, by=found.petra, at=MONDAY - timedelta(days=1))
     score = NewScore(found.chat, "accuracy", 0.75, True, day + 2 * DAY)
     state_score(score=score, by=found.petra, at=MONDAY, today=END)
     step = BudgetStep(date(2026, 1, 1), Decimal(10_000))

@@ -8,7 +8,7 @@ from apps.economics.money import MICROS
 from apps.economics.variance import CapacityCell, CapacityCost, PeriodCost, cost_variance
 from apps.ledger.queries.calendar import local_day
 from apps.planning.queries.budget_figures import BudgetFigures, figures_of
-from apps.planning.queries.budgets import MONEY, ORGANISATION, RUNNING, BudgetFact, budgets
+from apps.planning.queries.budgets import MONEY, ORGANISATION, RUNNING, BudgetFact, budgets_known
 from apps.planning.queries.forecast_of_span import SpanForecast, forecast_of_span
 from apps.planning.queries.series import GPU_HOURS, SPEND, SeriesKey
 from apps.review.queries.weekly.content import (
@@ -23,9 +23,9 @@ from apps.workloads import queries as workloads
 
 
 def budgets_week(week: ReviewWeek, zone: str, came: tuple[WeekCost, int]) -> BudgetsWeek:
-    """Budgets that were set by the end of the week, as they stood then; its cost and the GPU-milliseconds that jobs held (`came`) against plan and forecast."""
+    """Budgets as they were set and stood at the end of the week, with the amounts of then; its cost and the GPU-milliseconds that jobs held (`came`) against plan and forecast."""
     at = week.window(zone).ends_at
-    facts = [each for each in budgets(None) if each.created_at <= at]
+    facts = budgets_known(at)
     figures = figures_of(facts, at)
     planned = _week_budget(facts, week)
     return BudgetsWeek(

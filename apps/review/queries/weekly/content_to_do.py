@@ -43,7 +43,10 @@ class ReviewedRecommendation:
 
 @dataclass(frozen=True, slots=True)
 class ProvenSaving:
-    """What a recommendation that was done is measured to have saved, next to what was promised."""
+    """What a recommendation that was done is measured to have saved, next to what was promised.
+
+    `state` is verified, failed, or inconclusive: then nobody knows yet what it saved, and `why` says what it would take.
+    """
 
     recommendation_id: int
     title: str
@@ -54,6 +57,7 @@ class ProvenSaving:
     saved_micros: int | None
     verified_on: str
     link: str
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,12 @@
 """What a review says of its moment: what is only known as of later, and what an earlier edition had otherwise."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date
 
+from apps.economics.hours import HOUR_MS
+from apps.planning.queries.budgets import GPU_HOURS, MONEY
 from apps.review.queries.weekly.content import Restated, WeeklyContent
-from apps.review.queries.weekly.restated import LISTED, WHOLE
+from apps.review.queries.weekly.restated import BUDGET, FIGURES, LISTED, WHOLE
 from apps.show.amounts import counted
 from apps.show.money import signed_amount, whole_amount
 from apps.show.time import month, weekday
@@ -26,6 +28,10 @@ FIGURE_WORDS = {
     "unused_micros": "unused",
     "low_micros": "saving, at least",
     "high_micros": "saving, at most",
+    "amount": "amount",
+    "spent": "spent",
+    "expected": "expected",
+    "headroom": "headroom",
 }
 
 
@@ -51,7 +57,10 @@ def edition_words(content: WeeklyContent) -> Iterator[str]:
     if not earlier.restated:
         yield f"Edition {earlier.edition} of {made_on} had the same figures."
         return
-    named = [_restated_words(each, content.currency) for each in earlier.restated[:MOST_NAMED]]
+    measures = {each.name: each.measure for each in content.budgets.budgets}
+    named = [
+        _restated_words(each, content.currency, measures) for each in earlier.restated[:MOST_NAMED]
+    ]
     more = len(earlier.restated) - len(named)
     rest = f"; and {counted(more, 'more figure', 'more figures')}" if more else ""
     posted = "".join(
@@ -65,15 +74,28 @@ def edition_words(content: WeeklyContent) -> Iterator[str]:
     )
 
 
-def _restated_words(moved: Restated, currency: str) -> str:
+def _restated_words(moved: Restated, currency: str, measures: Mapping[str, str]) -> str:
+    """`measures` are those of the week's budgets, by name."""
     whose = "" if moved.part == WHOLE else f"{moved.name}, "
     if moved.figure == LISTED:
         return f"{whose}{'no longer listed' if moved.before else 'listed now'}"
     what = FIGURE_WORDS.get(moved.figure, moved.figure.replace("_", " ").replace(".", ", "))
+    of_budget = moved.part == BUDGET and moved.figure in FIGURES[BUDGET]
+    measure = measures.get(moved.name, "") if of_budget else ""
+    is_money = moved.figure.endswith("micros") or measure == MONEY
     before, after = (
-        whole_amount(value, currency)
-        if moved.figure.endswith("micros") and not isinstance(value, str | float | bool)
-        else f"{value}"
+        _figure_words(value, currency, is_money=is_money, is_time=measure == GPU_HOURS)
         for value in (moved.before, moved.after)
     )
     return f"{whose}{what} {before} → {after}"
+
+
+def _figure_words(value: object, currency: str, *, is_money: bool, is_time: bool) -> str:
+    """Micro-units as an amount, GPU-milliseconds as GPU-hours, all else as it is."""
+    if value is None:
+        return whole_amount(None, currency) if is_money else "not known"
+    if isinstance(value, bool) or not isinstance(value, int):
+        return f"{value}"
+    if is_money:
+        return whole_amount(value, currency)
+    return f"{value / HOUR_MS:,.0f} GPU-hours" if is_time else f"{value}"

@@ -18,6 +18,7 @@ from apps.review.queries.weekly.content import (
 from apps.review.queries.weekly.content_to_do import RecommendationsWeek
 from apps.review.queries.weekly.headline import review_title
 from apps.review.queries.weekly.kept import KeptReview, kept_review
+from apps.review.queries.weekly.restated import BUDGET
 from apps.review.queries.weekly.weeks import TREND_WEEKS
 
 SURENESS = tuple(Status.values)
@@ -51,9 +52,20 @@ def narrowed(content: WeeklyContent, team_ids: frozenset[int]) -> WeeklyContent:
             cost_micros=sum_of_known(team.frozen_before_micros for team in teams),
             waste_micros=sum_of_known(team.waste_before_micros for team in teams),
         )
+    budgets = tuple(
+        budget
+        for budget in content.budgets.budgets
+        # A budget of a team is of all below it too: who leads one of these alone does not see the whole.
+        if budget.team_ids and team_ids.issuperset(budget.team_ids)
+    )
     earlier = content.earlier
     if earlier is not None:
-        own = tuple(each for each in earlier.restated if each.team_id in team_ids)
+        named = {budget.name for budget in budgets}
+        own = tuple(
+            each
+            for each in earlier.restated
+            if each.team_id in team_ids or (each.part == BUDGET and each.name in named)
+        )
         earlier = replace(earlier, restated=own, posted_micros={})
     narrower = replace(
         content,
@@ -61,14 +73,7 @@ def narrowed(content: WeeklyContent, team_ids: frozenset[int]) -> WeeklyContent:
         variance=summed_variance([team.variance for team in teams]),
         workloads=tuple(each for each in content.workloads if each.team_id in team_ids),
         commitments=None,
-        budgets=BudgetsWeek(
-            budgets=tuple(
-                budget
-                for budget in content.budgets.budgets
-                # A budget of a team is of all below it too: who leads one of these alone does not see the whole.
-                if budget.team_ids and team_ids.issuperset(budget.team_ids)
-            )
-        ),
+        budgets=BudgetsWeek(budgets=budgets),
         matters=tuple(each for each in content.matters if each.team_id in team_ids),
         recommendations=RecommendationsWeek(
             recommendations=tuple(

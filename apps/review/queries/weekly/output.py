@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 
 from apps.economics.hours import HOUR_MS
@@ -77,8 +77,10 @@ class Outputs:
         return None if micros is None or not count else round(micros / count)
 
 
-def outputs(week: ReviewWeek, zone: str, workload_of: Mapping[int, int]) -> Outputs:
-    """Of eight weeks, of all workloads; `workload_of` are those of runs."""
+def outputs(
+    week: ReviewWeek, zone: str, workload_of: Mapping[int, int], known_at: datetime | None
+) -> Outputs:
+    """Of eight weeks, of all workloads, with the values that were stated until `known_at`; `workload_of` are those of runs."""
     window = week.window(zone, TREND_WEEKS)
     served: dict[int, dict[date, UnitCost]] = {}
     for cost in unit_cost_groups(UnitFilter(window), ["service", "week"]):
@@ -91,7 +93,7 @@ def outputs(week: ReviewWeek, zone: str, workload_of: Mapping[int, int]) -> Outp
             weeks = trained.setdefault(workload_of[run_id], {})
             weeks[monday] = weeks.get(monday, RunOutput()).plus(output)
     last_day = date.fromordinal(week.end_day.toordinal() - 1)
-    return Outputs(served, trained, values_on(last_day))
+    return Outputs(served, trained, values_on(last_day, known_at))
 
 
 def week_units(

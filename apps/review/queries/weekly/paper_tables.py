@@ -17,7 +17,13 @@ from apps.review.queries.weekly.content_to_do import (
     ReviewedRecommendation,
 )
 from apps.review.queries.weekly.paper_table import PaperField, PaperTable
-from apps.review.queries.weekly.review_words import IDLE_WORDS, UNIT_WORDS, VERDICT_WORDS, VERIFIED
+from apps.review.queries.weekly.review_words import (
+    IDLE_WORDS,
+    INCONCLUSIVE,
+    UNIT_WORDS,
+    VERDICT_WORDS,
+    VERIFIED,
+)
 from apps.show.amounts import counted, gpu_hours, per_cent
 from apps.show.cell_formats import (
     COUNT,
@@ -317,6 +323,7 @@ PROVEN_TABLE = PaperTable[ProvenSaving](
         PaperField(Column("Saved", "saved", MONEY), lambda row: row.saved_micros, is_summed=True),
         PaperField(Column("State", "state", room=WIDE), lambda row: row.state),
         PaperField(Column("On", "verified_on", DATED, room=PAPER), lambda row: row.verified_on or None),
+        PaperField(Column("What it would take", "why", PROSE, 3, WIDE), lambda row: row.why),
     ),
     ("saving", "savings"),
 )  # fmt: skip
@@ -334,7 +341,8 @@ QUALITY_TABLE = PaperTable[QualityFact](
 
 def proven_sum(proven: tuple[ProvenSaving, ...]) -> int | None:
     """What was verified, of what was done again the newest alone; None where nothing was measured."""
-    newest = {each.recommendation_id: each for each in reversed(proven)}.values()
+    decided = [each for each in proven if each.state != INCONCLUSIVE]
+    newest = {each.recommendation_id: each for each in reversed(decided)}.values()
     if not newest:
         return None
     return sum(each.saved_micros or 0 for each in newest if each.state == VERIFIED)

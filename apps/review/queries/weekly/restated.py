@@ -9,12 +9,12 @@ from apps.review.queries.weekly.content import EarlierEdition, Restated, WeeklyC
 from apps.review.queries.weekly.json_text import as_json
 from apps.review.queries.weekly.kept import KeptReview
 
-WHOLE = "organisation"
+WHOLE, BUDGET = "organisation", "budget"
 PARTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], str]] = {
     "team": (("teams",), ("team_id",), "name"),
     "workload": (("workloads",), ("workload_id",), "name"),
     "commitment": (("commitments", "commitments"), ("commitment_id",), "name"),
-    "budget": (("budgets", "budgets"), ("budget_id",), "name"),
+    BUDGET: (("budgets", "budgets"), ("budget_id",), "name"),
     "recommendation": (("recommendations", "recommendations"), ("recommendation_id",), "title"),
     "saving": (("recommendations", "proven"), ("recommendation_id", "verified_on"), "title"),
     "matter": (("matters",), ("kind", "link", "title"), "title"),
@@ -33,7 +33,7 @@ FIGURES: Mapping[str, tuple[str, ...]] = {
         "verdict.verdict",
     ),
     "commitment": ("cost_micros", "saved_micros", "unused_micros"),
-    "budget": ("amount", "spent", "expected"),
+    BUDGET: ("amount", "spent", "expected"),
     "recommendation": ("state", "low_micros", "high_micros"),
     "saving": ("state", "saved_micros"),
 }

@@ -37,7 +37,7 @@ IDLE_WORDS: Mapping[str, str] = {
     "stranded": "Stranded",
     "out_of_service": "Out of service",
 }
-VERIFIED, FAILED = "verified", "failed"
+VERIFIED, FAILED, INCONCLUSIVE = "verified", "failed", "inconclusive"
 """What a saving that was measured is called."""
 VERDICT_WORDS: Mapping[str, str] = {
     "earns": "earns",

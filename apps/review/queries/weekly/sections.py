@@ -1,7 +1,7 @@
 """The sections of a review beside costs: commitments, alerts and anomalies, recommendations, data quality."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from fractions import Fraction
 
@@ -35,6 +35,7 @@ from apps.review.queries.weekly.content_to_do import (
     ReviewedMatter,
     ReviewedRecommendation,
 )
+from apps.review.queries.weekly.inconclusive import inconclusive_savings
 from apps.review.queries.weekly.review_words import FAILED, VERIFIED
 from apps.review.queries.weekly.week_reading import WeekRead
 from apps.review.queries.weekly.weeks import WEEK, ReviewWeek
@@ -124,7 +125,7 @@ def matters_of(week: ReviewWeek, zone: str, at: datetime) -> tuple[ReviewedMatte
 
 
 def recommendations_week(week: ReviewWeek, zone: str, at: datetime) -> RecommendationsWeek:
-    """What was open or claimed at `at`, the dearest first, and what was proven in the quarter up to it."""
+    """What was open or claimed at `at`, the dearest first, what was proven in the quarter up to it, and what could not be decided yet."""
     return RecommendationsWeek(
         recommendations=tuple(
             ReviewedRecommendation(
@@ -145,8 +146,16 @@ def recommendations_week(week: ReviewWeek, zone: str, at: datetime) -> Recommend
             )
             for fact in open_recommendations(at)
         ),
-        proven=tuple(
-            ProvenSaving(
+        proven=(*_settled(zone, at), *inconclusive_savings(zone, at)),
+        is_known=newest_recommendation_look(at) is not None,
+    )
+
+
+def _settled(zone: str, at: datetime) -> Iterator[ProvenSaving]:
+    """What was verified or failed in the quarter up to `at`."""
+    for saving in proven_savings(at):
+        if saving.settled_at >= at - PROVEN_WITHIN:
+            yield ProvenSaving(
                 recommendation_id=saving.recommendation_id,
                 title=saving.title,
                 team_id=saving.team_id,
@@ -157,11 +166,6 @@ def recommendations_week(week: ReviewWeek, zone: str, at: datetime) -> Recommend
                 verified_on=local_day(saving.settled_at, zone).isoformat(),
                 link=reverse("recommendation", args=[saving.recommendation_id]),
             )
-            for saving in proven_savings(at)
-            if saving.settled_at >= at - PROVEN_WITHIN
-        ),
-        is_known=newest_recommendation_look(at) is not None,
-    )
 
 
 def data_quality(

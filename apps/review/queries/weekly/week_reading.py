@@ -45,7 +45,7 @@ class WeekRead:
 
 
 def read_week(week: ReviewWeek, stands_at: datetime | None = None) -> WeekRead:
-    """As the ledger stands, held against what was frozen of the week before, until `stands_at` where that is given."""
+    """As the ledger stands, held against what was frozen of the week before, and valued as stated, until `stands_at` where that is given."""
     ours, weeks = organisation(), settings.REVIEW_VERDICT_WEEKS
     workload_of = workloads_of_runs()
     return WeekRead(
@@ -53,7 +53,7 @@ def read_week(week: ReviewWeek, stands_at: datetime | None = None) -> WeekRead:
         ours=ours,
         team_names={team.id: team.name for team in teams()},
         costs=week_costs(week, ours.zone, weeks),
-        outputs=outputs(week, ours.zone, workload_of),
+        outputs=outputs(week, ours.zone, workload_of, stands_at),
         scores=_scores(week, ours.zone, workload_of),
         diverged=diverged_costs(week, ours.zone, weeks, workload_of),
         previous=newest_review(week.back(1).name, stands_at),

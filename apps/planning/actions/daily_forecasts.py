@@ -1,14 +1,16 @@
-"""Forecasts by day: the days of a history are kept, and each week months ahead are forecast from them."""
+"""Forecasts by day: the days of a history are kept, and months ahead are forecast from them, begun with what the hours say."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from datetime import date, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.db import connection, transaction
 
 from apps.accounts.queries import organisation
-from apps.economics.hours import first_hour
+from apps.economics.forecast.hour_paths import BegunDays, DayOfHours, HourPaths
+from apps.economics.hours import HOUR, first_hour
 from apps.ledger.queries.calendar import next_month
 from apps.planning.actions.methods import (
     DailyMaker,
@@ -23,12 +25,14 @@ from apps.planning.models import Forecast, ForecastPaths, ForecastSeries, Granul
 from apps.planning.queries.capacity_places import has_paths
 from apps.planning.queries.days import DAY, DailyHistory, daily_history, measured_days
 from apps.planning.queries.events import DemandEventFact, effects_of_days, kept_events
+from apps.planning.queries.forecasts import held_within
 from apps.planning.queries.history import SeriesHistory
 from apps.planning.queries.room import RoomAhead
 from apps.planning.queries.series import QUEUE_WAIT
 
 DAYS_AHEAD = 548
-MADE_EVERY = timedelta(days=7)
+KEPT_EVERY = timedelta(days=7)
+"""The newest is made anew with each one by the hour; of those before one a week stays."""
 RECENT_DAYS = 180
 KEEP_DAYS = """
 INSERT INTO planning_historyday (series_id, day, value)
@@ -38,6 +42,14 @@ WHERE planning_historyday.value IS DISTINCT FROM excluded.value
 """
 
 
+@dataclass(frozen=True, slots=True)
+class HoursMade:
+    """The paths of the forecast by the hour of the same history, and whether it was made just now."""
+
+    paths: Callable[[], HourPaths | None]
+    is_new: bool
+
+
 @transaction.atomic
 def make_daily_forecast(
     history: SeriesHistory,
@@ -45,11 +57,12 @@ def make_daily_forecast(
     maker: DailyMaker,
     room: RoomAhead,
     zone: str,
+    hours: HoursMade | None = None,
 ) -> bool:
-    """Keep the days of a history, hold forecasts by day against them, and make one where a week has passed.
+    """Keep the days of a history, hold forecasts by day against them, and make one where a day has passed.
 
-    Or where events changed, a fallback stands there, or scenarios of it are to be kept and are not. False where none was
-    made.
+    Or where the one by the hour is new (`hours`, whose paths its first days are), events changed, a fallback stands there, or
+    scenarios of it are to be kept and are not. It takes the place of the last, but for one a week. False where none was made.
     """
     at = room.at
     row = ForecastSeries.objects.get(**asdict(history.series))
@@ -64,10 +77,15 @@ def make_daily_forecast(
     if last is not None:
         is_kept = ForecastPaths.objects.filter(forecast=last).exists()
         lacks_paths = has_paths(history.series) and not is_kept
-        if not _is_due(last, days, starts_at, kept, lacks_paths=lacks_paths):
+        is_new = hours is not None and hours.is_new
+        is_due = is_new or not are_same_events(last.events, kept) or last.digest != days.digest
+        if last.starts_at > starts_at or not (is_due or (lacks_paths and not last.refusal)):
             return False
-    fields = daily_fields(history, days, events, maker, room)
+    paths_of_hours = None if hours is None else hours.paths()
+    method = begun_with(maker, history, days, paths_of_hours, room)
+    fields = daily_fields(history, days, events, method, room)
     paths = fields.pop("paths", b"")
+    _move_last(row, last, starts_at)
     made, _ = Forecast.objects.update_or_create(
         series=row,
         granularity=Granularity.DAY,
@@ -110,7 +128,10 @@ def daily_fields(
         horizon,
     )
     fields["shift"] = dated_shift(fields["shift"], lambda place: days.first_day + place * DAY)
+    room_by_hours = fields.pop("room", capacity)
     fields |= bounded_by_capacity(fields, history.series, capacity)
+    if fields["capacity"]:
+        fields["capacity"] = room_by_hours
     fields["months"] = [
         {"month": month.isoformat(), **figures}
         for (month, _), figures in zip(months, fields["months"], strict=False)
@@ -127,20 +148,42 @@ def _months_ahead(first: date, horizon: int) -> list[tuple[date, int]]:
     return months
 
 
-def _is_due(
-    last: Forecast,
+def begun_with(
+    maker: DailyMaker,
+    history: SeriesHistory,
     days: DailyHistory,
-    starts_at: datetime,
-    kept: Sequence[dict[str, Any]],
-    *,
-    lacks_paths: bool,
-) -> bool:
-    if not are_same_events(last.events, kept):
-        return True
-    if lacks_paths and not last.refusal and last.starts_at <= starts_at:
-        return True
-    has_news = last.starts_at <= starts_at and last.digest != days.digest
-    return has_news and (bool(last.refusal) or last.starts_at + MADE_EVERY <= starts_at)
+    hours: HourPaths | None,
+    room: RoomAhead,
+    horizon: int = DAYS_AHEAD,
+) -> DailyMaker:
+    """The method, begun with what a forecast by the hour of the same history says of the days that it has whole."""
+    if hours is None:
+        return maker
+    zone = organisation().zone
+    found = []
+    for place in range(horizon):
+        begin, end = (first_hour(days.ends_on + (place + more) * DAY, zone) for more in (0, 1))
+        first, last = ((moment - history.ends_at) // HOUR for moment in (begin, end))
+        if last > len(hours.expected):
+            break
+        count = len(history.values)
+        before = history.values[max(0, count + min(first, 0)) : count + min(last, 0)]
+        came = [value for value in before if value is not None]
+        # A day of which an hour is not known stays as days say it.
+        if last > 0 and len(came) == -min(first, 0):
+            held = held_within(came, room.of_hours(history.series, begin, len(came)))
+            found.append(DayOfHours(place, max(first, 0), last, sum(came), len(came), sum(held)))
+    return partial(maker, begun=BegunDays(hours, found))
+
+
+def _move_last(row: ForecastSeries, last: Forecast | None, starts_at: datetime) -> None:
+    """The newest forecast, moved to begin where the next one does, unless it is to stay: the first, and one a week after it."""
+    if last is None or last.starts_at == starts_at:
+        return
+    of_days = Forecast.objects.filter(series=row, granularity=Granularity.DAY)
+    before = of_days.filter(starts_at__lt=last.starts_at).order_by("-starts_at").first()
+    if before is not None and last.starts_at < before.starts_at + KEPT_EVERY:
+        of_days.filter(pk=last.pk).update(starts_at=starts_at)
 
 
 def _keep_days(row: ForecastSeries, totals: dict[date, float]) -> None:

@@ -2,18 +2,20 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from django.db import transaction
 
 from apps.accounts.queries import organisation
+from apps.economics.forecast.hour_paths import HourPaths
 from apps.economics.forecast.planned import ORDINARY, DayEffect
 from apps.economics.hours import HOUR
 from apps.ledger.queries.calendar import day_span, local_day
 from apps.logs.changes import logged_pass
-from apps.planning.actions.daily_forecasts import make_daily_forecast
+from apps.planning.actions.daily_forecasts import HoursMade, make_daily_forecast
 from apps.planning.actions.events import forecast_again
 from apps.planning.actions.methods import (
     DailyMaker,
@@ -76,7 +78,7 @@ def make_forecasts(
 ) -> int:
     """Hold open forecasts against what came, and make one of each series that has new hours; how many.
 
-    With `daily` one by day too, each week; with `reconcilers` those of parts and of the whole are made to add up. Of the same hours none is made again unless events changed. Those made over
+    With `daily` one by day too, which begins with what the hours say; with `reconcilers` those of parts and of the whole are made to add up. Of the same hours none is made again unless events changed. Those made over
     400 days ago are dropped. Each series is kept by itself: a pass that breaks off goes on where it was, and one that
     cannot be forecast is said to be so, and stops no other.
     """
@@ -88,9 +90,13 @@ def make_forecasts(
     for done, (key, history) in enumerate(known.items(), 1):
         touching = [event for event in events if event.touches(key)]
         try:
-            made += _make_forecast(history, touching, maker, room, zone)
+            asked = AskedForecast(history, touching, maker, room, zone)
+            is_new = _make_forecast(asked)
+            made += is_new
             if daily is not None:
-                made += make_daily_forecast(history, touching, daily, room, zone)
+                made += make_daily_forecast(
+                    history, touching, daily, room, zone, HoursMade(asked.paths, is_new)
+                )
         except Exception:
             log.exception("forecast_not_kept series=%s", key)
         progress(done, len(known))
@@ -102,13 +108,28 @@ def make_forecasts(
     return made
 
 
-def _make_forecast(
-    history: SeriesHistory,
-    events: Sequence[DemandEventFact],
-    maker: ForecastMaker,
-    room: RoomAhead,
-    zone: str,
-) -> bool:
+@dataclass(frozen=True)
+class AskedForecast:
+    """A history, the events that touch it and what bounds it; the method is asked once."""
+
+    history: SeriesHistory
+    events: Sequence[DemandEventFact]
+    maker: ForecastMaker
+    room: RoomAhead
+    zone: str
+
+    @cached_property
+    def answer(self) -> tuple[dict[str, Any], HourPaths | None]:
+        """The fields by the hour, and their paths."""
+        return hourly_answer(self.history, self.events, self.maker, self.room, self.zone)
+
+    def paths(self) -> HourPaths | None:
+        """What days begin with; None where the method says no path."""
+        return self.answer[1]
+
+
+def _make_forecast(asked: AskedForecast) -> bool:
+    history, events, room, zone = asked.history, asked.events, asked.room, asked.zone
     at = room.at
     row = ForecastSeries.objects.filter(**asdict(history.series)).first()
     kept = _kept_events(history, events, zone)
@@ -118,7 +139,7 @@ def _make_forecast(
         or (last.starts_at <= history.ends_at and last.digest != history.digest)
         or not are_same_events(last.events, kept)
     )
-    fields = hourly_fields(history, events, maker, room, zone) if is_new else {}
+    fields = asked.answer[0] if is_new else {}
     with transaction.atomic():
         row, _ = ForecastSeries.objects.update_or_create(
             **asdict(history.series), defaults={"looked_at": at}
@@ -133,14 +154,14 @@ def _make_forecast(
     return is_new
 
 
-def hourly_fields(
+def hourly_answer(
     history: SeriesHistory,
     events: Sequence[DemandEventFact],
     maker: ForecastMaker,
     room: RoomAhead,
     zone: str,
-) -> dict[str, Any]:
-    """What the method says of ordinary hours, and of those ahead with what events do to them."""
+) -> tuple[dict[str, Any], HourPaths | None]:
+    """What the method says of ordinary hours, and of those ahead with what events do to them; and its paths, where it has some."""
     before = _effects_of_hours(events, history.starts_at, len(history.values), zone)
     ordinary = [
         effect.ordinary(value, share)
@@ -151,6 +172,7 @@ def hourly_fields(
         lambda: maker(values), history.series, history.last_value, HOURS_AHEAD
     )
     ahead = _effects_of_hours(events, history.ends_at, len(fields["points"]), zone)
+    drawn = fields.pop("paths", b"")
     fields |= planned_totals(fields, ahead)
     levels = [fields["points"], *fields["quantiles"]]
     fields["points"], *fields["quantiles"] = (
@@ -166,7 +188,8 @@ def hourly_fields(
     fields["shift"] = dated_shift(
         fields["shift"], lambda place: local_day(history.starts_at + (place + 12) * HOUR, zone)
     )
-    return fields
+    paths = HourPaths(drawn, ahead, fields["expected"], fields["capacity"]) if drawn else None
+    return fields, paths
 
 
 def _kept_events(

@@ -6,6 +6,7 @@ from datetime import date
 from itertools import accumulate
 from typing import Any, Protocol
 
+from apps.economics.forecast.hour_paths import BegunDays
 from apps.economics.forecast.planned import DayEffect
 from apps.economics.gates import capacity_gate, serialize_gates
 from apps.economics.hours import DAY_HOURS
@@ -32,6 +33,7 @@ class DailyMaker(Protocol):
         *,
         is_mean: bool = False,
         capacity: Sequence[float] = (),
+        begun: BegunDays | None = None,
     ) -> Mapping[str, Any]: ...
 
 

@@ -31,7 +31,9 @@ from apps.economics.forecast.daily_scores import (
     scores_until,
 )
 from apps.economics.forecast.day_totals import with_means
+from apps.economics.forecast.hour_paths import BegunDays
 from apps.economics.forecast.names import JUDGED_DAYS_AHEAD
+from apps.economics.forecast.near_days import NearDays, joined, near_days
 from apps.economics.forecast.planned import DayEffect
 from apps.economics.forecast.rolling import TooLittleHistory
 from apps.economics.forecast.scores import Floats, seasonal_scale
@@ -49,13 +51,14 @@ def daily_forecast_fields(
     *,
     is_mean: bool = False,
     capacity: Sequence[float] = (),
+    begun: BegunDays | None = None,
 ) -> dict[str, Any]:
     """Method, points, quantiles, months and backtests of the days after `values`; None was not known.
 
     At least one is known. `effects` has one for each day ahead: what events do to it. `month_ends` are the days ahead
     (from 0) with which a new month begins, and their number at the end: totals of months are the sums of what is expected of
     their days and can be held of it (`capacity` by day, empty where nothing bounds it), means where `is_mean`, with quantiles
-    of whole scenarios. `paths` are the scenarios as ForecastPaths keeps them. Where history is too short, the mean of its last known week stands as a fallback, without
+    of whole scenarios. The days that are `begun` are as the hours say them, with later ones joined on; `room` is what then bounds each day. `paths` are the scenarios as ForecastPaths keeps them. Where history is too short, the mean of its last known week stands as a fallback, without
     intervals, and `refusal` says why.
     """
     known = nan_for_none(values)
@@ -66,12 +69,18 @@ def daily_forecast_fields(
         "weights": {},
     }
     ends = np.array(month_ends, dtype=np.int64)
+    near = None if begun is None else near_days(begun.hours, begun.days, is_mean=is_mean)
+    if near is not None:
+        capacity = near.room_beside(capacity)
+    fields["room"] = [*capacity]
     try:
         scores = scores_until(known, max(JUDGED_DAYS_AHEAD))
         made = calibrated_scenarios(known, len(effects), scores)
     except TooLittleHistory as refused:
         level = float(np.mean(known[~np.isnan(known)][-WEEK:]))
         flat = _with_effects(np.full((1, len(effects)), level), effects)
+        if near is not None:
+            flat[0, near.places] = near.planned.mean(axis=0)
         return fields | {
             "method": "last_week",
             "refusal": refused.message,
@@ -82,18 +91,33 @@ def daily_forecast_fields(
             "shift": None,
             "months": _months(flat, ends, capacity, is_mean=is_mean),
         }
-    planned, made_fields = _planned(known, made, _judged(known, scores), effects)
+    judged = _judged(known, scores)
+    planned, made_fields = _planned(made, _answered(known, made, judged), judged, effects, near)
     months = _months(planned.totals, ends, capacity, is_mean=is_mean)
     return fields | made_fields | {"months": months}
 
 
 def _planned(
-    known: Floats, made: DailyScenarios, judged: Judged, effects: Sequence[DayEffect]
+    made: DailyScenarios,
+    answer: AnsweredForecast,
+    judged: Judged,
+    effects: Sequence[DayEffect],
+    near: NearDays | None,
 ) -> tuple[DailyScenarios, dict[str, Any]]:
-    """The scenarios with their gates passed and with events, and what is kept of them."""
-    answer = _answered(known, made, judged)
+    """The scenarios with their gates passed, begun with the near days, and with events, and what is kept of them."""
+    totals, points = answer.quantiles, answer.points
+    if near is not None:
+        totals, order = joined(totals, near)
+        later = np.arange(len(points)) > near.places[-1]
+        before = answer.quantiles.mean(axis=0)
+        # What a baseline answers joins on as its scenarios do.
+        points = np.where(later & (before > 0), points * _over(totals.mean(axis=0), before), points)
+    totals, points = _with_effects(totals, effects), _with_effects(points[None], effects)[0]
+    if near is not None:
+        totals[:, near.places] = near.planned[order]
+        points[near.places] = np.median(near.planned, axis=0)
     busy = None if made.busy is None else _with_effects(made.busy[None], effects)[0]
-    planned = DailyScenarios(_with_effects(answer.quantiles, effects), made.shift, busy)
+    planned = DailyScenarios(totals, made.shift, busy)
     return planned, {
         "method": "baseline" if answer.baseline else "level_scenarios",
         "refusal": "",
@@ -101,7 +125,7 @@ def _planned(
             {"horizon": horizon, **serialize_scores(scores)}
             for horizon, (scores, _) in judged.items()
         ],
-        "points": _with_effects(answer.points[None], effects)[0].tolist(),
+        "points": points.tolist(),
         "quantiles": planned.quantiles.tolist(),
         "expected": planned.totals.mean(axis=0).tolist(),
         "sums": quantiles_of(planned.totals.cumsum(axis=1)).tolist(),
@@ -109,6 +133,12 @@ def _planned(
         "paths": planned.totals.astype("<f4").tobytes(),
         "shift": made.shift and serialize_shift(made.shift.day, made.shift.effect),
     }
+
+
+def _over(values: Floats, others: Floats) -> Floats:
+    """Each over the other; 1 where that is 0 or less."""
+    found: Floats = np.where(others > 0, values / np.where(others > 0, others, 1.0), 1.0)
+    return found
 
 
 def _answered(known: Floats, made: DailyScenarios, judged: Judged) -> AnsweredForecast:

@@ -41,7 +41,7 @@ JUDGED_DAYS = 28
 def forecast_fields(values: Sequence[float | None], horizon: int = MOST_HORIZON) -> dict[str, Any]:
     """Method, points, quantiles, weights and backtests of the hours after `values`; None was not observed.
 
-    The first value is known. `expected` and `sums` are of whole paths. What a gate refuses is its best baseline's, and said
+    The first value is known. `expected` and `sums` are of whole paths, `paths` as HourPaths has them. What a gate refuses is its best baseline's, and said
     in `gates`. Where history is too short to choose a method, the last value stands as a
     fallback, without intervals, and `refusal` says why.
     """
@@ -124,7 +124,9 @@ def _totals(
     quantiles = np.quantile(paths.cumsum(axis=1)[:, ends], LEVELS, axis=0)
     sums = quantiles.tolist() if len(paths) > 1 else []
     gates = (gate, middles_gate(days.came.shape[1], points, expected))
-    return {"expected": expected.tolist(), "sums": sums}, gates
+    beyond = np.broadcast_to(points[len(points) - rest :], (len(paths), rest))
+    kept = np.concatenate([paths, beyond], axis=1).astype("<f4").tobytes()
+    return {"expected": expected.tolist(), "sums": sums, "paths": kept}, gates
 
 
 def nan_for_none(values: Sequence[float | None]) -> Floats:

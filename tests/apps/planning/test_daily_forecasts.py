@@ -97,14 +97,16 @@ def test_one_is_made_each_week_and_what_came_is_held_against_those_before() -> N
     pass_at(first_day + 8 * HOUR)
     bring(9 * 168, 6 * 24)
     pass_at(first_day + timedelta(days=6, hours=8))
-    (made,) = daily_of()
+    newest, made = daily_of()
+    assert newest.starts_at == first_day + timedelta(days=6), "it begins with the hours' own days"
     assert made.realised_hours == 6 * 24
     assert made.realised_error is not None
     assert made.realised_error < 10
     bring((9 * 7 + 6) * 24, 24)
     pass_at(first_day + timedelta(days=7, hours=8))
-    newest, earlier = daily_of()
-    assert newest.starts_at == earlier.starts_at + timedelta(days=7)
+    moved, earlier = daily_of()
+    assert moved.id == newest.id, "that of a day ago is moved on"
+    assert moved.starts_at == earlier.starts_at + timedelta(days=7)
     assert earlier.realised_hours == 7 * 24
     found = forecast_hours(earlier.id, None)
     assert found is not None
@@ -122,11 +124,11 @@ def test_under_four_weeks_the_mean_of_the_last_week_stands_in_and_is_called_so()
     last_week = sum(value_of(hour) for hour in range(13 * 24, 20 * 24)) / 7
     found = forecast_hours(made.id, None)
     assert found is not None
-    assert [hour.value for hour in found.hours] == pytest.approx([last_week] * 548)
+    assert [day.value for day in found.hours[14:]] == pytest.approx([last_week] * 534)
     assert found.hours[0].quantiles == ()
     bring(20 * 24, 24)
     pass_at(FIRST + timedelta(days=21, hours=8))
-    assert len(daily_of()) == 2, "a fallback is not kept for a week"
+    assert len(daily_of()) == 2, "the first stays, for what comes to be held against it"
 
 
 def test_a_day_with_a_quarter_of_its_hours_missing_counts_as_its_known_ones_and_with_more_not() -> (

@@ -18,8 +18,8 @@ from apps.economics.hours import DAY_HOURS, HOUR
 from apps.economics.refusal import Refusal
 from apps.economics.typed import parse_moment
 from apps.planning import actions
-from apps.planning.actions.daily_forecasts import daily_fields
-from apps.planning.actions.forecasts import hourly_fields
+from apps.planning.actions.daily_forecasts import begun_with, daily_fields
+from apps.planning.actions.forecasts import hourly_answer
 from apps.planning.queries.days import DAY, daily_history
 from apps.planning.queries.events import events_of
 from apps.planning.queries.forecasts import BY_DAY, BY_HOUR, held_within, kept_reconciled
@@ -148,7 +148,7 @@ def parse_horizon(text: str) -> tuple[int, bool]:
 def hourly_forecast(history: SeriesHistory, horizon: int, at: datetime) -> dict[str, Any]:
     """A forecast as JSON has it: an object for each hour, with a quantile for each level; null: no interval."""
     zone = organisation().zone
-    fields = hourly_fields(
+    fields, _ = hourly_answer(
         history,
         events_of(history.series),
         lambda values: forecast_fields(values, horizon),
@@ -178,14 +178,10 @@ def daily_forecast(history: SeriesHistory, horizon: int, at: datetime) -> dict[s
     days = daily_history(history, zone)
     if days is None:
         raise Refusal("series", "no whole day of it is known")
-    fields = daily_fields(
-        history,
-        days,
-        events_of(history.series),
-        daily_forecast_fields,
-        RoomAhead(at),
-        horizon,
-    )
+    events, room = events_of(history.series), RoomAhead(at)
+    _, hours = hourly_answer(history, events, forecast_fields, room, zone)
+    method = begun_with(daily_forecast_fields, history, days, hours, room, horizon)
+    fields = daily_fields(history, days, events, method, room, horizon)
     points = _held_points(fields)
     reconciled = kept_reconciled(history.series, BY_DAY, days.digest, horizon)
     dates = [(days.ends_on + lead * DAY).isoformat() for lead in range(horizon)]

@@ -1,0 +1,90 @@
+"""The first days of a forecast by the day are those of the one by the hour, and the days after them join on.
+
+One figure has one value: paths by the hour are summed to local days, with what came of the first of them already. Days beyond
+begin at the level at which these end, and come back to their own by half in two weeks.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from apps.economics.forecast.candidates import Ints
+from apps.economics.forecast.day_totals import with_means
+from apps.economics.forecast.hour_paths import DayOfHours, HourPaths
+from apps.economics.forecast.names import SCENARIOS
+from apps.economics.forecast.scores import ROUNDING, Floats
+
+WEEK = 7
+HALF_DAYS = 14.0
+MOST_RATIO = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class NearDays:
+    """Days ahead by their `places`, by scenario: `ordinary` without what events do, `planned` with it.
+
+    The means of what is planned are what came of a day and what is expected of its hours; `held` is what of that can be.
+    """
+
+    places: Ints
+    ordinary: Floats
+    planned: Floats
+    held: Floats
+
+    def room_beside(self, capacity: Sequence[float]) -> list[float]:
+        """What bounds each day: where single hours are full before the day is, no more than its hours hold. Empty stays empty."""
+        room = np.array(capacity)
+        if len(room):
+            is_full = self.held < self.planned.mean(axis=0) * (1 - ROUNDING)
+            room[self.places[is_full]] = np.minimum(self.held, room[self.places])[is_full]
+        found: list[float] = room.tolist()
+        return found
+
+
+def near_days(hours: HourPaths, days: Sequence[DayOfHours], *, is_mean: bool) -> NearDays | None:
+    """Of days in order; totals, or where `is_mean` the mean of the hours. None where there is no day, or no path."""
+    paths = np.frombuffer(hours.paths, dtype="<f4").astype(np.float64)
+    if not days or not len(paths):
+        return None
+    paths = paths.reshape(-1, len(hours.expected))
+    factors = np.array([effect.factor for effect, _ in hours.effects])
+    added = np.array([effect.added * share for effect, share in hours.effects])
+    by_factor = paths * factors
+    with_events = np.maximum(by_factor + added, np.minimum(by_factor, 0.0))
+    totals = [_totals_of(each, days) for each in (paths, with_events)]
+    wanted = np.array([sum(hours.expected[day.begin : day.end]) + day.came for day in days])
+    counts = np.array([day.end - day.begin + day.came_hours if is_mean else 1 for day in days])
+    repeated = [np.repeat(each, SCENARIOS // len(each), axis=0) / counts for each in totals]
+    planned = with_means(repeated[1], wanted / counts, float(repeated[1].min()))
+    held = (
+        np.array([hours.held_between(day.begin, day.end) + day.came_held for day in days]) / counts
+    )
+    return NearDays(np.array([day.place for day in days]), repeated[0], planned, held)
+
+
+def joined(totals: Floats, near: NearDays) -> tuple[Floats, Ints]:
+    """Ordinary totals by scenario and day with the near days for their own, and the rank of the near scenario in each.
+
+    A scenario has the near one that comes as high among the near ones as it does in that week: what begins high goes on high.
+    Days after the last near one are as many times their own as that week's are, less from day to day.
+    """
+    week = near.places[-WEEK:]
+    here, there = totals[:, week].sum(axis=1), near.ordinary[:, -WEEK:].sum(axis=1)
+    order = np.empty(len(totals), dtype=np.int64)
+    order[np.argsort(here, kind="stable")] = np.argsort(there, kind="stable")
+    found = totals.copy()
+    found[:, near.places] = near.ordinary[order]
+    later = np.arange(int(near.places[-1]) + 1, totals.shape[1])
+    left = 0.5 ** ((later - near.places[-1]) / HALF_DAYS)
+    own, wanted = float(here.mean()), float(there.mean())
+    if own > 0:
+        ratio = min(max(wanted / own, 0.0), MOST_RATIO)
+        found[:, later] *= 1 + (ratio - 1) * left
+    else:
+        found[:, later] += (wanted - own) / len(week) * left
+    return found, order
+
+
+def _totals_of(paths: Floats, days: Sequence[DayOfHours]) -> Floats:
+    return np.stack([paths[:, day.begin : day.end].sum(axis=1) + day.came for day in days], axis=1)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from math import ceil, log, sqrt
 
+from apps.economics.forecast.names import SEEN_LEVELS
 from apps.economics.hours_ahead import HoursAhead, place_counts
 
 _HALVINGS = 50
@@ -29,14 +30,15 @@ def demand_quantile(ahead: HoursAhead, first: int, hours: int, level: float) -> 
     Demand of all these hours together, each as likely: one capacity c for them costs least where the
     mean of P(D_h ≤ c) is p*. Between quantiles straight lines, below the outermost two of them on
     with their slope, not below 0. Above the highest a generalised Pareto tail, as wide as the widest pair of the upper half says
-    and a tenth more. None without quantiles.
+    and a tenth more; of an hour that has none up to the highest, what came of all hours lately instead (`seen`). Nowhere above
+    the ceiling, if the quantiles are not. None without quantiles.
     """
     levels = sorted(ahead.quantiles)
     if not levels:
         return None
     weights = place_counts(len(ahead.points), first, hours)
     curves = [
-        (weight, _ended_curve(levels, [ahead.quantiles[each][place] for each in levels]))
+        (weight, _ended_curve(levels, [ahead.quantiles[each][place] for each in levels], ahead))
         for place, weight in enumerate(weights)
         if weight
     ]
@@ -92,17 +94,40 @@ def _waiting_shares(load: float) -> Iterator[tuple[int, float]]:
 
 
 def _ended_curve(
-    levels: Sequence[float], values: Sequence[float]
+    levels: Sequence[float], values: Sequence[float], ahead: HoursAhead
 ) -> tuple[list[float], list[float]]:
     """Values and levels from below the lowest on: there the outermost pair goes on with its slope, above is a tail.
+
+    Nine quantiles of nothing say nothing of what comes in one hour of twenty: what came says it.
+    """
+    if len(levels) == 1:
+        return [values[0]] * 2, [0.0, 1.0]
+    first = values[0] - levels[0] * (values[1] - values[0]) / (levels[1] - levels[0])
+    if values[-1] <= 0 and ahead.seen:
+        tail = [each for each in zip(ahead.seen, SEEN_LEVELS, strict=True) if each[1] > levels[-1]]
+        ends, reached = ([each[part] for each in tail] for part in (0, 1))
+    else:
+        ends, reached = _pareto_tail(levels, values)
+    most = max(ahead.ceiling, values[-1])
+    return (
+        [
+            max(0.0, first),
+            *(max(0.0, value) for value in values),
+            *(max(0.0, min(end, most)) for end in ends),
+        ],
+        [0.0, *levels, *reached],
+    )
+
+
+def _pareto_tail(
+    levels: Sequence[float], values: Sequence[float]
+) -> tuple[list[float], list[float]]:
+    """Values above the highest quantile, and their levels.
 
     An excess over the highest quantile is taken as a generalised Pareto one (Pickands 1975) of shape 1 ÷ 4, heavier than an
     exponential, its scale the largest that a pair of quantiles of the upper half says and a tenth more: a rule on the safe
     side, as a straight line would end where one in twenty is yet above.
     """
-    if len(levels) == 1:
-        return [values[0]] * 2, [0.0, 1.0]
-    first = values[0] - levels[0] * (values[1] - values[0]) / (levels[1] - levels[0])
     over = 1 - levels[-1]
     scale = _TAIL_WIDER * max(
         (values[-1] - value) / log((1 - level) / over)
@@ -110,11 +135,7 @@ def _ended_curve(
         if level >= min(_MIDDLE, levels[-2])
     )
     ends = [values[-1] + scale * (part**-_TAIL_SHAPE - 1) / _TAIL_SHAPE for part in _TAIL]
-    reached = [1 - over * part for part in _TAIL]
-    return (
-        [max(0.0, first), *(max(0.0, value) for value in values), *(max(0.0, end) for end in ends)],
-        [0.0, *levels, *reached[:-1], 1.0],
-    )
+    return ends, [*(1 - over * part for part in _TAIL[:-1]), 1.0]
 
 
 def _share_below(capacity: float, values: Sequence[float], levels: Sequence[float]) -> float:

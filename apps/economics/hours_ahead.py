@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 from apps.economics.hours import DAY_HOURS, WEEK_HOURS
 
@@ -12,6 +13,7 @@ class HoursAhead:
 
     `expected` are the means of whole paths, which add up as points do not; `ends` are the hours with which days of the paths
     end, and `spreads` by level how far the total up to each lies from the sum of what is expected. Empty: no path is known.
+    `seen` are the quantiles at SEEN_LEVELS of hours that came, empty where nobody kept them; no tail goes above `ceiling`.
     """
 
     points: Sequence[float]
@@ -19,6 +21,8 @@ class HoursAhead:
     expected: Sequence[float] = ()
     ends: Sequence[int] = ()
     spreads: Mapping[float, Sequence[float]] = field(default_factory=dict)
+    seen: Sequence[float] = ()
+    ceiling: float = inf
 
     @property
     def adding_up(self) -> Sequence[float]:

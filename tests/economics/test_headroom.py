@@ -1,11 +1,12 @@
 """Capacity to have ready: published and hand-made figures, and the least cost by trying."""
 
 from collections.abc import Callable
-from math import exp, factorial
+from math import exp, factorial, inf
 from statistics import NormalDist
 
 import pytest
 
+from apps.economics.forecast.names import SEEN_LEVELS
 from apps.economics.headroom import (
     critical_level,
     demand_quantile,
@@ -109,3 +110,35 @@ def test_flat_and_single_quantiles_are_steps_and_none_is_unknown() -> None:
     assert demand_quantile(HoursAhead([7.0], {}), 0, 1, 0.99) is None
     falls = HoursAhead([0.5], {0.1: [0.0], 0.9: [8.0]})
     assert demand_quantile(falls, 0, 1, 0.01) == pytest.approx(0, abs=1e-6), "never below nothing"
+
+
+def rare(share: float, size: float = 8.0, ceiling: float = inf) -> HoursAhead:
+    """Hours of which so small a share has demand that each of the nine quantiles is 0."""
+    seen = [size if level > 1 - share else 0.0 for level in SEEN_LEVELS]
+    return HoursAhead(
+        [0.0] * 24, {level: [0.0] * 24 for level in LEVELS}, seen=seen, ceiling=ceiling
+    )
+
+
+@pytest.mark.parametrize("share", [0.03, 0.08])
+def test_of_rare_demand_a_high_level_covers_what_came(share: float) -> None:
+    assert demand_quantile(rare(share), 0, 24, 1 - share / 2) == pytest.approx(8, abs=1e-6)
+    assert demand_quantile(rare(share), 0, 24, 0.9) == pytest.approx(0, abs=1e-6)
+    assert demand_quantile(rare(0.0), 0, 24, 0.99) == pytest.approx(0, abs=1e-6)
+
+
+def test_of_what_came_in_one_hour_of_two_hundred_the_level_says_how_much_is_covered() -> None:
+    found = demand_quantile(rare(0.005), 0, 24, 0.98)
+    assert found == pytest.approx(0, abs=1e-6), "in 99.5 of 100 hours nothing is enough"
+    assert demand_quantile(rare(0.005), 0, 24, 0.999) == pytest.approx(8, abs=1e-6)
+
+
+@pytest.mark.parametrize("level", [0.95, 0.99, 0.9999])
+def test_no_tail_goes_above_the_ceiling_if_the_quantiles_are_not(level: float) -> None:
+    spread = {each: [100 * each] for each in LEVELS}
+    free = demand_quantile(HoursAhead([50.0], spread), 0, 1, level)
+    held = demand_quantile(HoursAhead([50.0], spread, ceiling=95.0), 0, 1, level)
+    assert free is not None
+    assert held == pytest.approx(min(free, 95.0), abs=1e-6)
+    low = demand_quantile(HoursAhead([50.0], spread, ceiling=20.0), 0, 1, level)
+    assert low == pytest.approx(90, abs=1e-6), "what the quantiles say is needed stays needed"

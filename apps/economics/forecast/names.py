@@ -14,6 +14,8 @@ CANDIDATES = (
 RUNRATE = "runrate"
 QUANTILE_LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 """The outermost two are the ends of the 80 % interval."""
+SEEN_LEVELS = (0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 1.0)
+"""At which a forecast keeps quantiles of the hours that came: what its own nine say nothing of."""
 JUDGED_HORIZONS = (24, 168)
 """So many hours ahead a forecast's method is judged on the history it was made from."""
 JUDGED_DAYS_AHEAD = (28, 84)

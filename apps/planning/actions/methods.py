@@ -16,7 +16,13 @@ from apps.planning.queries.series import GPU_HOURS, SeriesKey
 ForecastMaker = Callable[[Sequence[float | None]], Mapping[str, Any]]
 """From the hours of a history the fields of Forecast that a method says."""
 
-NO_TOTALS: Mapping[str, Any] = {"expected": [], "sums": [], "capacity": [], "gates": []}
+NO_TOTALS: Mapping[str, Any] = {
+    "expected": [],
+    "sums": [],
+    "capacity": [],
+    "gates": [],
+    "seen": [],
+}
 """Of a forecast without paths."""
 
 log = logging.getLogger(__name__)

@@ -115,7 +115,8 @@ class Forecast(models.Model):
     `reconciled`, and the share of them inside the 80 % interval. `expected[n]` is the mean of the paths in that hour or day,
     `sums[level][n]` the quantiles of the total up to and with day n (by the hour: 24 hours) after its start; none where no
     path is known. `capacity[n]` is how many GPUs can be held then, empty where nothing bounds it: what of a value is above is
-    waiting. `gates` are what it was held against.
+    waiting. `gates` are what it was held against. `seen`, by the hour, are quantiles (of SEEN_LEVELS) of the last hours that
+    came, as many as eight weeks have, the last the most of all that were known; empty where nobody kept them.
     """
 
     series = models.ForeignKey(ForecastSeries, on_delete=models.CASCADE, related_name="forecasts")
@@ -151,6 +152,7 @@ class Forecast(models.Model):
     sums = ArrayField(ArrayField(models.FloatField()), default=list)
     capacity = ArrayField(models.FloatField(), default=list)
     gates = models.JSONField(default=list)
+    seen = ArrayField(models.FloatField(), default=list)
 
     class Meta:
         constraints = [

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import accumulate
+from math import inf
 from zoneinfo import ZoneInfo
 
 from apps.accounts.queries import organisation
@@ -18,6 +19,7 @@ from apps.planning.queries.history import key_of
 from apps.planning.queries.series import SeriesKey, series_name
 
 LAST_WEEK = "last_week"
+MOST_OF_SEEN = 3.0
 ORIGINS = (BY_HOUR, BY_DAY, LAST_WEEK)
 """What hours ahead are from: a forecast by the hour, one by the day, or the last week before, again and again."""
 
@@ -128,7 +130,14 @@ def hours_of(row: Forecast) -> HoursAhead:
         held_within(row.expected, row.capacity),
         ends,
         dict(zip(QUANTILE_LEVELS, _spreads_of(row, ends), strict=False)),
+        row.seen,
+        _ceiling_of(row),
     )
+
+
+def _ceiling_of(row: Forecast) -> float:
+    """What no tail goes above: three times the most that ever came. Not what is there: how much that should be is asked."""
+    return MOST_OF_SEEN * row.seen[-1] if row.seen else inf
 
 
 def _spreads_of(row: Forecast, ends: Sequence[int]) -> list[list[float]]:
@@ -178,7 +187,14 @@ def _with_days(ahead: SeriesAhead, row: Forecast, until_moment: datetime) -> Ser
     ends_at = ahead.starts_at + len(points) * HOUR
     span = AheadSpan(ahead.series, BY_DAY, row.pk, ahead.ends_at, ends_at)
     added = (span,) if span.starts_at < ends_at else ()
-    hours = HoursAhead(points, levels, expected, ends if has_paths else (), spreads)
+    hours = replace(
+        ahead.hours,
+        points=points,
+        quantiles=levels,
+        expected=expected,
+        ends=ends if has_paths else (),
+        spreads=spreads,
+    )
     return replace(ahead, hours=hours, spans=(*ahead.spans, *added))
 
 

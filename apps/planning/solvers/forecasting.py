@@ -23,7 +23,7 @@ from apps.economics.forecast.day_totals import LEAST_HOURS_OF_DAY, day_totals, h
 from apps.economics.forecast.fresh_steps import FreshStep, fresh_step
 from apps.economics.forecast.intervals import LEVELS, reaching_demand
 from apps.economics.forecast.mixing import MOST_HORIZON, bounded, observed_at
-from apps.economics.forecast.names import BASELINES, CANDIDATES, JUDGED_HORIZONS
+from apps.economics.forecast.names import BASELINES, CANDIDATES, JUDGED_HORIZONS, SEEN_LEVELS
 from apps.economics.forecast.paths import rolled_sums, sample_paths
 from apps.economics.forecast.rolling import (
     LEAST_OBSERVED,
@@ -34,6 +34,7 @@ from apps.economics.forecast.rolling import (
 from apps.economics.forecast.scores import DAY, Floats, seasonal_scale
 from apps.economics.gates import Gate, serialize_gates
 
+SEEN_HOURS = 8 * 7 * DAY
 JUDGED_DAYS = 28
 """So many days of forecasts are judged, or as many as there are."""
 
@@ -53,6 +54,7 @@ def forecast_fields(values: Sequence[float | None], horizon: int = MOST_HORIZON)
     fields: dict[str, Any] = {
         "horizon": horizon,
         "scale": None if np.isnan(scale) else scale,
+        "seen": _seen(known),
         "shift": None if shift is None else serialize_shift(rest + shift.day * DAY, shift.effect),
     }
     try:
@@ -164,6 +166,13 @@ def _origins(known: Floats) -> tuple[int, int]:
     earliest = int(observed[LEAST_OBSERVED - 1]) + 1
     days = min(JUDGED_DAYS, (len(known) - earliest) // DAY)
     return len(known) - days * DAY, days + 1
+
+
+def _seen(known: Floats) -> list[float]:
+    """Of the last hours that came, as many as eight weeks have, the quantiles at SEEN_LEVELS, each one of them; the last the most of all."""
+    hours = known[~np.isnan(known)]
+    of_hours = np.quantile(hours[-SEEN_HOURS:], SEEN_LEVELS[:-1], method="higher")
+    return [*of_hours.tolist(), float(hours.max())]
 
 
 def _weight_shares(rolled: RolledForecasts) -> dict[str, float]:

@@ -176,3 +176,22 @@ def test_programs_read_what_is_needed_where_they_read_prices(pool: int) -> None:
     assert (row["needed_for_waiting_gpus"], row["waiting_ratio"]) == (None, None)
     own = with_token("read", name="one", team_id=make.make_team("Blue"))
     assert own.get("headroom-policies").status_code == 403
+
+
+def test_of_rare_demand_the_level_covers_what_came_and_no_more_than_was_ever_seen_thrice(
+    pool: int,
+) -> None:
+    series = SeriesKey("gpu_hours", "pool", str(make.make_pool("seldom", purchase_option="spot")))
+    came = [8.0 if hour % 37 == 0 else 0.0 for hour in range(1, 60 * 24)]
+    points = [(AT - hour * HOUR, value) for hour, value in enumerate(came, 1)]
+    actions.import_history(series=series, points=points, at=AT)
+    actions.make_forecasts(maker=forecast_fields, at=AT)
+    given = {"name": "Seldom", "dimension": "pool", "key": series.key, "pool_ids": frozenset()}
+    actions.add_headroom_policy(
+        policy=new_policy(pool, **given, short_cost=Decimal(99), idle_cost=Decimal(1)), at=AT
+    )
+    (figures,) = [
+        each for each in headroom_of(headroom_policies(), AT) if each.policy.name == "Seldom"
+    ]
+    assert figures.for_cost is not None
+    assert 8 <= figures.for_cost <= 24

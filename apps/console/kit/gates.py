@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from apps.console.kit.page import FactList
-from apps.economics.gates import Gate, GateName
+from apps.economics.gates import Gate, GateName, failed_gates, failure_of
 
 TITLE = "What this was held against"
 NAMES = {
@@ -23,6 +23,11 @@ def gate_list(gates: Sequence[Gate]) -> FactList | None:
     """Every gate with what was found; None where an answer has none."""
     facts = tuple((NAMES[gate.name], _gate_words(gate)) for gate in gates)
     return FactList(facts, TITLE, "gates") if facts else None
+
+
+def gate_notes(gates: Sequence[Gate]) -> tuple[str, ...]:
+    """What failed of an answer and what is answered instead, a sentence each, to stand above it."""
+    return tuple(f"Not passed: {failure_of([gate])}." for gate in failed_gates(gates))
 
 
 def _gate_words(gate: Gate) -> str:

@@ -83,7 +83,7 @@ class PlaceNow:
     """What all plans of a place stand on; `totals` are its forecast's days by scenario from the local `first_day` on.
 
     One row of them is its middle alone. `coverage` is how the forecast did before, by days ahead; `gates` is what it was held
-    against, None without one, and `history_days` what it was made from. `waiting_price` is in micro-units.
+    against, None without one, and `history_days` what it was made from.
     """
 
     first_day: date | None
@@ -94,7 +94,6 @@ class PlaceNow:
     price: GpuHourPrice | None
     gates: tuple[Gate, ...] | None
     history_days: float | None
-    waiting_price: float | None
 
     @property
     def end_day(self) -> date | None:
@@ -164,9 +163,12 @@ def plan_outcome(plan: PlanFact, at: datetime) -> PlanOutcome:
     length, waits = len(day_hours), _waits(days.waiting, place.committed_gpus)
     (whole,) = _spans(plan, place, days, np.zeros(1, dtype=np.int64))
     weeks = _spans(plan, place, days, week_starts(length))
-    there = _rooms_ahead(at).of_days(
-        place_series(plan.pool_id, plan.gpu_model),
-        [first_hour(plan.first_day + day * DAY, zone) for day in range(length + 1)],
+    begins = [first_hour(plan.first_day + day * DAY, zone) for day in range(length + 1)]
+    wanted = None if days.total is None else _middle(days.total)[0]
+    there = np.array(
+        []
+        if wanted is None
+        else _rooms_ahead(at).of_days(place_series(plan.pool_id, plan.gpu_model), begins)
     )
     return PlanOutcome(
         plan=plan,
@@ -187,15 +189,23 @@ def plan_outcome(plan: PlanFact, at: datetime) -> PlanOutcome:
             PlanGrounds(
                 forecast=place.gates,
                 history_days=place.history_days,
-                wanted=None if days.total is None else _middle(days.total)[0],
-                there=np.array(there),
+                wanted=wanted,
+                there=there,
                 hours=day_hours,
-                waiting_price=None if place.waiting_price is None else place.waiting_price / MICROS,
+                waiting_price=_waiting_price(plan, wanted, there),
                 whole=(whole.total or whole.planned).likely,
                 parts=[(week.total or week.planned).likely for week in weeks],
             )
         ),
     )
+
+
+def _waiting_price(plan: PlanFact, wanted: Floats | None, there: Floats) -> float | None:
+    """What policies say, where anything is beyond what is there; else nobody needs to be asked."""
+    if wanted is None or not len(there) or not (wanted > there).any():
+        return None
+    price = waiting_price(pools_of(plan.pool_id, plan.gpu_model))
+    return None if price is None else price / MICROS
 
 
 @once
@@ -233,7 +243,6 @@ def _place_now(pool_id: int | None, gpu_model: str, at: datetime) -> PlaceNow:
         history_days=None
         if forecast is None
         else (forecast.starts_at - forecast.history_from) / DAY,
-        waiting_price=waiting_price(pool_ids),
     )
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from typing import Any
 
 import pytest
@@ -155,6 +156,23 @@ def test_a_limit_that_cannot_be_held_is_said_above_all(run_id) -> None:
     text = shown(f"/portfolio/{asked}")
     assert "No choice of these offers keeps blocked GPU-hours to 1.00 %" in text
     assert "Buy nothing new" in text
+
+
+def test_what_waits_beyond_the_gpus_that_are_there_stands_above_and_in_the_table(run_id) -> None:
+    # Eight that are owed are there too.
+    overlay = QUICK | {"families": [{"name": FAMILY, "room": [1], "waiting_cost": 3}]}
+    asked = actions.ask_portfolio(overlay=overlay, asked_by_id=None, at=AT)
+    answer_all()
+    text = shown(f"/portfolio/{asked}")
+    assert re.search(
+        rf"Not passed: {FAMILY}: at most \d+ GPUs at once, and 8 are there: demand up", text
+    )
+    run = portfolio_run(asked)
+    assert run is not None
+    assert run.answer is not None
+    (family,) = run.answer["families"]
+    assert family["waiting_cost"] == pytest.approx(3 * family["waiting_hours"])
+    assert f"{family['waiting_hours']:,.0f} ${family['waiting_cost']:,.0f}" in text
 
 
 def test_finance_and_platform_alone_see_it(run_id) -> None:

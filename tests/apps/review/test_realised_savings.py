@@ -378,3 +378,21 @@ def day_row(subject: Planted, day: date, dollars: int) -> dict[str, Any]:
     )
     keys = {"day": day, "posting_month": day.replace(day=1), "team_id": subject.team_id}
     return keys | {"status": "estimated", "flags": 0} | amounts | dict.fromkeys(times, 0)
+
+
+@pytest.mark.parametrize(("more", "dollars"), [({}, 2), ({"released_gpu_hour_micros": 5e6}, 5)])
+def test_covered_machines_that_were_given_back_saved_what_the_commitment_covers_instead(
+    subject: Planted, more: dict[str, float], dollars: int
+) -> None:
+    """Sixty GPU-hours a day stood that cost 2 each; the alike ones that the commitment covers since cost 5."""
+    scene.plant_sums(
+        subject, lambda day: PlantedDay(hours=40.0, unallocated=0.0 if day >= SINCE else 60.0)
+    )
+    baseline = {"paid_by_hour": 1.0} | more
+    promised = round(60 * dollars * MONTH)
+    known = scene.done_one(subject, "unallocated_nodes", promised, baseline=baseline)
+    actions.measure_savings_if_due(at=JUDGED_AT)
+    (found,) = measurements_of(known)
+    assert found.measured is not None
+    assert found.measured.saving.likely == pytest.approx(60 * dollars * MONTH * 1e6, rel=1e-6)
+    assert ("promised to save" in found.measured.counterfactual) == bool(more)

@@ -321,6 +321,8 @@ def test_what_a_commitment_frees_would_cover_alike_machines_that_are_on_demand(
     assert proposal.title == "Give back 1 machine of covered: nothing is ever on them"
     assert proposal.cells == {f"unallocated:{covered}", f"pool:{twin}"}
     assert any("would cover instead" in each.label for each in proposal.evidence)
+    # What comes of it is counted at that price, not at what the commitment costs.
+    assert proposal.baseline["released_gpu_hour_micros"] == pytest.approx(PRICE)
 
 
 def test_what_is_freed_covers_the_cheapest_first_and_no_hour_twice(llm: Workload) -> None:

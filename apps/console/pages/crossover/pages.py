@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.console.kit.frame import EmptyState, Link
-from apps.console.kit.gates import gate_list
+from apps.console.kit.gates import gate_list, gate_notes
 from apps.console.kit.page import ConsolePage, Section, SideBySide, SwappedPart, shown
 from apps.console.kit.request import EVERYONE, Context, found_or_404
 from apps.console.kit.table import TableSection
@@ -95,6 +95,7 @@ def scenario_page(context: Context, scenario_id: int) -> ConsolePage:
             **about,
         )
     form, found = tried_run(context, fact.answered)
+    about["notes"] += gate_notes(found.answer.gates)
     ran_at = instant(fact.answered.ran_at, context.zone)
     return ConsolePage(
         finding=words.scenario_finding(fact, found),

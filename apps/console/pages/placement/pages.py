@@ -10,7 +10,7 @@ from django.urls import path, reverse
 from apps.accounts.queries.paging import PageAsked
 from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.gates import gate_list
+from apps.console.kit.gates import gate_list, gate_notes
 from apps.console.kit.page import ConsolePage, FactList, SideBySide, SwappedPart, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.pages.placement import words
@@ -59,7 +59,7 @@ def placement_page(context: Context) -> ConsolePage:
             f"{counted(len(book.offers), 'offer')} of {instant(book.made_at, context.zone)}",
         ),
         problems=form.problems,
-        notes=words.answer_notes(answer),
+        notes=(*words.answer_notes(answer), *gate_notes(gates_of_answer(answer))),
         sections=(
             _answer_figures(answer, context),
             SideBySide(
@@ -128,7 +128,7 @@ def one_quote_page(context: Context, quote_id: int) -> ConsolePage:
         context=context,
         finding=_quote_finding(fact, context),
         under=(words.job_words(fact), f"asked {instant(fact.asked_at, context.zone)}"),
-        notes=words.answer_notes(fact.answer),
+        notes=(*words.answer_notes(fact.answer), *gate_notes(gates_of_answer(fact.answer))),
         back=Link("All quotes", reverse("quotes")),
         actions=_taken_by(fact),
         sections=(

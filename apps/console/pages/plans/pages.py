@@ -8,7 +8,7 @@ from django.urls import path, reverse
 
 from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.gates import gate_list
+from apps.console.kit.gates import gate_list, gate_notes
 from apps.console.kit.page import ConsolePage, FactList, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.pages.people.trail import CHANGES, FIELDS
@@ -64,6 +64,7 @@ def plan_page(context: Context, plan_id: int) -> ConsolePage:
             f"{words.place_of(plan)}, {words.span_of(plan)}; owned by {plan.owner}",
             *([plan.description] if plan.description else []),
         ),
+        notes=gate_notes(outcome.gates),
         back=Link("Back to plans", reverse("plans")),
         actions=_ways_to_change(plan),
         sections=(

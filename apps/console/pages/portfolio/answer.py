@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from apps.accounts.queries import person_names
 from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
-from apps.console.kit.gates import gate_list
+from apps.console.kit.gates import gate_list, gate_notes
 from apps.console.kit.page import ConsolePage, Section
 from apps.console.kit.request import Context
 from apps.console.pages.portfolio import words
@@ -42,6 +42,7 @@ def answer_page(context: Context, run: PortfolioRunFact) -> ConsolePage:
             *([limit] if limit and answer["keeps_limit"] else []),
         ),
         problems=() if answer["keeps_limit"] else (limit,),
+        notes=gate_notes(read_gates(answer.get("gates", []))),
         sections=(FigureRow(_key_figures(answer)), *_answer_sections(answer, run, context)),
     )
 

@@ -24,11 +24,13 @@ from apps.review.queries.measuring.ledger_days import (
 from apps.review.queries.measuring.outputs import output_of
 from apps.review.queries.measuring.spans import MeasuredSpans
 from apps.review.queries.recommendations import RecommendationFact
+from apps.review.queries.recommending.pool_capacity import RELEASED_PRICE
 from apps.review.queries.recommending.proposal import SavingBasis
 
 PRICE_KINDS = frozenset({"to_spot", "elsewhere", "to_api", "to_self_host"})
 """What these change is the price: at one price nothing would be left of them."""
 PRICES_IN_IT = "rates that changed in these weeks for another reason are in it too"
+COVERED_SINCE = "what its commitment covers since is taken to be what it would have covered before"
 STILL_PAID = "whether machines were given back is not known: it is of no single pool"
 
 
@@ -102,14 +104,17 @@ def _held_idle(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays |
 def _unallocated(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays | UnknownSaving:
     subject = CostSubject(None, fact.pool_id)
     days = ledger_days(subject, spans.whole, GPU_TIME, states=(State.UNALLOCATED,))
-    price = _hour_price(days, spans.is_since) or _hour_price(days, spans.is_before)
+    promised = fact.baseline.get(RELEASED_PRICE)
+    price = promised or _hour_price(days, spans.is_since) or _hour_price(days, spans.is_before)
     if fact.pool_id is None or price is None or not fact.baseline.get("paid_by_hour"):
         return UnknownSaving.PAID_ANYWAY if fact.pool_id else UnknownSaving.NOTHING_PAID
     # A day of which nothing stands any more has no row: it is a day without such hours.
     whole = ledger_days(subject, spans.whole, GPU_TIME)
     paid = {day: days[day].gpu_hours * price if day in days else 0.0 for day in whole}
-    would = "the GPU-hours that no job held on the same weekday, at today's price of one,"
-    return _split(paid, dict.fromkeys(paid, 1.0), spans, MeasuredDays((), (), "", would))
+    at_price = "at what it was promised to save" if promised else "at today's price of one"
+    would = f"the GPU-hours that no job held on the same weekday, {at_price},"
+    doubts = (COVERED_SINCE,) if promised else ()
+    return _split(paid, dict.fromkeys(paid, 1.0), spans, MeasuredDays((), (), "", would, doubts))
 
 
 def _held(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays | UnknownSaving:

@@ -154,5 +154,6 @@ def _proposal_of(pool: OversizedPool) -> RecommendationProposal:
             "needed": pool.needed,
             "machine_hour_micros": capacity.price,
             "paid_by_hour": sum(pool.paid) / (pool.gpus * len(pool.paid)),
+            **capacity.released_baseline(pool.paid),
         },
     )

@@ -27,6 +27,8 @@ NO_PRICE = "what its machines cost by the hour is not known"
 GONE = "it has no machines any more"
 TOO_YOUNG = "less than two whole weeks of it are known"
 LEAST_HOURS = 2 * WEEK_HOURS
+RELEASED_PRICE = "released_gpu_hour_micros"
+"""In a baseline: what a GPU-hour saves that is given back, where a commitment covers others instead."""
 LAST_HOURS = 24
 """At whose price a machine-hour is given back, the last of which it is known."""
 
@@ -118,12 +120,14 @@ class PoolCapacity:
 
         Those that are paid by the hour go first; of the rest what the commitment covers instead.
         """
+        return month_of_weeks(self._weeks(self._saved_micros(gpu_hours)), 1.0)
+
+    def _saved_micros(self, gpu_hours: Sequence[float]) -> list[float]:
         price = (self.price or 0.0) / self.of_machine
-        micros = [
+        return [
             min(gpus, own) * price + min(max(0.0, gpus - own), whole - own) * self.released.price
             for gpus, own, whole in zip(gpu_hours, self.by_hour, self.saved_by_hour, strict=True)
         ]
-        return month_of_weeks(self._weeks(micros), 1.0)
 
     def given_gpus(self, machines: Sequence[float]) -> list[float]:
         """GPUs of so many of the machines that nothing was on, hour by hour."""
@@ -136,6 +140,13 @@ class PoolCapacity:
     def spend_micros(self) -> int:
         """What its machines cost in a month that are paid by the hour, and alike ones that its commitments would cover."""
         return self.saving_of(self.saved_by_hour).likely
+
+    def released_baseline(self, gpu_hours: Sequence[float]) -> dict[str, float]:
+        """What a GPU-hour of these saves on average, for what comes of it; nothing where no commitment frees any."""
+        whole = sum(gpu_hours)
+        if not self.released.gpus or not whole:
+            return {}
+        return {RELEASED_PRICE: sum(self._saved_micros(gpu_hours)) / whole}
 
     @property
     def released_cells(self) -> frozenset[str]:

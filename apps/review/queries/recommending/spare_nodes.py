@@ -122,7 +122,7 @@ def _proposal_of(found: _SparePool) -> RecommendationProposal:
             "machine_hours_week": plan.total * WEEK_HOURS / len(plan.hours),
             "machine_hour_micros": capacity.price,
             "paid_by_hour": 1.0,
-            **({"released_hour_micros": capacity.released.price} if capacity.released.gpus else {}),
+            **capacity.released_baseline(capacity.given_gpus(plan.hours)),
         },
     )
 

@@ -32,6 +32,7 @@ JUDGED_DAYS = (1, 7, 14)
 LEAST_SCORES, MOST_SCORES = 4, 28
 NARROWEST, WIDEST = 0.5, 2.5
 MISS_RATE = 0.2
+DOUBT, LEAST_DOUBT = 2.5, 0.2
 SOURCE_WEEKS, LEAST_SOURCES, NEAREST = 8, 4, 3
 MOST_STRETCHED = 4.0
 _LEAST_REACH = 1e-12
@@ -124,13 +125,29 @@ def _as_often(windows: Floats, expected: Floats) -> Floats:
     draw = np.random.default_rng(SEED)
     many = np.tile(windows, (max(1, SCENARIOS // len(windows)), 1))
     mean = many.mean()
-    often = float(np.clip(expected.mean() / mean, *MOST_OFTEN)) if mean > 0 else 1.0
-    once = np.where(draw.random(many.shape) < min(often, 1.0), many, 0.0)
+    asked = float(np.clip(expected.mean() / mean, *MOST_OFTEN)) if mean > 0 else 1.0
+    often = asked * _level_doubt(windows, len(many), draw)
+    once = np.where(draw.random(many.shape) < np.minimum(often, 1.0), many, 0.0)
     again = draw.permutation(many)
     found = once + np.where(draw.random(many.shape) < often - 1, again, 0.0)
     total = found.sum(axis=1).mean()
     scaled: Floats = found * (expected.sum() / total if total > 0 else 1.0)
     return scaled
+
+
+def _level_doubt(windows: Floats, count: int, draw: np.random.Generator) -> Floats:
+    """How many times as often as expected it may come, a row by scenario: as means of as many weeks, drawn, lie apart.
+
+    The level rests on those weeks, and the next ones are of another level yet; windows that overlap lie closer together than
+    weeks do: two and a half times as far covers about what it says on made series.
+    """
+    weeks = windows[:, :WEEK_DAYS].mean(axis=1)
+    known = max(2, (len(windows) + windows.shape[1]) // WEEK_DAYS)
+    means = weeks[draw.integers(0, len(weeks), (count, known))].mean(axis=1)
+    middle = float(means.mean())
+    apart = means / middle - 1 if middle > 0 else np.zeros(count)
+    found: Floats = np.maximum(1 + DOUBT * apart, LEAST_DOUBT)[:, None]
+    return found
 
 
 def _totals(expected: Floats, misses: Floats, least: float) -> Floats:

@@ -6,7 +6,7 @@ Amounts are micro-units of one currency; days are ordinals of local days. How su
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import exp, inf, log, sqrt
+from math import exp, expm1, inf, log, sqrt
 from statistics import NormalDist, fmean
 
 from apps.economics.changes import WEEK
@@ -278,11 +278,16 @@ def _measured(
     scale = fmean(day.micros for day in before)
     is_amount = not (_is_even(before, of.as_before) and _is_even(after, of.as_before))
     points = _points(days, of.as_before, scale if is_amount else None)
-    beside, control = _beside([] if is_amount else points, twin, first)
-    gates, doubt = _control_gates(control, first)
-    if doubt:
+    beside, control = _beside(points, twin, first)
+    is_steadier = not is_amount and _is_steadier(beside, points, first)
+    step = step_effect(points, first)
+    gates, doubt = _control_gates(control, first, None if is_steadier else step.effect)
+    if doubt or not is_steadier:
         beside = []
-    step = step_effect(beside or points, first)
+    if is_amount:
+        doubt = abs(expm1(doubt))
+    if beside:
+        step = step_effect(beside, first)
     gated = gated_step(beside or points, first, step)
     doubt = max(doubt, gated.doubt)
     actual = sum(day.micros for day in after)
@@ -316,12 +321,19 @@ def _measured(
     )
 
 
-def _control_gates(control: Sequence[SeriesPoint], first: int) -> tuple[tuple[Gate, ...], float]:
-    """Of a control, where there is one: whether it stood still at the change, and by how much it did not."""
+def _control_gates(
+    control: Sequence[SeriesPoint], first: int, alone: float | None
+) -> tuple[tuple[Gate, ...], float]:
+    """Of work that was not touched, where there is any: whether it stood still at the change, and by how much it did not.
+
+    What is too unsteady to be held against (`alone`: the step without it) says something only where it moved the same way.
+    """
     if not control:
         return (), 0.0
     gate, moved = control_gate(control, first)
-    return (gate,), moved
+    if alone is not None and moved * alone <= 0:
+        return (), 0.0
+    return (gate,), abs(moved)
 
 
 def _together(reach: float, other: float) -> float:
@@ -354,20 +366,25 @@ def _points(
 def _beside(
     points: Sequence[SeriesPoint], twin: Sequence[CostDay], first: int
 ) -> tuple[list[SeriesPoint], list[SeriesPoint]]:
-    """Logarithms of the ratio to a twin on the days of both, and the twin's; none where they have too few in common, or it says nothing.
-
-    Whether it is the steadier way is asked of the days before alone, where nothing was done yet.
-    """
+    """Logarithms of the ratio to a twin on the days of both, and the twin's; none where they have too few in common."""
     logs = {day.day: log(day.micros / day.work) for day in twin if day.micros > 0 and day.work > 0}
     alone = [point for point in points if point.day in logs]
     control = [SeriesPoint(point.day, logs[point.day]) for point in alone]
     both = [SeriesPoint(point.day, point.value - logs[point.day]) for point in alone]
     old = sum(point.day < first for point in alone)
-    if len(both) < FEWEST_TWIN or not FEWEST_BEFORE <= old < len(both) - WEEK:
-        return [], []
-    middle = both[old // 2].day
-    is_steadier = step_effect(both[:old], middle).error < step_effect(alone[:old], middle).error
-    return (both, control) if is_steadier else ([], [])
+    is_enough = len(both) >= FEWEST_TWIN and FEWEST_BEFORE <= old < len(both) - WEEK
+    return (both, control) if is_enough else ([], [])
+
+
+def _is_steadier(both: Sequence[SeriesPoint], points: Sequence[SeriesPoint], first: int) -> bool:
+    """Whether the ratio to a twin is the steadier way: asked of the days before alone, where nothing was done yet."""
+    old = [point for point in both if point.day < first]
+    if not old:
+        return False
+    seen = {point.day for point in old}
+    alone = [point for point in points if point.day in seen]
+    middle = old[len(old) // 2].day
+    return step_effect(old, middle).error < step_effect(alone, middle).error
 
 
 def _why_unknown(before: Sequence[CostDay], after: Sequence[CostDay]) -> UnknownSaving | None:

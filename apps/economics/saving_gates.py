@@ -59,14 +59,14 @@ def gated_step(points: Sequence[SeriesPoint], first: int, step: StepEffect) -> G
 
 
 def control_gate(control: Sequence[SeriesPoint], first: int) -> tuple[Gate, float]:
-    """Whether work that was not touched did not step at the change either; else by how much it did."""
+    """Whether work that was not touched did not step at the change either; else by how much it did, with its sign."""
     step = step_effect(control, first)
     found = f"by {step.effect:+.1%}, with a standard error of {step.error:.1%}"
     if not step.is_told:
         says = f"work that was not touched did not move at the change: {found}"
         return Gate(GateName.CONTROL, is_passed=True, says=says), 0.0
     says = f"work that was not touched moved at the change too, {found}, and is not held against it"
-    return _failed(GateName.CONTROL, says), abs(step.effect)
+    return _failed(GateName.CONTROL, says), step.effect
 
 
 def _line_gate(old: Sequence[SeriesPoint], ahead: float, step: StepEffect) -> tuple[Gate, float]:

@@ -25,7 +25,7 @@ from apps.economics.realised_saving import (
 )
 from apps.economics.saving_gates import gated_step
 from apps.economics.step_effect import SeriesPoint
-from bench.savings_realised import SPAN, simulated_days
+from bench.savings_realised import NOISE, SPAN, simulated_days
 
 WEEK = (0.0, 0.02, 0.03, 0.02, 0.0, -0.35, -0.45)
 """Of the logarithm of the work of a day."""
@@ -420,6 +420,40 @@ def test_a_twin_that_moved_at_the_change_itself_is_not_believed(
     assert share_saved(found) == pytest.approx(effect, abs=0.06)
     said = what_it_takes(found, promised_of(found, 0.1), days_since=SPAN)
     assert "work that was not touched moved at the change too, by" in said
+
+
+def unlike(seed: int, moves: float, noise: float = NOISE) -> list[CostDay]:
+    """Work that was not touched, whose days are dear and cheap on their own; what its cost does at the change."""
+    return [
+        replace(day, micros=day.micros * (moves if day.day >= SPAN else 1))
+        for day in simulated_days(seed + 900, memory=0.5, trend=0.0, effect=0.0, noise=noise)[0]
+    ]
+
+
+@pytest.mark.parametrize("moves", [0.6, 0.8])
+@pytest.mark.parametrize("seed", range(6))
+def test_what_fell_with_work_that_was_not_touched_is_not_told_though_it_is_no_steady_twin(
+    seed: int, moves: float
+) -> None:
+    """The ratio to it is no steadier, so it is no control; that it fell as much on the same day is known all the same."""
+    days = series(seed, effect=1 - moves)
+    found, status = twelve_weeks(days, 1 - moves, unlike(seed, moves, 0.05))
+    assert (found.method, status) == (SavingMethod.SERIES, SavingStatus.UNKNOWN)
+    assert (found.gates[-1].name, found.gates[-1].is_passed) == ("control", False)
+    said = what_it_takes(found, promised_of(found, 1 - moves), days_since=SPAN)
+    assert "work that was not touched moved at the change too, by -" in said
+    # What stood still, or went the other way, takes no saving away.
+    for other in (1.0, 1.3):
+        still = twelve_weeks(days, 1 - moves, unlike(seed, other, 0.05))
+        assert still[1] is twelve_weeks(days, 1 - moves)[1]
+
+
+def test_what_falls_to_nothing_is_held_against_what_fell_too() -> None:
+    kept = [1.0 if day < SPAN else 0.0 if day == SPAN + 3 else 0.05 for day in range(2 * SPAN)]
+    days = [replace(day, micros=day.micros * kept[day.day]) for day in series(7)]
+    assert twelve_weeks(days, 0.9)[1] is SavingStatus.VERIFIED
+    found, status = twelve_weeks(days, 0.9, unlike(7, 0.05, 0.05))
+    assert (found.is_amount, status) == (True, SavingStatus.UNKNOWN)
 
 
 def test_what_falls_to_nothing_is_measured_by_amounts() -> None:

@@ -10,8 +10,7 @@ import numpy as np
 from apps.economics.forecast.backtest import ForecastScores
 from apps.economics.forecast.day_totals import WEEK_DAYS, DayTotals
 from apps.economics.forecast.names import RUNRATE
-from apps.economics.forecast.paths import WIDEST as MOST_WIDER
-from apps.economics.forecast.paths import TotalsAhead
+from apps.economics.forecast.paths import WIDEST_TOTALS, TotalsAhead
 from apps.economics.forecast.scores import DAY, Floats
 from apps.economics.gates import (
     COVERED,
@@ -155,7 +154,7 @@ def totals_gate(days: DayTotals, sums: TotalsAhead) -> tuple[Gate, float]:
         )
         missed = np.abs(came - expected) / scale / half
         known = sorted(missed[~np.isnan(missed)].tolist()) or [1.0]
-        gate, factor = _stretched(gate, known, widest=MOST_WIDER)
+        gate, factor = _stretched(gate, known, widest=WIDEST_TOTALS)
     return replace(gate, says=f"{name}: {gate.says}"), factor
 
 

@@ -30,7 +30,7 @@ MOST_WIDER = 3.0
 LEAST_WINDOWS, MOST_OFTEN = 7, (0.25, 2.0)
 JUDGED_DAYS = (1, 7, 14)
 LEAST_SCORES, MOST_SCORES = 4, 28
-NARROWEST, WIDEST = 0.5, 2.5
+NARROWEST_TOTALS, WIDEST_TOTALS = 0.5, 2.5
 MISS_RATE = 0.2
 DOUBT, LEAST_DOUBT = 2.5, 0.2
 SOURCE_WEEKS, LEAST_SOURCES, NEAREST = 8, 4, 3
@@ -188,7 +188,7 @@ def _spread(scores: list[tuple[int, float]], newest: int, length: int) -> float:
         return 1.0
     rank = conformal_rank(len(known), MISS_RATE) or len(known)
     believed = len(known) / (len(known) + length)
-    factor = min(max(known[rank - 1], NARROWEST), WIDEST)
+    factor = min(max(known[rank - 1], NARROWEST_TOTALS), WIDEST_TOTALS)
     return float(factor**believed)
 
 

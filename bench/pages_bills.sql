@@ -41,8 +41,8 @@ VALUES ('main', 'aws', '123456789012', '["us-east-1"]',
     '["spot_prices", "on_demand_prices", "reserved_instances", "savings_plans", "reservations", "quotas", "machines"]',
     '', '', '', now());
 INSERT INTO fleet_cloudsync (account_id, what, state, turn, started_at, alive_at, ended_at, succeeded_at, cursor,
-    counts, error, note)
-SELECT account.id, what, 'done', 1, now(), now(), now(), now(), '{}', '{"unchanged": 40}', '', ''
+    counts, error, fault, note)
+SELECT account.id, what, 'done', 1, now(), now(), now(), now(), '{}', '{"unchanged": 40}', '', '', ''
 FROM fleet_cloudaccount AS account, jsonb_array_elements_text(account.syncs) AS what;
 INSERT INTO fleet_cloudmachine (account_id, external_id, name, names, region, zone, instance_type, purchase_option,
     cpus, launched_at, seen_at)

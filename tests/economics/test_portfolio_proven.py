@@ -55,6 +55,37 @@ def test_a_history_too_short_for_a_try_tells_nothing() -> None:
     assert len(tried_rules({"H100": np.ones(11 * 24)}, asked, buys(1))) == 4
 
 
+def test_hours_that_nobody_knows_are_no_history() -> None:
+    """Ninety days of which the last ten hours, or weeks, are known bear what these do."""
+    history = np.full(90 * 24, np.nan)
+    history[-10:] = 16.0
+    question = portfolio(
+        gpu_family(np.full((1, 720), 16.0), spot=None),
+        offers=(capacity_offer(hourly=0.6, term_hours=12 * MONTH_HOURS),),
+    )
+    found = bounded_offers(question, {"H100": history}, 0.5, {})
+    assert found.cautions["a year"].startswith("0 days of history for a term of 365")
+    assert found.question.offers[0].most_lots == 8
+    gate = portfolio_gates({}, question.offers, {"H100": history}, found)[-1]
+    assert (gate.name, gate.is_passed) == (GateName.HISTORY, False)
+    history[-20 * 24 :] = 16.0
+    assert len(tried_rules({"H100": history}, asked, buys(1), 240)) == 4, "no try before it"
+
+
+def test_a_rule_beyond_the_budget_is_not_said_to_have_answered() -> None:
+    history = np.full(720, 20.0)
+    question = portfolio(gpu_family(spot=None), offers=(capacity_offer(hourly=0.6),))
+    found = BoundedOffers(question, {})
+    tried = {CHOSEN: 2.0, LAST_WEEK: 1.0}
+    gate = portfolio_gates(tried, (), {"H100": history}, found, None, CHOSEN)[0]
+    assert gate.is_passed is False
+    assert "more than the budget or the limits allow" in gate.says
+    assert gate.fallback == "the mix of scenarios, which keeps to them"
+    assert portfolio_gates(tried, (), {"H100": history}, found, None, LAST_WEEK)[0].fallback == (
+        LAST_WEEK
+    )
+
+
 def test_the_answer_is_the_rules_where_it_did_better_and_says_so() -> None:
     question = portfolio(gpu_family(spot=None), offers=(capacity_offer(hourly=0.6),))
     histories = {"H100": np.full(720, 20.0)}

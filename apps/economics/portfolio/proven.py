@@ -30,6 +30,8 @@ MOST_TRIES, OF_HISTORY = 3, 3
 RESTS_HOURS, RESTS_BELOW = WEEK, 0.05
 """A family rests that had less than a twentieth of its usual in the last week."""
 
+WITHIN_LIMITS = "the mix of scenarios, which keeps to them"
+
 Drawn = Callable[[Sequence[Floats], int], PortfolioQuestion]
 """From each family's history the question of so many hours after it."""
 
@@ -66,10 +68,17 @@ def _tries(histories: Mapping[str, Floats], hours: int) -> Iterator[tuple[dict[s
         if hours < LEAST_TRIED or ends - hours < LEAST_KNOWN:
             return
         # Histories end together: the last hours of each are the same ones.
-        yield (
-            {name: history[: len(history) - known + ends] for name, history in histories.items()},
-            hours,
-        )
+        until = {
+            name: history[: len(history) - known + ends] for name, history in histories.items()
+        }
+        if min(known_hours(history[:-hours]) for history in until.values()) < LEAST_KNOWN:
+            return
+        yield until, hours
+
+
+def known_hours(history: Floats) -> int:
+    """How many hours of it are known: what an answer rests on, however long ago it begins."""
+    return int((~np.isnan(history)).sum())
 
 
 def scenario_coverage(
@@ -132,7 +141,7 @@ def bounded_offers(
     filled = {offer.family: filled_history(histories[offer.family]) for offer in question.offers}
     bearers: dict[str, str] = {}
     for offer in sorted(question.offers, key=lambda offer: offer.term_hours):
-        if _is_unproven(offer, filled[offer.family]):
+        if _is_unproven(offer, histories[offer.family]):
             bearers.setdefault(offer.family, offer.name)
     for offer in question.offers:
         history = filled[offer.family]
@@ -144,13 +153,13 @@ def bounded_offers(
         why = ""
         if _rests(history):
             lots, why = 0, "nothing of it: the family had next to no demand in the last week"
-        elif _is_unproven(offer, history):
+        elif _is_unproven(offer, histories[offer.family]):
             quietest = float(_daily_peaks(history).min())
             is_bearer = bearers[offer.family] == offer.name
             room = max(0.0, unproven_share * quietest - held) if is_bearer else 0.0
             lots = min(lots, floor(room / offer.lot))
             why = (
-                f"{len(history) / DAY:,.0f} days of history for a term of {offer.term_hours / DAY:,.0f}:"
+                f"{known_hours(histories[offer.family]) / DAY:,.0f} days of history for a term of {offer.term_hours / DAY:,.0f}:"
                 f" at most {unproven_share:.0%} of what the quietest day had in use at once"
             )
         if why:
@@ -165,7 +174,7 @@ def bounded_offers(
 
 def _is_unproven(offer: CapacityOffer, history: Floats) -> bool:
     """Whether its term is over three times the history that it would rest on."""
-    return offer.term_hours > TERM_OF_HISTORY * len(history)
+    return offer.term_hours > TERM_OF_HISTORY * known_hours(history)
 
 
 def portfolio_gates(
@@ -174,10 +183,11 @@ def portfolio_gates(
     histories: Mapping[str, Floats],
     bounded: BoundedOffers,
     coverage: float | None = None,
+    answered_by: str = "",
 ) -> tuple[Gate, ...]:
     """What the answer was held against: the rules, what is there, what came, and the history of each offer that is bought.
 
-    `coverage` is what `scenario_coverage` tells.
+    `coverage` is what `scenario_coverage` tells. A rule that did better and did not answer (`answered_by`) is beyond a limit.
     """
     rules = {name: cost for name, cost in tried.items() if name != CHOSEN}
     own = tried.get(CHOSEN)
@@ -186,6 +196,9 @@ def portfolio_gates(
         best = min(rules, key=lambda name: rules[name])
         says = f"on its own history it cost {own:,.0f}, and {best} {rules[best]:,.0f}"
         gate = replace(gate, says=says)
+        if gate.is_passed is False and answered_by == CHOSEN:
+            within = f"{says}, which buys more than the budget or the limits allow"
+            gate = replace(gate, says=within, fallback=WITHIN_LIMITS)
     rooms = [room_gate(family) for family in bounded.question.families]
     return gate, *rooms, _coverage_gate(coverage), *_history_gates(bought, histories, bounded)
 
@@ -205,7 +218,7 @@ def _history_gates(
     bought: Sequence[CapacityOffer], histories: Mapping[str, Floats], bounded: BoundedOffers
 ) -> Iterator[Gate]:
     for offer in bought:
-        days = len(histories[offer.family]) / DAY
+        days = known_hours(histories[offer.family]) / DAY
         gate = history_gate(days, offer.term_hours / DAY)
         fallback = "" if gate.is_passed else bounded.cautions.get(offer.name, "")
         yield replace(gate, says=f"{offer.name}: {gate.says}", fallback=fallback)

@@ -86,7 +86,9 @@ def solve_portfolio(
     ]
     fields = {
         **answer_fields(request, answer, by_name, bounded.cautions),
-        "gates": serialize_gates(portfolio_gates(tried, bought, by_name, bounded, coverage)),
+        "gates": serialize_gates(
+            portfolio_gates(tried, bought, by_name, bounded, coverage, answer.answered_by)
+        ),
         "tried": [{"name": name, "cost": cost} for name, cost in tried.items()],
         "held_out": _held_out_fields(request, by_name, mixer),
         "attainable_costs": foresight_costs(question, in_service, mixer),

@@ -3,21 +3,15 @@
 from dataclasses import replace
 
 from apps.review.queries.weekly.content import WeeklyContent
-from apps.review.queries.weekly.content_to_do import ReviewedRecommendation
 from apps.review.queries.weekly.kept import KeptReview
-from apps.review.queries.weekly.weeks import ReviewWeek
 
 
-def as_first_told(
-    content: WeeklyContent, earlier: KeptReview | None, week: ReviewWeek
-) -> WeeklyContent:
+def as_first_told(content: WeeklyContent, earlier: KeptReview | None) -> WeeklyContent:
     """A further edition with what only the earlier one can know: recommendations that were told anew since, and silent agents."""
     if earlier is None:
         return content
     told = {
-        each.recommendation_id: each
-        for each in earlier.content.recommendations.recommendations
-        if not is_told_later(each, week)
+        each.recommendation_id: each for each in earlier.content.recommendations.recommendations
     }
     places = {key: place for place, key in enumerate(told)}
     listed = [
@@ -33,8 +27,3 @@ def as_first_told(
         recommendations=replace(content.recommendations, recommendations=tuple(listed)),
         data_quality=quality,
     )
-
-
-def is_told_later(row: ReviewedRecommendation, week: ReviewWeek) -> bool:
-    """Whether its words and its saving are of a look that was made after the week's own."""
-    return row.told_on > week.end_day.isoformat()

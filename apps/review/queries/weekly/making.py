@@ -54,7 +54,7 @@ def make_content(week: ReviewWeek, at: datetime) -> WeeklyContent:
         read = read_week(week, stands_at)
         content = _costs_content(read, at, reviewed_teams(read))
         content = _with_sections(content, read, stands_at)
-        content = as_first_told(content, earlier, week)
+        content = as_first_told(content, earlier)
         content = replace(content, title=review_title(content), stands_at=stands_at.isoformat())
         return replace(content, earlier=earlier_edition(earlier, content, week.window(zone)))
 

@@ -11,8 +11,12 @@ PLACEBO_ERRORS = 1.64
 """Standard errors beyond which a step in the middle of the days before, where nothing was done, is one."""
 OTHER_ERRORS = 3.0
 """The same of further dates, and of a bend: of several one lies a little out by chance."""
-EARLIER_DAYS, EARLIER_ERRORS = (7, 14, 21, 28), 2.6
-"""Days before the claim at which another step is looked for beside the one since; and the same of those."""
+EARLIER_DAYS, EARLIER_ERRORS, LATELY = 7, 2.6, 28
+"""Every how many days before the claim another step is looked for beside the one since; the same of the last four weeks."""
+FAR_ERRORS, BACK_ERRORS, BACK_SHARE = 3.5, 3.0, 0.5
+"""The same of dates further back, which are many; and of a step the other way of such a share of the one since, which may undo it."""
+GRADUAL_ERRORS, GRADUAL = 3.2, ((28, 28), (28, 56))
+"""The same of what came over some days: how many before the claim it began, and how many it took."""
 LARGER_EARLIER = 1.2
 """A step since that is told apart from none is of an earlier date where so much more of it lies there."""
 LEAST_PLACEBO = 1e-6
@@ -102,22 +106,43 @@ def _placebo_gate(
 def _earlier(
     points: Sequence[SeriesPoint], old: Sequence[SeriesPoint], first: int, step: StepEffect
 ) -> list[_Placebo]:
-    """Steps one to four weeks before that are there beside the one since, or of which that is the rest.
+    """Steps on weeks before that are there beside the one since, or of which that is the rest; and what came gradually.
 
-    What came down before anybody claimed it was not saved by the change; nor was it where a dear week or two, for which it
-    was claimed, are over.
+    What came down before anybody claimed it was not saved by the change; nor was it where dear weeks, for which it was
+    claimed, are over.
     """
     found = []
-    for back in EARLIER_DAYS:
+    for back in range(EARLIER_DAYS, old[-1].day - old[0].day + 1, EARLIER_DAYS):
         day = old[-1].day + 1 - back
         if sum(point.day < day for point in old) < WEEK:
             break
-        placebo = step_effect(points, day, beside=first)
-        since = step_effect(points, first, beside=day).effect
+        placebo = step_effect(points, day, beside=(first, 1))
         each = _Placebo(placebo.effect, placebo.error, f"{back} days before")
+        since = step_effect(points, first, beside=(day, 1)).effect
         is_the_larger = each.effect * since > 0 and abs(each.effect) > LARGER_EARLIER * abs(since)
-        is_of_then = step.is_told and is_the_larger and each.is_beyond(0.0)
-        if is_of_then or each.is_beyond(EARLIER_ERRORS):
+        is_of_then = back <= LATELY and step.is_told and is_the_larger and each.is_beyond(0.0)
+        comes_back = each.effect * since < 0 and abs(each.effect) >= BACK_SHARE * abs(since)
+        errors = BACK_ERRORS if comes_back else FAR_ERRORS
+        if is_of_then or each.is_beyond(EARLIER_ERRORS if back <= LATELY else errors):
+            found.append(each)
+    return found + _gradual(points, old, first, step)
+
+
+def _gradual(
+    points: Sequence[SeriesPoint], old: Sequence[SeriesPoint], first: int, step: StepEffect
+) -> list[_Placebo]:
+    """What moved the same way over weeks about the claim, beside the step that is left on its day."""
+    found = []
+    for back, over in GRADUAL:
+        day = old[-1].day + 1 - back
+        if sum(point.day < day for point in old) < WEEK:
+            continue
+        moved = step_effect(points, day, over=over, beside=(first, 1))
+        since = step_effect(points, first, beside=(day, over)).effect
+        where = f"that began {back} days before and took {over}"
+        each = _Placebo(moved.effect, moved.error, where)
+        is_much = moved.effect * step.effect > 0 and abs(moved.effect) > BACK_SHARE * abs(since)
+        if is_much and each.is_beyond(GRADUAL_ERRORS):
             found.append(each)
     return found
 

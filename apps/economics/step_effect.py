@@ -79,19 +79,26 @@ def step_effect(
     *,
     memory: float | None = None,
     weekly: bool = True,
-    beside: int | None = None,
+    over: int = 1,
+    beside: tuple[int, int] | None = None,
 ) -> StepEffect:
     """The step from day `first` on; `memory` where it is known, else all MEMORIES as likely as the series makes them.
 
-    `weekly` False: the points are no days of a week. `beside`: the day of another step that there may be, which is fitted with
-    it. Refuses ValueError of fewer than four points, or none on a side.
+    `weekly` False: the points are no days of a week. `over`: of how many days the step is, evenly; 1 is one at once.
+    `beside`: another that there may be, which is fitted with it: its day, and of how many it is. Refuses ValueError of fewer
+    than four points, or none on a side.
     """
     before = sum(point.day < first for point in points)
     if not 0 < before < len(points) or len(points) <= 3:
         raise ValueError("a step has points before and since, four at least")
     rows = _design(points, first, is_weekly=weekly and _has_weeks(points, first))
+    if over > 1:
+        for point, row in zip(points, rows, strict=True):
+            row[-2] = _come_of(point.day, first, over)
     if beside is not None:
-        rows = [[float(point.day >= beside), *row] for point, row in zip(points, rows, strict=True)]
+        rows = [
+            [_come_of(point.day, *beside), *row] for point, row in zip(points, rows, strict=True)
+        ]
     freedom = max(1, len(rows) - len(rows[0]) + 1)
     sums = _Products.of(points, rows)
     memories = MEMORIES if memory is None else (memory,)
@@ -119,6 +126,11 @@ def bend_of(points: Sequence[SeriesPoint], *, memory: float, noise: float) -> tu
     lower = _cholesky(_Products.of(points, rows).whitened(memory))
     by_bend = lower[place][place]
     return (lower[-1][place] / by_bend, noise / by_bend) if by_bend else (0.0, inf)
+
+
+def _come_of(day: int, first: int, over: int) -> float:
+    """How much of a step has come on a day that begins on the first and takes so many."""
+    return min(1.0, max(0, day - first + 1) / over)
 
 
 def _has_weeks(points: Sequence[SeriesPoint], first: int) -> bool:

@@ -329,7 +329,7 @@ def test_a_step_before_when_nothing_was_done_makes_it_untold_and_says_what_it_ta
     assert status is SavingStatus.UNKNOWN
     assert [gate.name for gate in found.gates if gate.is_passed is False] == ["placebo"]
     said = what_it_takes(found, SavingRange(1, 2, 3), days_since=SPAN)
-    assert "a step in the middle of the days before" in said
+    assert "a step 42 days before, when nothing was done, comes to -" in said
     # Beside what is more than four times as large it is no reason to doubt.
     assert twelve_weeks(series(1, jump=0.05, effect=0.4), 0.4)[1] is SavingStatus.VERIFIED
 
@@ -349,7 +349,7 @@ def test_what_came_down_before_the_claim_was_not_saved_by_the_change(seed: int, 
         assert "when nothing was done, comes to -" in said
 
 
-@pytest.mark.parametrize("dear", [7, 14, 21])
+@pytest.mark.parametrize("dear", [7, 14, 21, 36, 48])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_dear_week_that_is_over_is_no_saving_of_what_was_done_for_it(
     seed: int, dear: int
@@ -359,6 +359,21 @@ def test_a_dear_week_that_is_over_is_no_saving_of_what_was_done_for_it(
         for day in series(seed)
     ]
     assert twelve_weeks(days, 0.2)[1] is not SavingStatus.VERIFIED
+
+
+@pytest.mark.parametrize("days_wide", [15, 20])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_fell_smoothly_about_the_claim_is_no_step_of_that_day(
+    seed: int, days_wide: int
+) -> None:
+    """By two fifths, along an S whose middle is the claim."""
+    days = [
+        replace(day, micros=day.micros * (1 - 0.4 / (1 + exp(-(day.day - SPAN) / days_wide))))
+        for day in series(seed + 40)
+    ]
+    found, status = twelve_weeks(days, 0.2)
+    assert status is SavingStatus.UNKNOWN
+    assert [gate.name for gate in found.gates if gate.is_passed is False]
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -9,6 +9,7 @@ import numpy as np
 
 from apps.economics.forecast.backtest import ForecastScores
 from apps.economics.forecast.day_totals import WEEK_DAYS, DayTotals
+from apps.economics.forecast.fresh_levels import FreshLevel
 from apps.economics.forecast.names import RUNRATE
 from apps.economics.forecast.paths import WIDEST_TOTALS, TotalsAhead
 from apps.economics.forecast.scores import DAY, Floats
@@ -85,11 +86,16 @@ def judged_steps(judged: Iterable[int], horizon: int) -> list[slice]:
 
 
 def covering(
-    answer: AnsweredForecast, scores: ForecastScores, reaches: Sequence[float]
+    answer: AnsweredForecast,
+    scores: ForecastScores,
+    reaches: Sequence[float],
+    *,
+    is_fresh: bool = False,
 ) -> AnsweredForecast:
     """With intervals that cover of their own back-test what they say: else so much wider, or narrower, that they do.
 
     `reaches` are how far each step that came lay from the point, as a share of how far the end of the 80 % interval did.
+    While a level `is_fresh` they are not made narrower: what came before does not say how well it is known.
     """
     coverage = None if isnan(scores.coverage_80) else scores.coverage_80
     gate = coverage_gate(coverage)
@@ -98,7 +104,7 @@ def covering(
         return replace(answer, gates=(*answer.gates, gate))
     if known[-1] == 0:
         return replace(answer, gates=(*answer.gates, CAME_AS_FORECAST))
-    after, factor = _stretched(gate, known)
+    after, factor = _stretched(gate, known, least=1.0 if is_fresh else NARROWEST)
     stretched = answer.points + factor * (answer.quantiles - answer.points)
     return replace(answer, quantiles=stretched, gates=(*answer.gates, after))
 
@@ -127,8 +133,10 @@ def reaches_of(actual: Floats, points: Floats, quantiles: Floats) -> Floats:
     return np.where(unknown, np.nan, np.where(beyond, WIDEST * 2, reaches))
 
 
-def totals_gate(days: DayTotals, sums: TotalsAhead) -> tuple[Gate, float]:
-    """Whether totals came to lie in their intervals, and how many times as wide they have to be so that they do."""
+def totals_gate(
+    days: DayTotals, sums: TotalsAhead, *, is_fresh: bool = False
+) -> tuple[Gate, float]:
+    """Whether totals came to lie in their intervals, and how many times as wide they have to be so that they do: no less than once while a level `is_fresh`."""
     ahead = min(WEEK_DAYS, days.came.shape[1])
     came = days.came.cumsum(axis=1)[-JUDGED_TOTALS:, ahead - 1]
     expected = sums.expected[-JUDGED_TOTALS:, ahead - 1]
@@ -154,8 +162,18 @@ def totals_gate(days: DayTotals, sums: TotalsAhead) -> tuple[Gate, float]:
         )
         missed = np.abs(came - expected) / scale / half
         known = sorted(missed[~np.isnan(missed)].tolist()) or [1.0]
-        gate, factor = _stretched(gate, known, widest=WIDEST_TOTALS)
+        least = 1.0 if is_fresh else NARROWEST
+        gate, factor = _stretched(gate, known, least=least, widest=WIDEST_TOTALS)
     return replace(gate, says=f"{name}: {gate.says}"), factor
+
+
+def fresh_gate(level: FreshLevel, days: int) -> Gate:
+    """In the place of totals_gate where a level is so fresh that totals followed before are of another."""
+    ahead = min(WEEK_DAYS, days)
+    name = "a total of a day" if ahead == 1 else f"totals of {ahead} days"
+    since = counted_days(level.days).removeprefix("in ")
+    says = f"{name} lie between the level before and that of {since}: what came before is of the former alone"
+    return Gate(GateName.COVERAGE, None, says)
 
 
 def middles_gate(days: int, points: Floats, expected: Floats) -> Gate:
@@ -169,10 +187,12 @@ def middles_gate(days: int, points: Floats, expected: Floats) -> Gate:
     return replace(parts, says=said, fallback=fallback)
 
 
-def _stretched(gate: Gate, reaches: Sequence[float], widest: float = WIDEST) -> tuple[Gate, float]:
+def _stretched(
+    gate: Gate, reaches: Sequence[float], *, least: float, widest: float = WIDEST
+) -> tuple[Gate, float]:
     """What the gate says with intervals so many times as wide that they hold their share of these, in order; and how many."""
     asked = reaches[min(len(reaches) - 1, int(NOMINAL * len(reaches)))]
-    factor = min(max(asked, NARROWEST), widest)
+    factor = min(max(asked, least), widest)
     covered = sum(each <= factor for each in reaches) / len(reaches)
     how = "wide" if factor >= 1 else "wide, which is enough"
     says = f"{gate.says}; they are {factor:.2g} times as {how}: {covered * 100:.0f} % lay in those"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from apps.economics.forecast.candidates import Ints, smoothed_level
+from apps.economics.forecast.fresh_levels import days_since_start
 from apps.economics.forecast.scores import DAY, Floats
 
 WEEK_DAYS = 7
@@ -88,10 +89,11 @@ def tsb_levels(
 
 
 def is_intermittent(totals: Floats) -> bool:
-    """Whether half of the known days or more have no demand, and some have."""
+    """Whether half of the known days or more have no demand, and some have; not of what started and has gone on since."""
     known = totals[~np.isnan(totals)]
     demand = known > 0
-    return bool(demand.any() and demand.mean() <= 1 - INTERMITTENT and (known >= 0).all())
+    is_sparse = demand.any() and demand.mean() <= 1 - INTERMITTENT and (known >= 0).all()
+    return bool(is_sparse) and not days_since_start(totals)
 
 
 def with_means(totals: Floats, expected: Floats, least: float) -> Floats:

@@ -17,7 +17,9 @@ from apps.economics.forecast.scores import ROUNDING, Floats
 
 WEEK = 7
 HALF_DAYS = 14.0
-MOST_RATIO = 5.0
+MOST_RATIO = 2.0
+FAR = 0.15
+SEED = 1_618
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,13 @@ class NearDays:
     ordinary: Floats
     planned: Floats
     held: Floats
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the middle of its last week lies far from the mean, as of what goes on or does not."""
+        weeks = self.ordinary[:, -WEEK:].sum(axis=1)
+        mean = float(weeks.mean())
+        return bool(abs(np.median(weeks) - mean) > FAR * abs(mean))
 
     def room_beside(self, capacity: Sequence[float]) -> list[float]:
         """What bounds each day: where single hours are full before the day is, no more than its hours hold. Empty stays empty."""
@@ -63,11 +72,15 @@ def near_days(hours: HourPaths, days: Sequence[DayOfHours], *, is_mean: bool) ->
     return NearDays(np.array([day.place for day in days]), repeated[0], planned, held)
 
 
-def joined(totals: Floats, near: NearDays) -> tuple[Floats, Ints]:
+def joined(
+    totals: Floats, near: NearDays, most: float = np.inf, *, is_rare: bool = False
+) -> tuple[Floats, Ints]:
     """Ordinary totals by scenario and day with the near days for their own, and the rank of the near scenario in each.
 
     A scenario has the near one that comes as high among the near ones as it does in that week: what begins high goes on high.
-    Days after the last near one are as many times their own as that week's are, less from day to day.
+    Days after the last near one are as many times their own as that week's are, less from day to day. Where that is over twice,
+    or under half, or days come rarely or the near ones are open, each scenario goes on with its last near week until it comes to its own, half of them in two weeks: a day
+    would else be of a size that none had. So none comes to be beyond `most`.
     """
     week = near.places[-WEEK:]
     here, there = totals[:, week].sum(axis=1), near.ordinary[:, -WEEK:].sum(axis=1)
@@ -78,11 +91,16 @@ def joined(totals: Floats, near: NearDays) -> tuple[Floats, Ints]:
     later = np.arange(int(near.places[-1]) + 1, totals.shape[1])
     left = 0.5 ** ((later - near.places[-1]) / HALF_DAYS)
     own, wanted = float(here.mean()), float(there.mean())
-    if own > 0:
-        ratio = min(max(wanted / own, 0.0), MOST_RATIO)
-        found[:, later] *= 1 + (ratio - 1) * left
+    is_alike = own > 0 and 1 / MOST_RATIO <= wanted / own <= MOST_RATIO
+    if is_alike and not is_rare and not near.is_open:
+        found[:, later] *= 1 + (wanted / own - 1) * left
     else:
-        found[:, later] += (wanted - own) / len(week) * left
+        evenly = (np.arange(len(totals)) + 0.5) / len(totals)
+        leaves = np.random.default_rng(SEED).permutation(evenly)[:, None]
+        last = near.ordinary[order, -WEEK:]
+        gone_on = last[:, (later - near.places[-1] - 1) % last.shape[1]]
+        found[:, later] = np.where(leaves < left, gone_on, found[:, later])
+    found[:, later] = np.minimum(found[:, later], np.maximum(totals[:, later], most))
     return found, order
 
 

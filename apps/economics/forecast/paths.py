@@ -17,6 +17,7 @@ from apps.economics.forecast.day_totals import (
     with_means,
     without_single_ones,
 )
+from apps.economics.forecast.fresh_levels import MOST_START, FreshLevel, days_since_start
 from apps.economics.forecast.fresh_steps import FreshStep, doubted
 from apps.economics.forecast.intervals import LEVELS
 from apps.economics.forecast.names import SCENARIOS
@@ -77,15 +78,22 @@ def rolled_sums(days: DayTotals) -> TotalsAhead:
 
 
 def sample_paths(
-    days: DayTotals, sums: TotalsAhead, step: FreshStep | None = None, wider: float = 1.0
+    days: DayTotals,
+    sums: TotalsAhead,
+    step: FreshStep | None = None,
+    wider: float = 1.0,
+    level: FreshLevel | None = None,
 ) -> Floats:
     """Hours after the last origin by scenario, SCENARIOS of them: the same for the same history.
 
-    Days go at least as far apart as the level of a fresh step is known, and all `wider` than they would else. One path for all where no forecast was followed yet, so that nothing is known of misses.
+    Days go at least as far apart as the level of a fresh step is known, and all `wider` than they would else; those of a fresh `level` are its own. One path for all where no forecast was followed yet, so that nothing is known of misses.
     """
     draw = np.random.default_rng(SEED)
-    totals = _scenarios(days, len(days.expected) - 1, sums.spreads[-1])
-    if len(totals) > 1:
+    spread = sums.spreads[-1] if step is None else np.maximum(sums.spreads[-1], 1.0)
+    totals = _scenarios(days, len(days.expected) - 1, spread)
+    if level is not None:
+        totals = level.totals(totals.shape[1], draw)
+    elif len(totals) > 1:
         totals = totals[draw.permutation(np.arange(SCENARIOS) * len(totals) // SCENARIOS)]
         totals = doubted(totals, step, draw)
         expected = totals.mean(axis=0)
@@ -162,6 +170,10 @@ def _misses(days: DayTotals, origin: int) -> Floats:
     """
     ahead = days.expected.shape[1]
     begin = max(0, origin - DAYS_OF_MISSES)
+    started = days_since_start(days.totals[: days.first + origin])
+    if started > MOST_START:
+        # Misses of forecasts from before it started, or had just, are of how it started.
+        begin = max(begin, origin - started + WEEK_DAYS)
     ages = origin - np.arange(begin, origin)
     errors, place = days.errors[begin:origin], np.arange(ahead)
     known = (place < ages[:, None]) & ~np.isnan(errors)
@@ -218,6 +230,10 @@ def _source_days(days: DayTotals, ahead: int) -> Ints:
     known = np.flatnonzero(~np.isnan(days.totals))
     is_same = ((count + ahead - known) % WEEK_DAYS == 0) & (known >= count - SOURCE_WEEKS * 7)
     lately = known >= count - 4 * WEEK_DAYS
-    chosen = is_same if is_same.sum() >= LEAST_SOURCES else lately
+    # Of what was idle on that weekday and is not now, hours are as they were lately.
+    is_enough = is_same.sum() >= LEAST_SOURCES and (
+        days.totals[known[is_same]].any() or not days.totals[known[lately]].any()
+    )
+    chosen = is_same if is_enough else lately
     found: Ints = known[chosen] if chosen.any() else known[-1:]
     return found

@@ -40,6 +40,7 @@ from apps.economics.forecast.scores import Floats, seasonal_scale
 from apps.economics.gates import serialize_gates
 from apps.planning.solvers.forecasting import nan_for_none, serialize_scores, serialize_shift
 
+MOST_OF_JOINED = 1.5
 Judged = dict[int, tuple[ForecastScores, list[float]]]
 """By days ahead the scores, and how far days lay from their points."""
 
@@ -57,9 +58,7 @@ def daily_forecast_fields(
 
     At least one is known. `effects` has one for each day ahead: what events do to it. `month_ends` are the days ahead
     (from 0) with which a new month begins, and their number at the end: totals of months are the sums of what is expected of
-    their days and can be held of it (`capacity` by day, empty where nothing bounds it), means where `is_mean`, with quantiles
-    of whole scenarios. The days that are `begun` are as the hours say them, with later ones joined on; `room` is what then bounds each day. `paths` are the scenarios as ForecastPaths keeps them. Where history is too short, the mean of its last known week stands as a fallback, without
-    intervals, and `refusal` says why.
+    their days and can be held of it (`capacity` by day, empty where nothing bounds it), means where `is_mean`, with quantiles of whole scenarios. The days that are `begun` are as the hours say them, with later ones joined on; `room` is what then bounds each day. `paths` are the scenarios as ForecastPaths keeps them. Where history is too short, the mean of its last known week stands as a fallback, without intervals, and `refusal` says why.
     """
     known = nan_for_none(values)
     scale = seasonal_scale(known, WEEK)
@@ -92,7 +91,9 @@ def daily_forecast_fields(
             "months": _months(flat, ends, capacity, is_mean=is_mean),
         }
     judged = _judged(known, scores)
-    planned, made_fields = _planned(made, _answered(known, made, judged), judged, effects, near)
+    most = _most_joined(known, capacity)
+    answer = _answered(known, made, judged)
+    planned, made_fields = _planned(made, answer, judged, effects, near, most)
     months = _months(planned.totals, ends, capacity, is_mean=is_mean)
     return fields | made_fields | {"months": months}
 
@@ -103,15 +104,18 @@ def _planned(
     judged: Judged,
     effects: Sequence[DayEffect],
     near: NearDays | None,
+    most: float,
 ) -> tuple[DailyScenarios, dict[str, Any]]:
     """The scenarios with their gates passed, begun with the near days, and with events, and what is kept of them."""
     totals, points = answer.quantiles, answer.points
     if near is not None:
-        totals, order = joined(totals, near)
+        totals, order = joined(totals, near, most, is_rare=made.busy is not None)
         later = np.arange(len(points)) > near.places[-1]
         before = answer.quantiles.mean(axis=0)
         # What a baseline answers joins on as its scenarios do.
-        points = np.where(later & (before > 0), points * _over(totals.mean(axis=0), before), points)
+        moved = points * _over(totals.mean(axis=0), before)
+        is_middle = np.isclose(points, np.median(answer.quantiles, axis=0)) | near.is_open
+        points = np.where(later, np.where(is_middle, np.median(totals, axis=0), moved), points)
     totals, points = _with_effects(totals, effects), _with_effects(points[None], effects)[0]
     if near is not None:
         totals[:, near.places] = near.planned[order]
@@ -133,6 +137,11 @@ def _planned(
         "paths": planned.totals.astype("<f4").tobytes(),
         "shift": made.shift and serialize_shift(made.shift.day, made.shift.effect),
     }
+
+
+def _most_joined(known: Floats, capacity: Sequence[float]) -> float:
+    """How far days that join on to the hours go: as far as there is room, or half beyond what was ever seen."""
+    return max(MOST_OF_JOINED * float(np.nanmax(known)), *capacity, 0.0)
 
 
 def _over(values: Floats, others: Floats) -> Floats:

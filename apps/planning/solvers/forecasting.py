@@ -9,6 +9,7 @@ import numpy as np
 from apps.economics.forecast.answers import (
     AnsweredForecast,
     covering,
+    fresh_gate,
     held_against_baselines,
     judged_steps,
     middles_gate,
@@ -20,6 +21,7 @@ from apps.economics.forecast.backtest import ForecastScores, NothingToForecast, 
 from apps.economics.forecast.candidates import candidates
 from apps.economics.forecast.daily import last_shift
 from apps.economics.forecast.day_totals import LEAST_HOURS_OF_DAY, day_totals, has_known_day
+from apps.economics.forecast.fresh_levels import fresh_level
 from apps.economics.forecast.fresh_steps import FreshStep, fresh_step
 from apps.economics.forecast.intervals import LEVELS, reaching_demand
 from apps.economics.forecast.mixing import MOST_HORIZON, bounded, observed_at
@@ -70,7 +72,8 @@ def forecast_fields(values: Sequence[float | None], horizon: int = MOST_HORIZON)
             "quantiles": [],
         }
     scores = _scores(known, rolled, horizon)
-    answer = _with_width(_answered(known, rolled, scores), step)
+    is_fresh = step is not None or fresh_level(days) is not None
+    answer = _with_width(_answered(known, rolled, scores, is_fresh=is_fresh), step)
     fields |= {
         "method": "baseline" if answer.baseline else "weighted_median",
         "refusal": "",
@@ -84,7 +87,11 @@ def forecast_fields(values: Sequence[float | None], horizon: int = MOST_HORIZON)
 
 
 def _answered(
-    known: Floats, rolled: RolledForecasts, scores: Mapping[int, ForecastScores]
+    known: Floats,
+    rolled: RolledForecasts,
+    scores: Mapping[int, ForecastScores],
+    *,
+    is_fresh: bool,
 ) -> AnsweredForecast:
     """The newest forecast with its gates passed: the first day held against baselines a day ahead, the others a week."""
     origin, horizon = rolled.origins[-1:], rolled.points.shape[1]
@@ -100,7 +107,7 @@ def _answered(
         actual = observed_at(known, rolled.origins[followed], np.arange(ahead))
         quantiles = np.moveaxis(rolled.quantiles[followed, :, :ahead], 1, 0)
         reaches = reaches_of(actual, rolled.points[followed, :ahead], quantiles)
-        answer = covering(answer, of, reaches.ravel().tolist())
+        answer = covering(answer, of, reaches.ravel().tolist(), is_fresh=is_fresh)
     held = bounded(known, origin, np.stack([answer.points, *answer.quantiles])[None])[0]
     held[1:] = reaching_demand(known, origin, held[None, 1:])[0]
     return replace(answer, points=held[0], quantiles=held[1:])
@@ -118,8 +125,11 @@ def _totals(
         return {}, ()
     days = day_totals(known[begin:], origin, rolled.day_sums)
     before = rolled_sums(days)
-    gate, wider = totals_gate(days, before)
-    paths = sample_paths(days, before, step, wider)
+    level = fresh_level(days.totals)
+    gate, wider = totals_gate(days, before, is_fresh=step is not None)
+    if level is not None:
+        gate = fresh_gate(level, days.came.shape[1])
+    paths = sample_paths(days, before, step, wider, level)
     rest = len(points) - paths.shape[1]
     expected = np.concatenate([paths.mean(axis=0), points[len(points) - rest :]])
     ends = np.arange(DAY, paths.shape[1] + 1, DAY) - 1

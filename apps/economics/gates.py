@@ -52,6 +52,28 @@ def failure_of(gates: Iterable[Gate]) -> str:
     return f"{said}: {fallback}" if fallback else said
 
 
+def joint_gates(of: Sequence[tuple[str, Sequence[Gate]]]) -> tuple[Gate, ...]:
+    """Of an answer that several answers with a name make together one gate of each name, in order.
+
+    Failed where one of them is, passed where all are, and not known where one is not; it says what the first such one says.
+    """
+    names = dict.fromkeys(gate.name for _, gates in of for gate in gates)
+    return tuple(
+        _joint_gate([(label, gate) for label, gates in of for gate in gates if gate.name == name])
+        for name in names
+    )
+
+
+def _joint_gate(of: Sequence[tuple[str, Gate]]) -> Gate:
+    label, worst = min(of, key=lambda pair: _RANKS[pair[1].is_passed])
+    others = sum(gate.is_passed is worst.is_passed for _, gate in of) - 1
+    more = f", and so of {others} more" if others else ""
+    return Gate(worst.name, worst.is_passed, f"{label}: {worst.says}{more}", worst.fallback)
+
+
+_RANKS = {False: 0, None: 1, True: 2}
+
+
 def baseline_gate(error: float | None, baselines: Mapping[str, float]) -> Gate:
     """Whether an answer's error in its own back-test is at most that of the best baseline, by name."""
     if error is None or not baselines:

@@ -11,6 +11,7 @@ from apps.economics.gates import (
     failed_gates,
     failure_of,
     history_gate,
+    joint_gates,
     parts_gate,
     read_gates,
     serialize_gates,
@@ -76,3 +77,19 @@ def test_what_failed_is_one_sentence_with_its_fallback() -> None:
 def test_gates_are_kept_as_json() -> None:
     gates = (LOSES, coverage_gate(None))
     assert read_gates(serialize_gates(gates)) == gates
+
+
+def test_of_several_answers_the_worst_gate_of_a_name_is_the_one() -> None:
+    passed = Gate(GateName.COVERAGE, is_passed=True, says="80 %")
+    failed = Gate(GateName.COVERAGE, is_passed=False, says="20 %", fallback="wider ones")
+    unknown = Gate(GateName.BASELINE, None, "no back-test yet")
+    found = joint_gates([("red", [passed, unknown]), ("blue", [failed]), ("green", [failed])])
+    assert [(gate.name, gate.is_passed) for gate in found] == [
+        (GateName.COVERAGE, False),
+        (GateName.BASELINE, None),
+    ]
+    assert found[0].says == "blue: 20 %, and so of 1 more"
+    assert found[0].fallback == "wider ones"
+    assert found[1].says == "red: no back-test yet"
+    assert joint_gates([("red", [passed]), ("blue", [passed])])[0].is_passed is True
+    assert joint_gates([]) == ()

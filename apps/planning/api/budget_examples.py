@@ -67,6 +67,14 @@ HEADROOM = answered(
                 "ends_at": "2026-04-01T00:00:00Z",
             },
         ],
+        "rest_gates": [
+            {
+                "name": "coverage",
+                "is_passed": True,
+                "says": "spend:team=Research by the hour: 76 % of what came lay in its 80 % intervals",
+                "fallback": "",
+            },
+        ],
         "committed": "2400.000000",
         "committed_by_commitments": None,
         "committed_by_requests": "2400.000000",

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries.reading import reading_once
+from apps.economics.gates import serialize_gates
 from apps.ledger.queries.windows import DAY
 from apps.planning import actions
 from apps.planning.api import budget_examples as examples
@@ -40,6 +41,7 @@ from apps.planning.queries.budgets import (
     budgets,
     in_whole_units,
 )
+from apps.web.rest.gates import GateOut
 from apps.web.rest.money import ExactOut, HoursOut, RatioOut
 from apps.web.rest.once import once
 from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
@@ -145,6 +147,7 @@ class BudgetHeadroomOut(serializers.Serializer[Any]):
     rest_spans = AheadSpanOut(
         many=True, help_text="which hours are from what; none without a forecast"
     )
+    rest_gates = GateOut(many=True, help_text="what the rest expected was held against")
     committed = ExactOut(
         allow_null=True,
         help_text="by commitments and by requests; null where a part of it is not known",
@@ -291,6 +294,7 @@ def serialize_headroom(figures: BudgetFigures) -> dict[str, Any]:
         "rest_from": figures.rest.method,
         "rest_source": figures.rest.source,
         "rest_spans": spans_told(figures.rest.spans),
+        "rest_gates": serialize_gates(figures.rest.gates),
         "committed": amount(figures.committed),
         "committed_by_commitments": amount(figures.commitments),
         "committed_by_requests": amount(figures.requested.amount),

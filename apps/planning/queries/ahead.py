@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from apps.accounts.queries import organisation
 from apps.economics.forecast.names import QUANTILE_LEVELS
+from apps.economics.gates import Gate, joint_gates, read_gates
 from apps.economics.hours import DAY_HOURS, HOUR, WEEK_HOURS, hour_from
 from apps.economics.hours_ahead import HoursAhead, spread_over
 from apps.ledger.queries.calendar import day_span, local_day
@@ -26,18 +27,29 @@ ORIGINS = (BY_HOUR, BY_DAY, LAST_WEEK)
 
 @dataclass(frozen=True, slots=True)
 class AheadSpan:
-    """The hours `[starts_at, ends_at)` of a series are from this one of ORIGINS, of LAST_WEEK of this forecast's."""
+    """The hours `[starts_at, ends_at)` of a series are from this one of ORIGINS, of LAST_WEEK of this forecast's.
+
+    `gates` are what that forecast was held against.
+    """
 
     series: SeriesKey
     origin: str
     forecast_id: int
     starts_at: datetime
     ends_at: datetime
+    gates: tuple[Gate, ...] = ()
 
     @property
     def name(self) -> str:
         """Of its series, as commands take it."""
         return series_name(self.series)
+
+
+def gates_of_spans(spans: Sequence[AheadSpan]) -> tuple[Gate, ...]:
+    """What the forecasts of these hours were held against, one gate of each name."""
+    return joint_gates(
+        [(f"{span.name} by the {span.origin}", span.gates) for span in spans if span.gates]
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +120,13 @@ def _newest(
     keys = {series.key for series in wanted}
     newest = newest_id(granularity, hour_from(at))
     ids = ForecastSeries.objects.filter(key__in=keys).values_list(newest)
-    rows = (
-        Forecast.objects.filter(pk__in=ids)
-        .select_related("series")
-        .defer("recent", "came", "gates")
-    )
+    rows = Forecast.objects.filter(pk__in=ids).select_related("series").defer("recent", "came")
     return {key: row for row in rows if (key := key_of(row.series)) in wanted}
 
 
 def _by_hour(series: SeriesKey, row: Forecast) -> SeriesAhead:
-    span = AheadSpan(series, BY_HOUR, row.pk, row.starts_at, row.starts_at + row.horizon * HOUR)
+    ends_at = row.starts_at + row.horizon * HOUR
+    span = AheadSpan(series, BY_HOUR, row.pk, row.starts_at, ends_at, read_gates(row.gates))
     return SeriesAhead(series, row.starts_at, hours_of(row), (span,), row.history_from)
 
 
@@ -185,7 +194,8 @@ def _with_days(ahead: SeriesAhead, row: Forecast, until_moment: datetime) -> Ser
         for level, values in spreads.items():
             values.append(max((until[level][place], *values[-1:]), key=abs))
     ends_at = ahead.starts_at + len(points) * HOUR
-    span = AheadSpan(ahead.series, BY_DAY, row.pk, ahead.ends_at, ends_at)
+    gates = read_gates(row.gates)
+    span = AheadSpan(ahead.series, BY_DAY, row.pk, ahead.ends_at, ends_at, gates)
     added = (span,) if span.starts_at < ends_at else ()
     hours = replace(
         ahead.hours,

@@ -9,6 +9,7 @@ from operator import itemgetter
 
 from apps.accounts.queries import organisation
 from apps.economics.budgets import Chance, chance_above, hours_within, sum_ahead
+from apps.economics.gates import Gate, GateName
 from apps.economics.hours import HOUR, first_hour, hour_from
 from apps.economics.hours_ahead import HoursAhead
 from apps.economics.money import MICROS, sum_or_unknown
@@ -18,7 +19,7 @@ from apps.ledger.queries.cube.question import Key
 from apps.ledger.queries.cube.states import StateSum
 from apps.ledger.queries.windows import DAY, Window
 from apps.planning.queries import budgets as facts
-from apps.planning.queries.ahead import AheadSpan, SeriesAhead, series_ahead
+from apps.planning.queries.ahead import AheadSpan, SeriesAhead, gates_of_spans, series_ahead
 from apps.planning.queries.budget_costs import SpentSoFar, StatesByKey, spent_of, states_by
 from apps.planning.queries.budget_requests import (
     RequestedRest,
@@ -32,6 +33,7 @@ from apps.pricing.queries.commitments import commitments_in
 RUN_RATE_DAYS = 28
 FORECAST, RUN_RATE, UNKNOWN = "forecast", "run_rate", "unknown"
 MONTHS_SHOWN = 13
+NO_REST = "nothing is expected: what it spends is not known for long enough"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,16 @@ class RestOfPeriod:
     spans: tuple[AheadSpan, ...] = ()
     hours: tuple[tuple[HoursAhead, int], ...] = field(default=(), repr=False)
     known_days: int | None = None
+
+    @property
+    def gates(self) -> tuple[Gate, ...]:
+        """What it was held against: its forecasts' own gates; a run rate is no forecast, and was tried on nothing."""
+        if self.method == FORECAST:
+            return gates_of_spans(self.spans)
+        says = (
+            f"the rest is a {RUN_RATE_DAYS} days' run rate" if self.method == RUN_RATE else NO_REST
+        )
+        return (Gate(GateName.BASELINE, None, says),)
 
     @property
     def interval(self) -> tuple[int, int] | None:

@@ -8,6 +8,7 @@ import pytest
 from django.core.cache import cache
 from django.utils import timezone
 
+from apps.economics.gates import Gate, GateName, serialize_gates
 from apps.economics.hours import HOUR
 from apps.planning import actions
 from apps.planning.models import Forecast, ForecastMethod, ForecastSeries
@@ -112,6 +113,28 @@ def test_a_project_of_three_months_goes_on_by_the_day_where_the_hours_end(teams)
         "starts_at": "2026-03-24T10:00:00Z",
         "ends_at": "2026-06-01T00:00:00Z",
     }
+
+
+def test_a_budget_says_what_its_rest_was_held_against(teams) -> None:
+    """A forecast that lost to its baseline is said above the budget, and over REST."""
+    grey = make.make_team("Grey")
+    failed = Gate(GateName.BASELINE, is_passed=False, says="it lost", fallback="mean_28")
+    passed = Gate(GateName.COVERAGE, is_passed=True, says="76 % of what came")
+    series = SeriesKey("spend", "team", str(grey))
+    plant(series, BY_HOUR, [1.0] * 336, gates=serialize_gates([passed, failed]))
+    plant(series, BY_DAY, [24.0] * 548, gates=serialize_gates([passed]))
+    found = project(key=str(grey))
+    page = text_of(signed_in("finance").get(f"/budgets/{found.budget.id}").content.decode())
+    assert "Not passed: spend:team=Grey by the hour: it lost: mean_28." in page
+    assert "Passed: spend:team=Grey by the hour: 76 % of what came, and so of 1 more." in page
+    answer = with_token("manage").get(f"budgets/{found.budget.id}/headroom").json()
+    assert [(each["name"], each["is_passed"]) for each in answer["rest_gates"]] == [
+        ("coverage", True),
+        ("baseline", False),
+    ]
+    # Without a forecast it is a run rate, or nothing: neither was tried on what came.
+    bare = project(key=str(make.make_team("Bare")), name="Another")
+    assert [gate.is_passed for gate in bare.rest.gates] == [None]
 
 
 def test_without_a_forecast_by_the_day_the_last_week_comes_again_and_is_called_so(teams) -> None:

@@ -131,6 +131,16 @@ class Outcome:
 
 
 @dataclass(frozen=True)
+class Gate:
+    """What the first offer was held against; `is_passed` None: nobody can tell, `fallback`: what is answered where it failed."""
+
+    name: str
+    is_passed: bool | None
+    says: str
+    fallback: str
+
+
+@dataclass(frozen=True)
 class Quote:
     """A job held against every offer of a book, the best first; `refused` counts those that cannot take it, by reason."""
 
@@ -149,6 +159,7 @@ class Quote:
     budgets: tuple[BudgetLeft, ...]
     offers: tuple[QuotedOffer, ...]
     cautions: tuple[str, ...] = ()
+    gates: tuple[Gate, ...] = ()
 
 
 @dataclass(frozen=True)

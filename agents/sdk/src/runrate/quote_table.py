@@ -98,6 +98,9 @@ def _head(quote: Quote, width: int) -> list[str]:
     lines += _wrapped(f"from the offer book of {_moment(quote.book_made_at)}", width)
     for caution in quote.cautions:
         lines += _wrapped(f"careful: {_plain(caution)}", width)
+    for gate in quote.gates:
+        if gate.is_passed is False:
+            lines += _wrapped(f"not passed: {_plain(gate.says)}", width)
     for budget in quote.budgets:
         lines += _wrapped(_budget(budget), width)
     if quote.outcome is not None:

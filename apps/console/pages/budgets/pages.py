@@ -9,6 +9,7 @@ from apps.accounts.queries import Role
 from apps.accounts.queries.trail import changes as trail_changes
 from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
 from apps.console.kit.frame import EmptyState, Link
+from apps.console.kit.gates import gate_list, gate_notes
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
 from apps.console.pages.budgets import changes, words
@@ -94,6 +95,7 @@ def budget_page(context: Context, budget_id: int) -> ConsolePage:
             *words.unpriced_of(found),
             *words.unpriced_calls_of(unpriced_calls(fact, found.window)),
             *words.unpriced_requests_of(found),
+            *gate_notes(found.rest.gates),
         ),
         back=Link("All budgets", reverse("budgets")),
         actions=_ways_to_change(context, fact),
@@ -103,6 +105,7 @@ def budget_page(context: Context, budget_id: int) -> ConsolePage:
             approved_request_table(fact).section(found.requested.shares, context)
             if found.requested.shares
             else None,
+            gate_list(found.rest.gates),
             MADE.section(
                 _facts(found, overlap, context), context, title="How it came to be", about=""
             ),
@@ -215,7 +218,7 @@ def _facts(found: BudgetFigures, overlap: str, context: Context) -> list[tuple[s
         *([("Its series", rest.source)] if rest.spans else []),
         *(
             [("Its 80 % interval", f"{budget_words.amount(fact, interval[0], currency)} to "
-              f"{budget_words.amount(fact, interval[1], currency)}, as if all hours erred together: rather too wide")]
+              f"{budget_words.amount(fact, interval[1], currency)}, of whole paths; of several series as if they erred together, which is rather too wide")]
             if interval
             else []
         ),

@@ -32,9 +32,14 @@ WEEKEND_WEEKS, WEEKEND_LESS, DAYS_AFTER = 6, 0.9, 5
 MOVED_SHARE = 0.5
 LASTING_DAYS = 14
 """Of so many days more than half are over their line where a level is new; an incident is over before."""
+BACK_DAYS, RARE_DAYS = 2, 60
+"""An incident or a dip is over when so many days in a row are no longer out of line; and it is one where there is one in so many."""
 RECORD, STANDS_OUT = 1.35, 5.0
 UPPER, UPPER_TO_SIGMA = 0.9, 1.2816
 """Nine in ten lie below a middle and so many deviations."""
+
+OFTEN, OFTEN_TO_SIGMA = 0.8, 0.8416
+"""Four in five lie below a middle and so many deviations: what more days than that are beyond is no incident."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +92,30 @@ def without_spells(values: Days) -> Days:
     return known
 
 
+def without_runs(values: Days, expected: Days, *, dear: bool) -> Days:
+    """What was expected in the place of up to two weeks that were dear (else: cheap) beyond chance, and that came back.
+
+    Where they come more often than once in two months they are how the series is, and stay.
+    """
+    over = over_line(values, expected) * (1 if dear else -1)
+    before = over[:-WEEK][~np.isnan(over[:-WEEK])]
+    if len(before) < FEWEST_BEFORE:
+        return values
+    middle = float(np.median(before))
+    away = MAD_TO_SIGMA * float(np.median(np.abs(before - middle)))
+    often = (float(np.quantile(before, OFTEN)) - middle) / OFTEN_TO_SIGMA
+    sigma = max(LEAST_SIGMA, away, often)
+    out = np.flatnonzero(over > max(LEAST_STEP, middle + DEVIATIONS * sigma))
+    runs = np.split(out, np.flatnonzero(np.diff(out) > BACK_DAYS) + 1)
+    ended = [run for run in runs if len(run) and run[-1] < len(values) - BACK_DAYS]
+    ordinary = values.copy()
+    if len(ended) <= len(before) // RARE_DAYS:
+        for run in ended:
+            if run[-1] - run[0] < LASTING_DAYS:
+                ordinary[run] = expected[run]
+    return ordinary
+
+
 def sums_of(values: Days, days: int = WEEK) -> Days:
     """Of each day what the `days` up to it cost; NaN where one of them is not known."""
     sums = np.full(len(values), np.nan)
@@ -130,7 +159,8 @@ def week_out_of_line(
     largest of that; each × `strictness`. What lasts, so that most of two weeks are over what was `expected` of their days, is
     held against what lasted before: an incident of a few days is no reason to keep quiet about a level that is new.
     """
-    known = without_spells(values)
+    # Spend that is back where it was before a dip, or weeks of holidays, is no news.
+    known = without_spells(without_runs(values, expected, dear=False))
     whole, sums = sums_of(values), sums_of(known)
     line = line_of(sums, WEEK_LINE, LINE_WEEKS)
     if np.isnan(whole[-1]) or whole[-1] <= moved:
@@ -140,23 +170,37 @@ def week_out_of_line(
     before = over[:-WEEK][~np.isnan(over[:-WEEK])]
     usual, sigma = _usual_of(before, noise.of_week)
     least = max(LEAST_STEP + usual, usual + DEVIATIONS * sigma)
-    is_new = over[-1] > strictness * max(least, _largest(before))
-    if is_new or (over[-1] > strictness * least and _lasts(values, expected, strictness)):
+    if over[-1] > strictness * max(least, _largest(before)):
         return OverLine(SpendLook.WEEK, WEEK, 0, float(over[-1]), (1, LINE_WEEKS))
+    ordinary = without_runs(known, expected, dear=True)
+    lasting = _lasting(whole, sums_of(ordinary), noise.of_week, strictness)
+    if lasting is not None and _lasts(values, ordinary, expected, strictness):
+        return OverLine(SpendLook.WEEK, WEEK, 0, lasting, (1, LINE_WEEKS))
     return _creep_of(whole, sums, over, noise.of_week, strictness)
 
 
-def _lasts(values: Days, expected: Days, strictness: float) -> bool:
-    """Whether half of the last two weeks' days or more are so far over what was expected of them as no two weeks before.
+def _lasting(whole: Days, sums: Days, least_sigma: float, strictness: float) -> float | None:
+    """By what logarithm the last week is over ordinary weeks, where that is beyond what those differ by."""
+    line = line_of(sums, WEEK_LINE, LINE_WEEKS)
+    before = over_line(sums, line)[:-WEEK]
+    over = float(over_line(whole, line)[-1])
+    usual, sigma = _usual_of(before[~np.isnan(before)], least_sigma)
+    return over if over > strictness * max(LEAST_STEP + usual, usual + DEVIATIONS * sigma) else None
 
-    Of four weeks or more.
+
+def _lasts(values: Days, ordinary: Days, expected: Days, strictness: float) -> bool:
+    """Whether half of the last two weeks' days or more are so far over what was expected of them as in no two weeks before.
+
+    What was ordinary of those: without the incidents that came back.
     """
-    over = over_line(values, expected)
-    middles = np.median(np.lib.stride_tricks.sliding_window_view(over, LASTING_DAYS), axis=1)
-    before = middles[:-LASTING_DAYS][~np.isnan(middles[:-LASTING_DAYS])]
+    lately, usually = (
+        np.median(np.lib.stride_tricks.sliding_window_view(over, LASTING_DAYS), axis=1)
+        for over in (over_line(values, expected), over_line(ordinary, expected))
+    )
+    before = usually[:-LASTING_DAYS][~np.isnan(usually[:-LASTING_DAYS])]
     usual, sigma = _usual_of(before, 0.0)
     least = max(LEAST_STEP + usual, usual + DEVIATIONS * sigma, _largest(before))
-    return bool(middles[-1] > strictness * least)
+    return bool(lately[-1] > strictness * least)
 
 
 def _creep_of(

@@ -21,6 +21,7 @@ from apps.economics.spend_weeks import (
     sums_of,
     week_out_of_line,
     weekend_out_of_line,
+    without_runs,
     without_spells,
 )
 from bench.spend_anomalies import made_days
@@ -67,6 +68,88 @@ def test_a_level_that_is_new_is_found_though_an_incident_came_before(
     found = first_found(values, 140)
     assert found is not None
     assert found[0] <= 14
+
+
+@pytest.mark.parametrize("before", [21, 60])
+@pytest.mark.parametrize("lasted", [7, 10])
+def test_a_level_that_is_new_is_found_though_an_incident_of_a_week_or_more_came_before(
+    lasted: int, before: int
+) -> None:
+    for incident in (2.0, 4.0):
+        values = days_like(240, 0.05)
+        values[200 - before : 200 - before + lasted] *= incident
+        assert first_found(values[:200], 207 - before + lasted) is None, "it is over"
+        values[200:] *= 1.5
+        found = first_found(values, 200)
+        assert found is not None
+        assert found[0] <= 14
+
+
+@pytest.mark.parametrize(("lasted", "cut"), [(10, 0.1), (14, 0.5), (7, 0.3)])
+@pytest.mark.parametrize("seed", range(3))
+def test_spend_that_is_back_where_it_was_before_holidays_is_no_news(
+    seed: int, lasted: int, cut: float
+) -> None:
+    values = days_like(240, 0.05, seed)
+    values[140 - lasted : 140] *= cut
+    assert first_found(values, 140) is None
+    # Above where it was before is news.
+    values[140:] *= 1.5
+    found = first_found(values, 140)
+    assert found is not None
+    assert found[0] <= 14
+
+
+def test_a_level_that_fell_for_good_and_rose_again_is_news() -> None:
+    values = days_like(240, 0.05)
+    values[80:140] *= 0.6
+    found = first_found(values, 140)
+    assert found is not None
+    assert found[0] <= 14
+
+
+@given(
+    lasted=st.integers(1, 12),
+    factor=st.floats(1.6, 6.0),
+    dear=st.booleans(),
+    seed=st.integers(0, 9),
+)
+def test_only_runs_that_came_back_are_cut_to_what_was_expected(
+    lasted: int, factor: float, dear: bool, seed: int
+) -> None:
+    plain = days_like(200, 0.03, seed)
+    expected = expected_days(plain)
+    values = plain.copy()
+    values[150 : 150 + lasted] *= factor if dear else 1 / factor
+    cut = without_runs(values, expected, dear=dear)
+    assert (cut[150 : 150 + lasted] == expected[150 : 150 + lasted]).all()
+    assert (
+        np.delete(cut, range(150, 150 + lasted)) == np.delete(values, range(150, 150 + lasted))
+    ).all()
+    assert (without_runs(values, expected, dear=not dear) == values).all()
+    lasting = plain.copy()
+    lasting[150:] *= factor if dear else 1 / factor
+    assert (without_runs(lasting, expected, dear=dear) == lasting).all()
+
+
+def test_more_than_two_weeks_are_a_level_and_of_few_days_nothing_is_known_to_be_out_of_line() -> (
+    None
+):
+    expected = np.full(200, 100.0)
+    values = expected.copy()
+    values[100:120] = 200.0
+    assert (without_runs(values, expected, dear=True) == values).all()
+    assert (without_runs(values[:106], expected[:106], dear=True) == values[:106]).all()
+    few = np.array([100.0] * 8 + [300.0, 100.0, 100.0])
+    assert (without_runs(few, expected[:11], dear=True) == few).all()
+
+
+def test_a_week_that_is_new_is_said_before_it_lasts() -> None:
+    values = np.full(100, 100.0)
+    values[-7:] = 125.0
+    found = week_out_of_line(values, np.full(100, 100.0), DayNoise(0.0, 0.0), 0.0)
+    assert found is not None
+    assert (found.look, found.over) == (SpendLook.WEEK, pytest.approx(np.log(1.25)))
 
 
 def test_an_incident_that_comes_again_is_still_no_news() -> None:

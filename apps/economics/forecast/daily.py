@@ -13,7 +13,14 @@ import numpy as np
 from apps.economics.changes import HoldingChange, changes
 from apps.economics.forecast.candidates import Ints
 from apps.economics.forecast.daily_rare import comes_rarely, rare_days
-from apps.economics.forecast.day_totals import weights_of_misses
+from apps.economics.forecast.daily_swings import (
+    days_that_come_again,
+    first_week_of_nothing,
+    lasting_weeks,
+    swinging_levels,
+    without_lone_days,
+)
+from apps.economics.forecast.day_totals import weights_of_misses, with_means
 from apps.economics.forecast.fresh_steps import (
     BEFORE_DAYS,
     DAYS_TO_BELIEVE,
@@ -36,7 +43,10 @@ LEVEL_WEEKS, TARGET_WEEKS, JUDGED_WEEKS, TREND_WEEKS = (1, 2, 4, 8), 4, 13, 9
 CALM_WEEKS, MOST_APART = 8, 2.0
 SHIFT_DAYS, LEAST_SHIFT_DAYS = 90, 21
 LEAST_DAYS_OF_WEEK = 4
-LEAST_GROWTHS, ORDINARY_GROWTHS, MOST_BEYOND = 3, 3.0, 0.1
+LEAST_GROWTHS, ORDINARY_GROWTHS = 3, 3.0
+OF_MEDIAN = 1.4826
+"""The standard deviation over the median of absolute deviations, of normal ones."""
+MOST_OF_BEST_WEEKS = 1.1
 LEAST_SHARE_OF_WEEK = 4.0
 """In ordinary days: with less a level is shrunk to the one before by n ÷ (n + 4)."""
 NEW_DAYS, BELIEVED_HALF_DAYS = 14, 14.0
@@ -45,18 +55,20 @@ ROUGH = 1e-3
 FLOOR = 0.05
 """Of the median week: growth from less than that says nothing, as from 0."""
 MOST_OF_HIGHEST = 3.0
+HELD_ROUNDS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class DailyScenarios:
     """`totals` by scenario and day ahead; `shift` is the last change of level in the history, by its day.
 
-    `busy`, of what comes rarely, is by day ahead what a day with demand has: an interval holds both it and none.
+    Where it `swings` it comes and goes, and the last level says nothing of far days. `busy`, of what comes rarely, is by day ahead what a day with demand has: an interval holds both it and none.
     """
 
     totals: Floats
     shift: HoldingChange | None
     busy: Floats | None = None
+    swings: bool = False
 
     @property
     def points(self) -> Floats:
@@ -80,8 +92,12 @@ class DailyScenarios:
 
 
 def quantiles_of(totals: Floats) -> Floats:
-    """By level of LEVELS and column, of all scenarios."""
+    """By level of LEVELS and column, of all scenarios; what is expected lies between the first and the last."""
     quantiles: Floats = np.quantile(totals, LEVELS, axis=0)
+    # A mean of what seldom is much is more than most of it.
+    mean = totals.mean(axis=0)
+    quantiles[0] = np.minimum(quantiles[0], mean)
+    quantiles[-1] = np.maximum(quantiles[-1], mean)
     return quantiles
 
 
@@ -98,28 +114,50 @@ def daily_scenarios(values: Floats, horizon: int) -> DailyScenarios:
         return DailyScenarios(held_to_bounds(values, rare.totals), None, rare.busy)
     shifts = _shifts(values)
     shift = shifts[-1] if shifts else None
-    weeks = _weeks_to_the_end(values)
+    ordinary_days = without_lone_days(values)
+    weeks = _weeks_to_the_end(ordinary_days)
     shape = _shape_of_week(weeks[-SHAPE_WEEKS:])
     levels = _weekly_levels(weeks, shape)
     draw = np.random.default_rng(SEED)
     growths, mean = _growths(levels, values, shift)
-    path = _level_paths(growths, mean, horizon, draw)
-    begins = _first_week(levels, len(values), shifts)
-    level = _levels_ahead(values, shape, shift, horizon) * _beside_last_week(
-        levels, mean, begins, draw
-    )
+    begins = max(_first_week(levels, len(values), shifts), first_week_of_nothing(levels))
+    ahead = _levels_ahead(ordinary_days, shape, shift, horizon)
+    level = ahead * _beside_last_week(levels, mean, begins, draw)
     step = fresh_step(values, _ordinary(values, shape), shift)
     if step is not None:
-        level = level * (1 + draw.permutation(step.offsets)[:, None])
+        doubted = np.maximum(1 + draw.permutation(step.offsets)[:, None], 0.0)
+        level = level * doubted / doubted.mean()
+    trend = _trend(mean, horizon)
+    lasting = lasting_weeks(levels)
+    if lasting is None:
+        level = level * _level_moves(growths, levels, horizon, draw)
+    else:
+        level = swinging_levels(level, levels, lasting, draw)
+    has_shifted = lasting is None and shift is not None
+    most = np.maximum(_most_expected(levels, mean), ahead if has_shifted else 0.0)
+    level = level * np.exp(trend) * _share_within(level.mean(axis=0), most)
     place = np.arange(horizon) % WEEK
-    totals = level * np.exp(path) * shape[place] * _day_errors(weeks, levels, shape, horizon, draw)
-    return DailyScenarios(held_to_bounds(values, totals), shift)
+    came = days_that_come_again(values, ordinary_days, ERROR_WEEKS * WEEK)
+    errors = _day_errors(_weeks_to_the_end(came), levels, shape, horizon, draw)
+    totals = held_to_bounds(values, level * shape[place] * errors)
+    return DailyScenarios(totals, shift, swings=lasting is not None)
 
 
 def held_to_bounds(values: Floats, totals: Floats) -> Floats:
     """From 0, or the least known if that is below, to three times the most."""
     least, most = float(np.nanmin(values)), float(np.nanmax(values))
     held: Floats = np.clip(totals, min(least, 0.0), max(MOST_OF_HIGHEST * most, most))
+    return held
+
+
+def held_with_means(values: Floats, totals: Floats, expected: Floats) -> Floats:
+    """Scenarios within those bounds whose mean of each day is what is expected of it, brought within them too."""
+    least = min(0.0, float(np.nanmin(values)))
+    aim = held_to_bounds(values, expected)
+    held = held_to_bounds(values, totals)
+    # What is cut off at a bound moves the mean again, by less each time.
+    for _ in range(HELD_ROUNDS):
+        held = held_to_bounds(values, with_means(held, aim, least))
     return held
 
 
@@ -253,7 +291,10 @@ def _growth_until(levels: Floats, week: int) -> float:
 def _windows_of_weeks(levels: Floats, weeks: Ints, firsts: Ints, growth: Floats) -> Floats:
     """By window and week the mean of the weeks up to it, none before its first, brought on to it with its growth."""
     begins = np.maximum(firsts, weeks - np.array(LEVEL_WEEKS)[:, None] + 1)
-    means = _means_between(_calm(levels), begins, np.broadcast_to(weeks + 1, begins.shape))
+    # Weeks of the level of now stand out from each other, not from those before it.
+    parts = np.split(levels, [int(firsts[-1])])
+    calm = np.concatenate([_calm(part) for part in parts if len(part)])
+    means = _means_between(calm, begins, np.broadcast_to(weeks + 1, begins.shape))
     means = np.where(begins == weeks, levels[weeks], means)
     found: Floats = means * growth ** ((weeks - begins) / 2)
     return found
@@ -277,8 +318,20 @@ def _means_between(values: Floats, begins: Ints, ends: Ints) -> Floats:
     return np.where(known > 0, (reached[ends] - reached[begins]) / np.maximum(known, 1), np.nan)
 
 
-def _level_paths(growths: Floats, mean: float, horizon: int, draw: np.random.Generator) -> Floats:
-    """The logarithm of the level over that of the last week, by scenario and day ahead."""
+def _trend(mean: float, horizon: int) -> Floats:
+    """What the damped trend adds to the logarithm of the level, by day ahead."""
+    steps = SHRUNK * mean * DAMPING ** np.arange(1, horizon // WEEK + 3)
+    trend: Floats = _by_day(np.concatenate([[0.0], np.cumsum(steps)])[None], horizon)[0]
+    return trend
+
+
+def _level_moves(
+    growths: Floats, levels: Floats, horizon: int, draw: np.random.Generator
+) -> Floats:
+    """What the level is times what the trend says, by scenario and day ahead: 1 on the mean, and within what levels were.
+
+    Growth that is added up is no growth of what is expected: the mean of e to the power of it grows with its variance alone.
+    """
     weeks = horizon // WEEK + 2
     # Circular blocks of nearly all growths come to nothing together.
     length = min(BLOCK_WEEKS, max(1, len(growths) // BLOCK_WEEKS))
@@ -287,20 +340,51 @@ def _level_paths(growths: Floats, mean: float, horizon: int, draw: np.random.Gen
     starts = draw.permuted(evenly, axis=0)
     places = (starts[:, :, None] + np.arange(length)) % len(growths)
     drawn = (growths - growths.mean())[places.reshape(SCENARIOS, -1)[:, :weeks]]
-    trend = SHRUNK * mean * DAMPING ** np.arange(1, weeks + 1)
-    moved = np.cumsum(drawn, axis=1)
-    # Noise of weeks is no growth: e to the power of it is 1 on the mean, but for what single steps did.
-    most = ORDINARY_GROWTHS * float(np.median(np.abs(growths)))
-    ordinary = np.clip(growths, -most, most)
-    noise = (ordinary - ordinary.mean())[places.reshape(SCENARIOS, -1)[:, :weeks]].cumsum(axis=1)
-    beyond = np.log(np.exp(noise).mean(axis=0))[np.minimum(np.arange(weeks), TARGET_WEEKS)]
-    moved -= np.minimum(beyond, MOST_BEYOND)
-    path = np.concatenate([np.zeros((SCENARIOS, 1)), moved + np.cumsum(trend)], axis=1)
-    # The last week's level is that of its middle, three and a half days before the first day ahead begins.
+    low, high = _seen_beside_last(levels)
+    usual = OF_MEDIAN * float(np.median(np.abs(growths - np.median(growths))))
+    moved = np.zeros((SCENARIOS, weeks + 1))
+    for week in range(1, weeks + 1):
+        room = min(ORDINARY_GROWTHS * usual * week**0.5, float(np.log(MOST_APART)))
+        moved[:, week] = np.clip(moved[:, week - 1] + drawn[:, week - 1], low - room, high + room)
+    moves = np.exp(_by_day(moved, horizon))
+    found: Floats = moves / moves.mean(axis=0)
+    return found
+
+
+def _seen_beside_last(levels: Floats) -> tuple[float, float]:
+    """Logarithms of the least and the most level over the last one; both 0 where that is none."""
+    seen = levels[~np.isnan(levels)]
+    positive = seen[seen > 0]
+    if not len(positive) or seen[-1] <= 0:
+        return 0.0, 0.0
+    return float(np.log(positive.min() / seen[-1])), float(np.log(positive.max() / seen[-1]))
+
+
+def _by_day(path: Floats, horizon: int) -> Floats:
+    """Between the middles of weeks: the last week's is three and a half days before the first day ahead begins."""
     position = (np.arange(horizon) + (WEEK + 1) / 2) / WEEK
     week = position.astype(np.int64)
-    paths: Floats = path[:, week] + (position - week) * (path[:, week + 1] - path[:, week])
-    return paths
+    days: Floats = path[:, week] + (position - week) * (path[:, week + 1] - path[:, week])
+    return days
+
+
+def _most_expected(levels: Floats, growth: float) -> float:
+    """Of a day ahead before the trend: a tenth over the highest mean of four weeks, which a trend has grown from since."""
+    ends = np.arange(1, len(levels) + 1)
+    means = _means_between(levels, np.maximum(ends - TARGET_WEEKS, 0), ends)
+    is_whole = (ends >= min(TARGET_WEEKS, len(levels))) & ~np.isnan(means)
+    if not is_whole.any():
+        return np.inf
+    return MOST_OF_BEST_WEEKS * float(
+        means[is_whole].max() * np.exp(max(growth, 0.0) * TARGET_WEEKS / 2)
+    )
+
+
+def _share_within(expected: Floats, most: Floats) -> Floats:
+    """What is left of each where it is beyond its bound."""
+    is_beyond = (expected > most) & (most > 0)
+    shares: Floats = np.where(is_beyond, most / np.where(is_beyond, expected, 1.0), 1.0)
+    return shares
 
 
 def _ordinary(values: Floats, shape: Floats) -> Floats:

@@ -5,6 +5,7 @@ share of how far the end of the 80 % interval did. It has to be 1 for four days 
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -15,8 +16,8 @@ from apps.economics.forecast.daily import (
     DailyScenarios,
     daily_scenarios,
     held_to_bounds,
+    held_with_means,
 )
-from apps.economics.forecast.day_totals import with_means
 from apps.economics.forecast.intervals import LEVELS
 from apps.economics.forecast.scores import Floats, conformal_rank
 
@@ -97,8 +98,7 @@ def calibrated_scenarios(
     # Where wider scenarios are cut off at 0 their mean would be more: what is uncertain is not more for it.
     is_cut = (bounded != totals).any(axis=0)
     expected = np.where(is_cut, made.totals.mean(axis=0), bounded.mean(axis=0))
-    kept = with_means(bounded, expected, min(0.0, float(np.nanmin(values))))
-    return DailyScenarios(held_to_bounds(values, kept), made.shift)
+    return replace(made, totals=held_with_means(values, bounded, expected))
 
 
 def _further_together(made: Floats, totals: Floats, factors: Floats) -> Floats:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.economics.forecast.candidates import Ints
+from apps.economics.forecast.daily_swings import first_day_of_nothing
 from apps.economics.forecast.day_totals import (
     TSB_CHANCE,
     TSB_SIZE,
@@ -87,6 +88,8 @@ def rare_level(values: Floats) -> float:
     known = counts[ends] - counts[origins]
     came = (reached[ends] - reached[origins]) / np.maximum(known, 1)
     missed = np.where(known > 0, np.abs(tried - came), np.nan)
+    if first_day_of_nothing(values):
+        return float(tried[:, -1].min())
     weights = weights_of_misses(missed[:, -WINDOW_WEEKS - 1 : -1], WEEK)
     return float(weights @ tried[:, -1])
 

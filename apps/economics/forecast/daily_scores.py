@@ -13,6 +13,7 @@ from apps.economics.forecast.backtest import (
 )
 from apps.economics.forecast.daily import LEAST_DAYS, WEEK
 from apps.economics.forecast.daily_calibration import calibrated_scenarios, trial_scores
+from apps.economics.forecast.daily_swings import first_day_of_nothing, without_lone_days
 from apps.economics.forecast.intervals import LEVELS
 from apps.economics.forecast.names import RUNRATE
 from apps.economics.forecast.scores import (
@@ -76,10 +77,14 @@ def judged_daily(
 
 
 def daily_baselines(before: Floats, horizon: int) -> dict[str, Floats]:
-    """The last day, the last week again, and the mean of four weeks, of what is known of them."""
+    """The last day, the last week again, and the mean of four weeks, of what is known of them.
+
+    A credit or an incident of a single day is in none, and once nothing has come for over two weeks nothing from before is.
+    """
+    before = without_lone_days(before)
     last = float(before[~np.isnan(before)][-1])
     week = np.where(np.isnan(before[-WEEK:]), last, before[-WEEK:])
-    recent = before[-4 * WEEK :]
+    recent = before[max(len(before) - 4 * WEEK, first_day_of_nothing(before)) :]
     mean = last if np.isnan(recent).all() else float(np.nanmean(recent))
     return {
         "naive": np.full(horizon, last),

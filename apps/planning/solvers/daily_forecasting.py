@@ -20,7 +20,7 @@ from apps.economics.forecast.candidates import Ints
 from apps.economics.forecast.daily import (
     WEEK,
     DailyScenarios,
-    held_to_bounds,
+    held_with_means,
     quantiles_of,
 )
 from apps.economics.forecast.daily_calibration import calibrated_scenarios
@@ -30,7 +30,6 @@ from apps.economics.forecast.daily_scores import (
     judged_daily,
     scores_until,
 )
-from apps.economics.forecast.day_totals import with_means
 from apps.economics.forecast.hour_paths import BegunDays
 from apps.economics.forecast.names import JUDGED_DAYS_AHEAD
 from apps.economics.forecast.near_days import NearDays, joined, near_days
@@ -41,6 +40,7 @@ from apps.economics.gates import serialize_gates
 from apps.planning.solvers.forecasting import nan_for_none, serialize_scores, serialize_shift
 
 MOST_OF_JOINED = 1.5
+SWING_DAYS = 56
 Judged = dict[int, tuple[ForecastScores, list[float]]]
 """By days ahead the scores, and how far days lay from their points."""
 
@@ -159,6 +159,9 @@ def _answered(known: Floats, made: DailyScenarios, judged: Judged) -> AnsweredFo
     steps_of = zip(judged_steps(judged, horizon), judged.items(), strict=True)
     for steps, (ahead, (scores, _)) in steps_of:
         gate = held_against_baselines(scores, f"{ahead} days", LEAST_ORIGINS)
+        if made.swings:
+            # What comes and goes is no level that stays: for far days a baseline of it is none.
+            steps = slice(steps.start, min(ahead, horizon, SWING_DAYS))
         answer = with_baseline(answer, gate, baselines, steps)
         is_baselines[steps] = gate.is_passed is False
     for scores, reaches in list(judged.values())[:1]:
@@ -168,10 +171,9 @@ def _answered(known: Floats, made: DailyScenarios, judged: Judged) -> AnsweredFo
             answer = replace(answer, gates=(*answer.gates, rare_gate(scores)))
     # Wider intervals are no more demand, and what a baseline answers adds up to its own total.
     expected = np.where(is_baselines, answer.points, made.totals.mean(axis=0))
-    bounded = held_to_bounds(known, answer.quantiles)
-    totals = with_means(bounded, expected, min(0.0, float(np.nanmin(known))))
+    totals = held_with_means(known, answer.quantiles, expected)
     points = np.where(is_baselines, answer.points, np.median(totals, axis=0))
-    return replace(answer, points=points, quantiles=held_to_bounds(known, totals))
+    return replace(answer, points=points, quantiles=totals)
 
 
 def _with_effects(totals: Floats, effects: Sequence[DayEffect]) -> Floats:

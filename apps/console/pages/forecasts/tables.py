@@ -150,7 +150,7 @@ SERIES = Table[ForecastFact](
     noun=("series", "series"),
     about="{said}; errors and coverage as measured 24 hours ahead over the last four weeks; adding up: reconciled, so that "
     "parts come to the organisation’s. "
-    "An error of 1 is as good as saying: as yesterday",
+    "An error of 1 is as good as saying: as yesterday; where too little lay in an interval it is shown wider",
     sort="sort",
 )
 DAILY_SERIES = replace(
@@ -164,7 +164,8 @@ DAILY_SERIES = replace(
         *(replace(column, text="") if column.key == "starts_at" else column for column in _JUDGED),
     ),
     about="{said}; totals of the next whole month, with its 80 % interval, and of the twelfth, of waits their means; errors and coverage as "
-    "measured 28 days ahead, where history is long enough. An error of 1 is as good as saying: as last week. "
+    "measured 28 days ahead, where history is long enough. An error of 1 is as good as saying: as last week; "
+    "where too little lay in an interval it is shown wider. "
     "Each series is forecast by itself: what its parts come to is on the organisation’s page",
 )
 RECONCILED: Column[ForecastHour] = Column(

@@ -79,7 +79,10 @@ def test_what_its_weekday_says_is_not_rare_and_what_was_long_ago_is_over() -> No
     once = np.zeros(DAYS)
     once[40] = 8.0
     assert comes_rarely(once)
-    assert (calibrated_scenarios(once, 28).quantiles[-1] == 0).all(), "one week in eight is too few"
+    made = calibrated_scenarios(once, 28)
+    # One week in eight is too few for a busy day; an interval holds what is expected, which is next to nothing.
+    assert made.quantiles[-1] == pytest.approx(made.totals.mean(axis=0))
+    assert made.totals.mean(axis=0).sum() < 1
 
 
 def test_a_weekday_that_never_has_any_has_none_and_unknown_days_are_not_days_without() -> None:

@@ -12,6 +12,16 @@ import numpy as np
 
 from apps.economics.changes import HoldingChange, changes
 from apps.economics.forecast.candidates import Ints
+from apps.economics.forecast.daily_moves import (
+    MOST_APART,
+    SHRUNK,
+    TARGET_WEEKS,
+    damped_trend,
+    level_moves,
+    means_between,
+    most_expected,
+    share_within,
+)
 from apps.economics.forecast.daily_rare import comes_rarely, rare_days
 from apps.economics.forecast.daily_swings import (
     days_that_come_again,
@@ -37,16 +47,12 @@ LEAST_DAYS = 28
 """With fewer known days a week's growth is one of three or less: no trend, and no interval."""
 MOST_DAYS_AHEAD = 548
 SEED = 1_414
-SHRUNK, DAMPING, BLOCK_WEEKS = 0.5, 0.9, 3
 SHAPE_WEEKS, ERROR_WEEKS = 8, 13
-LEVEL_WEEKS, TARGET_WEEKS, JUDGED_WEEKS, TREND_WEEKS = (1, 2, 4, 8), 4, 13, 9
-CALM_WEEKS, MOST_APART = 8, 2.0
+LEVEL_WEEKS, JUDGED_WEEKS, TREND_WEEKS = (1, 2, 4, 8), 13, 9
+CALM_WEEKS = 8
 SHIFT_DAYS, LEAST_SHIFT_DAYS = 90, 21
 LEAST_DAYS_OF_WEEK = 4
-LEAST_GROWTHS, ORDINARY_GROWTHS = 3, 3.0
-OF_MEDIAN = 1.4826
-"""The standard deviation over the median of absolute deviations, of normal ones."""
-MOST_OF_BEST_WEEKS = 1.1
+LEAST_GROWTHS = 3
 LEAST_SHARE_OF_WEEK = 4.0
 """In ordinary days: with less a level is shrunk to the one before by n ÷ (n + 4)."""
 NEW_DAYS, BELIEVED_HALF_DAYS = 14, 14.0
@@ -127,15 +133,15 @@ def daily_scenarios(values: Floats, horizon: int) -> DailyScenarios:
     if step is not None:
         doubted = np.maximum(1 + draw.permutation(step.offsets)[:, None], 0.0)
         level = level * doubted / doubted.mean()
-    trend = _trend(mean, horizon)
+    trend = damped_trend(mean, horizon)
     lasting = lasting_weeks(levels)
     if lasting is None:
-        level = level * _level_moves(growths, levels, horizon, draw)
+        level = level * level_moves(growths, levels, horizon, draw)
     else:
         level = swinging_levels(level, levels, lasting, draw)
     has_shifted = lasting is None and shift is not None
-    most = np.maximum(_most_expected(levels, mean), ahead if has_shifted else 0.0)
-    level = level * np.exp(trend) * _share_within(level.mean(axis=0), most)
+    most = np.maximum(most_expected(levels, mean), ahead if has_shifted else 0.0)
+    level = level * np.exp(trend) * share_within(level.mean(axis=0), most)
     place = np.arange(horizon) % WEEK
     came = days_that_come_again(values, ordinary_days, ERROR_WEEKS * WEEK)
     errors = _day_errors(_weeks_to_the_end(came), levels, shape, horizon, draw)
@@ -263,7 +269,7 @@ def _beside_last_week(
     growths = np.exp(SHRUNK * np.array(until))
     firsts = np.append(np.zeros(len(judged) - 1, dtype=np.int64), np.clip(begins, 0, judged[-1]))
     tried = _windows_of_weeks(levels, judged, firsts, growths)
-    came = _means_between(levels, judged + 1, np.minimum(judged + 1 + TARGET_WEEKS, len(levels)))
+    came = means_between(levels, judged + 1, np.minimum(judged + 1 + TARGET_WEEKS, len(levels)))
     missed = np.abs(tried * growths ** (TARGET_WEEKS / 2) - came)
     weights = weights_of_misses(missed[:, :-1], WEEK)
     newest = tried[:, -1]
@@ -294,7 +300,7 @@ def _windows_of_weeks(levels: Floats, weeks: Ints, firsts: Ints, growth: Floats)
     # Weeks of the level of now stand out from each other, not from those before it.
     parts = np.split(levels, [int(firsts[-1])])
     calm = np.concatenate([_calm(part) for part in parts if len(part)])
-    means = _means_between(calm, begins, np.broadcast_to(weeks + 1, begins.shape))
+    means = means_between(calm, begins, np.broadcast_to(weeks + 1, begins.shape))
     means = np.where(begins == weeks, levels[weeks], means)
     found: Floats = means * growth ** ((weeks - begins) / 2)
     return found
@@ -308,83 +314,6 @@ def _calm(levels: Floats) -> Floats:
     middle = np.full(len(levels), np.nan)
     middle[known] = np.nanmedian(windows[known], axis=1)
     return np.clip(levels, middle / MOST_APART, MOST_APART * middle)
-
-
-def _means_between(values: Floats, begins: Ints, ends: Ints) -> Floats:
-    """Of what is known from each place up to, not with, another; NaN where nothing is."""
-    reached = np.concatenate([[0.0], np.nancumsum(values)])
-    counts = np.concatenate([[0], np.cumsum(~np.isnan(values))])
-    known = counts[ends] - counts[begins]
-    return np.where(known > 0, (reached[ends] - reached[begins]) / np.maximum(known, 1), np.nan)
-
-
-def _trend(mean: float, horizon: int) -> Floats:
-    """What the damped trend adds to the logarithm of the level, by day ahead."""
-    steps = SHRUNK * mean * DAMPING ** np.arange(1, horizon // WEEK + 3)
-    trend: Floats = _by_day(np.concatenate([[0.0], np.cumsum(steps)])[None], horizon)[0]
-    return trend
-
-
-def _level_moves(
-    growths: Floats, levels: Floats, horizon: int, draw: np.random.Generator
-) -> Floats:
-    """What the level is times what the trend says, by scenario and day ahead: 1 on the mean, and within what levels were.
-
-    Growth that is added up is no growth of what is expected: the mean of e to the power of it grows with its variance alone.
-    """
-    weeks = horizon // WEEK + 2
-    # Circular blocks of nearly all growths come to nothing together.
-    length = min(BLOCK_WEEKS, max(1, len(growths) // BLOCK_WEEKS))
-    # Each as often as the others in every block: so few growths are not some of them more often by chance.
-    evenly = np.tile((np.arange(SCENARIOS) % len(growths))[:, None], -(-weeks // length))
-    starts = draw.permuted(evenly, axis=0)
-    places = (starts[:, :, None] + np.arange(length)) % len(growths)
-    drawn = (growths - growths.mean())[places.reshape(SCENARIOS, -1)[:, :weeks]]
-    low, high = _seen_beside_last(levels)
-    usual = OF_MEDIAN * float(np.median(np.abs(growths - np.median(growths))))
-    moved = np.zeros((SCENARIOS, weeks + 1))
-    for week in range(1, weeks + 1):
-        room = min(ORDINARY_GROWTHS * usual * week**0.5, float(np.log(MOST_APART)))
-        moved[:, week] = np.clip(moved[:, week - 1] + drawn[:, week - 1], low - room, high + room)
-    moves = np.exp(_by_day(moved, horizon))
-    found: Floats = moves / moves.mean(axis=0)
-    return found
-
-
-def _seen_beside_last(levels: Floats) -> tuple[float, float]:
-    """Logarithms of the least and the most level over the last one; both 0 where that is none."""
-    seen = levels[~np.isnan(levels)]
-    positive = seen[seen > 0]
-    if not len(positive) or seen[-1] <= 0:
-        return 0.0, 0.0
-    return float(np.log(positive.min() / seen[-1])), float(np.log(positive.max() / seen[-1]))
-
-
-def _by_day(path: Floats, horizon: int) -> Floats:
-    """Between the middles of weeks: the last week's is three and a half days before the first day ahead begins."""
-    position = (np.arange(horizon) + (WEEK + 1) / 2) / WEEK
-    week = position.astype(np.int64)
-    days: Floats = path[:, week] + (position - week) * (path[:, week + 1] - path[:, week])
-    return days
-
-
-def _most_expected(levels: Floats, growth: float) -> float:
-    """Of a day ahead before the trend: a tenth over the highest mean of four weeks, which a trend has grown from since."""
-    ends = np.arange(1, len(levels) + 1)
-    means = _means_between(levels, np.maximum(ends - TARGET_WEEKS, 0), ends)
-    is_whole = (ends >= min(TARGET_WEEKS, len(levels))) & ~np.isnan(means)
-    if not is_whole.any():
-        return np.inf
-    return MOST_OF_BEST_WEEKS * float(
-        means[is_whole].max() * np.exp(max(growth, 0.0) * TARGET_WEEKS / 2)
-    )
-
-
-def _share_within(expected: Floats, most: Floats) -> Floats:
-    """What is left of each where it is beyond its bound."""
-    is_beyond = (expected > most) & (most > 0)
-    shares: Floats = np.where(is_beyond, most / np.where(is_beyond, expected, 1.0), 1.0)
-    return shares
 
 
 def _ordinary(values: Floats, shape: Floats) -> Floats:

@@ -1,0 +1,89 @@
+"""How a level goes on by day: a damped trend, moves that add nothing to what is expected, and the most that is."""
+
+import numpy as np
+
+from apps.economics.forecast.candidates import Ints
+from apps.economics.forecast.names import SCENARIOS
+from apps.economics.forecast.scores import Floats
+
+WEEK = 7
+SHRUNK, DAMPING, BLOCK_WEEKS, TARGET_WEEKS = 0.5, 0.9, 3, 4
+MOST_APART, ORDINARY_GROWTHS = 2.0, 3.0
+OF_MEDIAN = 1.4826
+"""The standard deviation over the median of absolute deviations, of normal ones."""
+MOST_OF_BEST_WEEKS = 1.1
+
+
+def means_between(values: Floats, begins: Ints, ends: Ints) -> Floats:
+    """Of what is known from each place up to, not with, another; NaN where nothing is."""
+    reached = np.concatenate([[0.0], np.nancumsum(values)])
+    counts = np.concatenate([[0], np.cumsum(~np.isnan(values))])
+    known = counts[ends] - counts[begins]
+    return np.where(known > 0, (reached[ends] - reached[begins]) / np.maximum(known, 1), np.nan)
+
+
+def damped_trend(mean: float, horizon: int) -> Floats:
+    """What the damped trend adds to the logarithm of the level, by day ahead."""
+    steps = SHRUNK * mean * DAMPING ** np.arange(1, horizon // WEEK + 3)
+    trend: Floats = _by_day(np.concatenate([[0.0], np.cumsum(steps)])[None], horizon)[0]
+    return trend
+
+
+def level_moves(growths: Floats, levels: Floats, horizon: int, draw: np.random.Generator) -> Floats:
+    """What the level is times what the trend says, by scenario and day ahead: 1 on the mean, and within what levels were.
+
+    Growth that is added up is no growth of what is expected: the mean of e to the power of it grows with its variance alone.
+    """
+    weeks = horizon // WEEK + 2
+    # Circular blocks of nearly all growths come to nothing together.
+    length = min(BLOCK_WEEKS, max(1, len(growths) // BLOCK_WEEKS))
+    # Each as often as the others in every block: so few growths are not some of them more often by chance.
+    evenly = np.tile((np.arange(SCENARIOS) % len(growths))[:, None], -(-weeks // length))
+    starts = draw.permuted(evenly, axis=0)
+    places = (starts[:, :, None] + np.arange(length)) % len(growths)
+    drawn = (growths - growths.mean())[places.reshape(SCENARIOS, -1)[:, :weeks]]
+    low, high = _seen_beside_last(levels)
+    usual = OF_MEDIAN * float(np.median(np.abs(growths - np.median(growths))))
+    moved = np.zeros((SCENARIOS, weeks + 1))
+    for week in range(1, weeks + 1):
+        room = min(ORDINARY_GROWTHS * usual * week**0.5, float(np.log(MOST_APART)))
+        moved[:, week] = np.clip(moved[:, week - 1] + drawn[:, week - 1], low - room, high + room)
+    moves = np.exp(_by_day(moved, horizon))
+    found: Floats = moves / moves.mean(axis=0)
+    return found
+
+
+def _seen_beside_last(levels: Floats) -> tuple[float, float]:
+    """Logarithms of the least and the most level over the last one; both 0 where that is none."""
+    seen = levels[~np.isnan(levels)]
+    positive = seen[seen > 0]
+    if not len(positive) or seen[-1] <= 0:
+        return 0.0, 0.0
+    return float(np.log(positive.min() / seen[-1])), float(np.log(positive.max() / seen[-1]))
+
+
+def _by_day(path: Floats, horizon: int) -> Floats:
+    """Between the middles of weeks: the last week's is three and a half days before the first day ahead begins."""
+    position = (np.arange(horizon) + (WEEK + 1) / 2) / WEEK
+    week = position.astype(np.int64)
+    days: Floats = path[:, week] + (position - week) * (path[:, week + 1] - path[:, week])
+    return days
+
+
+def most_expected(levels: Floats, growth: float) -> float:
+    """Of a day ahead before the trend: a tenth over the highest mean of four weeks, which a trend has grown from since."""
+    ends = np.arange(1, len(levels) + 1)
+    means = means_between(levels, np.maximum(ends - TARGET_WEEKS, 0), ends)
+    is_whole = (ends >= min(TARGET_WEEKS, len(levels))) & ~np.isnan(means)
+    if not is_whole.any():
+        return np.inf
+    return MOST_OF_BEST_WEEKS * float(
+        means[is_whole].max() * np.exp(max(growth, 0.0) * TARGET_WEEKS / 2)
+    )
+
+
+def share_within(expected: Floats, most: Floats) -> Floats:
+    """What is left of each where it is beyond its bound."""
+    is_beyond = (expected > most) & (most > 0)
+    shares: Floats = np.where(is_beyond, most / np.where(is_beyond, expected, 1.0), 1.0)
+    return shares

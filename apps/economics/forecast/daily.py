@@ -21,6 +21,7 @@ from apps.economics.forecast.daily_moves import (
     means_between,
     most_expected,
     share_within,
+    weeks_to_the_end,
 )
 from apps.economics.forecast.daily_rare import comes_rarely, rare_days
 from apps.economics.forecast.daily_swings import (
@@ -121,7 +122,7 @@ def daily_scenarios(values: Floats, horizon: int) -> DailyScenarios:
     shifts = _shifts(values)
     shift = shifts[-1] if shifts else None
     ordinary_days = without_lone_days(values)
-    weeks = _weeks_to_the_end(ordinary_days)
+    weeks = weeks_to_the_end(ordinary_days)
     shape = _shape_of_week(weeks[-SHAPE_WEEKS:])
     levels = _weekly_levels(weeks, shape)
     draw = np.random.default_rng(SEED)
@@ -144,7 +145,7 @@ def daily_scenarios(values: Floats, horizon: int) -> DailyScenarios:
     level = level * np.exp(trend) * share_within(level.mean(axis=0), most)
     place = np.arange(horizon) % WEEK
     came = days_that_come_again(values, ordinary_days, ERROR_WEEKS * WEEK)
-    errors = _day_errors(_weeks_to_the_end(came), levels, shape, horizon, draw)
+    errors = _day_errors(weeks_to_the_end(came), levels, shape, horizon, draw)
     totals = held_to_bounds(values, level * shape[place] * errors)
     return DailyScenarios(totals, shift, swings=lasting is not None)
 
@@ -188,12 +189,6 @@ def _shifts(values: Floats) -> list[HoldingChange]:
         for each in found
         if abs(each.effect) > 3 * ROUGH
     ]
-
-
-def _weeks_to_the_end(values: Floats) -> Floats:
-    """Whole weeks that end with the history, by week and day."""
-    count = len(values) // WEEK
-    return values[len(values) - count * WEEK :].reshape(count, WEEK)
 
 
 def _shape_of_week(weeks: Floats) -> Floats:

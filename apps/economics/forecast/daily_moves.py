@@ -5,13 +5,18 @@ import numpy as np
 from apps.economics.forecast.candidates import Ints
 from apps.economics.forecast.names import SCENARIOS
 from apps.economics.forecast.scores import Floats
+from apps.economics.step_times import MAD_TO_SIGMA
 
 WEEK = 7
 SHRUNK, DAMPING, BLOCK_WEEKS, TARGET_WEEKS = 0.5, 0.9, 3, 4
 MOST_APART, ORDINARY_GROWTHS = 2.0, 3.0
-OF_MEDIAN = 1.4826
-"""The standard deviation over the median of absolute deviations, of normal ones."""
 MOST_OF_BEST_WEEKS = 1.1
+
+
+def weeks_to_the_end(values: Floats, most: int | None = None) -> Floats:
+    """Whole weeks that end with the history, by week and day; the last `most` of them."""
+    count = len(values) // WEEK if most is None else min(most, len(values) // WEEK)
+    return values[len(values) - count * WEEK :].reshape(count, WEEK)
 
 
 def means_between(values: Floats, begins: Ints, ends: Ints) -> Floats:
@@ -29,6 +34,17 @@ def damped_trend(mean: float, horizon: int) -> Floats:
     return trend
 
 
+def even_blocks(count: int, length: int, weeks: int, draw: np.random.Generator) -> Ints:
+    """By scenario and week the place among `count`, in circular blocks of `length` that begin anywhere.
+
+    Each place is as often as the others in every block: of few none comes more often by chance.
+    """
+    evenly = np.tile((np.arange(SCENARIOS) % count)[:, None], -(-weeks // length))
+    starts = draw.permuted(evenly, axis=0)
+    places: Ints = (starts[:, :, None] + np.arange(length)) % count
+    return places.reshape(SCENARIOS, -1)[:, :weeks]
+
+
 def level_moves(growths: Floats, levels: Floats, horizon: int, draw: np.random.Generator) -> Floats:
     """What the level is times what the trend says, by scenario and day ahead: 1 on the mean, and within what levels were.
 
@@ -37,13 +53,9 @@ def level_moves(growths: Floats, levels: Floats, horizon: int, draw: np.random.G
     weeks = horizon // WEEK + 2
     # Circular blocks of nearly all growths come to nothing together.
     length = min(BLOCK_WEEKS, max(1, len(growths) // BLOCK_WEEKS))
-    # Each as often as the others in every block: so few growths are not some of them more often by chance.
-    evenly = np.tile((np.arange(SCENARIOS) % len(growths))[:, None], -(-weeks // length))
-    starts = draw.permuted(evenly, axis=0)
-    places = (starts[:, :, None] + np.arange(length)) % len(growths)
-    drawn = (growths - growths.mean())[places.reshape(SCENARIOS, -1)[:, :weeks]]
+    drawn = (growths - growths.mean())[even_blocks(len(growths), length, weeks, draw)]
     low, high = _seen_beside_last(levels)
-    usual = OF_MEDIAN * float(np.median(np.abs(growths - np.median(growths))))
+    usual = MAD_TO_SIGMA * float(np.median(np.abs(growths - np.median(growths))))
     moved = np.zeros((SCENARIOS, weeks + 1))
     for week in range(1, weeks + 1):
         room = min(ORDINARY_GROWTHS * usual * week**0.5, float(np.log(MOST_APART)))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.economics.forecast.candidates import Ints
+from apps.economics.forecast.daily_moves import means_between, weeks_to_the_end
 from apps.economics.forecast.daily_swings import first_day_of_nothing
 from apps.economics.forecast.day_totals import (
     TSB_CHANCE,
@@ -48,7 +49,7 @@ class RareDays:
 
 def comes_rarely(values: Floats) -> bool:
     """Whether some of the last thirteen weeks' days have demand, others none, and their weekday does not say which."""
-    shares = _shares_of_weekdays(_whole_weeks(values, WINDOW_WEEKS))
+    shares = _shares_of_weekdays(weeks_to_the_end(values, WINDOW_WEEKS))
     if (values[~np.isnan(values)] < 0).any() or np.isnan(shares).all():
         return False
     surprise = float(np.nanmean(np.minimum(shares, 1 - shares)))
@@ -61,7 +62,7 @@ def rare_days(values: Floats, horizon: int, draw: np.random.Generator) -> RareDa
 
     A scenario's level is as far from the others' as means of as many weeks drawn at random are: few weeks say little.
     """
-    weeks = np.nan_to_num(_whole_weeks(values, WINDOW_WEEKS))
+    weeks = np.nan_to_num(weeks_to_the_end(values, WINDOW_WEEKS))
     drawn = _drawn_blocks(weeks, horizon, draw)
     mean = weeks.mean()
     means = weeks.mean(axis=1)[draw.integers(0, len(weeks), (SCENARIOS, len(weeks)))].mean(axis=1)
@@ -71,7 +72,7 @@ def rare_days(values: Floats, horizon: int, draw: np.random.Generator) -> RareDa
     level = rare_level(values)
     sizes = weeks[weeks > 0]
     totals = _as_often(drawn, level * doubt, sizes, is_on, draw)
-    recent = _whole_weeks(values, RECENT_WEEKS)
+    recent = weeks_to_the_end(values, RECENT_WEEKS)
     had = (np.nan_to_num(recent) > 0).any(axis=1)
     is_seen = had.mean() >= SHARE_OF_WEEKS
     busy = np.where(is_on & is_seen, float(np.median(sizes)), 0.0)
@@ -82,12 +83,8 @@ def rare_level(values: Floats) -> float:
     """What a day is expected to have on average."""
     origins = np.arange(len(values) % WEEK + WEEK, len(values) + 1, WEEK)
     tried = _tried_levels(values, origins)
-    reached = np.concatenate([[0.0], np.nancumsum(values)])
-    counts = np.concatenate([[0], np.cumsum(~np.isnan(values))])
-    ends = np.minimum(origins + TARGET_DAYS, len(values))
-    known = counts[ends] - counts[origins]
-    came = (reached[ends] - reached[origins]) / np.maximum(known, 1)
-    missed = np.where(known > 0, np.abs(tried - came), np.nan)
+    came = means_between(values, origins, np.minimum(origins + TARGET_DAYS, len(values)))
+    missed = np.abs(tried - came)
     if first_day_of_nothing(values):
         return float(tried[:, -1].min())
     weights = weights_of_misses(missed[:, -WINDOW_WEEKS - 1 : -1], WEEK)
@@ -103,20 +100,10 @@ def _tried_levels(values: Floats, origins: Ints) -> Floats:
         tsb_levels(values, start, first, (TSB_SIZE, chance))[origins - 1]
         for chance in (TSB_CHANCE, FAST_CHANCE)
     ]
-    reached = np.concatenate([[0.0], np.nancumsum(values)])
-    counts = np.concatenate([[0], np.cumsum(~np.isnan(values))])
     for days in LEVEL_DAYS:
-        begins = np.maximum(origins - days, 0)
-        known = counts[origins] - counts[begins]
-        mean = (reached[origins] - reached[begins]) / np.maximum(known, 1)
-        rows.append(np.where(known > 0, mean, rows[0]))
+        mean = means_between(values, np.maximum(origins - days, 0), origins)
+        rows.append(np.where(np.isnan(mean), rows[0], mean))
     return np.stack(rows)
-
-
-def _whole_weeks(values: Floats, most: int) -> Floats:
-    """Up to so many whole weeks that end with the history, by week and day."""
-    count = min(most, len(values) // WEEK)
-    return values[len(values) - count * WEEK :].reshape(count, WEEK)
 
 
 def _shares_of_weekdays(weeks: Floats) -> Floats:

@@ -6,12 +6,13 @@ has a mean without a bound. Levels are by week, values by day; NaN where one is 
 
 import numpy as np
 
+from apps.economics.forecast.daily_moves import BLOCK_WEEKS, even_blocks
 from apps.economics.forecast.names import SCENARIOS
 from apps.economics.forecast.scores import Floats
 
 LEAP = float(np.log(3.0))
 """Of the logarithm, within two weeks."""
-SWING_WEEKS, BLOCK_WEEKS, LEAST_WEEKS = 26, 3, 4
+SWING_WEEKS, LEAST_WEEKS = 26, 4
 LONGER, LONGER_WEEKS = 1.5, 1.0
 """A level that has lasted so many times as long as it ever did, and so much more, is one that stays."""
 DOUBT, LEAST_DOUBT = 1.5, 0.2
@@ -104,11 +105,7 @@ def swinging_levels(
     weeks = -(-horizon // 7)
     seen = levels[-SWING_WEEKS:]
     seen = seen[~np.isnan(seen)]
-    # Each week is as often as the others in every block.
-    evenly = np.tile((np.arange(SCENARIOS) % len(seen))[:, None], -(-weeks // BLOCK_WEEKS))
-    starts = draw.permuted(evenly, axis=0)
-    places = (starts[:, :, None] + np.arange(BLOCK_WEEKS)) % len(seen)
-    drawn = seen[places.reshape(SCENARIOS, -1)[:, :weeks]]
+    drawn = seen[even_blocks(len(seen), BLOCK_WEEKS, weeks, draw)]
     # So few weeks may have been more, or fewer, bursts than come.
     means = seen[draw.integers(0, len(seen), (SCENARIOS, len(seen)))].mean(axis=1)
     doubt = np.maximum(1 + DOUBT * (means / means.mean() - 1), LEAST_DOUBT)

@@ -38,15 +38,15 @@ def test_the_same_days_have_the_same_scenarios_and_days_before_a_gap_count() -> 
     assert np.median(once.points[:28]) == pytest.approx(105, rel=0.1)
 
 
-def test_a_trend_goes_on_at_half_and_less_each_week() -> None:
+def test_a_trend_that_never_changed_goes_on_and_less_each_week() -> None:
     growth = 0.03
     values = noisy(91, spread=0.001) * np.exp(growth * np.arange(91) / 7)
     made = daily_scenarios(values, 548)
     level = made.points / WEEK[np.arange(548) % 7] / (100 * exp(growth * 13))
     first_weeks = np.diff(level[3::7])
     assert (first_weeks[:10] > 0).all()
-    assert first_weeks[20] < 0.2 * first_weeks[0]
-    assert level[-1] == pytest.approx(exp(growth / 2 * 9), rel=0.05)
+    assert first_weeks[20] < 0.7 * first_weeks[0]
+    assert level[-1] == pytest.approx(exp(growth * 19), rel=0.05)
 
 
 def test_a_step_is_a_new_level_and_no_trend_but_widens_what_may_come() -> None:

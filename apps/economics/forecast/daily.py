@@ -21,6 +21,7 @@ from apps.economics.forecast.daily_moves import (
     means_between,
     most_expected,
     share_within,
+    steadiness,
     weeks_to_the_end,
 )
 from apps.economics.forecast.daily_rare import comes_rarely, rare_days
@@ -126,7 +127,8 @@ def daily_scenarios(values: Floats, horizon: int) -> DailyScenarios:
     shape = _shape_of_week(weeks[-SHAPE_WEEKS:])
     levels = _weekly_levels(weeks, shape)
     draw = np.random.default_rng(SEED)
-    growths, mean = _growths(levels, values, shift)
+    steady = steadiness(levels)
+    growths, mean = _growths(levels, values, shift, steady)
     begins = max(_first_week(levels, len(values), shifts), first_week_of_nothing(levels))
     ahead = _levels_ahead(ordinary_days, shape, shift, horizon)
     level = ahead * _beside_last_week(levels, mean, begins, draw)
@@ -134,7 +136,7 @@ def daily_scenarios(values: Floats, horizon: int) -> DailyScenarios:
     if step is not None:
         doubted = np.maximum(1 + draw.permutation(step.offsets)[:, None], 0.0)
         level = level * doubted / doubted.mean()
-    trend = damped_trend(mean, horizon)
+    trend = damped_trend(mean, horizon, steady)
     lasting = lasting_weeks(levels)
     if lasting is None:
         level = level * level_moves(growths, levels, horizon, draw)
@@ -211,7 +213,9 @@ def _weekly_levels(weeks: Floats, shape: Floats) -> Floats:
     return np.where(is_usable, np.nansum(weeks, axis=1) / np.where(parts > 0, parts, 1), np.nan)
 
 
-def _growths(levels: Floats, values: Floats, shift: HoldingChange | None) -> tuple[Floats, float]:
+def _growths(
+    levels: Floats, values: Floats, shift: HoldingChange | None, steady: float
+) -> tuple[Floats, float]:
     """Growth of the logarithm from week to week, and the mean to go on with: since the last shift, if that is long enough.
 
     A shift is no trend: the growth over it is in no mean. What it shows is how far a level may move again.
@@ -230,14 +234,17 @@ def _growths(levels: Floats, values: Floats, shift: HoldingChange | None) -> tup
         since = is_known & (begins >= shift.day)
         across = (begins < shift.day) & (shift.day < begins + 2 * WEEK)
         trending = since if since.sum() >= LEAST_GROWTHS else is_known & ~across
-    return growth[is_known], _clear_mean(growth[trending], growth[is_known])
+    return growth[is_known], _clear_mean(growth[trending], growth[is_known], 1 - steady)
 
 
-def _clear_mean(growths: Floats, among: Floats) -> float:
-    """Their mean, less the more of it may be chance, as all of those `among` which they are scatter."""
+def _clear_mean(growths: Floats, among: Floats, doubted: float = 1.0) -> float:
+    """Their mean, less the more of it may be chance, as all of those `among` which they are scatter.
+
+    Of growth that goes on as it was as little is `doubted`: weeks that scatter about a line scatter in their growth more.
+    """
     if len(growths) < LEAST_GROWTHS:
         return 0.0
-    mean, chance = float(growths.mean()), float(among.var(ddof=1)) / len(growths)
+    mean, chance = float(growths.mean()), doubted * float(among.var(ddof=1)) / len(growths)
     return mean * max(0.0, 1 - chance / mean**2) if mean else 0.0
 
 

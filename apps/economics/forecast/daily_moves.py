@@ -9,6 +9,7 @@ from apps.economics.step_times import MAD_TO_SIGMA
 
 WEEK = 7
 SHRUNK, DAMPING, BLOCK_WEEKS, TARGET_WEEKS = 0.5, 0.9, 3, 4
+STEADY_DAMPING, STEADY_TRIALS = 0.95, 4
 MOST_APART, ORDINARY_GROWTHS = 2.0, 3.0
 MOST_OF_BEST_WEEKS = 1.1
 
@@ -27,11 +28,38 @@ def means_between(values: Floats, begins: Ints, ends: Ints) -> Floats:
     return np.where(known > 0, (reached[ends] - reached[begins]) / np.maximum(known, 1), np.nan)
 
 
-def damped_trend(mean: float, horizon: int) -> Floats:
-    """What the damped trend adds to the logarithm of the level, by day ahead."""
-    steps = SHRUNK * mean * DAMPING ** np.arange(1, horizon // WEEK + 3)
+def damped_trend(mean: float, horizon: int, steady: float = 0.0) -> Floats:
+    """What the damped trend adds to the logarithm of the level, by day ahead; of growth that is `steady` (0 to 1) more."""
+    damping = DAMPING + steady * (STEADY_DAMPING - DAMPING)
+    believed = SHRUNK + steady * (1 - SHRUNK)
+    steps = believed * mean * damping ** np.arange(1, horizon // WEEK + 3)
     trend: Floats = _by_day(np.concatenate([[0.0], np.cumsum(steps)])[None], horizon)[0]
     return trend
+
+
+def steadiness(levels: Floats) -> float:
+    """How far growth of four weeks went on over the next four as it was, 0 to 1; `levels` are by week, NaN where not known.
+
+    1 less the squares of what it missed by as a share of those of what came, the less of the earlier and the later half
+    of the weeks: a ramp that is over, or one step, is steady in one of them alone.
+    """
+    logs = np.log(np.where(levels > 0, levels, np.nan))
+    has_trials = len(logs) >= STEADY_TRIALS + 3 * TARGET_WEEKS - 1
+    length = TARGET_WEEKS if has_trials else TARGET_WEEKS // 2
+    begins = np.arange(max(0, len(logs) - length + 1))
+    means = means_between(logs, begins, begins + length)
+    growth = means[length:] - means[:-length]
+    before, after = growth[:-length], growth[length:]
+    known = np.flatnonzero(~np.isnan(before + after))
+    if len(known) < STEADY_TRIALS:
+        return 0.0
+    return min(_share_foreseen(before[half], after[half]) for half in np.array_split(known, 2))
+
+
+def _share_foreseen(growth: Floats, after: Floats) -> float:
+    """Of squares of what came after, 0 to 1, if it is taken to be as the growth before."""
+    came = float((after**2).sum())
+    return max(0.0, 1 - float(((after - growth) ** 2).sum()) / came) if came > 0 else 0.0
 
 
 def even_blocks(count: int, length: int, weeks: int, draw: np.random.Generator) -> Ints:

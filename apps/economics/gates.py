@@ -1,7 +1,7 @@
 """Sanity gates: what an answer is held against before anybody acts on it, and what stands in its place where it fails."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -62,6 +62,16 @@ def joint_gates(of: Sequence[tuple[str, Sequence[Gate]]]) -> tuple[Gate, ...]:
         _joint_gate([(label, gate) for label, gates in of for gate in gates if gate.name == name])
         for name in names
     )
+
+
+def worst_gate(gates: Sequence[Gate]) -> Gate:
+    """Of several of one name the first that failed, else the first of which nobody can tell, else the first."""
+    return min(gates, key=lambda gate: _RANKS[gate.is_passed])
+
+
+def labelled_gates(label: str, gates: Iterable[Gate]) -> tuple[Gate, ...]:
+    """The same gates with whose they are before what each says."""
+    return tuple(replace(gate, says=f"{label}: {gate.says}") for gate in gates)
 
 
 def _joint_gate(of: Sequence[tuple[str, Gate]]) -> Gate:

@@ -5,11 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from apps.economics.gates import Gate, GateName, capacity_gate, history_gate, parts_gate
+from apps.economics.demand_gates import UNPRICED, own_gates, term_gate
+from apps.economics.gates import Gate, GateName, capacity_gate, parts_gate
 from apps.economics.planned_work import Floats
-
-OF_FORECAST = (GateName.BASELINE, GateName.COVERAGE)
-NO_FORECAST = "there is no forecast of its place, which would be tried on what came"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +31,8 @@ class PlanGrounds:
 
 def plan_gates(grounds: PlanGrounds) -> tuple[Gate, ...]:
     """Its forecast's baseline and intervals, what is there, its history for so many days, and its weeks beside the whole."""
-    by_name = {gate.name: gate for gate in grounds.forecast or ()}
-    why = NO_FORECAST if grounds.forecast is None else "its forecast was not tried on what came"
-    own = tuple(by_name.get(name, Gate(name, None, why)) for name in OF_FORECAST)
-    return (*own, _room_gate(grounds), _history_gate(grounds), _parts_gate(grounds))
+    history = term_gate(grounds.history_days, float(grounds.hours.sum()) / 24)
+    return (*own_gates(grounds.forecast), _room_gate(grounds), history, _parts_gate(grounds))
 
 
 def _room_gate(grounds: PlanGrounds) -> Gate:
@@ -50,21 +46,10 @@ def _room_gate(grounds: PlanGrounds) -> Gate:
     day = int(np.argmax(wanted - there))
     gpu_hours = float(beyond.sum())
     price = grounds.waiting_price
-    priced = (
-        "nobody said what waiting costs" if price is None else f"priced at {gpu_hours * price:,.0f}"
-    )
+    priced = UNPRICED if price is None else f"priced at {gpu_hours * price:,.0f}"
     fallback = f"what is there; {gpu_hours:,.0f} GPU-hours beyond it wait, {priced}"
     most, ceiling = (float(each[day] / grounds.hours[day]) for each in (wanted, there))
     return capacity_gate(most, ceiling, "GPUs in the mean of a day", fallback)
-
-
-def _history_gate(grounds: PlanGrounds) -> Gate:
-    if grounds.history_days is None:
-        return Gate(GateName.HISTORY, None, NO_FORECAST)
-    gate = history_gate(grounds.history_days, float(grounds.hours.sum()) / 24)
-    if gate.is_passed:
-        return gate
-    return replace(gate, fallback="its first weeks alone are borne by it")
 
 
 def _parts_gate(grounds: PlanGrounds) -> Gate:

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from apps.economics.demand_gates import NO_FORECAST
 from apps.economics.gates import Gate, GateName
-from apps.economics.plan_gates import NO_FORECAST, PlanGrounds, plan_gates
+from apps.economics.plan_gates import PlanGrounds, plan_gates
 
 BASELINE = Gate(GateName.BASELINE, True, "its error before was .8 beside .9 of last_week")
 GROUNDS = PlanGrounds(

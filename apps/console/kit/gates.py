@@ -19,10 +19,11 @@ NAMES = {
 STATES = {True: "Passed", False: "Failed", None: "Not known"}
 
 
-def gate_list(gates: Sequence[Gate]) -> FactList | None:
-    """Every gate with what was found; None where an answer has none."""
+def gate_list(gates: Sequence[Gate], of: str = "", name: str = "gates") -> FactList | None:
+    """Every gate with what was found; None where an answer has none. On a page of several answers `of` says of which, at `name`."""
     facts = tuple((NAMES[gate.name], _gate_words(gate)) for gate in gates)
-    return FactList(facts, TITLE, "gates") if facts else None
+    title = f"{of}: {TITLE[0].lower()}{TITLE[1:]}" if of else TITLE
+    return FactList(facts, title, name) if facts else None
 
 
 def gate_notes(gates: Sequence[Gate]) -> tuple[str, ...]:

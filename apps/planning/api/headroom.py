@@ -10,11 +10,13 @@ from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries.reading import reading_once
+from apps.economics.gates import serialize_gates
 from apps.economics.money import Money
 from apps.planning.api.ahead_spans import AheadSpanOut, spans_told
 from apps.planning.queries.headroom import HeadroomFigures, headroom_of, headroom_policies
 from apps.planning.queries.targets import TargetFigures, activity_targets, target_figures
 from apps.web.rest.examples import listed
+from apps.web.rest.gates import GateOut
 from apps.web.rest.money import HoursOut, MoneyOut, RatioOut
 from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
@@ -44,6 +46,7 @@ class HeadroomPolicyOut(serializers.Serializer[Any]):
     demand_spans = AheadSpanOut(
         many=True, help_text="which hours are from what; none without a forecast"
     )
+    gates = GateOut(many=True, help_text="what it was held against")
     note = serializers.CharField()
 
 
@@ -86,6 +89,20 @@ POLICY: dict[str, Any] = {
             "starts_at": "2026-03-10T10:00:00Z",
             "ends_at": "2026-03-24T10:00:00Z",
         }
+    ],
+    "gates": [
+        {
+            "name": "capacity",
+            "is_passed": False,
+            "says": "at most 52 GPUs at once, and 48 are there",
+            "fallback": "what is there; what is beyond it waits, up to 4 GPUs, at 6 an hour each",
+        },
+        {
+            "name": "history",
+            "is_passed": True,
+            "says": "90 days of history for a term of 14 days",
+            "fallback": "",
+        },
     ],
     "note": "",
 }
@@ -161,6 +178,7 @@ def _serialize_policy(found: HeadroomFigures) -> dict[str, Any]:
             "shortfall_gpus": found.shortfall,
             "waiting_ratio": found.waiting,
             "demand_spans": spans_told(found.spans),
+            "gates": serialize_gates(found.gates),
         },
         currency,
     )

@@ -6,13 +6,20 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.accounts.queries import Viewer, organisation
+from apps.economics.gates import serialize_gates
 from apps.economics.hours import HOUR_MS
 from apps.planning.queries.budgets import in_whole_units, is_budget_seen
 from apps.planning.queries.request_profile import UseFact
-from apps.planning.queries.request_words import profile_sentences, request_cost, returned_gpus
+from apps.planning.queries.request_words import (
+    demands_seen,
+    profile_sentences,
+    request_cost,
+    request_gates,
+    returned_gpus,
+)
 from apps.planning.queries.requests import STATES, STEPS, CapacityRequestFact
-from apps.planning.queries.series import TEAM
 from apps.web.rest.examples import dollars
+from apps.web.rest.gates import GateOut
 from apps.web.rest.money import ExactOut, HoursOut, MoneyOut, NamedOut, RatioOut
 from apps.web.rest.pages import fields_of, told_as
 
@@ -145,6 +152,7 @@ class CapacityRequestOneOut(CapacityRequestOut):
 
     profile = RequestProfileOut()
     forecasts = DemandForecastOut(many=True)
+    gates = GateOut(many=True, help_text="what its forecast was held against as it was raised")
     budgets = BudgetRoomOut(many=True)
     steps = RequestStepOut(many=True)
 
@@ -166,11 +174,8 @@ def serialize_one_request(fact: CapacityRequestFact, viewer: Viewer) -> dict[str
             "everywhere": _use_fields(profile.everywhere, profile.span_ms),
             "says": profile_sentences(profile),
         },
-        "forecasts": [
-            demand
-            for demand in profile.forecasts
-            if viewer.sees_everything or demand.dimension == TEAM
-        ],
+        "forecasts": demands_seen(fact, sees_all=viewer.sees_everything),
+        "gates": serialize_gates(request_gates(fact, sees_all=viewer.sees_everything)),
         "budgets": [
             {
                 **fields_of(held),
@@ -301,6 +306,20 @@ ONE_EXAMPLE: dict[str, Any] = EXAMPLE | {
             "most_gpus": 66.0,
             "there": 64,
         }
+    ],
+    "gates": [
+        {
+            "name": "baseline",
+            "is_passed": False,
+            "says": "pool h100: 168 hours ahead: its error before was 1.2 beside 1.1 of last_week",
+            "fallback": "last_week",
+        },
+        {
+            "name": "history",
+            "is_passed": True,
+            "says": "pool h100: 90 days of history for a term of 92 days",
+            "fallback": "",
+        },
     ],
     "budgets": [
         {

@@ -1,10 +1,11 @@
 """The hours ahead of series: of the newest forecasts by the hour, and beyond their end of those by the day."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import accumulate
 from math import inf
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from apps.accounts.queries import organisation
@@ -23,13 +24,18 @@ LAST_WEEK = "last_week"
 MOST_OF_SEEN = 3.0
 ORIGINS = (BY_HOUR, BY_DAY, LAST_WEEK)
 """What hours ahead are from: a forecast by the hour, one by the day, or the last week before, again and again."""
+ORIGIN_WORDS = {
+    BY_HOUR: "by the hour",
+    BY_DAY: "by the day",
+    LAST_WEEK: "by its last week again",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class AheadSpan:
     """The hours `[starts_at, ends_at)` of a series are from this one of ORIGINS, of LAST_WEEK of this forecast's.
 
-    `gates` are what that forecast was held against.
+    `kept_gates` are what that forecast was held against, as it was kept: read only where somebody asks.
     """
 
     series: SeriesKey
@@ -37,7 +43,12 @@ class AheadSpan:
     forecast_id: int
     starts_at: datetime
     ends_at: datetime
-    gates: tuple[Gate, ...] = ()
+    kept_gates: Sequence[Mapping[str, Any]] = field(default=(), repr=False, compare=False)
+
+    @property
+    def gates(self) -> tuple[Gate, ...]:
+        """What that forecast was held against."""
+        return read_gates(self.kept_gates)
 
     @property
     def name(self) -> str:
@@ -46,9 +57,16 @@ class AheadSpan:
 
 
 def gates_of_spans(spans: Sequence[AheadSpan]) -> tuple[Gate, ...]:
-    """What the forecasts of these hours were held against, one gate of each name."""
+    """What the forecasts of these hours were held against, one gate of each name.
+
+    Of each forecast once: where its last week comes again it is no other one.
+    """
+    first = {span.forecast_id: span for span in reversed(spans) if span.kept_gates}
     return joint_gates(
-        [(f"{span.name} by the {span.origin}", span.gates) for span in spans if span.gates]
+        [
+            (f"{span.name} {ORIGIN_WORDS[span.origin]}", span.gates)
+            for span in reversed(first.values())
+        ]
     )
 
 
@@ -126,7 +144,7 @@ def _newest(
 
 def _by_hour(series: SeriesKey, row: Forecast) -> SeriesAhead:
     ends_at = row.starts_at + row.horizon * HOUR
-    span = AheadSpan(series, BY_HOUR, row.pk, row.starts_at, ends_at, read_gates(row.gates))
+    span = AheadSpan(series, BY_HOUR, row.pk, row.starts_at, ends_at, row.gates)
     return SeriesAhead(series, row.starts_at, hours_of(row), (span,), row.history_from)
 
 
@@ -194,8 +212,7 @@ def _with_days(ahead: SeriesAhead, row: Forecast, until_moment: datetime) -> Ser
         for level, values in spreads.items():
             values.append(max((until[level][place], *values[-1:]), key=abs))
     ends_at = ahead.starts_at + len(points) * HOUR
-    gates = read_gates(row.gates)
-    span = AheadSpan(ahead.series, BY_DAY, row.pk, ahead.ends_at, ends_at, gates)
+    span = AheadSpan(ahead.series, BY_DAY, row.pk, ahead.ends_at, ends_at, row.gates)
     added = (span,) if span.starts_at < ends_at else ()
     hours = replace(
         ahead.hours,

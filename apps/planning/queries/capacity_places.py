@@ -88,6 +88,16 @@ def place_series(pool_id: int | None, gpu_model: str) -> SeriesKey:
     return SeriesKey(GPU_HOURS, GPU_MODEL, gpu_model)
 
 
+def pool_series(series: SeriesKey) -> list[SeriesKey]:
+    """Of GPU-hours of a model the series of its pools, where there are several; of anything else none."""
+    if (series.measure, series.dimension) != (GPU_HOURS, GPU_MODEL):
+        return []
+    gpus = [
+        pool for pool in sorted(pools_of(None, series.key)) if not fleet.pools()[pool].counts_cores
+    ]
+    return [place_series(pool, "") for pool in gpus] if len(gpus) > 1 else []
+
+
 def newest_forecast(
     series: SeriesKey, at: datetime, granularity: Granularity = Granularity.HOUR
 ) -> Forecast | None:

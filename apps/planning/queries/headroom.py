@@ -1,19 +1,28 @@
 """Headroom policies, and the stored forecasts held against them: GPUs needed, GPUs there."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from math import ceil
 
+from apps.economics.budgets import sum_ahead
+from apps.economics.demand_gates import DemandGrounds, demand_gates, term_gate
+from apps.economics.gates import Gate
 from apps.economics.headroom import critical_level, demand_quantile, erlang_c, least_servers
 from apps.economics.hours import HOUR, hour_from
 from apps.economics.hours_ahead import place_counts
 from apps.fleet import queries as fleet
 from apps.ledger.queries.windows import DAY
 from apps.planning.models import HeadroomPolicy
-from apps.planning.queries.ahead import AheadSpan, SeriesAhead, series_ahead
-from apps.planning.queries.capacity_places import gpus_by_pool
+from apps.planning.queries.ahead import (
+    AheadSpan,
+    SeriesAhead,
+    gates_of_spans,
+    series_ahead,
+)
+from apps.planning.queries.capacity_places import gpus_by_pool, pool_series
+from apps.planning.queries.room import RoomAhead
 from apps.planning.queries.series import GPU_HOURS, GPU_MODEL, POOL, SeriesKey, name_of_key
 
 ROUNDING = 1e-6
@@ -69,7 +78,7 @@ class HeadroomFigures:
 
     `for_cost` is the quantile of demand that costs least, `for_waiting` what keeps the promise on
     waiting in the busiest hour expected, `waiting` the share that would wait then with the GPUs there; both None
-    where nothing is promised. `spans` say from which forecast which hours are.
+    where nothing is promised. `spans` say from which forecast which hours are, `gates` what it was held against.
     """
 
     policy: HeadroomPolicyFact
@@ -79,6 +88,7 @@ class HeadroomFigures:
     waiting: float | None = None
     busiest: float | None = None
     spans: tuple[AheadSpan, ...] = ()
+    gates: tuple[Gate, ...] = ()
 
     @property
     def needed(self) -> int | None:
@@ -111,15 +121,55 @@ def headroom_of(policies: Sequence[HeadroomPolicyFact], at: datetime) -> list[He
     wanted: dict[SeriesKey, datetime] = {}
     for policy in policies:
         ends_at = begins + policy.lead_days * DAY
-        wanted[policy.series] = max(ends_at, wanted.get(policy.series, ends_at))
-    ahead = series_ahead(wanted, at)
+        for series in (policy.series, *pool_series(policy.series)):
+            wanted[series] = max(ends_at, wanted.get(series, ends_at))
+    ahead, rooms = series_ahead(wanted, at), RoomAhead(at)
     there = gpus_by_pool(at)
     return [
-        _held_against(
-            policy, ahead.get(policy.series), sum(there[pool] for pool in policy.its_pools), begins
+        _with_gates(
+            _held_against(
+                policy,
+                ahead.get(policy.series),
+                sum(there[pool] for pool in policy.its_pools),
+                begins,
+            ),
+            ahead,
+            rooms,
+            begins,
         )
         for policy in policies
     ]
+
+
+def _with_gates(
+    found: HeadroomFigures,
+    ahead: Mapping[SeriesKey, SeriesAhead],
+    rooms: RoomAhead,
+    begins: datetime,
+) -> HeadroomFigures:
+    """What it is held against: its forecasts' own gates, what can be there all of its lead time, and its pools together."""
+    policy = found.policy
+    hours = policy.lead_days * DAY // HOUR
+
+    def expected(series: SeriesKey) -> float | None:
+        its = ahead.get(series)
+        if its is None:
+            return None
+        return sum_ahead([(its.hours, (begins - its.starts_at) // HOUR)], hours).expected
+
+    own = ahead.get(policy.series)
+    since = None if own is None else own.known_since
+    grounds = DemandGrounds(
+        forecast=None if own is None else gates_of_spans(found.spans),
+        wanted=found.needed,
+        there=min(rooms.of_pools(policy.its_pools, begins, hours), default=None),
+        waiting_price=float(policy.short_cost),
+        whole=expected(policy.series) or 0.0,
+        parts=[] if own is None else [expected(each) for each in pool_series(policy.series)],
+    )
+    history_days = None if since is None else (begins - since) / DAY
+    gates = (*demand_gates(grounds), term_gate(history_days, policy.lead_days))
+    return replace(found, gates=gates)
 
 
 def _held_against(

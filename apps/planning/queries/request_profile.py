@@ -7,9 +7,11 @@ from typing import Any
 
 from apps.accounts.queries import organisation, teams_below
 from apps.economics.capacity import GpuReturn, MeasuredUse
+from apps.economics.demand_gates import DemandGrounds, demand_gates
+from apps.economics.gates import Gate, read_gates, serialize_gates
 from apps.economics.gpu_meters import GpuMeters
 from apps.economics.hours import HOUR, MILLISECOND
-from apps.economics.money import sum_of_known
+from apps.economics.money import MICROS, sum_of_known
 from apps.economics.run_time import Bucket
 from apps.economics.states import State
 from apps.fleet import queries as fleet
@@ -17,7 +19,7 @@ from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.cube.states import States, state_sums
 from apps.ledger.queries.gpu_meters import meters_by
-from apps.ledger.queries.windows import Window
+from apps.ledger.queries.windows import DAY, Window
 from apps.planning.models import Forecast
 from apps.planning.queries.budget_figures import figures_of
 from apps.planning.queries.budgets import RUNNING, SERVICE, WORKLOAD, budgets
@@ -26,10 +28,12 @@ from apps.planning.queries.capacity_places import (
     gpus_there,
     newest_forecast,
     place_series,
+    pool_series,
     pools_of,
     price_of_pools,
 )
-from apps.planning.queries.series import GPU_HOURS, TEAM, SeriesKey, name_of_key
+from apps.planning.queries.job_waits import waiting_price
+from apps.planning.queries.series import GPU_HOURS, POOL, TEAM, SeriesKey, name_of_key
 from apps.unit_economics.queries.runs.bucket_time import BucketTime, bucket_times
 from apps.unit_economics.queries.time_to_work import first_work, quantiles_of
 from apps.unit_economics.queries.waste import WastePart, waste_by, waste_time_by
@@ -115,7 +119,8 @@ class WaitFact:
 class DemandForecast:
     """GPUs that a kept forecast expects: the mean, and the most of its upper end where it has one.
 
-    `dimension` is pool, gpu_model or team; `there` are the GPUs that are there, None of a team.
+    `dimension` is pool, gpu_model or team; `there` are the GPUs that are there, None of a team. `gates` are what it was held
+    against then, and `history_days` what it was made from; none and None of a request that an earlier release kept.
     """
 
     forecast_id: int
@@ -126,6 +131,8 @@ class DemandForecast:
     mean_gpus: float
     most_gpus: float
     there: int | None
+    gates: tuple[Gate, ...] = ()
+    history_days: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +176,10 @@ class RequestProfile:
 
     def as_json(self) -> dict[str, Any]:
         """What is kept."""
-        return asdict(self)
+        forecasts = [
+            asdict(each) | {"gates": serialize_gates(each.gates)} for each in self.forecasts
+        ]
+        return asdict(self) | {"forecasts": forecasts}
 
 
 def profile_from_json(kept: Mapping[str, Any]) -> RequestProfile:
@@ -179,7 +189,10 @@ def profile_from_json(kept: Mapping[str, Any]) -> RequestProfile:
         "everywhere": UseFact(**kept["everywhere"]),
         "waits": kept["waits"] and WaitFact(**kept["waits"]),
         "price": kept["price"] and GpuHourPrice(**kept["price"]),
-        "forecasts": tuple(DemandForecast(**each) for each in kept["forecasts"]),
+        "forecasts": tuple(
+            DemandForecast(**each | {"gates": read_gates(each.get("gates", ()))})
+            for each in kept["forecasts"]
+        ),
         "budgets": tuple(BudgetRoom(**each) for each in kept["budgets"]),
     }
     return RequestProfile(**{**kept, **made})
@@ -294,11 +307,11 @@ def _forecasts_of(asked: AskedCapacity, at: datetime) -> tuple[DemandForecast, .
     ):
         row = newest_forecast(series, at)
         if row is not None:
-            found.append(_demand_of(row, series, there))
+            found.append(_demand_of(row, series, there, at))
     return tuple(found)
 
 
-def _demand_of(row: Forecast, series: SeriesKey, there: int | None) -> DemandForecast:
+def _demand_of(row: Forecast, series: SeriesKey, there: int | None, at: datetime) -> DemandForecast:
     upper = [value for value in (row.quantiles[-1] if row.quantiles else []) if value is not None]
     return DemandForecast(
         forecast_id=row.id,
@@ -306,7 +319,38 @@ def _demand_of(row: Forecast, series: SeriesKey, there: int | None) -> DemandFor
         of=name_of_key(series),
         starts_at=row.starts_at.astimezone(UTC).isoformat(),
         hours=len(row.points),
-        mean_gpus=sum(row.expected or row.points) / len(row.points),
+        mean_gpus=_mean_of(row),
         most_gpus=max([*row.points, *upper]),
         there=there,
+        gates=_gates_of(row, series, at),
+        history_days=(row.starts_at - row.history_from) / DAY,
     )
+
+
+def _mean_of(row: Forecast) -> float:
+    return sum(row.expected or row.points) / len(row.points)
+
+
+def _gates_of(row: Forecast, series: SeriesKey, at: datetime) -> tuple[Gate, ...]:
+    """What it was held against, in the hour in which most of it is beyond what is there, and its pools beside it."""
+    hours, room = row.expected or row.points, row.capacity
+    place = max(range(len(hours)), key=lambda each: hours[each] - (room[each] if room else 0.0))
+    pools = pool_series(series)
+    parts = [newest_forecast(each, at) for each in pools]
+    price = None if series.dimension == TEAM else waiting_price(_pools_of_series(series))
+    return demand_gates(
+        DemandGrounds(
+            forecast=read_gates(row.gates),
+            wanted=hours[place],
+            there=room[place] if room else None,
+            waiting_price=None if price is None else price / MICROS,
+            whole=_mean_of(row),
+            parts=[None if each is None else _mean_of(each) for each in parts],
+        )
+    )
+
+
+def _pools_of_series(series: SeriesKey) -> frozenset[int]:
+    if series.dimension == POOL:
+        return pools_of(int(series.key), "")
+    return pools_of(None, series.key)

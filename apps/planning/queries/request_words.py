@@ -11,7 +11,9 @@ from apps.economics.capacity import (
     gpu_returns,
     returned_together,
 )
-from apps.economics.hours import HOUR_MS
+from apps.economics.demand_gates import DemandGrounds, demand_gates, term_gate
+from apps.economics.gates import Gate, joint_gates
+from apps.economics.hours import DAY_HOURS, HOUR_MS
 from apps.planning.queries.budgets import MONEY
 from apps.planning.queries.capacity_places import CONTRACTED, EFFECTIVE, LIST
 from apps.planning.queries.request_profile import (
@@ -21,10 +23,12 @@ from apps.planning.queries.request_profile import (
     UseFact,
 )
 from apps.planning.queries.requests import CapacityRequestFact
+from apps.planning.queries.series import TEAM
 from apps.show.amounts import gpu_hours, per_cent
 from apps.show.money import whole_amount
 
-MONTH_MS = 30 * 24 * HOUR_MS
+DAY_MS = DAY_HOURS * HOUR_MS
+MONTH_MS = 30 * DAY_MS
 """What an open request is priced by: 30 days."""
 FIXES: Mapping[GpuReturn, str] = {
     GpuReturn.DATA_WAIT: "A data-loader fix",
@@ -100,11 +104,34 @@ def request_cost(fact: CapacityRequestFact) -> int | None:
     return capacity_cost(fact.gpus, fact.milliseconds or MONTH_MS, price.micros)
 
 
+def demands_seen(fact: CapacityRequestFact, *, sees_all: bool) -> list[DemandForecast]:
+    """The forecasts that it was raised with: what all of a pool's teams ask for is for who sees everything."""
+    return [demand for demand in fact.profile.forecasts if sees_all or demand.dimension == TEAM]
+
+
+def request_gates(fact: CapacityRequestFact, *, sees_all: bool) -> tuple[Gate, ...]:
+    """What the forecast that it is answered from was held against as it was raised, and its history beside the term.
+
+    That of the place, for who sees it; else those of the teams. An open request counts for the 30 days that it is priced by.
+    """
+    demands = demands_seen(fact, sees_all=sees_all)
+    of_place = [demand for demand in demands if demand.dimension != TEAM]
+    term_days = (fact.milliseconds or MONTH_MS) / DAY_MS
+    if not demands:
+        nothing = DemandGrounds(None, wanted=None, there=None, waiting_price=None)
+        return (*demand_gates(nothing), term_gate(None, term_days))
+    return joint_gates(
+        [
+            (_name_of(demand), (*demand.gates, term_gate(demand.history_days, term_days)))
+            for demand in of_place or demands
+        ]
+    )
+
+
 def forecast_words(demand: DemandForecast, gpus: int) -> str:
     """What is expected against what is there, with what is asked for on top."""
-    of = {"pool": "pool ", "gpu_model": "", "team": "team "}[demand.dimension] + demand.of
     said = (
-        f"GPU-hours forecast of {of}: {gpus_text(demand.mean_gpus)} GPUs on average over "
+        f"GPU-hours forecast of {_name_of(demand)}: {gpus_text(demand.mean_gpus)} GPUs on average over "
         f"{demand.hours / 24:.0f} days, up to {gpus_text(demand.most_gpus)}"
     )
     if demand.there is None:
@@ -143,6 +170,10 @@ def span_words(milliseconds: int) -> str:
     """A span in days where it is whole ones, else in hours."""
     days = timedelta(milliseconds=milliseconds) / timedelta(days=1)
     return f"{days:.0f} days" if days == int(days) else f"{days * 24:,.0f} hours"
+
+
+def _name_of(demand: DemandForecast) -> str:
+    return {"pool": "pool ", "gpu_model": "", "team": "team "}[demand.dimension] + demand.of
 
 
 def _sentence_of(returned: ReturnedGpus, use: UseFact, span_ms: int) -> ProfileSentence:

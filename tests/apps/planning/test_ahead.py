@@ -132,6 +132,14 @@ def test_a_budget_says_what_its_rest_was_held_against(teams) -> None:
         ("coverage", True),
         ("baseline", False),
     ]
+    # Of a forecast whose last week comes again nothing is counted twice.
+    Forecast.objects.filter(granularity=BY_DAY).delete()
+    again = figures_of([budget(found.budget.id, None)], AT)[0].rest
+    assert [span.origin for span in again.spans] == [BY_HOUR, LAST_WEEK]
+    assert [gate.says for gate in again.gates] == [
+        "spend:team=Grey by the hour: 76 % of what came",
+        "spend:team=Grey by the hour: it lost",
+    ]
     # Without a forecast it is a run rate, or nothing: neither was tried on what came.
     bare = project(key=str(make.make_team("Bare")), name="Another")
     assert [gate.is_passed for gate in bare.rest.gates] == [None]

@@ -2,15 +2,19 @@
 
 import csv
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
+from apps.economics.gates import Gate, GateName, serialize_gates
+from apps.planning.models import CapacityRequest, Forecast, ForecastMethod, ForecastSeries
+from apps.planning.queries.series import SeriesKey
 from tests import make
-from tests.apps.console.people import signed_in
-from tests.apps.planning.capacity_scene import raised, starved_team
+from tests.apps.console.people import signed_in, text_of
+from tests.apps.planning.capacity_scene import ASKED_AT, NEXT_DAY, raised, starved_team
 
 pytestmark = pytest.mark.django_db
 PATH = "/api/v1/capacity-requests"
@@ -111,3 +115,65 @@ def test_what_is_wrong_is_refused_by_its_field(starved, given, field) -> None:
     answer = with_token("manage", name="planner").post(PATH, body(**given), format="json")
     assert answer.status_code == 400
     assert [error["field"] for error in answer.json()["errors"]] == [field]
+
+
+def forecast_of(series: SeriesKey, gates: list[Gate], **given: Any) -> None:
+    """Fourteen days of 40 GPUs each hour, made from 10 days; 30 can be held."""
+    row = ForecastSeries.objects.create(
+        measure=series.measure, dimension=series.dimension, key=series.key
+    )
+    values: dict[str, Any] = {
+        "series": row, "granularity": "hour", "points": [40.0] * 336, "horizon": 336, "made_at": ASKED_AT,
+        "starts_at": ASKED_AT, "history_from": ASKED_AT - timedelta(days=10), "observed_hours": 240,
+        "imported_hours": 0, "left_out_hours": 0, "recent": [], "quantiles": [], "digest": "", "method": ForecastMethod.WEIGHTED_MEDIAN,
+        "capacity": [30.0] * 336, "gates": serialize_gates(gates),
+    } | given  # fmt: skip
+    Forecast.objects.create(**values)
+
+
+LOST = Gate(GateName.BASELINE, is_passed=False, says="it lost", fallback="last_week")
+COVERED = Gate(GateName.COVERAGE, is_passed=True, says="80 % of what came")
+
+
+def test_a_request_says_what_its_forecast_was_held_against_as_it_was_raised(starved) -> None:
+    """In one sentence with what is answered instead, on its page and over REST; later forecasts change nothing of it."""
+    team_id, pool_id = starved
+    forecast_of(SeriesKey("gpu_hours", "pool", str(pool_id)), [LOST, COVERED])
+    forecast_of(SeriesKey("gpu_hours", "team", str(team_id)), [COVERED], capacity=[])
+    request_id = raised(team_id, pool_id=pool_id, ends_at=NEXT_DAY + timedelta(days=90))
+    Forecast.objects.all().delete()
+    page = text_of(signed_in("finance").get(f"/capacity-requests/{request_id}").content.decode())
+    assert "Not passed: pool h100: it lost: last_week." in page
+    assert (
+        "Not passed: pool h100: at most 40 GPUs at once, and 30 are there: "
+        "what is there; what is beyond it waits, up to 10 GPUs, nobody said what waiting costs."
+    ) in page
+    assert "Not passed: pool h100: 10 days of history for a term of 90 days" in page
+    answer = with_token("read", name="all").get(f"{PATH}/{request_id}").json()
+    assert [(each["name"], each["is_passed"]) for each in answer["gates"]] == [
+        ("baseline", False), ("coverage", True), ("capacity", False), ("parts", None), ("history", False),
+    ]  # fmt: skip
+    # What all of a pool's teams ask for is not a lead's to see: theirs is of the team.
+    lead = signed_in("lead", team_id)
+    own = lead.get(f"{PATH}/{request_id}").json()["gates"]
+    assert {each["says"].partition(":")[0] for each in own} == {"team Research"}
+    assert "pool h100: it lost" not in lead.get(f"/capacity-requests/{request_id}").content.decode()
+
+
+def test_a_request_without_a_forecast_says_that_nothing_was_tried(starved) -> None:
+    team_id, pool_id = starved
+    answer = with_token("read", name="all").get(f"{PATH}/{raised(team_id, pool_id=pool_id)}").json()
+    assert {each["is_passed"] for each in answer["gates"]} == {None}
+    assert len(answer["gates"]) == 5
+
+
+def test_a_request_that_an_earlier_release_kept_is_read_as_it_was(starved) -> None:
+    team_id, pool_id = starved
+    forecast_of(SeriesKey("gpu_hours", "pool", str(pool_id)), [LOST])
+    request_id = raised(team_id, pool_id=pool_id)
+    row = CapacityRequest.objects.get(pk=request_id)
+    for name in ("gates", "history_days"):
+        del row.profile["forecasts"][0][name]
+    CapacityRequest.objects.filter(pk=request_id).update(profile=row.profile)
+    answer = with_token("read", name="all").get(f"{PATH}/{request_id}").json()
+    assert [(each["name"], each["is_passed"]) for each in answer["gates"]] == [("history", None)]

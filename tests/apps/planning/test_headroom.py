@@ -11,9 +11,11 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from apps.accounts.queries.trail import changes
+from apps.economics.gates import Gate, GateName, serialize_gates
 from apps.economics.headroom import erlang_c, least_servers
 from apps.economics.hours import HOUR
 from apps.economics.refusal import Refusal
+from apps.fleet import queries as fleet
 from apps.planning import actions
 from apps.planning.models import Forecast
 from apps.planning.queries.headroom import HeadroomFigures, headroom_of, headroom_policies
@@ -195,3 +197,63 @@ def test_of_rare_demand_the_level_covers_what_came_and_no_more_than_was_ever_see
     ]
     assert figures.for_cost is not None
     assert 8 <= figures.for_cost <= 24
+
+
+def plant_gates(*gates: Gate) -> None:
+    Forecast.objects.update(gates=serialize_gates(gates))
+
+
+def test_a_policy_says_what_it_was_held_against_on_its_page_and_over_rest(pool: int) -> None:
+    """A forecast that lost to its baseline, and GPUs beyond those that are there, are said in a sentence with what stands instead."""
+    plant_gates(
+        Gate(GateName.BASELINE, is_passed=False, says="it lost", fallback="last_week"),
+        Gate(GateName.COVERAGE, is_passed=True, says="80 % of what came"),
+    )
+    found = figures(pool)
+    assert [(gate.name, gate.is_passed) for gate in found.gates] == [
+        (GateName.BASELINE, False),
+        (GateName.COVERAGE, True),
+        (GateName.CAPACITY, False),
+        (GateName.PARTS, None),
+        (GateName.HISTORY, True),
+    ]
+    finance = signed_in("finance")
+    page = text_of(finance.get("/headroom").content.decode())
+    assert (
+        "Not passed: Serving: gpu_hours:workload_class=serving by the hour: it lost: last_week."
+        in page
+    )
+    beyond = "what is there; what is beyond it waits, up to 1 GPUs, at 6 an hour each"
+    assert f"Not passed: Serving: at most 17 GPUs at once, and 16 are there: {beyond}." in page
+    assert "Passed: 20 days of history for a term of 7 days." in page
+    (row,) = with_token("read", name="all").get("headroom-policies").json()["results"]
+    assert [(each["name"], each["is_passed"]) for each in row["gates"]] == [
+        ("baseline", False), ("coverage", True), ("capacity", False), ("parts", None), ("history", True),
+    ]  # fmt: skip
+    (line,) = csv.DictReader(io.StringIO(finance.get("/headroom.csv").content.decode()))
+    assert "last_week" in line["not_passed"]
+
+
+def test_a_model_is_held_against_its_pools_and_a_lead_time_against_its_history(pool: int) -> None:
+    other = make.make_pool("h100-b")
+    model = fleet.pools()[pool].gpu_model
+    for dimension, key, gpus in (
+        ("gpu_model", model, 10.0),
+        ("pool", str(pool), 8.0),
+        ("pool", str(other), 5.0),
+    ):
+        points = [(AT - hour * HOUR, gpus) for hour in range(1, 20 * 24)]
+        actions.import_history(series=SeriesKey("gpu_hours", dimension, key), points=points, at=AT)
+    actions.make_forecasts(maker=forecast_fields, at=AT)
+    found = figures(pool, dimension="gpu_model", key=model, pool_ids=(), lead_days=90)
+    parts, history = found.gates[-2:]
+    assert (parts.name, parts.is_passed) == (GateName.PARTS, False)
+    assert parts.says == "its parts come to 2.808e+04 beside 2.16e+04 of the whole"
+    assert (history.name, history.is_passed) == (GateName.HISTORY, False)
+    assert history.says == "20 days of history for a term of 90 days"
+
+
+def test_without_a_forecast_a_policy_says_that_nothing_was_tried(pool: int) -> None:
+    found = figures(pool, dimension="pool", key=str(pool), pool_ids=())
+    assert {gate.is_passed for gate in found.gates} == {None}
+    assert len(found.gates) == 5

@@ -5,6 +5,7 @@ from django.urls import path, reverse
 
 from apps.console.kit.chart import Figure, FigureRow, known_figure
 from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.gates import gate_list, gate_notes
 from apps.console.kit.page import ConsolePage, FactList, shown
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.pages.capacity_requests import changes, words
@@ -20,11 +21,13 @@ from apps.console.pages.managers import team_step
 from apps.planning.queries.budgets import is_budget_seen
 from apps.planning.queries.request_words import (
     budget_words,
+    demands_seen,
     forecast_words,
     gpus_text,
     judged_use,
     profile_sentences,
     request_cost,
+    request_gates,
     returned_gpus,
 )
 from apps.planning.queries.requests import (
@@ -36,7 +39,6 @@ from apps.planning.queries.requests import (
     may_decide,
     may_withdraw,
 )
-from apps.planning.queries.series import TEAM
 from apps.show.amounts import count
 from apps.show.money import short_amount
 from apps.show.time import duration, instant, period
@@ -72,16 +74,19 @@ def request_page(context: Context, capacity_request_id: int) -> ConsolePage:
     fact = changes.known(context, capacity_request_id)
     days = period(*fact.profile.days)
     _, is_there = judged_use(fact.profile)
+    gates = request_gates(fact, sees_all=context.viewer.sees_everything)
     place = fact.where if is_there else "other pools, for it held nothing where it asks"
     return ConsolePage(
         context=context,
         finding=words.finding_of(fact),
         under=(f"{words.span_of(fact, context.zone)}; the profile is of {days}",),
+        notes=gate_notes(gates),
         back=Link("Back to capacity requests", reverse("capacity-requests")),
         actions=_steps_open(fact, context),
         sections=(
             FigureRow(_key_figures(fact, context)),
             FactList(_facts(fact, context)),
+            gate_list(gates),
             SENTENCES.section(
                 profile_sentences(fact.profile),
                 context,
@@ -168,12 +173,9 @@ def _key_figures(fact: CapacityRequestFact, context: Context) -> tuple[Figure, .
 
 
 def _facts(fact: CapacityRequestFact, context: Context) -> list[tuple[str, str]]:
-    sees_all = context.viewer.sees_everything
     demands = [
         forecast_words(demand, fact.gpus)
-        for demand in fact.profile.forecasts
-        # What all of a pool's teams ask for is for who sees everything.
-        if sees_all or demand.dimension == TEAM
+        for demand in demands_seen(fact, sees_all=context.viewer.sees_everything)
     ]
     held = [
         budget_words(each, context.currency)

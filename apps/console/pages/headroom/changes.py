@@ -17,6 +17,7 @@ from apps.console.kit.entries import (
     amount_entered,
 )
 from apps.console.kit.frame import Link
+from apps.console.kit.gates import gate_notes
 from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.fleet import queries as fleet
 from apps.planning import actions
@@ -196,7 +197,7 @@ def _preview(thought: actions.NewHeadroomPolicy, context: Context) -> ChangePrev
             f"That takes {counted(found.needed, 'GPU')}; {found.there:,} are there: "
             f"{_difference(found.needed - found.there)}."
         )
-    return ChangePreview((stated, asked), same=(stated,))
+    return ChangePreview((stated, asked, *gate_notes(found.gates)), same=(stated,))
 
 
 def _difference(short: int) -> str:

@@ -8,17 +8,21 @@ from django.utils.html import format_html
 
 from apps.console.kit.cells import COUNT, FIGURE, PROSE, RATIO, WRAPPED, Locale, linked
 from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.gates import gate_list, gate_notes
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.forecasts.words import spans_said
 from apps.console.pages.headroom import changes
 from apps.console.pages.headroom.switch import MOST_NAMED, headroom_tabs
+from apps.economics.gates import failure_of, labelled_gates
 from apps.planning.queries.headroom import HeadroomFigures, headroom_of, headroom_policies
 from apps.show.amounts import counted, per_cent
 from apps.show.money import quoted_amount
 from apps.show.words import joined
 
+MOST_LISTED = 20
+"""Of so many policies every gate is a line of the page: those that lack most; of all of them in the CSV and REST."""
 DIMENSIONS = {"pool": "pool", "gpu_model": "GPU model", "workload_class": "class"}
 
 
@@ -78,6 +82,7 @@ POLICIES = Table[HeadroomFigures](
         Column("busiest", "", lambda row: row.busiest and round(row.busiest, 6), csv="busiest_gpus"),
         Column("gpus_per_job", "", lambda row: row.policy.gpus_per_job),
         Column("note", "", lambda row: row.policy.note),
+        Column("gates", "", lambda row: failure_of(row.gates), csv="not_passed"),
         Column("change", "Change", lambda row: "", csv="", shown=_ways_to_change, sorts=False),
         CURRENCY_COLUMN,
     ),
@@ -103,7 +108,16 @@ def headroom_list(context: Context) -> ConsolePage:
         else (),
         tabs=headroom_tabs("headroom"),
         actions=(Link("Add a policy", reverse("add-headroom-policy")),),
-        sections=(POLICIES.section(found, context, csv_href=reverse("headroom-csv")),)
+        notes=tuple(
+            note for row in found for note in gate_notes(labelled_gates(row.policy.name, row.gates))
+        ),
+        sections=(
+            POLICIES.section(found, context, csv_href=reverse("headroom-csv")),
+            *(
+                gate_list(row.gates, row.policy.name, f"gates-{row.policy.id}")
+                for row in found[:MOST_LISTED]
+            ),
+        )
         if found
         else (),
         empty=None if found else _no_policy(),

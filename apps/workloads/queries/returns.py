@@ -114,15 +114,14 @@ def score_row(score_id: int) -> dict[str, Any]:
 
 
 def owner_readings(
-    since: datetime, begins: datetime, until: datetime, zone: str
+    since: datetime, begins: datetime, until: datetime, zone: str, known_at: datetime | None = None
 ) -> dict[int, list[ScoreReading]]:
     """By workload, of each name the newest before `until` and the newest before `begins`, since `since`.
 
-    An owner's score is of its day's end.
+    Of what was stated until `known_at` (None: ever). An owner's score is of its day's end.
     """
-    return _readings(
-        OWNERS, {"since": since, "begins": begins, "until": until, "zone": zone}, OWNER
-    )
+    span = {"since": since, "begins": begins, "until": until}
+    return _readings(OWNERS, span | {"zone": zone, "known_at": known_at}, OWNER)
 
 
 def run_readings(
@@ -169,6 +168,7 @@ FROM (
     FROM workloads_workloadscore AS score
 ) AS told
 WHERE at >= %(since)s AND at < %(until)s
+  AND (%(known_at)s::timestamptz IS NULL OR stated_at <= %(known_at)s)
 ORDER BY workload_id, name, at >= %(begins)s, at DESC, id DESC
 """
 RUNS: LiteralString = """

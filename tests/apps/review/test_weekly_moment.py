@@ -33,7 +33,7 @@ from apps.review.queries.weekly.making import make_content
 from apps.review.queries.weekly.moment_words import edition_words, told_later_words
 from apps.review.queries.weekly.narrowed import narrowed
 from apps.review.queries.weekly.restated import restated
-from apps.workloads.actions.returns import NewValue, state_value
+from apps.workloads.actions.returns import NewScore, NewValue, state_score, state_value
 from apps.workloads.queries.returns import values_on
 from tests import make
 from tests.apps.planning.capacity_scene import raised
@@ -62,6 +62,8 @@ def company() -> Company:
         found.chat, "thousand_requests", Decimal("0.1"), Decimal("0.2"), date(2026, 1, 1)
     )
     state_value(value=value, by=found.petra, at=MONDAY - DAY)
+    score = NewScore(found.chat, "helpful", 0.8, True, WEEK.first_day)
+    state_score(score=score, by=found.petra, at=MONDAY - DAY, today=MONDAY.date() - DAY)
     step = BudgetStep(date(2026, 1, 1), Decimal(10_000))
     budget = planning.NewBudget(
         "All", "organisation", "", "money", "monthly", date(2026, 1, 1), None, steps=(step,)
@@ -150,6 +152,13 @@ def state_later(company: Company) -> None:
     state_value(value=value, by=company.petra, at=MONDAY + DAY)
 
 
+def score_later(company: Company) -> None:
+    """Of a day of the week, and of a name that had been scored before."""
+    for name, score in (("helpful", 0.1), ("new", 0.9)):
+        said = NewScore(company.chat, name, score, True, WEEK.first_day + 2 * DAY)
+        state_score(score=said, by=company.petra, at=MONDAY + DAY, today=MONDAY.date() + DAY)
+
+
 def review_the_week_before(_: Company) -> None:
     actions.make_review(week=WEEK.back(1), at=MONDAY + 2 * DAY, reason="again")
 
@@ -165,6 +174,7 @@ AFTERWARDS: tuple[Callable[[Company], None], ...] = (
     amend_budget,
     remove_budget,
     state_later,
+    score_later,
     review_the_week_before,
 )
 
@@ -290,6 +300,15 @@ def test_what_was_stated_later_is_in_no_earlier_review(company: Company) -> None
     assert chat.returned is not None
     assert chat.returned.low_micros == DOLLAR // 10
     assert values_on(WEEK.first_day)[company.chat].low == Decimal(90)
+
+
+def test_a_score_that_was_stated_later_is_in_no_earlier_review(company: Company) -> None:
+    """It is of a day of the week, and counts in no edition of what was known before it was stated."""
+    score_later(company)
+    chat = next(
+        each for each in make_content(WEEK, LATER).workloads if each.workload_id == company.chat
+    )
+    assert [(score.name, score.value) for score in chat.scores] == [("helpful", 0.8)]
 
 
 def budget_of(name: str, measure: str, *team_ids: int) -> ReviewedBudget:

@@ -45,7 +45,7 @@ class WeekRead:
 
 
 def read_week(week: ReviewWeek, stands_at: datetime | None = None) -> WeekRead:
-    """As the ledger stands, held against what was frozen of the week before, and valued as stated, until `stands_at` where that is given."""
+    """As the ledger stands, held against what was frozen of the week before, valued and scored as stated, until `stands_at` where that is given."""
     ours, weeks = organisation(), settings.REVIEW_VERDICT_WEEKS
     workload_of = workloads_of_runs()
     return WeekRead(
@@ -54,18 +54,23 @@ def read_week(week: ReviewWeek, stands_at: datetime | None = None) -> WeekRead:
         team_names={team.id: team.name for team in teams()},
         costs=week_costs(week, ours.zone, weeks),
         outputs=outputs(week, ours.zone, workload_of, stands_at),
-        scores=_scores(week, ours.zone, workload_of),
+        scores=_scores(week, ours.zone, workload_of, stands_at),
         diverged=diverged_costs(week, ours.zone, weeks, workload_of),
         previous=newest_review(week.back(1).name, stands_at),
         verdict_weeks=weeks,
     )
 
 
-def _scores(week: ReviewWeek, zone: str, workload_of: Mapping[int, int]) -> dict[int, ScorePairs]:
-    """By workload, of each name the newest reading of eight weeks, and the newest of the weeks before this one."""
+def _scores(
+    week: ReviewWeek, zone: str, workload_of: Mapping[int, int], known_at: datetime | None
+) -> dict[int, ScorePairs]:
+    """By workload, of each name the newest reading of eight weeks, and the newest of the weeks before this one.
+
+    Of owners' words those that were stated until `known_at`.
+    """
     longest, own = week.window(zone, TREND_WEEKS), week.window(zone)
     begins = own.starts_at
-    by_workload = owner_readings(longest.starts_at, begins, own.ends_at, zone)
+    by_workload = owner_readings(longest.starts_at, begins, own.ends_at, zone, known_at)
     for run_id, readings in run_readings(longest.starts_at, begins, own.ends_at).items():
         if run_id in workload_of:
             by_workload.setdefault(workload_of[run_id], []).extend(readings)

@@ -25,15 +25,16 @@ def of_name(gates: tuple[Gate, ...], name: GateName) -> Gate:
 
 
 def test_a_quote_on_spot_has_each_gate_once() -> None:
-    gates = quote_gates(SPOT)
+    gates = quote_gates(SPOT, [])
     assert [(gate.name, gate.is_passed) for gate in gates] == [
+        (GateName.BASELINE, None),
         (GateName.COVERAGE, None),
         (GateName.CAPACITY, True),
         (GateName.PARTS, True),
         (GateName.HISTORY, True),
     ]
-    assert gates[1].says == "at most 16 GPUs at once, and 64 are there"
-    assert gates[3].says == "10 days of history for a term of 2 days"
+    assert gates[2].says == "at most 16 GPUs at once, and 64 are there"
+    assert gates[4].says == "10 days of history for a term of 2 days"
 
 
 @pytest.mark.parametrize(
@@ -51,12 +52,12 @@ def test_a_quote_on_spot_has_each_gate_once() -> None:
 def test_a_quote_says_which_gate_it_fails(
     given: dict[str, object], name: GateName, passed: bool | None, fallback: str
 ) -> None:
-    gate = of_name(quote_gates(replace(SPOT, **given)), name)
+    gate = of_name(quote_gates(replace(SPOT, **given), []), name)
     assert (gate.is_passed, gate.fallback) == (passed, fallback)
 
 
 def test_what_is_not_interrupted_needs_no_history_of_it() -> None:
-    names = [gate.name for gate in quote_gates(replace(SPOT, is_spot=False))]
+    names = [gate.name for gate in quote_gates(replace(SPOT, is_spot=False), [])]
     assert GateName.HISTORY not in names
 
 

@@ -1,14 +1,12 @@
 """What the first offer of a quote is held against before a job is placed by it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from apps.economics.gates import Gate, GateName, capacity_gate, history_gate, parts_gate
 from apps.economics.hours import DAY_HOURS
+from apps.economics.placement.quote_backtest import EndedQuote, quote_backtest
 
-UNTRIED = (
-    "a quote has no back-test of its own: what came of those taken is beside them, by way of buying"
-)
 NEXT = "the next offer"
 
 
@@ -28,10 +26,13 @@ class QuotedOffer:
     parts: tuple[float, ...]
 
 
-def quote_gates(offer: QuotedOffer) -> tuple[Gate, ...]:
-    """What is there, its parts beside the whole, and on spot the hours of evidence for as many hours of work."""
+def quote_gates(offer: QuotedOffer, ended: Sequence[EndedQuote]) -> tuple[Gate, ...]:
+    """What quotes bought so came to, what is there, its parts beside the whole, and on spot the hours of evidence for as many of work.
+
+    `ended` are those of its way of buying.
+    """
     return (
-        Gate(GateName.COVERAGE, None, UNTRIED),
+        *quote_backtest(ended),
         capacity_gate(offer.gpus, offer.there, "GPUs", NEXT),
         _cost_gate(offer),
         *_evidence_gates(offer),

@@ -17,7 +17,7 @@ from apps.placement.queries.asked import (
     AskedQuote,
     AskedWork,
 )
-from apps.placement.queries.quote_gates import gates_of_answer
+from apps.placement.queries.quote_gates import gates_of_quote
 from apps.placement.queries.quotes import QuoteFact
 from apps.web.rest.examples import dollars
 from apps.web.rest.gates import GateOut
@@ -266,7 +266,7 @@ def serialize_one_quote(fact: QuoteFact) -> dict[str, Any]:
     offers = {
         "offers": [_offer_left(each) for each in fact.offers],
         "budgets": [_budget_left(each) for each in fact.answer["budgets"]],
-        "gates": serialize_gates(gates_of_answer(fact.answer)),
+        "gates": serialize_gates(gates_of_quote(fact)),
     }
     return told_as(QuoteOneOut, _quote_fields(fact) | offers, organisation().currency)
 

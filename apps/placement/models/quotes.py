@@ -65,6 +65,11 @@ class JobQuote(models.Model):
                 name="quote_to_follow",
             ),
             models.Index(
+                fields=["-ended_at", "-id"],
+                condition=~Q(chosen="") & Q(ended_at__isnull=False),
+                name="quote_ended",
+            ),
+            models.Index(
                 fields=["run_name", "-asked_at", "-id"],
                 condition=~Q(run_name="") & Q(chosen=""),
                 name="quote_to_take",

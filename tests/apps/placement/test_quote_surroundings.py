@@ -1,6 +1,6 @@
 """What is around a quoted job: its queue, jobs beside it, budgets, power, and what was bought ahead."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -20,6 +20,7 @@ from apps.planning.queries.budgets import BudgetStep
 from apps.unit_economics.models import RunFigures
 from apps.workloads.models import Job, Run
 from tests import make
+from tests.apps.console.people import signed_in, text_of
 from tests.apps.ledger import scene
 from tests.rest import Caller, with_token
 
@@ -301,3 +302,30 @@ def test_what_the_ledger_charges_of_owned_gpus_is_their_plan_and_their_power() -
     assert owned.charged_micros == 665_000
     assert OfferFact(option="on_demand", paid_micros=65_000, **about).charged_micros == 65_000
     assert OfferFact(option="owned", paid_micros=None, **about).charged_micros is None
+
+
+def test_a_quote_is_held_against_those_that_ended_before_it(
+    pools: dict[str, int], caller: Caller
+) -> None:
+    """By its first offer's way of buying, on its page and over REST; what ends later changes nothing of it."""
+    first = asked(caller)
+    kept = JobQuote.objects.get(pk=first["id"])
+    none_yet = {gate["name"]: gate for gate in first["gates"]}
+    assert none_yet["baseline"]["says"].startswith("no back-test yet: 0 ended")
+
+    def ended(count: int, at: datetime) -> None:
+        said = kept.answer["offers"][0]["charged_micros"]
+        for place in range(count):
+            kept.pk, kept.asked_at = None, at + timedelta(hours=2 * place)
+            kept.chosen, kept.taken_at = kept.answer["offers"][0]["key"], kept.asked_at
+            kept.ended_at = kept.asked_at + timedelta(hours=1)
+            kept.actual_micros = said if place % 2 else 3 * said
+            kept.save(force_insert=True)
+
+    ended(12, AT - timedelta(days=2))
+    ended(12, AT + timedelta(days=2))
+    again = asked(caller)
+    gates = {gate["name"]: gate for gate in again["gates"]}
+    assert "the cost of 11 jobs was missed by" in gates["baseline"]["says"]
+    page = text_of(signed_in("finance").get(f"/placement/quotes/{again['id']}").content.decode())
+    assert "the cost of 11 jobs was missed by" in page

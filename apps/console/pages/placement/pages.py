@@ -19,7 +19,7 @@ from apps.console.pages.placement.tabs import placement_tabs
 from apps.console.pages.placement.trying import JobForm, number_of, tried_job
 from apps.economics.hours import HOUR
 from apps.placement.queries.book import newest_book
-from apps.placement.queries.quote_gates import gates_of_answer
+from apps.placement.queries.quote_gates import gates_of_answer, gates_of_quote
 from apps.placement.queries.quotes import QuoteFact, calibration, quote_if_kept, quote_page
 from apps.show.amounts import counted, per_cent
 from apps.show.finish_costs import FinishPoint, finish_costs
@@ -49,6 +49,7 @@ def placement_page(context: Context) -> ConsolePage:
             sections=(asked_form,), **about,
         )  # fmt: skip
     rows = _ranked_rows(answer["offers"])
+    gates = gates_of_answer(answer, context.at)
     csv_href = context.href(reverse("placement-csv"))
     picture = _finish_chart(rows, _deadline_of(form), context, csv_href)
     offers = OFFERS.section(rows, context, csv_href=csv_href)
@@ -59,7 +60,7 @@ def placement_page(context: Context) -> ConsolePage:
             f"{counted(len(book.offers), 'offer')} of {instant(book.made_at, context.zone)}",
         ),
         problems=form.problems,
-        notes=(*words.answer_notes(answer), *gate_notes(gates_of_answer(answer))),
+        notes=(*words.answer_notes(answer), *gate_notes(gates)),
         sections=(
             _answer_figures(answer, context),
             SideBySide(
@@ -68,9 +69,7 @@ def placement_page(context: Context) -> ConsolePage:
             ),
             SwappedPart(
                 "answer-part",
-                tuple(
-                    filter(None, (FactList(_reasons_of(rows)), gate_list(gates_of_answer(answer))))
-                ),
+                tuple(filter(None, (FactList(_reasons_of(rows)), gate_list(gates)))),
             ),
         ),
         **about,
@@ -121,14 +120,14 @@ def calibration_csv(context: Context) -> HttpResponse:
 def one_quote_page(context: Context, quote_id: int) -> ConsolePage:
     """A quote as it was answered, and what came of the offer that was taken."""
     fact = found_or_404(quote_if_kept(quote_id))
-    rows = _ranked_rows(fact.offers)
+    rows, gates = _ranked_rows(fact.offers), gates_of_quote(fact)
     csv_href = reverse("quote-csv", args=[fact.id])
     picture = _finish_chart(rows, _quote_deadline(fact), context, csv_href)
     return ConsolePage(
         context=context,
         finding=_quote_finding(fact, context),
         under=(words.job_words(fact), f"asked {instant(fact.asked_at, context.zone)}"),
-        notes=(*words.answer_notes(fact.answer), *gate_notes(gates_of_answer(fact.answer))),
+        notes=(*words.answer_notes(fact.answer), *gate_notes(gates)),
         back=Link("All quotes", reverse("quotes")),
         actions=_taken_by(fact),
         sections=(
@@ -136,7 +135,7 @@ def one_quote_page(context: Context, quote_id: int) -> ConsolePage:
             picture,
             OFFERS.section(rows, context, csv_href=csv_href),
             FactList(_reasons_of(rows)),
-            gate_list(gates_of_answer(fact.answer)),
+            gate_list(gates),
             FactList(_quote_facts(fact, context)),
         ),
     )

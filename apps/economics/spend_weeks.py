@@ -18,13 +18,13 @@ SPELL_SHARE, SPELL_DAYS = 0.05, 5
 WEEK_LINE, LINE_WEEKS = (1, 8), 4
 """A week is held against the nearest four known weeks of the eight before it."""
 CREEP_LINES = ((5, 7), (8, 11), (13, 16))
-STEADY = 0.6
-"""Of a week that creeps, so much at least in each of the two before it."""
-CREEP_A_DAY, STILL, BURSTS, RISING = 0.005, 0.5, 0.8, 3
-"""A creep is half a per cent a day or more, and over the last four weeks half as fast as since its line."""
+CREEP_A_DAY, STILL, STEADY, RISING = 0.005, 0.5, 0.5, 3
+"""A creep is half a per cent a day or more; its last week is half as far over its line as two weeks are, and each of three half as far as it has to be."""
 LEAST_STEP, LEAST_WEEKEND = 0.15, 0.35
 """Of the logarithm of a sum over its line."""
-DEVIATIONS, OF_CREEP, LEAST_SIGMA, LEAST_WEEKEND_SIGMA = 3.5, 3.0, 0.04, 0.08
+DEVIATIONS, OF_CREEP, LEAST_SIGMA, LEAST_WEEKEND_SIGMA = 3.5, 2.5, 0.04, 0.08
+FEWEST_KNOWN, FEWEST_OF_WEEK = 9, 5
+"""Days of two weeks, and of one, that have to be known."""
 MOST_MEMORY, CLIPPED = 0.8, 3.0
 FEWEST_BEFORE, FEWEST_OF_CREEP, FEWEST_WEEKENDS = 7, 28, 3
 WEEKEND_WEEKS, WEEKEND_LESS, DAYS_AFTER = 6, 0.9, 5
@@ -176,7 +176,7 @@ def week_out_of_line(
     lasting = _lasting(whole, sums_of(ordinary), noise.of_week, strictness)
     if lasting is not None and _lasts(values, ordinary, expected, strictness):
         return OverLine(SpendLook.WEEK, WEEK, 0, lasting, (1, LINE_WEEKS))
-    return _creep_of(whole, sums, over, noise.of_week, strictness)
+    return _creep_of(values, known, ordinary, noise.of_week, strictness)
 
 
 def _lasting(whole: Days, sums: Days, least_sigma: float, strictness: float) -> float | None:
@@ -194,8 +194,8 @@ def _lasts(values: Days, ordinary: Days, expected: Days, strictness: float) -> b
     What was ordinary of those: without the incidents that came back.
     """
     lately, usually = (
-        np.median(np.lib.stride_tricks.sliding_window_view(over, LASTING_DAYS), axis=1)
-        for over in (over_line(values, expected), over_line(ordinary, expected))
+        _middles(over_line(each, expected), LASTING_DAYS, LASTING_DAYS)
+        for each in (values, ordinary)
     )
     before = usually[:-LASTING_DAYS][~np.isnan(usually[:-LASTING_DAYS])]
     usual, sigma = _usual_of(before, 0.0)
@@ -204,36 +204,45 @@ def _lasts(values: Days, ordinary: Days, expected: Days, strictness: float) -> b
 
 
 def _creep_of(
-    whole: Days, sums: Days, weekly: Days, least_sigma: float, strictness: float
+    values: Days, known: Days, ordinary: Days, least_sigma: float, strictness: float
 ) -> OverLine | None:
-    """Against lines of weeks longer ago, where it rises still: usual growth goes on for longer."""
-    # What creeps is over its line in two weeks in a row; a month's end or a burst is in one.
-    weeks_held = _held(weekly)
-    known = weeks_held[:-WEEK][~np.isnan(weeks_held[:-WEEK])]
-    lately = _spread(known) if len(known) else 0.0
+    """Against lines of weeks longer ago, by the middle one of two weeks' days, where it rises still.
+
+    A month's end, an incident or a burst moves no middle of two weeks, and does not come three weeks in a row. `known` is
+    without dips and rests, `ordinary` without incidents too: usual growth goes on for longer.
+    """
     for weeks in CREEP_LINES:
-        over = over_line(whole, line_of(sums, weeks))
-        held = _held(over)
-        if np.isnan(over[-1]):
-            continue
-        since = WEEK * sum(weeks) / 2
-        longer = since / (WEEK * (1 + LINE_WEEKS) / 2)
-        before = held[: -RISING * WEEK][~np.isnan(held[: -RISING * WEEK])]
+        line = line_of(ordinary, weeks)
+        over = over_line(values, line)
+        lately = float(_middles(over, LASTING_DAYS, FEWEST_KNOWN)[-1])
         # What creeps is over the line for weeks: what was usual is of before them.
-        gone, earlier = (each[: -WEEK * weeks[0]] for each in (held, weeks_held))
-        gone, earlier = gone[~np.isnan(gone)], earlier[~np.isnan(earlier)]
-        usual, sigma = _usual_of(earlier, max(least_sigma, BURSTS * lately))
-        usual *= longer
-        if len(gone) >= FEWEST_OF_CREEP:
-            usual, sigma = max(0.0, float(np.median(gone))), max(sigma, _spread(gone))
-        least = max(CREEP_A_DAY * since + usual, usual + OF_CREEP * sigma)
-        is_held = held[-1] > strictness * max(least / 2, _largest(before))
-        rises = weekly[-1] >= STILL * over[-1] / longer
-        # Work of every other week is no creep.
-        is_steady = not min(sums[-1 - WEEK], sums[-1 - 2 * WEEK]) < STEADY * sums[-1]
-        if over[-1] > strictness * least and is_held and is_steady and rises:
-            return OverLine(SpendLook.CREEP, WEEK, 0, float(over[-1]), weeks)
+        usually = _middles(over_line(ordinary, line), LASTING_DAYS, FEWEST_KNOWN)
+        usually = usually[: -max(LASTING_DAYS, WEEK * weeks[0])]
+        before = usually[~np.isnan(usually)]
+        if np.isnan(lately) or len(before) < FEWEST_OF_CREEP:
+            continue
+        # Between the middles of the line and of the two weeks.
+        since = WEEK * (sum(weeks) - 1) / 2
+        usual, sigma = _usual_of(before, least_sigma)
+        least = strictness * max(
+            CREEP_A_DAY * since + usual, usual + OF_CREEP * sigma, _largest(before)
+        )
+        by_week = _middles(over, WEEK, FEWEST_OF_WEEK)[-1 : -RISING * WEEK - 1 : -WEEK]
+        if lately > least and by_week[0] >= STILL * lately and by_week.min() > STEADY * least:
+            dearer = float(over_line(sums_of(values), line_of(sums_of(known), weeks))[-1])
+            return OverLine(SpendLook.CREEP, WEEK, 0, dearer, weeks) if dearer > 0 else None
     return None
+
+
+def _middles(days: Days, span: int, fewest: int) -> Days:
+    """Of each day the median of the `span` days up to it; NaN where fewer than `fewest` of them are known."""
+    rows = np.sort(np.lib.stride_tricks.sliding_window_view(days, span), axis=1)
+    count = (~np.isnan(rows)).sum(axis=1)
+    at = np.arange(len(rows))
+    middle: Days = np.full(len(days), np.nan)
+    middle[span - 1 :] = (rows[at, np.maximum(count - 1, 0) // 2] + rows[at, count // 2 % span]) / 2
+    middle[span - 1 :][count < fewest] = np.nan
+    return middle
 
 
 def weekend_out_of_line(
@@ -286,12 +295,6 @@ def _usual_of(before: Days, least: float) -> tuple[float, float]:
     if len(before) < FEWEST_BEFORE:
         return 0.0, max(LEAST_SIGMA, least)
     return max(0.0, float(np.median(before))), max(LEAST_SIGMA, least, _spread(before))
-
-
-def _held(over: Days) -> Days:
-    """The less of a week's and that of the week before; the week's own where the other is not known."""
-    held: Days = np.fmin(over, np.append(np.full(WEEK, np.nan), over[:-WEEK]))
-    return held
 
 
 def _spread(before: Days) -> float:

@@ -180,6 +180,31 @@ def test_what_always_grew_as_fast_is_no_creep() -> None:
     assert first_found(values, 140) is None
 
 
+@pytest.mark.parametrize("incident", [1.0, 2.5, 6.0])
+@pytest.mark.parametrize("seed", [5, 6, 7])
+def test_a_creep_is_found_whatever_incident_came_two_months_before(
+    incident: float, seed: int
+) -> None:
+    values = days_like(235, 0.05, seed, (1.0, 1.05, 1.0, 0.95, 1.0, 0.8, 0.8))
+    values[140:145] *= incident
+    values *= np.exp(0.01 * np.maximum(0, np.arange(235) - 199))
+    found = first_found(values, 200)
+    assert found is not None
+    assert found[1] in (SpendLook.CREEP, SpendLook.WEEK)
+
+
+@pytest.mark.parametrize("seed", [5, 6, 7])
+def test_bursts_that_come_in_two_weeks_of_three_are_no_creep(seed: int) -> None:
+    """The median day of two weeks may lie in bursts; one of three weeks in a row has none."""
+    values = days_like(60, 0.05, seed, (1.0, 1.05, 1.0, 0.95, 1.0, 0.8, 0.8))
+    values = np.concatenate([values, days_like(140, 0.05, seed + 9, (1.0,) * 7)])
+    values[100:] *= np.where(np.arange(100) % 21 < 11, 1.4, 1.0)
+    ends = range(160, 201)
+    assert not [
+        found for end in ends if (found := out_of_line(values[:end])) and found.look == "creep"
+    ]
+
+
 def test_weekends_at_the_double_are_found_though_the_week_hardly_shows_them() -> None:
     values = days_like(140, 0.06, 2, (1.0, 1.05, 1.0, 0.95, 1.0, 0.12, 0.08))
     assert first_found(values, 60) is None

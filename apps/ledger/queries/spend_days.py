@@ -82,6 +82,18 @@ def spend_by_day(window: Window, by: str) -> dict[int | str, SpendDays]:
     return spent
 
 
+def spend_by_week(window: Window, by: str) -> dict[int | str, SpendDays]:
+    """The same by the whole week, counted back from the window's last: its last seven days are week 0. Not of charges."""
+    found = rows(WEEKS_BY[by], _params(window.first_day, window.end_day))
+    spent: dict[int | str, SpendDays] = {}
+    for key, week, micros, is_provisional, unpriced, unit in found:
+        weeks = spent.setdefault(key, SpendDays())
+        weeks.micros[week] = micros
+        if is_provisional or unpriced > MOST_UNPRICED * unit:
+            weeks.unknown.add(week)
+    return spent
+
+
 def cells_of_days(
     days: Collection[date],
     *,
@@ -167,17 +179,19 @@ def _charge_params(window: Window) -> dict[str, object]:
     }
 
 
-_DAYS_BY: LiteralString = """
-SELECT :key, day, coalesce(sum(effective_micros), 0)::int8, bool_or(status = %(provisional)s),
+_SPENT_BY: LiteralString = """
+SELECT :key, :when, coalesce(sum(effective_micros), 0)::int8, bool_or(status = %(provisional)s),
        sum(unpriced_milliseconds)::int8, sum(unit_milliseconds)::int8
 FROM :table WHERE day >= %(first)s AND day < %(end)s AND flags & %(moved)s = 0 AND :key IS NOT NULL
 GROUP BY 1, 2
 """
-DAYS_BY: dict[str, LiteralString] = {
-    BY_TEAM: _DAYS_BY.replace(":key", "team_id").replace(":table", "ledger_ledgerteamday"),
-    BY_WORKLOAD: _DAYS_BY.replace(":key", "workload_id").replace(":table", "ledger_ledgerday"),
-    BY_POOL: _DAYS_BY.replace(":key", "pool_id").replace(":table", "ledger_ledgerpoolday"),
+_SPENT: dict[str, LiteralString] = {
+    BY_TEAM: _SPENT_BY.replace(":key", "team_id").replace(":table", "ledger_ledgerteamday"),
+    BY_WORKLOAD: _SPENT_BY.replace(":key", "workload_id").replace(":table", "ledger_ledgerday"),
+    BY_POOL: _SPENT_BY.replace(":key", "pool_id").replace(":table", "ledger_ledgerpoolday"),
 }
+DAYS_BY = {by: spent.replace(":when", "day") for by, spent in _SPENT.items()}
+WEEKS_BY = {by: spent.replace(":when", "(%(end)s - 1 - day) / 7") for by, spent in _SPENT.items()}
 CELLS: LiteralString = """
 SELECT day, team_id, workload_id, pool_id, kind, gpu_model, purchase_option, unit = 'core',
        coalesce(sum(effective_micros), 0)::int8,

@@ -20,6 +20,14 @@ from apps.logs.changes import logged_pass
 from apps.review.models import SpendAnomaly, SpendSubject
 from apps.review.queries.causes import causes_of_spend
 from apps.review.queries.spend_anomalies import CURRENT_DAYS, current_since
+from apps.review.queries.spend_excess import (
+    Excess,
+    OwnLines,
+    ToldBefore,
+    days_over_line,
+    over_own_line,
+)
+from apps.review.queries.spend_own_lines import budget_paces, weeks_of_years
 from apps.review.queries.spend_series import (
     SpendSeries,
     SubjectOfSpend,
@@ -48,18 +56,11 @@ class _Look:
     """What a look works with."""
 
     day: date
+    at: datetime
     zone: str
     last: date
     series: dict[str, SpendSeries]
     said: VerdictsInForce
-
-
-@dataclass(frozen=True, slots=True)
-class _Excess:
-    """Days that are out of line, and what found them."""
-
-    days: ExcessDays
-    look: SpendLook
 
 
 @logged_pass("look_at_spend")
@@ -74,6 +75,7 @@ def look_at_spend(*, day: date, at: datetime, zone: str) -> int:
         return 0
     look = _Look(
         day,
+        at,
         zone,
         date.fromordinal(max(each.last for each in found)),
         {each.of.series: each for each in found},
@@ -92,7 +94,51 @@ def look_at_spend(*, day: date, at: datetime, zone: str) -> int:
             if anomaly is not None:
                 current.append(anomaly)
                 known.append(anomaly)
+    _look_over_own_lines(found, known, look)
     return len(found)
+
+
+def _look_over_own_lines(
+    found: Sequence[SpendSeries], known: list[SpendAnomaly], look: _Look
+) -> None:
+    """What creeps over its budget or over last year, parts before their wholes; a rise that is told of is not told again."""
+    lines = OwnLines(budget_paces(look.last, look.at), weeks_of_years(look.last, look.zone))
+    for series in reversed(found):
+        own = [each for each in known if _is_of(each, series.of)]
+        if any(_is_current(each, look) and not _is_settled(each, look) for each in own):
+            continue
+        strictness = look.said.strictness_of(series.of.series)
+        told = ToldBefore(own, _levels_of(series, own, look), strictness)
+        excess = over_own_line(series, lines, told)
+        story = None if excess is None else excess_story(series, excess.days, look.zone)
+        if excess and story and not _is_rise_told(series.of, story, excess, known, look):
+            known.append(_write(series, series.of, story, excess, look))
+
+
+def _is_rise_told(
+    of: SubjectOfSpend,
+    story: ExcessStory,
+    excess: Excess,
+    known: Iterable[SpendAnomaly],
+    look: _Look,
+) -> bool:
+    """Whether half of a rise or more is of its own or its parts' anomalies that began while it rose, and last."""
+    a_day, told = story.excess / WEEK, 0.0
+    for each in known:
+        other = look.series.get(series_text(each.subject, each.key))
+        is_since = each.ended_on is None and each.began_on.toordinal() >= excess.rose_since
+        if other is None or not is_since or _is_wider(other.of, of):
+            continue
+        size = (each.spent_micros - each.expected_micros) / each.days / a_day
+        told += max(0.0, min(size, story.share_of(other.of)))
+    return told >= TOLD_SHARE
+
+
+def _is_wider(other: SubjectOfSpend, of: SubjectOfSpend) -> bool:
+    """Whether a subject has more than another: the organisation, a team above it."""
+    return other.series != of.series and (
+        other.subject == SpendSubject.ORGANISATION or other.team_ids > of.team_ids > frozenset()
+    )
 
 
 def _is_current(anomaly: SpendAnomaly, look: _Look) -> bool:
@@ -108,16 +154,12 @@ def _is_of(anomaly: SpendAnomaly, of: SubjectOfSpend) -> bool:
     return (anomaly.subject, anomaly.key) == (of.subject, of.key)
 
 
-def _excess_of(series: SpendSeries, known: Iterable[SpendAnomaly], look: _Look) -> _Excess | None:
+def _excess_of(series: SpendSeries, known: Iterable[SpendAnomaly], look: _Look) -> Excess | None:
     """The days that are out of line now, on the levels that came before; None: none are."""
     levels = [
-        (each.began_on.toordinal() - series.first, each.spent_micros / each.expected_micros)
-        for each in known
-        if _is_of(each, series.of)
-        and each.ended_on is None
-        and each.expected_micros > 0
-        and (not _is_current(each, look) or (SPEND, each.pk) in look.said.explained)
-        and each.began_on.toordinal() > series.first
+        (began - series.first, ratio)
+        for began, ratio in _levels_of(series, known, look)
+        if began > series.first
     ]
     strictness = look.said.strictness_of(series.of.series)
     found = out_of_line(on_new_levels(series.values, levels), strictness, series.first)
@@ -133,11 +175,31 @@ def _excess_of(series: SpendSeries, known: Iterable[SpendAnomaly], look: _Look) 
             line_from=until - WEEK * (furthest + 1) + 1,
             line_until=until - WEEK * nearest,
         )
-    return _Excess(days, found.look)
+    return Excess(days, found.look)
+
+
+def _levels_of(
+    series: SpendSeries, known: Iterable[SpendAnomaly], look: _Look
+) -> list[tuple[int, float]]:
+    """From which day on (its ordinal) it has a level that is usual by now, and its ratio to the one before."""
+    return [
+        (each.began_on.toordinal(), _ratio_of(each))
+        for each in known
+        if _is_of(each, series.of)
+        and each.ended_on is None
+        and each.expected_micros > 0
+        and (not _is_current(each, look) or (SPEND, each.pk) in look.said.explained)
+    ]
+
+
+def _ratio_of(anomaly: SpendAnomaly) -> float:
+    """Of what it costs to what it cost before; what a budget had for it is not that."""
+    ratio = anomaly.spent_micros / anomaly.expected_micros
+    return ratio * anomaly.line_scale if anomaly.look == SpendLook.BUDGET else ratio
 
 
 def _place(
-    series: SpendSeries, excess: _Excess, current: Sequence[SpendAnomaly], look: _Look
+    series: SpendSeries, excess: Excess, current: Sequence[SpendAnomaly], look: _Look
 ) -> SpendAnomaly | None:
     """Write it at the most specific subject that explains it; None where the same money is told of already."""
     story, began = excess_story(series, excess.days, look.zone), excess.days.began
@@ -207,7 +269,7 @@ def _write(
     series: SpendSeries,
     of: SubjectOfSpend,
     story: ExcessStory,
-    excess: _Excess,
+    excess: Excess,
     look: _Look,
     seen_in: tuple[SubjectOfSpend, ExcessStory] | None = None,
 ) -> SpendAnomaly:
@@ -230,6 +292,9 @@ def _write(
             "look": excess.look,
             "line_from": date.fromordinal(days.line_from),
             "line_until": date.fromordinal(days.line_until),
+            "line_name": excess.line_name,
+            "line_scale": days.scale,
+            "over_since": date.fromordinal(excess.over_since) if excess.over_since else None,
         },
     )
     if is_new:
@@ -265,7 +330,7 @@ def _follow(anomaly: SpendAnomaly, look: _Look) -> None:
         whole = own
         if began == own.first and anomaly.seen_in:
             whole = look.series.get(anomaly.seen_in[0]["series"], own)
-        until = min(began + _days_lasted(own, began) - 1, own.last)
+        until = min(began + _days_of_anomaly(anomaly, own) - 1, own.last)
         story = excess_story(whole, _days_of(anomaly, until), look.zone, own.of)
         if story is not None:
             anomaly.days = until - began + 1
@@ -279,7 +344,22 @@ def _days_of(anomaly: SpendAnomaly, until: int) -> ExcessDays:
     began = anomaly.began_on.toordinal()
     if anomaly.line_from is None or anomaly.line_until is None:
         return ExcessDays.after_usual(began, until)
-    return ExcessDays(began, until, anomaly.line_from.toordinal(), anomaly.line_until.toordinal())
+    return ExcessDays(
+        began,
+        until,
+        anomaly.line_from.toordinal(),
+        anomaly.line_until.toordinal(),
+        anomaly.line_scale,
+        is_known=anomaly.look == SpendLook.YEAR,
+    )
+
+
+def _days_of_anomaly(anomaly: SpendAnomaly, series: SpendSeries) -> int:
+    """How many days it lasts: what creeps over a line of its own, until a week is in line with that."""
+    began = anomaly.began_on.toordinal()
+    if not SpendLook(anomaly.look).is_over_own_line:
+        return _days_lasted(series, began)
+    return days_over_line(series, began, anomaly.expected_micros / anomaly.days, CURRENT_DAYS)
 
 
 def _days_lasted(series: SpendSeries, began: int) -> int:

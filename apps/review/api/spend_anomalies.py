@@ -71,7 +71,9 @@ class SpendAnomalyOut(serializers.Serializer[Any]):
 
     `ended_on` is the first day in line again, null while it lasts; `month` what it comes to in 30 days if it does.
     `strictness` is above 1 after false alarms of its series. `look` found it: by the day, the week, as a creep or of a
-    weekend; `expected` is of the days from `line_from` to `line_until`.
+    weekend; `expected` is of the days from `line_from` to `line_until`. What crept over its budget (`line_name`) or over last
+    year is so since `over_since` (null of other looks); of these `expected` is the budget's pace, and what a year ago cost with
+    the growth of half a year ago, and `began_on` the first day of the week in which it was reported.
     """
 
     id = serializers.IntegerField()
@@ -93,6 +95,8 @@ class SpendAnomalyOut(serializers.Serializer[Any]):
     against = serializers.CharField(help_text="which line that look holds it against, in words")
     line_from = serializers.DateField(allow_null=True)
     line_until = serializers.DateField(allow_null=True)
+    line_name = serializers.CharField(help_text="the budget's that it crept over; empty of others")
+    over_since = serializers.DateField(allow_null=True)
     parts = SpendPartOut(many=True)
     drivers = SpendDriverOut(many=True)
     causes = CauseOut(many=True)
@@ -124,6 +128,8 @@ EXAMPLE: dict[str, Any] = {
     "against": "the same weekdays of the six weeks before",
     "line_from": "2026-02-06",
     "line_until": "2026-03-05",
+    "line_name": "",
+    "over_since": None,
     "parts": [
         {"name": "price", "amount": dollars("0.000000")},
         {"name": "capacity", "amount": dollars("3640.000000")},

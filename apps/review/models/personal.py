@@ -48,6 +48,7 @@ PERSONAL_FIELDS: Declarations = {
         "causes": DOCUMENT,
         "drivers": DOCUMENT,
         "key": TEXT,
+        "line_name": TEXT,
         "look": CODE,
         "name": TEXT,
         "parts": DOCUMENT,

@@ -23,6 +23,8 @@ class SpendLine(models.TextChoices):
     WEEK = SpendLook.WEEK, "by the week"
     CREEP = SpendLook.CREEP, "creeping up"
     WEEKEND = SpendLook.WEEKEND, "at weekends"
+    BUDGET = SpendLook.BUDGET, "creeping over its budget"
+    YEAR = SpendLook.YEAR, "creeping over last year"
 
 
 class SpendAnomaly(models.Model):
@@ -32,7 +34,9 @@ class SpendAnomaly(models.Model):
     day that was in line again: None while it lasts. `expected_micros` and `spent_micros` are of `days` days from
     `began_on` up to the last that was out of line: the excess is their difference, which `parts` and, in each dimension,
     `drivers` add up to exactly. `seen_in` are other series that show the same money. `strictness` is how strictly it
-    was looked at. `look` found it; `line_from` to `line_until` are the days that what was expected is of (None: not kept).
+    was looked at. `look` found it; `line_from` to `line_until` are the days that what was expected is of (None: not kept), each × `line_scale`:
+    of a budget (`line_name`) what makes them its pace, of a year ago how much more it was anyhow. `over_since` is the first
+    day of the weeks in a row that are over such a line (None: of no such).
     """
 
     subject = models.TextField(choices=SpendSubject.choices)
@@ -57,6 +61,9 @@ class SpendAnomaly(models.Model):
     look = models.TextField(choices=SpendLine.choices, default=SpendLine.DAY)
     line_from = models.DateField(null=True)
     line_until = models.DateField(null=True)
+    line_name = models.TextField(blank=True, default="", db_default="")
+    line_scale = models.FloatField(default=1.0, db_default=1.0)
+    over_since = models.DateField(null=True)
 
     class Meta:
         constraints = [

@@ -47,6 +47,9 @@ class SpendFact:
     look: str
     line_from: date | None
     line_until: date | None
+    line_name: str
+    line_scale: float
+    over_since: date | None
     state: str = OPEN
 
     @property

@@ -86,8 +86,8 @@ def every_spend_series(day: date, zone: str) -> list[SpendSeries]:
     if last is None:
         return []
     by_team = spend_by_day(window, BY_TEAM)
-    found = [(WHOLE, _together(by_team.values()))]
-    found += _of_teams(by_team)
+    found = [(WHOLE, together(by_team.values()))]
+    found += with_teams(by_team)
     subjects = {each.series: each for each in subjects_named()}
     for by, subject in (
         (BY_POOL, SpendSubject.POOL),
@@ -145,12 +145,12 @@ def _charge_subject(key: str) -> SubjectOfSpend:
     return SubjectOfSpend(SpendSubject.CHARGE, key, name)
 
 
-def _of_teams(
+def with_teams(
     by_team: Mapping[int | str, SpendDays],
 ) -> list[tuple[SubjectOfSpend, SpendDays]]:
-    """Each team with all below it, those with the most below first."""
+    """Each team with all below it, of what each has of its own; those with the most below first."""
     found = [
-        (each, _together(by_team[team_id] for team_id in each.team_ids if team_id in by_team))
+        (each, together(by_team[team_id] for team_id in each.team_ids if team_id in by_team))
         for each in subjects_named()
         if each.subject == SpendSubject.TEAM
     ]
@@ -167,7 +167,8 @@ def _below(parents: Mapping[int, int | None]) -> dict[int, frozenset[int]]:
     return {team_id: frozenset(ids) for team_id, ids in found.items()}
 
 
-def _together(several: Iterable[SpendDays]) -> SpendDays:
+def together(several: Iterable[SpendDays]) -> SpendDays:
+    """The sum of several."""
     whole = SpendDays()
     for each in several:
         whole.add(each)

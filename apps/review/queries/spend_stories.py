@@ -61,36 +61,46 @@ class ExcessStory:
 
 @dataclass(frozen=True, slots=True)
 class ExcessDays:
-    """The days `[began, until]` that are out of line (ordinals), and `[line_from, line_until]` that they are held against."""
+    """The days `[began, until]` that are out of line (ordinals), and `[line_from, line_until]` that they are held against.
+
+    Each of the line counts `scale` times. With `is_known` all of them are, also before the days that are watched.
+    """
 
     began: int
     until: int
     line_from: int
     line_until: int
+    scale: float = 1.0
+    is_known: bool = False
 
     @classmethod
     def after_usual(cls, began: int, until: int) -> "ExcessDays":
         """Against the 28 days before."""
         return cls(began, until, began - DAYS_BEFORE, began - 1)
 
+    def line_in(self, series: SpendSeries) -> list[int]:
+        """Those of the line that are known."""
+        if self.is_known:
+            return list(range(self.line_from, self.line_until + 1))
+        return [
+            day
+            for day in range(max(series.first, self.line_from), self.line_until + 1)
+            if not isnan(series.values[day - series.first])
+        ]
+
 
 def excess_story(
     series: SpendSeries, days_of: ExcessDays, zone: str, of: SubjectOfSpend | None = None
 ) -> ExcessStory | None:
-    """Some days of a series against as many of each weekday of the known days of their line.
+    """Some days of a series against as many of each weekday of the known days of their line, scaled as it is.
 
     With `of`, what another subject spent on these days. None where no day of the line is known, or it is no excess.
     """
-    values, first = series.values, series.first
-    before = [
-        day
-        for day in range(max(first, days_of.line_from), days_of.line_until + 1)
-        if not isnan(values[day - first])
-    ]
+    before = days_of.line_in(series)
     if not before:
         return None
     after = list(range(days_of.began, days_of.until + 1))
-    weights = weights_like(before, after)
+    weights = {day: days_of.scale * weight for day, weight in weights_like(before, after).items()}
     subject = of or series.of
     days = [date.fromordinal(day) for day in (*before, *after)]
     found = _cells_of(subject, days, zone)

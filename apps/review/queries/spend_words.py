@@ -21,6 +21,10 @@ LINES = {
     SpendLook.WEEK: "the four weeks before",
     SpendLook.WEEKEND: "the six weekends before",
 }
+OVER_LINES = {
+    SpendLook.BUDGET: "its budget's pace",
+    SpendLook.YEAR: "the same weeks a year ago",
+}
 DIMENSIONS = {
     "team": "team",
     "workload": "workload",
@@ -32,13 +36,16 @@ DIMENSIONS = {
 
 
 def spend_title(found: SpendFact, currency: str) -> str:
-    """`Research: $1,204 more than usual since Mon 2 March (+62 %)`."""
+    """`Research: $1,204 more than usual since Mon 2 March (+62 %)`, or what it crept over, since when."""
     more = whole_amount(found.excess_micros, currency)
     size = "" if found.effect_ratio is None else f" (+{per_cent(found.effect_ratio)})"
     name = found.name
     if found.subject == SpendSubject.ORGANISATION:
         name = "The organisation"
-    return f"{name}: {more} more than usual {_when(found)}{size}"
+    if found.over_since is None:
+        return f"{name}: {more} more than usual {_when(found)}{size}"
+    over = f"{more} over {OVER_LINES[SpendLook(found.look)]} in {counted(found.days, 'day')}"
+    return f"{name}: {over}, over it since {day(found.over_since)}{size}"
 
 
 def spend_facts(found: SpendFact, currency: str) -> list[tuple[str, str]]:
@@ -46,7 +53,7 @@ def spend_facts(found: SpendFact, currency: str) -> list[tuple[str, str]]:
     month = found.month_micros
     facts = [
         ("Of", f"{found.subject} {found.name}" if found.key else found.name),
-        ("Since", weekday(found.began_on)),
+        ("Since", weekday(found.over_since or found.began_on)),
         ("Spent", whole_amount(found.spent_micros, currency)),
         ("Expected", whole_amount(found.expected_micros, currency)),
     ]
@@ -64,6 +71,10 @@ def spend_facts(found: SpendFact, currency: str) -> list[tuple[str, str]]:
 
 def line_words(found: SpendFact) -> str:
     """`the weeks from 5 January to 25 January`: which line the look that found it holds it against."""
+    if found.look == SpendLook.BUDGET:
+        return f"the pace of its budget {found.line_name}"
+    if found.look == SpendLook.YEAR:
+        return f"the same weeks a year ago × {found.line_scale:.2f}, as they were over them before"
     said = LINES.get(SpendLook(found.look))
     if said is None and found.line_from is not None and found.line_until is not None:
         return f"the weeks from {day(found.line_from)} to {day(found.line_until)}"
@@ -72,9 +83,8 @@ def line_words(found: SpendFact) -> str:
 
 def look_words(found: SpendFact) -> str:
     """`found by the week, since Mon 2 March, against the four weeks before`."""
-    return (
-        f"found {LOOKS[found.look]}, since {weekday(found.began_on)}, against {line_words(found)}"
-    )
+    since = weekday(found.over_since or found.began_on)
+    return f"found {LOOKS[found.look]}, since {since}, against {line_words(found)}"
 
 
 def driven_by(found: SpendFact) -> str:

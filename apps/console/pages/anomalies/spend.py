@@ -105,10 +105,12 @@ SPEND_ANOMALIES = Table[SpendRow](
         Column("against", "", lambda row: line_words(row.found), csv="against"),
         Column("line_from", "", lambda row: row.found.line_from, DAY, csv="line_from"),
         Column("line_until", "", lambda row: row.found.line_until, DAY, csv="line_until"),
+        Column("line_name", "", lambda row: row.found.line_name, csv="line_name"),
+        Column("over_since", "", lambda row: row.found.over_since, DAY, csv="over_since"),
         Column("driven", "Mostly", lambda row: driven_by(row.found), PROSE, csv="mostly"),
     ),
     noun=("anomaly", "anomalies"),
-    about="{said}, by the day, the week, as a creep or of a weekend: each against its line, and beyond anything of 200 days before",
+    about="{said}, by the day, the week, as a creep, of a weekend, over a budget's pace or over last year: each against its line, and beyond anything before",
     sort="spend-sort",
     csv_first=("began_on",),
     empty="No spend is out of line in these days.",
@@ -233,7 +235,7 @@ def _spend_figures(found: SpendFact, currency: str) -> tuple[Figure, ...]:
         Figure(
             "Expected",
             short_amount(found.expected_micros, currency),
-            "the same weekdays of its line",
+            line_words(found) if found.over_since else "the same weekdays of its line",
             "",
         ),
     ]

@@ -1,0 +1,120 @@
+"""Days of spend that are over a line of their own, beyond what was told of before: a budget's pace, or a year ago."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import exp
+
+import numpy as np
+
+from apps.economics.changes import WEEK
+from apps.economics.spend_lines import (
+    LINE_WEEKS,
+    YEAR_WEEKS,
+    crept_over_pace,
+    crept_over_year,
+    whole_weeks,
+)
+from apps.economics.spend_looks import SpendLook
+from apps.economics.spend_watch import on_new_levels, weights_like
+from apps.economics.spend_weeks import Days
+from apps.review.models import SpendAnomaly
+from apps.review.queries.spend_own_lines import BudgetPace
+from apps.review.queries.spend_series import SpendSeries
+from apps.review.queries.spend_stories import DAYS_BEFORE, ExcessDays
+
+NewLevel = tuple[int, float]
+"""From which day on (its ordinal), and its ratio to the one before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """Days that are out of line, and what found them.
+
+    Over a line of its own: `line_name` is the budget's, `over_since` the first day of the weeks in a row over it, and
+    `rose_since` the first that was held against it (ordinals; 0 of other looks).
+    """
+
+    days: ExcessDays
+    look: SpendLook
+    line_name: str = ""
+    over_since: int = 0
+    rose_since: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OwnLines:
+    """By series the paces of its budgets, and its weeks of a year and a half."""
+
+    paces: Mapping[str, Sequence[BudgetPace]]
+    weeks: Mapping[str, Days]
+
+
+@dataclass(frozen=True, slots=True)
+class ToldBefore:
+    """Of a series: its anomalies, the levels that are usual by now, and how strictly it is looked at."""
+
+    anomalies: Sequence[SpendAnomaly]
+    levels: Sequence[NewLevel]
+    strictness: float
+
+
+def over_own_line(series: SpendSeries, lines: OwnLines, told: ToldBefore) -> Excess | None:
+    """Its last week where it crept over one of its budgets, or else over last year; None: it did not."""
+    for pace in lines.paces.get(series.of.series, ()):
+        found = _over_pace(series, pace, told)
+        if found is not None:
+            return found
+    weeks = lines.weeks.get(series.of.series)
+    return None if weeks is None else _over_year(series, weeks, told)
+
+
+def _over_pace(series: SpendSeries, pace: BudgetPace, told: ToldBefore) -> Excess | None:
+    """Held against the four weeks before it went over, scaled to the pace: what they were of is what was planned."""
+    first = max(series.first, pace.first)
+    spent, planned = series.values[first - series.first :], pace.days[first - pace.first :]
+    # What was told of a budget is told again where it is over by more than that.
+    ratios = [
+        each.spent_micros / each.expected_micros
+        for each in told.anomalies
+        if (each.look, each.line_name) == (SpendLook.BUDGET, pace.name)
+        and each.began_on.toordinal() >= first
+        and each.expected_micros > 0
+    ]
+    known = max(ratios, default=1.0)
+    found = crept_over_pace(whole_weeks(spent), known * whole_weeks(planned), told.strictness)
+    if found is None:
+        return None
+    began, since = series.last - WEEK + 1, series.last + 1 - WEEK * found.weeks
+    days = ExcessDays(began, series.last, since - DAYS_BEFORE, since - 1)
+    weights = weights_like(days.line_in(series), range(began, series.last + 1))
+    usual = sum(weight * series.values[day - series.first] for day, weight in weights.items())
+    scale = float(planned[-WEEK:].sum()) / usual
+    return Excess(replace(days, scale=scale), SpendLook.BUDGET, pace.name, since, first)
+
+
+def _over_year(series: SpendSeries, weeks: Days, told: ToldBefore) -> Excess | None:
+    """Held against the same days of 52 weeks ago, with the growth that there was anyhow."""
+    after = series.last + 1
+    levels = [(len(weeks) - (after - began) // WEEK, ratio) for began, ratio in told.levels]
+    scaled = on_new_levels(weeks, [each for each in levels if each[0] > 0])
+    found = crept_over_year(scaled, told.strictness)
+    if found is None:
+        return None
+    year = WEEK * YEAR_WEEKS
+    grown = float(scaled[-1 - YEAR_WEEKS] / weeks[-1 - YEAR_WEEKS]) * exp(found.usual)
+    began, last = series.last - WEEK + 1, series.last
+    days = ExcessDays(began, last, began - year, last - year, scale=grown, is_known=True)
+    compared = min(LINE_WEEKS, len(weeks) - YEAR_WEEKS)
+    since = after - WEEK * found.weeks
+    return Excess(days, SpendLook.YEAR, over_since=since, rose_since=after - WEEK * compared)
+
+
+def days_over_line(series: SpendSeries, began: int, expected_a_day: float, most: int) -> int:
+    """How many days from its first on it is over its line, up to the first week in line again; no more than `most`."""
+    end = min(series.last, began + most - 1)
+    place = began - series.first
+    for last in range(began + WEEK, end + 1):
+        week = series.values[place + last - began - WEEK + 1 : place + last - began + 1]
+        if np.sum(week) <= WEEK * expected_a_day:
+            return last - began
+    return end - began + 1

@@ -18,7 +18,7 @@ SPELL_SHARE, SPELL_DAYS = 0.05, 5
 WEEK_LINE, LINE_WEEKS = (1, 8), 4
 """A week is held against the nearest four known weeks of the eight before it."""
 CREEP_LINES = ((5, 7), (8, 11), (13, 16))
-CREEP_A_DAY, STILL, STEADY, RISING = 0.005, 0.5, 0.5, 3
+CREEP_A_DAY, STILL, STEADY, BURSTS, RISING = 0.005, 0.5, 0.5, 0.8, 3
 """A creep is half a per cent a day or more; its last week is half as far over its line as two weeks are, and each of three half as far as it has to be."""
 LEAST_STEP, LEAST_WEEKEND = 0.15, 0.35
 """Of the logarithm of a sum over its line."""
@@ -215,23 +215,42 @@ def _creep_of(
         line = line_of(ordinary, weeks)
         over = over_line(values, line)
         lately = float(_middles(over, LASTING_DAYS, FEWEST_KNOWN)[-1])
-        # What creeps is over the line for weeks: what was usual is of before them.
-        usually = _middles(over_line(ordinary, line), LASTING_DAYS, FEWEST_KNOWN)
-        usually = usually[: -max(LASTING_DAYS, WEEK * weeks[0])]
-        before = usually[~np.isnan(usually)]
-        if np.isnan(lately) or len(before) < FEWEST_OF_CREEP:
+        if np.isnan(lately):
             continue
         # Between the middles of the line and of the two weeks.
         since = WEEK * (sum(weeks) - 1) / 2
-        usual, sigma = _usual_of(before, least_sigma)
-        least = strictness * max(
-            CREEP_A_DAY * since + usual, usual + OF_CREEP * sigma, _largest(before)
-        )
+        usual, sigma, largest = _usual_creep(ordinary, line, WEEK * weeks[0], since)
+        sigma = max(sigma, least_sigma)
+        least = strictness * max(CREEP_A_DAY * since + usual, usual + OF_CREEP * sigma, largest)
         by_week = _middles(over, WEEK, FEWEST_OF_WEEK)[-1 : -RISING * WEEK - 1 : -WEEK]
         if lately > least and by_week[0] >= STILL * lately and by_week.min() > STEADY * least:
             dearer = float(over_line(sums_of(values), line_of(sums_of(known), weeks))[-1])
             return OverLine(SpendLook.CREEP, WEEK, 0, dearer, weeks) if dearer > 0 else None
     return None
+
+
+def _usual_creep(
+    ordinary: Days, line: Days, risen: int, since: float
+) -> tuple[float, float, float]:
+    """Over a line: what was usual before the last `risen` days, its deviation, and what is no news.
+
+    Of a series too short for that, how two weeks differ from the four weeks before, for as long as it is `since` the line.
+    """
+    before = _known_before(ordinary, line, risen)
+    if len(before) >= FEWEST_OF_CREEP:
+        return *_usual_of(before, 0.0), _largest(before)
+    nearest = line_of(ordinary, WEEK_LINE, LINE_WEEKS)
+    lately = _known_before(ordinary, nearest, WEEK)
+    bursts = BURSTS * _spread(lately) if len(lately) else 0.0
+    usual, sigma = _usual_of(_known_before(ordinary, nearest, risen), bursts)
+    return usual * since / (WEEK * (1 + LINE_WEEKS) / 2), sigma, _largest(before)
+
+
+def _known_before(ordinary: Days, line: Days, risen: int) -> Days:
+    """By how much the median days of two weeks were over a line, where that is known, before the last `risen` days."""
+    usually = _middles(over_line(ordinary, line), LASTING_DAYS, FEWEST_KNOWN)
+    usually = usually[: -max(LASTING_DAYS, risen)]
+    return usually[~np.isnan(usually)]
 
 
 def _middles(days: Days, span: int, fewest: int) -> Days:

@@ -5,20 +5,20 @@ from dataclasses import dataclass
 
 from apps.economics.changes import WEEK
 from apps.economics.gates import Gate, GateName
+from apps.economics.step_dates import date_steps
 from apps.economics.step_effect import SeriesPoint, StepEffect, bend_of, step_effect
 
-PLACEBO_ERRORS = 1.64
-"""Standard errors beyond which a step in the middle of the days before, where nothing was done, is one."""
 OTHER_ERRORS = 3.0
-"""The same of further dates, and of a bend: of several one lies a little out by chance."""
-EARLIER_DAYS, EARLIER_ERRORS, LATELY = 7, 2.6, 28
-"""Every how many days before the claim another step is looked for beside the one since; the same of the last four weeks."""
-FAR_ERRORS, BACK_ERRORS, BACK_SHARE = 3.5, 3.0, 0.5
-"""The same of dates further back, which are many; and of a step the other way of such a share of the one since, which may undo it."""
-GRADUAL_ERRORS, GRADUAL = 3.2, ((28, 28), (28, 56))
-"""The same of what came over some days: how many before the claim it began, and how many it took."""
-LARGER_EARLIER = 1.2
-"""A step since that is told apart from none is of an earlier date where so much more of it lies there."""
+"""Standard errors beyond which a step among the days before, where nothing was done, is one, or a bend: of several one lies out by chance."""
+LATELY = 28
+LATE_ERRORS, FAR_ERRORS = (2.8, 0.7), (3.2, 0.8)
+"""The same of a step on any day of the last four weeks, or further back: and by how much more where the noise remembers all."""
+LIKELIER_EARLIER = (-1.0, 9.0)
+"""Twice the logarithm of how much likelier the days are if the step was on one of the last four weeks, beyond which it is of then."""
+NEAREST = 7
+"""Days before the claim from which on another step is told from the one since."""
+GRADUAL_ERRORS, BACK_SHARE, GRADUAL = 2.5, 0.5, ((28, 28), (28, 56))
+"""The same of what came over some days, if more than such a share of the step that is left; how many before the claim it began, and how many it took."""
 LEAST_PLACEBO = 1e-6
 """Of a cost: less is how numbers are rounded."""
 FEWEST_DAYS = 14
@@ -90,8 +90,7 @@ def _placebo_gate(
 ) -> tuple[Gate, float]:
     """Whether no step is found where nothing was done: in the middle of the days before, a third from either end, and lately."""
     middle, *others = (_placebo(old, part, step) for part in PARTS)
-    beyond = [middle] if middle.is_beyond(PLACEBO_ERRORS) else []
-    beyond += [each for each in others if each.is_beyond(OTHER_ERRORS)]
+    beyond = [each for each in (middle, *others) if each.is_beyond(OTHER_ERRORS)]
     beyond += _earlier(points, old, first, step)
     found = max(beyond, key=lambda each: abs(each.effect), default=middle)
     says = (
@@ -106,26 +105,31 @@ def _placebo_gate(
 def _earlier(
     points: Sequence[SeriesPoint], old: Sequence[SeriesPoint], first: int, step: StepEffect
 ) -> list[_Placebo]:
-    """Steps on weeks before that are there beside the one since, or of which that is the rest; and what came gradually.
+    """Steps on days before that are there beside the one since, or rather than it; and what came gradually.
 
     What came down before anybody claimed it was not saved by the change; nor was it where dear weeks, for which it was
-    claimed, are over.
+    claimed, are over. Every day is tried, so the standard errors that a day needs are those that the farthest out of all
+    days seldom reaches by chance: the more the noise remembers, the less alike two days are, and the more there are.
     """
+    end = old[-1].day + 1
+    days = [point.day for point in old[WEEK:] if point.day <= end - NEAREST]
     found = []
-    for back in range(EARLIER_DAYS, old[-1].day - old[0].day + 1, EARLIER_DAYS):
-        day = old[-1].day + 1 - back
-        if sum(point.day < day for point in old) < WEEK:
-            break
-        placebo = step_effect(points, day, beside=(first, 1))
-        each = _Placebo(placebo.effect, placebo.error, f"{back} days before")
-        since = step_effect(points, first, beside=(day, 1)).effect
-        is_the_larger = each.effect * since > 0 and abs(each.effect) > LARGER_EARLIER * abs(since)
-        is_of_then = back <= LATELY and step.is_told and is_the_larger and each.is_beyond(0.0)
-        comes_back = each.effect * since < 0 and abs(each.effect) >= BACK_SHARE * abs(since)
-        errors = BACK_ERRORS if comes_back else FAR_ERRORS
-        if is_of_then or each.is_beyond(EARLIER_ERRORS if back <= LATELY else errors):
-            found.append(each)
+    for each in date_steps(points, first, days):
+        back = end - each.day
+        beside, alone = (
+            _Placebo(*seen, f"{back} days before") for seen in (each.beside, each.alone)
+        )
+        late = back <= LATELY
+        if beside.is_beyond(_at_memory(LATE_ERRORS if late else FAR_ERRORS, step)):
+            found.append(beside)
+        is_of_then = late and step.is_told and alone.is_beyond(0.0)
+        if is_of_then and each.gain > _at_memory(LIKELIER_EARLIER, step):
+            found.append(alone)
     return found + _gradual(points, old, first, step)
+
+
+def _at_memory(bound: tuple[float, float], step: StepEffect) -> float:
+    return bound[0] + bound[1] * step.memory
 
 
 def _gradual(

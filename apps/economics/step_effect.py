@@ -203,6 +203,31 @@ class _Products:
         """What is new in one day over what is new after so many."""
         return (1 - memory**2) / (1 - memory ** (2 * gap))
 
+    def weighed(self, memory: float) -> float:
+        """Half of the logarithm of the weights of all rows together."""
+        of_gaps = sum(
+            count * log(self.weight(memory, gap)) for gap, (count, *_) in self.gaps.items()
+        )
+        return (log(1 - memory**2) + of_gaps) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class StepDesign:
+    """The rows of a step beside its trend and weekdays (the step last but one, the value last), and sums of their products."""
+
+    rows: Matrix
+    sums: _Products
+
+    @classmethod
+    def of(cls, points: Sequence[SeriesPoint], first: int) -> "StepDesign":
+        """Of the step from day `first` on."""
+        rows = _design(points, first, is_weekly=_has_weeks(points, first))
+        return cls(rows, _Products.of(points, rows))
+
+    def fitted(self, memory: float) -> tuple[Matrix, float]:
+        """The lower triangle of the whitened rows' products, and half of the logarithm of what they were weighed with."""
+        return _cholesky(self.sums.whitened(memory)), self.sums.weighed(memory)
+
 
 def _zeros(size: int) -> Matrix:
     return [[0.0] * size for _ in range(size)]
@@ -239,9 +264,6 @@ def _fit(sums: _Products, memory: float, freedom: int) -> _Fit:
     effect, leans = lower[-1][step] / by_step, lower[step][trend] / by_step
     slope = (lower[-1][trend] - lower[step][trend] * effect) / by_trend
     known = sum(log(lower[place][place]) for place in range(step + 1) if lower[place][place])
-    weights = log(1 - memory**2) + sum(
-        count * log(sums.weight(memory, gap)) for gap, (count, *_) in sums.gaps.items()
-    )
     return _Fit(
         memory=memory,
         effect=effect,
@@ -249,7 +271,7 @@ def _fit(sums: _Products, memory: float, freedom: int) -> _Fit:
         slope=slope / sums.reach,
         slope_error=noise * sqrt(1 + leans**2) / by_trend / sums.reach,
         noise=noise,
-        likelihood=weights / 2 - known - freedom / 2 * log(rest),
+        likelihood=sums.weighed(memory) - known - freedom / 2 * log(rest),
     )
 
 

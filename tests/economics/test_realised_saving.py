@@ -361,6 +361,33 @@ def test_a_dear_week_that_is_over_is_no_saving_of_what_was_done_for_it(
     assert twelve_weeks(days, 0.2)[1] is not SavingStatus.VERIFIED
 
 
+@pytest.mark.parametrize("dear", [10, 24, 33, 40, 60, 70])
+@pytest.mark.parametrize("memory", [0.0, 0.3, 0.6, 0.9])
+def test_a_return_to_what_held_before_a_dear_span_is_no_saving_whatever_its_length_or_noise(
+    dear: int, memory: float
+) -> None:
+    """Where noise remembers, a rise shows on its own day alone, which need not be whole weeks before the claim."""
+    for seed in range(3):
+        days = [
+            replace(day, micros=day.micros * (1.25 if SPAN - dear <= day.day < SPAN else 1))
+            for day in series(seed + 60, memory=memory)
+        ]
+        found, status = twelve_weeks(days, 0.2)
+        assert status is SavingStatus.UNKNOWN
+        said = what_it_takes(found, promised_of(found, 0.2), days_since=SPAN)
+        assert f"a step {dear} days before, when nothing was done, comes to +" in said
+
+
+@pytest.mark.parametrize("memory", [0.0, 0.3, 0.6, 0.9])
+def test_what_is_likelier_to_have_come_before_the_claim_is_not_the_changes(memory: float) -> None:
+    """A tenth that came ten days before: the days are likelier so, though not surely of then."""
+    for seed in range(4):
+        days, _ = simulated_days(
+            seed + 80, memory=memory, trend=0.0, effect=0.1, noise=0.04, earlier=10
+        )
+        assert twelve_weeks(days, 0.1)[1] is not SavingStatus.VERIFIED
+
+
 @pytest.mark.parametrize("days_wide", [15, 20])
 @pytest.mark.parametrize("seed", range(3))
 def test_what_fell_smoothly_about_the_claim_is_no_step_of_that_day(

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from math import exp
 from random import Random
@@ -26,6 +26,8 @@ EFFECTS = (0.0, 0.1)
 TRIES = 60
 EARLIER = (7, 14, 21, 28)
 """Days before the claim at which a saving came that the change did not make."""
+DEAR, DEARER = (10, 24, 33, 40, 60), 0.3
+"""How many days that end at the claim were dear, and by how much: that they are over is no saving."""
 MOST_FALSE, LEAST_TOLD, COVERED = 0.1, 0.7, (0.82, 0.95)
 
 
@@ -90,30 +92,47 @@ def realised_cell(asked: tuple[float, float, float, int]) -> RealisedCell:
     return RealisedCell(memory, trend, effect, **parts)
 
 
-def verified_earlier(asked: tuple[float, int, int]) -> float:
-    """Of series of one memory whose tenth came so many days before the claim, the share that is verified for the change."""
-    memory, earlier, tries = asked
-    verified, first = 0, round(1e6 * (7 + memory) + 1e3 * earlier)
+def dear_before(days: Sequence[CostDay], length: int) -> list[CostDay]:
+    """The same, of which the last so many days before the middle cost DEARER more."""
+    return [
+        replace(day, micros=day.micros * (1 + DEARER if SPAN - length <= day.day < SPAN else 1))
+        for day in days
+    ]
+
+
+def verified_wrongly(asked: tuple[float, str, int, int]) -> float:
+    """Of series of one memory, the share that is verified for the change though what came was not of it.
+
+    "earlier": a tenth, so many days before the claim. "dear": DEARER, over the days up to it, and a fifth was promised.
+    """
+    memory, world, days_before, tries = asked
+    is_dear = world == "dear"
+    verified, first = 0, round(1e6 * (7 + memory) + 1e3 * days_before)
     for seed in range(first, first + tries):
-        days, _ = simulated_days(seed, memory=memory, trend=0.0, effect=0.1, earlier=earlier)
+        effect, earlier = (0.0, 0) if is_dear else (0.1, days_before)
+        days, _ = simulated_days(seed, memory=memory, trend=0.0, effect=effect, earlier=earlier)
+        if is_dear:
+            days = dear_before(days, days_before)
         found = saving_since(days[:SPAN], days[SPAN:])
         if isinstance(found, RealisedSaving):
-            month = found.before_micros * 730 / 24 * 0.1
+            month = found.before_micros * 730 / 24 * (0.2 if is_dear else 0.1)
             promise = SavingRange(*(round(part * month) for part in (0.8, 1.0, 1.2)))
             status = judge_saving(found, promise, days_since=SPAN)
             verified += status is SavingStatus.VERIFIED
     return verified / tries
 
 
-def earlier_figures(tries: int = TRIES, workers: int = 2) -> dict[str, float]:
-    """How often what came one to four weeks before is called the change's, by how many days."""
-    asked = [(memory, earlier, tries) for earlier, memory in product(EARLIER, MEMORIES)]
+def wrong_figures(
+    world: str, days_before: Sequence[int], tries: int = TRIES, workers: int = 2
+) -> dict[str, float]:
+    """How often what the change did not make is called its own, by how many days before it began."""
+    asked = [(memory, world, before, tries) for before, memory in product(days_before, MEMORIES)]
     with ProcessPoolExecutor(workers) as pool:
-        found = list(pool.map(verified_earlier, asked))
+        found = list(pool.map(verified_wrongly, asked))
     size = len(MEMORIES)
     return {
-        str(earlier): _mean(found[place * size : (place + 1) * size])
-        for place, earlier in enumerate(EARLIER)
+        str(before): _mean(found[place * size : (place + 1) * size])
+        for place, before in enumerate(days_before)
     }
 
 
@@ -129,26 +148,35 @@ def realised_report(tries: int = TRIES) -> dict[str, Any]:
     cells = realised_cells(tries)
     none, some = ([cell for cell in cells if bool(cell.effect) is has] for has in (False, True))
     verified = (_mean([cell.verified for cell in none]), _mean([cell.verified for cell in some]))
-    by_memory = {
-        str(memory): _mean([cell.covered for cell in cells if cell.memory == memory])
-        for memory in MEMORIES
-    }
+    by_memory = _by_memory(cells, "covered")
+    told = _by_memory(some, "verified")
     figures: dict[str, Any] = {
         "verified_without_effect": verified[0],
         "verified_without_effect_worst": max(cell.verified for cell in none),
         "verified_with_a_tenth": verified[1],
         "verified_with_a_tenth_worst": min(cell.verified for cell in some),
-        "verified_though_earlier": earlier_figures(tries),
+        "verified_without_effect_by_memory": _by_memory(none, "verified"),
+        "verified_with_a_tenth_by_memory": told,
+        "verified_though_earlier": wrong_figures("earlier", EARLIER, tries),
+        "verified_though_dear_before": wrong_figures("dear", DEAR, tries),
         "covered": _mean([cell.covered for cell in cells]),
         "covered_by_memory": by_memory,
     }
-    is_rare = all(share <= MOST_FALSE for share in figures["verified_though_earlier"].values())
+    wrong = (figures["verified_though_earlier"], figures["verified_though_dear_before"])
+    is_rare = all(share <= MOST_FALSE for shares in wrong for share in shares.values())
     is_covered = all(COVERED[0] <= covered <= COVERED[1] for covered in by_memory.values())
-    is_told = verified[0] <= MOST_FALSE and verified[1] >= LEAST_TOLD
+    is_told = verified[0] <= MOST_FALSE and min(told.values()) >= LEAST_TOLD
     return {
         "is_reached": is_told and is_covered and is_rare,
         **figures,
         "cells": [asdict(cell) for cell in cells],
+    }
+
+
+def _by_memory(cells: Sequence[RealisedCell], name: str) -> dict[str, float]:
+    return {
+        str(memory): _mean([getattr(cell, name) for cell in cells if cell.memory == memory])
+        for memory in MEMORIES
     }
 
 
@@ -159,5 +187,5 @@ def _mean(values: Sequence[float]) -> float:
 def run(*, full: bool = False) -> dict[str, Any]:
     """The report, `full` of four times as many series; `misses` says what is not as it should be."""
     report = realised_report(4 * TRIES if full else TRIES)
-    wanted = f"{MOST_FALSE:.0%} verified without effect or of one before the claim, {LEAST_TOLD:.0%} with a tenth, {COVERED} covered"
+    wanted = f"{MOST_FALSE:.0%} verified without effect, of one before the claim or of dear days that are over, {LEAST_TOLD:.0%} with a tenth at each memory, {COVERED} covered"
     return report | {"misses": [] if report["is_reached"] else [f"realised savings: {wanted}"]}

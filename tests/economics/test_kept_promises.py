@@ -29,6 +29,23 @@ def test_the_worked_example() -> None:
     assert taken_down(SavingRange(-8, 100, 200), record.factor) == SavingRange(-8, 76, 152)
 
 
+def test_large_promises_count_as_what_they_are() -> None:
+    """By hand: 100 + 1,000 + 400 promised, 150 + 500 − 50 came of it: 600 ÷ 1,500 = 0.4; (3 × 0.4 + 3) ÷ 6 = 0.7."""
+    record = promise_record(
+        [
+            PromiseCase(100, 150, is_verified=True),
+            PromiseCase(1_000, 500, is_verified=True),
+            PromiseCase(0, 90, is_verified=True),
+            PromiseCase(400, -50, is_verified=False),
+        ]
+    )
+    assert (record.cases, record.verified) == (3, 2)
+    assert (record.promised_micros, record.realised_micros) == (1_500, 600)
+    assert record.ratio == pytest.approx(0.4)
+    assert record.factor == pytest.approx(0.7)
+    assert taken_down(SavingRange(10, 20, 30), record.factor) == SavingRange(7, 14, 21)
+
+
 def test_without_a_case_nothing_is_taken_down() -> None:
     assert (NO_RECORD.ratio, NO_RECORD.factor, NO_RECORD.says) == (None, 1.0, "")
     assert promise_record([PromiseCase(0, 5, is_verified=True)]) == NO_RECORD

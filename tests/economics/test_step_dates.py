@@ -42,7 +42,8 @@ def test_alone_it_is_the_step_without_the_known_one_at_the_likeliest_memory() ->
     points = series(3, 0.0, step=0.5, at=40)
     (found,) = date_steps(points, FIRST, [40])
     alone = step_effect(points, 40, memory=0.0)
-    assert found.alone == (pytest.approx(alone.effect), pytest.approx(alone.error))
+    assert found.alone.effect == pytest.approx(alone.effect)
+    assert found.alone.error == pytest.approx(alone.error)
 
 
 @pytest.mark.parametrize("memory", [0.0, 0.6, 0.9])

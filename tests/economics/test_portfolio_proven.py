@@ -17,8 +17,10 @@ from apps.economics.portfolio.proven import (
     bounded_offers,
     portfolio_gates,
     tried_rules,
+    wanted_gpus,
+    whole_gate,
 )
-from apps.economics.portfolio.question import CapacityHeld, PortfolioQuestion
+from apps.economics.portfolio.question import CapacityHeld, PortfolioQuestion, WaitingDemand
 from apps.economics.portfolio.rules import CHOSEN, LOOK_BACK, NEWSVENDORS, rules_of
 from tests.economics.portfolios import capacity_offer, gpu_family, portfolio
 
@@ -170,3 +172,21 @@ def test_the_ladder_lies_in_the_planned_months(months: int, tranches: int, betwe
     plan = LadderPlan(tranches, between).within(months * MONTH_HOURS)
     assert 1 <= plan.tranches <= tranches
     assert (plan.tranches - 1) * plan.months_between < months
+
+
+def test_families_are_the_parts_of_all_gpus_with_what_waits() -> None:
+    waits = WaitingDemand(most_wanted=9.0, most_there=4.0, gpu_hours=8.0, price=None)
+    question = portfolio(
+        gpu_family([[1, 2, 3, 4], [1, 2, 3, 4]], name="A"),
+        gpu_family([[4, 4, 4, 4], [4, 4, 4, 4]], name="B", waiting=waits),
+    )
+    wanted = wanted_gpus(question)
+    assert wanted == {"A": 2.5, "B": 6.0}
+    assert whole_gate(wanted, 8.0).is_passed is True
+    off = whole_gate(wanted, 20.0)
+    assert (off.is_passed, bool(off.fallback)) == (False, True)
+    assert (
+        off.says == "its families ask for 8.5 GPUs on the mean, and 20 are forecast of all together"
+    )
+    unknown = whole_gate(wanted, "no forecast")
+    assert (unknown.is_passed, unknown.says) == (None, "no forecast")

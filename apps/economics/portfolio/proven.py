@@ -15,6 +15,7 @@ from apps.economics.gates import (
     baseline_gate,
     coverage_gate,
     history_gate,
+    parts_gate,
 )
 from apps.economics.portfolio.answer import Mixer
 from apps.economics.portfolio.costs import PortfolioCosts
@@ -201,6 +202,26 @@ def portfolio_gates(
             gate = replace(gate, says=within, fallback=WITHIN_LIMITS)
     rooms = [room_gate(family) for family in bounded.question.families]
     return gate, *rooms, _coverage_gate(coverage), *_history_gates(bought, histories, bounded)
+
+
+def wanted_gpus(question: PortfolioQuestion) -> dict[str, float]:
+    """By family the GPUs that its scenarios ask for on the mean of the planned hours, with those that wait."""
+    return {
+        family.name: float(family.demand.mean())
+        + (family.waiting.gpu_hours / family.hours if family.waiting else 0.0)
+        for family in question.families
+    }
+
+
+def whole_gate(wanted: Mapping[str, float], whole: float | str) -> Gate:
+    """Whether families together ask for what is forecast of all GPUs (a mean), but for a tenth; else why nobody can tell."""
+    if isinstance(whole, str):
+        return Gate(GateName.PARTS, None, whole)
+    total = sum(wanted.values())
+    gate = parts_gate(whole, list(wanted.values()))
+    says = f"its families ask for {total:,.4g} GPUs on the mean, and {whole:,.4g} are forecast of all together"
+    fallback = "" if gate.is_passed else "the families, each by its own history and growth"
+    return replace(gate, says=says, fallback=fallback)
 
 
 def _coverage_gate(coverage: float | None) -> Gate:

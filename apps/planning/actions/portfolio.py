@@ -13,7 +13,11 @@ from apps.economics.portfolio.savings import HoursInService
 from apps.economics.refusal import Refusal
 from apps.logs.changes import answered, logged_change, logged_pass
 from apps.planning.models import ForecastSeries, PortfolioRun, PortfolioState, SeriesMeasure
-from apps.planning.queries.portfolio.inputs import measured_fields, portfolio_inputs
+from apps.planning.queries.portfolio.inputs import (
+    measured_fields,
+    portfolio_inputs,
+    with_whole_gate,
+)
 
 log = logging.getLogger(__name__)
 WEEK = timedelta(days=7)
@@ -146,7 +150,8 @@ def _answer_of(
         said = f"{MOST_TRIES} workers fell silent while they answered it"
         raise PortfolioRefused("", f"{said}: plan fewer months, scenarios, families or offers")
     inputs = portfolio_inputs(run.overlay, clock())
-    found = solver(inputs.document, inputs.hours_of_series, inputs.in_service, watch)
+    solved = solver(inputs.document, inputs.hours_of_series, inputs.in_service, watch)
+    found = with_whole_gate(solved, inputs)
     measured = measured_fields(inputs, found.pop("attainable_costs"))
     plain: dict[str, Any] = json.loads(json.dumps(found | measured, default=str, allow_nan=False))
     return plain

@@ -140,6 +140,12 @@ ANSWER: dict[str, Any] = {
             "says": "a year: 180 days of history for a term of 365 days",
             "fallback": "",
         },
+        {
+            "name": "parts",
+            "is_passed": True,
+            "says": "its families ask for 24.1 GPUs on the mean, and 25 are forecast of all together",
+            "fallback": "",
+        },
     ],
     "tried": [{"name": "chosen", "cost": 301_000.0}, {"name": "look-back rule", "cost": 309_400.0}],
     "held_out": {

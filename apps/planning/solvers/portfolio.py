@@ -29,6 +29,7 @@ from apps.economics.portfolio.proven import (
     portfolio_gates,
     scenario_coverage,
     tried_rules,
+    wanted_gpus,
 )
 from apps.economics.portfolio.question import PortfolioQuestion
 from apps.economics.portfolio.reading import (
@@ -59,7 +60,7 @@ def solve_portfolio(
     """What a document asks, the answer, and the answer as JSON has it.
 
     In the latter `held_out` scores choices on the last month of the histories, or says why not, and
-    `attainable_costs` are what the months in service could have cost, by family. `unproven_share` bounds terms of
+    `attainable_costs` are what the months in service could have cost, by family, and `wanted_gpus` what each asks for on the mean. `unproven_share` bounds terms of
     over three times the history. Refuses a Refusal.
     """
     request = portfolio_request_of(document)
@@ -92,6 +93,7 @@ def solve_portfolio(
         "tried": [{"name": name, "cost": cost} for name, cost in tried.items()],
         "held_out": _held_out_fields(request, by_name, mixer),
         "attainable_costs": foresight_costs(question, in_service, mixer),
+        "wanted_gpus": wanted_gpus(question),
     }
     return request, answer, fields
 

@@ -102,6 +102,40 @@ def test_level_and_growth_are_those_of_the_forecast_by_the_day_unless_somebody_s
     assert grows() == (None, False), "a fallback says little of later months"
 
 
+@pytest.mark.parametrize(("gpus", "passed"), [(13.0, True), (20.0, False), (None, None)])
+def test_families_are_held_against_the_forecast_of_all_gpus(
+    gpus: float | None, passed: bool | None
+) -> None:
+    """Eight GPUs all day and eight more for sixteen hours of it are 13.3 on the mean."""
+    if gpus is not None:
+        month = {"month": "2026-04-01", "days": 30, "value": 30 * 24 * gpus, "quantiles": []}
+        Forecast.objects.create(
+            series=ForecastSeries.objects.create(measure="gpu_hours", dimension="", key=""),
+            granularity="day", made_at=AT, starts_at=AT, horizon=1, method="weighted_median", digest="0" * 64,
+            history_from=AT, observed_hours=1, imported_hours=0, left_out_hours=0, recent=[], points=[1.0],
+            quantiles=[], months=[month],
+        )  # fmt: skip
+    run_id = asked(QUICK)
+    answer_all()
+    run = portfolio_run(run_id)
+    assert run is not None
+    assert run.answer is not None
+    (gate,) = [gate for gate in run.answer["gates"] if gate["name"] == "parts"]
+    assert gate["is_passed"] is passed
+    if passed is False:
+        assert gate["says"].startswith("its families ask for 13.")
+        assert "20 are forecast of all together" in gate["says"]
+        assert gate["fallback"] == "the families, each by its own history and growth"
+    # Hours that somebody says are in no forecast of all.
+    (family,) = run.answer["question"]["families"]
+    own = asked(QUICK | {"families": [{"name": family["name"], "demand": {"hours": [8.0] * 336}}]})
+    answer_all()
+    said = portfolio_run(own)
+    assert said is not None
+    assert said.answer is not None
+    assert "1 of 1 pools are in no family" in said.answer["gates"][-1]["says"]
+
+
 def test_a_run_is_left_as_soon_as_somebody_calls_it_off() -> None:
     run_id = asked(QUICK)
     told: list[tuple[int, int]] = []

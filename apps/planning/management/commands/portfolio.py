@@ -21,6 +21,7 @@ from apps.planning.queries.portfolio.inputs import (
     PortfolioInputs,
     measured_fields,
     portfolio_inputs,
+    with_whole_gate,
 )
 from apps.planning.solvers.portfolio import solve_portfolio
 
@@ -69,6 +70,7 @@ class Command(BaseCommand):
             )
         except Refusal as refusal:
             raise CommandError(f"{path}: {refusal}" if path else str(refusal)) from refusal
+        fields = with_whole_gate(fields, inputs)
         lines = [*answer_lines(request, answer), "", *gate_lines(fields)]
         attainable = fields.pop("attainable_costs")
         if inputs is not None:

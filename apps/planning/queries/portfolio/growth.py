@@ -8,6 +8,7 @@ from math import exp, log, log1p
 from statistics import fmean, linear_regression
 
 from apps.economics.hours import DAY_HOURS
+from apps.economics.portfolio.names import month_after
 from apps.planning.queries.forecasts import BY_DAY, forecast_hours, newest_forecasts
 from apps.planning.queries.series import SeriesKey
 
@@ -41,6 +42,13 @@ def forecast_growth(series: Sequence[SeriesKey], day: date) -> ForecastGrowth | 
     ahead = fmean(places) - _place_of(day)
     gpus = exp(fmean(log(mean) for mean in means) - log1p(monthly) * ahead) / DAY_HOURS
     return ForecastGrowth(round(gpus, 3), round(monthly, 6))
+
+
+def forecast_gpus(series: SeriesKey, day: date, months: int) -> float | None:
+    """The GPUs that its forecast by the day expects on the mean of the whole months that begin in `months` from `day` on; None without one."""
+    until = month_after(day, months)
+    means = [mean for month, mean in _daily_means(series).items() if day <= month < until]
+    return fmean(means) / DAY_HOURS if means else None
 
 
 def _place_of(day: date) -> float:

@@ -4,11 +4,13 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
+from apps.economics.gates import serialize_gates
 from apps.economics.hours import HOUR_MS
 from apps.economics.portfolio.overlay import CompletedDocument, completed, overlaid
+from apps.economics.portfolio.proven import whole_gate
 from apps.economics.portfolio.savings import (
     HoursInService,
     PaidCapacity,
@@ -25,8 +27,11 @@ from apps.planning.queries.portfolio.bought import (
     BoughtSum,
 )
 from apps.planning.queries.portfolio.demand import summed_hours
+from apps.planning.queries.portfolio.growth import forecast_gpus
 from apps.planning.queries.portfolio.question import LedgerQuestion, ledger_question
-from apps.planning.queries.series import SeriesKey
+from apps.planning.queries.series import GPU_HOURS, POOL, WHOLE, SeriesKey, series_name
+
+ONE_FILE = "its families are of a file: no forecast is of them together"
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,25 @@ class PortfolioInputs:
             hashed.update(f"{series} {history.digest}".encode())
         return hashed.hexdigest()
 
+    @property
+    def whole_gpus(self) -> float | str:
+        """The GPUs that are forecast of all pools together on the mean of the planned months; else why they stand beside no families."""
+        pools = {
+            series_name(series)
+            for series in self.known
+            if (series.measure, series.dimension) == (GPU_HOURS, POOL)
+        }
+        named = {
+            name
+            for table in self.document["families"]
+            for name in table["demand"].get("series", ())
+        }
+        if not pools <= named:
+            return f"{len(pools - named)} of {len(pools)} pools are in no family, and the forecast of all GPUs is of them too"
+        first = date.fromisoformat(self.document["on"])
+        found = forecast_gpus(SeriesKey(GPU_HOURS, WHOLE), first, self.document["months"])
+        return "all GPUs together have no forecast by the day" if found is None else found
+
     def hours_of_series(self, names: Sequence[str]) -> list[float | None]:
         """The GPU-hours of series, summed by the hour. Refuses a Refusal."""
         return summed_hours(names, self.known)
@@ -98,6 +122,16 @@ def inputs_with(
         why = "; ".join(f"{name}: {reason}" for name, reason in document.left_out)
         raise Refusal("families", why or "the ledger has no GPU-hour of a pool yet")
     return PortfolioInputs(ledger, document, known)
+
+
+def with_whole_gate(fields: Mapping[str, Any], inputs: PortfolioInputs | None) -> dict[str, Any]:
+    """An answer's fields with its families held against what is forecast of all GPUs; a portfolio of a file alone has no such whole."""
+    whole = ONE_FILE if inputs is None else inputs.whole_gpus
+    gate = whole_gate(fields["wanted_gpus"], whole)
+    gates = [*fields["gates"], *serialize_gates([gate])]
+    return {name: value for name, value in fields.items() if name != "wanted_gpus"} | {
+        "gates": gates
+    }
 
 
 def measured_fields(inputs: PortfolioInputs, attainable: Mapping[str, float]) -> dict[str, Any]:

@@ -34,13 +34,14 @@ def without_lone_days(values: Floats) -> Floats:
     beside[:, SIDE_DAYS] = np.nan
     is_judged = (~np.isnan(beside)).sum(axis=1) >= LEAST_BESIDE
     is_judged &= ~np.isnan(values)
+    days, last = np.flatnonzero(is_judged), known[-1] if len(known) else -1
+    own, low = values[days], np.nanmin(beside[days], axis=1, initial=np.inf)
+    high = np.nanmax(beside[days], axis=1, initial=-np.inf)
+    is_credit = (own < 0) & (low >= 0)
+    beyond = np.maximum(low - own, own - high)
+    is_alone = (beyond > high - low) & (is_credit | (days != last))
     found = values.copy()
-    for day in np.flatnonzero(is_judged):
-        low, high = float(np.nanmin(beside[day])), float(np.nanmax(beside[day]))
-        is_credit = values[day] < 0 <= low
-        beyond = max(low - values[day], values[day] - high)
-        if beyond > high - low and (is_credit or day != known[-1]):
-            found[day] = min(max(values[day], low), high)
+    found[days[is_alone]] = np.clip(own, low, high)[is_alone]
     return found
 
 

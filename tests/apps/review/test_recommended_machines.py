@@ -1,11 +1,13 @@
 """What is recommended of pools: machines that nothing is on, minima, and pools too large for their queue."""
 
 from collections.abc import Sequence
+from statistics import stdev
 
 import pytest
 from django.utils import timezone
 
 from apps.accounts.queries.reading import reading_once
+from apps.economics.moves.saving import TENTH_OF_NORMAL
 from apps.economics.states import State
 from apps.fleet.models import Device, Node
 from apps.review.queries.recommending.oversized_pools import detect_oversized_pools
@@ -286,6 +288,22 @@ def test_slices_that_nobody_takes_while_others_wait_save_what_would_be_rented(
         Allocation.objects.update(device_uuids=["GPU-0"])
     proposal = only_freed(detect_stranded_slices(AT))
     assert proposal.saving.likely == pytest.approx(PRICE * MONTH / 2, rel=1e-6)
+
+
+def test_what_slices_would_save_is_as_wide_as_its_weeks_differ(llm: Workload) -> None:
+    """Jobs waited in three weeks of four: the ends are 1.28 standard errors of a week from the mean."""
+    plant_slices(llm, taken=0)
+    for start in range(0, 3 * 168, 24):
+        pool_scene.make_job(llm, "h100-0", submitted=start, started=start + 12, gpus=1)
+        Allocation.objects.update(device_uuids=["GPU-0"])
+    saving = only_freed(detect_stranded_slices(AT)).saving
+    week = PRICE * MONTH / 2
+    error = TENTH_OF_NORMAL * stdev([week, week, week, 0.0]) / 2
+    assert saving.likely == pytest.approx(0.75 * week, rel=1e-6)
+    assert (saving.low, saving.high) == (
+        pytest.approx(0.75 * week - error, rel=1e-6),
+        pytest.approx(0.75 * week + error, rel=1e-6),
+    )
 
 
 def test_one_queue_is_served_by_the_slices_of_one_pool(llm: Workload) -> None:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, TypeAlias
@@ -76,7 +76,7 @@ class DetectedKind:
     """What a detector looked at: `looked_at` of the things that `looked_at_words` names, and what it proposes.
 
     `passed_over` says why the others are no proposal, with how many; `declined` says it by the key of what may have
-    been proposed before, and `little` what those would save that save too little. Where it could not look, `not_looked` says why: then its matters stay as they are.
+    been proposed before, and `little` what those would save that save too little. `weeks` is how many it looked at, None where it looks at none. Where it could not look, `not_looked` says why: then its matters stay as they are.
     """
 
     kind: str
@@ -87,6 +87,7 @@ class DetectedKind:
     proposals: list[RecommendationProposal] = field(default_factory=list)
     not_looked: str = ""
     little: dict[str, int] = field(default_factory=dict)
+    weeks: int | None = None
 
     def pass_over(self, why: str, key: str = "", count: int = 1) -> None:
         """Looked at, and no proposal."""
@@ -107,7 +108,10 @@ class DetectedKind:
         if not proposal.doubts:
             raise ValueError(f"{self.kind} {proposal.key}: what speaks against it was looked for")
         self.looked_at += 1
-        self.proposals.append(proposal)
+        # Of one week nobody knows how far weeks differ: its range has no measured width.
+        is_of_one = self.weeks == 1 and proposal.saving.low == proposal.saving.high
+        basis = ASSUMED if is_of_one else proposal.range_basis
+        self.proposals.append(replace(proposal, range_basis=basis))
 
 
 Detector: TypeAlias = Callable[[datetime], DetectedKind]

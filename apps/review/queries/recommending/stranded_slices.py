@@ -1,13 +1,15 @@
 """GPUs that are cut into slices of a size that nobody asks for."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from datetime import datetime
 
 from django.urls import reverse
 
+from apps.economics.hours import HOUR
 from apps.economics.moves.disruption import DisruptionClass
 from apps.economics.moves.queues import Room
-from apps.economics.moves.saving import MONTH_HOURS, SavingRange
+from apps.economics.moves.saving import MONTH_HOURS, month_of_weeks
 from apps.ledger.queries.slice_use import SliceUse
 from apps.placement.queries.moves.work import FleetWork
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
@@ -69,15 +71,14 @@ def _proposal_of(
     capacity: PoolCapacity,
     use: SliceUse,
     part: float,
-    beside: tuple[float, FleetWork],
+    beside: tuple[Mapping[datetime, float], FleetWork],
 ) -> RecommendationProposal:
-    met, work = beside
-    pool, days = capacity.pool, work.span.hours // 24
+    met_hours, work = beside
+    pool, days, met = capacity.pool, work.span.hours // 24, sum(met_hours.values())
     freed = _freed_month(use, part, work)
-    waited = min(freed, met * MONTH_HOURS / work.span.hours)
     price = (capacity.price or 0.0) / capacity.of_machine
     spend = capacity.spend_micros
-    saved = round(waited * price)
+    saved = month_of_weeks(_weeks_of(met_hours, work), price).capped(round(freed * price))
     return RecommendationProposal(
         key=f"{pool.id}:{use.compute_slices}",
         title=f"Cut GPUs of {pool.name} otherwise: nobody takes their slices of {part:.0%} of a GPU",
@@ -86,7 +87,7 @@ def _proposal_of(
         workload_id=None,
         pool_id=pool.id,
         spend_micros=spend,
-        saving=SavingRange(saved, saved, saved).capped(spend),
+        saving=saved.capped(spend),
         effort_hours=EFFORT_HOURS,
         risk=DisruptionClass.LOW,
         risk_reason="a GPU is drained before it is cut anew",
@@ -108,23 +109,35 @@ def _proposal_of(
     )
 
 
+def _weeks_of(met: Mapping[datetime, float], work: FleetWork) -> list[tuple[float, int]]:
+    """What jobs waited for of each whole week, and its hours: how far weeks differ is the width of the saving."""
+    return [
+        (
+            sum(gpus for hour, gpus in met.items() if week.starts_at <= hour < week.ends_at),
+            (week.ends_at - week.starts_at) // HOUR,
+        )
+        for week in work.span.weeks
+    ]
+
+
 def _met(
     capacity: PoolCapacity,
     capacities: Mapping[int, PoolCapacity],
     queues: Queues,
     standing: float,
-) -> tuple[float, Queues]:
-    """GPU-hours that jobs waited for the same GPUs within reach and that so many would have served, hour by hour; the queues that are left.
+) -> tuple[dict[datetime, float], Queues]:
+    """By hour GPU-hours that jobs waited for the same GPUs within reach and that so many would have served; the queues that are left.
 
     Which hours the slices stood in is not kept: they are taken to have stood alike in all.
     """
     rooms = {use.hour: Room(0.0, capacity.of_machine, standing, use.nodes) for use in capacity.used}
-    hours, left = 0.0, dict(queues)
+    hours, left = defaultdict[datetime, float](float), dict(queues)
     for pool_id, queue in sorted(queues.items()):
         waited = capacities.get(pool_id)
         if waited is not None and is_within_reach(waited.pool, capacity.pool):
             met, left[pool_id], rooms = met_of(queue, rooms)
-            hours += sum(met.values())
+            for hour, amount in met.items():
+                hours[hour] += amount
     return hours, left
 
 

@@ -35,6 +35,7 @@ def looks_at_weeks(
             if len(work.span.weeks) < fewest:
                 found.not_looked = f"the ledger had {too_few}"
             else:
+                found.weeks = len(work.span.weeks)
                 look(found, work, at)
             return found
 

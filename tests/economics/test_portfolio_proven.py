@@ -128,7 +128,7 @@ def test_a_term_of_over_three_times_the_history_buys_a_part_of_the_quietest_day(
     # Half of twelve for the year; a month is no more than three times 20 days.
     assert [offer.most_lots for offer in found.question.offers] == [6, 3]
     assert found.cautions == {
-        "a year": "20 days of history for a term of 365: at most 50% of what the quietest day had in use at once"
+        "a year": "20 days of history for a term of 365 days, over 3 times as long: at most 50% of what the quietest day had in use at once (RUNRATE_UNPROVEN_PERCENT sets it)"
     }
     held = (CapacityHeld("old", "H100", 4, 0.5, 4),)
     assert [offer.most_lots for offer in bounded(history, held=held)[1].question.offers] == [2, 3]

@@ -160,8 +160,8 @@ def bounded_offers(
             room = max(0.0, unproven_share * quietest - held) if is_bearer else 0.0
             lots = min(lots, floor(room / offer.lot))
             why = (
-                f"{known_hours(histories[offer.family]) / DAY:,.0f} days of history for a term of {offer.term_hours / DAY:,.0f}:"
-                f" at most {unproven_share:.0%} of what the quietest day had in use at once"
+                f"{known_hours(histories[offer.family]) / DAY:,.0f} days of history for a term of {offer.term_hours / DAY:,.0f}"
+                f" days, over {TERM_OF_HISTORY:.0f} times as long: at most {unproven_share:.0%} of what the quietest day had in use at once (RUNRATE_UNPROVEN_PERCENT sets it)"
             )
         if why:
             cautions[offer.name] = why

@@ -31,6 +31,7 @@ from apps.review.queries.budget_alert_words import (
     used_facts,
     used_title,
 )
+from apps.review.queries.budget_alerts_now import FORECAST, THRESHOLD, matter_of
 from apps.workloads import queries as workloads
 
 LOOKS_KEPT = timedelta(days=400)
@@ -68,16 +69,12 @@ def look_at_budgets(*, at: datetime) -> int:
         zone, live = organisation().zone, set[str]()
         told = _told_thresholds(found)
         for figures in found:
-            live |= {_matter_of(figures, "threshold"), _matter_of(figures, "forecast")}
-            _tell_threshold(figures, told.get(_matter_of(figures, "threshold")), at)
+            live |= {matter_of(figures, THRESHOLD), matter_of(figures, FORECAST)}
+            _tell_threshold(figures, told.get(matter_of(figures, THRESHOLD)), at)
             _tell_forecast(figures, at, zone)
     _end_all_but(live, at)
     BudgetForecastLook.objects.filter(looked_at__lt=at - LOOKS_KEPT).delete()
     return len(found)
-
-
-def _matter_of(figures: BudgetFigures, what: str) -> str:
-    return f"budget:{figures.budget.id}:{figures.first_day.isoformat()}:{what}"
 
 
 def _tell_threshold(figures: BudgetFigures, before: ToldThreshold | None, at: datetime) -> None:
@@ -87,7 +84,7 @@ def _tell_threshold(figures: BudgetFigures, before: ToldThreshold | None, at: da
         return
     reached = threshold_reached(share) or 0
     told = AlertMatter(
-        matter=_matter_of(figures, "threshold"),
+        matter=matter_of(figures, THRESHOLD),
         kind=AlertKind.BUDGET_THRESHOLD,
         severity=SEVERITIES[reached],
         title=used_title(figures, reached, currency),
@@ -107,7 +104,7 @@ def _tell_threshold(figures: BudgetFigures, before: ToldThreshold | None, at: da
 
 
 def _told_thresholds(found: Sequence[BudgetFigures]) -> dict[str, ToldThreshold]:
-    matters = [_matter_of(figures, "threshold") for figures in found]
+    matters = [matter_of(figures, THRESHOLD) for figures in found]
     rows = Alert.objects.filter(matter__in=matters).values_list("matter", "level", "facts")
     return {
         matter: ToldThreshold(level, frozenset(map(tuple, facts))) for matter, level, facts in rows
@@ -115,7 +112,7 @@ def _told_thresholds(found: Sequence[BudgetFigures]) -> dict[str, ToldThreshold]
 
 
 def _tell_forecast(figures: BudgetFigures, at: datetime, zone: str) -> None:
-    looks, matter = _looks_with(figures, at, zone), _matter_of(figures, "forecast")
+    looks, matter = _looks_with(figures, at, zone), matter_of(figures, FORECAST)
     if figures.share_used is not None and figures.share_used > 1:
         end_matters(matters=[matter], reason=EXCEEDED_REASON, at=at)
     elif is_warned(looks):

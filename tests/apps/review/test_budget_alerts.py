@@ -5,10 +5,13 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from apps.accounts import actions as accounts
 from apps.accounts.queries import viewer_of_user
@@ -22,7 +25,9 @@ from apps.planning.solvers.forecasting import forecast_fields
 from apps.review import actions
 from apps.review.models import AlertEntry
 from apps.review.queries.alerts import AlertFact, AlertsWanted, alerts, entries_of
+from apps.show.time import instant
 from tests import make
+from tests.apps.console.people import signed_in, words_of
 from tests.apps.ledger import scene
 
 pytestmark = pytest.mark.django_db
@@ -248,3 +253,34 @@ def test_ten_budgets_ask_for_the_organisation_and_the_workloads_once(red: int) -
     statements = [each["sql"] for each in asked.captured_queries]
     for table in ("accounts_organisation", "workloads_workload"):
         assert sum(f'FROM "{table}"' in each for each in statements) <= 1
+
+
+def test_an_alert_says_when_its_words_were_raised_and_what_is_so_today(
+    red: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The words stay as they were raised; beside them stands what they would say now, while their period lasts."""
+    budget_id = budget(red, 2_500)
+    actions.look_at_budgets(at=AT)
+    step = BudgetStep(date(2026, 3, 1), Decimal(2_600))
+    amended = planning.NewBudget(
+        "Red", "team", str(red), "money", "monthly", date(2026, 3, 1), None, steps=(step,)
+    )
+    planning.replace_budget(budget_id=budget_id, budget=amended)
+    (used,) = [each for each in told() if each.kind == "budget_threshold"]
+    lead = signed_in("lead", red)
+    by = viewer_of_user(get_user_model().objects.get(role="lead").pk)
+
+    def page(at: datetime) -> str:
+        monkeypatch.setattr(timezone, "now", lambda: at)
+        return words_of(lead.get(f"/alerts/{used.id}"))
+
+    soon = page(AT + 2 * HOUR)
+    zone = ZoneInfo("UTC")
+    assert f"As raised on {instant(AT, zone)}" in soon
+    as_raised, _, now = soon.partition(f"As it stands on {instant(AT + 2 * HOUR, zone)}")
+    assert "$2,500 of March 2026" in as_raised
+    assert "$2,600 of March 2026" in now
+    assert "$2,500 of March 2026" not in now.partition("What happened")[0]
+    assert "As it stands on" not in page(AT + timedelta(days=30)), "its period is over"
+    actions.resolve_alert(alert_id=used.id, reason="paid", by=by, at=AT + HOUR)
+    assert "As it stands on" not in page(AT + 2 * HOUR)

@@ -22,7 +22,9 @@ from apps.review.queries.alerts import (
     entries_of,
     may_answer,
 )
+from apps.review.queries.budget_alerts_now import facts_now
 from apps.show.amounts import count
+from apps.show.time import instant
 
 NOT_RESOLVED = (OPEN, ACKNOWLEDGED, MUTED)
 
@@ -64,17 +66,23 @@ def alert_page(context: Context, alert_id: int) -> ConsolePage:
     """One alert: what it says now, and every step of it."""
     fact = changes.known(context, alert_id)
     steps = entries_of([fact.id])
+    raised = f"As raised on {instant(fact.told_at, context.zone)}"
+    now = [] if fact.state == RESOLVED else facts_now(fact, context.seen_teams, context.at)
     return ConsolePage(
         context=context,
         finding=fact.title,
         under=(
             f"{KIND_WORDS[fact.kind]}, of {fact.team or words.ORGANISATION}",
             words.state_said(fact, context.zone),
+            f"as raised on {instant(fact.told_at, context.zone)}",
         ),
         back=Link("All alerts", reverse("alerts")),
         actions=(Link("Open what it is about", fact.link), *_answer_links(fact, context)),
         sections=(
-            FactList([(name, value) for name, value in fact.facts]),
+            FactList([(name, value) for name, value in fact.facts], raised, "raised"),
+            FactList(now, f"As it stands on {instant(context.at, context.zone)}", "now")
+            if now
+            else None,
             ENTRIES.section(steps, context, csv_href=reverse("alert-csv", args=[fact.id])),
         ),
     )

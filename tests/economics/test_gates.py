@@ -12,9 +12,11 @@ from apps.economics.gates import (
     failure_of,
     history_gate,
     joint_gates,
+    labelled_gates,
     parts_gate,
     read_gates,
     serialize_gates,
+    worst_gate,
 )
 
 LOSES = baseline_gate(7.67, {"last week": 4.98, "mean": 6.0})
@@ -93,3 +95,11 @@ def test_of_several_answers_the_worst_gate_of_a_name_is_the_one() -> None:
     assert found[1].says == "red: no back-test yet"
     assert joint_gates([("red", [passed]), ("blue", [passed])])[0].is_passed is True
     assert joint_gates([]) == ()
+
+
+def test_a_gate_says_whose_it_is_and_the_worst_of_a_name_is_told() -> None:
+    passed, unknown = coverage_gate(0.8), coverage_gate(None)
+    (said,) = labelled_gates("Serving", [LOSES])
+    assert said == Gate(GateName.BASELINE, False, f"Serving: {LOSES.says}", "last week")
+    assert worst_gate([passed, unknown]) is unknown
+    assert worst_gate([passed, LOSES, unknown]) is LOSES

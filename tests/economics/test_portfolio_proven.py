@@ -18,10 +18,10 @@ from apps.economics.portfolio.proven import (
     portfolio_gates,
     tried_rules,
     wanted_gpus,
-    whole_gate,
 )
 from apps.economics.portfolio.question import CapacityHeld, PortfolioQuestion, WaitingDemand
 from apps.economics.portfolio.rules import CHOSEN, LOOK_BACK, NEWSVENDORS, rules_of
+from apps.economics.portfolio.whole import whole_gate
 from tests.economics.portfolios import capacity_offer, gpu_family, portfolio
 
 WEEK_OF_HOURS, LAST_WEEK = 168, next(iter(NEWSVENDORS))

@@ -15,7 +15,6 @@ from apps.economics.gates import (
     baseline_gate,
     coverage_gate,
     history_gate,
-    parts_gate,
 )
 from apps.economics.portfolio.answer import Mixer
 from apps.economics.portfolio.costs import PortfolioCosts
@@ -211,17 +210,6 @@ def wanted_gpus(question: PortfolioQuestion) -> dict[str, float]:
         + (family.waiting.gpu_hours / family.hours if family.waiting else 0.0)
         for family in question.families
     }
-
-
-def whole_gate(wanted: Mapping[str, float], whole: float | str) -> Gate:
-    """Whether families together ask for what is forecast of all GPUs (a mean), but for a tenth; else why nobody can tell."""
-    if isinstance(whole, str):
-        return Gate(GateName.PARTS, None, whole)
-    total = sum(wanted.values())
-    gate = parts_gate(whole, list(wanted.values()))
-    says = f"its families ask for {total:,.4g} GPUs on the mean, and {whole:,.4g} are forecast of all together"
-    fallback = "" if gate.is_passed else "the families, each by its own history and growth"
-    return replace(gate, says=says, fallback=fallback)
 
 
 def _coverage_gate(coverage: float | None) -> Gate:

@@ -282,7 +282,9 @@ def test_no_machine_for_two_years_rests_on_thirty_days(inputs) -> None:
     answer = answered(over(inputs, overlay))
     assert answer["chosen"]["lots"] == {}
     (offer,) = answer["offers"]
-    assert offer["caution"].startswith("30 days of history for a term of 730 days, over 3 times as long: at most 100%")
+    assert offer["caution"].startswith(
+        "30 days of history for a term of 730 days, over 3 times as long: at most 100%"
+    )
 
 
 def test_demand_may_be_said_otherwise_than_the_ledger_has_it(inputs) -> None:

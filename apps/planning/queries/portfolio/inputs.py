@@ -10,13 +10,13 @@ from typing import Any
 from apps.economics.gates import serialize_gates
 from apps.economics.hours import HOUR_MS
 from apps.economics.portfolio.overlay import CompletedDocument, completed, overlaid
-from apps.economics.portfolio.proven import whole_gate
 from apps.economics.portfolio.savings import (
     HoursInService,
     PaidCapacity,
     SavingsRate,
     savings_rates,
 )
+from apps.economics.portfolio.whole import whole_gate
 from apps.economics.refusal import Refusal
 from apps.planning.queries.history import SeriesHistory, histories
 from apps.planning.queries.portfolio.bought import (

@@ -117,7 +117,7 @@ def test_a_plan_is_changed_handed_over_and_copied_with_a_preview(finn: Client) -
     rows = list(
         csv.DictReader(io.StringIO(finn.get(f"/plans/{plan_id}/history.csv").content.decode()))
     )
-    assert ("name", "spring", "autumn") in [(row["field"], row["from"], row["to"]) for row in rows]
+    assert ("name", "spring", "autumn") in [(row["field"], row["old"], row["new"]) for row in rows]
 
 
 def test_a_name_that_a_plan_has_already_is_refused_before_it_is_confirmed(finn: Client) -> None:

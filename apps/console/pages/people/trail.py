@@ -69,12 +69,12 @@ FIELDS = Table[tuple[TrailChange, FieldChange]](
     (
         Column("at", "", lambda row: row[0].at, INSTANT),
         Column("who", "", lambda row: row[0].who),
-        Column("did", "", lambda row: row[0].verb),
-        Column("to", "", lambda row: row[0].kind),
-        Column("named", "", lambda row: row[0].name),
+        Column("verb", "", lambda row: row[0].verb),
+        Column("kind", "", lambda row: row[0].kind),
+        Column("name", "", lambda row: row[0].name),
         Column("field", "", lambda row: row[1].name),
-        Column("from", "", lambda row: row[1].old),
-        Column("to_value", "", lambda row: row[1].new, csv="to"),
+        Column("old", "", lambda row: row[1].old),
+        Column("new", "", lambda row: row[1].new),
     ),
 )
 

@@ -76,7 +76,7 @@ def test_a_period_is_held_against_another_in_the_figure_the_table_and_the_file(
     assert [rows["gpt-4.1"][name] for name in ("cost", "before_cost", "difference", "change")] == [
         "9.000000", "4.000000", "5.000000", "1.250000"
     ]  # fmt: skip
-    gone = [rows["gpt-gone"][name] for name in ("calls", "cost", "before_cost", "difference")]
+    gone = [rows["gpt-gone"][name] for name in ("requests", "cost", "before_cost", "difference")]
     assert gone == ["0", "0.000000", "2.000000", "-2.000000"]
     text = page(finance, window="7d")
     assert "<b>+50 %</b>" in text
@@ -157,7 +157,7 @@ def test_every_table_comes_as_csv(team_id: int) -> None:
     assert "openai,gpt-4.1,100,1,30.000000,USD" in page(finance, "/api-spend/days.csv")
     assert "gpt-4.1,,1,1000000,why" in page(finance, "/api-spend/unpriced.csv")
     owners = page(finance, "/api-spend/teams.csv").splitlines()
-    assert owners[0] == "team,workload,feature,calls,unpriced_calls,tokens,cost,currency"
+    assert owners[0] == "team,workload,feature,requests,unpriced_requests,tokens,cost,currency"
     assert ",100,1," in owners[1]
     assert owners[1].endswith(",30.000000,USD")
     assert "30.000000,31.000000,1.000000,1,USD" in page(finance, "/api-spend/vendors.csv")

@@ -93,7 +93,7 @@ def test_the_list_says_which_will_be_exceeded_and_adds_no_two(world) -> None:
     assert "they overlap, and are never added" in text
     assert "over 90 %" in text
     assert "not known" in text, "of the chat service nothing came yet, so nothing is expected"
-    rows = {row["budget"]: row for row in table(finance, "/budgets.csv")}
+    rows = {row["name"]: row for row in table(finance, "/budgets.csv")}
     red = rows["Red, monthly"]
     assert (red["amount"], red["spent"]) == ("5000.000000", "49.160000")
     rest = Decimal(red["rest_expected"])
@@ -160,7 +160,7 @@ def test_approved_requests_are_listed_and_in_what_is_committed(world) -> None:
     assert '"Approved requests"' in page, "they are drawn on the rest"
     assert f'href="/capacity-requests/{request_id}' in page
     assert "2 × B200" in text
-    rows = {row["budget"]: row for row in table(finance, "/budgets.csv")}
+    rows = {row["name"]: row for row in table(finance, "/budgets.csv")}
     red = rows["Red, monthly"]
     assert (red["committed"], red["committed_by_requests"]) == ("589.920000", "589.920000")
     assert red["unpriced_request_gpu_hours"] == "48.000000"
@@ -223,7 +223,7 @@ def test_a_lead_sees_their_own_teams_budgets_and_changes_none(world) -> None:
     assert "Red, monthly" in text
     assert "Everything" not in text
     assert "Add a budget" not in text
-    assert {row["budget"] for row in table(lead, "/budgets.csv")} == {"Red, monthly", "Chat"}
+    assert {row["name"] for row in table(lead, "/budgets.csv")} == {"Red, monthly", "Chat"}
     for path in ("", ".csv"):
         assert lead.get(f"/budgets/{world['Everything']}{path}").status_code == 404
         assert lead.get(f"/budgets/{world['Red, monthly']}{path}").status_code == 200
@@ -269,7 +269,7 @@ def test_a_team_without_one_shows_those_above_it_to_whoever_may_see_them(
     assert "Blue: no budget is its own; above it 1 budget of 1 will hold" in text
     assert "Everything" in text
     rows = finn.get(f"/costs/teams/{beside}/outlook/budgets.csv").content.decode()
-    assert [row["budget"] for row in csv.DictReader(io.StringIO(rows))] == ["Everything"]
+    assert [row["name"] for row in csv.DictReader(io.StringIO(rows))] == ["Everything"]
 
 
 def test_a_lead_who_may_not_see_budgets_above_theirs_reads_only_that_none_is_of_this_team(

@@ -252,7 +252,7 @@ def test_who_is_missing_on_either_side_is_listed() -> None:
     text = page(client)
     assert "1 running instance without a node; 1 node not found in the cloud." in text
     assert "1 found on both sides" in text
-    assert [row["machine"] for row in table(client, "/clouds/machines.csv")] == ["forgotten"]
+    assert [row["name"] for row in table(client, "/clouds/machines.csv")] == ["forgotten"]
     assert [row["node"] for row in table(client, "/clouds/nodes.csv")] == ["gpu-02"]
 
 

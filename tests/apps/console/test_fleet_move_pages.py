@@ -48,10 +48,10 @@ def test_the_file_has_the_ends_and_what_stands_against_it(move_id: int) -> None:
     assert row["kind"] == "to_spot"
     assert (
         0
-        < float(row["saving_p10_per_month"])
-        <= float(row["saving_likely_per_month"])
-        <= float(row["saving_p90_per_month"])
-        <= float(row["spend_per_month"])
+        < float(row["saving_low"])
+        <= float(row["saving_likely"])
+        <= float(row["saving_high"])
+        <= float(row["spend"])
     )
     assert row["doubts"] == "the ledger has 2 of 4 weeks"
     assert row["payback_months"] == ""

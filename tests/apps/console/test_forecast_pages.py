@@ -85,7 +85,7 @@ def test_a_forecast_shows_its_fan_its_hours_and_what_it_was_made_from(team: int)
     assert [row["observed"] != "" for row in rows[:13]] == [True] * 12 + [False]
     assert float(rows[0]["q10"]) <= float(rows[0]["value"]) <= float(rows[0]["q90"])
     earlier = finn.get(f"/forecasts/{newest.id}/earlier.csv").content.decode()
-    assert [row["hours"] for row in csv.DictReader(io.StringIO(earlier))] == ["0", "12"]
+    assert [row["realised_hours"] for row in csv.DictReader(io.StringIO(earlier))] == ["0", "12"]
 
 
 def test_an_error_that_says_little_is_said_to_be_large_and_is_exact_in_csv(team: int) -> None:

@@ -47,7 +47,7 @@ def test_the_page_shows_measured_beside_promised_week_by_week(known: int) -> Non
     newest, first = csv_rows(finn.get(f"{address}/measured.csv"))
     assert (newest["status"], first["status"]) == ("Verified", "Too early")
     assert float(newest["measured"]) == pytest.approx(53 * MONTH, rel=0.02)
-    assert (newest["days"], newest["unit_of_work"]) == ("28", "requests")
+    assert (newest["days"], newest["unit"]) == ("28", "requests")
     assert len(newest["digest"]) == 64
     assert "1 verified, 0 failed" in words_of(finn.get("/recommendations"))
     confirmed(finn, f"{address}/reopen", {"reason": "it came back"})
@@ -64,7 +64,7 @@ def test_what_is_not_known_is_said_to_be_unknown_with_its_reason(
     page = words_of(finn.get(f"/recommendations/{known}"))
     assert "fewer than three weeks of settled, priced days since" in page
     (row,) = csv_rows(finn.get(f"/recommendations/{known}/measured.csv"))
-    assert (row["measured"], row["spend"]) == ("", "")
+    assert (row["measured"], row["did_cost"]) == ("", "")
 
 
 def test_another_teams_measurements_are_not_there(known: int) -> None:

@@ -273,6 +273,6 @@ def test_teams_of_people_lead_to_their_costs_and_their_tokens_are_a_sheet(people
     sheet = f"/people/{people['ada']}/tokens.csv"
     assert sheet in client.get(f"/people/{people['ada']}").content.decode()
     header, row = client.get(sheet).content.decode().splitlines()
-    assert header == "name,begins with,may,made,last used,revoked"
+    assert header == "name,prefix,scopes,created_at,last_used_at,revoked_at"
     assert row.startswith("a script,rr_")
     assert client.get("/people/999/tokens.csv").status_code == 404

@@ -66,7 +66,7 @@ def test_savings_are_added_up_once_and_filtered() -> None:
     assert [(row["matter"], row["is_counted"]) for row in rows] == [
         ("zombie:a", "true"), ("zombie:b", "false"), ("zombie:c", "false"),
     ]  # fmt: skip
-    assert rows[0]["saving_likely_per_month"] == "1000.000000"
+    assert rows[0]["saving_likely"] == "1000.000000"
     assert len(csv_rows(finn.get(f"/recommendations.csv?team={team_id}"))) == 1
     assert len(csv_rows(finn.get("/recommendations.csv?team=none"))) == 2
     assert csv_rows(finn.get("/recommendations.csv?owner=me")) == []

@@ -88,8 +88,8 @@ def test_a_run_is_listed_with_its_figures_and_sorted_by_any(finn: Client) -> Non
 def test_the_rows_of_the_list_are_those_of_its_csv(finn: Client) -> None:
     make_run(workload_id=planted.make_programme())
     (row,) = csv_rows(finn.get("/runs.csv"))
-    assert row["run"] == "july-3"
-    assert row["effective_cost"] == "1600.000000"
+    assert row["key"] == "july-3"
+    assert row["cost"] == "1600.000000"
     assert row["mfu_ratio"] == "0.410000"
     (day,) = csv_rows(finn.get("/runs/days.csv"))
     assert (day["productive"], day["lost"], day["untold"]) == (
@@ -150,7 +150,7 @@ def test_one_run_shows_where_its_money_went_and_the_parts_are_the_whole(finn: Cl
     assert "$240.00 15 %" in text
     assert "Total $1,600.00 100 % 640 10 h –" in text
     rows = csv_rows(finn.get(f"/runs/{run_id}/buckets.csv"))
-    assert sum(float(row["effective_cost"]) for row in rows) == 1600
+    assert sum(float(row["cost"]) for row in rows) == 1600
 
 
 def test_the_picture_of_a_run_has_its_buckets_attempts_and_marks(finn: Client) -> None:

@@ -69,7 +69,7 @@ def test_each_source_has_its_hours_its_rate_a_day_with_range_and_whether_it_is_t
     assert "west is taken away the most: 8 times a day" in page
     assert "Thin: fewer than 5 seen" in page
     west, taken = rows["west"], rows["taken"]
-    assert (west["source"], west["interruptions"], west["hours"]) == (
+    assert (west["source"], west["interruptions"], west["exposure_hours"]) == (
         "Imported series",
         "30",
         "90.0",
@@ -77,7 +77,11 @@ def test_each_source_has_its_hours_its_rate_a_day_with_range_and_whether_it_is_t
     assert float(west["interruptions_per_day"]) == pytest.approx(30 / 90 * 24)
     assert float(west["low_per_day"]) < 30 / 90 * 24 < float(west["high_per_day"])
     assert (west["median_life_hours"], west["thin"]) == ("3.0", "Enough")
-    assert (taken["source"], taken["interruptions"], taken["hours"]) == ("Own nodes", "2", "48.0")
+    assert (taken["source"], taken["interruptions"], taken["exposure_hours"]) == (
+        "Own nodes",
+        "2",
+        "48.0",
+    )
     assert (taken["median_life_hours"], taken["thin"]) == ("", "Thin: fewer than 5 seen")
 
 
@@ -94,7 +98,7 @@ def test_one_source_is_shown_by_hour_of_the_day(finance: Client) -> None:
     assert len(hours) == 24
     ended = (BEGUN + timedelta(hours=12) - timedelta(minutes=1)).hour
     assert {row["hour_utc"] for row in hours if row["interruptions"] != "0"} == {str(ended)}
-    assert sum(float(row["hours"]) for row in hours) == pytest.approx(48)
+    assert sum(float(row["exposure_hours"]) for row in hours) == pytest.approx(48)
     assert finance.get("/placement/spot?of=own_nodes:nobody").status_code == 404
 
 
@@ -117,9 +121,11 @@ def test_regions_are_mapped_by_hour_of_the_day_and_hatched_where_nothing_is_know
     assert [row["hour_utc"] for row in west] == [str(hour) for hour in range(24)]
     assert {row["region"] for row in west} == {"us-west-2"}
     assert sum(int(row["interruptions"]) for row in west) == 30
-    assert sum(float(row["hours"]) for row in west) == pytest.approx(90)
+    assert sum(float(row["exposure_hours"]) for row in west) == pytest.approx(90)
     assert {row["up_share"] for row in west} == {"0.000000", "1.000000"}
-    assert {(row["interruptions_per_day"], float(row["hours"])) for row in quiet} == {("", 0)}
+    assert {(row["interruptions_per_day"], float(row["exposure_hours"])) for row in quiet} == {
+        ("", 0)
+    }
 
 
 def test_a_series_without_a_clock_has_no_hours_and_says_why(finance: Client) -> None:

@@ -77,16 +77,16 @@ def test_what_is_compared_is_whole_days_that_are_over(teams: dict[str, int]) -> 
 
 def test_idle_and_active_are_told_by_workload_and_add_up(teams: dict[str, int]) -> None:
     rows = {row["team"]: row for row in csv_rows(signed_in("finance").get("/team-work.csv"))}
-    assert (rows["Research"]["cost"], rows["Research"]["held_idle"]) == ("98.320000", "49.160000")
+    assert (rows["Research"]["cost"], rows["Research"]["idle_cost"]) == ("98.320000", "49.160000")
     assert rows["Research"]["active_ratio"] == "0.500000"
-    assert rows["Research"]["waste_ratio"] == "0.500000"
-    assert rows["Vision"]["held_idle"] == "0.000000"
+    assert rows["Research"]["wasted_ratio"] == "0.500000"
+    assert rows["Vision"]["idle_cost"] == "0.000000"
 
 
 def test_work_waits_until_a_gpu_is_first_seen_at_work(teams: dict[str, int]) -> None:
     rows = {row["team"]: row for row in csv_rows(signed_in("finance").get("/team-work/waits.csv"))}
-    assert rows["Research"]["median_seconds"] == "1800"
-    assert rows["Vision"]["median_seconds"] == "0"
+    assert rows["Research"]["median_wait_seconds"] == "1800"
+    assert rows["Vision"]["median_wait_seconds"] == "0"
     assert rows["Vision"]["told_first_step"] == "0"
 
 
@@ -103,8 +103,8 @@ def test_a_job_that_nobody_observed_any_longer_waited_at_least_until_then(
     scene.settle_all()
     rows = {row["team"]: row for row in csv_rows(signed_in("finance").get("/team-work/waits.csv"))}
     vision = rows["Vision"]
-    assert (vision["count"], vision["still_waiting"]) == ("1", "0")
-    assert (vision["median_seconds"], vision["ninth_decile_seconds"]) == ("0", "")
+    assert (vision["waits"], vision["still_waiting"]) == ("1", "0")
+    assert (vision["median_wait_seconds"], vision["ninth_decile_wait_seconds"]) == ("0", "")
     text = words_of(signed_in("lead", teams["Vision"]).get("/team-work"))
     assert "p90 over 1 h" in text
 
@@ -126,10 +126,10 @@ def test_a_run_that_tells_is_believed_and_its_failure_is_waste(teams: dict[str, 
     figure_due_runs(at=NEXT_DAY)
     finn = signed_in("finance")
     rows = {row["team"]: row for row in csv_rows(finn.get("/team-work.csv"))}
-    assert rows["Vision"]["failed_or_redone"] == "73.740000"
-    assert rows["Vision"]["waited_for_data"] == "24.580000"
+    assert rows["Vision"]["failed_cost"] == "73.740000"
+    assert rows["Vision"]["starved_cost"] == "24.580000"
     waits = {row["team"]: row for row in csv_rows(finn.get("/team-work/waits.csv"))}
-    assert (waits["Vision"]["count"], waits["Vision"]["median_seconds"]) == ("1", "420")
+    assert (waits["Vision"]["waits"], waits["Vision"]["median_wait_seconds"]) == ("1", "420")
 
 
 def test_a_team_sees_its_own_place_unless_the_organisation_publishes_them(
@@ -172,7 +172,11 @@ def test_what_still_waits_is_in_the_waits(teams: dict[str, int]) -> None:
     finn = signed_in("finance")
     rows = {row["team"]: row for row in csv_rows(finn.get("/team-work/waits.csv"))}
     vision = rows["Vision"]
-    assert (vision["count"], vision["still_waiting"], vision["median_seconds"]) == ("1", "3", "")
+    assert (vision["waits"], vision["still_waiting"], vision["median_wait_seconds"]) == (
+        "1",
+        "3",
+        "",
+    )
     text = words_of(finn.get("/team-work"))
     assert "of 2 runs and jobs and 3 still waiting; p90 over 1 d 1 h" in text
 

@@ -143,7 +143,7 @@ def test_a_policy_is_set_after_a_look_changed_and_removed(pool: int) -> None:
     done = text_of(confirmed(finance, "/headroom/new", entered, follow=True).content.decode())
     assert f"Short of what is planned for: Serving by {least - 16} GPU" in done
     (row,) = csv.DictReader(io.StringIO(finance.get("/headroom.csv").content.decode()))
-    assert (row["policy"], row["for_cost"], row["there"]) == ("Serving", "17", "16")
+    assert (row["name"], row["needed_for_cost_gpus"], row["there_gpus"]) == ("Serving", "17", "16")
     (policy,) = headroom_policies()
     path = f"/headroom/{policy.id}/change"
     assert 'value="5"' in finance.get(path).content.decode()

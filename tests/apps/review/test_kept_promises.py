@@ -85,7 +85,7 @@ def test_the_page_its_csv_and_rest_say_the_same() -> None:
     finance = signed_in("finance")
     assert "Realised and promised, by kind" in words_of(finance.get("/recommendations"))
     (kept,) = csv_rows(finance.get("/recommendations/kept.csv"))
-    assert (kept["cases"], kept["ratio"]) == ("2", "0.500000")
+    assert (kept["cases"], kept["realised_ratio"]) == ("2", "0.500000")
     answer = with_token("read").get("recommendations").json()
     assert answer["results"][0]["kind_record"] == {
         "cases": 2,

@@ -177,7 +177,7 @@ def test_every_page_and_answer_says_the_same(research: int, bucket: Bucket) -> N
         known = [float(row[name]["amount"]) for name in parts if row[name]]
         assert sum(known) == pytest.approx(float(row["wasted_cost"]["amount"]))
     table = list(csv.DictReader(io.StringIO(finn.get(f"/team-work.csv{day}").content.decode())))
-    in_file = ("failed_or_redone", "no_requests", "held_idle", "not_held")
+    in_file = ("failed_cost", "no_requests_cost", "idle_cost", "not_held_cost")
     whole = sum(float(row[name] or 0) for row in table for name in in_file)
     assert whole == pytest.approx(wasted)
 

@@ -22,7 +22,7 @@ CHANNELS = Table[ChannelFact](
                href=lambda row: reverse("alert-channel", args=[row.id])),
         Column("kind", "By", lambda row: CHANNEL_WORDS[row.kind]),
         Column("of", "Alerts of", lambda row: row.team or words.ORGANISATION, csv="team"),
-        Column("address", "To", lambda row: row.shown_address, PROSE),
+        Column("address", "To", lambda row: row.shown_address, PROSE, csv="shown_address"),
         Column("pace", "When", lambda row: words.when_sent(row), PROSE),
         Column("reviews", "Weekly review", lambda row: "sent too" if row.gets_reviews else None,
                csv="gets_reviews", missing=""),

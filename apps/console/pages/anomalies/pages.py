@@ -93,7 +93,6 @@ ANOMALIES = Table[Anomaly](
             "In 30 days",
             lambda row: row.found.impact_micros,
             MONEY,
-            csv="impact_30_days",
         ),
         CURRENCY_COLUMN,
         Column(

@@ -97,7 +97,6 @@ SPEND_ANOMALIES = Table[SpendRow](
             "In 30 days, if it lasts",
             lambda row: row.found.month_micros,
             MONEY,
-            csv="in_30_days",
         ),
         CURRENCY_COLUMN,
         Column("effect", "By", lambda row: row.found.effect_ratio, SIGNED_RATIO),

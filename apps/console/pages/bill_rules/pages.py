@@ -65,7 +65,7 @@ RULES = Table[ListedRule](
     "Rules",
     (
         Column("order", "Order", lambda row: row.order, COUNT, missing="–"),
-        Column("rule", "", lambda row: row.rule.id, COUNT),
+        Column("id", "", lambda row: row.rule.id, COUNT),
         Column("rows_it_fits", "Rows that it fits", lambda row: fits(row.rule), WRAPPED, csv=""),
         *map(_rule_column, ("issuer", "service", "usage_type", "resource_id", "sub_account")),
         *map(_rule_column, ("tag_key", "tag_value", "kind", "node", "pool", "team", "share_method")),
@@ -74,7 +74,7 @@ RULES = Table[ListedRule](
         Column("billed", "Billed", lambda row: ", ".join(amounts(row.rule.billed)) or None, FIGURE,
                order=lambda row: sum(row.rule.billed.values(), Decimal(0)), missing="–",
                written=_exact_billed),
-        Column("since", "Since", lambda row: row.rule.created_at, INSTANT),
+        Column("since", "Since", lambda row: row.rule.created_at, INSTANT, csv="created_at"),
         Column("end", "End", lambda row: row.rule.ended_at, INSTANT, csv="ended_at", sorts=False,
                shown=_end_cell),
     ),

@@ -65,7 +65,7 @@ BUDGETS = Table[BudgetFigures](
     "budgets",
     "Running budgets",
     (
-        Column("name", "Budget", lambda row: row.budget.name, PROSE, csv="budget",
+        Column("name", "Budget", lambda row: row.budget.name, PROSE,
                href=lambda row: reverse("budget", args=[row.budget.id]),
                note=lambda row: budget_words.scope_of(row.budget)),
         Column("scope", "", lambda row: row.budget.scope),

@@ -107,8 +107,9 @@ EXPORTS = Table[ListedExport](
         Column("asked_at", "Asked", lambda row: row.fact.asked_at, INSTANT),
         Column("state", "State", _state_words),
         Column("rows", "Rows", lambda row: row.fact.rows, COUNT),
-        Column("size", "Size", lambda row: None if row.fact.size_bytes is None
-               else file_size(row.fact.size_bytes, digits=1), FIGURE, missing=NONE),
+        Column("size_bytes", "Size", lambda row: row.fact.size_bytes, FIGURE,
+               shown=lambda row, _: NONE if row.fact.size_bytes is None
+               else file_size(row.fact.size_bytes, digits=1)),
         Column("expires_at", "Kept until",
                lambda row: row.fact.expires_at if row.is_ready else None, INSTANT, missing=NONE),
         Column("file", "File", lambda row: row.fact.id, csv="", shown=_file_cell),

@@ -146,7 +146,7 @@ AGENTS = Table[AgentHealth](
                order=lambda row: (not row.troubles, agent_standing(row).text),
                shown=lambda row, locale: standing_cell(agent_standing(row), locale)),
         Column("heard", "Last heard", lambda row: row.agent.last_seen_at, INSTANT,
-               csv="last_heard_at", shown=lambda row, _: _last_heard(row)),
+               csv="last_seen_at", shown=lambda row, _: _last_heard(row)),
         Column("todo", "What to do", lambda row: " ".join(each.advice for each in row.troubles),
                ADVICE, csv="what_to_do", sorts=False, shown=lambda row, _: _what_to_do(row)),
         Column("problems", "", lambda row: "; ".join(each.what for each in row.troubles)),
@@ -173,7 +173,7 @@ AGENTS = Table[AgentHealth](
     ),
     noun=("agent", "agents"),
     sort="sort",
-    csv_first=("node", "source", "version", "state", "last_heard_at", "gpus_seen", "missing",
+    csv_first=("node", "source", "version", "state", "last_seen_at", "gpus_seen", "missing",
                "driver", "spool_batches", "spool_bytes", "spool_oldest_at", "dropped_windows",
                "clock_offset_ms", "cpu_seconds", "memory_bytes", "problems", "what_to_do"),
 )  # fmt: skip

@@ -140,11 +140,11 @@ INCIDENTS = Table[PricedIncident](
                order=lambda row: row.lasted.total_seconds(),
                note=lambda row: standing_cell(incident_standing(row))),
         Column("standing", "", lambda row: incident_standing(row).text),
-        Column("last_told_at", "", lambda row: row.fact.last_at, INSTANT),
+        Column("last_at", "", lambda row: row.fact.last_at, INSTANT),
         COST,
         Column("node", "Node", lambda row: row.fact.node_name,
                href=lambda row: reverse("node", args=[row.fact.node_id])),
-        Column("gpu", "GPU", lambda row: row.fact.uuid or None, SHORT_UUID,
+        Column("gpu", "GPU", lambda row: row.fact.uuid or None, SHORT_UUID, csv="uuid",
                missing=quiet("the node"), href=_device_href),
         Column("kind", "", lambda row: row.fact.kind),
         Column("code", "", lambda row: row.fact.code, COUNT),
@@ -158,7 +158,7 @@ INCIDENTS = Table[PricedIncident](
     empty="No incidents reported that match the filter. Agents report XIDs, lost GPUs, drivers that "
     "hang, and clouds that reclaim a node.",
     sort="sort",
-    csv_first=("started_at", "ended_at", "standing", "last_told_at", "node", "gpu", "kind", "code",
+    csv_first=("started_at", "ended_at", "standing", "last_at", "node", "uuid", "kind", "code",
                "what", "detail", "count", "what_to_do"),
 )  # fmt: skip
 

@@ -184,7 +184,7 @@ AGENTS_OF_NODE = Table[fleet.NodeAgent](
         Column("source", "Source", lambda row: row.source),
         Column("version", "Version", lambda row: row.version),
         Column("enrolled_at", "", lambda row: row.enrolled_at, INSTANT),
-        Column("last_heard_at", "Last heard", lambda row: row.last_seen_at, DAY_OR_INSTANT,
+        Column("last_seen_at", "Last heard", lambda row: row.last_seen_at, DAY_OR_INSTANT,
                missing=quiet("never")),
         Column("clock_offset_ms", "", lambda row: row.clock_offset_ms, COUNT),
     ),

@@ -119,7 +119,11 @@ _JUDGED: tuple[Column[ForecastFact], ...] = (
         warns=lambda each: _is_worse(nearest_backtest(each)),
     ),
     Column(
-        "baseline", "Best baseline", lambda each: nearest_score(each, "best_baseline_mase"), MASE
+        "baseline",
+        "Best baseline",
+        lambda each: nearest_score(each, "best_baseline_mase"),
+        MASE,
+        csv="best_baseline_mase",
     ),
     Column(
         "coverage",
@@ -239,10 +243,10 @@ SCORES = Table[BacktestFact](
         Column("horizon", "Hours ahead", lambda scores: scores.horizon, COUNT),
         Column("origins", "Forecasts judged", lambda scores: scores.origins, COUNT),
         Column("mase", "Error (MASE)", lambda scores: scores.mase, MASE, warns=_is_worse),
-        Column("best", "Best baseline", lambda scores: scores.best_baseline.replace("_", " "), TEXT),
-        Column("best_mase", "Its error", lambda scores: scores.best_baseline_mase, MASE),
+        Column("best_baseline", "Best baseline", lambda scores: scores.best_baseline.replace("_", " "), TEXT),
+        Column("best_baseline_mase", "Its error", lambda scores: scores.best_baseline_mase, MASE),
         Column(
-            "coverage", "In the 80 % interval", lambda scores: scores.coverage_80, RATIO,
+            "coverage_80", "In the 80 % interval", lambda scores: scores.coverage_80, RATIO,
             warns=lambda scores: _is_narrow(scores.coverage_80),
         ),
     ),
@@ -264,11 +268,13 @@ EARLIER = Table[ForecastFact](
     (
         Column("starts_at", "From", lambda each: each.starts_at, DAY_OR_INSTANT,
                href=lambda each: reverse("forecast", args=[each.id])),
-        Column("hours", "Hours that came", lambda each: each.realised_hours, COUNT),
-        Column("error", "Mean error", lambda each: each.realised_error, NUMBER),
-        Column("reconciled_error", "Of what adds up", lambda each: each.realised_reconciled_error, NUMBER, missing="–"),
-        Column("mase", "Error (MASE)", lambda each: each.realised_mase, MASE),
+        Column("hours", "Hours that came", lambda each: each.realised_hours, COUNT, csv="realised_hours"),
+        Column("error", "Mean error", lambda each: each.realised_error, NUMBER, csv="realised_error"),
+        Column("reconciled_error", "Of what adds up", lambda each: each.realised_reconciled_error, NUMBER,
+               csv="realised_reconciled_error", missing="–"),
+        Column("mase", "Error (MASE)", lambda each: each.realised_mase, MASE, csv="realised_mase"),
         Column("coverage", "In the 80 % interval", lambda each: each.realised_coverage, RATIO,
+               csv="realised_coverage_80",
                warns=lambda each: _is_narrow(each.realised_coverage)),
         Column("digest", "", lambda each: each.digest),
     ),
@@ -280,7 +286,11 @@ DAILY_EARLIER = replace(
     EARLIER,
     columns=tuple(
         replace(
-            column, key="days", text="Days that came", value=lambda each: each.realised_hours // 24
+            column,
+            key="days",
+            text="Days that came",
+            csv="realised_days",
+            value=lambda each: each.realised_hours // 24,
         )
         if column.key == "hours"
         else column

@@ -91,7 +91,7 @@ ROOMS = Table[PowerUse](
     "rooms",
     "Power and cooling of rooms",
     (
-        Column("room", "Room", lambda row: row.limit.name, PROSE,
+        Column("room", "Room", lambda row: row.limit.name, PROSE, csv="name",
                note=lambda row: ", ".join(row.limit.pool_names)),
         Column("pools", "", lambda row: ", ".join(row.limit.pool_names)),
         Column("power", "Power there", lambda row: row.limit.power_kilowatts, FIGURE,

@@ -51,7 +51,7 @@ def plans_table(at: datetime) -> Table[PlanStanding]:
         "plans",
         "Plans",
         (
-            Column("name", "Plan", lambda row: row.plan.name, WRAPPED, csv="plan",
+            Column("name", "Plan", lambda row: row.plan.name, WRAPPED,
                    href=lambda row: reverse("owned-plan", args=[row.plan.id])),
             Column("pool", "Pool", lambda row: row.pool),
             Column("nodes", "Nodes", lambda row: row.plan.nodes, COUNT),
@@ -107,7 +107,7 @@ COSTS = Table[OwnedCostFact](
     "Monthly costs",
     (
         Column("name", "Cost", lambda row: row.name, WRAPPED),
-        Column("monthly", "A month", lambda row: row.monthly, FIGURE,
+        Column("amount", "A month", lambda row: row.monthly, FIGURE,
                shown=lambda row, locale: quoted_amount(row.monthly, locale.currency)),
         Column("starts_at", "From", lambda row: row.starts_at, DAY_OR_INSTANT),
         Column("ends_at", "Until", lambda row: row.ends_at, DAY_OR_INSTANT, missing=NONE),

@@ -50,13 +50,13 @@ MADE_TOKENS = Table[ListedToken](
     "Tokens they created",
     (
         Column("name", "Name", lambda row: row.name),
-        Column("begins with", "", lambda row: row.prefix),
-        Column("may", "May", lambda row: ", ".join(row.scopes),
+        Column("prefix", "", lambda row: row.prefix),
+        Column("scopes", "May", lambda row: ", ".join(row.scopes),
                written=lambda row, _: " ".join(row.scopes)),
-        Column("made", "", lambda row: row.created_at, INSTANT),
-        Column("used", "Last used", lambda row: row.last_used_at, INSTANT, csv="last used",
+        Column("created_at", "", lambda row: row.created_at, INSTANT),
+        Column("last_used_at", "Last used", lambda row: row.last_used_at, INSTANT,
                missing=NEVER),
-        Column("revoked", "Revoked", lambda row: row.revoked_at, INSTANT, missing="no"),
+        Column("revoked_at", "Revoked", lambda row: row.revoked_at, INSTANT, missing="no"),
     ),
     about="",
 )  # fmt: skip

@@ -125,7 +125,7 @@ REGION_HOURS = Table[MappedHour](
         Column("source", "", lambda row: row.place.source),
         Column("names", "", lambda row: ", ".join(row.place.names)),
         Column("hour_utc", "", lambda row: row.hour.hour, COUNT),
-        Column("hours", "", _of_hour(lambda hour: hour.interruptions.exposure_hours), FIGURE),
+        Column("exposure_hours", "", _of_hour(lambda hour: hour.interruptions.exposure_hours), FIGURE),
         Column("interruptions", "", lambda row: row.hour.interruptions.interruptions, COUNT),
         Column("interruptions_per_day", "", _of_hour(lambda hour: _seen_rate(hour.interruptions)), FIGURE),
         Column("up_share", "", _of_hour(lambda hour: hour.up_share), RATIO),

@@ -239,6 +239,7 @@ BESIDE = replace(
         column for column in RATES.columns if column.key in {"what", "amount", "from", "source"}
     ),
     sort="",
+    csv_first=(),
 )
 PAID = Table[PaidPool](
     "paid",
@@ -274,7 +275,7 @@ UNPRICED = Table[UnpricedUse](
         Column("purchase_option", "Bought as", lambda row: option_words(row.fact.pool.purchase_option)),
         Column("gpu_hours", "GPU-hours", lambda row: row.fact.unit_milliseconds, GPU_HOURS,
                href=_costs_href),
-        Column("since", "Since", lambda row: row.fact.first_day, DAY),
+        Column("since", "Since", lambda row: row.fact.first_day, DAY, csv="first_day"),
         Column("price", "Price", lambda _: None, csv="", shown=_unpriced_cell),
     ),
     about="GPU time of the last 90 days that no rate covers; it is in no sum, and never free",

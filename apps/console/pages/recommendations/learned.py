@@ -31,7 +31,7 @@ KEPT = Table[KindRecord](
                note=lambda row: f"{row.record.verified} verified"),
         Column("promised", "Promised a month", lambda row: row.record.promised_micros, WHOLE_MONEY),
         Column("realised", "Realised a month", lambda row: row.record.realised_micros, WHOLE_MONEY),
-        Column("ratio", "Realised of promised", lambda row: row.record.ratio, RATIO),
+        Column("ratio", "Realised of promised", lambda row: row.record.ratio, RATIO, csv="realised_ratio"),
         Column("factor", "Later ones promise", lambda row: row.record.factor, RATIO,
                note=lambda row: "of what is computed"),
         Column("verified", "", lambda row: row.record.verified, COUNT),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.http import HttpResponse
 from django.urls import path, reverse
 
-from apps.console.kit.cells import MONEY, PROSE, WHOLE_MONEY
+from apps.console.kit.cells import PROSE, WHOLE_MONEY
 from apps.console.kit.page import shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
@@ -51,11 +51,10 @@ WASTE = Table[WasteRow](
         Column("pool", "Pool", lambda row: row.line.pool or "–"),
         Column("option", "Purchase option", lambda row: _option_said(row.line), csv="purchase_option"),
         Column("part", "Waste", lambda row: row.line.part_words),
-        Column("micros", "A month", lambda row: row.line.micros, WHOLE_MONEY, csv="waste_per_month"),
-        Column("where", "Where it goes", lambda row: row.line.where_words[:1].upper() + row.line.where_words[1:], PROSE,
+        Column("micros", "A month", lambda row: row.line.micros, WHOLE_MONEY, csv="waste"),
+        Column("where", "Where it goes", lambda row: row.line.where_words[:1].upper() + row.line.where_words[1:], PROSE, csv="says",
                href=lambda row: row.href,
                note=lambda row: "recommended" if row.line.matter else ""),
-        Column("exact", "", lambda row: row.line.micros, MONEY, csv="waste_per_month_exact"),
         CURRENCY_COLUMN,
         Column("reason", "", lambda row: row.line.reason),
         Column("matter", "", lambda row: row.line.matter),

@@ -162,10 +162,10 @@ def _apart_table(found: BillFact, usage_types: Mapping[str, str]) -> Table[compa
         empty="Not known before the bill is reconciled."
         if found.reconciled_at is None
         else "None: every row is tied to a node.",
-        csv_first=("charge", "kind", "reason", "label", "team"),
+        csv_first=("charge_kind", "kind", "reason", "what", "team"),
         columns=(
             Column("kind", "What", lambda row: row.kind),
-            Column("label", "Of", lambda row: row.label, PROSE, shown=lambda row, _: row.label or "–"),
+            Column("what", "Of", lambda row: row.label, PROSE, shown=lambda row, _: row.label or "–"),
             Column("reason", "Why", lambda row: row.reason, PROSE),
             Column("team", "Charged to", lambda row: row.team_name),
             Column("rows", "Rows", lambda row: row.rows, COUNT),
@@ -174,7 +174,7 @@ def _apart_table(found: BillFact, usage_types: Mapping[str, str]) -> Table[compa
                 "rule", "Rule", lambda _: "", csv="",
                 shown=lambda row, _: _map_cell(row, found, usage_types),
             ),
-            Column("charge", "", lambda row: row.charge_kind),
+            Column("charge_kind", "", lambda row: row.charge_kind),
             Column("billed", "", lambda row: row.billed_micros, MONEY),
             CURRENCY_COLUMN,
         ),

@@ -263,8 +263,10 @@ OBJECTIVES = Table[Attainment](
         Column("promise", "Objective", promise_words, PROSE),
         Column("feature", "Feature", lambda row: row.feature or "all"),
         Column("requests", "Requests", lambda row: row.requests, COUNT),
-        Column("met", "Kept", lambda row: row.met_ratio, RATIO, missing=UNDEFINED),
-        Column("least", "At least", lambda row: row.at_least_ratio, RATIO, missing=UNDEFINED),
+        Column("met_ratio", "Kept", lambda row: row.met_ratio, RATIO, missing=UNDEFINED),
+        Column(
+            "at_least_ratio", "At least", lambda row: row.at_least_ratio, RATIO, missing=UNDEFINED
+        ),
         Column(
             "budget",
             "Error budget",

@@ -133,7 +133,7 @@ UNPRICED_POOLS = QuestionKind[ledger.UnpricedPool](
             Column("purchase_option", "Bought as", lambda row: row.pool.purchase_option),
             Column("gpu_hours", "GPU-hours", lambda row: row.unit_milliseconds, GPU_HOURS,
                    href=lambda row: pool_costs_href(row.pool.name, LOOKED_BACK)),
-            Column("since", "Since", lambda row: row.first_day, DAY),
+            Column("since", "Since", lambda row: row.first_day, DAY, csv="first_day"),
             Column("answer", ANSWER, lambda _: "", csv="", sorts=False, shown=_price_button),
         ),
         noun=("pool", "pools"),
@@ -224,7 +224,7 @@ SILENT_NODES = QuestionKind[SilentNode](
                    shown=lambda row, _: duration(row.silent_for),
                    written=lambda row, _: f"{row.silent_for.total_seconds():.0f}"),
             Column("heard", "Last heard", lambda row: row.agent.last_seen_at, INSTANT,
-                   csv="last_heard_at"),
+                   csv="last_seen_at"),
         ),
         noun=("silent node", "silent nodes"),
         about="charged until an inventory, the bill or you end them; until then they keep accruing "

@@ -63,7 +63,7 @@ COSTS = Table[AllocatedCost](
     "costs",
     "Shared costs",
     (
-        Column("name", "Shared cost", lambda row: row.cost.name, WRAPPED, csv="shared_cost"),
+        Column("name", "Shared cost", lambda row: row.cost.name, WRAPPED),
         Column("amount", "Per month", lambda row: row.cost.amount, FIGURE,
                shown=lambda row, _: quoted_amount(row.cost.amount, row.cost.currency),
                written=lambda row, _: f"{row.cost.amount:f}"),
@@ -86,7 +86,7 @@ COSTS = Table[AllocatedCost](
     empty="Support, storage, network, licences and control nodes are shared here, by direct cost, "
     "time, energy, evenly or by stated weights. Add the first above.",
     sort="sort",
-    csv_first=("shared_cost", "amount", "currency", "method", "weights", "starts_at", "ends_at",
+    csv_first=("name", "amount", "currency", "method", "weights", "starts_at", "ends_at",
                "standing"),
 )  # fmt: skip
 TEAMS = Table[AllocatedShare](

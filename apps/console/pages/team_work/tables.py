@@ -114,10 +114,8 @@ def _wait_column(
     )
 
 
-WASTE = _amount_column("waste", "Waste", lambda work: work.wasted_micros)
-DATA_WAIT = _amount_column(
-    "starved", "Data wait", lambda work: work.starved_micros, "waited_for_data"
-)
+WASTE = _amount_column("waste", "Waste", lambda work: work.wasted_micros, "wasted_cost")
+DATA_WAIT = _amount_column("starved", "Data wait", lambda work: work.starved_micros, "starved_cost")
 WORK = Table[WorkRow](
     "table",
     "By workload",
@@ -142,19 +140,19 @@ WORK = Table[WorkRow](
             SIGNED_RATIO,
             shown=lambda row, _: change(row.work.now_micros, row.work.before_micros),
         ),
-        Column("held_gpu_hours", "", lambda row: row.work.held_ms, GPU_HOURS),
+        Column("gpu_hours_held", "", lambda row: row.work.held_ms, GPU_HOURS),
         _ratio_column(
             "active", "Active share of held time", lambda work: work.active_ratio, "active_ratio"
         ),
         WASTE,
-        _ratio_column("wasted", "Share of cost", lambda work: work.wasted_ratio, "waste_ratio"),
-        _waste_column("failed_or_redone", "", 0),
-        _waste_column("no_requests", "", 1),
-        _waste_column("held_idle", "", 2),
-        _waste_column("not_held", "", 3),
+        _ratio_column("wasted", "Share of cost", lambda work: work.wasted_ratio, "wasted_ratio"),
+        _waste_column("failed_cost", "", 0),
+        _waste_column("no_requests_cost", "", 1),
+        _waste_column("idle_cost", "", 2),
+        _waste_column("not_held_cost", "", 3),
         DATA_WAIT,
-        _amount_column("per_1000_requests", "", lambda work: work.thousand_micros),
-        _amount_column("per_million_tokens_trained", "", lambda work: work.million_micros),
+        _amount_column("cost_per_1000_requests", "", lambda work: work.thousand_micros),
+        _amount_column("cost_per_million_tokens_trained", "", lambda work: work.million_micros),
         Column("unit", "Unit cost", _unit_words, FIGURE, csv="", sorts=False),
         CURRENCY_COLUMN,
     ),
@@ -171,11 +169,11 @@ LEAGUE = Table[WorkRow](
         Column("team", "Team", lambda row: row.team),
         _amount_column("cost", "Cost", lambda work: work.micros),
         WASTE,
-        _ratio_column("wasted", "Share of cost", lambda work: work.wasted_ratio, "waste_ratio"),
-        _waste_column("failed_or_redone", "Failed or redone", 0),
-        _waste_column("no_requests", "No requests", 1),
-        _waste_column("held_idle", "Otherwise idle while allocated", 2),
-        _waste_column("not_held", "Not held by a job", 3),
+        _ratio_column("wasted", "Share of cost", lambda work: work.wasted_ratio, "wasted_ratio"),
+        _waste_column("failed_cost", "Failed or redone", 0),
+        _waste_column("no_requests_cost", "No requests", 1),
+        _waste_column("idle_cost", "Otherwise idle while allocated", 2),
+        _waste_column("not_held_cost", "Not held by a job", 3),
         DATA_WAIT,
         CURRENCY_COLUMN,
     ),
@@ -187,11 +185,11 @@ WAITS = Table[WaitRow](
     (
         Column("workload", "Workload", lambda row: row.workload, PROSE),
         Column("team", "Team", lambda row: row.team),
-        Column("count", "Runs and jobs", lambda row: row.waits.count, COUNT),
+        Column("waits", "Runs and jobs", lambda row: row.waits.count, COUNT),
         Column("told_first_step", "", lambda row: row.waits.told, COUNT),
         Column("still_waiting", "Still waiting", lambda row: row.waits.waiting, COUNT),
-        _wait_column("p50", "p50", "median_seconds", lambda waits: waits.median),
-        _wait_column("p90", "p90", "ninth_decile_seconds", lambda waits: waits.ninth),
+        _wait_column("p50", "p50", "median_wait_seconds", lambda waits: waits.median),
+        _wait_column("p90", "p90", "ninth_decile_wait_seconds", lambda waits: waits.ninth),
         Column("source", "Measured by", _wait_source, PROSE, csv=""),
     ),
     about="from submission to the first step, of what was submitted in this time, still waiting "

@@ -11,6 +11,7 @@ from apps.economics.spend_lines import (
     crept_over_year,
     whole_weeks,
 )
+from apps.economics.spend_looks import SpendLook
 
 SEEDS = pytest.mark.parametrize("seed", range(5))
 
@@ -25,6 +26,11 @@ def rising(count: int, since: int, a_week: float = 0.014) -> np.ndarray:
 
 def season(count: int) -> np.ndarray:
     return np.exp(0.3 * np.sin(2 * np.pi * np.arange(count) / YEAR_WEEKS))
+
+
+def test_two_looks_are_held_against_a_line_from_outside() -> None:
+    own = {look for look in SpendLook if look.is_over_own_line}
+    assert own == {SpendLook.BUDGET, SpendLook.YEAR}
 
 
 def test_weeks_are_whole_ones_up_to_the_last_day() -> None:

@@ -144,7 +144,7 @@ class PickField(ParsedField):
         self.picks, self.meaning = picks, one_of(picks)
 
 
-OVER_IT = {False: "warned of", True: "denied"}
+OVER_IT = {False: "warn", True: "deny"}
 """What admissions do to jobs over a limit, by whether it is hard."""
 
 
@@ -153,7 +153,7 @@ class HardLimitField(PickField):
 
     def __init__(self) -> None:
         picks = {"": "Warn (soft)", "hard": "Deny (hard)"}
-        super().__init__("Jobs over it", picks, "What admissions answer.")
+        super().__init__("Enforcement", picks, "What admissions answer.")
 
     def clean(self, value: Any) -> bool:
         """Whether it is hard."""

@@ -216,7 +216,7 @@ def _coverage_gate(coverage: float | None) -> Gate:
     if coverage is None:
         return Gate(GateName.COVERAGE, None, "no range of scenarios was tried on what came")
     gate = coverage_gate(coverage)
-    says = f"{coverage:.0%} of the hours that came lay within eight of ten scenarios"
+    says = f"{coverage:.0%} of the hours that came lay within the 80 % interval of the scenarios"
     if gate.is_passed:
         return replace(gate, says=says)
     how = "narrow" if coverage < COVERED[0] else "wide"

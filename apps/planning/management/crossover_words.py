@@ -104,7 +104,7 @@ def _break_even_rows(answer: CrossoverAnswer) -> list[Sequence[str]]:
     search, months = answer.search, answer.months_until_durable
     rows = [
         ("first cheaper at", _volume_or_nowhere(search.first)),
-        ("cheaper for good from", _volume_or_nowhere(search.durable)),
+        ("break-even volume", _volume_or_nowhere(search.durable)),
         ("reached in", "not by this growth" if months is None else f"{months:.1f} months"),
         ("utilization needed", _part(answer.break_even_utilization)),
         ("a further million at scale", _price(answer.cost_at_scale)),
@@ -149,7 +149,7 @@ def _lever_rows(answer: CrossoverAnswer) -> list[Sequence[str]]:
         )
         for lever in answer.levers
     ]
-    return [("", "self-host", "API", "cheaper for good from"), *rows]
+    return [("", "self-host", "API", "break-even volume"), *rows]
 
 
 def _three(spread: SpreadOfThree) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ def answer_lines(request: PortfolioRequest, answer: PortfolioAnswer) -> Iterator
     yield f"{request.name}: {_bought(answer.chosen.lots)}"
     yield (
         f"{request.currency} over {hours:,} hours from {request.on}, {request.scenarios} scenarios;"
-        f" no choice costs less by more than {answer.gap:.2%}"
+        f" optimal among the offers considered, to {answer.gap:.2%}"
     )
     for title, rows in _sections(request, answer):
         yield ""
@@ -56,7 +56,7 @@ def bought_lines(measured: Mapping[str, Any], held_out: Mapping[str, Any]) -> It
             f" {_part(rates['attainable_savings_rate'])}"
         )
     yield ""
-    yield "Decided before the last month of the history, and paid over it"
+    yield "Back-test, last 730 h"
     if held_out["refusal"]:
         yield f"  left out: {held_out['refusal']}"
     scored = [
@@ -120,7 +120,7 @@ def _offer_rows(answer: PortfolioAnswer) -> list[Sequence[str]]:
         )
         for offer in answer.offers
     ]
-    heads = ("", "lots", "GPUs", "rate", "break-even", "last saves", "one more saves", "pays up to")
+    heads = ("", "lots", "GPUs", "rate", "break-even", "last unit", "next unit", "break-even rate")
     return [heads, *rows]
 
 

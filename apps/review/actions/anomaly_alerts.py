@@ -86,9 +86,9 @@ def _facts_of(found: FindingFact, name: str, currency: str) -> list[tuple[str, s
         ("Workload", f"{name} ({found.feature})" if found.feature else name),
         ("Since", weekday(found.changed_on)),
         ("By", per_cent(abs(found.effect_ratio))),
-        ("In 30 days", impact),
+        ("Projected monthly impact", impact),
     ]
     if found.causes:
         nearest = found.causes[0]
-        facts.append(("Changed about then", f"{nearest['kind']}: {nearest['what']}"))
+        facts.append(("Possible cause", f"{nearest['kind']}: {nearest['what']}"))
     return facts

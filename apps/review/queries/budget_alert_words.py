@@ -69,7 +69,7 @@ def _common_facts(figures: BudgetFigures, currency: str) -> Facts:
         budget_fact(figures, currency),
         ("So far", amount(budget, figures.spent.amount, currency)),
         ("Time gone", per_cent(figures.share_gone)),
-        ("Jobs over it", "are denied (hard)" if budget.is_hard else "are warned of (soft)"),
+        ("Enforcement", "deny (hard)" if budget.is_hard else "warn (soft)"),
     ]
     if figures.spent.provisional:
         facts.append(("Of it provisional", amount(budget, figures.spent.provisional, currency)))

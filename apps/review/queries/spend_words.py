@@ -58,14 +58,14 @@ def spend_facts(found: SpendFact, currency: str) -> list[tuple[str, str]]:
         ("Expected", whole_amount(found.expected_micros, currency)),
     ]
     if month is not None:
-        facts.append(("In 30 days, if it lasts", whole_amount(month, currency)))
+        facts.append(("Projected monthly impact", whole_amount(month, currency)))
     facts.append(("Found", f"{LOOKS[found.look]}, against {line_words(found)}"))
-    facts.append(("Mostly", driven_by(found)))
+    facts.append(("Main driver", driven_by(found)))
     if found.known_event:
         facts.append(("Known", f"{found.known_event['what']} on {found.known_event['on']}"))
     elif found.causes:
         nearest = found.causes[0]
-        facts.append(("Changed about then", f"{nearest['kind']}: {nearest['what']}"))
+        facts.append(("Possible cause", f"{nearest['kind']}: {nearest['what']}"))
     return facts
 
 

@@ -189,7 +189,7 @@ def test_a_budget_says_what_it_does_to_jobs_and_leads_to_those_that_asked(
 
     assert "Jobs over it denied" in words_of(page)
     assert f'href="{LOG}?limit=budget:{hard}"' in page.content.decode()
-    assert "Jobs over it warned of" in words_of(finance.get(f"/budgets/{soft}"))
+    assert "Enforcement warn" in words_of(finance.get(f"/budgets/{soft}"))
     assert LOG not in signed_in("lead").get(f"/budgets/{soft}").content.decode()
 
 

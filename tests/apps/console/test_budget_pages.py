@@ -113,7 +113,7 @@ def test_one_budget_says_how_its_figures_came_to_be(world) -> None:
     months = table(finance, f"/budgets/{world['Red, monthly']}.csv")
     rest = Decimal(months[-1]["rest"])
     over = round(Decimal("49.16") + rest - 5000)
-    assert f"Red, monthly will be exceeded by ${over} as things are going" in text
+    assert f"Red, monthly will be exceeded by ${over} at forecast" in text
     assert "forecast by the hour to 24 Mar 2026, the last week again to 31 Mar 2026" in text
     assert "Its series spend:team=Red" in text
     assert "effective cost as charged" in text
@@ -177,7 +177,7 @@ def test_a_budget_is_set_after_a_look_changed_and_removed_with_its_history(world
     assert (
         "The organisation may come to 1,000 GPU-hours, each month, from January 2026 on." in looked
     )
-    assert "will be left as things are going" in looked
+    assert "will be left at forecast" in looked
     done = text_of(confirmed(finance, "/budgets/new", ENTERED, follow=True).content.decode())
     assert "Blue, GPU-hours is set." in done
     (fact,) = [each for each in budgets(None) if each.name == ENTERED["name"]]

@@ -81,7 +81,7 @@ def test_a_scenario_shows_both_sides_where_they_cross_and_how_it_came_to_be(ids)
     answer = kept_scenario(ids["stated"], None).answered
     durable = answer.figure("break_even", "durable_million_tokens")
     assert "A million tokens cost $" in text
-    assert f"self-hosting is cheaper for good from {durable:,.0f} million tokens a month" in text
+    assert f"self-hosting breaks even at {durable:,.0f} million tokens a month" in text
     assert "(P10 to P90)" in text
     assert "Its parts Passed: its parts come to" in text
     assert "of 200 draws" in text

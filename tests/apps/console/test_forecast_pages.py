@@ -158,7 +158,7 @@ def test_the_organisations_page_says_what_its_parts_add_up_to_and_what_does_not(
     finn = signed_in("finance")
     (whole, *_) = forecasts(None, SeriesKey("gpu_hours"))
     text = text_of(finn.get(f"/forecasts/{whole.id}").content.decode())
-    assert "What its parts add up to" in text
+    assert "Hierarchical reconciliation" in text
     assert "in the first 24 hours that all have" in text
     assert "of no team, or waiting in a queue" in text
     assert "come to more than the whole’s" in text

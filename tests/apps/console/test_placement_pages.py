@@ -64,10 +64,7 @@ def test_a_job_is_tried_as_the_form_stands_and_nothing_is_kept(finance: Client) 
     make_offer_book(at=AT)
     page = words_of(finance.get("/placement"))
 
-    assert (
-        "kept costs the least: $0.00 more, beside $1,440.00 that is paid anyway, and would be done in 2 d"
-        in page
-    )
+    assert "Best: kept, +$0.00 incremental ($1,440.00 already committed), done in 2 d" in page
     assert "8 of 8 GPUs are idle" in page
     assert "What is there Passed: at most 8 GPUs at once, and 8 are there." in page
     assert JobQuote.objects.count() == 0
@@ -88,7 +85,7 @@ def test_what_is_entered_moves_the_answer_and_its_csv(finance: Client) -> None:
         io.StringIO(finance.get("/placement/offers.csv", entered).content.decode())
     )
 
-    assert "rented costs the least: $1,100.80 more and would be done in 11 h" in page
+    assert "Best: rented, +$1,100.80 incremental, done in 11 h" in page
     assert "1 offer left out: fewer GPUs there than asked for" in page
     assert (row["name"], row["cost"], row["standing"]) == ("rented", "1100.800000", "In time")
     assert "the data is there already" in row["why"]
@@ -137,7 +134,7 @@ def test_quotes_are_listed_with_what_was_taken_and_what_came(finance: Client) ->
     assert "The job on rented came to $1,210.88; $1,100.80 was predicted" in one
     assert finance.get(f"/placement/quotes/{taken}/offers.csv").status_code == 200
     page = words_of(finance.get(f"/placement/quotes/{left}"))
-    assert "rented costs the least" in page
+    assert "Best: rented, " in page
     for gate in with_token("read").get(f"quotes/{left}").json()["gates"]:
         assert gate["says"] in page
     assert finance.get("/placement/quotes/987654").status_code == 404

@@ -163,9 +163,9 @@ def test_the_band_is_on_the_page_and_says_what_it_is_of(finn: Client) -> None:
     plan_id = planned(pool_id, launch())
     text = read(finn, f"/plans/{plan_id}")
     # Four weeks of 3, 7 or 11 GPUs and 700 GPU-hours, at two dollars.
-    assert "$5.43k to $16.2k in eight of ten cases" in text
+    assert "$5.43k to $16.2k (80 % interval)" in text
     assert "was not measured on this history yet" in text
-    assert "the band holds eight of ten scenarios" in text
+    assert "the band is the 80 % interval" in text
     gates = with_token("read").get(f"plans/{plan_id}").json()["gates"]
     assert [gate["name"] for gate in gates][-3:] == ["capacity", "history", "parts"]
     assert all(gate["says"] in text for gate in gates)
@@ -184,7 +184,7 @@ def test_a_low_and_a_high_are_entered_together_and_shown(finn: Client) -> None:
     assert "Say a low and a high, or neither." in half
     wide = entered | {"low": "80", "high": "150"}
     confirmed(finn, f"/plans/{plan_id}/launch", wide)
-    assert "80 % to 150 % of it in eight of ten cases" in read(finn, f"/plans/{plan_id}")
+    assert "80 % to 150 % of it (80 % interval)" in read(finn, f"/plans/{plan_id}")
     chat = PlannedItem.objects.get().id
     opened = finn.get(f"/plans/{plan_id}/items/{chat}/change").content.decode()
     assert 'value="150"' in opened

@@ -51,15 +51,15 @@ def test_the_title_is_what_to_buy_and_what_that_saves(run_id) -> None:
     text = shown()
     saved = round(8 * 12.5 * HIGH_HOURS - 56 * 730)
     assert (
-        f"Buy 8 GPUs of one p5, again: about ${saved:,} a month less than buying nothing new"
+        f"Buy 8 GPUs of one p5 (renewal): about ${saved:,} a month less than buying nothing new"
         in text
     )
     assert "Blocked GPU-hours: 0 %, within the limit of 1.00 %" in text
     for title in (
-        "The answer, offer by offer",
-        f"{FAMILY}: what each level of demand comes from",
-        "Beside what people do",
-        "Decided before the last month, and paid over it",
+        "Recommended purchases",
+        f"{FAMILY}: load-duration curve by purchase option",
+        "Strategies compared",
+        "Back-test, last 730 h",
         "When to buy",
         "What would change it",
         "Effective savings rate, and what was attainable",

@@ -41,7 +41,7 @@ def test_before_the_first_look_the_page_says_what_it_needs() -> None:
 def test_nothing_found_says_what_was_looked_at() -> None:
     looked()
     text = words_of(signed_in("finance").get("/recommendations"))
-    assert "Nothing waits to be claimed" in text
+    assert "No open recommendation" in text
     assert "It answered requests" in text
     rows = csv_rows(signed_in("platform").get("/recommendations/looked-at.csv"))
     assert [(row["kind"], row["why"], row["count"]) for row in rows] == [
@@ -60,7 +60,7 @@ def test_savings_are_added_up_once_and_filtered() -> None:
     finn = signed_in("finance")
     text = words_of(finn.get("/recommendations"))
     assert "3 recommendations would save $900 to $1,100 a month" in text
-    assert "Not added up: for the same dollars as another" in text
+    assert "De-duplicated: overlaps with another" in text
     assert "frees 2,500 GPU-hours" in text
     rows = csv_rows(finn.get("/recommendations.csv"))
     assert [(row["matter"], row["is_counted"]) for row in rows] == [
@@ -80,7 +80,7 @@ def test_two_claims_of_the_same_dollars_promise_them_once() -> None:
     for known in both:
         posted(finn, known, "claim", owner=str(make_own_id(finn)), due_on="2026-03-20", reason="")
     text = words_of(finn.get("/recommendations"))
-    assert "$900 to $1,100 a month promised by 2 claims, no dollar twice" in text
+    assert "$900 to $1,100 a month promised by 2 claims, de-duplicated" in text
 
 
 def test_one_is_claimed_done_and_settled_beside_what_was_promised() -> None:
@@ -102,7 +102,7 @@ def test_one_is_claimed_done_and_settled_beside_what_was_promised() -> None:
     row.refresh_from_db()
     assert (row.state, str(row.owner_id), row.due_on) == ("claimed", own, date(2026, 3, 20))
     listed = words_of(lee.get("/recommendations"))
-    assert "Nothing waits to be claimed; 1 other claimed" in listed
+    assert "No open recommendation; 1 other claimed" in listed
     assert "Lead, until 20 Mar 2026" in listed
     assert len(csv_rows(lee.get("/recommendations.csv?owner=me"))) == 1
     posted(lee, known, "done", reason="")

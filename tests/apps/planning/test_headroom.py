@@ -141,7 +141,7 @@ def test_a_policy_is_set_after_a_look_changed_and_removed(pool: int) -> None:
     least = max(17, least_servers(12, 0.05))
     assert f"That takes {least} GPUs; 16 are there: {least - 16} short." in looked
     done = text_of(confirmed(finance, "/headroom/new", entered, follow=True).content.decode())
-    assert f"Short of what is planned for: Serving by {least - 16} GPU" in done
+    assert f"Capacity shortfall against policy: Serving by {least - 16} GPU" in done
     (row,) = csv.DictReader(io.StringIO(finance.get("/headroom.csv").content.decode()))
     assert (row["name"], row["needed_for_cost_gpus"], row["there_gpus"]) == ("Serving", "17", "16")
     (policy,) = headroom_policies()

@@ -118,7 +118,7 @@ def test_what_was_bought_is_offered_once_more_but_no_block_and_nothing_of_unknow
         "family": H100, "kind": "reserved", "term_months": 24, "hourly": 7.0, "upfront": 0.0, "lot": 8,
     }  # fmt: skip
     for machine, family, rate in (("p5.48xlarge", H100, 7.0), ("g6.12xlarge", L4, 1.0)):
-        again = offers.pop(f"plan, again: {machine}")
+        again = offers.pop(f"plan (renewal): {machine}")
         assert (again["family"], again["lot"], again["term_months"]) == (family, 1, 24)
         # Half of it is paid at once.
         assert again["hourly"] == pytest.approx(rate / 2)

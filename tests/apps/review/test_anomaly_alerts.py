@@ -52,8 +52,8 @@ def test_an_anomaly_is_one_alert_of_its_team_with_what_it_is_told_from(team_id: 
     assert told_of.link == f"/findings/{found.id}"
     facts = dict(map(tuple, told_of.facts))
     assert facts["Workload"] == "chat-api"
-    assert facts["Changed about then"] == "prompt: prompt v7"
-    assert set(facts) == {"Workload", "Since", "By", "In 30 days", "Changed about then"}
+    assert facts["Possible cause"] == "prompt: prompt v7"
+    assert set(facts) == {"Workload", "Since", "By", "Projected monthly impact", "Possible cause"}
 
 
 def test_an_improvement_raises_none(team_id: int) -> None:

@@ -94,7 +94,7 @@ def test_a_threshold_is_told_once_with_what_it_is_from_and_goes_to_its_team(red:
         "Budget": "$2,500 of March 2026",
         "So far": "$1,966",
         "Time gone": "30 %",
-        "Jobs over it": "are warned of (soft)",
+        "Enforcement": "warn (soft)",
     }
     assert used.link == f"/budgets/{budget_id}"
     assert len(entries_of([used.id])) == 1
@@ -114,7 +114,7 @@ def test_an_excess_is_told_with_its_day_and_chance_and_an_exceeded_one_is_urgent
     whole = float(facts["Expected of the whole period"].strip("$").replace(",", ""))
     assert 7_146 <= whole <= 7_146 * 1.09
     assert facts["The rest is from"] == "the newest forecasts: spend:team=Red"
-    assert facts["Jobs over it"] == "are denied (hard)"
+    assert facts["Enforcement"] == "deny (hard)"
     over = by_kind["budget_threshold"]
     assert (over.level, over.severity) == (100, "urgent")
     assert over.title.startswith(

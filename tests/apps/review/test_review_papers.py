@@ -136,9 +136,7 @@ def test_against_the_budget_a_week_is_one_difference_and_has_no_causes() -> None
     against = WeekVariance(100_000_000, 150_000_000, {"difference": 50_000_000})
     budgets = replace(content.budgets, week_budget_micros=100_000_000, against_budget=against)
     text = " ".join(mailed_review(paper_of(replace(content, budgets=budgets))).text.split())
-    assert "The week’s even part of the budget was $100; $150 came: +50 %." in text.replace(
-        GAP, " "
-    )
+    assert "The week’s pro-rated budget was $100; $150 came: +50 %." in text.replace(GAP, " ")
     assert text.count("by cause") == 1, "of the week before alone"
 
 

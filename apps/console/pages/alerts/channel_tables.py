@@ -47,7 +47,7 @@ MESSAGES = Table[MessageFact](
                note=lambda row: f"{counted(row.attempts, 'attempt')}" if row.attempts else ""),
         Column("due", "Due", lambda row: row.due_at if row.state == WAITING else None, INSTANT,
                csv="due_at", missing=""),
-        Column("outcome", "What came of it", lambda row: row.outcome, PROSE, missing="not tried yet",
+        Column("outcome", "Outcome", lambda row: row.outcome, PROSE, missing="not tried yet",
                warns=lambda row: row.state == WAITING and bool(row.attempts)),
         Column("attempts", "", lambda row: row.attempts, COUNT),
     ),
@@ -61,7 +61,7 @@ ATTEMPTS = Table[MessageAttemptFact](
     "Attempts",
     (
         Column("at", "When", lambda row: row.at, INSTANT),
-        Column("outcome", "What came of it", lambda row: row.outcome, PROSE,
+        Column("outcome", "Outcome", lambda row: row.outcome, PROSE,
                warns=lambda row: not row.is_sent),
         Column("milliseconds", "Milliseconds", lambda row: row.milliseconds, COUNT),
         Column("message", "Message", lambda row: row.message_id, COUNT),

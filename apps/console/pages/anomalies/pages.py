@@ -90,14 +90,14 @@ ANOMALIES = Table[Anomaly](
         ),
         Column(
             "impact",
-            "In 30 days",
+            "Projected monthly impact",
             lambda row: row.found.impact_micros,
             MONEY,
         ),
         CURRENCY_COLUMN,
         Column(
             "cause",
-            "About then",
+            "Possible cause",
             lambda row: words.cause_in_short(row.found),
             PROSE,
             csv="about_then",
@@ -231,7 +231,7 @@ def _changes_finding(found: Sequence[FindingFact], within: str, currency: str) -
     said = f"{' and '.join(kinds)} {within}"
     if not more:
         return said
-    return f"{said}; anomalies come to {whole_amount(more, currency)} more in 30 days"
+    return f"{said}; anomalies come to +{whole_amount(more, currency)} a month"
 
 
 def _what_is_watched(look: LastLook | None, days: str) -> str:
@@ -269,7 +269,7 @@ def _change_figures(found: FindingFact, currency: str) -> tuple[Figure, ...]:
         Figure("Before", words.level(found, found.before, currency), "", ""),
         Figure("Since", words.level(found, found.after, currency), "", ""),
         Figure(
-            "In 30 days",
+            "Projected monthly impact",
             short_amount(worth, currency),
             words.impact(found, currency),
             "",
@@ -299,7 +299,7 @@ def _level_chart(found: FindingFact, context: Context) -> LineChart | None:
     return LineChart(
         name="level-figure",
         title=f"{before}, {since}",
-        unit=f"{words.UNITS[found.measure]}; the numbers mark what changed about then",
+        unit=f"{words.UNITS[found.measure]}; the numbers mark possible causes",
         figure=level_line(
             points, levels, marks, lambda value: words.level(found, value / scale, currency)
         ),

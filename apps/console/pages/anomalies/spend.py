@@ -74,7 +74,7 @@ class DriverRow(NamedTuple):
 
 SPEND_ANOMALIES = Table[SpendRow](
     "spend",
-    "Spend that is out of line",
+    "Spend anomalies",
     (
         Column(
             "title",
@@ -94,7 +94,7 @@ SPEND_ANOMALIES = Table[SpendRow](
         ),
         Column(
             "month",
-            "In 30 days, if it lasts",
+            "Projected monthly impact",
             lambda row: row.found.month_micros,
             MONEY,
         ),
@@ -106,13 +106,13 @@ SPEND_ANOMALIES = Table[SpendRow](
         Column("line_until", "", lambda row: row.found.line_until, DAY, csv="line_until"),
         Column("line_name", "", lambda row: row.found.line_name, csv="line_name"),
         Column("over_since", "", lambda row: row.found.over_since, DAY, csv="over_since"),
-        Column("driven", "Mostly", lambda row: driven_by(row.found), PROSE, csv="mostly"),
+        Column("driven", "Main driver", lambda row: driven_by(row.found), PROSE, csv="mostly"),
     ),
     noun=("anomaly", "anomalies"),
     about="{said}, by the day, the week, as a creep, of a weekend, over a budget's pace or over last year: each against its line, and beyond anything before",
     sort="spend-sort",
     csv_first=("began_on",),
-    empty="No spend is out of line in these days.",
+    empty="No spend anomalies in these days.",
 )
 SPEND_DAYS = Table[tuple[date, int]](
     "days",
@@ -239,7 +239,14 @@ def _spend_figures(found: SpendFact, currency: str) -> tuple[Figure, ...]:
         ),
     ]
     if month is not None:
-        figures.append(Figure("In 30 days", short_amount(month, currency), "if it lasts", ""))
+        figures.append(
+            Figure(
+                "Projected monthly impact",
+                short_amount(month, currency),
+                "30 days, if it lasts",
+                "",
+            )
+        )
     return tuple(figures)
 
 
@@ -292,7 +299,7 @@ def _days_chart(found: SpendFact, context: Context) -> LineChart | None:
     return LineChart(
         name="spend-figure",
         title=", ".join(said),
-        unit=f"effective cost by day of {found.name}; the numbers mark what changed about then",
+        unit=f"effective cost by day of {found.name}; the numbers mark possible causes",
         figure=level_line(
             points, levels, marks, lambda value: whole_amount(round(value * 1_000_000), currency)
         ),

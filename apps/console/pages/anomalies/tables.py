@@ -10,7 +10,7 @@ from apps.review.queries.verdicts import VERDICT_WORDS, VerdictFact
 
 CAUSES = Table[tuple[int, Mapping[str, Any]]](
     "causes",
-    "What changed about then",
+    "Possible causes",
     (
         Column("number", "Number", lambda row: row[0], COUNT),
         Column("day", "Day", lambda row: words.on_day(row[1]["on"])),

@@ -213,12 +213,12 @@ def _facts(found: BudgetFigures, overlap: str, context: Context) -> list[tuple[s
         ("Counts", "effective cost as charged" if fact.measure == MONEY else "GPU-hours that jobs held"),
         ("Of", budget_words.scope_of(fact)),
         ("Holds", words.life_of(fact)),
-        ("Jobs over it", words.jobs_over(fact)),
+        ("Enforcement", words.jobs_over(fact)),
         ("Rest from", words.method_of(rest, context.zone)),
         *([("Its series", rest.source)] if rest.spans else []),
         *(
             [("Its 80 % interval", f"{budget_words.amount(fact, interval[0], currency)} to "
-              f"{budget_words.amount(fact, interval[1], currency)}, of whole paths; of several series as if they erred together, which is rather too wide")]
+              f"{budget_words.amount(fact, interval[1], currency)}, of whole paths; of several series conservative (errors assumed correlated)")]
             if interval
             else []
         ),

@@ -99,7 +99,7 @@ BUDGETS = Table[BudgetFigures](
                order=lambda row: row.chance and row.chance.low),
         Column("chance_low", "", lambda row: row.chance and row.chance.low, RATIO),
         Column("chance_high", "", lambda row: row.chance and row.chance.high, RATIO),
-        Column("limit", "Jobs over it", lambda row: OVER_IT[row.budget.is_hard], csv="jobs_over_it"),
+        Column("limit", "Enforcement", lambda row: OVER_IT[row.budget.is_hard], csv="jobs_over_it"),
         CURRENCY_COLUMN,
     ),
     about="{said}, each for itself: they overlap, and are never added; committed: by commitments, a part of the rest, and by approved requests, on top of it; chance: of being exceeded",

@@ -97,8 +97,8 @@ def finding_of(figures: BudgetFigures, currency: str) -> str:
     if headroom is None:
         return f"Budget {budget.name}: what will be left is not known"
     if headroom < 0:
-        return f"Budget {budget.name} will be exceeded by {amount(budget, -headroom, currency)} as things are going"
-    return f"Budget {budget.name}: {amount(budget, headroom, currency)} will be left as things are going"
+        return f"Budget {budget.name} will be exceeded by {amount(budget, -headroom, currency)} at forecast"
+    return f"Budget {budget.name}: {amount(budget, headroom, currency)} will be left at forecast"
 
 
 def list_finding(running: Sequence[BudgetFigures], currency: str) -> str:
@@ -112,7 +112,7 @@ def list_finding(running: Sequence[BudgetFigures], currency: str) -> str:
     if not exceeding:
         unknown = sum(each.headroom is None for each in running)
         holding = len(running) - unknown
-        said = f"{counted(holding, 'budget')} of {len(running)} will hold as things are going"
+        said = f"{counted(holding, 'budget')} of {len(running)} will hold at forecast"
         return f"{said}; of {unknown} it is not known" if unknown else said
     named = _first_named([each.budget.name for each in exceeding])
     verb = "is" if len(exceeding) == 1 else "are"

@@ -55,7 +55,7 @@ REQUESTS = Table[CapacityRequestFact](
         Column("pool", "", lambda fact: fact.pool),
         Column("gpu_model", "", lambda fact: fact.gpu_model),
         Column("gpus", "GPUs", lambda fact: fact.gpus, COUNT),
-        Column("returned", "Fixes return", lambda fact: returned_gpus(fact.profile),
+        Column("returned", "Reclaimable GPUs", lambda fact: returned_gpus(fact.profile),
                GPUS, csv="fixes_return_gpus"),
         Column("starts_at", "", lambda fact: fact.starts_at, DAY_OR_INSTANT),
         Column("ends_at", "", lambda fact: fact.ends_at, DAY_OR_INSTANT),
@@ -72,7 +72,7 @@ REQUESTS = Table[CapacityRequestFact](
         Column("reason", "", lambda fact: fact.reason),
     ),
     noun=("request", "requests"),
-    about="{said}; fixes return: GPUs that the team’s own use says are there already",
+    about="{said}; reclaimable: GPUs that the team’s own use says are there already",
     sort="sort",
 )  # fmt: skip
 SENTENCES = Table[ProfileSentence](

@@ -49,7 +49,7 @@ def state_of(health: SyncHealth, at: datetime) -> tuple[str, str]:
     """How it goes in words, and the tone of them."""
     if health.state == "running":
         is_alive = health.due_at is None or health.due_at > at
-        return ("being read", "info") if is_alive else ("fell silent; taken over soon", "warn")
+        return ("being read", "info") if is_alive else ("worker lost; will be retried", "warn")
     if health.wanted_at is not None:
         return "about to be read", "info"
     if health.state == "failed":

@@ -152,7 +152,7 @@ def _list_finding(found: Sequence[KeptScenarioFact]) -> str:
     flipped = [(each.flipped.ran_at, each.name, each.flipped) for each in found if each.flipped]
     if flipped:
         _, name, run = max(flipped, key=lambda each: each[0])
-        return f"{name} flipped {words.flip_words(run)}"
+        return f"{name}: recommendation changed {words.flip_words(run)}"
     api = sum(each.answered is not None and each.answered.advice == "api" for each in found)
     own = sum(each.answered is not None and each.answered.advice == "self_host" for each in found)
     return f"{counted(len(found), 'scenario')}: {own} cheaper to serve yourself, {api} cheaper from an API"
@@ -173,7 +173,9 @@ def _notes(fact: KeptScenarioFact, context: Context) -> tuple[str, ...]:
     if flip is not None:
         moved = words.moved_words(flip)
         why = f". What moved most: {moved}" if moved else ""
-        said.append(f"Flipped {instant(flip.ran_at, context.zone)} {words.flip_words(flip)}{why}.")
+        said.append(
+            f"Recommendation changed {instant(flip.ran_at, context.zone)} {words.flip_words(flip)}{why}."
+        )
     if fact.is_waiting:
         said.append("A run is under way; this page shows it when it is there.")
     return tuple(said)

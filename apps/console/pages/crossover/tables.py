@@ -67,7 +67,7 @@ def _run_money(run: ScenarioRunFact | None, *path: str) -> Money | None:
 
 
 def _saved_money(run: ScenarioRunFact | None) -> Money | None:
-    """What is saved at the likeliest inputs; None where the replicas allowed cannot serve that."""
+    """What is saved base case; None where the replicas allowed cannot serve that."""
     is_served = run is None or run.figure("costs", "is_served") is not False
     return _run_money(run, "costs", "savings_month") if is_served else None
 
@@ -91,7 +91,7 @@ SCENARIOS = Table[KeptScenarioFact](
         Column("advice", "Advice",
                lambda fact: words.advice_words(fact.answered.advice) if fact.answered else None,
                missing="Not run yet",
-               note=lambda fact: "flipped" if fact.flipped else ""),
+               note=lambda fact: "changed" if fact.flipped else ""),
         Column("self_host_per_million", "Yourself",
                lambda fact: _run_money(fact.answered, "costs", "self_host_per_million"), PER_MILLION),
         Column("api_per_million", "API",
@@ -119,7 +119,7 @@ RUNS = Table[ScenarioRunFact](
         Column("on", "", lambda run: run.figure("on")),
         Column("advice", "Advice",
                lambda run: words.advice_words(run.advice) if run.advice else None,
-               missing="refused", warns=lambda run: bool(run.flipped_from) and "It flipped",
+               missing="refused", warns=lambda run: bool(run.flipped_from) and "Recommendation changed",
                note=lambda run: f"before: {words.ADVICE[run.flipped_from]}" if run.flipped_from else ""),
         Column("self_host_per_million", "Yourself",
                lambda run: _run_money(run, "costs", "self_host_per_million"), PER_MILLION),
@@ -281,7 +281,7 @@ LEVERS = Table[InCurrency](
         _amount("api_month", "API, a month", lambda row: _lever(row).api_month),
         _amount("savings_month", "Saved a month",
                 lambda row: _lever(row).savings_month),
-        Column("durable", "Cheaper for good from, million tokens", lambda row: _lever(row).durable,
+        Column("durable", "Break-even volume, million tokens", lambda row: _lever(row).durable,
                NUMBER, missing=words.NOWHERE),
     ),
     about="what could be done first: each by itself, then all of them",

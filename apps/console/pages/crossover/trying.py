@@ -91,7 +91,7 @@ def key_figures(found: LookedAtRun) -> FigureRow:
             ),
             _saved_figure(found),
             Figure(
-                "Cheaper for good from",
+                "Break-even volume",
                 words.NOWHERE if search.durable is None else words.million_tokens(search.durable),
                 words.first_words(search.first, search.durable)
                 + ("" if costs.is_served else f"; {words.NOT_SERVED}")
@@ -114,9 +114,9 @@ def _saved_figure(found: LookedAtRun) -> Figure:
     return Figure(
         "Saved a month by self-hosting",
         words.month_amount(spread.savings.p50, currency),
-        f"the middle of {spread.draws:,} draws, {words.month_amount(low, currency)} to "
+        f"median of {spread.draws:,} simulations, {words.month_amount(low, currency)} to "
         f"{words.month_amount(high, currency)} (P10 to P90), more than nothing in "
-        f"{per_cent(spread.self_host_cheaper_share)} of them; at the likeliest inputs "
+        f"{per_cent(spread.self_host_cheaper_share)} of them; base case "
         f"{words.month_amount(found.answer.costs.savings_month, currency)}",
     )
 
@@ -166,7 +166,7 @@ def _picture_title(fact: KeptScenarioFact, found: LookedAtRun) -> str:
             f"{fact.name}: self-hosting is cheaper at times, first from"
             f" {words.volume_or_nowhere(search.first)}, and never for good"
         )
-    return f"{fact.name}: self-hosting is cheaper for good from {words.volume_or_nowhere(search.durable)} a month"
+    return f"{fact.name}: self-hosting breaks even at {words.volume_or_nowhere(search.durable)} a month"
 
 
 def _marks(found: LookedAtRun) -> list[MarkedVolume]:

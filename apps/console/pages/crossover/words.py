@@ -22,8 +22,8 @@ SIDES = {"self_host": "self-hosting", "api": "the API"}
 NOWHERE = "nowhere"
 NOT_SERVED = "the replicas allowed cannot serve this volume"
 ENDED: Mapping[SearchEnd, str] = {
-    SearchEnd.NOTHING_TURNS: "beyond it nothing turns any more",
-    SearchEnd.REPLICA_LIMIT: "there the replicas allowed end",
+    SearchEnd.NOTHING_TURNS: "no further crossings",
+    SearchEnd.REPLICA_LIMIT: "the replicas allowed end there",
     SearchEnd.STEP_LIMIT: "there the search ended: so many steps are walked at most",
 }
 INPUTS: Mapping[str, str] = {

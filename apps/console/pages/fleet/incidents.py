@@ -93,7 +93,7 @@ def incident_standing(row: PricedIncident) -> Standing:
 
 def _lasted_words(row: PricedIncident) -> str:
     is_moment = row.fact.ended_at is not None and not row.lasted
-    return "a moment" if is_moment else minute_duration(row.lasted)
+    return "point event" if is_moment else minute_duration(row.lasted)
 
 
 def _why_no_cost(row: PricedIncident) -> str:

@@ -56,7 +56,7 @@ NO_POOLS = EmptyState(
     "measured of it and which agents have gone quiet.",
 )
 
-SILENT_NODES = "Silent nodes keep accruing cost until an inventory, the bill or a person ends them."
+SILENT_NODES = "Silent nodes keep accruing cost until decommissioned."
 
 
 class ListedNode(NamedTuple):

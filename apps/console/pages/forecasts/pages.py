@@ -297,7 +297,7 @@ def _key_figures(each: ForecastFact, currency: str) -> tuple[Figure, ...]:
             f"measured {how_far}" if covered else "not measured: history is too short",
         ),
         known_figure(
-            "Error of what came",
+            "Realised error",
             came,
             f"{_a_step(each)}, mean of {steps}" if came else "nothing came yet",
         ),
@@ -321,7 +321,7 @@ def _first_figure(each: ForecastFact, currency: str) -> Figure:
 
 def _fan(found: ForecastHours, context: Context) -> LineChart:
     each, zone = found.forecast, context.zone
-    after = ", with what came over it" if each.realised_hours else ""
+    after = ", with actuals" if each.realised_hours else ""
     covered = nearest_score(each, "coverage_80")
     how_far = "28 days ahead" if each.is_daily else "24 hours ahead"
     unit = words.unit_of_steps(each, _a_step(each))

@@ -323,14 +323,14 @@ def is_further_off(errors: LevelErrors | None) -> bool:
 
 WAYS = Table[ReconciledWay](
     "ways",
-    "What its parts add up to",
+    "Hierarchical reconciliation",
     (
         Column("dimension", "Divided by", lambda way: words.WAYS[way.dimension],
                note=words.not_added_up),
         Column("parts", "Parts", lambda way: way.part_count, COUNT),
         Column("own", "Sum of their own forecasts", lambda way: way.own_total, NUMBER, missing="–"),
         Column("reconciled", "Reconciled", lambda way: way.reconciled_total, NUMBER, missing="–"),
-        Column("rest", "In none of the parts", lambda way: way.rest, NUMBER, missing="–", note=words.rest_of),
+        Column("rest", "Residual", lambda way: way.rest, NUMBER, missing="–", note=words.rest_of),
         Column("own_error", "Errors of their own", _error("own_error"), NUMBER, missing="–"),
         Column(
             "reconciled_error", "Errors reconciled", _error("reconciled_error"), NUMBER, missing="–",

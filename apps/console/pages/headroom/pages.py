@@ -139,7 +139,7 @@ def _finding(found: Sequence[HeadroomFigures]) -> str:
     if short:
         named = [f"{row.policy.name} by {counted(row.shortfall or 0, 'GPU')}" for row in short]
         more = [f"{len(short) - MOST_NAMED} more"] if len(short) > MOST_NAMED else []
-        return f"Short of what is planned for: {joined([*named[:MOST_NAMED], *more])}"
+        return f"Capacity shortfall against policy: {joined([*named[:MOST_NAMED], *more])}"
     unknown = sum(row.shortfall is None for row in found)
     met = len(found) - unknown
     said = f"{counted(met, 'policy', 'policies')} of {len(found)} {'is' if met == 1 else 'are'} met"

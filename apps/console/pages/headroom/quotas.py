@@ -66,7 +66,7 @@ QUOTAS = Table[GpuQuotaUse](
         Column("asked_gpus", "", lambda row: row.quota.asked_gpus, COUNT),
         Column("asked_on", "", lambda row: row.quota.asked_on, ISO_DAY),
         Column("expected_on", "", lambda row: row.quota.expected_on, ISO_DAY),
-        Column("limit", "Jobs over it", lambda row: OVER_IT[row.quota.is_hard]),
+        Column("limit", "Enforcement", lambda row: OVER_IT[row.quota.is_hard]),
         Column("note", "", lambda row: row.quota.note),
         Column("change", "Change", lambda row: "", csv="", shown=_ways_to_change, sorts=False),
     ),

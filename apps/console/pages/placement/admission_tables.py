@@ -110,7 +110,7 @@ def limit_table(standing_budgets: frozenset[int]) -> Table[Limit]:
             amount("left_now", "Left then"),
             amount("left_expected", "Left as expected", NONE),
             Column("unit", "", lambda row: row["unit"]),
-            Column("over", "Jobs over it", words.jobs_over_it, csv=""),
+            Column("over", "Enforcement", words.jobs_over_it, csv=""),
             Column("is_hard", "", lambda row: "true" if row["is_hard"] else "false"),
             Column("reason", "Why", lambda row: row["reason"], PROSE),
         ),

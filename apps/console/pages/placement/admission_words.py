@@ -24,7 +24,7 @@ from apps.show.money import full_amount
 from apps.show.time import instant
 from apps.show.unknown import UNKNOWN as NOT_KNOWN
 
-ANSWERS = {ALLOW: "Allowed", WARN: "Warned of", DENY: "Denied"}
+ANSWERS = {ALLOW: "Allowed", WARN: "Warned", DENY: "Denied"}
 STANDINGS = {
     FITS: "There is room",
     EXPECTED_OVER: "Room now, not as expected",
@@ -112,7 +112,7 @@ def list_finding(counts: AdmissionCounts, period: PeriodWords) -> str:
         )
     if counts.warned:
         verb = "was" if counts.warned == 1 else "were"
-        return f"No job was denied {period.within}; {counts.warned:,} of {jobs} {verb} warned of"
+        return f"No job was denied {period.within}; {counts.warned:,} of {jobs} {verb} warned"
     was = "The one job that asked was" if counts.asked == 1 else f"All {jobs} that asked were"
     return f"{was} allowed {period.within}"
 

@@ -248,7 +248,7 @@ def _key_figures(counts: AdmissionCounts, asked: AdmissionsAsked) -> tuple[Figur
     allowed = counts.asked - counts.warned - counts.denied
     return (
         Figure("Allowed", f"{allowed:,}", share(allowed), href=narrowed("allow")),
-        Figure("Warned of", f"{counts.warned:,}", "a soft limit, or one that is only expected or not known", href=narrowed("warn")),
+        Figure("Warned", f"{counts.warned:,}", "a soft limit, or one that is only expected or not known", href=narrowed("warn")),
         Figure("Denied", f"{counts.denied:,}", "by a hard limit that was over then", href=narrowed("deny")),
         Figure("Overridden", f"{counts.overridden:,}", "denied, and let pass by somebody"),
     )  # fmt: skip

@@ -69,7 +69,7 @@ MOVES = Table[MoveRow](
                href=lambda row: reverse("fleet-move", args=[row.move.id]),
                note=lambda row: words.KINDS[row.move.kind]),
         Column("likely", "Saves a month", lambda row: row.move.saving.likely, WHOLE_MONEY, csv="saving_likely",
-               note=lambda row: "" if row.move.is_counted else "Not added up: for the same dollars as another"),
+               note=lambda row: "" if row.move.is_counted else "De-duplicated: overlaps with another"),
         Column("range", "p10 to p90", lambda row: row.move.saving.high, FIGURE, csv="",
                shown=lambda row, locale: words.saving_words(row.move, locale.currency), sorts=False),
         Column("from", "From", lambda row: row.move.source, PROSE, csv="moves_from"),

@@ -44,21 +44,18 @@ def answer_finding(answer: Mapping[str, Any], currency: str) -> str:
         return "Offers can take this job, and of none is the cost known"
     cost = _added_words(first, currency)
     if first["standing"] == "late":
-        return f"No offer is done in time; {first['name']} costs the least: {cost}"
+        return f"No offer is done in time; cheapest: {first['name']}, {cost}"
     finish = hours_words(first["finish_hours"])
-    when = f" and would be done in {finish}" if finish else ", and when it is done is not known"
-    return f"{first['name']} costs the least: {cost}{when}"
+    when = f"done in {finish}" if finish else "when it is done is not known"
+    return f"Best: {first['name']}, {cost}, {when}"
 
 
 def _added_words(offer: Mapping[str, Any], currency: str) -> str:
-    """`$12.40 more`; of what is paid anyway also how much that is."""
+    """`+$12.40 incremental`; of what is paid anyway also how much that is."""
     added = full_amount(offer["cost_micros"]["likely"], currency)
     paid = offer.get("paid_anyway_micros")
-    return (
-        f"{added} more, beside {full_amount(paid, currency)} that is paid anyway,"
-        if paid
-        else f"{added} more"
-    )
+    committed = f" ({full_amount(paid, currency)} already committed)" if paid else ""
+    return f"+{added} incremental{committed}"
 
 
 def answer_notes(answer: Mapping[str, Any]) -> tuple[str, ...]:

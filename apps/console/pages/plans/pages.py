@@ -204,7 +204,7 @@ def _chart(outcome: PlanOutcome) -> LineChart:
         for each in totals
         if each is not None and each.low is not None and each.high is not None
     ]
-    shaded = "; the band holds eight of ten scenarios" if band else ""
+    shaded = "; the band is the 80 % interval" if band else ""
     return LineChart(
         name="plan",
         title=f"{outcome.plan.name}: GPU-hours by week, expected and with the plan, against what is owned or reserved{shaded}",

@@ -159,7 +159,7 @@ WEEKS = Table[PlanSpan](
     "Week by week",
     _span_columns(Column("week", "Week from", lambda span: span.first_day, ISO_DAY)),
     noun=("week", "weeks"),
-    about="GPU-hours; what waits is the least that does, as a fluid that is taken in order",
+    about="GPU-hours; backlog at the least (fluid FIFO approximation)",
     sort="weeks",
     per_page=26,
 )

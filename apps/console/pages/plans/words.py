@@ -64,14 +64,14 @@ def finding_of(outcome: PlanOutcome, currency: str) -> str:
         return f"{said}; nothing waits for the {there}"
     if not wait.likely:
         return f"{said}; nothing is likely to wait for the {there}, but may"
-    return f"{said}; work would wait up to {wait_text(wait.likely)} if only what is owned or reserved took it"
+    return f"{said}; backlog peaks at {wait_text(wait.likely)} on owned and reserved capacity"
 
 
 def band_text(band: PlanBand | None, said: Callable[[float], str]) -> str:
-    """`1,200 to 1,500 in eight of ten cases`; empty where no low and high are known, or nothing is between them."""
+    """`1,200 to 1,500 (80 % interval)`; empty where no low and high are known, or nothing is between them."""
     if band is None or band.low is None or band.high is None or band.low == band.high:
         return ""
-    return f"{said(band.low)} to {said(band.high)} in eight of ten cases"
+    return f"{said(band.low)} to {said(band.high)} (80 % interval)"
 
 
 def inputs_of(item: PlannedItemFact) -> str:
@@ -79,7 +79,7 @@ def inputs_of(item: PlannedItemFact) -> str:
     said, spread = _entered_text(item), item.spread
     if spread is None:
         return said
-    return f"{said}; {per_cent(spread.low)} to {per_cent(spread.high)} of it in eight of ten cases"
+    return f"{said}; {per_cent(spread.low)} to {per_cent(spread.high)} of it (80 % interval)"
 
 
 def _entered_text(item: PlannedItemFact) -> str:

@@ -127,7 +127,7 @@ def _curves(
         ]
         yield LineChart(
             name=f"duration-{place}",
-            title=f"{family['name']}: what each level of demand comes from",
+            title=f"{family['name']}: load-duration curve by purchase option",
             unit="GPUs, hours of all scenarios sorted by demand",
             figure=duration_curve([step["share"] for step in steps], layers),
             behind=DURATION.section(steps, context),

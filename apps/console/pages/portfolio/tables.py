@@ -59,7 +59,7 @@ def _lots(row: Row) -> str:
 
 OFFERS = Table[Row](
     "offers",
-    "The answer, offer by offer",
+    "Recommended purchases",
     (
         Column("offer", "Offer", _field("name"), WRAPPED, note=_field("family")),
         Column("family", "", _field("family")),
@@ -70,9 +70,9 @@ OFFERS = Table[Row](
         Column("upfront", "Upfront", _amount("upfront"), WHOLE_MONEY),
         Column("break_even", "Break-even", _field("break_even_utilization"), RATIO,
                missing="none"),
-        Column("last_lot", "Last lot saves", _amount("last_lot"), WHOLE_MONEY, missing="–"),
-        Column("one_more", "One more saves", _amount("one_more_lot"), WHOLE_MONEY, missing="–"),
-        Column("pays_up_to", "Pays up to", _field("pays_up_to"), RATE, missing="–"),
+        Column("last_lot", "Marginal saving, last unit", _amount("last_lot"), WHOLE_MONEY, missing="–"),
+        Column("one_more", "Marginal saving, next unit", _amount("one_more_lot"), WHOLE_MONEY, missing="–"),
+        Column("pays_up_to", "Break-even rate", _field("pays_up_to"), RATE, missing="–"),
         Column("history_days", "Rests on days", lambda row: row.get("history_days"), HOURS,
                missing="–", note=lambda row: row.get("caution", "")),
         Column("caution", "", lambda row: row.get("caution", "")),
@@ -83,7 +83,7 @@ OFFERS = Table[Row](
 )  # fmt: skip
 CHOICES = Table[Row](
     "choices",
-    "Beside what people do",
+    "Strategies compared",
     (
         Column("choice", "Choice", lambda row: words.CHOICES[row["name"]], WRAPPED),
         Column("mean", "Expected cost", _amount("mean_cost"), WHOLE_MONEY),
@@ -96,7 +96,7 @@ CHOICES = Table[Row](
 )
 HELD_OUT = Table[Row](
     "held-out",
-    "Decided before the last month, and paid over it",
+    "Back-test, last 730 h",
     (
         Column("choice", "Choice", lambda row: words.CHOICES[row["name"]], WRAPPED),
         Column("cost", "Cost", _amount("cost"), WHOLE_MONEY),
@@ -122,7 +122,7 @@ FAMILIES = Table[Row](
         Column("utilization", "In use", _field("utilization"), RATIO, missing="–"),
         Column("utilization_p10", "", _field("tenth_utilization"), RATIO,
                missing="–"),
-        Column("worth", "One more saves an hour", _field("gpu_hour_worth"), RATE),
+        Column("worth", "Marginal saving an hour", _field("gpu_hour_worth"), RATE),
     ),
     noun=("family", "families"),
     about="mean of the scenarios; what may be interrupted ran on spot, or is of runs that saved a good checkpoint; committed is owned, reserved or committed to, and in use what of that is used; what waits is beyond the GPUs that are there, and in none of the parts; one more GPU saves so much an hour of the planned months",

@@ -131,8 +131,8 @@ def asked_of(answer: Mapping[str, Any]) -> tuple[str, ...]:
 def _gap_words(gap: float) -> str:
     """How much less the best choice could cost than this one."""
     if gap < NO_GAP:
-        return "no choice costs less"
-    return f"no choice costs less by more than {gap:.2%}".replace("%", " %")
+        return "optimal among the offers considered"
+    return f"optimal among the offers considered, to {gap:.2%}".replace("%", " %")
 
 
 def savings_months(answer: Mapping[str, Any]) -> str:

@@ -48,7 +48,7 @@ class ClaimForm(RecommendationReasonForm):
     """Who sees to it, and until when."""
 
     field_order = ("owner", "due_on", "reason")
-    owner = PickField("Who sees to it")
+    owner = PickField("Owner")
     due_on = DayField("Until")
 
 

@@ -262,14 +262,14 @@ def _key_figures(
     saved = sum(each.measured.saving.likely for each in newest if each.is_verified)
     return (
         Figure(
-            "To be claimed",
+            "Open",
             words.range_said(to_do, currency),
-            f"a month, likely {whole_amount(to_do.likely, currency)}; no dollar twice",
+            f"a month, likely {whole_amount(to_do.likely, currency)}; de-duplicated",
         ),
         Figure(
             "Claimed",
             words.range_said(words.counted_saving(facts, words.CLAIMED), currency),
-            f"a month promised by {counted(len(claimed), 'claim')}, no dollar twice; {late} past the due date",
+            f"a month promised by {counted(len(claimed), 'claim')}, de-duplicated; {late} past the due date",
         ),
         Figure(
             "Waiting for 4 weeks or more", str(old), f"of {counted(len(waiting), 'recommendation')}"
@@ -311,9 +311,9 @@ def _facts_of(
         ("Why", fact.why),
         ("How it was computed", fact.computed),
         ("Risk", f"{words.RISKS[fact.risk].label}: {fact.risk_reason}"),
-        ("What speaks against it", "; ".join(fact.doubts) or words.NOT_SOUGHT),
+        ("Caveats", "; ".join(fact.doubts) or words.NOT_SOUGHT),
         ("Whose it is", names.get(fact.team_id or 0, words.ORGANISATION)),
-        ("Who sees to it", f"{owner}{due}" if owner else words.NOBODY),
+        ("Owner", f"{owner}{due}" if owner else words.NOBODY),
         ("Measured", words.measuring_said(fact, newest)),
         *([("Held against", words.held_against_said(newest.measured))] if newest else []),
         *([("Method", words.method_said(newest.measured))] if newest and newest.measured else []),

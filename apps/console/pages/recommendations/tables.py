@@ -67,7 +67,7 @@ def _saving_note(row: RecommendationRow) -> str:
         return f"frees {row.fact.frees_gpu_hours or 0:,.0f} GPU-hours"
     is_to_be_done = row.fact.state in (words.OPEN, words.CLAIMED)
     is_left_out = is_to_be_done and not row.fact.is_counted
-    return "Not added up: for the same dollars as another" if is_left_out else ""
+    return "De-duplicated: overlaps with another" if is_left_out else ""
 
 
 def _state_note(row: RecommendationRow) -> str:
@@ -133,7 +133,7 @@ OF_WORK = replace(
 
 LOOKED_AT = Table[LookedAtCount](
     "looked-at",
-    "What was looked at, and why most of it is no recommendation",
+    "Checks run",
     (
         Column("kind", "Kind", lambda row: row.kind),
         Column("why", "Why", lambda row: row.why, PROSE),
@@ -172,7 +172,7 @@ STEPS = Table[RecommendationStepFact](
 
 OUTCOMES = Table[SettledSaving](
     "outcomes",
-    "What came of it",
+    "Outcome",
     (
         Column("settled", "Measured", lambda row: row.settled_at, INSTANT, csv="settled_at"),
         Column("promised", "Promised a month", lambda row: row.promised.likely, WHOLE_MONEY,

@@ -75,7 +75,7 @@ def list_finding(facts: Sequence[RecommendationFact], state: str, currency: str)
         beside = f"; {counted(len(claimed), 'other')} claimed" if claimed else ""
         waiting = [each for each in facts if each.state == OPEN]
         if not waiting:
-            return f"Nothing waits to be claimed{beside}"
+            return f"No open recommendation{beside}"
         if not to_do.likely:
             return f"{counted(len(waiting), 'recommendation')} to look at{beside}"
         return f"{counted(len(waiting), 'recommendation')} would save {range_said(to_do, currency)} a month{beside}"

@@ -43,7 +43,7 @@ def bill(context: Context, bill_id: int) -> ConsolePage:
     ]
     rows: list[VarianceRow] = [
         ("Estimated", full_amount(variance.estimated_micros, currency),
-         "by rates and lived time, for the nodes of this bill"),
+         "rate × uptime, for the nodes of this bill"),
         *((name, signed_amount(micros, currency), words) for name, micros, words in parts),
     ]  # fmt: skip
     return ConsolePage(

@@ -124,12 +124,12 @@ def offer_tables(
         if fact.kind == CAPACITY_BLOCK or unit_cost is None:
             continue
         for used in families_of(fact, known):
-            again = f"{fact.name}, again"
+            renewal = f"{fact.name} (renewal)"
             rate = unit_cost * used.price
             upfront = float(fact.upfront) / float(fact.price) if fact.price else 0.0
             hours = fact.term_ms / HOUR_MS
             yield {
-                "name": again if fact.units else f"{again}: {used.instance_type}",
+                "name": renewal if fact.units else f"{renewal}: {used.instance_type}",
                 "family": used.family.name,
                 "kind": fact.kind,
                 "term_months": max(1, round(hours / MONTH_HOURS)),
@@ -176,7 +176,7 @@ def _plan_again(
         return
     price = worth * float(plan.purchase - plan.salvage) / plan.nodes / pool.gpus_per_node
     yield {
-        "name": f"{plan.name}, again",
+        "name": f"{plan.name} (renewal)",
         "family": family.name,
         "kind": PurchaseOption.OWNED.value,
         "term_months": plan.life_months,

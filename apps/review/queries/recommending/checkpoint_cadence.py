@@ -103,7 +103,7 @@ def _proposal_of(
     often = "rarely" if cadence > best else "often"
     return RecommendationProposal(
         key=str(whole.workload.id),
-        title=f"Let {name} save a checkpoint every {_duration_words(best)}",
+        title=f"Checkpoint {name} every {_duration_words(best)}",
         subject=name,
         team_id=whole.workload.team_id,
         workload_id=whole.workload.id,

@@ -92,4 +92,4 @@ def _why_said(scenario: KeptScenarioFact) -> str:
         return "Serving it oneself costs less than its calls do."
     moved = ", ".join(str(each["name"]) for each in scenario.flipped.moved[:3])
     why = f" as {moved} moved" if moved else ""
-    return f"The comparison flipped on {scenario.flipped.ran_at:%-d %B %Y}{why}: serving it oneself costs less now."
+    return f"The comparison’s recommendation changed on {scenario.flipped.ran_at:%-d %B %Y}{why}: serving it oneself costs less now."

@@ -103,7 +103,7 @@ def _proposal_of(whole: WholeWork, seen: DataWait) -> RecommendationProposal:
     name = whole.workload.name
     return RecommendationProposal(
         key=str(whole.workload.id),
-        title=f"Feed {name}: its GPUs wait for data",
+        title=f"Fix data loading of {name}",
         subject=name,
         team_id=whole.workload.team_id,
         workload_id=whole.workload.id,

@@ -315,7 +315,7 @@ def week_budget_words(week: BudgetsWeek, currency: str) -> list[str]:
         return []
     planned, came = against.before_micros, against.after_micros
     return [
-        f"The week’s even part of the budget was {whole_amount(planned, currency)}; "
+        f"The week’s pro-rated budget was {whole_amount(planned, currency)}; "
         f"{whole_amount(came, currency)} came: {change(came, planned)}."
     ]
 

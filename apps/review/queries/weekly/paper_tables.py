@@ -333,7 +333,7 @@ QUALITY_TABLE = PaperTable[QualityFact](
     (
         PaperField(Column("Measure", "measure", width=2), lambda row: row.name),
         PaperField(Column("Value", "value", width=1), lambda row: row.value),
-        PaperField(Column("Which says", "meaning", PROSE, 4, WIDE), lambda row: row.meaning),
+        PaperField(Column("Meaning", "meaning", PROSE, 4, WIDE), lambda row: row.meaning),
     ),
     ("measure", "measures"),
 )

@@ -46,6 +46,17 @@ RETIRED: Mapping[str, str] = {
     r"\bmake the (?:link|file)\b": "create",
     r"\bfive numbers\b": "key metrics",
     r"(?<!`)\butilisation\b": "utilization",
+    r"\boffer by offer\b": "recommended purchases",
+    r"\bno choice costs less\b": "optimal among the offers considered",
+    r"\bas things are going\b": "at forecast",
+    r"\berred together\b": "errors assumed correlated",
+    r"\beight of ten cases\b": "80 % interval",
+    r"\bworkers? fell silent\b": "worker lost",
+    r"\bcheaper for good\b": "break-even volume",
+    r"\blikeliest inputs\b": "base case",
+    r"\beven part of the budget\b": "pro-rated budget",
+    r"\bfixes return\b": "reclaimable GPUs",
+    r"\bto be claimed\b": "open",
 }
 """What may not be read any more, capitals aside, and what is said instead (docs/units.md)."""
 

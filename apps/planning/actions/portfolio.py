@@ -147,7 +147,7 @@ def _answer_of(
 
     run = PortfolioRun.objects.get(id=run_id)
     if run.tries > MOST_TRIES:
-        said = f"{MOST_TRIES} workers fell silent while they answered it"
+        said = f"{MOST_TRIES} workers were lost while they answered it"
         raise PortfolioRefused("", f"{said}: plan fewer months, scenarios, families or offers")
     inputs = portfolio_inputs(run.overlay, clock())
     solved = solver(inputs.document, inputs.hours_of_series, inputs.in_service, watch)

@@ -209,7 +209,7 @@ def test_a_run_that_ends_its_workers_holds_up_no_other_and_is_refused_in_the_end
         PortfolioRun.objects.filter(id=deadly).update(alive_at=AT - timedelta(minutes=6))
     assert portfolio_run(fine).state == "done"
     assert answer_all(ends) == 1
-    assert "2 workers fell silent" in portfolio_run(deadly).refusal
+    assert "2 workers were lost" in portfolio_run(deadly).refusal
 
 
 def test_only_so_many_wait_at_a_time() -> None:

@@ -132,8 +132,8 @@ def _read_form(context: Context) -> FormSection:
 def _no_alert() -> EmptyState:
     return EmptyState(
         "Nothing to look at",
-        "An alert is raised when a budget reaches 50, 75, 90 or 100 %, when it will be exceeded as "
-        "things are going, and when an anomaly is found.",
+        "An alert is raised when a budget reaches 50, 75, 90 or 100 %, when it will be exceeded at "
+        "forecast, and when an anomaly is found.",
         (Step("Set what may be spent.", link=Link("Budgets", reverse("budgets"))),),
     )
 

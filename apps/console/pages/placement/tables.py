@@ -89,7 +89,7 @@ OFFERS = Table[Offer](
         Column("rank", "Rank", lambda row: row["rank"], COUNT),
         Column("name", "Offer", lambda row: row["name"], PROSE, note=_why_briefly),
         Column("cost", "Added cost", _likely_cost, MONEY, csv="cost"),
-        Column("paid_anyway", "Paid anyway", lambda row: row["paid_anyway_micros"] or None, MONEY, missing=NONE),
+        Column("paid_anyway", "Already committed", lambda row: row["paid_anyway_micros"] or None, MONEY, missing=NONE),
         Column("finish", "Done in", lambda row: row["finish_hours"], FIGURE, csv="finish_hours", shown=_words_of(lambda row: row["finish_hours"], _hour_words)),
         Column("standing", "Deadline", lambda row: words.STANDINGS[row["standing"]]),
         Column("chance", "Chance of deadline", lambda row: row["deadline_chance"], RATIO, missing=NONE),

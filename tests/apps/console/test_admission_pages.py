@@ -187,7 +187,7 @@ def test_a_budget_says_what_it_does_to_jobs_and_leads_to_those_that_asked(
     hard, soft = limit("hard one", "1000", is_hard=True), limit("soft one", "1000")
     page = finance.get(f"/budgets/{hard}")
 
-    assert "Jobs over it denied" in words_of(page)
+    assert "Enforcement deny" in words_of(page)
     assert f'href="{LOG}?limit=budget:{hard}"' in page.content.decode()
     assert "Enforcement warn" in words_of(finance.get(f"/budgets/{soft}"))
     assert LOG not in signed_in("lead").get(f"/budgets/{soft}").content.decode()

@@ -63,7 +63,10 @@ def rows_of(client: Any, path: str, **given: Any) -> list[dict[str, str]]:
 def test_the_list_says_what_flipped_and_what_each_costs(ids) -> None:
     finn = signed_in("finance")
     text = text_of(page(finn, "/crossover"))
-    assert "price cut flipped from “serve it yourself” to “buy it from the API”" in text
+    assert (
+        "price cut: recommendation changed from “serve it yourself” to “buy it from the API”"
+        in text
+    )
     assert "3 scenarios" in text
     table = {row["name"]: row for row in rows_of(finn, "/crossover.csv")}
     stated = kept_scenario(ids["stated"], None).answered
@@ -143,7 +146,8 @@ def test_a_flip_stands_above_with_its_day_and_what_moved(ids) -> None:
     finn = signed_in("finance")
     text = text_of(page(finn, f"/crossover/{ids['flipping']}"))
     assert (
-        "Flipped 10 March 2026, 09:00 UTC from “serve it yourself” to “buy it from the API”" in text
+        "Recommendation changed 10 March 2026, 09:00 UTC from “serve it yourself” to “buy it from the API”"
+        in text
     )
     assert "What moved most: The API’s prices, as of 2026-03-03 → 2026-03-10" in text
     (moved,) = rows_of(finn, f"/crossover/{ids['flipping']}/moves.csv")

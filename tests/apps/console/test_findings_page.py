@@ -50,7 +50,7 @@ def found() -> int:
 
 def test_a_change_is_told_in_words_with_its_worth_and_what_changed_then(found: int) -> None:
     text = words_of(signed_in("finance").get("/findings"))
-    assert re.search(r"1 anomaly in the last 90 days; anomalies come to \$1,\d\d\d more", text)
+    assert re.search(r"1 anomaly in the last 90 days; anomalies come to \+\$1,\d\d\d a month", text)
     assert re.search(r"chat-api: the cost of 1,000 requests rose by 2\d % on 2\d February", text)
     assert "model: chat-v7" in text
     assert "2 figures watched, last on Fri 6 March" in text

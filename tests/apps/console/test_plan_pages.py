@@ -64,7 +64,7 @@ def test_a_plan_is_made_and_filled_with_a_preview(finn: Client) -> None:
     confirmed(finn, f"{at}/price", {"name": "renewal", "starts_on": "2026-03-23", "factor": "0.5"})
     text = read(finn, at)
     assert "spring adds 4,732 GPU-hours for" in text
-    assert "if only what is owned or reserved took it" in text
+    assert "on owned and reserved capacity" in text
     assert "1 million, 2 million requests by week, 1,000 tokens each" in text
     assert "$2.00 a GPU-hour (h100: contracted price in force, before commitments)" in text
     assert "the level of its last seven days goes on, as it is, which is an assumption" in text
@@ -210,7 +210,7 @@ def test_every_table_is_a_file_and_what_is_unknown_is_empty(finn: Client) -> Non
 def test_a_wait_without_end_is_said_as_such(finn: Client) -> None:
     flood = replace(launch(), inputs=LaunchWork((1e9,), 1.0, 1.0))
     plan_id = planned(reserved_pool(), flood)
-    assert "wait up to over a century" in read(finn, f"/plans/{plan_id}")
+    assert "backlog peaks at over a century" in read(finn, f"/plans/{plan_id}")
 
 
 def test_plans_are_for_finance_and_platform(finn: Client) -> None:

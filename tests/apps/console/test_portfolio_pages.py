@@ -147,7 +147,7 @@ def test_a_wrong_entry_is_said_at_its_field_and_nothing_is_asked(run_id, entered
 def test_a_limit_that_cannot_be_held_is_said_above_all(run_id) -> None:
     short = {"name": FAMILY, "on_demand_quota": 0, "shortage_cost": 20.0}
     overlay = QUICK | {"most_blocked": 0.01, "families": [short],
-                       "offers": [{"name": "one p5, again", "most_lots": 0}]}  # fmt: skip
+                       "offers": [{"name": "one p5 (renewal)", "most_lots": 0}]}  # fmt: skip
     asked = actions.ask_portfolio(overlay=overlay, asked_by_id=None, at=AT)
     answer_all()
     run = portfolio_run(asked)

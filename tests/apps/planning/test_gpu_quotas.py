@@ -107,7 +107,7 @@ def test_a_quota_is_entered_after_a_look_changed_and_removed(pools) -> None:
     assert "64 GPUs on 2 March, expected 16 March" in text_of(done.content.decode())
     (row,) = csv.DictReader(io.StringIO(finance.get("/headroom/quotas.csv").content.decode()))
     assert (row["most_gpus"], row["used_gpus"], row["expected_on"]) == ("24", "16", "2026-03-16")
-    assert (row["limit"], [each.is_hard for each in gpu_quotas()]) == ("denied", [True])
+    assert (row["limit"], [each.is_hard for each in gpu_quotas()]) == ("deny", [True])
     confirmed(finance, f"/headroom/quotas/{quota.id}/remove", {"look": "yes"})
     assert gpu_quotas() == []
 

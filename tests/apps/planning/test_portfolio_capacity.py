@@ -114,7 +114,7 @@ def test_what_was_bought_is_offered_once_more_but_no_block_and_nothing_of_unknow
     known,
 ) -> None:
     offers = by_name(offer_tables(facts(), owned_plans(), known))
-    assert offers.pop("one p5, again") == {
+    assert offers.pop("one p5 (renewal)") == {
         "family": H100, "kind": "reserved", "term_months": 24, "hourly": 7.0, "upfront": 0.0, "lot": 8,
     }  # fmt: skip
     for machine, family, rate in (("p5.48xlarge", H100, 7.0), ("g6.12xlarge", L4, 1.0)):
@@ -124,7 +124,7 @@ def test_what_was_bought_is_offered_once_more_but_no_block_and_nothing_of_unknow
         assert again["hourly"] == pytest.approx(rate / 2)
         assert again["upfront"] == pytest.approx(rate / 2 * 24 * 730)
     assert offers == {
-        "rack, again": {
+        "rack (renewal)": {
             "family": OWN,
             "kind": "owned",
             "term_months": 48,

@@ -35,7 +35,7 @@ H100 = "NVIDIA H100 80GB HBM3, aws us-east-1"
 L40S = "NVIDIA L40S, own lab"
 ACTIVE, UNALLOCATED = 1, 6
 COMMITTED = 3
-AGAIN = {"name": "one p5, again", "term_months": 2, "hourly": 7.0, "upfront": 0}
+AGAIN = {"name": "one p5 (renewal)", "term_months": 2, "hourly": 7.0, "upfront": 0}
 """The same machine for a term that thirty days of history bear."""
 PLANT = """
 WITH charged AS (
@@ -145,7 +145,7 @@ def test_the_question_is_what_the_installation_knows(inputs) -> None:
          "ends_on": "2028-01-31"}
     ]  # fmt: skip
     assert document["offers"] == [
-        {"name": "one p5, again", "family": H100, "kind": "reserved", "term_months": 24,
+        {"name": "one p5 (renewal)", "family": H100, "kind": "reserved", "term_months": 24,
          "hourly": pytest.approx(6.0), "upfront": pytest.approx(17520), "lot": 8}
     ]  # fmt: skip
     # What nobody holds is no demand: 14 of the 16 in service.
@@ -203,7 +203,7 @@ def test_a_commitment_that_begins_later_covers_demand_from_then_on(inputs) -> No
     without, held = (
         answered(over(inputs, overlay | {"held": tables})) for tables in ([], [signed])
     )
-    assert without["chosen"]["lots"] == {"one p5, again": 1}
+    assert without["chosen"]["lots"] == {"one p5 (renewal)": 1}
     assert held["chosen"]["lots"] == {}
     owed = 8 * 7.0 * 730
     assert held["chosen"]["mean_cost"] == pytest.approx(
@@ -271,7 +271,7 @@ def test_a_file_says_what_the_ledger_does_not_know(inputs) -> None:
     )
     answer = answered(more)
     # Six GPUs at 12.5 on demand against a machine of eight at 7; the lab has what it needs.
-    assert answer["chosen"]["lots"] == {"one p5, again": 1}
+    assert answer["chosen"]["lots"] == {"one p5 (renewal)": 1}
     assert answer["held_out"]["choices"] == []
     assert f"{H100} has 720, {L40S} has 720" in answer["held_out"]["refusal"]
 
@@ -316,8 +316,8 @@ def test_a_limit_on_blocked_hours_is_held_or_said_not_to_be(inputs) -> None:
         ({"on": "soon"}, "on: "),
         ({"families": [{"name": H100, "on_demand": 1e300}]}, r"on_demand: 1e\+300 must be at most"),
         ({"families": [{"name": H100, "on_demand": float("nan")}]}, "on_demand: nan is not a number"),
-        ({"offers": [{"name": "one p5, again", "hourly": float("inf")}]}, "hourly: inf is not a number"),
-        ({"offers": [{"name": "one p5, again", "hourly": 1e-300, "upfront": 0}]}, "hourly: with upfront 1e-300"),
+        ({"offers": [{"name": "one p5 (renewal)", "hourly": float("inf")}]}, "hourly: inf is not a number"),
+        ({"offers": [{"name": "one p5 (renewal)", "hourly": 1e-300, "upfront": 0}]}, "hourly: with upfront 1e-300"),
         ({"families": "H100"}, "'H100' is not a list of tables"),
         ({"families": [{"name": "new", "on_demand": 1, "demand": {"hours": [1e12] * 24}}]}, r"1e\+12 GPUs"),
         ({"budget": -1}, "budget: -1 must be at least 0"),

@@ -50,7 +50,7 @@ def test_a_portfolio_is_asked_for_answered_and_read(manages) -> None:
     answer_all()
     whole = told(manages, "").json()
     assert whole == told(manages, f"/runs/{run['id']}").json()
-    assert whole["answer"]["chosen"]["lots"] == {"one p5, again": 1}
+    assert whole["answer"]["chosen"]["lots"] == {"one p5 (renewal)": 1}
     assert whole["answer"]["question"]["families"][0]["on_demand"] == 14.0
     assert len(whole["answer"]["held_out"]["choices"]) == 4
     (listed,) = told(manages, "/runs").json()["results"]

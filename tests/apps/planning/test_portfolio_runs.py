@@ -45,7 +45,7 @@ def test_what_is_asked_is_answered_from_the_ledger_and_kept() -> None:
     assert run.answer is not None
     assert (run.state, run.found, run.of, run.ended_at) == ("done", 6, 8, AT)
     # Sixteen hours of the day need eight more GPUs: at 12.50 on demand they cost more than all day at 7.
-    assert run.answer["chosen"]["lots"] == {"one p5, again": 1}
+    assert run.answer["chosen"]["lots"] == {"one p5 (renewal)": 1}
     saved = run.answer["compared"][0]["mean_cost"] - run.answer["chosen"]["mean_cost"]
     assert saved == pytest.approx(8 * 12.5 * HIGH_HOURS - 56 * 730)
     assert run.digest == run.answer["digest"]

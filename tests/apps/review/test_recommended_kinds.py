@@ -195,7 +195,7 @@ def test_a_comparison_that_advises_to_serve_oneself_saves_no_more_than_calls_cos
     assert proposal.spend_micros == pytest.approx(spend, rel=1e-6)
     assert (proposal.saving.low, proposal.saving.likely) == (100_000_000, 400_000_000)
     assert proposal.saving.high == proposal.spend_micros
-    assert "flipped on 2 March 2026 as price of a GPU-hour moved" in proposal.why
+    assert "recommendation changed on 2 March 2026 as price of a GPU-hour moved" in proposal.why
     assert found.passed_over == {
         "no calls of its service are on record": 1,
         "it does not advise to serve it oneself": 1,

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
@@ -32,6 +33,9 @@ from apps.planning.queries.portfolio.question import LedgerQuestion, ledger_ques
 from apps.planning.queries.series import GPU_HOURS, POOL, WHOLE, SeriesKey, series_name
 
 ONE_FILE = "its families are of a file: no forecast is of them together"
+
+RENEWED = re.compile(r", again(: .*)?$")
+"""The end of a renewal's name as runs that were kept earlier have it."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +121,7 @@ def inputs_with(
         said = f"{overlay['currency']!r} is not {ours}, in which the ledger is kept"
         raise Refusal("currency", f"{said}: give every amount in {ours}")
     below = ledger.document if "monthly_growth" in overlay else ledger.growing
-    document = completed(overlaid(below, overlay))
+    document = completed(overlaid(below, _with_names_of_now(overlay)))
     if not document.document["families"]:
         why = "; ".join(f"{name}: {reason}" for name, reason in document.left_out)
         raise Refusal("families", why or "the ledger has no GPU-hour of a pool yet")
@@ -132,6 +136,17 @@ def with_whole_gate(fields: Mapping[str, Any], inputs: PortfolioInputs | None) -
     return {name: value for name, value in fields.items() if name != "wanted_gpus"} | {
         "gates": gates
     }
+
+
+def _with_names_of_now(overlay: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an overlay in which renewals have the names that they have now: what was kept before said *…, again*."""
+    offers = [
+        offer | {"name": RENEWED.sub(lambda end: f" (renewal){end[1] or ''}", offer["name"])}
+        if isinstance(offer.get("name"), str)
+        else offer
+        for offer in overlay.get("offers", ())
+    ]
+    return {**overlay, "offers": offers} if offers else overlay
 
 
 def measured_fields(inputs: PortfolioInputs, attainable: Mapping[str, float]) -> dict[str, Any]:

@@ -23,7 +23,6 @@ from apps.planning import actions as planning
 from apps.planning.actions.plans import NewPlan, keep_plan
 from apps.planning.actions.requests import NewCapacityRequest, raise_capacity_request
 from apps.planning.actions.series_uploads import RowsRead, keep_series_file, tell_series_seen
-from apps.planning.api.crossover_examples import SCENARIO
 from apps.planning.queries.budgets import BudgetStep
 from apps.planning.queries.events import DemandEventFact
 from apps.planning.queries.plan_items import NewPlannedItem, PriceChange
@@ -44,6 +43,7 @@ from tests.apps.placement.move_scene import keep_one_move
 from tests.apps.review import reviews
 from tests.apps.review.recommended import looked, proposal
 from tests.apps.review.spend_history import spend_anomaly_of
+from tests.make import SCENARIO
 
 LEAD, PLATFORM = 3, 2
 TEAM, POOL, CLUSTER, TOKEN = 100, 1, 1, 1

@@ -8,9 +8,12 @@ from apps.accounts import actions as accounts
 from apps.fleet import actions as fleet
 from apps.fleet.models import Cluster
 from apps.pricing import actions as pricing
+from apps.web.rest.examples import requests_of
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 """The moment at which tests do things, unless they say another: a Monday."""
+SCENARIO: dict[str, Any] = requests_of("evaluate_crossover")["Scenario"]["scenario"]
+"""One of a crossover, as REST's example sends it."""
 
 
 def make_organisation(**given: Any) -> None:

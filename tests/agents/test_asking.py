@@ -16,10 +16,7 @@ from typing import Any
 import pytest
 
 import runrate
-from apps.placement.api.admissions import EXAMPLE as ADMISSION
-from apps.placement.api.next_moves import EXAMPLE as MOVE
-from apps.placement.api.offers import OFFER_EXAMPLE
-from apps.placement.api.quote_shapes import ONE_EXAMPLE
+from apps.web.rest.examples import answers_of
 from runrate import client as asking_client
 from runrate import job_files
 from runrate.answers import Admission, NextMove, Offer, Quote
@@ -29,6 +26,10 @@ from runrate.quote_table import display_width, quote_text
 from runrate.reading import UnreadableAnswer, read_answer
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
+QUOTE = answers_of("ask_quote")["201",]["A quote"]
+ADMISSION = answers_of("ask_admission")["201",]["An admission"]
+MOVE = answers_of("ask_next_move")["200",]["The next move"]
+OFFER = answers_of("list_offers")["200",]["Offers"]["results"][0]
 JOB = {"gpus": 8, "work": {"gpu_hours": 384}}
 EXAMPLE = Path(__file__).resolve().parents[2] / "agents" / "sdk" / "job.toml"
 
@@ -84,11 +85,11 @@ def far(monkeypatch: pytest.MonkeyPatch) -> Iterator[FarRunrate]:
 
 
 def offer(**instead: Any) -> dict[str, Any]:
-    return ONE_EXAMPLE["offers"][0] | instead
+    return QUOTE["offers"][0] | instead
 
 
 def quote(*offers: dict[str, Any], **instead: Any) -> dict[str, Any]:
-    return ONE_EXAMPLE | {"offers": list(offers), "matched": len(offers)} | instead
+    return QUOTE | {"offers": list(offers), "matched": len(offers)} | instead
 
 
 LATE = offer(key="b", name="slow", standing="late", deadline_chance=0.125)
@@ -104,7 +105,7 @@ UNPRICED = offer(
 
 @pytest.mark.parametrize(
     ("form", "example"),
-    [(Quote, ONE_EXAMPLE), (Admission, ADMISSION), (NextMove, MOVE), (Offer, OFFER_EXAMPLE)],
+    [(Quote, QUOTE), (Admission, ADMISSION), (NextMove, MOVE), (Offer, OFFER)],
 )
 def test_the_examples_of_the_schema_are_read_whole(
     form: type[Any], example: dict[str, Any]
@@ -115,7 +116,7 @@ def test_the_examples_of_the_schema_are_read_whole(
 
 
 def test_amounts_are_exact_and_moments_have_their_offset() -> None:
-    read = read_answer(Quote, ONE_EXAMPLE)
+    read = read_answer(Quote, QUOTE)
 
     assert read.asked_at == NOW
     assert read.offers[0].cost is not None
@@ -124,8 +125,8 @@ def test_amounts_are_exact_and_moments_have_their_offset() -> None:
 
 
 def test_what_a_newer_server_adds_is_left_and_what_an_older_one_lacks_is_empty() -> None:
-    newer = ONE_EXAMPLE | {"colour": "red"}
-    older = {name: value for name, value in ONE_EXAMPLE.items() if name != "cautions"}
+    newer = QUOTE | {"colour": "red"}
+    older = {name: value for name, value in QUOTE.items() if name != "cautions"}
 
     assert read_answer(Quote, newer) == read_answer(Quote, older)
     with pytest.raises(UnreadableAnswer, match="Quote has no offers"):
@@ -146,7 +147,7 @@ def test_what_a_newer_server_adds_is_left_and_what_an_older_one_lacks_is_empty()
 def test_an_answer_of_another_kind_is_refused_by_its_field(
     far: FarRunrate, change: dict[str, Any], said: str
 ) -> None:
-    far.answer(201, ONE_EXAMPLE | change)
+    far.answer(201, QUOTE | change)
 
     with pytest.raises(runrate.NotRunrate, match=said):
         runrate.Client().quote(JOB)
@@ -155,7 +156,7 @@ def test_an_answer_of_another_kind_is_refused_by_its_field(
 def test_a_question_is_asked_again_with_its_key_where_nobody_answered(far: FarRunrate) -> None:
     far.answers.append("drop")
     far.answer(503, {"title": "Database away", "detail": "Try again shortly."}, Retry_After="0")
-    far.answer(201, ONE_EXAMPLE)
+    far.answer(201, QUOTE)
 
     assert runrate.Client().quote(JOB).id == 1
     keys = {headers["Idempotency-Key"] for _, headers, _ in far.asked}
@@ -163,7 +164,7 @@ def test_a_question_is_asked_again_with_its_key_where_nobody_answered(far: FarRu
     assert far.asked[0][0] == "/api/v1/quotes"
     assert far.asked[0][1]["Authorization"] == "Bearer rr_secret"
     assert far.asked[0][2] == JOB
-    far.answer(201, ONE_EXAMPLE)
+    far.answer(201, QUOTE)
     runrate.Client().quote(JOB)
     assert far.asked[-1][1]["Idempotency-Key"] not in keys
 
@@ -436,7 +437,7 @@ def test_a_server_away_and_a_token_without_right_have_their_status(
 
 
 def test_a_job_may_come_by_standard_input_and_the_answer_be_json(far: FarRunrate) -> None:
-    far.answer(201, ONE_EXAMPLE)
+    far.answer(201, QUOTE)
     done = subprocess.run(
         [Path(sys.executable).with_name("runrate"), "quote", "-", "--json"],
         input=json.dumps(JOB), capture_output=True, text=True, check=False, timeout=60,
@@ -444,7 +445,7 @@ def test_a_job_may_come_by_standard_input_and_the_answer_be_json(far: FarRunrate
     )  # fmt: skip
 
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == ONE_EXAMPLE
+    assert json.loads(done.stdout) == QUOTE
     assert far.asked[0][2] == JOB
 
 

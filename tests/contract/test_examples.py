@@ -1,14 +1,12 @@
 """Each example of the OpenAPI document is sent, and answered as the document shows."""
 
 import json
+from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
 
-from tests.apps.console.people import signed_in
+from apps.web.rest import examples
 from tests.contract.described import (
     alike,
     answer_examples,
@@ -17,27 +15,18 @@ from tests.contract.described import (
     request_examples,
     shape,
 )
-from tests.contract.world import World, with_world
+from tests.contract.recording import record
+from tests.contract.sending import asked, send
+from tests.contract.world import World
 from tests.planted import undone
 
-FOR_PEOPLE = {
-    ("post", "/api/v1/closes"),
-    ("post", "/api/v1/bills/imports/{import_id}/accept"),
-    ("post", "/api/v1/bills/twins/{bill_twin_id}/decide"),
-    ("post", "/api/v1/capacity-requests/{capacity_request_id}/decision"),
-}
-"""What no token may do: asked by somebody of finance who signed in."""
+RECORD = "run `python -m tests.contract.record`, and read what it changed"
 OTHERS_WIRES = {
     "/api/v1/schedulers/skypilot/policy",
     "/api/v1/usage-events/litellm",
     "/api/v1/usage-events/otel",
 }
 """Where senders that are not ours say what they please beside what is read."""
-OF_ANOTHER = {
-    "/api/v1/bills/imports/{import_id}/call-off": {"import_id": "waiting_import_id"},
-    "/api/v1/bills/imports/{import_id}/read-again": {"import_id": "failed_import_id"},
-}
-"""Where what is asked for has to be in another state than everywhere else: which of what was made it is."""
 EXAMPLES = [
     pytest.param(path, method, operation, body, id=f"{method} {path} {name}")
     for path, method, operation in operations()
@@ -51,7 +40,12 @@ def test_every_operation_says_what_it_does_and_shows_it() -> None:
         for path, method, operation in operations()
         if (parts := _not_shown(operation))
     }
-    assert missing == {}
+    assert missing == {}, f"requests of REST's examples are written by people; the rest: {RECORD}"
+
+
+def test_every_recorded_example_is_of_an_operation() -> None:
+    known = {operation["operationId"] for _, _, operation in operations()}
+    assert {file.stem for file in examples.RECORDED.glob("*.json")} - known == set()
 
 
 @pytest.mark.parametrize(("path", "method", "operation", "body"), EXAMPLES)
@@ -67,9 +61,55 @@ def test_every_example_is_answered_as_it_is_shown(
         return
     described = content["application/json"]
     assert faults(response.json(), described["schema"]) == []
-    examples = answer_examples(operation, str(response.status_code)).values()
-    assert [each for each in examples if faults(each, described["schema"])] == []
-    assert [each for each in examples if not alike(shape(each), shape(response.json()))] == []
+    shown = answer_examples(operation, str(response.status_code)).values()
+    told = shape(response.json())
+    other = [each for each in shown if not alike(shape(each), told)]
+    assert other == [], f"{operation['operationId']} is not answered as its file shows: {RECORD}"
+    assert [each for each in shown if faults(each, described["schema"])] == []
+
+
+def test_recording_mends_what_has_another_shape_and_keeps_the_rest(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = examples.recorded("add_team")
+    stale = {**held, "answers": {"200 201": {"A team": {"id": 4711, "colour": "red"}}}}
+    monkeypatch.setattr(examples, "RECORDED", tmp_path)
+    (tmp_path / "add_team.json").write_text(json.dumps(stale))
+
+    record(world, "add_team", is_anew=False)
+
+    made = examples.recorded("add_team")
+    assert made["requests"] == held["requests"]
+    ((name, answer),) = examples.answers_of("add_team")["200", "201"].items()
+    assert (name, answer["id"], answer["name"]) == ("A team", 4711, "Vision")
+    assert alike(shape(answer), shape(held["answers"]["200 201"]["Team"]))
+
+
+def test_recording_makes_the_file_of_an_operation_that_has_none(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(examples, "RECORDED", tmp_path)
+
+    record(world, "list_teams", is_anew=False)
+
+    (answer,) = examples.answers_of("list_teams")["200",].values()
+    assert len(answer["results"]) == 2
+
+
+def test_recording_leaves_an_answer_that_is_still_of_its_shape(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = examples.recorded("list_teams")
+    held["answers"]["200"]["Teams"]["results"][0]["name"] = "said by hand"
+    text = json.dumps(held)
+    monkeypatch.setattr(examples, "RECORDED", tmp_path)
+    (tmp_path / "list_teams.json").write_text(text)
+
+    record(world, "list_teams", is_anew=False)
+    assert (tmp_path / "list_teams.json").read_text() == text
+
+    record(world, "list_teams", is_anew=True)
+    assert "said by hand" not in (tmp_path / "list_teams.json").read_text()
 
 
 def test_a_name_nobody_reads_is_refused_by_every_operation(world: World) -> None:
@@ -109,17 +149,6 @@ def fields_in(response: Any) -> list[str]:
     return [error["field"] for error in response.json()["errors"]]
 
 
-def asked(path: str, operation: dict[str, Any], **more: str) -> str:
-    """The path with those query parameters that must be given, as the document shows them."""
-    needed = {
-        each["name"]: each["schema"]["examples"][0]
-        for each in operation.get("parameters", ())
-        if each["in"] == "query" and each.get("required")
-    }
-    query = urlencode({**needed, **more})
-    return f"{path}?{query}" if query else path
-
-
 def _not_shown(operation: dict[str, Any]) -> list[str]:
     """What its description lacks."""
     shown = [answer_examples(operation, status) for status in operation["responses"]]
@@ -134,21 +163,3 @@ def _not_shown(operation: dict[str, Any]) -> list[str]:
 def _answers_json(operation: dict[str, Any]) -> bool:
     answers = [answer for status, answer in operation["responses"].items() if status[0] == "2"]
     return any("application/json" in answer.get("content", {}) for answer in answers)
-
-
-def send(world: World, path: str, method: str, body: Any) -> Any:
-    others = {name: world.paths[made] for name, made in OF_ANOTHER.get(path, {}).items()}
-    address = path.format(**{**world.paths, **others})
-    client, headers = Client(), world.headers if world.secret else {}
-    if world.secret and (method, path) in FOR_PEOPLE:
-        client, headers = signed_in("finance"), {}
-    told = {} if body is None else {"data": with_world(body, world)}
-    if isinstance(body, dict) and "file" in body:
-        file = SimpleUploadedFile("july.csv", body["file"].encode())
-        told["data"] = {**told["data"], "file": file}
-    elif method != "get":
-        if isinstance(body, str):
-            # Of what is text Django's client takes it to be JSON already.
-            told["data"] = json.dumps(body)
-        told["content_type"] = "application/json"
-    return getattr(client, method)(address, headers=headers, **told)

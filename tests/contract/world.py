@@ -65,7 +65,6 @@ from apps.planning.actions import (
 )
 from apps.planning.actions.plans import NewPlan, keep_plan
 from apps.planning.actions.requests import NewCapacityRequest, raise_capacity_request
-from apps.planning.api.crossover_examples import SCENARIO
 from apps.planning.models import Forecast, PlannedItem
 from apps.planning.queries.budgets import BudgetStep
 from apps.planning.queries.events import DemandEventFact
@@ -87,7 +86,6 @@ from apps.review.actions import (
     raise_alert,
     try_channel,
 )
-from apps.review.api.weekly_review_example import EXAMPLE_REVIEW
 from apps.review.models import AlertChannel, AlertKind, AnomalyVerdict, Finding
 from apps.telemetry.models import Incident
 from apps.unit_economics.actions.runs import figure_due_runs
@@ -103,6 +101,8 @@ from tests.apps.review import reviews
 from tests.apps.review.recommended import looked, proposal
 from tests.apps.review.spend_history import spend_anomaly_of
 from tests.apps.unit_economics import service_scene
+from tests.contract.frozen_week import FROZEN_WEEK
+from tests.make import SCENARIO
 
 NEVER = datetime(2099, 1, 1, tzinfo=UTC)
 NOON_NEXT_YEAR = make.NOON + timedelta(days=365)
@@ -126,7 +126,7 @@ def _reviewed(workload_ids: tuple[int, int], team_id: int) -> str:
     """A frozen week with workloads and what was said of it; what that is worth, and how good it is."""
     rows = tuple(reviews.workload(workload_id, team_id) for workload_id in workload_ids)
     service_id, _ = workload_ids
-    actions.freeze_review(content=replace(EXAMPLE_REVIEW, workloads=rows), at=make.NOON)
+    actions.freeze_review(content=replace(FROZEN_WEEK, workloads=rows), at=make.NOON)
     by = viewer_of_user(make.make_person("review@example.org", role="finance"))
     note = actions.NewReviewNote("2026-W30", service_id, "shrink", "Two replicas go at night.")
     actions.add_review_note(note=note, by=by, at=make.NOON)

@@ -82,7 +82,6 @@ from apps.planning.actions import (
 from apps.planning.actions.plans import NewPlan, keep_plan
 from apps.planning.actions.requests import NewCapacityRequest, raise_capacity_request
 from apps.planning.actions.series_uploads import RowsRead, keep_series_file, tell_series_seen
-from apps.planning.api.crossover_examples import SCENARIO
 from apps.planning.models import Forecast, PlannedItem
 from apps.planning.queries.budgets import BudgetStep
 from apps.planning.queries.events import DemandEventFact
@@ -135,6 +134,7 @@ from tests.apps.review import reviews
 from tests.apps.review.recommended import looked, proposal
 from tests.apps.review.spend_history import spend_anomaly_of
 from tests.apps.unit_economics import service_scene
+from tests.make import SCENARIO
 
 NEVER = datetime(2099, 1, 1, tzinfo=UTC)
 ZEPHYRINES, HARBOUR, NOBODY, WHOLE = "the Zephyrines'", "the Harbour's", "nobody's", "the whole's"

@@ -10,7 +10,6 @@ from rest_framework.response import Response
 from apps.fleet.queries.clouds import CloudAccountFact, SyncHealth, cloud_accounts, sync_health
 from apps.providers.cloud import CloudFault
 from apps.providers.registry import clouds, permissions_for
-from apps.web.rest.examples import listed
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
@@ -21,33 +20,6 @@ SAME_OF_ACCOUNT = ("id", "name", "provider", "account", "regions", "role_arn", "
 SAME_OF_SYNC = (
     *("what", "started_at", "ended_at", "succeeded_at", "due_at"),
     *("counts", "error", "fault", "note"),
-)
-EXAMPLE = listed(
-    "Cloud accounts",
-    {
-        "id": 1,
-        "name": "main",
-        "provider": "aws",
-        "account": "123456789012",
-        "regions": ["us-east-1"],
-        "role_arn": "",
-        "export_uri": "",
-        "syncs": [
-            {
-                "what": "quotas",
-                "state": "done",
-                "started_at": "2026-03-02T12:00:00Z",
-                "ended_at": "2026-03-02T12:00:04Z",
-                "succeeded_at": "2026-03-02T12:00:04Z",
-                "due_at": "2026-03-02T18:00:04Z",
-                "counts": {"quotas": 11},
-                "error": "",
-                "fault": "",
-                "note": "",
-                "permissions": ["servicequotas:ListServiceQuotas"],
-            }
-        ],
-    },
 )
 
 
@@ -90,10 +62,7 @@ class CloudAccounts(PricesView):
     row = CloudAccountOut
 
     @extend_schema(
-        operation_id="list_cloud_accounts",
-        parameters=[*PAGES],
-        responses=list_of(CloudAccountOut),
-        examples=[EXAMPLE],
+        operation_id="list_cloud_accounts", parameters=[*PAGES], responses=list_of(CloudAccountOut)
     )
     def get(self, request: Request) -> Response:
         """Accounts by name, each with everything that is read of it."""

@@ -10,7 +10,6 @@ from rest_framework.response import Response
 
 from apps.accounts import actions as accounts
 from apps.fleet import actions
-from apps.fleet.api import examples
 from apps.fleet.api.wire import ClusterIn, ClusterOut, ClusterTokenIn, ClusterTokenOut
 from apps.fleet.queries import listing
 from apps.web.rest.once import once
@@ -25,12 +24,7 @@ class Clusters(RestView):
 
     row = ClusterOut
 
-    @extend_schema(
-        operation_id="list_clusters",
-        parameters=PAGES,
-        responses=list_of(ClusterOut),
-        examples=[examples.CLUSTERS],
-    )
+    @extend_schema(operation_id="list_clusters", parameters=PAGES, responses=list_of(ClusterOut))
     def get(self, request: Request) -> Response:
         """Clusters by name."""
         Parameters.of(request)
@@ -41,7 +35,6 @@ class Clusters(RestView):
         parameters=[REPEAT_KEY],
         request=ClusterIn,
         responses={201: ClusterOut, 200: ClusterOut},
-        examples=[examples.NEW_CLUSTER, examples.CLUSTER],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -60,7 +53,7 @@ class Clusters(RestView):
 class ClusterView(RestView):
     """One cluster."""
 
-    @extend_schema(operation_id="cluster", responses=ClusterOut, examples=[examples.CLUSTER])
+    @extend_schema(operation_id="cluster", responses=ClusterOut)
     def get(self, request: Request, cluster_id: int) -> Response:
         """A cluster by its id."""
         Parameters.of(request)
@@ -75,7 +68,6 @@ class ClusterTokens(RestView):
         parameters=[REPEAT_KEY],
         request=ClusterTokenIn,
         responses={201: ClusterTokenOut},
-        examples=[examples.NEW_CLUSTER_TOKEN, examples.CLUSTER_TOKEN],
     )
     @once(forgetting="secret")
     def post(self, request: Request, cluster_id: int) -> Response:

@@ -9,7 +9,6 @@ from rest_framework.response import Response
 
 from apps.files.limits import BodyKind
 from apps.fleet import actions
-from apps.fleet.api import examples
 from apps.fleet.api.wire import AgentOut, AgentsAsked, DeviceOut, DevicesAsked, with_named
 from apps.fleet.queries import listing
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
@@ -29,10 +28,7 @@ class Devices(RestView):
     row = DeviceOut
 
     @extend_schema(
-        operation_id="list_devices",
-        parameters=[DevicesAsked, *PAGES],
-        responses=list_of(DeviceOut),
-        examples=[examples.DEVICES],
+        operation_id="list_devices", parameters=[DevicesAsked, *PAGES], responses=list_of(DeviceOut)
     )
     def get(self, request: Request) -> Response:
         """Devices by id; a slice made again is a new device even under its old UUID."""
@@ -43,7 +39,7 @@ class Devices(RestView):
 class DeviceView(RestView):
     """One device."""
 
-    @extend_schema(operation_id="device", responses=DeviceOut, examples=[examples.DEVICE])
+    @extend_schema(operation_id="device", responses=DeviceOut)
     def get(self, request: Request, device_id: int) -> Response:
         """A device by its id."""
         Parameters.of(request)
@@ -55,12 +51,7 @@ class DeviceConfirmation(RestView):
 
     body = BodyKind.EMPTY
 
-    @extend_schema(
-        operation_id="confirm_device",
-        request=None,
-        responses=DeviceOut,
-        examples=[examples.CONFIRMED_DEVICE],
-    )
+    @extend_schema(operation_id="confirm_device", request=None, responses=DeviceOut)
     def post(self, request: Request, device_id: int) -> Response:
         """Say that a device is ours; saying it twice keeps the first time."""
         parsed(Strict, request)
@@ -74,10 +65,7 @@ class Agents(RestView):
     row = AgentOut
 
     @extend_schema(
-        operation_id="list_agents",
-        parameters=[AgentsAsked, *PAGES],
-        responses=list_of(AgentOut),
-        examples=[examples.AGENTS],
+        operation_id="list_agents", parameters=[AgentsAsked, *PAGES], responses=list_of(AgentOut)
     )
     def get(self, request: Request) -> Response:
         """Agents by id."""
@@ -89,7 +77,7 @@ class Agents(RestView):
 class AgentView(RestView):
     """One agent."""
 
-    @extend_schema(operation_id="agent", responses=AgentOut, examples=[examples.AGENT])
+    @extend_schema(operation_id="agent", responses=AgentOut)
     def get(self, request: Request, agent_id: int) -> Response:
         """An agent by its id."""
         Parameters.of(request)

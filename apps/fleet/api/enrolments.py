@@ -15,7 +15,6 @@ from rest_framework.views import APIView
 
 from apps.files.limits import BodyKind
 from apps.fleet import actions
-from apps.fleet.api import examples
 from apps.fleet.api.wire import SOURCES
 from apps.web.rest.strict import OptionalText, Strict, Text, parsed
 
@@ -50,12 +49,7 @@ class Enrolments(APIView):
     authentication_classes = ()
     permission_classes = (AllowAny,)
 
-    @extend_schema(
-        operation_id="enrol_agent",
-        request=EnrolmentIn,
-        responses={201: EnrolmentOut},
-        examples=[examples.ENROLMENT, examples.ENROLLED],
-    )
+    @extend_schema(operation_id="enrol_agent", request=EnrolmentIn, responses={201: EnrolmentOut})
     def post(self, request: Request) -> Response:
         """Enrol an agent: with an invitation, once, or as its node with a join token."""
         asked = parsed(EnrolmentIn, request)

@@ -11,7 +11,6 @@ from rest_framework.response import Response
 
 from apps.files.limits import BodyKind
 from apps.fleet import actions
-from apps.fleet.api import examples
 from apps.fleet.api.clusters import cluster_id_of
 from apps.fleet.api.wire import with_named
 from apps.fleet.queries import listing, pools
@@ -84,10 +83,7 @@ class JoinTokens(JoinTokensView):
     row = JoinTokenOut
 
     @extend_schema(
-        operation_id="list_join_tokens",
-        parameters=PAGES,
-        responses=list_of(JoinTokenOut),
-        examples=[examples.JOIN_TOKENS],
+        operation_id="list_join_tokens", parameters=PAGES, responses=list_of(JoinTokenOut)
     )
     def get(self, request: Request) -> Response:
         """Join tokens, the newest first, revoked and expired ones too; never their secrets."""
@@ -99,7 +95,6 @@ class JoinTokens(JoinTokensView):
         request=JoinTokenIn,
         parameters=[REPEAT_KEY],
         responses={201: MadeJoinTokenOut},
-        examples=[examples.NEW_JOIN_TOKEN, examples.MADE_JOIN_TOKEN],
     )
     @once(forgetting="secret")
     def post(self, request: Request) -> Response:
@@ -126,12 +121,7 @@ class JoinTokenRevocation(JoinTokensView):
 
     body = BodyKind.EMPTY
 
-    @extend_schema(
-        operation_id="revoke_join_token",
-        request=None,
-        responses=JoinTokenOut,
-        examples=[examples.REVOKED_JOIN_TOKEN],
-    )
+    @extend_schema(operation_id="revoke_join_token", request=None, responses=JoinTokenOut)
     def post(self, request: Request, join_token_id: int) -> Response:
         """No node joins with it any more; nodes that did go on. A revoked one stays as it is."""
         parsed(Strict, request)

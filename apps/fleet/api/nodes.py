@@ -11,7 +11,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.fleet import actions
-from apps.fleet.api import examples
 from apps.fleet.api.clusters import cluster_id_of
 from apps.fleet.api.pools import pool_id_of
 from apps.fleet.api.wire import (
@@ -40,10 +39,7 @@ class Nodes(RestView):
     row = NodeOut
 
     @extend_schema(
-        operation_id="list_nodes",
-        parameters=[NodesAsked, *PAGES],
-        responses=list_of(NodeOut),
-        examples=[examples.NODES],
+        operation_id="list_nodes", parameters=[NodesAsked, *PAGES], responses=list_of(NodeOut)
     )
     def get(self, request: Request) -> Response:
         """Nodes by name, those that ended too."""
@@ -57,7 +53,6 @@ class Nodes(RestView):
         parameters=[REPEAT_KEY],
         request=NodeIn,
         responses={201: NodeOut, 200: NodeOut},
-        examples=[examples.NEW_NODE, examples.NODE],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -83,18 +78,13 @@ class Nodes(RestView):
 class NodeView(RestView):
     """One node."""
 
-    @extend_schema(operation_id="node", responses=NodeOut, examples=[examples.NODE])
+    @extend_schema(operation_id="node", responses=NodeOut)
     def get(self, request: Request, node_id: int) -> Response:
         """A node by its id."""
         Parameters.of(request)
         return Response(told_node(listing.node_row(node_id)))
 
-    @extend_schema(
-        operation_id="correct_node",
-        request=NodeCorrectionIn,
-        responses=NodeOut,
-        examples=[examples.NODE_CORRECTION, examples.NODE],
-    )
+    @extend_schema(operation_id="correct_node", request=NodeCorrectionIn, responses=NodeOut)
     def patch(self, request: Request, node_id: int) -> Response:
         """Say what a node's provider calls it, and how it was bought.
 
@@ -118,11 +108,7 @@ class NodeEnd(RestView):
     """The end of a node."""
 
     @extend_schema(
-        operation_id="end_node",
-        request=NodeEndIn,
-        parameters=[REPEAT_KEY],
-        responses=NodeOut,
-        examples=[examples.NODE_END, examples.ENDED_NODE],
+        operation_id="end_node", request=NodeEndIn, parameters=[REPEAT_KEY], responses=NodeOut
     )
     @once()
     def post(self, request: Request, node_id: int) -> Response:
@@ -145,7 +131,6 @@ class NodeCapacityView(RestView):
         request=CapacityIn,
         parameters=[REPEAT_KEY],
         responses=NodeOut,
-        examples=[examples.CAPACITY, examples.NODE],
     )
     @once()
     def post(self, request: Request, node_id: int) -> Response:
@@ -162,7 +147,6 @@ class NodeInvitations(RestView):
         request=InvitationIn,
         parameters=[REPEAT_KEY],
         responses={201: InvitationOut},
-        examples=[examples.NEW_INVITATION, examples.INVITATION],
     )
     @once(forgetting="token")
     def post(self, request: Request, node_id: int) -> Response:

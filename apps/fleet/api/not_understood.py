@@ -7,7 +7,6 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.fleet.api import examples
 from apps.fleet.queries.not_understood import DOORS, not_understood
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
@@ -34,10 +33,7 @@ class NotUnderstoodView(RestView):
     row = NotUnderstoodOut
 
     @extend_schema(
-        operation_id="list_not_understood",
-        parameters=PAGES,
-        responses=list_of(NotUnderstoodOut),
-        examples=[examples.NOT_UNDERSTOOD],
+        operation_id="list_not_understood", parameters=PAGES, responses=list_of(NotUnderstoodOut)
     )
     def get(self, request: Request) -> Response:
         """What was not understood in the last two weeks, by door, place and name; never a value."""

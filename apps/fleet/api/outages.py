@@ -8,7 +8,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.fleet import actions
-from apps.fleet.api import examples
 from apps.fleet.api.wire import OutageEndIn, OutageIn, OutageOut, OutagesAsked, with_named
 from apps.fleet.queries import listing
 from apps.web.rest.once import once
@@ -24,10 +23,7 @@ class Outages(RestView):
     row = OutageOut
 
     @extend_schema(
-        operation_id="list_outages",
-        parameters=[OutagesAsked, *PAGES],
-        responses=list_of(OutageOut),
-        examples=[examples.OUTAGES],
+        operation_id="list_outages", parameters=[OutagesAsked, *PAGES], responses=list_of(OutageOut)
     )
     def get(self, request: Request) -> Response:
         """Outages, those entered last first."""
@@ -39,7 +35,6 @@ class Outages(RestView):
         request=OutageIn,
         parameters=[REPEAT_KEY],
         responses={201: OutageOut, 200: OutageOut},
-        examples=[examples.NEW_OUTAGE, examples.OUTAGE],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -58,7 +53,7 @@ class Outages(RestView):
 class OutageView(RestView):
     """One outage."""
 
-    @extend_schema(operation_id="outage", responses=OutageOut, examples=[examples.OUTAGE])
+    @extend_schema(operation_id="outage", responses=OutageOut)
     def get(self, request: Request, outage_id: int) -> Response:
         """An outage by its id."""
         Parameters.of(request)
@@ -69,11 +64,7 @@ class OutageEnd(RestView):
     """The end of an outage."""
 
     @extend_schema(
-        operation_id="end_outage",
-        request=OutageEndIn,
-        parameters=[REPEAT_KEY],
-        responses=OutageOut,
-        examples=[examples.OUTAGE_END, examples.ENDED_OUTAGE],
+        operation_id="end_outage", request=OutageEndIn, parameters=[REPEAT_KEY], responses=OutageOut
     )
     @once()
     def post(self, request: Request, outage_id: int) -> Response:

@@ -12,7 +12,6 @@ from rest_framework.response import Response
 
 from apps.accounts.queries import Viewer, teams
 from apps.fleet import actions
-from apps.fleet.api import examples
 from apps.fleet.api.clusters import cluster_id_of
 from apps.fleet.api.wire import PoolCorrectionIn, PoolIn, PoolOut, PoolsAsked, with_named
 from apps.fleet.queries import listing
@@ -29,10 +28,7 @@ class Pools(RestView):
     row = PoolOut
 
     @extend_schema(
-        operation_id="list_pools",
-        parameters=[PoolsAsked, *PAGES],
-        responses=list_of(PoolOut),
-        examples=[examples.POOLS],
+        operation_id="list_pools", parameters=[PoolsAsked, *PAGES], responses=list_of(PoolOut)
     )
     def get(self, request: Request) -> Response:
         """Pools by name."""
@@ -46,7 +42,6 @@ class Pools(RestView):
         parameters=[REPEAT_KEY],
         request=PoolIn,
         responses={201: PoolOut, 200: PoolOut},
-        examples=[examples.NEW_POOL, examples.POOL],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -76,18 +71,13 @@ class Pools(RestView):
 class PoolView(RestView):
     """One pool."""
 
-    @extend_schema(operation_id="pool", responses=PoolOut, examples=[examples.POOL])
+    @extend_schema(operation_id="pool", responses=PoolOut)
     def get(self, request: Request, pool_id: int) -> Response:
         """A pool by its id."""
         Parameters.of(request)
         return Response(told_pool(listing.pool_row(pool_id), self.viewer(), _team_names()))
 
-    @extend_schema(
-        operation_id="correct_pool",
-        request=PoolCorrectionIn,
-        responses=PoolOut,
-        examples=[examples.POOL_CORRECTION, examples.POOL],
-    )
+    @extend_schema(operation_id="correct_pool", request=PoolCorrectionIn, responses=PoolOut)
     def patch(self, request: Request, pool_id: int) -> Response:
         """Correct what is on record of a pool, for all of its time; its hours are charged again.
 

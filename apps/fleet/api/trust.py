@@ -12,7 +12,6 @@ from rest_framework.response import Response
 
 from apps.files.limits import BodyKind
 from apps.fleet import actions
-from apps.fleet.api import trust_examples as examples
 from apps.fleet.queries import TrustDecision, TrustKind, trust_incident_row, waiting_node_row
 from apps.fleet.queries.trust import trust_incident_page, waiting_node_page
 from apps.web.rest.money import NamedOut, named_parts
@@ -84,7 +83,6 @@ class WaitingNodes(RestView):
         operation_id="list_waiting_nodes",
         parameters=[WaitingNodesAsked, *PAGES],
         responses=list_of(WaitingNodeOut),
-        examples=[examples.WAITING_NODES],
     )
     def get(self, request: Request) -> Response:
         """Machines that came beyond the number of their join token, the latest first."""
@@ -126,12 +124,7 @@ class WaitingNodeView(TrustDecisionView):
 class WaitingNodeApproval(WaitingNodeView):
     """A waiting machine may join."""
 
-    @extend_schema(
-        operation_id="approve_waiting_node",
-        request=None,
-        responses=WaitingNodeOut,
-        examples=[examples.APPROVED_NODE],
-    )
+    @extend_schema(operation_id="approve_waiting_node", request=None, responses=WaitingNodeOut)
     def post(self, request: Request, waiting_node_id: int) -> Response:
         """It joins when it next comes, within ten minutes, and costs from then on."""
         return self.decide(request, waiting_node_id)
@@ -142,12 +135,7 @@ class WaitingNodeRefusal(WaitingNodeView):
 
     decision = TrustDecision.REFUSED
 
-    @extend_schema(
-        operation_id="refuse_waiting_node",
-        request=None,
-        responses=WaitingNodeOut,
-        examples=[examples.REFUSED_NODE],
-    )
+    @extend_schema(operation_id="refuse_waiting_node", request=None, responses=WaitingNodeOut)
     def post(self, request: Request, waiting_node_id: int) -> Response:
         """No machine of this name joins with its token."""
         return self.decide(request, waiting_node_id)
@@ -163,7 +151,6 @@ class TrustIncidents(RestView):
         operation_id="list_trust_incidents",
         parameters=[TrustIncidentsAsked, *PAGES],
         responses=list_of(TrustIncidentOut),
-        examples=[examples.TRUST_INCIDENTS],
     )
     def get(self, request: Request) -> Response:
         """What nodes reported beyond what is theirs, or more than they may, the latest first."""
@@ -187,12 +174,7 @@ class TrustIncidentView(TrustDecisionView):
 class TrustIncidentApproval(TrustIncidentView):
     """A growth is right."""
 
-    @extend_schema(
-        operation_id="approve_trust_incident",
-        request=None,
-        responses=TrustIncidentOut,
-        examples=[examples.APPROVED_INCIDENT],
-    )
+    @extend_schema(operation_id="approve_trust_incident", request=None, responses=TrustIncidentOut)
     def post(self, request: Request, trust_incident_id: int) -> Response:
         """The node may have as many as it reported: they count from then on, within a minute."""
         return self.decide(request, trust_incident_id)
@@ -203,12 +185,7 @@ class TrustIncidentRefusal(TrustIncidentView):
 
     decision = TrustDecision.REFUSED
 
-    @extend_schema(
-        operation_id="refuse_trust_incident",
-        request=None,
-        responses=TrustIncidentOut,
-        examples=[examples.REFUSED_INCIDENT],
-    )
+    @extend_schema(operation_id="refuse_trust_incident", request=None, responses=TrustIncidentOut)
     def post(self, request: Request, trust_incident_id: int) -> Response:
         """Nothing changes for the node; as much again is counted here and raises nothing."""
         return self.decide(request, trust_incident_id)

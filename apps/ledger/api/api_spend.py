@@ -17,7 +17,6 @@ from apps.economics.calls import Contract
 from apps.economics.vendor_names import vendor_named
 from apps.ledger.actions.api_prices import end_price, enter_price
 from apps.ledger.actions.vendor_costs import take_vendor_costs
-from apps.ledger.api import api_spend_examples as examples
 from apps.ledger.api.bought import CODE, LONGEST_AMOUNT, Pattern
 from apps.ledger.queries.api_spend import GROUPS, Spend, SpendAsked, compared, spend
 from apps.ledger.rest.parameters import window_asked
@@ -178,10 +177,7 @@ class ApiSpend(RestView):
     row = ApiSpendOut
 
     @extend_schema(
-        operation_id="api_spend",
-        parameters=[ApiSpendAsked, *PAGES],
-        responses=list_of(ApiSpendOut),
-        examples=[examples.API_SPEND],
+        operation_id="api_spend", parameters=[ApiSpendAsked, *PAGES], responses=list_of(ApiSpendOut)
     )
     def get(self, request: Request) -> Response:
         """Sums of the window's calls, the highest cost first; of the caller's teams alone."""
@@ -226,10 +222,7 @@ class ApiPrices(ApiPricesView):
     row = ApiPriceOut
 
     @extend_schema(
-        operation_id="list_api_prices",
-        parameters=[*PAGES],
-        responses=list_of(ApiPriceOut),
-        examples=[examples.API_PRICES],
+        operation_id="list_api_prices", parameters=[*PAGES], responses=list_of(ApiPriceOut)
     )
     def get(self, request: Request) -> Response:
         """Every contract price, past ones too."""
@@ -242,7 +235,6 @@ class ApiPrices(ApiPricesView):
         parameters=[REPEAT_KEY],
         request=ApiPriceIn,
         responses={201: ApiPriceOut},
-        examples=[examples.NEW_API_PRICE, examples.API_PRICE],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -265,7 +257,6 @@ class ApiPriceEnd(ApiPricesView):
         parameters=[REPEAT_KEY],
         request=ApiPriceEndIn,
         responses=ApiPriceOut,
-        examples=[examples.API_PRICE_END, examples.ENDED_PRICE],
     )
     @once()
     def post(self, request: Request, api_price_id: int) -> Response:
@@ -287,7 +278,6 @@ class VendorCosts(RestView):
         operation_id="list_vendor_costs",
         parameters=[CompareAsked, *PAGES],
         responses=list_of(ComparedOut),
-        examples=[examples.COMPARED],
     )
     def get(self, request: Request) -> Response:
         """Each day that a vendor's report tells of; days are of UTC, as vendors cut them."""
@@ -301,7 +291,6 @@ class VendorCosts(RestView):
         parameters=[REPEAT_KEY],
         request=VendorCostsIn,
         responses=VendorCostsOut,
-        examples=[examples.VENDOR_COSTS, examples.VENDOR_COSTS_TAKEN],
     )
     @once()
     def post(self, request: Request) -> Response:

@@ -23,7 +23,6 @@ from apps.ledger.actions.bill_uploads import (
     read_bill_again,
 )
 from apps.ledger.actions.bills import BASES, undo_delivery
-from apps.ledger.api import bill_examples as examples
 from apps.ledger.queries.bills.deliveries import (
     DeliveryFact,
     bills_of_deliveries,
@@ -135,10 +134,7 @@ class BillImports(BillImportsView):
     body = BodyKind.BILL
 
     @extend_schema(
-        operation_id="list_bill_imports",
-        parameters=[*PAGES],
-        responses=list_of(BillImportOut),
-        examples=[examples.BILL_IMPORTS],
+        operation_id="list_bill_imports", parameters=[*PAGES], responses=list_of(BillImportOut)
     )
     def get(self, request: Request) -> Response:
         """Bill imports, the newest first."""
@@ -152,7 +148,6 @@ class BillImports(BillImportsView):
         parameters=[REPEAT_KEY],
         request={"multipart/form-data": BillUploadIn},
         responses={202: BillImportOut},
-        examples=[examples.NEW_BILL_IMPORT, examples.BILL_IMPORT],
     )
     @once(said=lambda request: _form_digest(request))
     def post(self, request: Request) -> Response:
@@ -171,9 +166,7 @@ class BillImports(BillImportsView):
 class BillImportView(BillImportsView):
     """One bill import."""
 
-    @extend_schema(
-        operation_id="bill_import", responses=BillImportOut, examples=[examples.BILL_IMPORT]
-    )
+    @extend_schema(operation_id="bill_import", responses=BillImportOut)
     def get(self, request: Request, import_id: int) -> Response:
         """How far it is, and what came of it."""
         Parameters.of(request)
@@ -189,7 +182,6 @@ class RejectedBillRows(BillImportsView):
         operation_id="list_rejected_bill_rows",
         parameters=[*PAGES],
         responses=list_of(RejectedBillRowOut),
-        examples=[examples.REJECTED_BILL_ROWS],
     )
     def get(self, request: Request, import_id: int) -> Response:
         """By line; the first 10,000 are kept."""
@@ -209,7 +201,6 @@ class BillImportUndo(BillImportsView):
         parameters=[REPEAT_KEY],
         request=None,
         responses=BillImportOut,
-        examples=[examples.UNDONE_BILL_IMPORT],
     )
     @once()
     def post(self, request: Request, import_id: int) -> Response:
@@ -233,7 +224,6 @@ class BillImportCalledOff(BillImportsView):
         parameters=[REPEAT_KEY],
         request=None,
         responses=BillImportOut,
-        examples=[examples.CALLED_OFF_BILL_IMPORT],
     )
     @once()
     def post(self, request: Request, import_id: int) -> Response:
@@ -254,7 +244,6 @@ class BillImportReadAgain(BillImportsView):
         parameters=[REPEAT_KEY],
         request=None,
         responses={202: BillImportOut},
-        examples=[examples.BILL_IMPORT_READ_AGAIN],
     )
     @once()
     def post(self, request: Request, import_id: int) -> Response:
@@ -279,7 +268,6 @@ class BillImportAcceptance(BillImportsView):
         parameters=[REPEAT_KEY],
         request=BillAcceptanceIn,
         responses=BillImportOut,
-        examples=[examples.NEW_BILL_ACCEPTANCE, examples.ACCEPTED_BILL_IMPORT],
     )
     @once()
     def post(self, request: Request, import_id: int) -> Response:

@@ -16,7 +16,6 @@ from apps.economics.sharing import BILL_METHODS
 from apps.files.limits import BodyKind
 from apps.fleet import queries as fleet
 from apps.ledger.actions.bill_rules import add_bill_rule, check_bill_rule, end_bill_rule
-from apps.ledger.api import rule_examples as examples
 from apps.ledger.queries.bills.rules import (
     BillRuleRow,
     RuleMove,
@@ -133,10 +132,7 @@ class BillRules(BillRulesView):
     row = BillRuleOut
 
     @extend_schema(
-        operation_id="list_bill_rules",
-        parameters=[*PAGES],
-        responses=list_of(BillRuleOut),
-        examples=[examples.BILL_RULES],
+        operation_id="list_bill_rules", parameters=[*PAGES], responses=list_of(BillRuleOut)
     )
     def get(self, request: Request) -> Response:
         """Rules as they were made, ended ones too."""
@@ -148,7 +144,6 @@ class BillRules(BillRulesView):
         parameters=[REPEAT_KEY],
         request=BillRuleIn,
         responses={201: BillRuleOut},
-        examples=[examples.NEW_BILL_RULE, examples.BILL_RULE],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -163,12 +158,7 @@ class BillRules(BillRulesView):
 class BillRulePreview(BillRulesView):
     """What a rule would move, before anybody keeps it."""
 
-    @extend_schema(
-        operation_id="preview_bill_rule",
-        request=BillRuleIn,
-        responses=BillMovesOut,
-        examples=[examples.NEW_BILL_RULE, examples.BILL_MOVES],
-    )
+    @extend_schema(operation_id="preview_bill_rule", request=BillRuleIn, responses=BillMovesOut)
     def post(self, request: Request) -> Response:
         """The rows that would go elsewhere, bill by bill; nothing is kept."""
         rule = _rule_asked(request)
@@ -179,7 +169,7 @@ class BillRulePreview(BillRulesView):
 class BillRuleView(BillRulesView):
     """One rule."""
 
-    @extend_schema(operation_id="bill_rule", responses=BillRuleOut, examples=[examples.BILL_RULE])
+    @extend_schema(operation_id="bill_rule", responses=BillRuleOut)
     def get(self, request: Request, bill_rule_id: int) -> Response:
         """A rule by its id."""
         Parameters.of(request)
@@ -192,11 +182,7 @@ class BillRuleEnd(BillRulesView):
     body = BodyKind.EMPTY
 
     @extend_schema(
-        operation_id="end_bill_rule",
-        parameters=[REPEAT_KEY],
-        request=None,
-        responses=BillRuleOut,
-        examples=[examples.ENDED_BILL_RULE],
+        operation_id="end_bill_rule", parameters=[REPEAT_KEY], request=None, responses=BillRuleOut
     )
     @once()
     def post(self, request: Request, bill_rule_id: int) -> Response:
@@ -215,12 +201,7 @@ class BillRuleEndPreview(BillRulesView):
 
     body = BodyKind.EMPTY
 
-    @extend_schema(
-        operation_id="preview_bill_rule_end",
-        request=None,
-        responses=BillMovesOut,
-        examples=[examples.BILL_MOVES],
-    )
+    @extend_schema(operation_id="preview_bill_rule_end", request=None, responses=BillMovesOut)
     def post(self, request: Request, bill_rule_id: int) -> Response:
         """The rows that would go elsewhere without it; nothing is ended."""
         parsed(Strict, request)

@@ -10,7 +10,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.ledger.actions.bill_twins import LONGEST_REASON, TWIN_CHOICES, decide_twin
-from apps.ledger.api import bill_examples as examples
 from apps.ledger.api.bills import Amount
 from apps.ledger.queries.bills.twins import TwinFact, twin, twin_page
 from apps.web.rest.once import once
@@ -66,10 +65,7 @@ class BillTwins(RestView):
     reads = (SeesPrices,)
 
     @extend_schema(
-        operation_id="list_bill_twins",
-        parameters=[*PAGES],
-        responses=list_of(BillTwinOut),
-        examples=[examples.BILL_TWINS],
+        operation_id="list_bill_twins", parameters=[*PAGES], responses=list_of(BillTwinOut)
     )
     def get(self, request: Request) -> Response:
         """Pairs that were noticed, the latest first."""
@@ -89,7 +85,6 @@ class BillTwinChoice(RestView):
         parameters=[REPEAT_KEY],
         request=TwinChoiceIn,
         responses=BillTwinOut,
-        examples=[examples.NEW_TWIN_CHOICE, examples.DECIDED_BILL_TWIN],
     )
     @once()
     def post(self, request: Request, bill_twin_id: int) -> Response:

@@ -9,7 +9,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.ledger.api import bill_examples, examples
 from apps.ledger.queries.bills.comparing import apart_sums, variance_of
 from apps.ledger.queries.bills.deliveries import bill_fact, bill_page
 from apps.web.rest.money import MoneyOut
@@ -105,12 +104,7 @@ class Bills(RestView):
     row = BillOut
     reads = (SeesPrices,)
 
-    @extend_schema(
-        operation_id="list_bills",
-        parameters=[*PAGES],
-        responses=list_of(BillOut),
-        examples=[examples.BILLS],
-    )
+    @extend_schema(operation_id="list_bills", parameters=[*PAGES], responses=list_of(BillOut))
     def get(self, request: Request) -> Response:
         """Bills that came, the latest period first."""
         Parameters.of(request)
@@ -122,9 +116,7 @@ class BillView(RestView):
 
     reads = (SeesPrices,)
 
-    @extend_schema(
-        operation_id="bill", responses=BillDetailOut, examples=[bill_examples.BILL_WITH_VARIANCE]
-    )
+    @extend_schema(operation_id="bill", responses=BillDetailOut)
     def get(self, request: Request, bill_id: int) -> Response:
         """A bill beside what was estimated: the variance by cause, and the charges not tied to a node."""
         Parameters.of(request)

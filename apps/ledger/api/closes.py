@@ -15,7 +15,6 @@ from rest_framework.response import Response
 from apps.accounts import queries as accounts
 from apps.economics.hours import month_said
 from apps.ledger.actions.close import CloseAsked, close_month
-from apps.ledger.api import close_examples as examples
 from apps.ledger.queries.closes.checklist import checklist
 from apps.ledger.queries.closes.months import CloseFact, close_fact, close_page
 from apps.ledger.queries.closes.statements import journal, team_statements
@@ -93,12 +92,7 @@ class Closes(RestView):
     reads = (SeesPrices,)
     changes = (ClosesMonths,)
 
-    @extend_schema(
-        operation_id="list_closes",
-        parameters=[*PAGES],
-        responses=list_of(CloseOut),
-        examples=[examples.CLOSES],
-    )
+    @extend_schema(operation_id="list_closes", parameters=[*PAGES], responses=list_of(CloseOut))
     def get(self, request: Request) -> Response:
         """Every version of every closed month, the newest first; opened ones too."""
         Parameters.of(request)
@@ -109,7 +103,6 @@ class Closes(RestView):
         parameters=[REPEAT_KEY],
         request=CloseIn,
         responses={201: CloseOut},
-        examples=[examples.NEW_CLOSE, examples.CLOSE],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -135,10 +128,7 @@ class CloseStatements(RestView):
     row = StatementOut
 
     @extend_schema(
-        operation_id="list_statements",
-        parameters=[*PAGES],
-        responses=list_of(StatementOut),
-        examples=[examples.STATEMENTS],
+        operation_id="list_statements", parameters=[*PAGES], responses=list_of(StatementOut)
     )
     def get(self, request: Request, close_id: int) -> Response:
         """The statements of the caller's teams; of every team to who sees everything."""
@@ -159,10 +149,7 @@ class CloseJournal(RestView):
     reads = (SeesPrices,)
 
     @extend_schema(
-        operation_id="list_journal",
-        parameters=[*PAGES],
-        responses=list_of(JournalEntryOut),
-        examples=[examples.JOURNAL],
+        operation_id="list_journal", parameters=[*PAGES], responses=list_of(JournalEntryOut)
     )
     def get(self, request: Request, close_id: int) -> Response:
         """By cost centre, team and account; they sum to the close rounded to the cent."""

@@ -10,7 +10,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
-from apps.ledger.api import commitment_examples as examples
 from apps.ledger.api.bought import CommitmentEndIn, CommitmentIn, new_commitment
 from apps.ledger.queries import calendar_of, window_of
 from apps.ledger.queries.commitment_preview import Moved, if_ended, if_entered
@@ -78,7 +77,6 @@ class CommitmentFigures(RestView):
         operation_id="list_commitment_figures",
         parameters=[FiguresAsked, *PAGES],
         responses=list_of(FiguresOut),
-        examples=[examples.FIGURES],
     )
     def get(self, request: Request) -> Response:
         """Coverage, utilization, savings and what was not used, of each that held in the window."""
@@ -103,10 +101,7 @@ class CommitmentPreview(RestView):
     changes = (Reads, BuysAhead)
 
     @extend_schema(
-        operation_id="preview_commitment",
-        request=CommitmentIn,
-        responses=EnteredMovedOut,
-        examples=[examples.THOUGHT_OF, examples.ENTERED_MOVED],
+        operation_id="preview_commitment", request=CommitmentIn, responses=EnteredMovedOut
     )
     def post(self, request: Request) -> Response:
         """The past hours it would be charged in; nothing is entered."""
@@ -123,10 +118,7 @@ class CommitmentEndPreview(RestView):
     changes = (Reads, BuysAhead)
 
     @extend_schema(
-        operation_id="preview_commitment_end",
-        request=CommitmentEndIn,
-        responses=MovedOut,
-        examples=[examples.THOUGHT_END, examples.MOVED],
+        operation_id="preview_commitment_end", request=CommitmentEndIn, responses=MovedOut
     )
     def post(self, request: Request, commitment_id: int) -> Response:
         """The past hours that it would no longer cover; nothing is ended."""

@@ -7,7 +7,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.ledger.api import bought_examples as examples
 from apps.ledger.api.bought import (
     CommitmentEndIn,
     CommitmentIn,
@@ -39,10 +38,7 @@ class Commitments(CommitmentsView):
     row = CommitmentOut
 
     @extend_schema(
-        operation_id="list_commitments",
-        parameters=[*PAGES],
-        responses=list_of(CommitmentOut),
-        examples=[examples.COMMITMENTS],
+        operation_id="list_commitments", parameters=[*PAGES], responses=list_of(CommitmentOut)
     )
     def get(self, request: Request) -> Response:
         """Every reservation, committed use, savings plan and capacity block, past ones too."""
@@ -55,7 +51,6 @@ class Commitments(CommitmentsView):
         request=CommitmentIn,
         parameters=[REPEAT_KEY],
         responses={201: EnteredCommitmentOut, 200: EnteredCommitmentOut},
-        examples=[examples.NEW_COMMITMENT, examples.ENTERED_COMMITMENT],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -77,9 +72,7 @@ class Commitments(CommitmentsView):
 class CommitmentView(CommitmentsView):
     """One commitment."""
 
-    @extend_schema(
-        operation_id="commitment", responses=CommitmentOut, examples=[examples.COMMITMENT]
-    )
+    @extend_schema(operation_id="commitment", responses=CommitmentOut)
     def get(self, request: Request, commitment_id: int) -> Response:
         """A commitment by its id."""
         Parameters.of(request)
@@ -94,7 +87,6 @@ class CommitmentEnd(CommitmentsView):
         request=CommitmentEndIn,
         parameters=[REPEAT_KEY],
         responses=CommitmentOut,
-        examples=[examples.COMMITMENT_END, examples.ENDED_COMMITMENT],
     )
     @once()
     def post(self, request: Request, commitment_id: int) -> Response:

@@ -10,7 +10,6 @@ from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
 from apps.ledger import queries
-from apps.ledger.api import examples
 from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.cube.groups import summed_dimensions
 from apps.ledger.queries.gpu_meters import meters_by
@@ -50,12 +49,7 @@ class Costs(RestView):
     row = SumsOut
     csv_renderer = CostCsvRenderer
 
-    @extend_schema(
-        operation_id="costs",
-        parameters=PARAMETERS,
-        responses=CostsOut,
-        examples=[examples.COSTS],
-    )
+    @extend_schema(operation_id="costs", parameters=PARAMETERS, responses=CostsOut)
     def get(self, request: Request) -> Response:
         """Sums of the window's costs; `tag.<key>=value` filters by a job's label.
 

@@ -11,7 +11,6 @@ from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
 from apps.ledger import queries
-from apps.ledger.api import examples
 from apps.ledger.queries.cube import (
     CostQuestion,
     CostVariance,
@@ -181,12 +180,7 @@ class ExploreCosts(RestView):
     row = ExploredOut
     csv_renderer = ExploredCsv
 
-    @extend_schema(
-        operation_id="explore_costs",
-        parameters=PARAMETERS,
-        responses=ExplorationOut,
-        examples=[examples.EXPLORED],
-    )
+    @extend_schema(operation_id="explore_costs", parameters=PARAMETERS, responses=ExplorationOut)
     def get(self, request: Request) -> Response:
         """Sums by up to two dimensions; `tag.<key>=value` filters by a job's label.
 

@@ -16,7 +16,6 @@ from rest_framework.response import Response
 from apps.accounts import queries as accounts
 from apps.accounts.queries import TokenFact
 from apps.ledger.actions import exports as actions
-from apps.ledger.api import examples
 from apps.ledger.queries.export_asked import (
     ExportRefused,
     RowsAsked,
@@ -136,12 +135,7 @@ class Exports(ExportView):
 
     row = ExportOut
 
-    @extend_schema(
-        operation_id="list_exports",
-        parameters=[*PAGES],
-        responses=list_of(ExportOut),
-        examples=[examples.EXPORTS],
-    )
+    @extend_schema(operation_id="list_exports", parameters=[*PAGES], responses=list_of(ExportOut))
     def get(self, request: Request) -> Response:
         """The caller's exports, newest first; everybody's to who sees everything."""
         Parameters.of(request)
@@ -154,7 +148,6 @@ class Exports(ExportView):
         parameters=[REPEAT_KEY],
         request=ExportIn,
         responses={201: ExportOut},
-        examples=[examples.NEW_EXPORT, examples.EXPORT],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -180,17 +173,13 @@ class Exports(ExportView):
 class ExportDetail(ExportView):
     """One export."""
 
-    @extend_schema(operation_id="export", responses=ExportOut, examples=[examples.EXPORT])
+    @extend_schema(operation_id="export", responses=ExportOut)
     def get(self, request: Request, export_id: int) -> Response:
         """How far it is, and where its file is."""
         Parameters.of(request)
         return Response(self.told(self.seen(export_id)))
 
-    @extend_schema(
-        operation_id="cancel_export",
-        responses={200: ExportOut},
-        examples=[examples.CANCELLED_EXPORT],
-    )
+    @extend_schema(operation_id="cancel_export", responses={200: ExportOut})
     def delete(self, request: Request, export_id: int) -> Response:
         """Call it off, or give up its file; one that is over already stays as it is.
 

@@ -11,7 +11,6 @@ from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
 from apps.economics.states import Evidence, Flag, State
-from apps.ledger.api import examples
 from apps.ledger.queries.cube import dimensions
 from apps.ledger.queries.line_page import LineFact, line_page
 from apps.ledger.queries.wanted import ExportWhat, Wanted, has_more_than
@@ -97,10 +96,7 @@ class CostLines(RestView):
     row = LineOut
 
     @extend_schema(
-        operation_id="cost_lines",
-        parameters=[*PARAMETERS, *PAGES],
-        responses=list_of(LineOut),
-        examples=[examples.LINES],
+        operation_id="cost_lines", parameters=[*PARAMETERS, *PAGES], responses=list_of(LineOut)
     )
     def get(self, request: Request) -> Response:
         """Lines, the newest first; `tag.<key>=value` filters by a job's label.

@@ -9,7 +9,6 @@ from rest_framework.response import Response
 
 from apps.accounts.queries.search import LONGEST, SHORTEST, Kind, sought
 from apps.ledger.queries.search import everything_found
-from apps.web.rest.examples import answered
 from apps.web.rest.strict import Parameters, Text
 from apps.web.rest.views import RestView
 
@@ -54,23 +53,10 @@ class SearchOut(serializers.Serializer[Any]):
     more = serializers.ListField(child=serializers.CharField())
 
 
-EXAMPLE = answered(
-    "Found",
-    {
-        "results": [
-            {"kind": "job", "id": 31, "name": "4711", "about": "pretrain-7b, ada, on atlas"},
-        ],
-        "more": [],
-    },
-)
-
-
 class Search(RestView):
     """Whatever bears a name, as far as the caller may know of it."""
 
-    @extend_schema(
-        operation_id="search", parameters=[SearchAsked], responses=SearchOut, examples=[EXAMPLE]
-    )
+    @extend_schema(operation_id="search", parameters=[SearchAsked], responses=SearchOut)
     def get(self, request: Request) -> Response:
         """Teams, workloads, jobs, runs, nodes, devices, pools, rates and people by their name.
 

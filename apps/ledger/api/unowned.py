@@ -11,7 +11,6 @@ from rest_framework.response import Response
 from apps.accounts import queries as accounts
 from apps.ledger import queries
 from apps.ledger.rest.parameters import DEFAULT_WINDOW, window_asked
-from apps.web.rest.examples import listed
 from apps.web.rest.money import HoursOut, MoneyOut, NamedOut
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
@@ -46,21 +45,6 @@ class UnownedOut(serializers.Serializer[Any]):
     )
 
 
-EXAMPLE = listed(
-    "Unowned",
-    {
-        "cluster": {"id": 1, "name": "atlas"},
-        "account": "drift",
-        "namespace": "",
-        "user": "eve",
-        "jobs": 3,
-        "gpu_hours": 24.0,
-        "unpriced_hours": 0.0,
-        "cost": {"amount": "294.960000", "currency": "USD"},
-    },
-)
-
-
 class Unowned(PricesView):
     """What no ownership rule gives to a team."""
 
@@ -70,7 +54,6 @@ class Unowned(PricesView):
         operation_id="list_unowned",
         parameters=[UnownedAsked, *PAGES],
         responses=list_of(UnownedOut),
-        examples=[EXAMPLE],
     )
     def get(self, request: Request) -> Response:
         """What nobody owned in the window's local days, by who submitted it, the highest cost first."""

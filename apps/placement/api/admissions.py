@@ -44,7 +44,6 @@ from apps.placement.queries.admissions_shown import (
 )
 from apps.placement.queries.asked import MOST_ASKED_GPUS
 from apps.placement.queries.placement_scope import PlacementScope
-from apps.web.rest.examples import answered, dollars, listed, sent
 from apps.web.rest.money import MoneyOut, RatioOut
 from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
@@ -172,49 +171,6 @@ class AdmissionOut(serializers.Serializer[Any]):
     digest = serializers.CharField(help_text="of the job and every figure it was held against")
 
 
-NEW: dict[str, Any] = {"team": "Research", "gpus": 8, "hours": 48, "pool": "h100"}
-OVERRIDE = {"reason": "The paper is due on Friday"}
-EXAMPLE: dict[str, Any] = {
-    "id": 1,
-    "asked_at": "2026-03-10T10:00:00Z",
-    "asked_by": "slurm",
-    "team": "Research",
-    "workload": "",
-    "gpus": 8,
-    "gpu_hours": 384.0,
-    "pool": "h100",
-    "gpu_model": "",
-    "provider": "",
-    "region": "",
-    "cost": dollars("4608.000000"),
-    "cost_from": "what the ledger charges for a GPU-hour of h100, as the newest offer book has it",
-    "verdict": "deny",
-    "is_admitted": False,
-    "reasons": ["Research, monthly: with what came already the job exceeds it"],
-    "limits": [
-        {
-            "kind": "budget",
-            "id": 1,
-            "name": "Research, monthly",
-            "is_hard": True,
-            "standing": "over",
-            "verdict": "deny",
-            "unit": "USD",
-            "needed": "4608.000000",
-            "left_now": "3000.000000",
-            "left_expected": "-1200.000000",
-            "reason": "with what came already the job exceeds it",
-        }
-    ],
-    "overridden_at": None,
-    "overridden_by": None,
-    "override_reason": None,
-    "used_at": None,
-    "used_by": None,
-    "digest": "9f" * 32,
-}
-
-
 class Admissions(PlacementView):
     """Admissions show amounts of budgets: who sees prices reads all, and a scheduler or a team what it may ask."""
 
@@ -224,7 +180,6 @@ class Admissions(PlacementView):
         operation_id="list_admissions",
         parameters=[AdmissionFilters, *PAGES],
         responses=list_of(AdmissionOut),
-        examples=[listed("Admissions", EXAMPLE)],
     )
     def get(self, request: Request) -> Response:
         """The newest first; without a window of all time."""
@@ -238,7 +193,6 @@ class Admissions(PlacementView):
         parameters=[REPEAT_KEY],
         request=AdmissionIn,
         responses={201: AdmissionOut},
-        examples=[sent("A job", NEW), answered("An admission", EXAMPLE, 201)],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -253,11 +207,7 @@ class Admissions(PlacementView):
 class OneAdmission(PlacementView):
     """One admission."""
 
-    @extend_schema(
-        operation_id="get_admission",
-        responses=AdmissionOut,
-        examples=[answered("An admission", EXAMPLE)],
-    )
+    @extend_schema(operation_id="get_admission", responses=AdmissionOut)
     def get(self, request: Request, admission_id: int) -> Response:
         """As it was answered, and who overrode it."""
         Parameters.of(request)
@@ -276,7 +226,6 @@ class OverriddenAdmission(RestView):
         parameters=[REPEAT_KEY],
         request=OverrideIn,
         responses={200: AdmissionOut},
-        examples=[sent("A reason", OVERRIDE), answered("An admission", EXAMPLE)],
     )
     @once()
     def post(self, request: Request, admission_id: int) -> Response:

@@ -17,7 +17,6 @@ from apps.placement.queries.fleet_moves import (
     moves_of_week,
     newest_move_look,
 )
-from apps.web.rest.examples import dollars, listed
 from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
 from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
@@ -119,60 +118,6 @@ class FleetMoveLookOut(serializers.Serializer[Any]):
     digest = serializers.CharField()
 
 
-MOVE_EXAMPLE: dict[str, Any] = {
-    "id": 1,
-    "key": "to_spot:7:2",
-    "kind": "to_spot",
-    "subject": "llama-sft",
-    "moves_from": "h100-on-demand, on demand",
-    "moves_to": "spot, aws:us-east-1, p5.48xlarge",
-    "team": {"id": 3, "name": "Language models"},
-    "workload": {"id": 7, "name": "llama-sft"},
-    "week": "2026-03-02",
-    "seen_from": "2026-02-02",
-    "opened_week": "2026-02-23",
-    "weeks_proposed": 2,
-    "spend": dollars("4700.000000"),
-    "saving_low": dollars("2100.000000"),
-    "saving_likely": dollars("2600.000000"),
-    "saving_high": dollars("2800.000000"),
-    "one_time": dollars("812.000000"),
-    "egress": dollars("0.000000"),
-    "restart": dollars("12.000000"),
-    "effort_hours": 8,
-    "effort": dollars("800.000000"),
-    "payback_months": 0.312308,
-    "disruption": "medium",
-    "disruption_reason": "about 5.1 interruptions a month, each begins again from its last checkpoint; the work takes 1.2% longer",
-    "interruptions_per_month": 5.1,
-    "restart_hours_per_month": 1.4,
-    "confidence": "high",
-    "doubts": [],
-    "why": "Its runs save a checkpoint every 30 minutes and start in 8.",
-    "evidence": [{"kind": "run", "ref": "41", "words": "checkpoints and starts of llama-sft-4807"}],
-    "exclusive_group": 1,
-    "is_counted": True,
-}
-LOOK_EXAMPLE: dict[str, Any] = {
-    "week": "2026-03-02",
-    "made_at": "2026-03-02T06:00:00Z",
-    "seen_from": "2026-02-02",
-    "weeks": 4,
-    "book_made_at": "2026-03-02T06:00:00Z",
-    "addressable": dollars("25266.880000"),
-    "counted": dollars("2600.000000"),
-    "kinds": [
-        {
-            "kind": "to_spot",
-            "seen": 14,
-            "proposed": 1,
-            "reasons": [{"why": "on spot already", "count": 13}],
-        }
-    ],
-    "digest": "9f0c0f2a",
-}
-
-
 class FleetMoves(RestView):
     """What a week's look proposes."""
 
@@ -182,7 +127,6 @@ class FleetMoves(RestView):
         operation_id="list_fleet_moves",
         parameters=[FleetMovesQuery, *PAGES],
         responses=list_of(FleetMoveOut),
-        examples=[listed("Fleet moves", MOVE_EXAMPLE)],
     )
     def get(self, request: Request) -> Response:
         """Moves of the newest look, or of a week's, worth most first; evidence that names prices is for who reads prices.
@@ -214,7 +158,6 @@ class FleetMoveLooks(PricesView):
         operation_id="list_fleet_move_looks",
         parameters=[*PAGES],
         responses=list_of(FleetMoveLookOut),
-        examples=[listed("Looks", LOOK_EXAMPLE)],
     )
     def get(self, request: Request) -> Response:
         """Every look, the newest first: candidates by kind, and why they are no proposal, with how many."""

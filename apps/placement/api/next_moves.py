@@ -18,7 +18,6 @@ from apps.placement.api.spot_evidence import SeenInterruptionsOut
 from apps.placement.queries.next_moves import AnsweredMove, answered_move
 from apps.placement.queries.placement_scope import is_job_covered
 from apps.placement.queries.spot_series import spot_series_named
-from apps.web.rest.examples import answered, sent
 from apps.web.rest.money import RatioOut
 from apps.web.rest.once import once
 from apps.web.rest.schema import REPEAT_KEY
@@ -108,32 +107,6 @@ class NextMoveOut(serializers.Serializer[Any]):
     evidence = MoveEvidenceOut(allow_null=True)
 
 
-ASKED: dict[str, Any] = {
-    "mode": "spot",
-    "work_left_hours": 21,
-    "hours_to_deadline": 30,
-    "restart_hours": 0.1,
-    "on_demand": 3.06,
-    "spot": 0.918,
-    "spot_is_up": True,
-    "spot_state_hours": 2.5,
-}
-EXAMPLE: dict[str, Any] = {
-    "action": "stay",
-    "mode": "spot",
-    "decided_by": "uniform_progress",
-    "reason": "9.0 h of slack: spot that is up is kept",
-    "deadline": "guaranteed",
-    "slack_hours": 9.0,
-    "risk_hours": 8.7,
-    "break_even_life_hours": 0.142857,
-    "plan_solved_at": None,
-    "plan_is_asked": False,
-    "plan_thin": "",
-    "evidence": None,
-}
-
-
 class NextMoves(PlacementView):
     """For who runs the platform, and for schedulers and a team's own tokens, of the jobs that are theirs."""
 
@@ -144,7 +117,6 @@ class NextMoves(PlacementView):
         parameters=[REPEAT_KEY],
         request=NextMoveIn,
         responses={200: NextMoveOut},
-        examples=[sent("A job on spot", ASKED), answered("The next move", EXAMPLE)],
     )
     @once()
     def post(self, request: Request, job_id: int) -> Response:

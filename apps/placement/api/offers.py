@@ -12,7 +12,6 @@ from apps.placement.api.callers import IsGivenRates, bound_cluster
 from apps.placement.queries.book import offer_page
 from apps.placement.queries.placement_scope import pools_of
 from apps.placement.queries.places import egress_page
-from apps.web.rest.examples import dollars, listed
 from apps.web.rest.money import ExactOut, MoneyOut, RatioOut
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES
@@ -125,51 +124,6 @@ class EgressPriceOut(serializers.Serializer[Any]):
     entered_at = serializers.DateTimeField()
 
 
-PRICE_ROW: dict[str, Any] = {
-    "rate": 18,
-    "kind": "contract",
-    "source": "Order form 114",
-    "said_on": "2026-03-01",
-    "age_days": 1,
-    "is_stale": False,
-}
-OFFERED: dict[str, Any] = {
-    "key": "pool:1",
-    "name": "h100",
-    "option": "on_demand",
-    "provider": "aws",
-    "region": "us-east-1",
-    "instance_type": "p5.48xlarge",
-    "gpu_model": "NVIDIA H100 80GB HBM3",
-}
-"""What an offer of the book and one of a quote both say."""
-OFFER_EXAMPLE: dict[str, Any] = {
-    **OFFERED,
-    "gpus_per_node": 8,
-    "gpu_memory_gib": 80.0,
-    "price": dollars("12.000000"),
-    "paid": dollars("12.000000"),
-    "lowest_price": dollars("12.000000"),
-    "highest_price": dollars("12.000000"),
-    "gpus_there": None,
-    "gpus_free": None,
-    "median_wait_hours": None,
-    "p90_wait_hours": None,
-    "waits_counted": 0,
-    "interruptions": None,
-    "price_rows": [PRICE_ROW],
-    "notes": [],
-    "made_at": "2026-03-02T12:00:00Z",
-}
-EGRESS_EXAMPLE = {
-    "source_place": "aws:us-east-1",
-    "target_place": "gcp:us-central1",
-    "usd_per_gb": "0.090000000",
-    "source": "price list of March",
-    "entered_at": "2026-03-02T12:00:00Z",
-}
-
-
 class Offers(RestView):
     """The newest book, for who is given rates."""
 
@@ -177,12 +131,7 @@ class Offers(RestView):
 
     row = OfferOut
 
-    @extend_schema(
-        operation_id="list_offers",
-        parameters=[*PAGES],
-        responses=list_of(OfferOut),
-        examples=[listed("Offers", OFFER_EXAMPLE)],
-    )
+    @extend_schema(operation_id="list_offers", parameters=[*PAGES], responses=list_of(OfferOut))
     def get(self, request: Request) -> Response:
         """Every offer of the newest book, by key; a worker makes one each hour."""
         Parameters.of(request)
@@ -200,10 +149,7 @@ class EgressPrices(RestView):
     row = EgressPriceOut
 
     @extend_schema(
-        operation_id="list_egress_prices",
-        parameters=[*PAGES],
-        responses=list_of(EgressPriceOut),
-        examples=[listed("Prices of egress", EGRESS_EXAMPLE)],
+        operation_id="list_egress_prices", parameters=[*PAGES], responses=list_of(EgressPriceOut)
     )
     def get(self, request: Request) -> Response:
         """Every price, by source and target place."""

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from apps.accounts.queries import organisation
 from apps.economics.gates import serialize_gates
 from apps.economics.placement.estimates import LEAST_CHANCE
-from apps.placement.api.offers import OFFERED, PRICE_ROW, PriceRowOut, SpotEvidenceOut
+from apps.placement.api.offers import PriceRowOut, SpotEvidenceOut
 from apps.placement.queries.asked import (
     INTERRUPTIBLE,
     JOB_KINDS,
@@ -19,7 +19,6 @@ from apps.placement.queries.asked import (
 )
 from apps.placement.queries.quote_gates import gates_of_quote
 from apps.placement.queries.quotes import QuoteFact
-from apps.web.rest.examples import dollars
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import MoneyOut, RatioOut
 from apps.web.rest.pages import told_as
@@ -312,82 +311,3 @@ def _quote_fields(fact: QuoteFact) -> dict[str, Any]:
         "refused": fact.answer["refused"],
         "outcome": outcome,
     }
-
-
-NEW: dict[str, Any] = {
-    "gpus": 8,
-    "work": {"gpu_hours": 384, "of_model": "H100"},
-    "gpu_models": ["H100"],
-    "deadline": "2098-03-05T12:00:00Z",
-    "checkpoint": {"write_seconds": 60, "cadence_seconds": None},
-    "restart_seconds": 360,
-    "team": "Research",
-    "priority": "high",
-    "least_chance": 0.9,
-    "assumed_wait_minutes": 10,
-}
-ONE_EXAMPLE: dict[str, Any] = {
-    "id": 1,
-    "asked_at": "2026-03-02T12:00:00Z",
-    "asked_by": None,
-    "team": "Research",
-    "gpus": 8,
-    "work": "384 GPU-hours on H100",
-    "deadline": "2098-03-05T12:00:00Z",
-    "book_made_at": "2026-03-02T12:00:00Z",
-    "digest": "c" * 64,
-    "cautions": [],
-    "matched": 1,
-    "refused": {},
-    "outcome": None,
-    "budgets": [{"name": "All", "measure": "money", "left": 9000.0, "end_day": "2026-04-01"}],
-    "gates": [
-        {
-            "name": "capacity",
-            "is_passed": True,
-            "says": "at most 8 GPUs at once, and 16 are there",
-            "fallback": "",
-        }
-    ],
-    "offers": [
-        {
-            **OFFERED,
-            "nodes": 1,
-            "standing": "meets",
-            "cost": {
-                "low": dollars("4608.000000"),
-                "likely": dollars("4608.000000"),
-                "high": dollars("4608.000000"),
-            },
-            "compute": {
-                "low": dollars("4608.000000"),
-                "likely": dollars("4608.000000"),
-                "high": dollars("4608.000000"),
-            },
-            "charged": dollars("4608.000000"),
-            "finish_hours": 48.166667,
-            "late_finish_hours": 48.166667,
-            "deadline_chance": 1.0,
-            "interruptions": 0.0,
-            "cadence_seconds": None,
-            "egress": dollars("0.000000"),
-            "transfer_hours": 0.0,
-            "wait_hours": 0.166667,
-            "gpu_hours": 384.0,
-            "kilowatt_hours": 268.8,
-            "energy_words": "at the GPUs' rated power, so at most; of the GPUs alone: the overhead of the hall (PUE) is not known",
-            "rented_gpus": 8,
-            "paid_anyway": dollars("0.000000"),
-            "budgets": [{"name": "All", "measure": "money", "left": 4392.0}],
-            "evidence": None,
-            "price_rows": [PRICE_ROW],
-            "reasons": ["a wait of 10 minutes is assumed by who asks"],
-            "cautions": [],
-            "unknown": [],
-        }
-    ],
-}
-EXAMPLE = {
-    name: value for name, value in ONE_EXAMPLE.items() if name not in ("offers", "budgets", "gates")
-}
-TAKEN = {"offer": "pool:1", "job": 1}

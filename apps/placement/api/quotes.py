@@ -16,10 +16,6 @@ from apps.accounts.queries.reading import reading_once
 from apps.placement import actions
 from apps.placement.api.callers import PlacementView
 from apps.placement.api.quote_shapes import (
-    EXAMPLE,
-    NEW,
-    ONE_EXAMPLE,
-    TAKEN,
     QuoteIn,
     QuoteOneOut,
     QuoteOut,
@@ -30,7 +26,6 @@ from apps.placement.api.quote_shapes import (
 )
 from apps.placement.queries.placement_scope import PlacementScope, seen_quote, shown_quote
 from apps.placement.queries.quotes import calibration, quote_page
-from apps.web.rest.examples import answered, listed, sent
 from apps.web.rest.money import RatioOut
 from apps.web.rest.once import once
 from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
@@ -49,12 +44,7 @@ class Quotes(PlacementView):
         with reading_once():
             return super().dispatch(request, *args, **given)
 
-    @extend_schema(
-        operation_id="list_quotes",
-        parameters=[*PAGES],
-        responses=list_of(QuoteOut),
-        examples=[listed("Quotes", EXAMPLE)],
-    )
+    @extend_schema(operation_id="list_quotes", parameters=[*PAGES], responses=list_of(QuoteOut))
     def get(self, request: Request) -> Response:
         """The newest first, without their offers."""
         Parameters.of(request)
@@ -67,7 +57,6 @@ class Quotes(PlacementView):
         parameters=[REPEAT_KEY],
         request=QuoteIn,
         responses={201: QuoteOneOut},
-        examples=[sent("A job", NEW), answered("A quote", ONE_EXAMPLE, 201)],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -86,11 +75,7 @@ class Quotes(PlacementView):
 class OneQuote(PlacementView):
     """A quote with its offers."""
 
-    @extend_schema(
-        operation_id="get_quote",
-        responses=QuoteOneOut,
-        examples=[answered("A quote", ONE_EXAMPLE)],
-    )
+    @extend_schema(operation_id="get_quote", responses=QuoteOneOut)
     def get(self, request: Request, quote_id: int) -> Response:
         """As it was answered, and what came of the offer that was taken."""
         Parameters.of(request)
@@ -106,7 +91,6 @@ class TakenQuote(PlacementView):
         parameters=[REPEAT_KEY],
         request=TakenIn,
         responses={200: QuoteOneOut},
-        examples=[sent("Taken by a job", TAKEN), answered("A quote", ONE_EXAMPLE)],
     )
     @once()
     def post(self, request: Request, quote_id: int) -> Response:
@@ -139,18 +123,6 @@ class CalibrationOut(serializers.Serializer[Any]):
     expected_interruptions = RatioOut(help_text="that were said of the same jobs")
 
 
-CALIBRATION_EXAMPLE = {
-    "option": "on_demand",
-    "count": 3,
-    "cost_ratio": 1.04,
-    "finish_ratio": 1.1,
-    "on_time": 2,
-    "with_deadline": 2,
-    "interruptions": 0,
-    "expected_interruptions": 0.0,
-}
-
-
 class QuoteCalibrations(PlacementView):
     """How well quotes said what came."""
 
@@ -160,7 +132,6 @@ class QuoteCalibrations(PlacementView):
         operation_id="list_quote_calibration",
         parameters=[*PAGES],
         responses=list_of(CalibrationOut),
-        examples=[listed("Calibration", CALIBRATION_EXAMPLE)],
     )
     def get(self, request: Request) -> Response:
         """By way of buying, of every quote that was taken and ended, as far as they are the caller's."""

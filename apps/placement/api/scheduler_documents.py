@@ -13,7 +13,6 @@ from rest_framework.response import Response
 
 from apps.placement.api.callers import IsGivenRates, cluster_of_rates
 from apps.placement.queries.given_to_schedulers import documents_as_yaml, documents_of
-from apps.web.rest.examples import answered
 from apps.web.rest.strict import OptionalText, Parameters
 from apps.web.rest.views import RestView
 
@@ -69,81 +68,16 @@ class DocumentsOfScheduler(RestView):
 
 
 def _documents_schema(
-    name: str, document: dict[str, Any]
+    name: str,
 ) -> Callable[[Callable[[Any, Request], Response]], Callable[[Any, Request], Response]]:
-    example = {
-        "made_at": "2026-03-02T12:00:00Z",
-        "digest": "4e" * 32,
-        "documents": [document],
-        "notes": ["left out: h100-lab, it has no rate"],
-    }
-
     def described(get: Callable[[Any, Request], Response]) -> Callable[[Any, Request], Response]:
         return extend_schema(
             operation_id=f"get_{name}",
             parameters=[DocumentsWanted],
             responses={200: SchedulerDocumentsOut, (200, YAML): OpenApiTypes.STR},
-            examples=[answered("Documents", example)],
         )(get)
 
     return described
-
-
-FLAVOR = {
-    "apiVersion": "kueue.x-k8s.io/v1beta2",
-    "kind": "ResourceFlavor",
-    "metadata": {"name": "h100"},
-    "spec": {"nodeLabels": {"runrate.dev/pool": "h100"}},
-}
-NODE_POOL = {
-    "apiVersion": "karpenter.sh/v1",
-    "kind": "NodePool",
-    "metadata": {"name": "h100"},
-    "spec": {
-        "template": {
-            "metadata": {"labels": {"runrate.dev/pool": "h100"}},
-            "spec": {
-                "nodeClassRef": {
-                    "group": "karpenter.k8s.aws",
-                    "kind": "EC2NodeClass",
-                    "name": "default",
-                },
-                "requirements": [
-                    {
-                        "key": "node.kubernetes.io/instance-type",
-                        "operator": "In",
-                        "values": ["p5.48xlarge"],
-                    }
-                ],
-            },
-        },
-        "weight": 100,
-        "limits": {"nvidia.com/gpu": 64},
-    },
-}
-OVERLAY = {
-    "apiVersion": "karpenter.sh/v1alpha1",
-    "kind": "NodeOverlay",
-    "metadata": {"name": "h100"},
-    "spec": {
-        "requirements": [{"key": "karpenter.sh/nodepool", "operator": "In", "values": ["h100"]}],
-        "price": "55.040000",
-    },
-}
-RAY = {
-    "cluster_name": "runrate-aws-us-east-1",
-    "provider": {"type": "aws", "region": "us-east-1"},
-    "available_node_types": {
-        "h100": {
-            "resources": {"GPU": 8},
-            "labels": {"runrate-pool": "h100"},
-            "node_config": {"InstanceType": "p5.48xlarge"},
-            "min_workers": 0,
-            "priority": 1,
-            "max_workers": 8,
-        }
-    },
-}
 
 
 class KueueDocuments(DocumentsOfScheduler):
@@ -151,7 +85,7 @@ class KueueDocuments(DocumentsOfScheduler):
 
     scheduler = "kueue"
 
-    @_documents_schema("kueue_documents", FLAVOR)
+    @_documents_schema("kueue_documents")
     def get(self, request: Request) -> Response:
         """ResourceFlavors in the order of what they cost, a Cohort with their quotas, and a ClusterQueue for each team."""
         return self.told(request)
@@ -162,7 +96,7 @@ class KarpenterDocuments(DocumentsOfScheduler):
 
     scheduler = "karpenter"
 
-    @_documents_schema("karpenter_documents", NODE_POOL)
+    @_documents_schema("karpenter_documents")
     def get(self, request: Request) -> Response:
         """NodePools of clouds' pools, the cheapest with the highest weight."""
         return self.told(request)
@@ -173,7 +107,7 @@ class KarpenterOverlays(DocumentsOfScheduler):
 
     scheduler = "karpenter-overlays"
 
-    @_documents_schema("karpenter_overlays", OVERLAY)
+    @_documents_schema("karpenter_overlays")
     def get(self, request: Request) -> Response:
         """A NodeOverlay for each NodePool: US dollars for an hour of a machine more."""
         return self.told(request)
@@ -184,7 +118,7 @@ class RayDocuments(DocumentsOfScheduler):
 
     scheduler = "ray"
 
-    @_documents_schema("ray_documents", RAY)
+    @_documents_schema("ray_documents")
     def get(self, request: Request) -> Response:
         """Node types of Ray's autoscaler by cloud and region, the cheapest with the highest priority."""
         return self.told(request)

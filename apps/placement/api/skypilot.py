@@ -1,12 +1,11 @@
 """SkyPilot's admin policy: its API server asks whether a task may be launched, and is told where."""
 
-import json
 from typing import cast
 
 from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiExample, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ParseError
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -23,32 +22,6 @@ from apps.web.rest.strict import Parameters
 from apps.web.rest.views import RestView
 
 TEXT = "text/plain"
-TASK = "resources:\n  accelerators:\n    H100: 8\nenvs:\n  RUNRATE_TEAM: Research\nrun: python train.py\n"
-PLACED = (
-    "resources:\n  accelerators:\n    H100: 8\n  labels:\n    runrate-team: research\n    runrate-admission: '12'\n"
-    "envs:\n  RUNRATE_TEAM: Research\n  RUNRATE_ADMISSION: '12'\nrun: python train.py\n"
-)
-CONFIG = "active_workspace: default\n"
-ASKED = json.dumps(
-    {
-        "task": TASK,
-        "skypilot_config": CONFIG,
-        "request_name": "launch",
-        "request_options": None,
-        "at_client_side": False,
-        "user": "id: u1\nname: ada\n",
-    }
-)
-EXAMPLES = [
-    OpenApiExample("A task", ASKED, request_only=True),
-    OpenApiExample(
-        "A task that may go on",
-        json.dumps({"task": PLACED, "skypilot_config": CONFIG}),
-        response_only=True,
-        media_type="application/json",
-        status_codes=["200"],
-    ),
-]
 
 
 class SkyPolicy(RestView):
@@ -65,7 +38,6 @@ class SkyPolicy(RestView):
         operation_id="apply_skypilot_policy",
         request=OpenApiTypes.STR,
         responses={200: OpenApiTypes.STR, (400, TEXT): OpenApiTypes.STR},
-        examples=EXAMPLES,
     )
     def post(self, request: Request) -> Response | HttpResponse:
         """Allow, warn or deny a task of SkyPilot, by budgets and quotas, and place it by its quote.

@@ -21,7 +21,6 @@ from apps.placement.queries.slurm_weights import (
     PartitionWeights,
     slurm_billing_weights,
 )
-from apps.web.rest.examples import answered, dollars, listed
 from apps.web.rest.money import MoneyOut, RatioOut
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
@@ -144,79 +143,6 @@ class SlurmCacheOut(serializers.Serializer[Any]):
     overrides = SlurmOverrideOut(many=True)
 
 
-DIGEST = "4c" * 32
-EXAMPLE: dict[str, Any] = {
-    "cluster": "atlas",
-    "currency": "USD",
-    "made_at": "2026-03-10T10:00:00Z",
-    "valid_seconds": VALID_SECONDS,
-    "digest": DIGEST,
-    "pools": [
-        {
-            "name": "h100",
-            "partitions": ["h100", "gpu"],
-            "option": "on_demand",
-            "gpu_model": "NVIDIA H100 80GB HBM3",
-            "gpu_type": "h100",
-            "price": dollars("12.000000"),
-            "paid": dollars("12.000000"),
-            "idle_gpus": 3,
-            "median_wait_hours": 0.4,
-            "quotas": [{"name": "aws us-east-1", "is_hard": True, "left_gpus": 8}],
-        }
-    ],
-    "limits": [
-        {
-            "id": 1,
-            "name": "Research, monthly",
-            "unit": "USD",
-            "is_hard": True,
-            "left_now": "3000.000000",
-            "left_expected": "-1200.000000",
-        }
-    ],
-    "owners": [
-        {
-            "account": "research",
-            "partition": "",
-            "user": "",
-            "name": "",
-            "is_hidden": False,
-            "team": "Research",
-            "limits": [1],
-        },
-        {
-            "account": "",
-            "partition": "",
-            "user": "",
-            "name": "",
-            "is_hidden": False,
-            "team": None,
-            "limits": [],
-        },
-    ],
-    "quotes": [
-        {
-            "id": 17,
-            "pool": "h100",
-            "is_best": True,
-            "team": "Research",
-            "gpus": 8,
-            "charged": dollars("4608.000000"),
-        }
-    ],
-    "overrides": [
-        {
-            "admission": 12,
-            "team": "Research",
-            "gpus": 8,
-            "gpu_hours": 384.0,
-            "overridden_by": "Ada",
-        }
-    ],
-}
-
-
 class SlurmWeightsAsked(SlurmCacheAsked):
     """In which unit."""
 
@@ -238,16 +164,6 @@ class SlurmWeightsOut(serializers.Serializer[Any]):
     reasons = serializers.ListField(child=serializers.CharField())
 
 
-WEIGHTS_EXAMPLE: dict[str, Any] = {
-    "partition": "h100",
-    "weights": {"GRES/gpu": "1200.0000"},
-    "option": 'TRESBillingWeights="GRES/gpu=1200.0000"',
-    "reasons": [
-        "pool h100: 12.000000 USD a GPU-hour (on_demand); rate 18 (contract, Order form 114, of 2026-03-01)"
-    ],
-}
-
-
 class SlurmWeights(RestView):
     """Weights are prices: for who is given rates."""
 
@@ -259,7 +175,6 @@ class SlurmWeights(RestView):
         operation_id="list_slurm_weights",
         parameters=[SlurmWeightsAsked, *PAGES],
         responses=list_of(SlurmWeightsOut),
-        examples=[listed("Weights", WEIGHTS_EXAMPLE)],
     )
     def get(self, request: Request) -> Response:
         """TRESBillingWeights of a cluster's partitions, by what the ledger charges, by partition."""
@@ -287,7 +202,6 @@ class SlurmCacheView(RestView):
             ),
         ],
         responses={200: SlurmCacheOut, 304: None},
-        examples=[answered("A cluster", EXAMPLE)],
     )
     def get(self, request: Request) -> Response:
         """Prices by partition, limits by account, quotes and overrides of a cluster; ask again each minute with the ETag."""

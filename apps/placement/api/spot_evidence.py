@@ -11,7 +11,6 @@ from rest_framework.response import Response
 from apps.placement.api.callers import IsGivenRates
 from apps.placement.queries.spot_evidence import SpotEvidence, spot_evidence
 from apps.placement.queries.spot_regions import SpotRegion, spot_regions
-from apps.web.rest.examples import listed
 from apps.web.rest.money import RatioOut
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
@@ -56,31 +55,6 @@ class SpotEvidenceRowOut(serializers.Serializer[Any]):
     )
 
 
-EXAMPLE: dict[str, Any] = {
-    "source": "own_nodes",
-    "name": "h100-spot",
-    "provider": "aws",
-    "region": "us-east-1",
-    "zone": "",
-    "gpu_model": "NVIDIA H100 80GB HBM3",
-    "instance_type": "p5.48xlarge",
-    "seen_from": "2025-12-02T12:00:00Z",
-    "seen_until": "2026-03-02T12:00:00Z",
-    "up_share": None,
-    "interruptions": {
-        "exposure_hours": 960.0,
-        "interruptions": 12,
-        "rate": 0.0125,
-        "low": 0.006936,
-        "high": 0.021157,
-        "is_thin": False,
-    },
-    "mean_life_hours": None,
-    "median_life_hours": None,
-    "by_hour": [],
-}
-
-
 class RegionHourOut(serializers.Serializer[Any]):
     """One hour of the day, UTC; `up_share` is null where nobody looked."""
 
@@ -103,31 +77,6 @@ class SpotRegionOut(serializers.Serializer[Any]):
     hours = RegionHourOut(many=True)
 
 
-REGION_EXAMPLE: dict[str, Any] = {
-    "source": "imported_series",
-    "provider": "aws",
-    "region": "us-west-2",
-    "gpu_model": "NVIDIA H100 80GB HBM3",
-    "names": ["us-west-2a", "us-west-2b"],
-    "unknown": "",
-    "hours": [
-        {
-            "hour": hour,
-            "interruptions": {
-                "exposure_hours": 60.0,
-                "interruptions": 3 if hour == 9 else 0,
-                "rate": 0.017 if hour == 9 else 0.009,
-                "low": 0.007 if hour == 9 else 0.003,
-                "high": 0.032 if hour == 9 else 0.02,
-                "is_thin": True,
-            },
-            "up_share": 0.9,
-        }
-        for hour in range(24)
-    ],
-}
-
-
 class SpotEvidenceList(RestView):
     """For who reads prices, as what is bought where."""
 
@@ -139,7 +88,6 @@ class SpotEvidenceList(RestView):
         operation_id="list_spot_evidence",
         parameters=[*PAGES],
         responses=list_of(SpotEvidenceRowOut),
-        examples=[listed("Evidence", EXAMPLE)],
     )
     def get(self, request: Request) -> Response:
         """Own spot pools over the last 90 days, and each imported series of availability, by source and name.
@@ -163,10 +111,7 @@ class SpotRegionList(RestView):
     row = SpotRegionOut
 
     @extend_schema(
-        operation_id="list_spot_regions",
-        parameters=[*PAGES],
-        responses=list_of(SpotRegionOut),
-        examples=[listed("Regions", REGION_EXAMPLE)],
+        operation_id="list_spot_regions", parameters=[*PAGES], responses=list_of(SpotRegionOut)
     )
     def get(self, request: Request) -> Response:
         """Interruptions and availability by region, GPU model and hour of the day in UTC; sources of one kind added up."""

@@ -15,7 +15,6 @@ from apps.accounts.queries.reading import reading_once
 from apps.economics.gates import serialize_gates
 from apps.ledger.queries.windows import DAY
 from apps.planning import actions
-from apps.planning.api import budget_examples as examples
 from apps.planning.api.ahead_spans import AheadSpanOut, spans_told
 from apps.planning.queries.budget_figures import (
     FORECAST,
@@ -185,12 +184,7 @@ class Budgets(BudgetView):
 
     row = BudgetOut
 
-    @extend_schema(
-        operation_id="list_budgets",
-        parameters=[*PAGES],
-        responses=list_of(BudgetOut),
-        examples=[examples.BUDGETS],
-    )
+    @extend_schema(operation_id="list_budgets", parameters=[*PAGES], responses=list_of(BudgetOut))
     def get(self, request: Request) -> Response:
         """Budgets by name, those that are over too."""
         Parameters.of(request)
@@ -203,7 +197,6 @@ class Budgets(BudgetView):
         parameters=[REPEAT_KEY],
         request=BudgetIn,
         responses={201: BudgetOut},
-        examples=[examples.NEW_BUDGET, examples.BUDGET],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -215,27 +208,20 @@ class Budgets(BudgetView):
 class OneBudget(BudgetView):
     """One budget."""
 
-    @extend_schema(operation_id="budget", responses=BudgetOut, examples=[examples.BUDGET])
+    @extend_schema(operation_id="budget", responses=BudgetOut)
     def get(self, request: Request, budget_id: int) -> Response:
         """A budget by its id."""
         Parameters.of(request)
         return Response(serialize_budget(self.seen(budget_id)))
 
-    @extend_schema(
-        operation_id="replace_budget",
-        request=BudgetIn,
-        responses=BudgetOut,
-        examples=[examples.NEW_BUDGET, examples.BUDGET],
-    )
+    @extend_schema(operation_id="replace_budget", request=BudgetIn, responses=BudgetOut)
     def put(self, request: Request, budget_id: int) -> Response:
         """Set it anew as a whole; the audit trail keeps what it was."""
         asked = _budget_asked(request)
         actions.replace_budget(budget_id=budget_id, budget=asked)
         return Response(serialize_budget(self.seen(budget_id)))
 
-    @extend_schema(
-        operation_id="remove_budget", responses={200: BudgetOut}, examples=[examples.BUDGET]
-    )
+    @extend_schema(operation_id="remove_budget", responses={200: BudgetOut})
     def delete(self, request: Request, budget_id: int) -> Response:
         """Hold nothing against it any more; answers what it was."""
         Parameters.of(request)
@@ -247,9 +233,7 @@ class OneBudget(BudgetView):
 class BudgetHeadroom(BudgetView):
     """What is left of a budget."""
 
-    @extend_schema(
-        operation_id="budget_headroom", responses=BudgetHeadroomOut, examples=[examples.HEADROOM]
-    )
+    @extend_schema(operation_id="budget_headroom", responses=BudgetHeadroomOut)
     def get(self, request: Request, budget_id: int) -> Response:
         """Budget, what came, what is expected of the rest of the period, and what is then left."""
         Parameters.of(request)

@@ -19,7 +19,6 @@ from apps.economics.crossover.answer import QUICK_ANSWER
 from apps.economics.refusal import Refusal
 from apps.files.limits import BodyKind
 from apps.planning import actions
-from apps.planning.api import crossover_examples as examples
 from apps.planning.api.answer_shapes import CrossoverAnswerOut
 from apps.planning.queries.crossover import (
     KeptScenarioFact,
@@ -171,10 +170,7 @@ class KeptScenarios(CrossoverView):
     row = KeptScenarioOut
 
     @extend_schema(
-        operation_id="list_crossovers",
-        parameters=[*PAGES],
-        responses=list_of(KeptScenarioOut),
-        examples=[examples.SCENARIOS],
+        operation_id="list_crossovers", parameters=[*PAGES], responses=list_of(KeptScenarioOut)
     )
     def get(self, request: Request) -> Response:
         """Kept scenarios by name, each with what its newest answer advises."""
@@ -189,7 +185,6 @@ class KeptScenarios(CrossoverView):
         parameters=[REPEAT_KEY],
         request=KeptScenarioIn,
         responses={201: WholeScenarioOut},
-        examples=[examples.NEW_SCENARIO, examples.KEPT_SCENARIO],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -203,19 +198,14 @@ class KeptScenarios(CrossoverView):
 class OneKeptScenario(CrossoverView):
     """One kept scenario."""
 
-    @extend_schema(
-        operation_id="crossover", responses=WholeScenarioOut, examples=[examples.RUN_SCENARIO]
-    )
+    @extend_schema(operation_id="crossover", responses=WholeScenarioOut)
     def get(self, request: Request, scenario_id: int) -> Response:
         """Its tables and its newest answer."""
         Parameters.of(request)
         return Response(_told_whole(self.seen(scenario_id), self.viewer()))
 
     @extend_schema(
-        operation_id="replace_crossover",
-        request=KeptScenarioIn,
-        responses=WholeScenarioOut,
-        examples=[examples.NEW_SCENARIO, examples.RUN_SCENARIO],
+        operation_id="replace_crossover", request=KeptScenarioIn, responses=WholeScenarioOut
     )
     def put(self, request: Request, scenario_id: int) -> Response:
         """Replace it by this; its runs stay, and it is run again within the minute."""
@@ -224,11 +214,7 @@ class OneKeptScenario(CrossoverView):
         actions.replace_scenario(scenario_id=scenario_id, entry=entry, at=timezone.now())
         return Response(_told_whole(self.seen(scenario_id), self.viewer()))
 
-    @extend_schema(
-        operation_id="remove_crossover",
-        responses={200: WholeScenarioOut},
-        examples=[examples.RUN_SCENARIO],
-    )
+    @extend_schema(operation_id="remove_crossover", responses={200: WholeScenarioOut})
     def delete(self, request: Request, scenario_id: int) -> Response:
         """Keep it no longer, nor its runs; answers what it was."""
         Parameters.of(request)
@@ -245,10 +231,7 @@ class RunsOfScenario(CrossoverView):
     row = ScenarioRunOut
 
     @extend_schema(
-        operation_id="list_crossover_runs",
-        parameters=[*PAGES],
-        responses=list_of(ScenarioRunOut),
-        examples=[examples.RUNS],
+        operation_id="list_crossover_runs", parameters=[*PAGES], responses=list_of(ScenarioRunOut)
     )
     def get(self, request: Request, scenario_id: int) -> Response:
         """All of them, the newest first, refused ones too."""
@@ -257,12 +240,7 @@ class RunsOfScenario(CrossoverView):
         page = slice_of(runs, page_asked(request), lambda run: (-run.ran_at.timestamp(),))
         return paged(request, page, _told_run)
 
-    @extend_schema(
-        operation_id="run_crossover",
-        request=None,
-        responses={202: WholeScenarioOut},
-        examples=[examples.WAITING_SCENARIO],
-    )
+    @extend_schema(operation_id="run_crossover", request=None, responses={202: WholeScenarioOut})
     def post(self, request: Request, scenario_id: int) -> Response:
         """Have it run now, which takes up to a minute."""
         self.changeable(scenario_id)
@@ -277,10 +255,7 @@ class EvaluatedScenario(RestView):
     changes = (Reads,)
 
     @extend_schema(
-        operation_id="evaluate_crossover",
-        request=ScenarioIn,
-        responses=CrossoverAnswerOut,
-        examples=[examples.TRIED_SCENARIO, examples.ANSWER],
+        operation_id="evaluate_crossover", request=ScenarioIn, responses=CrossoverAnswerOut
     )
     def post(self, request: Request) -> Response:
         """Answer a scenario and keep nothing; its ranges are drawn 200 times at most."""

@@ -24,7 +24,6 @@ from apps.planning.queries.forecasts import (
     ForecastMonth,
     forecast_hours,
 )
-from apps.web.rest.examples import listed
 from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
@@ -58,24 +57,6 @@ ForecastMonthOut: type[serializers.Serializer[Any]] = type(
         **{name: serializers.FloatField(allow_null=True) for name in QUANTILES},
     },
 )
-AMOUNTS = {name: 1_250.0 + 50 * place for place, name in enumerate(QUANTILES)}
-DAY_EXAMPLE = {
-    "day": "2026-03-02",
-    "value": 1_450.0,
-    "waiting": 0.0,
-    "expected": 1_451.5,
-    "reconciled": 1_442.0,
-    "observed": None,
-    **AMOUNTS,
-}
-MONTH_EXAMPLE = {
-    "month": "2026-03-01",
-    "days": 30,
-    "is_whole": False,
-    "value": 43_500.0,
-    "waiting": 0.0,
-    **{name: 30 * amount for name, amount in AMOUNTS.items()},
-}
 
 
 class DaysOfForecast(RestView):
@@ -84,10 +65,7 @@ class DaysOfForecast(RestView):
     row = ForecastDayOut
 
     @extend_schema(
-        operation_id="list_forecast_days",
-        parameters=PAGES,
-        responses=list_of(ForecastDayOut),
-        examples=[listed("Days ahead", DAY_EXAMPLE)],
+        operation_id="list_forecast_days", parameters=PAGES, responses=list_of(ForecastDayOut)
     )
     def get(self, request: Request, daily_forecast_id: int) -> Response:
         """Each day of the organisation's zone with its quantiles; they are null in a fallback."""
@@ -111,10 +89,7 @@ class MonthsOfForecast(RestView):
     row = ForecastMonthOut
 
     @extend_schema(
-        operation_id="list_forecast_months",
-        parameters=PAGES,
-        responses=list_of(ForecastMonthOut),
-        examples=[listed("Months ahead", MONTH_EXAMPLE)],
+        operation_id="list_forecast_months", parameters=PAGES, responses=list_of(ForecastMonthOut)
     )
     def get(self, request: Request, daily_forecast_id: int) -> Response:
         """Each month's total with its quantiles; the first and the last are of the days that lie ahead."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import Http404
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiExample, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -21,26 +21,11 @@ from apps.planning.queries.events import (
     demand_events,
 )
 from apps.planning.queries.series import DIMENSIONS_OF, name_of_key, part_named
-from apps.web.rest.examples import listed
 from apps.web.rest.once import once
 from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, parsed
 from apps.web.rest.views import RestView
-
-EXAMPLE: dict[str, Any] = {
-    "name": "Launch of the assistant",
-    "kind": "launch",
-    "first_day": "2026-03-16",
-    "last_day": None,
-    "measure": "gpu_hours",
-    "series": "pool=h100",
-    "effect": "factor",
-    "factor": 1.4,
-    "added": None,
-}
-SENT = OpenApiExample("An event", EXAMPLE, request_only=True)
-ANSWERED = OpenApiExample("An event", {"id": 3, **EXAMPLE}, response_only=True)
 
 
 class DemandEventIn(Strict):
@@ -93,10 +78,7 @@ class DemandEvents(RestView):
     row = DemandEventOut
 
     @extend_schema(
-        operation_id="list_demand_events",
-        parameters=[*PAGES],
-        responses=list_of(DemandEventOut),
-        examples=[listed("Events", {"id": 3, **EXAMPLE})],
+        operation_id="list_demand_events", parameters=[*PAGES], responses=list_of(DemandEventOut)
     )
     def get(self, request: Request) -> Response:
         """All of them, the first to begin first."""
@@ -109,7 +91,6 @@ class DemandEvents(RestView):
         parameters=[REPEAT_KEY],
         request=DemandEventIn,
         responses={201: DemandEventOut},
-        examples=[SENT, ANSWERED],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -121,17 +102,14 @@ class DemandEvents(RestView):
 class OneDemandEvent(RestView):
     """One event."""
 
-    @extend_schema(operation_id="demand_event", responses=DemandEventOut, examples=[ANSWERED])
+    @extend_schema(operation_id="demand_event", responses=DemandEventOut)
     def get(self, request: Request, demand_event_id: int) -> Response:
         """An event by its id."""
         Parameters.of(request)
         return Response(_serialize_event(_seen_event(self, demand_event_id)))
 
     @extend_schema(
-        operation_id="change_demand_event",
-        request=DemandEventIn,
-        responses=DemandEventOut,
-        examples=[SENT, ANSWERED],
+        operation_id="change_demand_event", request=DemandEventIn, responses=DemandEventOut
     )
     def put(self, request: Request, demand_event_id: int) -> Response:
         """Have it say this instead."""
@@ -140,11 +118,7 @@ class OneDemandEvent(RestView):
         change_demand_event(event=event)
         return Response(_serialize_event(_seen_event(self, demand_event_id)))
 
-    @extend_schema(
-        operation_id="remove_demand_event",
-        responses={200: DemandEventOut},
-        examples=[ANSWERED],
-    )
+    @extend_schema(operation_id="remove_demand_event", responses={200: DemandEventOut})
     def delete(self, request: Request, demand_event_id: int) -> Response:
         """Its days are ordinary ones again; answers what it was."""
         Parameters.of(request)

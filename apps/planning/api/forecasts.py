@@ -26,7 +26,6 @@ from apps.planning.queries.forecasts import (
     forecasts,
 )
 from apps.planning.queries.series import DIMENSIONS_OF
-from apps.web.rest.examples import listed
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import RatioOut
 from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
@@ -165,67 +164,6 @@ ForecastHourOut: type[serializers.Serializer[Any]] = type(
     },
 )
 
-SCORES: dict[str, Any] = {
-    "origins": 28,
-    "mase": 0.71,
-    "best_baseline": "naive",
-    "best_baseline_mase": 0.74,
-    "coverage_80": 0.81,
-    "wql": 0.06,
-}
-EXAMPLE: dict[str, Any] = {
-    "id": 1,
-    "series": "gpu_hours:pool=h100",
-    "measure": "gpu_hours",
-    "dimension": "pool",
-    "name": "h100",
-    "granularity": "hour",
-    "unit": "GPU-hours",
-    "made_at": "2026-03-02T04:00:07Z",
-    "starts_at": "2026-03-02T02:00:00Z",
-    "horizon_hours": 336,
-    "method": "weighted_median",
-    "refusal": "",
-    "digest": "5f2b6d0c9f5f4f0a2c7b8e9d1a3c4e5f60718293a4b5c6d7e8f9012345678abc",
-    "history_from": "2025-12-02T02:00:00Z",
-    "observed_hours": 2_140,
-    "imported_hours": 0,
-    "left_out_hours": 20,
-    "queue": "known",
-    "weights": dict.fromkeys(CANDIDATES, 0.090909),
-    "backtest_24h": SCORES,
-    "backtest_168h": SCORES,
-    "backtest_28d": None,
-    "backtest_84d": None,
-    "level_shift_on": None,
-    "level_shift": None,
-    "events": [],
-    "realised_hours": 0,
-    "realised_error": None,
-    "realised_mase": None,
-    "realised_coverage_80": None,
-    "realised_reconciled_error": None,
-    "adds_up_to": None,
-    "totals": [{"hours": 24, "value": 1_480.0, "q10": 1_390.0, "q90": 1_560.0, "waiting": 0.0}],
-    "gates": [
-        {
-            "name": "baseline",
-            "is_passed": True,
-            "says": "24 hours ahead: its error before was 0.71 beside 0.74 of naive",
-            "fallback": "",
-        }
-    ],
-}
-HOUR_EXAMPLE: dict[str, Any] = {
-    "hour": "2026-03-02T02:00:00Z",
-    "value": 61.5,
-    "waiting": 0.0,
-    "expected": 61.7,
-    "reconciled": 61.2,
-    "observed": None,
-    **{name: 52.0 + 2 * place for place, name in enumerate(QUANTILES)},
-}
-
 
 class Forecasts(RestView):
     """Forecasts of the organisation for who sees all, of one's teams and their services for others."""
@@ -236,7 +174,6 @@ class Forecasts(RestView):
         operation_id="list_forecasts",
         parameters=[ForecastsQuery, *PAGES],
         responses=list_of(ForecastOut),
-        examples=[listed("Forecasts", EXAMPLE)],
     )
     def get(self, request: Request) -> Response:
         """The newest forecast of each series, or with `earlier` all of one in 400 days."""
@@ -258,10 +195,7 @@ class HoursOfForecast(RestView):
     row = ForecastHourOut
 
     @extend_schema(
-        operation_id="list_forecast_hours",
-        parameters=PAGES,
-        responses=list_of(ForecastHourOut),
-        examples=[listed("Hours ahead", HOUR_EXAMPLE)],
+        operation_id="list_forecast_hours", parameters=PAGES, responses=list_of(ForecastHourOut)
     )
     def get(self, request: Request, forecast_id: int) -> Response:
         """Each hour with its quantiles; quantiles are null where too few errors are known yet."""

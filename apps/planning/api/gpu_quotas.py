@@ -10,7 +10,6 @@ from rest_framework.response import Response
 
 from apps.accounts.queries.reading import reading_once
 from apps.planning.queries.gpu_quotas import GpuQuotaUse, gpu_quota_use, gpu_quotas
-from apps.web.rest.examples import listed
 from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
@@ -37,35 +36,13 @@ class GpuQuotaOut(serializers.Serializer[Any]):
     is_hard = serializers.BooleanField(help_text="admissions over it are denied, else warned of")
 
 
-EXAMPLE: dict[str, Any] = {
-    "id": 1,
-    "provider": "aws",
-    "region": "us-east-1",
-    "gpu_model": "NVIDIA H100 80GB HBM3",
-    "most_gpus": 64,
-    "used_gpus": 40,
-    "peak_gpus_28_days": 56,
-    "headroom_gpus": 24,
-    "lead_days": 14,
-    "raised_by": "Petra",
-    "asked_gpus": 128,
-    "asked_on": "2026-03-02",
-    "expected_on": "2026-03-16",
-    "note": "",
-    "is_hard": False,
-}
-
-
 class GpuQuotas(PricesView):
     """For who reads prices: quotas are of contracts."""
 
     row = GpuQuotaOut
 
     @extend_schema(
-        operation_id="list_gpu_quotas",
-        parameters=[*PAGES],
-        responses=list_of(GpuQuotaOut),
-        examples=[listed("Quotas of GPUs", EXAMPLE)],
+        operation_id="list_gpu_quotas", parameters=[*PAGES], responses=list_of(GpuQuotaOut)
     )
     def get(self, request: Request) -> Response:
         """Quotas with their use now and at most in the last 28 days, by provider, region and model."""

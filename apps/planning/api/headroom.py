@@ -15,7 +15,6 @@ from apps.economics.money import Money
 from apps.planning.api.ahead_spans import AheadSpanOut, spans_told
 from apps.planning.queries.headroom import HeadroomFigures, headroom_of, headroom_policies
 from apps.planning.queries.targets import TargetFigures, activity_targets, target_figures
-from apps.web.rest.examples import listed
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import HoursOut, MoneyOut, RatioOut
 from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
@@ -64,61 +63,6 @@ class ActivityTargetOut(serializers.Serializer[Any]):
     gap_cost = MoneyOut(allow_null=True)
 
 
-POLICY: dict[str, Any] = {
-    "id": 1,
-    "name": "Pretraining",
-    "dimension": "pool",
-    "key": "4",
-    "pool_ids": [],
-    "short_cost": {"amount": "6.000000", "currency": "USD"},
-    "idle_cost": {"amount": "2.000000", "currency": "USD"},
-    "lead_days": 14,
-    "most_waiting_ratio": None,
-    "gpus_per_job": 1,
-    "service_level_ratio": 0.75,
-    "needed_for_cost_gpus": 52,
-    "needed_for_waiting_gpus": None,
-    "there_gpus": 48,
-    "shortfall_gpus": 4,
-    "waiting_ratio": None,
-    "demand_spans": [
-        {
-            "series": "gpu_hours:pool=h100",
-            "origin": "hour",
-            "forecast_id": 7,
-            "starts_at": "2026-03-10T10:00:00Z",
-            "ends_at": "2026-03-24T10:00:00Z",
-        }
-    ],
-    "gates": [
-        {
-            "name": "capacity",
-            "is_passed": False,
-            "says": "at most 52 GPUs at once, and 48 are there",
-            "fallback": "what is there; what is beyond it waits, up to 4 GPUs, at 6 an hour each",
-        },
-        {
-            "name": "history",
-            "is_passed": True,
-            "says": "90 days of history for a term of 14 days",
-            "fallback": "",
-        },
-    ],
-    "note": "",
-}
-TARGET: dict[str, Any] = {
-    "id": 1,
-    "scope": "team",
-    "key": 2,
-    "measure": "active",
-    "target_ratio": 0.7,
-    "actual_ratio": 0.62,
-    "held_gpu_hours": 1840.5,
-    "gap_gpu_hours": 147.24,
-    "gap_cost": {"amount": "412.270000", "currency": "USD"},
-}
-
-
 class HeadroomPolicies(PricesView):
     """For who reads prices: policies state costs."""
 
@@ -128,7 +72,6 @@ class HeadroomPolicies(PricesView):
         operation_id="list_headroom_policies",
         parameters=[*PAGES],
         responses=list_of(HeadroomPolicyOut),
-        examples=[listed("Headroom policies", POLICY)],
     )
     def get(self, request: Request) -> Response:
         """Policies with the GPUs that they ask for and those there, by name."""
@@ -148,7 +91,6 @@ class ActivityTargets(PricesView):
         operation_id="list_activity_targets",
         parameters=[*PAGES],
         responses=list_of(ActivityTargetOut),
-        examples=[listed("Targets of activity", TARGET)],
     )
     def get(self, request: Request) -> Response:
         """Targets with what came in the last four whole weeks and what is lacking, by scope, id and measure."""

@@ -21,7 +21,6 @@ from apps.planning.api.plan_bodies import (
     item_sent,
     plan_sent,
 )
-from apps.planning.api.plan_examples import CHANGE, COPY, EDIT, EXAMPLE, NEW, NEW_ITEM, ONE_EXAMPLE
 from apps.planning.api.plan_shapes import (
     PlanChangeOut,
     WhatIfPlanOneOut,
@@ -32,7 +31,6 @@ from apps.planning.api.plan_shapes import (
 )
 from apps.planning.queries.plan_outcomes import plan_outcome
 from apps.planning.queries.plans import plan_history, plan_of_id, plans
-from apps.web.rest.examples import answered, listed, sent
 from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
@@ -53,12 +51,7 @@ class WhatIfPlans(RestView):
     reads = (SeesPrices,)
     changes = (KeepsPlans,)
 
-    @extend_schema(
-        operation_id="list_plans",
-        parameters=[*PAGES],
-        responses=list_of(WhatIfPlanOut),
-        examples=[listed("Plans", EXAMPLE)],
-    )
+    @extend_schema(operation_id="list_plans", parameters=[*PAGES], responses=list_of(WhatIfPlanOut))
     def get(self, request: Request) -> Response:
         """Every plan by name, with what it adds, costs and makes wait as of now."""
         Parameters.of(request)
@@ -72,7 +65,6 @@ class WhatIfPlans(RestView):
         parameters=[REPEAT_KEY],
         request=WhatIfPlanIn,
         responses={201: WhatIfPlanOneOut},
-        examples=[sent("A plan", NEW), answered("A plan", ONE_EXAMPLE, 201)],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -88,34 +80,21 @@ class OneWhatIfPlan(RestView):
     reads = (SeesPrices,)
     changes = (KeepsPlans,)
 
-    @extend_schema(
-        operation_id="get_plan",
-        responses=WhatIfPlanOneOut,
-        examples=[answered("A plan", ONE_EXAMPLE)],
-    )
+    @extend_schema(operation_id="get_plan", responses=WhatIfPlanOneOut)
     def get(self, request: Request, plan_id: int) -> Response:
         """What comes of it on the newest forecast, at the prices in force."""
         Parameters.of(request)
         with reading_once():
             return Response(_plan_answer(plan_id))
 
-    @extend_schema(
-        operation_id="change_plan",
-        request=WhatIfPlanEditIn,
-        responses=WhatIfPlanOneOut,
-        examples=[sent("Its terms", EDIT), answered("A plan", ONE_EXAMPLE)],
-    )
+    @extend_schema(operation_id="change_plan", request=WhatIfPlanEditIn, responses=WhatIfPlanOneOut)
     def put(self, request: Request, plan_id: int) -> Response:
         """Say its terms anew, or hand it to another owner; the audit trail keeps what they were."""
         edit = edit_sent(request, plan_of_id(plan_id))
         actions.change_plan(plan_id=plan_id, edit=edit, at=timezone.now())
         return Response(_plan_answer(plan_id))
 
-    @extend_schema(
-        operation_id="remove_plan",
-        responses={200: WhatIfPlanOneOut},
-        examples=[answered("A plan", ONE_EXAMPLE)],
-    )
+    @extend_schema(operation_id="remove_plan", responses={200: WhatIfPlanOneOut})
     def delete(self, request: Request, plan_id: int) -> Response:
         """Forget it with its planned work; answers what it was."""
         Parameters.of(request)
@@ -135,7 +114,6 @@ class CopiesOfPlan(RestView):
         parameters=[REPEAT_KEY],
         request=WhatIfPlanCopyIn,
         responses={201: WhatIfPlanOneOut},
-        examples=[sent("A variant", COPY), answered("A plan", ONE_EXAMPLE, 201)],
     )
     @once()
     def post(self, request: Request, plan_id: int) -> Response:
@@ -157,7 +135,6 @@ class ItemsOfPlan(RestView):
         parameters=[REPEAT_KEY],
         request=PlannedItemIn,
         responses={201: WhatIfPlanOneOut},
-        examples=[sent("A price change", NEW_ITEM), answered("A plan", ONE_EXAMPLE, 201)],
     )
     @once()
     def post(self, request: Request, plan_id: int) -> Response:
@@ -174,10 +151,7 @@ class OnePlannedItem(RestView):
     changes = (KeepsPlans,)
 
     @extend_schema(
-        operation_id="replace_planned_item",
-        request=PlannedItemIn,
-        responses=WhatIfPlanOneOut,
-        examples=[sent("A training", NEW["items"][0]), answered("A plan", ONE_EXAMPLE)],
+        operation_id="replace_planned_item", request=PlannedItemIn, responses=WhatIfPlanOneOut
     )
     def put(self, request: Request, plan_id: int, item_id: int) -> Response:
         """Say it anew as a whole, of the same kind; answers the plan as it is then. `like_run` is measured anew."""
@@ -185,11 +159,7 @@ class OnePlannedItem(RestView):
         items.change_planned_item(plan_id=plan_id, item_id=item_id, item=item, at=timezone.now())
         return Response(_plan_answer(plan_id))
 
-    @extend_schema(
-        operation_id="remove_planned_item",
-        responses={200: WhatIfPlanOneOut},
-        examples=[answered("A plan", ONE_EXAMPLE)],
-    )
+    @extend_schema(operation_id="remove_planned_item", responses={200: WhatIfPlanOneOut})
     def delete(self, request: Request, plan_id: int, item_id: int) -> Response:
         """Take it out; answers the plan as it is then."""
         Parameters.of(request)
@@ -204,10 +174,7 @@ class HistoryOfPlan(RestView):
     reads = (SeesPrices,)
 
     @extend_schema(
-        operation_id="list_plan_changes",
-        parameters=[*PAGES],
-        responses=list_of(PlanChangeOut),
-        examples=[listed("Changes", CHANGE)],
+        operation_id="list_plan_changes", parameters=[*PAGES], responses=list_of(PlanChangeOut)
     )
     def get(self, request: Request, plan_id: int) -> Response:
         """The newest change first, of the plan and of what is planned in it."""

@@ -14,7 +14,6 @@ from apps.accounts.queries import person_names
 from apps.accounts.queries.reading import reading_once
 from apps.files.limits import BodyKind
 from apps.planning import actions
-from apps.planning.api import portfolio_examples as examples
 from apps.planning.api.portfolio_shapes import DocumentOut, PortfolioAnswerOut
 from apps.planning.queries.portfolio.runs import (
     STATES,
@@ -96,7 +95,7 @@ class PortfolioView(RestView):
 class LatestPortfolio(PortfolioView):
     """The newest portfolio that is answered."""
 
-    @extend_schema(operation_id="portfolio", responses=PortfolioOut, examples=[examples.PORTFOLIO])
+    @extend_schema(operation_id="portfolio", responses=PortfolioOut)
     def get(self, request: Request) -> Response:
         """What to own, reserve, buy on demand and run on spot; 404 where none is answered yet."""
         Parameters.of(request)
@@ -110,10 +109,7 @@ class PortfolioRuns(PortfolioView):
     row = PortfolioRunOut
 
     @extend_schema(
-        operation_id="list_portfolio_runs",
-        parameters=[*PAGES],
-        responses=list_of(PortfolioRunOut),
-        examples=[examples.RUNS],
+        operation_id="list_portfolio_runs", parameters=[*PAGES], responses=list_of(PortfolioRunOut)
     )
     def get(self, request: Request) -> Response:
         """All runs that are kept, the newest first."""
@@ -127,7 +123,6 @@ class PortfolioRuns(PortfolioView):
         parameters=[REPEAT_KEY],
         request=PortfolioIn,
         responses={202: PortfolioRunOut},
-        examples=[examples.ASSUMPTIONS, examples.ASKED],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -144,11 +139,7 @@ class PortfolioRuns(PortfolioView):
 class OnePortfolioRun(PortfolioView):
     """One run."""
 
-    @extend_schema(
-        operation_id="portfolio_run",
-        responses=PortfolioOut,
-        examples=[examples.UNANSWERED],
-    )
+    @extend_schema(operation_id="portfolio_run", responses=PortfolioOut)
     def get(self, request: Request, portfolio_id: int) -> Response:
         """How far it is, and its answer when it is done."""
         Parameters.of(request)
@@ -161,12 +152,7 @@ class CancelledPortfolioRun(PortfolioView):
 
     body = BodyKind.EMPTY
 
-    @extend_schema(
-        operation_id="cancel_portfolio_run",
-        request=None,
-        responses=PortfolioRunOut,
-        examples=[examples.CANCELLED],
-    )
+    @extend_schema(operation_id="cancel_portfolio_run", request=None, responses=PortfolioRunOut)
     def post(self, request: Request, portfolio_id: int) -> Response:
         """Call it off; refused where it is over."""
         _known_run(portfolio_id)

@@ -10,7 +10,6 @@ from rest_framework.response import Response
 
 from apps.accounts.queries.reading import reading_once
 from apps.planning.queries.power_limits import DrawnHour, PowerUse, power_limits, power_use
-from apps.web.rest.examples import listed
 from apps.web.rest.money import ExactOut
 from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
@@ -61,52 +60,13 @@ class PowerLimitOut(serializers.Serializer[Any]):
     note = serializers.CharField()
 
 
-EXAMPLE: dict[str, Any] = {
-    "id": 1,
-    "name": "Hall 2",
-    "pool_ids": [4],
-    "power_kilowatts": "240.000",
-    "cooling_kilowatts": "180.000",
-    "pue": "1.3000",
-    "now": {
-        "hour": "2026-03-10T09:00:00Z",
-        "kilowatts": 96.2,
-        "is_whole": True,
-        "nodes_unmeasured": [],
-        "nodes_without_plate": [],
-    },
-    "peak_28_days": {
-        "hour": "2026-03-04T14:00:00Z",
-        "kilowatts": 118.3,
-        "is_whole": False,
-        "nodes_unmeasured": ["gpu-03"],
-        "nodes_without_plate": [],
-    },
-    "power_left_kilowatts": 121.7,
-    "cooling_left_kilowatts": 89.0,
-    "more_gpus": [
-        {
-            "gpu_model": "NVIDIA H100 80GB HBM3",
-            "measured_watts": 1060.0,
-            "rated_watts": 1275.0,
-            "as_measured": 83,
-            "as_rated": 69,
-        }
-    ],
-    "note": "",
-}
-
-
 class PowerLimits(PricesView):
     """For who reads prices: a room is everybody's."""
 
     row = PowerLimitOut
 
     @extend_schema(
-        operation_id="list_power_limits",
-        parameters=[*PAGES],
-        responses=list_of(PowerLimitOut),
-        examples=[listed("Power and cooling of rooms", EXAMPLE)],
+        operation_id="list_power_limits", parameters=[*PAGES], responses=list_of(PowerLimitOut)
     )
     def get(self, request: Request) -> Response:
         """Rooms with what they drew in the newest hour and at most in the last 28 days, by name."""

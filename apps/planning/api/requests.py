@@ -19,10 +19,6 @@ from apps.fleet import queries as fleet
 from apps.planning.actions import requests as actions
 from apps.planning.actions.requests import LONGEST_REASON, MOST_GPUS, NewCapacityRequest
 from apps.planning.api.request_shapes import (
-    DECIDED,
-    EXAMPLE,
-    NEW,
-    ONE_EXAMPLE,
     CapacityRequestOneOut,
     CapacityRequestOut,
     serialize_one_request,
@@ -35,7 +31,6 @@ from apps.planning.queries.requests import (
     capacity_request,
     capacity_requests,
 )
-from apps.web.rest.examples import answered, listed, sent
 from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
@@ -121,7 +116,6 @@ class CapacityRequests(RestView):
         operation_id="list_capacity_requests",
         parameters=[CapacityRequestsQuery, *PAGES],
         responses=list_of(CapacityRequestOut),
-        examples=[listed("Requests", EXAMPLE)],
     )
     def get(self, request: Request) -> Response:
         """The newest first, each with what it costs and how long each step took."""
@@ -138,7 +132,6 @@ class CapacityRequests(RestView):
         parameters=[REPEAT_KEY],
         request=CapacityRequestIn,
         responses={201: CapacityRequestOneOut},
-        examples=[sent("A request", NEW), answered("A request", ONE_EXAMPLE, 201)],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -161,11 +154,7 @@ class CapacityRequests(RestView):
 class OneCapacityRequest(RestView):
     """A request with its profile."""
 
-    @extend_schema(
-        operation_id="get_capacity_request",
-        responses=CapacityRequestOneOut,
-        examples=[answered("A request", ONE_EXAMPLE)],
-    )
+    @extend_schema(operation_id="get_capacity_request", responses=CapacityRequestOneOut)
     def get(self, request: Request, capacity_request_id: int) -> Response:
         """What was known of the use as it was raised, what that says, and every step since."""
         Parameters.of(request)
@@ -185,7 +174,6 @@ class CapacityRequestDecision(RestView):
         parameters=[REPEAT_KEY],
         request=RequestDecisionIn,
         responses={200: CapacityRequestOneOut},
-        examples=[sent("Approved", DECIDED), answered("A request", ONE_EXAMPLE)],
     )
     @once()
     def post(self, request: Request, capacity_request_id: int) -> Response:

@@ -22,7 +22,6 @@ from apps.planning.queries.waiting_costs import (
     waiting_costs,
     waiting_facts,
 )
-from apps.web.rest.examples import dollars, listed
 from apps.web.rest.money import HoursOut, MoneyOut, NamedOut
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
@@ -76,31 +75,6 @@ class WaitingCostOut(serializers.Serializer[Any]):
     cost = MoneyOut(allow_null=True)
 
 
-EXAMPLE: dict[str, Any] = {
-    "team": {"id": 3, "name": "Research"},
-    "workload": None,
-    "pool": None,
-    "gpu_model": None,
-    "jobs": 42,
-    "still_waiting": 1,
-    "median_wait_seconds": 180,
-    "ninth_decile_wait_seconds": 5400,
-    "waited_hours": 26.5,
-    "undated_jobs": 0,
-    "unsized_jobs": 1,
-    "waited_for_capacity_gpu_hours": 200.0,
-    "waited_for_outages_gpu_hours": 28.6,
-    "wait_cost": dollars("650.260000"),
-    "unpriced_wait_gpu_hours": 70.0,
-    "lost_held_gpu_hours": 72.0,
-    "lost_not_held_gpu_hours": 0.0,
-    "redone_gpu_hours": 0.0,
-    "lost_cost": dollars("213.993000"),
-    "unpriced_lost_gpu_hours": 0.0,
-    "cost": dollars("864.253000"),
-}
-
-
 class WaitingCosts(RestView):
     """Whoever reads sees their teams' own."""
 
@@ -110,7 +84,6 @@ class WaitingCosts(RestView):
         operation_id="list_waiting_costs",
         parameters=[WaitingCostsAsked, *PAGES],
         responses=list_of(WaitingCostOut),
-        examples=[listed("What waiting cost", EXAMPLE)],
     )
     def get(self, request: Request) -> Response:
         """By team, workload, pool or GPU model: hours in the queue, GPU-hours, and what they cost."""

@@ -13,48 +13,11 @@ from apps.accounts.queries import organisation
 from apps.economics.hours import hour_of
 from apps.fleet.queries import pools
 from apps.pricing.queries.owned import OwnedPlanFact, owned_plans, written_off
-from apps.web.rest.examples import listed
 from apps.web.rest.money import ExactOut, NamedOut
 from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import PricesView
-
-EXAMPLE = listed(
-    "Owned plans",
-    {
-        "id": 2,
-        "name": "rack 4",
-        "pool": {"id": 3, "name": "h100-own"},
-        "nodes": 16,
-        "purchase": "4480000.000000000",
-        "salvage": "448000.000000000",
-        "written_off": "168000.000000",
-        "left": "4312000.000000",
-        "life_months": 48,
-        "watts": 10200,
-        "pue": "1.3000",
-        "currency": "USD",
-        "starts_at": "2026-01-01T00:00:00Z",
-        "ends_at": None,
-        "monthly_costs": [
-            {
-                "name": "colocation",
-                "amount": "9000.000000000",
-                "starts_at": "2026-01-01T00:00:00Z",
-                "ends_at": None,
-            }
-        ],
-        "tariffs": [
-            {
-                "from_time": "07:00",
-                "amount_per_kilowatt_hour": "0.240000000",
-                "starts_at": "2026-01-01T00:00:00Z",
-                "ends_at": None,
-            }
-        ],
-    },
-)
 
 
 class OwnedCostOut(serializers.Serializer[Any]):
@@ -105,10 +68,7 @@ class OwnedPlans(PricesView):
     row = OwnedPlanOut
 
     @extend_schema(
-        operation_id="list_owned_plans",
-        parameters=[*PAGES],
-        responses=list_of(OwnedPlanOut),
-        examples=[EXAMPLE],
+        operation_id="list_owned_plans", parameters=[*PAGES], responses=list_of(OwnedPlanOut)
     )
     def get(self, request: Request) -> Response:
         """Every plan, ended ones too, with the costs and tariffs it ever had."""

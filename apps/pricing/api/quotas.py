@@ -8,27 +8,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.pricing.queries.quotas import QuotasWanted, quota_page
-from apps.web.rest.examples import listed
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters, Text
 from apps.web.rest.views import PricesView
-
-EXAMPLE = listed(
-    "Quotas",
-    {
-        "id": 4,
-        "provider": "aws",
-        "account": "123456789012",
-        "region": "us-east-1",
-        "code": "L-417A185B",
-        "name": "Running On-Demand P instances",
-        "value": "1152.000000",
-        "used": "192.000000",
-        "unit": "vCPUs",
-        "read_at": "2026-03-02T12:00:00Z",
-    },
-)
 
 
 class QuotasAsked(Parameters):
@@ -63,10 +46,7 @@ class Quotas(PricesView):
     row = QuotaOut
 
     @extend_schema(
-        operation_id="list_quotas",
-        parameters=[QuotasAsked, *PAGES],
-        responses=list_of(QuotaOut),
-        examples=[EXAMPLE],
+        operation_id="list_quotas", parameters=[QuotasAsked, *PAGES], responses=list_of(QuotaOut)
     )
     def get(self, request: Request) -> Response:
         """Limits and held capacity by provider, account, region and code."""

@@ -13,7 +13,6 @@ from rest_framework.response import Response
 from apps.economics.tiers import Tier
 from apps.fleet.queries import pools
 from apps.pricing import actions
-from apps.pricing.api import examples
 from apps.pricing.api.wire import RateEndIn, RateIn, RateOut, RatesAsked, ReachOut, told_rate
 from apps.pricing.queries import listing
 from apps.pricing.queries.reach import Prices, Reach, reach_of
@@ -31,10 +30,7 @@ class Rates(PricesView):
     row = RateOut
 
     @extend_schema(
-        operation_id="list_rates",
-        parameters=[RatesAsked, *PAGES],
-        responses=list_of(RateOut),
-        examples=[examples.RATES],
+        operation_id="list_rates", parameters=[RatesAsked, *PAGES], responses=list_of(RateOut)
     )
     def get(self, request: Request) -> Response:
         """Rates by what they price, past ones too; in force alone by `in_force_at`."""
@@ -46,7 +42,6 @@ class Rates(PricesView):
         request=RateIn,
         parameters=[REPEAT_KEY],
         responses={201: RateOut, 200: RateOut},
-        examples=[examples.NEW_RATE, examples.RATE],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -72,12 +67,7 @@ class Rates(PricesView):
 class RatePreview(PricesView):
     """What entering a price would touch, for who may enter it."""
 
-    @extend_schema(
-        operation_id="preview_rate",
-        request=RateIn,
-        responses=ReachOut,
-        examples=[examples.NEW_RATE, examples.REACH],
-    )
+    @extend_schema(operation_id="preview_rate", request=RateIn, responses=ReachOut)
     def post(self, request: Request) -> Response:
         """The hours and nodes that would be charged again; nothing is entered."""
         rate = _new_rate(parsed(RateIn, request))
@@ -88,7 +78,7 @@ class RatePreview(PricesView):
 class RateView(PricesView):
     """One rate."""
 
-    @extend_schema(operation_id="rate", responses=RateOut, examples=[examples.RATE])
+    @extend_schema(operation_id="rate", responses=RateOut)
     def get(self, request: Request, rate_id: int) -> Response:
         """A rate by its id."""
         Parameters.of(request)
@@ -99,11 +89,7 @@ class RateEnd(PricesView):
     """The end of a price."""
 
     @extend_schema(
-        operation_id="end_rate",
-        request=RateEndIn,
-        parameters=[REPEAT_KEY],
-        responses=RateOut,
-        examples=[examples.RATE_END, examples.ENDED_RATE],
+        operation_id="end_rate", request=RateEndIn, parameters=[REPEAT_KEY], responses=RateOut
     )
     @once()
     def post(self, request: Request, rate_id: int) -> Response:
@@ -120,12 +106,7 @@ class RateEnd(PricesView):
 class RateEndPreview(PricesView):
     """What ending a price would touch, for who may end it."""
 
-    @extend_schema(
-        operation_id="preview_rate_end",
-        request=RateEndIn,
-        responses=ReachOut,
-        examples=[examples.RATE_END, examples.REACH],
-    )
+    @extend_schema(operation_id="preview_rate_end", request=RateEndIn, responses=ReachOut)
     def post(self, request: Request, rate_id: int) -> Response:
         """The hours and nodes that would be charged again; nothing is ended."""
         ended_at: datetime = parsed(RateEndIn, request)["ended_at"]

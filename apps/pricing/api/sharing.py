@@ -15,7 +15,6 @@ from rest_framework.response import Response
 from apps.accounts import queries as accounts
 from apps.economics.sharing import METHODS
 from apps.pricing import actions
-from apps.pricing.api import sharing_examples as examples
 from apps.pricing.api.wire import PriceIn
 from apps.pricing.queries.shared import SharedCostRow, shared_cost, shared_cost_page
 from apps.web.rest.money import MoneyOut, NamedOut
@@ -85,10 +84,7 @@ class SharedCosts(PricesView):
     row = SharedCostOut
 
     @extend_schema(
-        operation_id="list_shared_costs",
-        parameters=[*PAGES],
-        responses=list_of(SharedCostOut),
-        examples=[examples.SHARED_COSTS],
+        operation_id="list_shared_costs", parameters=[*PAGES], responses=list_of(SharedCostOut)
     )
     def get(self, request: Request) -> Response:
         """Shared costs, the newest first, ended ones too."""
@@ -100,7 +96,6 @@ class SharedCosts(PricesView):
         parameters=[REPEAT_KEY],
         request=SharedCostIn,
         responses={201: SharedCostOut},
-        examples=[examples.NEW_SHARED_COST, examples.SHARED_COST],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -122,9 +117,7 @@ class SharedCosts(PricesView):
 class OneSharedCost(PricesView):
     """One shared cost."""
 
-    @extend_schema(
-        operation_id="shared_cost", responses=SharedCostOut, examples=[examples.SHARED_COST]
-    )
+    @extend_schema(operation_id="shared_cost", responses=SharedCostOut)
     def get(self, request: Request, shared_cost_id: int) -> Response:
         """A shared cost by its id."""
         Parameters.of(request)
@@ -139,7 +132,6 @@ class SharedCostEnd(PricesView):
         parameters=[REPEAT_KEY],
         request=SharedCostEndIn,
         responses=SharedCostOut,
-        examples=[examples.SHARED_COST_END, examples.ENDED_SHARED_COST],
     )
     @once()
     def post(self, request: Request, shared_cost_id: int) -> Response:
@@ -158,7 +150,6 @@ class SharedCostWeights(PricesView):
         parameters=[REPEAT_KEY],
         request=SharedWeightsIn,
         responses={201: SharedCostOut},
-        examples=[examples.NEW_WEIGHTS, examples.WEIGHED_COST],
     )
     @once()
     def post(self, request: Request, shared_cost_id: int) -> Response:

@@ -10,7 +10,6 @@ from rest_framework.response import Response
 
 from apps.economics.purchase import PurchaseOption
 from apps.pricing import actions
-from apps.pricing.api import examples
 from apps.pricing.api.wire import SpotPricesIn, SpotPricesOut
 from apps.pricing.queries import RateKind
 from apps.web.rest.once import once
@@ -27,7 +26,6 @@ class SpotPrices(PricesView):
         request=SpotPricesIn,
         parameters=[REPEAT_KEY],
         responses=SpotPricesOut,
-        examples=[examples.SPOT_PRICES, examples.RECORDED],
     )
     @once()
     def post(self, request: Request) -> Response:

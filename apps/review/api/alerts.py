@@ -25,7 +25,6 @@ from apps.review.queries.alerts import (
     entries_of,
     may_answer,
 )
-from apps.web.rest.examples import answered, listed
 from apps.web.rest.once import once
 from apps.web.rest.pages import fields_of, list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES
@@ -121,51 +120,13 @@ class MuteIn(AlertReasonIn):
     until = Moment(required=False, allow_null=True, default=None)
 
 
-EXAMPLE: dict[str, Any] = {
-    "id": 1,
-    "matter": "budget:12:2026-11-01:threshold",
-    "kind": "budget_threshold",
-    "severity": "warning",
-    "level": 90,
-    "title": "Research, monthly has used 92 % of its $60,000 of November 2026, with 63 % of the time gone",
-    "facts": [{"name": "So far", "value": "$55,200"}],
-    "link": "/budgets/12",
-    "team": "Research",
-    "opened_at": "2026-11-11T07:00:00Z",
-    "raised_at": "2026-11-19T07:00:00Z",
-    "state": "open",
-    "state_at": "2026-11-11T07:00:00Z",
-    "state_by": None,
-    "state_reason": "",
-    "muted_until": None,
-}
-STEPS = [
-    {
-        "at": "2026-11-11T07:00:00Z",
-        "step": "opened",
-        "severity": "notice",
-        "title": "Research, monthly has used 51 % of its $60,000 of November 2026, with 35 % of the time gone",
-        "facts": [{"name": "So far", "value": "$30,600"}],
-        "who": None,
-        "reason": "",
-    }
-]
-ONE = EXAMPLE | {"steps": STEPS}
-AN_ALERT = ("An alert", ONE)
-BECAUSE = ("A reason", {"reason": "The launch costs more; finance knows"})
-MUTED = ("A reason", {"reason": "A known test until Friday", "until": "2099-11-27T17:00:00Z"})
-
-
 class Alerts(RestView):
     """Alerts of the caller's teams; who sees everything sees the organisation's too."""
 
     row = AlertOut
 
     @extend_schema(
-        operation_id="list_alerts",
-        parameters=[AlertsQuery, *PAGES],
-        responses=list_of(AlertOut),
-        examples=[listed("Alerts", EXAMPLE)],
+        operation_id="list_alerts", parameters=[AlertsQuery, *PAGES], responses=list_of(AlertOut)
     )
     def get(self, request: Request) -> Response:
         """Those raised last come first; without `state` the open ones."""
@@ -203,9 +164,7 @@ class AlertView(RestView):
 class OneAlert(AlertView):
     """One alert."""
 
-    @extend_schema(
-        operation_id="get_alert", responses=AlertWithStepsOut, examples=[answered(*AN_ALERT)]
-    )
+    @extend_schema(operation_id="get_alert", responses=AlertWithStepsOut)
     def get(self, request: Request, alert_id: int) -> Response:
         """An alert with its steps."""
         Parameters.of(request)
@@ -215,7 +174,7 @@ class OneAlert(AlertView):
 class AcknowledgedAlert(AlertView):
     """An alert that somebody sees to."""
 
-    @answer_schema("acknowledge_alert", AlertReasonIn, BECAUSE, AlertWithStepsOut, AN_ALERT)
+    @answer_schema("acknowledge_alert", AlertReasonIn, AlertWithStepsOut)
     @once()
     def post(self, request: Request, alert_id: int) -> Response:
         """Somebody sees to it; it is reported again only when it goes further."""
@@ -225,7 +184,7 @@ class AcknowledgedAlert(AlertView):
 class MutedAlert(AlertView):
     """An alert of which nothing more is said."""
 
-    @answer_schema("mute_alert", MuteIn, MUTED, AlertWithStepsOut, AN_ALERT)
+    @answer_schema("mute_alert", MuteIn, AlertWithStepsOut)
     @once()
     def post(self, request: Request, alert_id: int) -> Response:
         """Nothing more is sent of it, until then."""
@@ -235,7 +194,7 @@ class MutedAlert(AlertView):
 class ResolvedAlert(AlertView):
     """An alert whose matter is settled."""
 
-    @answer_schema("resolve_alert", AlertReasonIn, BECAUSE, AlertWithStepsOut, AN_ALERT)
+    @answer_schema("resolve_alert", AlertReasonIn, AlertWithStepsOut)
     @once()
     def post(self, request: Request, alert_id: int) -> Response:
         """The matter is settled; it is open again only when it goes further."""

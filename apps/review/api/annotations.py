@@ -23,29 +23,12 @@ from apps.review.queries.annotations import (
     may_remove_note,
     seen_annotations,
 )
-from apps.web.rest.examples import answered, listed, sent
 from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, parsed
 from apps.web.rest.views import Reads, RestView
 from apps.workloads import queries as workloads
-
-NEW: dict[str, Any] = {
-    "day": "2026-11-12",
-    "text": "The assistant was announced",
-    "team": "Research",
-    "workload": "",
-}
-NOTE: dict[str, Any] = {
-    "id": 1,
-    "day": "2026-11-12",
-    "kind": "note",
-    "text": "The assistant was announced",
-    "team": "Research",
-    "workload": None,
-    "noted_by": "Ada",
-}
 
 
 class NotesDays(BasePermission):
@@ -98,7 +81,6 @@ class Annotations(RestView):
         operation_id="list_annotations",
         parameters=[AnnotationParameters, *PAGES],
         responses=list_of(ChartAnnotationOut),
-        examples=[listed("What happened", NOTE)],
     )
     def get(self, request: Request) -> Response:
         """Notes, events, releases, own prices and closes of these days, as far as the caller may see them; by day."""
@@ -116,7 +98,6 @@ class Annotations(RestView):
         parameters=[REPEAT_KEY],
         request=ChartNoteIn,
         responses={201: ChartAnnotationOut},
-        examples=[sent("A note", NEW), answered("A note", NOTE, 201)],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -132,21 +113,13 @@ class OneAnnotation(RestView):
 
     changes = (NotesDays,)
 
-    @extend_schema(
-        operation_id="get_annotation",
-        responses=ChartAnnotationOut,
-        examples=[answered("A note", NOTE)],
-    )
+    @extend_schema(operation_id="get_annotation", responses=ChartAnnotationOut)
     def get(self, request: Request, chart_note_id: int) -> Response:
         """A note by its id."""
         Parameters.of(request)
         return Response(serialize_annotation(_seen_note(self, chart_note_id)))
 
-    @extend_schema(
-        operation_id="remove_annotation",
-        responses={200: ChartAnnotationOut},
-        examples=[answered("A note", NOTE)],
-    )
+    @extend_schema(operation_id="remove_annotation", responses={200: ChartAnnotationOut})
     def delete(self, request: Request, chart_note_id: int) -> Response:
         """Take it off all charts; answers what it was. Whoever made it may, and platform."""
         Parameters.of(request)

@@ -14,9 +14,6 @@ from apps.accounts.queries import organisation
 from apps.economics.money import MICROS
 from apps.review.api.answer_schema import answer_schema
 from apps.review.api.verdicts import (
-    BECAUSE,
-    MUTED_UNTIL,
-    SAID,
     AnomalyVerdictOut,
     ExplainedView,
     FalseAlarmView,
@@ -30,7 +27,6 @@ from apps.review.api.verdicts import (
 from apps.review.queries.findings import FindingFact, FindingsWanted, finding, findings
 from apps.review.queries.measures import MEASURES, UNIT_WORDS
 from apps.review.queries.verdicts import STATES
-from apps.web.rest.examples import answered, listed
 from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
 from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
@@ -105,43 +101,6 @@ class FindingWithVerdictsOut(FindingOut):
     verdicts = AnomalyVerdictOut(many=True)
 
 
-EXAMPLE: dict[str, Any] = {
-    "id": 1,
-    "kind": "step",
-    "state": "open",
-    "is_improvement": False,
-    "measure": "cost_per_1000_requests",
-    "unit": "currency for 1,000 requests",
-    "workload": {"id": 1, "name": "answer-box"},
-    "feature": "",
-    "changed_on": "2026-03-12",
-    "first_seen_on": "2026-03-16",
-    "last_seen_on": "2026-03-20",
-    "before": "0.420000",
-    "after": "0.491400",
-    "effect": 0.17,
-    "impact": {"amount": "1413.720000", "currency": "USD"},
-    "strictness": 1.0,
-    "parts": [
-        {"name": "price", "amount": "0.060000"},
-        {"name": "commitments", "amount": "0.000000"},
-        {"name": "volume", "amount": "0.011400"},
-        {"name": "mix", "amount": "0.000000"},
-        {"name": "efficiency", "amount": "0.000000"},
-    ],
-    "causes": [
-        {
-            "kind": "deployment",
-            "what": "answer-box 2.4.0",
-            "on": "2026-03-12",
-            "days": 0,
-        }
-    ],
-}
-ONE = EXAMPLE | {"state": "explained", "verdicts": [SAID]}
-AN_ANOMALY = ("An anomaly", ONE)
-
-
 class Anomalies(RestView):
     """Changes for the worse (anomalies) and for the better (improvements)."""
 
@@ -151,7 +110,6 @@ class Anomalies(RestView):
         operation_id="list_anomalies",
         parameters=[AnomaliesQuery, *PAGES],
         responses=list_of(FindingOut),
-        examples=[listed("Anomalies", EXAMPLE)],
     )
     def get(self, request: Request) -> Response:
         """Changes of the caller's teams' workloads, seen in two daily looks; the newest first."""
@@ -184,7 +142,6 @@ class Findings(Anomalies):
         deprecated=True,
         parameters=[AnomaliesQuery, *PAGES],
         responses=list_of(FindingOut),
-        examples=[listed("Findings", EXAMPLE)],
     )
     def get(self, request: Request) -> Response:
         """The same as `/api/v1/anomalies`; goes with the next release."""
@@ -206,40 +163,24 @@ class AnomalyView(JudgedView):
         return told_as(FindingWithVerdictsOut, fields, organisation().currency)
 
 
-@extend_schema_view(
-    get=extend_schema(
-        operation_id="get_anomaly",
-        responses=FindingWithVerdictsOut,
-        examples=[answered(*AN_ANOMALY)],
-    )
-)
+@extend_schema_view(get=extend_schema(operation_id="get_anomaly", responses=FindingWithVerdictsOut))
 class OneAnomaly(AnomalyView, OneJudged):
     """A change of a figure with what was said of it."""
 
 
-@extend_schema_view(
-    post=answer_schema(
-        "explain_anomaly", VerdictReasonIn, BECAUSE, FindingWithVerdictsOut, AN_ANOMALY
-    )
-)
+@extend_schema_view(post=answer_schema("explain_anomaly", VerdictReasonIn, FindingWithVerdictsOut))
 class ExplainedAnomaly(AnomalyView, ExplainedView):
     """A change of a figure whose reason is known."""
 
 
 @extend_schema_view(
-    post=answer_schema(
-        "call_anomaly_false", VerdictReasonIn, BECAUSE, FindingWithVerdictsOut, AN_ANOMALY
-    )
+    post=answer_schema("call_anomaly_false", VerdictReasonIn, FindingWithVerdictsOut)
 )
 class FalseAnomaly(AnomalyView, FalseAlarmView):
     """A change of a figure that was none."""
 
 
-@extend_schema_view(
-    post=answer_schema(
-        "mute_anomaly_series", MuteSeriesIn, MUTED_UNTIL, FindingWithVerdictsOut, AN_ANOMALY
-    )
-)
+@extend_schema_view(post=answer_schema("mute_anomaly_series", MuteSeriesIn, FindingWithVerdictsOut))
 class MutedSeries(AnomalyView, MutedView):
     """A figure of a workload, of which nothing more is reported."""
 
@@ -248,9 +189,7 @@ class MutedSeries(AnomalyView, MutedView):
     post=answer_schema(
         "take_back_anomaly_verdict",
         VerdictReasonIn,
-        BECAUSE,
         FindingWithVerdictsOut,
-        AN_ANOMALY,
     )
 )
 class TakenBackVerdict(AnomalyView, TakenBackView):

@@ -24,7 +24,6 @@ from apps.review.queries.channels import (
     message_page,
 )
 from apps.web.outgoing import LONGEST_ADDRESS
-from apps.web.rest.examples import answered, listed, sent
 from apps.web.rest.once import once
 from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
@@ -109,50 +108,6 @@ class AlertMessageOut(serializers.Serializer[Any]):
     outcome = serializers.CharField(allow_null=True)
 
 
-NEW: dict[str, Any] = {
-    "name": "Research by mail",
-    "kind": "mail",
-    "team": "Research",
-    "address": "leads@example.org, finance@example.org",
-    "pace": "daily",
-    "quiet_from": 20,
-    "quiet_to": 7,
-    "gets_reviews": True,
-}
-CHANGED = NEW | {"name": "Finance by mail", "team": "", "address": "", "pace": "at_once"}
-EXAMPLE: dict[str, Any] = {
-    "id": 1,
-    "name": "Finance by mail",
-    "kind": "mail",
-    "team": None,
-    "shown_address": "leads@example.org, finance@example.org",
-    "pace": "daily",
-    "quiet_from": 20,
-    "quiet_to": 7,
-    "gets_reviews": True,
-    "failures": 0,
-    "last_sent_at": None,
-    "paused_at": None,
-    "paused_reason": "",
-    "created_at": "2026-11-20T10:00:00Z",
-}
-ISSUED = EXAMPLE | {"name": "Research by mail", "team": "Research", "key": None}
-MESSAGE: dict[str, Any] = {
-    "id": 1,
-    "channel_id": 1,
-    "channel": "Finance by mail",
-    "steps": 0,
-    "is_test": True,
-    "review": None,
-    "state": "waiting",
-    "made_at": "2026-11-20T10:00:00Z",
-    "due_at": "2026-11-20T10:00:00Z",
-    "attempts": 0,
-    "ended_at": None,
-    "outcome": None,
-}
-
-
 class ChannelView(RestView):
     """Channels are for who sees everything."""
 
@@ -166,10 +121,7 @@ class AlertChannels(ChannelView):
     row = AlertChannelOut
 
     @extend_schema(
-        operation_id="list_alert_channels",
-        parameters=[*PAGES],
-        responses=list_of(AlertChannelOut),
-        examples=[listed("Channels", EXAMPLE)],
+        operation_id="list_alert_channels", parameters=[*PAGES], responses=list_of(AlertChannelOut)
     )
     def get(self, request: Request) -> Response:
         """Channels by name."""
@@ -182,7 +134,6 @@ class AlertChannels(ChannelView):
         parameters=[REPEAT_KEY],
         request=AlertChannelIn,
         responses={201: IssuedChannelOut},
-        examples=[sent("A channel", NEW), answered("A channel", ISSUED, 201)],
     )
     @once(forgetting="key")
     def post(self, request: Request) -> Response:
@@ -194,32 +145,21 @@ class AlertChannels(ChannelView):
 class OneAlertChannel(ChannelView):
     """One channel."""
 
-    @extend_schema(
-        operation_id="get_alert_channel",
-        responses=AlertChannelOut,
-        examples=[answered("A channel", EXAMPLE)],
-    )
+    @extend_schema(operation_id="get_alert_channel", responses=AlertChannelOut)
     def get(self, request: Request, channel_id: int) -> Response:
         """A channel by its id."""
         Parameters.of(request)
         return Response(serialize_channel(channel(channel_id)))
 
     @extend_schema(
-        operation_id="replace_alert_channel",
-        request=AlertChannelIn,
-        responses=AlertChannelOut,
-        examples=[sent("A channel", CHANGED), answered("A channel", EXAMPLE)],
+        operation_id="replace_alert_channel", request=AlertChannelIn, responses=AlertChannelOut
     )
     def put(self, request: Request, channel_id: int) -> Response:
         """Set it anew as a whole, but its kind; without an address it keeps the one it has."""
         actions.replace_channel(channel_id=channel_id, channel=_channel_asked(request))
         return Response(serialize_channel(channel(channel_id)))
 
-    @extend_schema(
-        operation_id="remove_alert_channel",
-        responses={200: AlertChannelOut},
-        examples=[answered("A channel", EXAMPLE)],
-    )
+    @extend_schema(operation_id="remove_alert_channel", responses={200: AlertChannelOut})
     def delete(self, request: Request, channel_id: int) -> Response:
         """Send nothing there any more; answers what it was."""
         Parameters.of(request)
@@ -238,7 +178,6 @@ class ResumedAlertChannel(ChannelView):
         parameters=[REPEAT_KEY],
         request=None,
         responses={200: AlertChannelOut},
-        examples=[answered("A channel", EXAMPLE)],
     )
     @once()
     def post(self, request: Request, channel_id: int) -> Response:
@@ -258,7 +197,6 @@ class TestedAlertChannel(ChannelView):
         parameters=[REPEAT_KEY],
         request=None,
         responses={202: AlertChannelOut},
-        examples=[answered("A channel", EXAMPLE, 202)],
     )
     @once()
     def post(self, request: Request, channel_id: int) -> Response:
@@ -274,10 +212,7 @@ class AlertMessages(ChannelView):
     row = AlertMessageOut
 
     @extend_schema(
-        operation_id="list_alert_messages",
-        parameters=[*PAGES],
-        responses=list_of(AlertMessageOut),
-        examples=[listed("Messages", MESSAGE)],
+        operation_id="list_alert_messages", parameters=[*PAGES], responses=list_of(AlertMessageOut)
     )
     def get(self, request: Request) -> Response:
         """Messages to all channels, the newest first."""

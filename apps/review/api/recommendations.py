@@ -14,7 +14,6 @@ from apps.accounts.queries import organisation, person_names, person_of_address,
 from apps.economics.kept_promises import NO_RECORD, PromiseRecord
 from apps.review import actions
 from apps.review.api.alerts import AnswersAlerts
-from apps.review.api.recommendation_examples import BECAUSE, EXAMPLE, ONE
 from apps.review.queries.measurements import STATUS_WORDS, measurements_of
 from apps.review.queries.recommendations import (
     STATE_WORDS,
@@ -29,7 +28,6 @@ from apps.review.queries.recommendations import (
 )
 from apps.review.queries.recommending.kept_promises import promise_records
 from apps.review.queries.recommending.kinds import KIND_LABELS
-from apps.web.rest.examples import answered, listed, sent
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.once import once
@@ -248,7 +246,6 @@ class Recommendations(RestView):
         operation_id="list_recommendations",
         parameters=[RecommendationsQuery, *PAGES],
         responses=list_of(RecommendationOut),
-        examples=[listed("Recommendations", EXAMPLE)],
     )
     def get(self, request: Request) -> Response:
         """Those worth most first; without `state` the open and the claimed ones. Evidence that names prices is for who reads prices."""
@@ -297,11 +294,7 @@ class RecommendationView(RestView):
 class OneRecommendation(RecommendationView):
     """One recommendation."""
 
-    @extend_schema(
-        operation_id="get_recommendation",
-        responses=WholeRecommendationOut,
-        examples=[answered("A recommendation", ONE)],
-    )
+    @extend_schema(operation_id="get_recommendation", responses=WholeRecommendationOut)
     def get(self, request: Request, recommendation_id: int) -> Response:
         """A recommendation with its steps and what came of it."""
         Parameters.of(request)
@@ -316,7 +309,6 @@ class AnsweredRecommendation(RecommendationView):
         parameters=[ANSWER, REPEAT_KEY],
         request=RecommendationAnswerIn,
         responses={200: WholeRecommendationOut},
-        examples=[sent("A reason", BECAUSE), answered("A recommendation", ONE)],
     )
     @once()
     def post(self, request: Request, recommendation_id: int, answer: str) -> Response:

@@ -13,9 +13,6 @@ from apps.accounts.queries import organisation
 from apps.review.api.anomalies import CauseOut
 from apps.review.api.answer_schema import answer_schema
 from apps.review.api.verdicts import (
-    BECAUSE,
-    MUTED_UNTIL,
-    SAID,
     AnomalyVerdictOut,
     ExplainedView,
     FalseAlarmView,
@@ -35,7 +32,6 @@ from apps.review.queries.spend_anomalies import (
 )
 from apps.review.queries.spend_words import LOOKS, line_words
 from apps.review.queries.verdicts import STATES
-from apps.web.rest.examples import answered, dollars, listed
 from apps.web.rest.money import MoneyOut, RatioOut
 from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
@@ -108,41 +104,6 @@ class SpendAnomalyWithVerdictsOut(SpendAnomalyOut):
     verdicts = AnomalyVerdictOut(many=True)
 
 
-EXAMPLE: dict[str, Any] = {
-    "id": 1,
-    "subject": "workload",
-    "name": "llm-7b",
-    "state": "open",
-    "began_on": "2026-03-06",
-    "first_seen_on": "2026-03-07",
-    "last_seen_on": "2026-03-16",
-    "ended_on": None,
-    "days": 10,
-    "expected": dollars("1820.000000"),
-    "spent": dollars("5460.000000"),
-    "excess": dollars("3640.000000"),
-    "month": dollars("10920.000000"),
-    "effect": 2.0,
-    "strictness": 1.0,
-    "look": "day",
-    "against": "the same weekdays of the six weeks before",
-    "line_from": "2026-02-06",
-    "line_until": "2026-03-05",
-    "line_name": "",
-    "over_since": None,
-    "parts": [
-        {"name": "price", "amount": dollars("0.000000")},
-        {"name": "capacity", "amount": dollars("3640.000000")},
-    ],
-    "drivers": [
-        {"dimension": "user", "name": "ada", "amount": dollars("3640.000000")},
-    ],
-    "causes": [{"kind": "settings", "what": "batch 512 (llm-7b)", "on": "2026-03-05", "days": -1}],
-}
-ONE = EXAMPLE | {"state": "explained", "verdicts": [SAID]}
-AN_ANOMALY = ("An anomaly of spend", ONE)
-
-
 class SpendAnomalies(RestView):
     """Anomalies of spend of the caller's teams; who sees everything sees those of the organisation, pools and charges too."""
 
@@ -152,7 +113,6 @@ class SpendAnomalies(RestView):
         operation_id="list_spend_anomalies",
         parameters=[SpendAnomaliesQuery, *PAGES],
         responses=list_of(SpendAnomalyOut),
-        examples=[listed("Anomalies of spend", EXAMPLE)],
     )
     def get(self, request: Request) -> Response:
         """The newest first."""
@@ -184,20 +144,14 @@ class SpendAnomalyView(JudgedView):
 
 
 @extend_schema_view(
-    get=extend_schema(
-        operation_id="get_spend_anomaly",
-        responses=SpendAnomalyWithVerdictsOut,
-        examples=[answered(*AN_ANOMALY)],
-    )
+    get=extend_schema(operation_id="get_spend_anomaly", responses=SpendAnomalyWithVerdictsOut)
 )
 class OneSpendAnomaly(SpendAnomalyView, OneJudged):
     """An anomaly of spend with what was said of it."""
 
 
 @extend_schema_view(
-    post=answer_schema(
-        "explain_spend_anomaly", VerdictReasonIn, BECAUSE, SpendAnomalyWithVerdictsOut, AN_ANOMALY
-    )
+    post=answer_schema("explain_spend_anomaly", VerdictReasonIn, SpendAnomalyWithVerdictsOut)
 )
 class ExplainedSpendAnomaly(SpendAnomalyView, ExplainedView):
     """An anomaly of spend whose reason is known."""
@@ -207,9 +161,7 @@ class ExplainedSpendAnomaly(SpendAnomalyView, ExplainedView):
     post=answer_schema(
         "call_spend_anomaly_false",
         VerdictReasonIn,
-        BECAUSE,
         SpendAnomalyWithVerdictsOut,
-        AN_ANOMALY,
     )
 )
 class FalseSpendAnomaly(SpendAnomalyView, FalseAlarmView):
@@ -217,18 +169,14 @@ class FalseSpendAnomaly(SpendAnomalyView, FalseAlarmView):
 
 
 @extend_schema_view(
-    post=answer_schema(
-        "mute_spend_series", MuteSeriesIn, MUTED_UNTIL, SpendAnomalyWithVerdictsOut, AN_ANOMALY
-    )
+    post=answer_schema("mute_spend_series", MuteSeriesIn, SpendAnomalyWithVerdictsOut)
 )
 class MutedSpendSeries(SpendAnomalyView, MutedView):
     """The series of an anomaly of spend, of which nothing more is reported."""
 
 
 @extend_schema_view(
-    post=answer_schema(
-        "take_back_verdict", VerdictReasonIn, BECAUSE, SpendAnomalyWithVerdictsOut, AN_ANOMALY
-    )
+    post=answer_schema("take_back_verdict", VerdictReasonIn, SpendAnomalyWithVerdictsOut)
 )
 class TakenBackOfSpend(SpendAnomalyView, TakenBackView):
     """Something that was said of a series of spend and counts no more."""

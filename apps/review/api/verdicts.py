@@ -56,25 +56,6 @@ class MuteSeriesIn(VerdictReasonIn):
     of_kind = serializers.BooleanField(required=False, default=False)
 
 
-SAID = {
-    "id": 1,
-    "verdict": "explained",
-    "of_kind": False,
-    "at": "2026-03-16T12:00:00Z",
-    "until": None,
-    "reason": "Launch of the 7B run",
-    "who": "Lee",
-    "taken_back_at": None,
-    "taken_back_who": "",
-    "taken_back_reason": "",
-}
-BECAUSE = ("A reason", {"reason": "Launch of the 7B run"})
-MUTED_UNTIL = (
-    "Until a moment",
-    {"reason": "Known until Friday", "until": "2099-11-27T17:00:00Z", "of_kind": False},
-)
-
-
 class FactOfAnomaly(Protocol):
     """An anomaly of either kind, as queries know it."""
 

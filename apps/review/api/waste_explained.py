@@ -12,7 +12,6 @@ from apps.accounts.queries import organisation
 from apps.economics.waste_reasons import REASON_WORDS
 from apps.review.queries.recommendations import ids_of_matters, newest_recommendation_look
 from apps.review.queries.recommending.waste_explained import PART_WORDS, waste_from
-from apps.web.rest.examples import answered, dollars
 from apps.web.rest.money import MoneyOut
 from apps.web.rest.pages import fields_of, told_as
 from apps.web.rest.strict import Parameters
@@ -47,35 +46,6 @@ class WasteExplainedOut(serializers.Serializer[Any]):
     lines = WasteLineOut(many=True)
 
 
-EXAMPLE: dict[str, Any] = {
-    "first_day": "2026-10-26",
-    "end_day": "2026-11-23",
-    "waste": dollars("48210.000000"),
-    "covered": dollars("31000.000000"),
-    "other": dollars("0.000000"),
-    "lines": [
-        {
-            "pool": "a100-spot",
-            "purchase_option": "spot",
-            "part": "unallocated",
-            "waste": dollars("31000.000000"),
-            "recommendation": 12,
-            "title": "Give back 4 machines of a100-spot: nothing is ever on them",
-            "reason": "",
-            "says": "Give back 4 machines of a100-spot: nothing is ever on them",
-        },
-        {
-            "pool": "h100-reserved",
-            "purchase_option": "reserved",
-            "part": "unallocated",
-            "waste": dollars("17210.000000"),
-            "recommendation": None,
-            "title": "",
-            "reason": "committed",
-            "says": "covered by a commitment or reserved, and paid anyway",
-        },
-    ],
-}
 NOTHING: dict[str, Any] = {
     "first_day": None,
     "end_day": None,
@@ -91,11 +61,7 @@ class WasteExplained(RestView):
 
     reads = (SeesPrices,)
 
-    @extend_schema(
-        operation_id="get_waste_explained",
-        responses=WasteExplainedOut,
-        examples=[answered("Waste explained", EXAMPLE)],
-    )
+    @extend_schema(operation_id="get_waste_explained", responses=WasteExplainedOut)
     def get(self, request: Request) -> Response:
         """Where each dollar of the waste of the newest look goes: covered by which recommendation, or why by none."""
         Parameters.of(request)

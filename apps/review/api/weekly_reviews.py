@@ -13,50 +13,18 @@ from rest_framework.response import Response
 from apps.accounts.queries import Viewer, organisation
 from apps.review import actions
 from apps.review.api.alerts import AnswersAlerts
-from apps.review.api.weekly_review_example import EXAMPLE_JSON
 from apps.review.queries.weekly.json_text import as_json
 from apps.review.queries.weekly.kept import KeptReview
 from apps.review.queries.weekly.narrowed import review_for
 from apps.review.queries.weekly.notes import DECISION_WORDS, ReviewNoteFact, notes_of
 from apps.review.queries.weekly.review_list import ListedReview, listed_reviews
 from apps.review.queries.weekly.review_words import VERDICT_WORDS
-from apps.web.rest.examples import answered, dollars, listed, sent
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import IdInBody, OptionalText, Parameters, Strict, Whole, parsed
 from apps.web.rest.views import RestView
-
-DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
-LISTED = {
-    "week": "2026-W30",
-    "first_day": "2026-07-20",
-    "edition": 1,
-    "made_at": "2026-07-27T05:00:00Z",
-    "digest": DIGEST,
-    "cost": dollars("41302.170000"),
-    "before": dollars("39850.000000"),
-    "waste": dollars("9870.120000"),
-    "verdicts": {"earns": 4, "shrink": 2, "retire": 1, "unknown": 5},
-}
-NOTE = {
-    "id": 1,
-    "workload": {"id": 1, "name": "answer-box"},
-    "decision": "shrink",
-    "text": "Two of the four replicas go at night.",
-    "author": "Petra",
-    "at": "2026-07-27T09:00:00Z",
-}
-
-
-ONE = {
-    **{name: LISTED[name] for name in ("week", "first_day", "edition", "made_at", "digest")},
-    "editions": 1,
-    "reason": "",
-    "content": EXAMPLE_JSON,
-    "notes": [NOTE],
-}
 
 
 class VerdictCountsOut(serializers.Serializer[Any]):
@@ -133,10 +101,7 @@ class WeeklyReviews(RestView):
     row = WeeklyReviewOut
 
     @extend_schema(
-        operation_id="list_weekly_reviews",
-        parameters=PAGES,
-        responses=list_of(WeeklyReviewOut),
-        examples=[listed("Weekly reviews", LISTED)],
+        operation_id="list_weekly_reviews", parameters=PAGES, responses=list_of(WeeklyReviewOut)
     )
     def get(self, request: Request) -> Response:
         """The newest week first, each by its newest edition, with what the caller sees of it."""
@@ -149,10 +114,7 @@ class OneWeeklyReview(RestView):
     """A week's review."""
 
     @extend_schema(
-        operation_id="get_weekly_review",
-        parameters=[EditionQuery],
-        responses=OneWeeklyReviewOut,
-        examples=[answered("A weekly review", ONE)],
+        operation_id="get_weekly_review", parameters=[EditionQuery], responses=OneWeeklyReviewOut
     )
     def get(self, request: Request, week: str) -> Response:
         """All of it that the caller sees, as it was frozen."""
@@ -175,10 +137,7 @@ class ReviewNotes(RestView):
     changes = (AnswersAlerts,)
 
     @extend_schema(
-        operation_id="list_review_notes",
-        parameters=PAGES,
-        responses=list_of(ReviewNoteOut),
-        examples=[listed("Notes", NOTE)],
+        operation_id="list_review_notes", parameters=PAGES, responses=list_of(ReviewNoteOut)
     )
     def get(self, request: Request, week: str) -> Response:
         """Those that the caller may see, the oldest first."""
@@ -193,10 +152,6 @@ class ReviewNotes(RestView):
         parameters=[REPEAT_KEY],
         request=ReviewNoteIn,
         responses={201: ReviewNoteOut},
-        examples=[
-            sent("A decision", {"workload": 1, "decision": "shrink", "text": NOTE["text"]}),
-            answered("A note", NOTE, 201),
-        ],
     )
     @once()
     def post(self, request: Request, week: str) -> Response:

@@ -9,31 +9,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.telemetry.queries import IncidentsWanted, incidents, incidents_and_trust
-from apps.web.rest.examples import listed
 from apps.web.rest.money import NamedOut, named_parts
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Id, Moment, Parameters, Text
 from apps.web.rest.views import RestView
-
-EXAMPLE = listed(
-    "Incidents",
-    {
-        "id": 31,
-        "node": {"id": 12, "name": "gpu-01"},
-        "device_id": 40,
-        "uuid": "GPU-0",
-        "kind": "xid",
-        "code": 79,
-        "detail": "the GPU has fallen off the bus",
-        "started_at": "2026-03-02T12:10:00Z",
-        "last_at": "2026-03-02T12:14:00Z",
-        "ended_at": "2026-03-02T12:14:00Z",
-        "count": 3,
-        "trust_incident_id": None,
-        "join_token": None,
-    },
-)
 
 
 class IncidentsAsked(Parameters):
@@ -81,7 +61,6 @@ class Incidents(RestView):
         operation_id="list_incidents",
         parameters=[IncidentsAsked, *PAGES],
         responses=list_of(IncidentOut),
-        examples=[EXAMPLE],
     )
     def get(self, request: Request) -> Response:
         """Incidents, the one that began last first."""

@@ -13,7 +13,6 @@ from apps.accounts import queries as accounts
 from apps.accounts.queries import Viewer
 from apps.ledger.queries import Window
 from apps.ledger.rest.parameters import window_asked
-from apps.unit_economics.api import run_insight_examples as examples
 from apps.unit_economics.api.run_insight_shapes import (
     BottlenecksOut,
     CheckpointsOut,
@@ -44,12 +43,7 @@ from apps.workloads.queries import listing
 class RunBottlenecks(RestView):
     """Where the time of a run went."""
 
-    @extend_schema(
-        operation_id="run_bottlenecks",
-        parameters=[RunAsked],
-        responses=BottlenecksOut,
-        examples=[examples.BOTTLENECKS],
-    )
+    @extend_schema(operation_id="run_bottlenecks", parameters=[RunAsked], responses=BottlenecksOut)
     def get(self, request: Request, run_id: int) -> Response:
         """Its GPU time and cost by bucket, and what of it is more than usual, in plain words."""
         asked = RunAsked.of(request)
@@ -61,12 +55,7 @@ class RunBottlenecks(RestView):
 class RunStragglers(RestView):
     """Which rank of a run is slow."""
 
-    @extend_schema(
-        operation_id="run_stragglers",
-        parameters=[RunAsked],
-        responses=StragglersOut,
-        examples=[examples.STRAGGLERS],
-    )
+    @extend_schema(operation_id="run_stragglers", parameters=[RunAsked], responses=StragglersOut)
     def get(self, request: Request, run_id: int) -> Response:
         """Ranks that hold every step up, where they ran, and what waiting for them cost."""
         asked = RunAsked.of(request)
@@ -78,11 +67,7 @@ class RunStragglers(RestView):
 class RunCheckpoints(RestView):
     """How often a run saves checkpoints."""
 
-    @extend_schema(
-        operation_id="run_checkpoints",
-        responses=CheckpointsOut,
-        examples=[examples.CHECKPOINTS],
-    )
+    @extend_schema(operation_id="run_checkpoints", responses=CheckpointsOut)
     def get(self, request: Request, run_id: int) -> Response:
         """Its cadence, the best one by its workload's failures, and what the difference costs."""
         Parameters.of(request)
@@ -95,10 +80,7 @@ class WorkloadBottlenecks(RestView):
     """Where the time of a workload's runs went."""
 
     @extend_schema(
-        operation_id="workload_bottlenecks",
-        parameters=[WorkloadAsked],
-        responses=BottlenecksOut,
-        examples=[examples.BOTTLENECKS],
+        operation_id="workload_bottlenecks", parameters=[WorkloadAsked], responses=BottlenecksOut
     )
     def get(self, request: Request, workload_id: int) -> Response:
         """GPU time and cost of all its runs by bucket, and what of it is more than usual."""
@@ -114,10 +96,7 @@ class WorkloadCheckpoints(RestView):
     """How often a workload's runs save checkpoints."""
 
     @extend_schema(
-        operation_id="workload_checkpoints",
-        parameters=[WorkloadAsked],
-        responses=CheckpointsOut,
-        examples=[examples.CHECKPOINTS],
+        operation_id="workload_checkpoints", parameters=[WorkloadAsked], responses=CheckpointsOut
     )
     def get(self, request: Request, workload_id: int) -> Response:
         """Of the last run that saved any; when a run last went on from one."""
@@ -132,12 +111,7 @@ class WorkloadCheckpoints(RestView):
 class WorkloadScaling(RestView):
     """What more GPUs would do to a workload."""
 
-    @extend_schema(
-        operation_id="workload_scaling",
-        parameters=[ScalingAsked],
-        responses=ScalingOut,
-        examples=[examples.SCALING],
-    )
+    @extend_schema(operation_id="workload_scaling", parameters=[ScalingAsked], responses=ScalingOut)
     def get(self, request: Request, workload_id: int) -> Response:
         """Time and cost of a model version against GPUs, fitted on the workload's own runs.
 
@@ -154,10 +128,7 @@ class WorkloadProgramme(RestView):
     """What a training programme brought for its money."""
 
     @extend_schema(
-        operation_id="workload_programme",
-        parameters=[WorkloadAsked],
-        responses=ProgrammeOut,
-        examples=[examples.PROGRAMME],
+        operation_id="workload_programme", parameters=[WorkloadAsked], responses=ProgrammeOut
     )
     def get(self, request: Request, workload_id: int) -> Response:
         """Cost of a model version and of tokens, experiments, goodput, and its runs' key metrics."""

@@ -9,7 +9,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.ledger.rest.parameters import window_asked
-from apps.unit_economics.api import run_examples as examples
 from apps.unit_economics.api.run_shapes import RunCostsOut, RunOut, RunsAsked
 from apps.unit_economics.api.runs_told import RunTeller, told_costs
 from apps.unit_economics.queries.runs.costs import run_costs
@@ -29,10 +28,7 @@ class Runs(RestView):
     row = RunOut
 
     @extend_schema(
-        operation_id="list_runs",
-        parameters=[RunsAsked, *PAGES],
-        responses=list_of(RunOut),
-        examples=[examples.RUNS],
+        operation_id="list_runs", parameters=[RunsAsked, *PAGES], responses=list_of(RunOut)
     )
     def get(self, request: Request) -> Response:
         """The runs of the caller's teams with their figures, those begun last first."""
@@ -46,7 +42,7 @@ class Runs(RestView):
 class RunView(RestView):
     """One run."""
 
-    @extend_schema(operation_id="run", responses=RunOut, examples=[examples.RUN])
+    @extend_schema(operation_id="run", responses=RunOut)
     def get(self, request: Request, run_id: int) -> Response:
         """A run by its id; one of another team is as if there were none."""
         Parameters.of(request)
@@ -61,7 +57,7 @@ class RunView(RestView):
 class RunCosts(RestView):
     """What one run cost."""
 
-    @extend_schema(operation_id="run_costs", responses=RunCostsOut, examples=[examples.RUN_COSTS])
+    @extend_schema(operation_id="run_costs", responses=RunCostsOut)
     def get(self, request: Request, run_id: int) -> Response:
         """A run's costs, GPU time and energy, by where its time went, by day and by job.
 

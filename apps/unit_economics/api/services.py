@@ -16,7 +16,6 @@ from apps.economics.serving import SERVICE_KINDS
 from apps.ledger import queries
 from apps.ledger.rest.answers import names
 from apps.ledger.rest.parameters import window_asked
-from apps.unit_economics.api import service_examples as examples
 from apps.unit_economics.api.service_answers import (
     KeptObjectiveOut,
     LatencyOut,
@@ -98,12 +97,7 @@ class UnitCostsView(RestView):
 
     row = UnitCostOut
 
-    @extend_schema(
-        operation_id="unit_costs",
-        parameters=[UnitCostsAsked],
-        responses=UnitCostsOut,
-        examples=[examples.UNIT_COSTS],
-    )
+    @extend_schema(operation_id="unit_costs", parameters=[UnitCostsAsked], responses=UnitCostsOut)
     def get(self, request: Request) -> Response:
         """Unit costs of the window's services; the caller's teams' alone, unless they see all.
 
@@ -134,10 +128,7 @@ class Services(RestView):
     row = ServiceOut
 
     @extend_schema(
-        operation_id="list_services",
-        parameters=[UnitsAsked, *PAGES],
-        responses=list_of(ServiceOut),
-        examples=[examples.SERVICES],
+        operation_id="list_services", parameters=[UnitsAsked, *PAGES], responses=list_of(ServiceOut)
     )
     def get(self, request: Request) -> Response:
         """Every service of the caller's teams, with what its units cost in the window."""
@@ -156,12 +147,7 @@ class Services(RestView):
 class Service(RestView):
     """One service."""
 
-    @extend_schema(
-        operation_id="service",
-        parameters=[UnitsAsked],
-        responses=ServiceDetailOut,
-        examples=[examples.SERVICE],
-    )
+    @extend_schema(operation_id="service", parameters=[UnitsAsked], responses=ServiceDetailOut)
     def get(self, request: Request, service_id: int) -> Response:
         """Its units by feature, its latency, its promises, and what changed in the window."""
         asked, viewer, at = UnitsAsked.of(request), self.viewer(), timezone.now()

@@ -11,13 +11,11 @@ from rest_framework.response import Response
 from apps.accounts import queries as accounts
 from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.gpu_meters import meters_by
-from apps.ledger.rest import meters
 from apps.ledger.rest.meters import MetersOut, meters_answer
 from apps.ledger.rest.parameters import window_asked
 from apps.unit_economics.queries.team_work import TeamWork, work_of_teams
 from apps.unit_economics.queries.time_to_work import Waits, first_work, waits_of
 from apps.unit_economics.queries.waste import NOT_HELD, WastePart
-from apps.web.rest.examples import dollars, listed
 from apps.web.rest.money import HoursOut, MoneyOut, NamedOut, RatioOut
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
@@ -84,32 +82,6 @@ class TeamWorkOut(serializers.Serializer[Any]):
     meters = MetersOut(allow_null=True)
 
 
-EXAMPLE: dict[str, Any] = {
-    "team": {"id": 3, "name": "Research"},
-    "workload": {"id": 1, "name": "llm-7b"},
-    "cost": dollars("41302.170000"),
-    "cost_compared": dollars("41302.170000"),
-    "cost_before": dollars("39811.020000"),
-    "gpu_hours_held": 3360.5,
-    "active_ratio": 0.81,
-    "failed_cost": dollars("910.500000"),
-    "no_requests_cost": dollars("0.000000"),
-    "idle_cost": dollars("4120.000000"),
-    "not_held_cost": dollars("0.000000"),
-    "wasted_cost": dollars("5030.500000"),
-    "wasted_ratio": 0.121798,
-    "starved_cost": dollars("3120.000000"),
-    "cost_per_1000_requests": None,
-    "cost_per_million_tokens_trained": dollars("2.410000"),
-    "waits": 14,
-    "still_waiting": 1,
-    "median_wait_seconds": 480,
-    "ninth_decile_wait_seconds": 7200,
-    "is_provisional": False,
-    "meters": meters.EXAMPLE,
-}
-
-
 class Teams(RestView):
     """Teams and their work."""
 
@@ -119,7 +91,6 @@ class Teams(RestView):
         operation_id="list_team_work",
         parameters=[TeamWorkAsked, *PAGES],
         responses=list_of(TeamWorkOut),
-        examples=[listed("Team work", EXAMPLE)],
     )
     def get(self, request: Request) -> Response:
         """By team and workload; the caller's teams alone, unless they see the organisation."""

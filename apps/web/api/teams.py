@@ -11,7 +11,6 @@ from rest_framework.response import Response
 
 from apps.accounts.actions import teams as actions
 from apps.accounts.queries import Viewer, listing
-from apps.web.api import examples
 from apps.web.rest.money import NamedOut
 from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
@@ -66,10 +65,7 @@ class TeamsView(RestView):
     row = TeamOut
 
     @extend_schema(
-        operation_id="list_teams",
-        parameters=[TeamsAsked, *PAGES],
-        responses=list_of(TeamOut),
-        examples=[examples.TEAMS],
+        operation_id="list_teams", parameters=[TeamsAsked, *PAGES], responses=list_of(TeamOut)
     )
     def get(self, request: Request) -> Response:
         """Teams by name; a team of others is as if there were none."""
@@ -82,7 +78,6 @@ class TeamsView(RestView):
         request=TeamIn,
         parameters=[REPEAT_KEY],
         responses={201: TeamOut, 200: TeamOut},
-        examples=[examples.NEW_TEAM, examples.TEAM],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -104,19 +99,14 @@ class TeamsView(RestView):
 class TeamView(RestView):
     """One team."""
 
-    @extend_schema(operation_id="team", responses=TeamOut, examples=[examples.TEAM])
+    @extend_schema(operation_id="team", responses=TeamOut)
     def get(self, request: Request, team_id: int) -> Response:
         """A team by its id."""
         Parameters.of(request)
         viewer = self.viewer()
         return Response(told_team(listing.team_row(viewer, team_id), viewer))
 
-    @extend_schema(
-        operation_id="change_team",
-        request=TeamChangeIn,
-        responses=TeamOut,
-        examples=[examples.TEAM_CHANGE, examples.TEAM],
-    )
+    @extend_schema(operation_id="change_team", request=TeamChangeIn, responses=TeamOut)
     def patch(self, request: Request, team_id: int) -> Response:
         """Hang a team below another, or book it elsewhere."""
         asked, viewer = parsed(TeamChangeIn, request), self.viewer()

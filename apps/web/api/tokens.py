@@ -11,7 +11,6 @@ from rest_framework.response import Response
 from apps.accounts.actions import tokens as actions
 from apps.accounts.queries import Scope, listing
 from apps.files.limits import BodyKind
-from apps.web.api import examples
 from apps.web.api.teams import team_id_of
 from apps.web.rest.money import NamedOut
 from apps.web.rest.once import once
@@ -66,12 +65,7 @@ class Tokens(TokensView):
 
     row = TokenOut
 
-    @extend_schema(
-        operation_id="list_tokens",
-        parameters=PAGES,
-        responses=list_of(TokenOut),
-        examples=[examples.TOKENS],
-    )
+    @extend_schema(operation_id="list_tokens", parameters=PAGES, responses=list_of(TokenOut))
     def get(self, request: Request) -> Response:
         """Tokens, the newest first, revoked and expired ones too; never their secrets."""
         Parameters.of(request)
@@ -82,7 +76,6 @@ class Tokens(TokensView):
         request=TokenIn,
         parameters=[REPEAT_KEY],
         responses={201: MadeTokenOut},
-        examples=[examples.NEW_TOKEN, examples.MADE_TOKEN],
     )
     @once(forgetting="secret")
     def post(self, request: Request) -> Response:
@@ -104,7 +97,7 @@ class Tokens(TokensView):
 class Token(TokensView):
     """One token."""
 
-    @extend_schema(operation_id="token", responses=TokenOut, examples=[examples.TOKEN])
+    @extend_schema(operation_id="token", responses=TokenOut)
     def get(self, request: Request, token_id: int) -> Response:
         """A token by its id."""
         Parameters.of(request)
@@ -116,12 +109,7 @@ class TokenRevocation(TokensView):
 
     body = BodyKind.EMPTY
 
-    @extend_schema(
-        operation_id="revoke_token",
-        request=None,
-        responses=TokenOut,
-        examples=[examples.REVOKED_TOKEN],
-    )
+    @extend_schema(operation_id="revoke_token", request=None, responses=TokenOut)
     def post(self, request: Request, token_id: int) -> Response:
         """End a token now; a revoked one stays as it is."""
         parsed(Strict, request)

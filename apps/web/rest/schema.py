@@ -5,13 +5,15 @@ from typing import Any
 
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter
 from rest_framework.permissions import SAFE_METHODS
 
 from apps.files.limits import size_words
 from apps.web.rest.body_limits import kind_of, most_bytes_of
+from apps.web.rest.examples import examples_of
 from apps.web.rest.pages import DEFAULT_LIMIT, MOST_CSV_ROWS, MOST_ROWS
 
+JSON = "application/json"
 LARGEST_BODY = "x-largest-body-bytes"
 WRITES = frozenset({"post", "put", "patch", "delete"})
 METHODS = WRITES | {"get"}
@@ -73,13 +75,18 @@ OF_INVITATIONS = {"410": "The invitation has expired."}
 
 
 class BoundedSchema(AutoSchema):
-    """How operations are described, with the bytes that a body of each may have."""
+    """How operations are described, with the bytes that a body of each may have and its recorded examples."""
 
     def get_extensions(self) -> dict[str, Any]:
         """`x-largest-body-bytes`, of what changes something."""
         if self.method in SAFE_METHODS:
             return {}
         return {LARGEST_BODY: most_bytes_of(kind_of(type(self.view), self.method))}
+
+    def get_examples(self) -> list[OpenApiExample]:
+        """Those that are recorded of the operation."""
+        taken = self.map_parsers()
+        return examples_of(self.get_operation_id(), JSON if JSON in taken else taken[0])
 
 
 def with_problems(result: dict[str, Any], **_: object) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from rest_framework.response import Response
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.views import RestView
-from apps.workloads.api import examples
 from apps.workloads.api.naming import Called
 from apps.workloads.api.shapes import AllocationOut, AllocationsAsked
 from apps.workloads.queries import listing
@@ -24,7 +23,6 @@ class Allocations(RestView):
         operation_id="list_allocations",
         parameters=[AllocationsAsked, *PAGES],
         responses=list_of(AllocationOut),
-        examples=[examples.ALLOCATIONS],
     )
     def get(self, request: Request) -> Response:
         """Allocations, those recorded last first; of other teams' jobs only where and when.

@@ -20,7 +20,6 @@ from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Moment, OptionalText, Parameters, Strict, Text, parsed
 from apps.web.rest.views import RestView
 from apps.workloads.actions.promises import add_objective, end_objective, record_change
-from apps.workloads.api import examples
 from apps.workloads.api.naming import Called
 from apps.workloads.queries import promises
 from apps.workloads.queries.run_names import run_of_name
@@ -121,7 +120,6 @@ class ServiceObjectives(RestView):
         operation_id="list_service_objectives",
         parameters=[ObjectivesAsked, *PAGES],
         responses=list_of(ObjectiveOut),
-        examples=[examples.OBJECTIVES],
     )
     def get(self, request: Request) -> Response:
         """The promises of the caller's services, those made last first."""
@@ -135,7 +133,6 @@ class ServiceObjectives(RestView):
         parameters=[REPEAT_KEY],
         request=ObjectiveIn,
         responses={201: ObjectiveOut, 200: ObjectiveOut},
-        examples=[examples.NEW_OBJECTIVE, examples.OBJECTIVE],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -156,7 +153,6 @@ class ServiceObjectiveEnd(RestView):
         parameters=[REPEAT_KEY],
         request=ObjectiveEndIn,
         responses=ObjectiveOut,
-        examples=[examples.OBJECTIVE_END, examples.ENDED_OBJECTIVE],
     )
     @once()
     def post(self, request: Request, objective_id: int) -> Response:
@@ -195,7 +191,6 @@ class WorkloadChanges(RestView):
         operation_id="list_workload_changes",
         parameters=[ChangesAsked, *PAGES],
         responses=list_of(ChangeOut),
-        examples=[examples.CHANGES],
     )
     def get(self, request: Request) -> Response:
         """What changed about the caller's workloads, the latest first."""
@@ -210,7 +205,6 @@ class WorkloadChanges(RestView):
         parameters=[REPEAT_KEY],
         request=ChangeIn,
         responses={201: ChangeOut, 200: ChangeOut},
-        examples=[examples.NEW_CHANGE, examples.CHANGE],
     )
     @once()
     def post(self, request: Request) -> Response:

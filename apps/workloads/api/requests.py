@@ -25,7 +25,6 @@ from apps.workloads.actions.requests import (
     RequestTeller,
     record_requests,
 )
-from apps.workloads.api import examples
 from apps.workloads.api.naming import Called
 from apps.workloads.api.request_wire import read_row, row_schema
 from apps.workloads.api.rows import RowFault, TooManyRows
@@ -134,7 +133,6 @@ class RequestHours(RestView):
         operation_id="list_request_hours",
         parameters=[RequestHoursAsked, *PAGES],
         responses=list_of(RequestHourOut),
-        examples=[examples.REQUEST_HOURS],
     )
     def get(self, request: Request) -> Response:
         """What was counted of services of the caller's teams, the latest hours first."""
@@ -153,7 +151,6 @@ class RequestHours(RestView):
         operation_id="record_request_hours",
         request={"application/json": BODY},
         responses=RequestsTakenOut,
-        examples=[examples.COUNTED, examples.COUNTED_TAKEN],
     )
     def post(self, request: Request) -> Response:
         """Take the rows that can be read and say by row why the others cannot.

@@ -12,7 +12,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import Role, organisation
-from apps.web.rest.examples import answered, listed, sent
 from apps.web.rest.money import NamedOut
 from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
@@ -23,29 +22,6 @@ from apps.workloads.actions import returns as actions
 from apps.workloads.actions.returns import LONGEST_NOTE, NewScore, NewValue
 from apps.workloads.api.naming import Called
 from apps.workloads.queries import returns
-
-VALUE = {
-    "id": 1,
-    "workload": {"id": 1, "name": "answer-box"},
-    "unit": "thousand_requests",
-    "low": "0.800000",
-    "high": "1.200000",
-    "currency": "USD",
-    "valid_from": "2026-07-01",
-    "note": "a tenth of what support would cost",
-    "stated_by": "Petra",
-    "stated_at": "2026-07-01T09:00:00Z",
-}
-SCORE = {
-    "id": 1,
-    "workload": {"id": 1, "name": "answer-box"},
-    "name": "resolved without a person",
-    "value": 0.64,
-    "higher_is_better": True,
-    "day": "2026-07-01",
-    "stated_by": "Petra",
-    "stated_at": "2026-07-02T09:00:00Z",
-}
 
 
 class AnswersForWorkloads(BasePermission):
@@ -135,7 +111,6 @@ class WorkloadValues(RestView):
         operation_id="list_workload_values",
         parameters=[ReturnsAsked, *PAGES],
         responses=list_of(WorkloadValueOut),
-        examples=[listed("Values", VALUE)],
     )
     def get(self, request: Request) -> Response:
         """All that was stated of the caller's workloads, the newest statement first."""
@@ -149,17 +124,6 @@ class WorkloadValues(RestView):
         parameters=[REPEAT_KEY],
         request=WorkloadValueIn,
         responses={201: WorkloadValueOut},
-        examples=[
-            sent(
-                "A value",
-                {
-                    "team": "Research",
-                    "workload": "answer-box",
-                    **{name: VALUE[name] for name in ("unit", "low", "high", "valid_from", "note")},
-                },
-            ),
-            answered("A value", VALUE, 201),
-        ],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -180,7 +144,6 @@ class WorkloadScores(RestView):
         operation_id="list_workload_scores",
         parameters=[ReturnsAsked, *PAGES],
         responses=list_of(WorkloadScoreOut),
-        examples=[listed("Scores", SCORE)],
     )
     def get(self, request: Request) -> Response:
         """All scores of the caller's workloads, the newest statement first."""
@@ -194,17 +157,6 @@ class WorkloadScores(RestView):
         parameters=[REPEAT_KEY],
         request=WorkloadScoreIn,
         responses={201: WorkloadScoreOut},
-        examples=[
-            sent(
-                "A score",
-                {
-                    "team": "Research",
-                    "workload": "answer-box",
-                    **{name: SCORE[name] for name in ("name", "value", "higher_is_better", "day")},
-                },
-            ),
-            answered("A score", SCORE, 201),
-        ],
     )
     @once()
     def post(self, request: Request) -> Response:

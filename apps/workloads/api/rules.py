@@ -21,7 +21,6 @@ from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, parsed
 from apps.web.rest.views import RestView
 from apps.workloads.actions.rules import add_rule, end_rule, refuse_nonsense
-from apps.workloads.api import examples
 from apps.workloads.api.naming import Called
 from apps.workloads.api.shapes import MovesOut, RuleEndIn, RuleIn, RuleOut, RulesAsked
 from apps.workloads.queries import (
@@ -43,7 +42,6 @@ class OwnershipRules(RestView):
         operation_id="list_ownership_rules",
         parameters=[RulesAsked, *PAGES],
         responses=list_of(RuleOut),
-        examples=[examples.RULES],
     )
     def get(self, request: Request) -> Response:
         """The rules that give jobs to the caller's teams, past ones too, in order of priority."""
@@ -58,7 +56,6 @@ class OwnershipRules(RestView):
         parameters=[REPEAT_KEY],
         request=RuleIn,
         responses={201: RuleOut, 200: RuleOut},
-        examples=[examples.NEW_RULE, examples.RULE],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -78,7 +75,7 @@ class OwnershipRules(RestView):
 class OwnershipRuleView(RestView):
     """One rule."""
 
-    @extend_schema(operation_id="ownership_rule", responses=RuleOut, examples=[examples.RULE])
+    @extend_schema(operation_id="ownership_rule", responses=RuleOut)
     def get(self, request: Request, rule_id: int) -> Response:
         """A rule by its id; one for another team is as if there were none."""
         Parameters.of(request)
@@ -93,7 +90,6 @@ class OwnershipRuleEnd(RestView):
         parameters=[REPEAT_KEY],
         request=RuleEndIn,
         responses=RuleOut,
-        examples=[examples.RULE_END, examples.ENDED_RULE],
     )
     @once()
     def post(self, request: Request, rule_id: int) -> Response:
@@ -108,12 +104,7 @@ class OwnershipRuleEnd(RestView):
 class OwnershipRulePreview(RestView):
     """What a rule would move, before anybody keeps it."""
 
-    @extend_schema(
-        operation_id="preview_ownership_rule",
-        request=RuleIn,
-        responses=MovesOut,
-        examples=[examples.NEW_RULE, examples.MOVES],
-    )
+    @extend_schema(operation_id="preview_ownership_rule", request=RuleIn, responses=MovesOut)
     def post(self, request: Request) -> Response:
         """The jobs it matches, and from whom their GPU time would come; nothing is kept."""
         called = Called(self.viewer())
@@ -127,12 +118,7 @@ class OwnershipRulePreview(RestView):
 class OwnershipRuleEndPreview(RestView):
     """What the end of a rule would move."""
 
-    @extend_schema(
-        operation_id="preview_ownership_rule_end",
-        request=RuleEndIn,
-        responses=MovesOut,
-        examples=[examples.RULE_END, examples.MOVES],
-    )
+    @extend_schema(operation_id="preview_ownership_rule_end", request=RuleEndIn, responses=MovesOut)
     def post(self, request: Request, rule_id: int) -> Response:
         """The jobs it would lose, and to whom; nothing is ended."""
         ended_at: datetime = parsed(RuleEndIn, request)["ended_at"]

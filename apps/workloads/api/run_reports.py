@@ -20,7 +20,6 @@ from apps.workloads.actions.run_reports import (
     Teller,
     record_reports,
 )
-from apps.workloads.api import examples
 from apps.workloads.api.rows import RowFault
 from apps.workloads.api.run_wire import (
     MOST_REPORTS,
@@ -67,7 +66,6 @@ class RunReports(APIView):
         operation_id="record_run_reports",
         request={"application/json": BODY},
         responses=RunReportsOut,
-        examples=[examples.RUN_REPORT, examples.RUN_REPORTED],
     )
     def post(self, request: Request) -> Response:
         """Take one report, or all of a list that can be read; the same ones again change nothing.

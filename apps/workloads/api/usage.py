@@ -26,7 +26,6 @@ from apps.web.rest.bodies import GzipUnreadable, inflated
 from apps.web.rest.body_limits import most_bytes_of
 from apps.web.rest.views import RestView
 from apps.workloads.actions.usage import Call, take_calls
-from apps.workloads.api import usage_examples as examples
 from apps.workloads.api.rows import RowFault, TooManyRows
 from apps.workloads.api.set_aside import read_spans_again, set_aside
 from apps.workloads.api.usage_litellm import read_payload, rows_of
@@ -163,7 +162,6 @@ class UsageEvents(UsageDoor):
         operation_id="record_usage_events",
         request={"application/json": EVENTS},
         responses=UsageTakenOut,
-        examples=[examples.EVENTS, examples.EVENTS_TAKEN],
     )
     def post(self, request: Request) -> Response:
         """Take calls in a list, or one by itself; of two with one key the one that says more counts."""
@@ -179,7 +177,6 @@ class LiteLlmEvents(UsageDoor):
         operation_id="record_litellm_events",
         request={"application/json": PAYLOADS},
         responses=UsageTakenOut,
-        examples=[examples.LITELLM, examples.LITELLM_TAKEN],
     )
     def post(self, request: Request) -> Response:
         """Take a JSON array, lines of JSON, or one payload; sent again they change nothing."""
@@ -207,7 +204,6 @@ class OtelEvents(UsageDoor):
         operation_id="record_otel_spans",
         request={"application/json": SPANS, PROTOBUF: OpenApiTypes.BINARY},
         responses={200: UsageTakenOut, (200, PROTOBUF): OpenApiTypes.BINARY},
-        examples=[examples.SPANS, examples.SPANS_TAKEN],
     )
     def post(self, request: Request) -> HttpResponseBase:
         """Take the spans that are calls to a model; other spans are left aside.

@@ -24,7 +24,6 @@ from apps.web.rest.strict import Parameters
 from apps.web.rest.views import RestView
 from apps.workloads import queries
 from apps.workloads.actions.recording import Recorded, record_event, record_events
-from apps.workloads.api import examples
 from apps.workloads.api.holding import told_held
 from apps.workloads.api.naming import Called
 from apps.workloads.api.rows import RowFault, TooManyRows
@@ -130,10 +129,7 @@ class Jobs(RestView):
         return [needs("jobs")()] if self.request.method == "POST" else super().get_permissions()
 
     @extend_schema(
-        operation_id="list_jobs",
-        parameters=[JobsAsked, *PAGES],
-        responses=list_of(JobOut),
-        examples=[examples.JOBS],
+        operation_id="list_jobs", parameters=[JobsAsked, *PAGES], responses=list_of(JobOut)
     )
     def get(self, request: Request) -> Response:
         """The jobs of the caller's teams, those recorded last first.
@@ -152,10 +148,7 @@ class Jobs(RestView):
         return paged(request, page, lambda row: told_job(row, called))
 
     @extend_schema(
-        operation_id="record_job",
-        request={"application/json": EVENT},
-        responses=RecordedOut,
-        examples=[examples.EVENT, examples.RECORDED],
+        operation_id="record_job", request={"application/json": EVENT}, responses=RecordedOut
     )
     def post(self, request: Request) -> Response:
         """Take one event; the same one again changes nothing."""
@@ -178,10 +171,7 @@ class JobsInBulk(APIView):
     permission_classes = (needs("jobs"),)
 
     @extend_schema(
-        operation_id="record_jobs",
-        request={"application/json": BULK},
-        responses=BulkOut,
-        examples=[examples.BULK, examples.BULK_RECORDED],
+        operation_id="record_jobs", request={"application/json": BULK}, responses=BulkOut
     )
     def post(self, request: Request) -> Response:
         """Take the events that can be read and say by row why the others cannot."""
@@ -224,7 +214,7 @@ class JobsInBulk(APIView):
 class JobDetail(RestView):
     """One job."""
 
-    @extend_schema(operation_id="job", responses=JobDetailOut, examples=[examples.JOB])
+    @extend_schema(operation_id="job", responses=JobDetailOut)
     def get(self, request: Request, job_id: int) -> Response:
         """A job that turned out to be another answers as that other.
 

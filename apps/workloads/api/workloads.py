@@ -13,7 +13,6 @@ from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, parsed
 from apps.web.rest.views import RestView
 from apps.workloads.actions.workloads import WorkloadExists, add_workload
-from apps.workloads.api import examples
 from apps.workloads.api.naming import Called
 from apps.workloads.api.shapes import WorkloadIn, WorkloadOut, WorkloadsAsked
 from apps.workloads.queries import listing
@@ -28,7 +27,6 @@ class Workloads(RestView):
         operation_id="list_workloads",
         parameters=[WorkloadsAsked, *PAGES],
         responses=list_of(WorkloadOut),
-        examples=[examples.WORKLOADS],
     )
     def get(self, request: Request) -> Response:
         """The workloads of the caller's teams, by name."""
@@ -44,7 +42,6 @@ class Workloads(RestView):
         parameters=[REPEAT_KEY],
         request=WorkloadIn,
         responses={201: WorkloadOut, 200: WorkloadOut},
-        examples=[examples.NEW_WORKLOAD, examples.WORKLOAD],
     )
     @once()
     def post(self, request: Request) -> Response:
@@ -65,7 +62,7 @@ class Workloads(RestView):
 class WorkloadView(RestView):
     """One workload."""
 
-    @extend_schema(operation_id="workload", responses=WorkloadOut, examples=[examples.WORKLOAD])
+    @extend_schema(operation_id="workload", responses=WorkloadOut)
     def get(self, request: Request, workload_id: int) -> Response:
         """A workload by its id; one of another team is as if there were none."""
         Parameters.of(request)

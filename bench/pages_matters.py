@@ -96,7 +96,7 @@ def _alerts(company: Company) -> None:
             team_id=TEAM + number % company.teams,
             level=90,
         )
-        review.raise_alert(told=told, at=company.at)
+        review.raise_alert(alert_matter=told, at=company.at)
 
 
 def _channels(company: Company) -> None:
@@ -218,7 +218,7 @@ def _series_import(company: Company) -> None:
     }  # fmt: skip
     rejected = [RejectedFact(7, "value", "'many' is no number")]
     seen = {"trial": trial, "columns": ["time", "value"]}
-    tell_series_seen(import_id=import_id, asked=asked, seen=seen, read=RowsRead(3, rejected))
+    tell_series_seen(import_id=import_id, reading=asked, preview=seen, read=RowsRead(3, rejected))
 
 
 def _scenarios(company: Company) -> None:
@@ -245,7 +245,7 @@ def _placement(company: Company) -> None:
     make_offer_book(at=company.at)
     asked = AskedQuote(gpus=8, work=AskedWork(gpu_hours=384), team_id=TEAM)
     for _ in range(200):
-        make_quote(asked=asked, team_ids=None, by=None, at=company.at)
+        make_quote(question=asked, team_ids=None, by=None, at=company.at)
     job = AdmissionJob(team_id=TEAM, gpus=8, pool_id=POOL)
     for _ in range(50):
         ask_admission(job=job, by=_person(PLATFORM), at=company.at)

@@ -23,5 +23,5 @@ def family_of(instance_type: str) -> str:
 
 def ratio(instance_type: str) -> int | None:
     """How much of a reservation of its group a size takes; None of one that is in no group."""
-    found = RATIOS.get(instance_type.lower())
-    return found[1] if found else None
+    entry = RATIOS.get(instance_type.lower())
+    return entry[1] if entry else None

@@ -81,15 +81,24 @@ class BillRowRule:
             return False
         if not self.tag_key:
             return True
-        said = traits.tags.get(self.tag_key)
-        return said is not None and fnmatchcase(said.lower(), (self.tag_value or "*").lower())
+        tag_value = traits.tags.get(self.tag_key)
+        return tag_value is not None and fnmatchcase(
+            tag_value.lower(), (self.tag_value or "*").lower()
+        )
 
     @property
     def shared_as(self) -> str:
         """What a shared cost of its rows is called: the first pattern that says anything."""
         tag = f"{self.tag_key}={self.tag_value}" if self.tag_key else ""
-        said = (self.service, self.usage_type, self.resource_id, tag, self.sub_account, self.issuer)
-        plain = (text.strip("*?= ") for text in said)
+        patterns = (
+            self.service,
+            self.usage_type,
+            self.resource_id,
+            tag,
+            self.sub_account,
+            self.issuer,
+        )
+        plain = (text.strip("*?= ") for text in patterns)
         return next((text for text in plain if text), "rows of bills")
 
 
@@ -164,7 +173,7 @@ def match(traits: Traits, rules: Sequence[BillRowRule], places: Places) -> BillM
 
     `rules` are in order; the first that fits wins, and what it leaves open is found as ever.
     """
-    rule = next((each for each in rules if each.fits(traits)), None)
+    rule = next((candidate for candidate in rules if candidate.fits(traits)), None)
     kind = (rule.kind if rule else "") or _kind_here(traits, places)
     team_id = (rule.team_id if rule else None) or _team_of_tag(traits, places)
     by, rule_id = ("", None) if rule is None else (f"rule {rule.id}", rule.id)
@@ -180,10 +189,10 @@ def match(traits: Traits, rules: Sequence[BillRowRule], places: Places) -> BillM
             share_method=method,
         )
     if rule is not None and (rule.node_id or rule.pool_id) and kind == COMPUTE:
-        lives = _lives_of_rule(rule, places)
-        carried = (lives[0] if lives else None, rule.pool_id, team_id)
+        node_ids = _lives_of_rule(rule, places)
+        carried = (node_ids[0] if node_ids else None, rule.pool_id, team_id)
         return BillMatch(
-            kind, Becomes.NODE_HOUR, *carried, by=by, rule_id=rule_id, lives=_if_several(lives)
+            kind, Becomes.NODE_HOUR, *carried, by=by, rule_id=rule_id, lives=_if_several(node_ids)
         )
     if kind == CAPACITY:
         label = traits.resource_id or traits.usage_type or traits.service
@@ -192,15 +201,15 @@ def match(traits: Traits, rules: Sequence[BillRowRule], places: Places) -> BillM
         becomes, reason = _charge_beside_compute(kind, traits)
         named = _node_beside(becomes, rule, traits, places)
         if named is not None:
-            lives, found_by = named
+            node_ids, found_by = named
             words = (WITH_NODE, traits.service, by or found_by)
-            several = _if_several(lives)
-            return BillMatch(kind, becomes, lives[0], None, None, *words, rule_id, several)
+            several = _if_several(node_ids)
+            return BillMatch(kind, becomes, node_ids[0], None, None, *words, rule_id, several)
         pool_id = rule.pool_id if rule else None
         return BillMatch(kind, becomes, None, pool_id, team_id, reason, traits.service, by, rule_id)
-    found = _compute_match(traits, places)
-    if found is not None:
-        return found
+    compute_match = _compute_match(traits, places)
+    if compute_match is not None:
+        return compute_match
     reason = NO_NODE if traits.resource_id else NO_RESOURCE
     label = traits.resource_id or traits.usage_type or traits.service
     return BillMatch(kind, Becomes.UNMATCHED, None, None, team_id, reason, label, by, rule_id)
@@ -231,13 +240,13 @@ def _lives_of_rule(rule: BillRowRule, places: Places) -> tuple[int, ...]:
     return places.lives.get(rule.node_id, (rule.node_id,)) if rule.node_id else ()
 
 
-def _if_several(lives: tuple[int, ...]) -> tuple[int, ...]:
-    return lives if len(lives) > 1 else ()
+def _if_several(node_ids: tuple[int, ...]) -> tuple[int, ...]:
+    return node_ids if len(node_ids) > 1 else ()
 
 
 def _team_of_tag(traits: Traits, places: Places) -> int | None:
-    said = next((text for key, text in traits.tags.items() if key.lower() == TEAM_TAG), "")
-    return places.teams.get(said.lower())
+    team_name = next((text for key, text in traits.tags.items() if key.lower() == TEAM_TAG), "")
+    return places.teams.get(team_name.lower())
 
 
 def _charge_beside_compute(kind: str, traits: Traits) -> tuple[Becomes, str]:
@@ -262,8 +271,8 @@ def _node_beside(
     if becomes in (Becomes.COMMITMENT_UNUSED, Becomes.PURCHASE) and traits.kind == COMMITMENT:
         return None
     if rule is not None and (rule.node_id or rule.pool_id or rule.team_id):
-        lives = _lives_of_rule(rule, places)
-        return (lives, "") if lives else None
+        node_ids = _lives_of_rule(rule, places)
+        return (node_ids, "") if node_ids else None
     return _node_named(traits, places)
 
 
@@ -281,8 +290,8 @@ def _node_of_resource(traits: Traits, places: Places) -> tuple[int, ...]:
 
 
 def _node_named(traits: Traits, places: Places) -> tuple[tuple[int, ...], str] | None:
-    if lives := _node_of_resource(traits, places):
-        return lives, "resource id"
+    if node_ids := _node_of_resource(traits, places):
+        return node_ids, "resource id"
     nodes = places.nodes_for(traits.resource_id)
     for key, text in traits.tags.items():
         if key.lower() in NODE_TAGS and text.lower() in nodes:
@@ -293,9 +302,9 @@ def _node_named(traits: Traits, places: Places) -> tuple[tuple[int, ...], str] |
 def _compute_match(traits: Traits, places: Places) -> BillMatch | None:
     named = _node_named(traits, places)
     if named is not None:
-        lives, by = named
-        several = _if_several(lives)
-        return BillMatch(COMPUTE, Becomes.NODE_HOUR, lives[0], by=by, lives=several)
+        node_ids, by = named
+        several = _if_several(node_ids)
+        return BillMatch(COMPUTE, Becomes.NODE_HOUR, node_ids[0], by=by, lives=several)
     pool_id = _pool_of_type(traits, places)
     if pool_id is not None:
         return BillMatch(COMPUTE, Becomes.NODE_HOUR, None, pool_id, by="usage type")
@@ -306,6 +315,6 @@ def _pool_of_type(traits: Traits, places: Places) -> int | None:
     """The one pool whose machines the usage type of a row without a resource names."""
     if traits.resource_id:
         return None
-    said = traits.usage_type.lower()
-    pools = {pool_id for name, pool_id in places.pools.items() if name in said}
+    usage_type = traits.usage_type.lower()
+    pools = {pool_id for name, pool_id in places.pools.items() if name in usage_type}
     return pools.pop() if len(pools) == 1 else None

@@ -27,6 +27,6 @@ def billing_weights(
     """
     if gpus < 1:
         raise ValueError("a node without GPUs has no GPU-hour")
-    whole = gpu_hour * gpus * gpu_share
-    of_gpu = whole / (gpus + core_weight * cores)
+    total = gpu_hour * gpus * gpu_share
+    of_gpu = total / (gpus + core_weight * cores)
     return BillingWeights(of_gpu, of_gpu * core_weight)

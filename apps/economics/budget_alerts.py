@@ -49,8 +49,8 @@ class BudgetLook:
         """Whether the rest could come to a fifth less and the amount would still be passed; a run rate has none to show."""
         if self.chance is None or self.expected_share is None or self.share_used is None:
             return True
-        rest = self.expected_share - self.share_used
-        return self.expected_share - 1 >= LEAST_MARGIN * rest
+        remaining_share = self.expected_share - self.share_used
+        return self.expected_share - 1 >= LEAST_MARGIN * remaining_share
 
     @property
     def expects_excess(self) -> bool:
@@ -86,25 +86,29 @@ def has_fallen_back(share_used: Fraction, level: int) -> bool:
     return share_used * 100 < level - FALLEN_BACK_BY
 
 
-def is_warned(looks: Sequence[BudgetLook]) -> bool:
+def is_warned(assessments: Sequence[BudgetLook]) -> bool:
     """Whether of looks, one a day in order, the last is sure of an excess, or it and that of the day before expect one.
 
     Of a short series no look alone is enough, and the last needs a margin.
     """
-    if looks and looks[-1].is_of_a_short_series:
-        if not looks[-1].has_margin:
+    if assessments and assessments[-1].is_of_a_short_series:
+        if not assessments[-1].has_margin:
             return False
-    elif looks and looks[-1].is_sure:
+    elif assessments and assessments[-1].is_sure:
         return True
-    return _are_of_days_in_a_row(looks[-2:], 2) and all(look.expects_excess for look in looks[-2:])
+    return _are_of_days_in_a_row(assessments[-2:], 2) and all(
+        assessment.expects_excess for assessment in assessments[-2:]
+    )
 
 
-def is_over(looks: Sequence[BudgetLook]) -> bool:
+def is_over(assessments: Sequence[BudgetLook]) -> bool:
     """Whether the last looks, of days in a row, expect no excess any more."""
-    last = looks[-LOOKS_TO_END:]
-    return _are_of_days_in_a_row(last, LOOKS_TO_END) and all(look.expects_none for look in last)
+    last = assessments[-LOOKS_TO_END:]
+    return _are_of_days_in_a_row(last, LOOKS_TO_END) and all(
+        assessment.expects_none for assessment in last
+    )
 
 
-def _are_of_days_in_a_row(looks: Sequence[BudgetLook], count: int) -> bool:
-    days = [look.day.toordinal() for look in looks]
+def _are_of_days_in_a_row(assessments: Sequence[BudgetLook], count: int) -> bool:
+    days = [assessment.day.toordinal() for assessment in assessments]
     return len(days) == count and days == list(range(days[0], days[0] + count))

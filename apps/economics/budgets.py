@@ -30,13 +30,13 @@ def sum_ahead(forecasts: Sequence[tuple[HoursAhead, int]], hours: int) -> SumAhe
     hours err together (comonotonic; Dhaene and others 2002) and else too wide, never too narrow. So are those of several
     forecasts together. One forecast without an interval leaves the sum without.
     """
-    middles = [repeated_sum(each.adding_up, first, hours) for each, first in forecasts]
-    levels = [set(each.quantiles) for each, _ in forecasts]
+    middles = [repeated_sum(forecast.adding_up, first, hours) for forecast, first in forecasts]
+    levels = [set(forecast.quantiles) for forecast, _ in forecasts]
     shared = sorted(set.intersection(*levels)) if levels else []
     sums = sorted(
         sum(
-            _quantile_of_sum(each, (first, hours), level, middle)
-            for (each, first), middle in zip(forecasts, middles, strict=True)
+            _quantile_of_sum(forecast, (first, hours), level, middle)
+            for (forecast, first), middle in zip(forecasts, middles, strict=True)
         )
         for level in shared
     )
@@ -58,11 +58,11 @@ def hours_within(
 
     `more` comes on top of them, an even share of it in each of the `hours`. None: not within these hours.
     """
-    by_series = [repeated_values(each.adding_up, first, hours) for each, first in forecasts]
-    came = 0.0
+    by_series = [repeated_values(forecast.adding_up, first, hours) for forecast, first in forecasts]
+    accumulated = 0.0
     for place in range(hours):
-        came += more / hours + sum(values[place] for values in by_series)
-        if came > room:
+        accumulated += more / hours + sum(values[place] for values in by_series)
+        if accumulated > room:
             return place
     return None
 

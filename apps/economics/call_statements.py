@@ -87,13 +87,15 @@ def judge_statements(statements: Sequence[CallStatement]) -> Judgement:
     token displaces another's.
     """
     holders = _holding_several(statements)
-    calls = [each for each in statements if each.id not in holders]
-    counted = {each.id: False for each in statements if each.id in holders}
+    calls = [statement for statement in statements if statement.id not in holders]
+    counted = {statement.id: False for statement in statements if statement.id in holders}
     owners: dict[int, int] = {}
     contradictions: list[Contradiction] = []
     for call in _calls_apart(calls):
         winners = _winners(call)
-        counted |= {each.id: each.id in {winner.id for winner in winners} for each in call}
+        counted |= {
+            statement.id: statement.id in {winner.id for winner in winners} for statement in call
+        }
         for winner in winners:
             if not winner.is_owned and (knowing := _best_owner(call)) is not None:
                 owners[winner.id] = knowing.id
@@ -113,59 +115,64 @@ def contradictions_of(
 
 
 def _holding_several(statements: Sequence[CallStatement]) -> set[int]:
-    held: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for each in statements:
-        if each.parent_key:
-            held[each.source, each.parent_key].add(each.response_id or each.key)
+    keys_by_parent: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for statement in statements:
+        if statement.parent_key:
+            keys_by_parent[statement.source, statement.parent_key].add(
+                statement.response_id or statement.key
+            )
     return {
-        each.id
-        for each in statements
-        if each.key and len(held.get((each.source, each.key), ())) > 1
+        call_statement.id
+        for call_statement in statements
+        if call_statement.key
+        and len(keys_by_parent.get((call_statement.source, call_statement.key), ())) > 1
     }
 
 
 def _calls_apart(statements: Sequence[CallStatement]) -> list[list[CallStatement]]:
     """The statements by call: joined by the response they name, and by which span holds which."""
-    leaders = {each.id: each.id for each in statements}
+    leaders = {call_statement.id: call_statement.id for call_statement in statements}
 
     def leader(id: int) -> int:
         while leaders[id] != id:
             id = leaders[id]
         return id
 
-    keys = {(each.source, each.key) for each in statements}
+    keys = {(call_statement.source, call_statement.key) for call_statement in statements}
     first: dict[object, int] = {}
-    for each in statements:
-        names: list[object] = [("span", each.source, each.key)]
-        if each.response_id:
-            names.append(("response", each.response_id))
+    for statement in statements:
+        names: list[object] = [("span", statement.source, statement.key)]
+        if statement.response_id:
+            names.append(("response", statement.response_id))
         # A parent that is no call, such as an agent, holds several that are not one.
-        if (each.source, each.parent_key) in keys:
-            names.append(("span", each.source, each.parent_key))
+        if (statement.source, statement.parent_key) in keys:
+            names.append(("span", statement.source, statement.parent_key))
         for name in names:
-            leaders[leader(each.id)] = leader(first.setdefault(name, each.id))
+            leaders[leader(statement.id)] = leader(first.setdefault(name, statement.id))
     calls: dict[int, list[CallStatement]] = defaultdict(list)
-    for each in statements:
-        calls[leader(each.id)].append(each)
+    for statement in statements:
+        calls[leader(statement.id)].append(statement)
     return list(calls.values())
 
 
 def _winners(call: Sequence[CallStatement]) -> list[CallStatement]:
     """The organisation's best statement, or each team's own where it counts nothing and they do."""
-    ours = [each for each in call if each.is_ours]
-    theirs = [each for each in call if not each.is_ours]
-    if any(each.has_counts for each in theirs) and not any(each.has_counts for each in ours):
+    ours = [statement for statement in call if statement.is_ours]
+    theirs = [statement for statement in call if not statement.is_ours]
+    if any(statement.has_counts for statement in theirs) and not any(
+        statement.has_counts for statement in ours
+    ):
         ours = []
     by_token: dict[str, list[CallStatement]] = defaultdict(list)
-    for each in ours or theirs:
-        by_token["" if ours else each.source.partition(":")[2]].append(each)
-    inner = {each.key: _depth(each, call) for each in call}
+    for our in ours or theirs:
+        by_token["" if ours else our.source.partition(":")[2]].append(our)
+    inner = {statement.key: _depth(statement, call) for statement in call}
     return [
         min(
             same,
-            key=lambda each: (
-                *(not each.has_counts, each.door, [-part for part in each.richness]),
-                *(-inner[each.key], each.id),
+            key=lambda statement: (
+                *(not statement.has_counts, statement.door, [-part for part in statement.richness]),
+                *(-inner[statement.key], statement.id),
             ),
         )
         for same in by_token.values()
@@ -174,15 +181,19 @@ def _winners(call: Sequence[CallStatement]) -> list[CallStatement]:
 
 def _depth(statement: CallStatement, call: Sequence[CallStatement]) -> int:
     """How many of the call's spans hold this one."""
-    by_key = {(each.source, each.key): each for each in call}
-    depth, seen = 0, {statement.id}
+    by_key = {(other.source, other.key): other for other in call}
+    depth, visited = 0, {statement.id}
     parent = by_key.get((statement.source, statement.parent_key))
-    while parent is not None and parent.id not in seen:
-        depth, seen = depth + 1, seen | {parent.id}
+    while parent is not None and parent.id not in visited:
+        depth, visited = depth + 1, visited | {parent.id}
         parent = by_key.get((parent.source, parent.parent_key))
     return depth
 
 
 def _best_owner(call: Sequence[CallStatement]) -> CallStatement | None:
-    owned = [each for each in call if each.is_owned]
-    return min(owned, key=lambda each: (not each.is_ours, each.door, each.id), default=None)
+    owned = [statement for statement in call if statement.is_owned]
+    return min(
+        owned,
+        key=lambda statement: (not statement.is_ours, statement.door, statement.id),
+        default=None,
+    )

@@ -66,12 +66,12 @@ def gpu_returns(use: MeasuredUse) -> tuple[ReturnedGpus, ...]:
     """
     if use.span_ms <= 0:
         raise ValueError("a span has a length")
-    found = []
+    returns = []
     for cause in GpuReturn:
         lost = use.lost_ms.get(cause, 0)
         if lost or (cause in ALWAYS_SAID and use.held_ms):
-            found.append(_returned_by(cause, lost, use))
-    return tuple(found)
+            returns.append(_returned_by(cause, lost, use))
+    return tuple(returns)
 
 
 def _returned_by(cause: GpuReturn, lost: int, use: MeasuredUse) -> ReturnedGpus:
@@ -85,8 +85,8 @@ def _returned_by(cause: GpuReturn, lost: int, use: MeasuredUse) -> ReturnedGpus:
 
 def returned_together(returns: Iterable[ReturnedGpus]) -> float | None:
     """All of them: they never overlap. None where none is known."""
-    known = [each.gpus for each in returns if each.gpus is not None]
-    return sum(known) if known else None
+    gpu_counts = [gpu_return.gpus for gpu_return in returns if gpu_return.gpus is not None]
+    return sum(gpu_counts) if gpu_counts else None
 
 
 def capacity_cost(gpus: int, milliseconds: int, per_gpu_hour_micros: Fraction) -> int:

@@ -43,17 +43,17 @@ def changes(
     sigma = _noise_deviation(calm)
     if not sigma:
         return []
-    scaled = [each / sigma for each in calm]
+    scaled = [clip_outlier / sigma for clip_outlier in calm]
     days = max(len(values), TUNED_DAYS)
     # Of a change's size the square is held against the penalty.
     penalty = STRICTNESS * log(days) * (1 + REMEMBERED) / (1 - REMEMBERED) * strictness**2
     ends = partition(scaled, penalty, shortest=SHORTEST)
     edges = [0, *ends, len(values)]
-    found = []
+    level_changes = []
     for left, day, right in zip(edges, edges[1:], edges[2:], strict=False):
         moved = median(calm[day:right]) - median(calm[left:day])
-        found.append(HoldingChange(day, exp(moved) - 1))
-    return found
+        level_changes.append(HoldingChange(day, exp(moved) - 1))
+    return level_changes
 
 
 def partition(values: Sequence[float], penalty: float, *, shortest: int = 1) -> list[int]:
@@ -68,15 +68,15 @@ def partition(values: Sequence[float], penalty: float, *, shortest: int = 1) -> 
         return squares[end] - squares[start] - (sums[end] - sums[start]) ** 2 / (end - start)
 
     best = [-penalty] + [float("inf")] * size
-    came = [0] * (size + 1)
+    previous = [0] * (size + 1)
     for end in range(shortest, size + 1):
         for start in (0, *range(shortest, end - shortest + 1)):
             total = best[start] + cost(start, end) + penalty
             if total < best[end]:
-                best[end], came[end] = total, start
+                best[end], previous[end] = total, start
     edges, at = [], size
-    while came[at]:
-        at = came[at]
+    while previous[at]:
+        at = previous[at]
         edges.append(at)
     return edges[::-1]
 
@@ -88,12 +88,12 @@ def spikes(
 
     `like[k]` are the values that day k is held against; where they do not differ it is none.
     """
-    found = []
+    spike_days = []
     for day, (value, others) in enumerate(zip(values, like, strict=True)):
         z = robust_z(value, others) if others else None
         if z is not None and z > SPIKE_Z * strictness:
-            found.append(day)
-    return found
+            spike_days.append(day)
+    return spike_days
 
 
 def _without_week(levels: Sequence[float], places: Sequence[int]) -> list[float]:
@@ -101,7 +101,7 @@ def _without_week(levels: Sequence[float], places: Sequence[int]) -> list[float]
     away: dict[int, list[float]] = {}
     for day, (level, place) in enumerate(zip(levels, places, strict=True)):
         away.setdefault(place, []).append(level - _median_around(levels, day, TREND_DAYS))
-    weekly = {place: median(found) for place, found in away.items()}
+    weekly = {place: median(distances) for place, distances in away.items()}
     return [level - weekly[place] for level, place in zip(levels, places, strict=True)]
 
 
@@ -112,7 +112,7 @@ def _clip_outliers(levels: Sequence[float]) -> list[float]:
         half = AROUND // 2
         near = levels[max(0, day - half) : day + half + 1]
         middle = median(near)
-        reach = CLIPPED_AT * MAD_TO_SIGMA * median(abs(each - middle) for each in near)
+        reach = CLIPPED_AT * MAD_TO_SIGMA * median(abs(neighbour - middle) for neighbour in near)
         calm.append(min(max(level, middle - reach), middle + reach))
     return calm
 

@@ -52,8 +52,15 @@ class CommitmentScope:
         A zone is narrower than a region: AWS applies zonal reservations before regional ones.
         """
         zone = is_zone(self.region)
-        said = (self.provider, self.region, zone, self.gpu_model, self.instance_type, self.pool_id)
-        return sum(2**place for place, one in enumerate(said) if one)
+        dimensions = (
+            self.provider,
+            self.region,
+            zone,
+            self.gpu_model,
+            self.instance_type,
+            self.pool_id,
+        )
+        return sum(2**place for place, one in enumerate(dimensions) if one)
 
     @property
     def is_bound(self) -> bool:
@@ -92,8 +99,8 @@ class CommitmentOfHour:
         One that covers any size of its family counts quarters of AWS's normalization factor, or
         Azure's ratio.
         """
-        each = self.size or 1
-        return (self.units * each or self.spend_micros) * self.lasts_ms
+        unit_size = self.size or 1
+        return (self.units * unit_size or self.spend_micros) * self.lasts_ms
 
     @property
     def size(self) -> int | None:
@@ -243,8 +250,8 @@ def priced_as(use: CommitmentUse) -> str:
     """
     platform = use.terms.platform or DEFAULT_PLATFORM
     tenancy = use.terms.tenancy or DEFAULT_TENANCY
-    said = (use.instance_type, platform, tenancy)
-    return " ".join(each for each in said if each not in {DEFAULT_PLATFORM, DEFAULT_TENANCY})
+    parts = (use.instance_type, platform, tenancy)
+    return " ".join(part for part in parts if part not in {DEFAULT_PLATFORM, DEFAULT_TENANCY})
 
 
 def coverage(covered_ms: int, eligible_ms: int) -> Fraction | None:
@@ -254,8 +261,8 @@ def coverage(covered_ms: int, eligible_ms: int) -> Fraction | None:
 
 def utilisation(unused: Sequence[Unused]) -> Fraction | None:
     """Used of what was bought; None where nothing was. Capacities are of one unit."""
-    bought = sum(each.of for each in unused)
-    return 1 - Fraction(sum(each.capacity for each in unused), bought) if bought else None
+    bought = sum(leftover.of for leftover in unused)
+    return 1 - Fraction(sum(leftover.capacity for leftover in unused), bought) if bought else None
 
 
 def effective_savings_rate(on_demand_micros: int, actual_micros: int) -> Fraction | None:
@@ -288,7 +295,7 @@ def _is_eligible(commitment: CommitmentOfHour, use: CommitmentUse) -> bool:
     )
     in_pool = scope.pool_id is None or scope.pool_id == use.pool_id
     in_place = not scope.region or may_lie_in(use.region, scope.region)
-    return in_pool and in_place and all(wanted in ("", found) for wanted, found in pairs)
+    return in_pool and in_place and all(wanted in ("", value) for wanted, value in pairs)
 
 
 def _saving_order(pair: tuple[CommitmentOfHour, CommitmentUse]) -> tuple[int | Fraction, ...]:
@@ -314,18 +321,18 @@ def _saving_order(pair: tuple[CommitmentOfHour, CommitmentUse]) -> tuple[int | F
 def _covered_parts(
     commitment: CommitmentOfHour, taken: Sequence[_Taken], left: int
 ) -> list[Covered]:
-    weights = [each.weight for each in taken]
+    weights = [used_part.weight for used_part in taken]
     shares = largest_remainder(commitment.paid_micros, [*weights, left])
     parts = []
-    for each, share in zip(taken, shares[:-1], strict=True):
-        contracted = _amount_within(each, each.use.contracted_micros)
+    for portion, share in zip(taken, shares[:-1], strict=True):
+        contracted = _amount_within(portion, portion.use.contracted_micros)
         parts.append(
             Covered(
                 commitment_id=commitment.id,
-                node_id=each.use.node_id,
-                start_ms=each.start_ms,
-                end_ms=each.end_ms,
-                list_micros=_list_within(each, contracted),
+                node_id=portion.use.node_id,
+                start_ms=portion.start_ms,
+                end_ms=portion.end_ms,
+                list_micros=_list_within(portion, contracted),
                 contracted_micros=contracted,
                 effective_micros=share if contracted is None else min(share, contracted),
             )

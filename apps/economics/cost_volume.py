@@ -74,8 +74,8 @@ def following_share(before: Sequence[CostDay]) -> tuple[float, float]:
         for like in by_weekday.values()
         for work, cost in like
     ]
-    whole, inner = _slope(days, 2), _slope(within, len(by_weekday) + 1)
-    return whole if inner[1] > KNOWN_WITHIN else max(whole, inner)
+    overall, inner = _slope(days, 2), _slope(within, len(by_weekday) + 1)
+    return overall if inner[1] > KNOWN_WITHIN else max(overall, inner)
 
 
 def _slope(points: Sequence[tuple[float, float]], fitted: int) -> tuple[float, float]:
@@ -84,17 +84,18 @@ def _slope(points: Sequence[tuple[float, float]], fitted: int) -> tuple[float, f
     if spread < LEAST_SPREAD * len(points):
         return 1.0, inf
     share = sum(work * cost for work, cost in points) / spread
-    rest = sum((cost - share * work) ** 2 for work, cost in points)
-    return share, sqrt(rest / max(1, len(points) - fitted) / spread)
+    residual = sum((cost - share * work) ** 2 for work, cost in points)
+    return share, sqrt(residual / max(1, len(points) - fitted) / spread)
 
 
 def per_unit(before: Sequence[CostDay]) -> Callable[[CostDay], float]:
     """A day's work at the unit cost of its weekday; of all days where one of the weekdays cost something without work."""
     costs, works = _weekday_sums(before)
-    whole = sum(costs) / sum(works)
+    overall = sum(costs) / sum(works)
     has_each = not any(cost and not work for cost, work in zip(costs, works, strict=True))
     units = [
-        cost / work if has_each and work else whole for cost, work in zip(costs, works, strict=True)
+        cost / work if has_each and work else overall
+        for cost, work in zip(costs, works, strict=True)
     ]
     return lambda day: units[day.day % WEEK] * day.work
 
@@ -102,13 +103,13 @@ def per_unit(before: Sequence[CostDay]) -> Callable[[CostDay], float]:
 def per_day(before: Sequence[CostDay], following: float) -> Callable[[CostDay], float]:
     """The mean cost of a day's weekday, and for each unit of work more than then `following` × the unit cost of all days."""
     costs, works = _weekday_sums(before)
-    seen = Counter(day.day % WEEK for day in before)
+    day_counts = Counter(day.day % WEEK for day in before)
     slope = following * sum(costs) / sum(works)
     size = len(before)
 
     def as_before(day: CostDay) -> float:
         place = day.day % WEEK
-        count = seen[place]
+        count = day_counts[place]
         cost, work = (
             (costs[place] / count, works[place] / count)
             if count

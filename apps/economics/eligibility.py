@@ -115,13 +115,13 @@ def taken_for_granted(terms: CommitmentTerms, use: UseTerms) -> tuple[Untold, ..
     account that the commitment is of, and in the block where one of its type and zone is held.
     """
     platform, tenancy = platform_and_tenancy(terms)
-    asked = (
+    facts = (
         (Untold.PLATFORM, bool(platform) and not use.platform),
         (Untold.TENANCY, bool(tenancy) and not use.tenancy),
         (Untold.ACCOUNT, not terms.is_shared and bool(terms.account) and not use.account),
         (Untold.RESERVATION, terms.is_block and bool(terms.reservation) and not use.reservation),
     )
-    return tuple(fact for fact, is_granted in asked if is_granted)
+    return tuple(fact for fact, is_granted in facts if is_granted)
 
 
 def is_elsewhere(terms: CommitmentTerms, use: UseTerms) -> bool:
@@ -131,9 +131,9 @@ def is_elsewhere(terms: CommitmentTerms, use: UseTerms) -> bool:
 
 def is_within(account: str, scope: str) -> bool:
     """Whether an account is the one, or a resource group of the subscription, that a scope names."""
-    found, wanted = account.lower(), scope.lower()
-    return found == wanted or found.startswith(f"{wanted}/")
+    actual, wanted = account.lower(), scope.lower()
+    return actual == wanted or actual.startswith(f"{wanted}/")
 
 
-def _differ(wanted: str, found: str) -> bool:
-    return bool(wanted and found) and wanted.lower() != found.lower()
+def _differ(wanted: str, actual: str) -> bool:
+    return bool(wanted and actual) and wanted.lower() != actual.lower()

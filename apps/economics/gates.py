@@ -48,8 +48,8 @@ def failure_of(gates: Iterable[Gate]) -> str:
     if not failed:
         return ""
     fallback = next((gate.fallback for gate in failed if gate.fallback), "")
-    said = "; ".join(gate.says for gate in failed)
-    return f"{said}: {fallback}" if fallback else said
+    sentence = "; ".join(gate.says for gate in failed)
+    return f"{sentence}: {fallback}" if fallback else sentence
 
 
 def joint_gates(of: Sequence[tuple[str, Sequence[Gate]]]) -> tuple[Gate, ...]:
@@ -90,11 +90,11 @@ def baseline_gate(error: float | None, baselines: Mapping[str, float]) -> Gate:
         return Gate(GateName.BASELINE, None, "no back-test yet: its history is too short for one")
     best = min(baselines, key=lambda name: baselines[name])
     least = baselines[best]
-    beside = f"{error:.3g} beside {least:.3g} of {best}"
+    comparison = f"{error:.3g} beside {least:.3g} of {best}"
     if error <= least * (1 + ROUNDING):
-        return Gate(GateName.BASELINE, is_passed=True, says=f"its error before was {beside}")
+        return Gate(GateName.BASELINE, is_passed=True, says=f"its error before was {comparison}")
     return Gate(
-        GateName.BASELINE, is_passed=False, says=f"its error before was {beside}", fallback=best
+        GateName.BASELINE, is_passed=False, says=f"its error before was {comparison}", fallback=best
     )
 
 
@@ -102,9 +102,9 @@ def capacity_gate(most: float, ceiling: float | None, unit: str, fallback: str) 
     """Whether the most that an answer has at once is there; without a ceiling nothing bounds it."""
     if ceiling is None:
         return Gate(GateName.CAPACITY, None, "nothing on record bounds it")
-    says = f"at most {most:,.4g} {unit} at once, and {ceiling:,.4g} are there"
+    sentence = f"at most {most:,.4g} {unit} at once, and {ceiling:,.4g} are there"
     is_inside = most <= ceiling * (1 + ROUNDING)
-    return Gate(GateName.CAPACITY, is_inside, says, "" if is_inside else fallback)
+    return Gate(GateName.CAPACITY, is_inside, sentence, "" if is_inside else fallback)
 
 
 def coverage_gate(coverage: float | None) -> Gate:
@@ -112,23 +112,25 @@ def coverage_gate(coverage: float | None) -> Gate:
     if coverage is None:
         return Gate(GateName.COVERAGE, None, "no interval was tried on what came yet")
     least, most = COVERED
-    says = f"{coverage * 100:.0f} % of what came lay in its 80 % intervals"
-    return Gate(GateName.COVERAGE, least <= coverage <= most, says)
+    sentence = f"{coverage * 100:.0f} % of what came lay in its 80 % intervals"
+    return Gate(GateName.COVERAGE, least <= coverage <= most, sentence)
 
 
 def history_gate(history_days: float, term_days: float) -> Gate:
     """Whether a term is at most three times the history that it rests on."""
-    says = f"{history_days:,.0f} days of history for a term of {term_days:,.0f} days"
-    return Gate(GateName.HISTORY, term_days <= TERM_OF_HISTORY * history_days, says)
+    sentence = f"{history_days:,.0f} days of history for a term of {term_days:,.0f} days"
+    return Gate(GateName.HISTORY, term_days <= TERM_OF_HISTORY * history_days, sentence)
 
 
-def parts_gate(whole: float, parts: Sequence[float]) -> Gate:
+def parts_gate(expected_total: float, parts: Sequence[float]) -> Gate:
     """Whether the parts come to the whole, but for a tenth of it."""
     if not parts:
         return Gate(GateName.PARTS, None, "it has no parts to be held against")
     total = sum(parts)
-    says = f"its parts come to {total:,.4g} beside {whole:,.4g} of the whole"
-    return Gate(GateName.PARTS, abs(total - whole) <= PARTS_WITHIN * abs(whole), says)
+    sentence = f"its parts come to {total:,.4g} beside {expected_total:,.4g} of the whole"
+    return Gate(
+        GateName.PARTS, abs(total - expected_total) <= PARTS_WITHIN * abs(expected_total), sentence
+    )
 
 
 def serialize_gates(gates: Iterable[Gate]) -> list[dict[str, Any]]:
@@ -138,4 +140,4 @@ def serialize_gates(gates: Iterable[Gate]) -> list[dict[str, Any]]:
 
 def read_gates(fields: Iterable[Mapping[str, Any]]) -> tuple[Gate, ...]:
     """Those that `serialize_gates` wrote."""
-    return tuple(Gate(**{**each, "name": GateName(each["name"])}) for each in fields)
+    return tuple(Gate(**{**field, "name": GateName(field["name"])}) for field in fields)

@@ -67,27 +67,40 @@ def machine_price(
 
     Such machines are billed as cores, memory and GPUs apart.
     """
-    here = [sku for sku in skus if region in sku.regions and sku.usage == USAGE[purchase_option]]
-    amount, found = Decimal(0), []
-    own = _own_family(shape, here)
-    for words, group, quantity in _parts_of_shape(shape, own):
-        fitting = [sku for sku in here if sku.group == group and _begins_with_words(sku, words)]
+    regional_skus = [
+        sku for sku in skus if region in sku.regions and sku.usage == USAGE[purchase_option]
+    ]
+    amount, part_skus = Decimal(0), []
+    core_family = _own_family(shape, regional_skus)
+    for words, group, quantity in _parts_of_shape(shape, core_family):
+        fitting = [
+            sku for sku in regional_skus if sku.group == group and _begins_with_words(sku, words)
+        ]
         if len(fitting) != 1:
             return f"{len(fitting)} SKUs are {words!r} in {region}"
         amount += fitting[0].amount * quantity
-        found.append(fitting[0])
-    return MachinePrice(amount, max(sku.begins_at for sku in found), tuple(sku.id for sku in found))
+        part_skus.append(fitting[0])
+    return MachinePrice(
+        amount, max(sku.begins_at for sku in part_skus), tuple(sku.id for sku in part_skus)
+    )
 
 
-def _own_family(shape: Shape, here: Sequence[Sku]) -> str:
+def _own_family(shape: Shape, regional_skus: Sequence[Sku]) -> str:
     """The name that the shape's own cores have here; empty: they have that of its generation."""
-    owns = (own for family, own in OWN_CORES.items() if shape.name.startswith(f"{family}-"))
-    own = next(owns, "")
-    return own if any(own and _begins_with_words(sku, f"{own} Instance ") for sku in here) else ""
+    owns = (core for family, core in OWN_CORES.items() if shape.name.startswith(f"{family}-"))
+    core_family = next(owns, "")
+    return (
+        core_family
+        if any(
+            core_family and _begins_with_words(sku, f"{core_family} Instance ")
+            for sku in regional_skus
+        )
+        else ""
+    )
 
 
-def _parts_of_shape(shape: Shape, own: str = "") -> Iterator[tuple[str, str, Decimal]]:
-    family = own or shape.name.partition("-")[0].upper()
+def _parts_of_shape(shape: Shape, core_family: str = "") -> Iterator[tuple[str, str, Decimal]]:
+    family = core_family or shape.name.partition("-")[0].upper()
     yield f"{family} Instance Core", "CPU", Decimal(shape.cores)
     yield f"{family} Instance Ram", "RAM", shape.memory_gib
     if shape.gpus:
@@ -97,10 +110,10 @@ def _parts_of_shape(shape: Shape, own: str = "") -> Iterator[tuple[str, str, Dec
 
 def _begins_with_words(sku: Sku, words: str) -> bool:
     """Preemptible ones begin with how they are sold; Tesla is left out as Google does it or not."""
-    told = sku.description.lower().replace("tesla ", "")
+    description = sku.description.lower().replace("tesla ", "")
     for sold in ("spot preemptible ", "preemptible "):
-        told = told.removeprefix(sold)
-    return told.startswith(words.lower())
+        description = description.removeprefix(sold)
+    return description.startswith(words.lower())
 
 
 def _shapes(family: str, gpu: str, sizes: dict[str, tuple[int, int, int]]) -> dict[str, Shape]:

@@ -69,7 +69,9 @@ def candidate_models(name: str) -> tuple[GpuModel, ...]:
     if exact is not None:
         return (exact,)
     words = set(_plain_words(name).split())
-    return tuple(model for model, family, known in _WORDS if family in words and words <= known)
+    return tuple(
+        model for model, family, model_words in _WORDS if family in words and words <= model_words
+    )
 
 
 SLICE_NAME = re.compile(

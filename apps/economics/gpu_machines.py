@@ -202,24 +202,24 @@ def gpu_machine(provider: str, name: str) -> GpuMachine | None:
     However the cloud is spelt; the name is as the cloud writes it.
     """
     cloud = provider_word(provider)
-    known = GPU_MACHINES.get((cloud, name))
-    if known is not None:
-        return known
+    machine = GPU_MACHINES.get((cloud, name))
+    if machine is not None:
+        return machine
     for pattern, model in _PATTERNS.get(cloud, {}).items():
-        said = re.fullmatch(pattern, name)
-        if said is not None and 0 < int(said[1]) <= MOST_GPUS:
-            gpus = int(said[1])
+        size_match = re.fullmatch(pattern, name)
+        if size_match is not None and 0 < int(size_match[1]) <= MOST_GPUS:
+            gpus = int(size_match[1])
             remark = f"taken from its name for {gpus} × {model}: no table has this size"
             return GpuMachine(model, gpus, remark)
     return None
 
 
-def machine_name(provider: str, said: str) -> str:
+def machine_name(provider: str, machine_type: str) -> str:
     """A machine type as its cloud writes it, whatever its case: by the table, of AWS and Google in small letters."""
     cloud = provider_word(provider)
-    names = {name.casefold(): name for known, name in GPU_MACHINES if known == cloud}
-    plain = said.lower() if cloud in _SMALL_LETTERS else said
-    return names.get(said.casefold(), plain)
+    names = {name.casefold(): name for table_cloud, name in GPU_MACHINES if table_cloud == cloud}
+    plain = machine_type.lower() if cloud in _SMALL_LETTERS else machine_type
+    return names.get(machine_type.casefold(), plain)
 
 
 def gpu_family_of(provider: str, name: str) -> str:
@@ -227,7 +227,7 @@ def gpu_family_of(provider: str, name: str) -> str:
     family = name.partition(".")[0] if provider_word(provider) == "aws" else ""
     models = {
         machine.gpu_model
-        for (cloud, known), machine in GPU_MACHINES.items()
-        if family and cloud == "aws" and known.startswith(f"{family}.")
+        for (cloud, machine_type), machine in GPU_MACHINES.items()
+        if family and cloud == "aws" and machine_type.startswith(f"{family}.")
     }
     return models.pop() if len(models) == 1 else ""

@@ -75,12 +75,12 @@ class GpuMeters:
 
 def meters_together(parts: Iterable[GpuMeters]) -> GpuMeters:
     """Their sums; what one of them did not tell is left out, with the time of it."""
-    found = list(parts)
+    meters = list(parts)
     return GpuMeters(
-        sum(each.gpu_milliseconds for each in found),
-        sum(each.observed_milliseconds for each in found),
-        sum(each.active_milliseconds for each in found),
-        **{name: sum_of_known(getattr(each, name) for each in found) for name in TOLD},
+        sum(part.gpu_milliseconds for part in meters),
+        sum(part.observed_milliseconds for part in meters),
+        sum(part.active_milliseconds for part in meters),
+        **{name: sum_of_known(getattr(part, name) for part in meters) for name in TOLD},
     )
 
 

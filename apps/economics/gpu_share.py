@@ -18,13 +18,13 @@ def divided(
     divided: a piece without an effective amount stays as it is and has no part of the host's, and
     a basis that one of the others does not know stays whole with the GPUs.
     """
-    known = [piece for piece in pieces if piece.effective_micros is not None]
-    has_contracted = all(piece.contracted_micros is not None for piece in known)
-    has_list = has_contracted and all(piece.list_micros is not None for piece in known)
-    kept, host = [], []
+    known_pieces = [piece for piece in pieces if piece.effective_micros is not None]
+    has_contracted = all(piece.contracted_micros is not None for piece in known_pieces)
+    has_list = has_contracted and all(piece.list_micros is not None for piece in known_pieces)
+    gpu_pieces, host = [], []
     for piece in pieces:
         if piece.effective_micros is None:
-            kept.append(piece)
+            gpu_pieces.append(piece)
             continue
         amounts = Amounts(
             piece.list_micros if has_list else None,
@@ -32,7 +32,7 @@ def divided(
             piece.effective_micros,
         )
         of_gpus, of_host = split_bases(amounts, [millionths, WHOLE - millionths])
-        kept.append(
+        gpu_pieces.append(
             replace(
                 piece,
                 list_micros=of_gpus.list_micros if has_list else piece.list_micros,
@@ -50,4 +50,4 @@ def divided(
                 effective_micros=of_host.effective_micros,
             )
         )
-    return tuple(kept), tuple(host)
+    return tuple(gpu_pieces), tuple(host)

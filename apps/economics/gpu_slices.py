@@ -23,15 +23,17 @@ def slice_share(name: str) -> Fraction | None:
     for a GPU; None for a slice whose part is not known, and for a name that no model has and that
     looks like a part of one (`vgpu_10c`).
     """
-    found = SLICE_NAME.search(name)
-    if found is None:
+    slice_match = SLICE_NAME.search(name)
+    if slice_match is None:
         is_part = not candidate_models(name) and LOOKS_LIKE_A_PART.search(name)
         return None if is_part else Fraction(1)
-    rest = SLICE_NAME.sub(" ", name).strip().removeprefix("mig:")
+    model_name = SLICE_NAME.sub(" ", name).strip().removeprefix("mig:")
     geometries = [
-        model.mig for model in (candidate_models(rest) if rest else CATALOGUE) if model.mig
+        model.mig
+        for model in (candidate_models(model_name) if model_name else CATALOGUE)
+        if model.mig
     ]
-    profile_name = f"{found['compute']}g.{found['gigabytes']}gb"
+    profile_name = f"{slice_match['compute']}g.{slice_match['gigabytes']}gb"
     shares = {
         mig_share(
             profile.compute_slices,
@@ -43,7 +45,7 @@ def slice_share(name: str) -> Fraction | None:
         if (profile := geometry.profile(profile_name)) is not None
     }
     if len(shares) != 1:
-        compute_slices = int(found["compute"])
+        compute_slices = int(slice_match["compute"])
         shares = {
             part
             for geometry in geometries

@@ -38,7 +38,10 @@ def demand_quantile(ahead: HoursAhead, first: int, hours: int, level: float) -> 
         return None
     weights = place_counts(len(ahead.points), first, hours)
     curves = [
-        (weight, _ended_curve(levels, [ahead.quantiles[each][place] for each in levels], ahead))
+        (
+            weight,
+            _ended_curve(levels, [ahead.quantiles[quantile][place] for quantile in levels], ahead),
+        )
         for place, weight in enumerate(weights)
         if weight
     ]
@@ -104,8 +107,10 @@ def _ended_curve(
         return [values[0]] * 2, [0.0, 1.0]
     first = values[0] - levels[0] * (values[1] - values[0]) / (levels[1] - levels[0])
     if values[-1] <= 0 and ahead.seen:
-        tail = [each for each in zip(ahead.seen, SEEN_LEVELS, strict=True) if each[1] > levels[-1]]
-        ends, reached = ([each[part] for each in tail] for part in (0, 1))
+        tail = [
+            point for point in zip(ahead.seen, SEEN_LEVELS, strict=True) if point[1] > levels[-1]
+        ]
+        ends, reached = ([point[part] for point in tail] for part in (0, 1))
     else:
         ends, reached = _pareto_tail(levels, values)
     most = max(ahead.ceiling, values[-1])

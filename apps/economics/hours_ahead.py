@@ -54,14 +54,14 @@ def place_counts(length: int, first: int, hours: int) -> list[int]:
 
     Beyond the end the last week comes again, of a shorter forecast its last day or hour.
     """
-    period = next(each for each in (WEEK_HOURS, DAY_HOURS, 1) if each <= length)
-    known = range(first, min(length, first + hours))
-    counts = [int(place in known) for place in range(length)]
-    turned = max(0, first - length) % period
-    whole, rest = divmod(hours - len(known), period)
+    period = next(candidate for candidate in (WEEK_HOURS, DAY_HOURS, 1) if candidate <= length)
+    places = range(first, min(length, first + hours))
+    counts = [int(place in places) for place in range(length)]
+    offset = max(0, first - length) % period
+    cycles, leftover = divmod(hours - len(places), period)
     for ahead in range(period):
-        place = length - period + (turned + ahead) % period
-        counts[place] += whole + (ahead < rest)
+        place = length - period + (offset + ahead) % period
+        counts[place] += cycles + (ahead < leftover)
     return counts
 
 
@@ -73,7 +73,7 @@ def repeated_sum(values: Sequence[float], first: int, hours: int) -> float:
 
 def repeated_values(values: Sequence[float], first: int, hours: int) -> list[float]:
     """The values of which `repeated_sum` is the sum, hour by hour."""
-    period = next(each for each in (WEEK_HOURS, DAY_HOURS, 1) if each <= len(values))
+    period = next(candidate for candidate in (WEEK_HOURS, DAY_HOURS, 1) if candidate <= len(values))
     within = max(0, len(values) - first)
     again = max(0, first - len(values))
     last = values[len(values) - period :]
@@ -83,7 +83,7 @@ def repeated_values(values: Sequence[float], first: int, hours: int) -> list[flo
 
 def spread_over(total: float, weights: Sequence[float]) -> list[float]:
     """A day's total over its hours in proportion to these weights, none below 0; evenly where all are 0."""
-    whole = sum(weights)
-    if not whole:
+    weight_sum = sum(weights)
+    if not weight_sum:
         return [total / len(weights)] * len(weights)
-    return [total * weight / whole for weight in weights]
+    return [total * weight / weight_sum for weight in weights]

@@ -34,12 +34,14 @@ def attempts(statements: Iterable[JobStatement]) -> tuple[Attempt, ...]:
     """
     ordered = in_order(statements)
     groups = _groups_by_submission(ordered)
-    loose = [each for each in ordered if _submission_time(each) is None]
+    loose = [statement for statement in ordered if _submission_time(statement) is None]
     # What a node says of itself alone joins an attempt; it is none.
-    for each in sorted(loose, key=lambda one: (one.is_of_node_alone, _first_moment(one), one.kind)):
-        _place_statement(each, groups)
-    found = [group.attempt() for group in groups]
-    return tuple(sorted(found, key=lambda one: (one.opened_at, one.restart_count)))
+    for loose_statement in sorted(
+        loose, key=lambda one: (one.is_of_node_alone, _first_moment(one), one.kind)
+    ):
+        _place_statement(loose_statement, groups)
+    unordered = [group.attempt() for group in groups]
+    return tuple(sorted(unordered, key=lambda one: (one.opened_at, one.restart_count)))
 
 
 @dataclass(slots=True)
@@ -62,7 +64,7 @@ class _Group:
 
     def _look_at_nodes(self) -> None:
         """End with the last of the nodes, unless somebody ended the whole of it."""
-        if any(each.is_terminal and each.node is None for each in self.statements):
+        if any(statement.is_terminal and statement.node is None for statement in self.statements):
             return
         end = end_of(in_order(self.statements))
         self.ended_at = None if end is None else end.at
@@ -92,8 +94,8 @@ class _Group:
     def opened_at(self) -> datetime:
         if self.submitted_at is not None:
             return self.submitted_at
-        of_job = [each for each in self.statements if not each.is_of_node_alone]
-        return min(_first_moment(each) for each in of_job or self.statements)
+        of_job = [statement for statement in self.statements if not statement.is_of_node_alone]
+        return min(_first_moment(statement) for statement in of_job or self.statements)
 
     def age(self) -> tuple[datetime, int]:
         return self.opened_at(), self.restart_count
@@ -116,13 +118,13 @@ def _first_moment(statement: JobStatement) -> datetime:
 
 def _groups_by_submission(ordered: Sequence[JobStatement]) -> list[_Group]:
     groups: dict[tuple[datetime, int], _Group] = {}
-    for each in ordered:
-        submitted_at = _submission_time(each)
+    for statement in ordered:
+        submitted_at = _submission_time(statement)
         if submitted_at is None:
             continue
-        key = submitted_at, each.restart_count or 0
+        key = submitted_at, statement.restart_count or 0
         group = groups.setdefault(key, _Group(*key))
-        group.statements.append(each)
+        group.statements.append(statement)
     for group in groups.values():
         end = end_of(group.statements)
         group.ended_at = None if end is None else end.at

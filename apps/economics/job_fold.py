@@ -62,21 +62,25 @@ def fold(statements: Iterable[JobStatement]) -> JobFold:
     ordered = in_order(statements)
     if not ordered:
         raise ValueError("a job without a statement is no job")
-    of_job = [each for each in ordered if not each.is_of_node_alone] or ordered
+    of_job = [statement for statement in ordered if not statement.is_of_node_alone] or ordered
     started_at = _trusted_start(of_job)
     ended_at, state = _end_and_state(ordered, of_job, started_at)
     texts = dict.fromkeys(TEXTS, "")
-    for each in of_job:
-        texts |= {name: text for name in TEXTS if (text := getattr(each, name)) is not None}
-    cpus = [each.cpus for each in of_job if each.cpus is not None]
+    for job_statement in of_job:
+        texts |= {
+            name: text for name in TEXTS if (text := getattr(job_statement, name)) is not None
+        }
+    cpus = [statement.cpus for statement in of_job if statement.cpus is not None]
     return JobFold(
         state=state,
         started_at=started_at,
         ended_at=ended_at,
         suspended_seconds=_suspended_seconds(of_job, ended_at),
-        source=min(each.source for each in ordered),
+        source=min(statement.source for statement in ordered),
         cpus=cpus[-1] if cpus else None,
-        labels=tuple(sorted(dict(pair for each in of_job for pair in each.labels).items())),
+        labels=tuple(
+            sorted(dict(pair for statement in of_job for pair in statement.labels).items())
+        ),
         held=held_spans(ordered, started_at, ended_at),
         runs=run_parts(of_job, started_at, ended_at),
         **texts,
@@ -86,13 +90,13 @@ def fold(statements: Iterable[JobStatement]) -> JobFold:
 def _trusted_start(ordered: Sequence[JobStatement]) -> datetime | None:
     """The most trusted start; else the first moment at which it was seen to run."""
     stated = [
-        (each.source, each.started_at or each.at)
-        for each in ordered
-        if each.started_at is not None or each.kind is EventKind.START
+        (statement.source, statement.started_at or statement.at)
+        for statement in ordered
+        if statement.started_at is not None or statement.kind is EventKind.START
     ]
     if stated:
         return min(stated)[1]
-    running = [each.at for each in ordered if each.state in RUNNING_STATES]
+    running = [statement.at for statement in ordered if statement.state in RUNNING_STATES]
     return min(running, default=None)
 
 
@@ -106,19 +110,25 @@ def _end_and_state(
         ended_at = last.at if started_at is None else max(last.at, started_at)
         return ended_at, last.state or "ENDED"
     states = (
-        each.state or STATE_OF_KIND.get(each.kind)
-        for each in reversed(of_job)
-        if not each.is_terminal
+        statement.state or STATE_OF_KIND.get(statement.kind)
+        for statement in reversed(of_job)
+        if not statement.is_terminal
     )
     return None, next((state for state in states if state), "")
 
 
 def _suspended_seconds(ordered: Sequence[JobStatement], ended_at: datetime | None) -> int:
     """What a source states, else the whole seconds between SUSPENDED and the next state."""
-    stated = [each.suspended_seconds for each in ordered if each.suspended_seconds is not None]
+    stated = [
+        statement.suspended_seconds
+        for statement in ordered
+        if statement.suspended_seconds is not None
+    ]
     if stated:
         return stated[-1]
-    moments = sorted((each.at, each.state) for each in ordered if each.state is not None)
+    moments = sorted(
+        (statement.at, statement.state) for statement in ordered if statement.state is not None
+    )
     seconds = 0
     for (since, state), (until, _) in pairwise(moments):
         if state == "SUSPENDED" and (ended_at is None or since < ended_at):

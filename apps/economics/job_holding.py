@@ -56,7 +56,13 @@ def held_spans(
     speaking = _deciding_statements(ordered)
     pins = _pinned_devices(ordered)
     if speaking and speaking[-1].source is JobSource.AGENT:
-        nodes = sorted({one.node for each in speaking for one in each.allocations or ()})
+        nodes = sorted(
+            {
+                one.node
+                for deciding_statement in speaking
+                for one in deciding_statement.allocations or ()
+            }
+        )
         timelines = [_held_timeline(_statements_about(speaking, node), life) for node in nodes]
     else:
         timelines = [_held_timeline(speaking, life)]
@@ -77,8 +83,10 @@ def run_parts(
     if started_at is None:
         return ()
     life = _Life(started_at, ended_at)
-    named = _said_at_the_time([each for each in ordered if each.run])
-    moments = {life.reached(_effective_at(each, life)): each.run or "" for each in named}
+    named = _said_at_the_time([statement for statement in ordered if statement.run])
+    moments = {
+        life.reached(_effective_at(statement, life)): statement.run or "" for statement in named
+    }
     parts: list[RunPart] = []
     for at in sorted(moments):
         if parts and parts[-1].key == moments[at]:
@@ -108,21 +116,23 @@ class _Life:
 
 def _deciding_statements(ordered: Sequence[JobStatement]) -> list[JobStatement]:
     """The statements that say what was held, of the sources that are to be heard."""
-    saying = [each for each in ordered if _says_what_is_held(each)]
+    saying = [statement for statement in ordered if _says_what_is_held(statement)]
     # Who knows no number of GPUs does not overrule who does.
-    saying = [each for each in saying if not _knows_no_gpus(each)] or saying
+    saying = [statement for statement in saying if not _knows_no_gpus(statement)] or saying
     end = end_of(ordered)
     if end is not None and end.source is JobSource.ACCOUNTING and end in saying:
         return [end]
-    heard = [each for each in saying if each.source is not JobSource.AGENT] or saying
+    heard = [statement for statement in saying if statement.source is not JobSource.AGENT] or saying
     at_the_time = _said_at_the_time(heard)
-    return at_the_time if any(each.allocations for each in at_the_time) else heard
+    return at_the_time if any(statement.allocations for statement in at_the_time) else heard
 
 
 def _said_at_the_time(statements: list[JobStatement]) -> list[JobStatement]:
     """Without what an end states of the past, where anybody stated it before."""
     return [
-        each for each in statements if each.kind is not EventKind.END or each.started_at
+        statement
+        for statement in statements
+        if statement.kind is not EventKind.END or statement.started_at
     ] or statements
 
 
@@ -142,10 +152,12 @@ def _knows_no_gpus(statement: JobStatement) -> bool:
 def _statements_about(statements: Sequence[JobStatement], node: str) -> list[JobStatement]:
     """The statements that name the node, cut down to what they say of it."""
     cut = [
-        replace(each, allocations=tuple(o for o in each.allocations or () if o.node == node))
-        for each in statements
+        replace(
+            statement, allocations=tuple(o for o in statement.allocations or () if o.node == node)
+        )
+        for statement in statements
     ]
-    return [each for each in cut if each.allocations]
+    return [statement for statement in cut if statement.allocations]
 
 
 def _held_timeline(statements: Sequence[JobStatement], life: _Life) -> list[tuple[datetime, Held]]:
@@ -153,7 +165,8 @@ def _held_timeline(statements: Sequence[JobStatement], life: _Life) -> list[tupl
     moments = {
         life.reached(at): statement
         for at, statement in sorted(
-            ((_effective_at(each, life), each) for each in statements), key=lambda pair: pair[0]
+            ((_effective_at(statement, life), statement) for statement in statements),
+            key=lambda pair: pair[0],
         )
     }
     return [(at, _held_by_part(moments[at].allocations or ())) for at in sorted(moments)]
@@ -166,13 +179,13 @@ def _effective_at(statement: JobStatement, life: _Life) -> datetime:
 
 
 def _held_by_part(allocations: Sequence[AllocationRecord]) -> Held:
-    held: dict[tuple[str, int], AllocationRecord] = {}
+    grants_by_part: dict[tuple[str, int], AllocationRecord] = {}
     for one in sorted(allocations, key=_grant_order):
         part = 0
-        while (one.node, part) in held:
+        while (one.node, part) in grants_by_part:
             part += 1
-        held[one.node, part] = one
-    return held
+        grants_by_part[one.node, part] = one
+    return grants_by_part
 
 
 def _grant_order(one: AllocationRecord) -> tuple[str, tuple[str, ...], Fraction]:
@@ -182,9 +195,9 @@ def _grant_order(one: AllocationRecord) -> tuple[str, tuple[str, ...], Fraction]
 def _pinned_devices(ordered: Sequence[JobStatement]) -> dict[tuple[str, Fraction], tuple[str, ...]]:
     """Devices by node and count, for each node of which a statement names one grant."""
     pins = {}
-    for each in ordered:
-        nodes = [one.node for one in each.allocations or ()]
-        for one in each.allocations or ():
+    for statement in ordered:
+        nodes = [one.node for one in statement.allocations or ()]
+        for one in statement.allocations or ():
             if one.devices is not None and nodes.count(one.node) == 1:
                 pins[one.node, one.held_gpus] = one.devices
     return pins
@@ -207,11 +220,11 @@ def _held_spans(
 ) -> Iterator[HeldSpan]:
     """Turn moments into spans; a grant that stays as it was is one span."""
     since: dict[tuple[str, int], tuple[datetime, AllocationRecord]] = {}
-    for at, held in timeline:
-        for key in [key for key, (_, one) in since.items() if held.get(key) != one]:
+    for at, grants_by_part in timeline:
+        for key in [key for key, (_, one) in since.items() if grants_by_part.get(key) != one]:
             start, one = since.pop(key)
             yield from _held_span(key[1], one, _Life(start, _earlier_of(at, life.ends_at)), pins)
-        for key, one in held.items():
+        for key, one in grants_by_part.items():
             since.setdefault(key, (at, one))
     for (_, part), (start, one) in since.items():
         yield from _held_span(part, one, _Life(start, life.ends_at), pins)

@@ -25,7 +25,7 @@ def _names_of_event(event: JobEventIn) -> Iterator[tuple[str, str, int]]:
     for key, text in event.statement.labels:
         yield "labels", key, MOST_NAME
         yield f"labels.{key}", text, MOST_LABEL_TEXT
-    for place, held in enumerate(event.statement.allocations or ()):
-        yield f"allocations[{place}].node", held.node, MOST_NAME
-        for number, device in enumerate(held.devices or ()):
+    for place, allocation in enumerate(event.statement.allocations or ()):
+        yield f"allocations[{place}].node", allocation.node, MOST_NAME
+        for number, device in enumerate(allocation.devices or ()):
             yield f"allocations[{place}].devices[{number}]", device, MOST_NAME

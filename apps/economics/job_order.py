@@ -9,12 +9,14 @@ from apps.economics.machines import is_same_machine
 
 def in_order(statements: Iterable[JobStatement]) -> tuple[JobStatement, ...]:
     """Each statement once, the more telling later: agents, then by event time, then by trust."""
-    found = tuple(statements)
-    if len(found) < 2:
-        return found
-    found = tuple(set(found))
+    distinct = tuple(statements)
+    if len(distinct) < 2:
+        return distinct
+    distinct = tuple(set(distinct))
     # The text only breaks ties, so that arrival never does.
-    return tuple(sorted(found, key=lambda each: (*_statement_precedence(each), repr(each))))
+    return tuple(
+        sorted(distinct, key=lambda statement: (*_statement_precedence(statement), repr(statement)))
+    )
 
 
 def _statement_precedence(statement: JobStatement) -> tuple[bool, datetime, int, int]:
@@ -29,54 +31,57 @@ def end_of(ordered: Sequence[JobStatement]) -> JobStatement | None:
     most trusted end stands, of equal ones the first: an end is final. What a node's agent says
     ends what is held on that node; where nobody else ends the attempt, the last of them does.
     """
-    ends = [each for each in ordered if each.is_terminal and each.node is None]
+    ends = [statement for statement in ordered if statement.is_terminal and statement.node is None]
     words = [
-        each
-        for each in ordered
-        if each.source is JobSource.ACCOUNTING and (each.is_terminal or _is_alive(each))
+        statement
+        for statement in ordered
+        if statement.source is JobSource.ACCOUNTING
+        and (statement.is_terminal or _is_alive(statement))
     ]
     if words:
         last = words[-1]
         if last.is_terminal:
             return last
-        ends = [each for each in ends if each.at >= last.at]
-    whole = min(ends, key=lambda each: (each.source, each.at), default=None)
-    return whole or _last_node_end(ordered)
+        ends = [end for end in ends if end.at >= last.at]
+    job_end = min(ends, key=lambda end: (end.source, end.at), default=None)
+    return job_end or _last_node_end(ordered)
 
 
 def ends_on_nodes(ordered: Sequence[JobStatement]) -> dict[str, JobStatement]:
     """The first end that each node's agent states, where nobody else ends the attempt."""
-    words = [each.at for each in ordered if _is_word_of_life(each)]
+    words = [word.at for word in ordered if _is_word_of_life(word)]
     since = max(words, default=None)
     ends: dict[str, JobStatement] = {}
-    for each in ordered:
-        if not each.is_terminal:
+    for statement in ordered:
+        if not statement.is_terminal:
             continue
-        if each.node is None:
-            if since is None or each.at >= since or each.source is JobSource.ACCOUNTING:
+        if statement.node is None:
+            if since is None or statement.at >= since or statement.source is JobSource.ACCOUNTING:
                 return {}
-        elif since is None or each.at >= since:
-            held = ends.get(each.node)
-            ends[each.node] = each if held is None or each.at < held.at else held
+        elif since is None or statement.at >= since:
+            earlier_end = ends.get(statement.node)
+            ends[statement.node] = (
+                statement if earlier_end is None or statement.at < earlier_end.at else earlier_end
+            )
     return ends
 
 
 def holding_nodes(ordered: Sequence[JobStatement]) -> frozenset[str]:
     """The nodes that the last statements leave GPUs on; a scheduler's names all nodes at once."""
-    saying = [each for each in ordered if each.allocations is not None]
-    heard = [each for each in saying if each.source is not JobSource.AGENT]
+    saying = [statement for statement in ordered if statement.allocations is not None]
+    heard = [statement for statement in saying if statement.source is not JobSource.AGENT]
     if heard:
         return frozenset(one.node for one in heard[-1].allocations or ())
-    held: dict[str, bool] = {}
-    for each in saying:
-        names = {one.node for one in each.allocations or () if one.held_gpus > 0}
-        held |= {one.node: one.node in names for one in each.allocations or ()}
-    return frozenset(name for name, holds in held.items() if holds)
+    holds_by_node: dict[str, bool] = {}
+    for report in saying:
+        names = {one.node for one in report.allocations or () if one.held_gpus > 0}
+        holds_by_node |= {one.node: one.node in names for one in report.allocations or ()}
+    return frozenset(name for name, holds in holds_by_node.items() if holds)
 
 
 def _last_node_end(ordered: Sequence[JobStatement]) -> JobStatement | None:
     """The end on the last of the nodes that hold anything; None while one goes on."""
-    if all(each.node is None for each in ordered):
+    if all(statement.node is None for statement in ordered):
         return None
     ends = ends_on_nodes(ordered)
     left = [
@@ -86,7 +91,7 @@ def _last_node_end(ordered: Sequence[JobStatement]) -> JobStatement | None:
     ]
     if left:
         return None
-    return max(ends.values(), key=lambda each: (each.at, each.state or "", each.node), default=None)
+    return max(ends.values(), key=lambda end: (end.at, end.state or "", end.node), default=None)
 
 
 def _is_word_of_life(statement: JobStatement) -> bool:

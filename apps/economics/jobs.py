@@ -110,9 +110,9 @@ class JobRecord:
         if self.started_at is None:
             return Fraction(0)
         if self.ended_at is not None:
-            held = self.ended_at - self.started_at
-            whole = held.days * 86_400 + held.seconds
-            return whole + Fraction(held.microseconds, MICROSECONDS_PER_SECOND)
+            duration = self.ended_at - self.started_at
+            whole_seconds = duration.days * 86_400 + duration.seconds
+            return whole_seconds + Fraction(duration.microseconds, MICROSECONDS_PER_SECOND)
         return (self.elapsed_seconds or Fraction(0)) + self.suspended_seconds
 
     @property

@@ -21,8 +21,8 @@ class Histogram:
 
     def __post_init__(self) -> None:
         if len(self.counts) != len(self.bounds) + 1:
-            said = f"{len(self.bounds)} bounds need {len(self.bounds) + 1} counts"
-            raise HistogramUnreadable(f"{said}, not {len(self.counts)}")
+            message = f"{len(self.bounds)} bounds need {len(self.bounds) + 1} counts"
+            raise HistogramUnreadable(f"{message}, not {len(self.counts)}")
         if not all(earlier < later for earlier, later in pairwise((0, *self.bounds))):
             raise HistogramUnreadable("bounds rise, from above 0")
         if any(count < 0 for count in self.counts):
@@ -58,14 +58,14 @@ def merged(histograms: Iterable[Histogram]) -> Histogram | None:
 
     Requests are conserved: finer bounds fold into coarser ones, nothing is guessed.
     """
-    given = list(histograms)
-    if not given:
+    parts = list(histograms)
+    if not parts:
         return None
-    shared = set(given[0].bounds).intersection(*(each.bounds for each in given))
+    shared = set(parts[0].bounds).intersection(*(part.bounds for part in parts))
     bounds = tuple(sorted(shared))
     counts = [0] * (len(bounds) + 1)
-    for each in given:
-        for bound, count in zip((*each.bounds, None), each.counts, strict=True):
+    for histogram in parts:
+        for bound, count in zip((*histogram.bounds, None), histogram.counts, strict=True):
             counts[len(bounds) if bound is None else bisect_left(bounds, bound)] += count
     return Histogram(bounds, tuple(counts))
 

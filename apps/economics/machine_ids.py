@@ -26,23 +26,23 @@ AZURE = re.compile(
 
 
 def _ec2_keys(text: str) -> Spelled:
-    found = EC2.search(text)
-    return (found[1],) if found else ()
+    id_match = EC2.search(text)
+    return (id_match[1],) if id_match else ()
 
 
 def _gce_keys(text: str) -> Spelled:
     for pattern in GCE:
-        if found := pattern.search(text):
-            place = f"gce://{found['project']}/{found['zone']}/{found['name']}"
-            return place, found["name"]
+        if id_match := pattern.search(text):
+            place = f"gce://{id_match['project']}/{id_match['zone']}/{id_match['name']}"
+            return place, id_match["name"]
     return ()
 
 
 def _azure_keys(text: str) -> Spelled:
-    found = AZURE.search(text)
-    if found is None:
+    id_match = AZURE.search(text)
+    if id_match is None:
         return ()
-    return (found["path"],) if found["set"] else (found["path"], found["name"])
+    return (id_match["path"],) if id_match["set"] else (id_match["path"], id_match["name"])
 
 
 SPELLINGS: dict[str, Callable[[str], Spelled]] = {

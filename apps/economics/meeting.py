@@ -46,9 +46,9 @@ def met_weights(
     _fill_silent(seed, even)
     table, is_near = _fit_sums(seed, wanted_rows, wanted_columns)
     if not is_near:
-        whole = sum(map(sum, seed))
+        total = sum(map(sum, seed))
         mixed = [
-            [cell / whole + LOOSE * flat for cell, flat in zip(*both, strict=True)]
+            [cell / total + LOOSE * flat for cell, flat in zip(*both, strict=True)]
             for both in zip(seed, even, strict=True)
         ]
         table, _ = _fit_sums(mixed, wanted_rows, wanted_columns)
@@ -62,8 +62,8 @@ def met_weights(
 
 
 def _as_parts(amounts: Sequence[float]) -> list[float]:
-    whole = sum(amounts)
-    return [amount / whole for amount in amounts]
+    total = sum(amounts)
+    return [amount / total for amount in amounts]
 
 
 def _time_met(one: Minutes | None, other: Minutes | None) -> float:
@@ -72,7 +72,7 @@ def _time_met(one: Minutes | None, other: Minutes | None) -> float:
 
 def _fill_silent(seed: Table, even: Table) -> None:
     """Rows and columns of which no minute tells are divided as the whole is."""
-    whole = sum(map(sum, seed)) or 1.0
+    total = sum(map(sum, seed)) or 1.0
     silent = [
         place
         for place, column in enumerate(zip(*seed, strict=True))
@@ -81,15 +81,17 @@ def _fill_silent(seed: Table, even: Table) -> None:
     for row, flat in zip(seed, even, strict=True):
         places = silent if any(row) else range(len(row))
         for place in places:
-            row[place] = flat[place] * whole
+            row[place] = flat[place] * total
 
 
 def _fit_sums(seed: Table, rows: Sequence[float], columns: Sequence[float]) -> tuple[Table, bool]:
     """The table with these sums of rows, and whether its columns' sums are near what they shall be."""
     table = [list(row) for row in seed]
     for _ in range(MOST_ROUNDS):
-        found = [sum(column) for column in zip(*table, strict=True)]
-        scale = [want / have if have else 0.0 for want, have in zip(columns, found, strict=True)]
+        column_sums = [sum(column) for column in zip(*table, strict=True)]
+        scale = [
+            want / have if have else 0.0 for want, have in zip(columns, column_sums, strict=True)
+        ]
         table = [list(map(mul, row, scale)) for row in table]
         for place, want in enumerate(rows):
             have = sum(table[place])

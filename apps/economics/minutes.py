@@ -24,7 +24,7 @@ def minutes_of(spans: Iterable[tuple[int, int]]) -> list[int]:
             edge = min(until, (place + 1) * minute_ms)
             spent[place] += edge - at
             at = edge
-    return [(each + QUARTER_MS // 2) // QUARTER_MS for each in spent]
+    return [(minute + QUARTER_MS // 2) // QUARTER_MS for minute in spent]
 
 
 def packed(by_key: Mapping[int, Minutes]) -> bytes:
@@ -33,13 +33,13 @@ def packed(by_key: Mapping[int, Minutes]) -> bytes:
     Those without any time are left out; a minute counts at most 240.
     """
     return b"".join(
-        bytes([key, *(min(QUARTERS, each) for each in minutes)])
+        bytes([key, *(min(QUARTERS, minute) for minute in minutes)])
         for key, minutes in sorted(by_key.items())
         if any(minutes)
     )
 
 
-def unpacked(kept: bytes) -> dict[int, Minutes]:
+def unpacked(payload: bytes) -> dict[int, Minutes]:
     """What `packed` made bytes of."""
     size = MINUTES + 1
-    return {kept[at]: kept[at + 1 : at + size] for at in range(0, len(kept), size)}
+    return {payload[at]: payload[at + 1 : at + size] for at in range(0, len(payload), size)}

@@ -28,8 +28,8 @@ class Attention:
     @property
     def products(self) -> int:
         """Layers × heads × dimensions × tokens, halved where it is causal."""
-        whole = self.layers * self.heads * self.head_dimension * self.sequence
-        return whole // 2 if self.is_causal else whole
+        total = self.layers * self.heads * self.head_dimension * self.sequence
+        return total // 2 if self.is_causal else total
 
 
 @dataclass(frozen=True, slots=True)

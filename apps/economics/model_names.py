@@ -23,23 +23,23 @@ HOURLY_TIERS = frozenset(
 
 def model_of_arn(model: str) -> str:
     """Return the model that a Bedrock ARN names; what is no such ARN as it is."""
-    found = ARN.match(model)
-    return found["name"] if found and found["kind"].lower() in NAMING else model
+    arn_match = ARN.match(model)
+    return arn_match["name"] if arn_match and arn_match["kind"].lower() in NAMING else model
 
 
 def unpriced_reason(model: str, tier: str) -> str:
     """Return why a call to this model has no price of its tokens; empty where it may have one."""
     if tier.lower() in HOURLY_TIERS:
         return f"{model} in the tier {tier!r} is provisioned throughput (PTU): paid by the hour, not by the token"
-    found = ARN.match(model)
-    if found is None:
+    arn_match = ARN.match(model)
+    if arn_match is None:
         return ""
-    kind = found["kind"].lower()
+    kind = arn_match["kind"].lower()
     if kind in BY_THE_HOUR:
-        return f"{found['name']} is provisioned throughput: paid by the hour, not by the token"
+        return f"{arn_match['name']} is provisioned throughput: paid by the hour, not by the token"
     if kind not in NAMING:
         return (
-            f"{kind} {found['name']} does not say which model it calls: send the model, or enter a "
+            f"{kind} {arn_match['name']} does not say which model it calls: send the model, or enter a "
             "contract price for this name"
         )
     return ""

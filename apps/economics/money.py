@@ -47,10 +47,10 @@ class Money:
     def micros(self) -> int:
         """Whole micro-units, as stored; refuses NotWholeMicros rather than round."""
         numerator, denominator = self.amount.as_integer_ratio()
-        whole, rest = divmod(numerator * MICROS, denominator)
-        if rest:
+        quotient, remainder = divmod(numerator * MICROS, denominator)
+        if remainder:
             raise NotWholeMicros(f"{self.amount} {self.currency} is not a whole number of micros")
-        return whole
+        return quotient
 
     def rounded(self, *, digits: int = 2) -> "Money":
         """Half-even at `digits` decimals: for invoices and screens only."""
@@ -78,15 +78,15 @@ class Money:
 
 def sum_of_known(amounts: Iterable[Number | None]) -> Number | None:
     """The sum of those that are known; None where none is."""
-    known = [amount for amount in amounts if amount is not None]
-    return sum(known) if known else None
+    known_amounts = [amount for amount in amounts if amount is not None]
+    return sum(known_amounts) if known_amounts else None
 
 
 def sum_or_unknown(amounts: Iterable[int | None]) -> int | None:
     """The sum; None where any of it is unknown. Of nothing it is 0."""
-    whole = 0
+    total = 0
     for amount in amounts:
         if amount is None:
             return None
-        whole += amount
-    return whole
+        total += amount
+    return total

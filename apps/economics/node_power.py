@@ -58,18 +58,18 @@ def energy_of_node(plate: Plate, up_ms: int, meters: Sequence[Meter]) -> NodeEne
     if plate.gpu_watts is None or not plate.gpus:
         return NodeEnergy(Fraction(plate.watts * up_ms, MS_PER_SECOND), Fraction(0))
     of_gpu = Fraction(plate.watts - plate.host_watts, plate.gpus)
-    told = [min(up_ms, each.metered_ms) for each in meters]
-    untold_ms = max(0, plate.gpus * up_ms - sum(told))
-    joules = sum((each.joules for each in meters), Fraction(0))
+    metered_times = [min(up_ms, meter.metered_ms) for meter in meters]
+    untold_ms = max(0, plate.gpus * up_ms - sum(metered_times))
+    joules = sum((meter.joules for meter in meters), Fraction(0))
     joules += Fraction(plate.host_watts * up_ms, MS_PER_SECOND) + of_gpu * untold_ms / MS_PER_SECOND
-    whole = plate.gpus * up_ms
-    return NodeEnergy(joules, 1 - Fraction(untold_ms, whole) if whole else Fraction(1))
+    gpu_ms = plate.gpus * up_ms
+    return NodeEnergy(joules, 1 - Fraction(untold_ms, gpu_ms) if gpu_ms else Fraction(1))
 
 
 def drawn_by_tariff(energy: NodeEnergy, spans: Sequence[TariffSpan]) -> list[DrawnPower]:
     """The energy under each tariff, evenly by time: a usage hour keeps one sum of joules."""
-    whole = sum(span.end_ms - span.start_ms for span in spans)
+    total_ms = sum(span.end_ms - span.start_ms for span in spans)
     return [
-        DrawnPower(energy.joules * (span.end_ms - span.start_ms) / whole, span.micros)
+        DrawnPower(energy.joules * (span.end_ms - span.start_ms) / total_ms, span.micros)
         for span in spans
     ]

@@ -29,10 +29,10 @@ def waited_for_outages(waits: Sequence[GpuSpan], out: Sequence[GpuSpan]) -> list
     """
     marks = [
         (mark, place)
-        for place, each in enumerate(waits)
-        for mark in _edges(each.start_ms, each.end_ms)
+        for place, wait in enumerate(waits)
+        for mark in _edges(wait.start_ms, wait.end_ms)
     ]
-    steps = [(mark, each.gpus) for each in out for mark in _edges(each.start_ms, each.end_ms)]
+    steps = [(mark, span.gpus) for span in out for mark in _edges(span.start_ms, span.end_ms)]
     events = [(at, sign, place, 0.0) for (at, sign), place in marks]
     events += [(at, sign, -1, gpus) for (at, sign), gpus in steps]
     taken = [0.0] * len(waits)
@@ -40,10 +40,10 @@ def waited_for_outages(waits: Sequence[GpuSpan], out: Sequence[GpuSpan]) -> list
     gpus_out, since = 0.0, 0
     for at, sign, place, gpus in sorted(events):
         if waiting and gpus_out > 0 and at > since:
-            asked = sum(waits[each].gpus for each in waiting)
-            share = min(1.0, gpus_out / asked) * (at - since)
-            for each in waiting:
-                taken[each] += waits[each].gpus * share
+            wanted_gpus = sum(waits[index].gpus for index in waiting)
+            share = min(1.0, gpus_out / wanted_gpus) * (at - since)
+            for waiting_place in waiting:
+                taken[waiting_place] += waits[waiting_place].gpus * share
         if place < 0:
             gpus_out += sign * gpus
         elif sign > 0:
@@ -51,7 +51,9 @@ def waited_for_outages(waits: Sequence[GpuSpan], out: Sequence[GpuSpan]) -> list
         else:
             waiting.discard(place)
         since = at
-    return [min(wait.milliseconds, round(found)) for wait, found in zip(waits, taken, strict=True)]
+    return [
+        min(wait.milliseconds, round(amount)) for wait, amount in zip(waits, taken, strict=True)
+    ]
 
 
 def _edges(start_ms: int, end_ms: int) -> tuple[tuple[int, int], ...]:

@@ -117,7 +117,7 @@ def written_off_before(plan: OwnedPurchase, month: int, hour: int, hours_in_mont
 def power_micros(drawn: Sequence[DrawnPower], pue: Fraction) -> int:
     """Energy × PUE × tariff by time of day, rounded once and half-even (METHODS: TCO)."""
     return round(
-        sum((each.joules * each.tariff_micros for each in drawn), Fraction(0))
+        sum((power.joules * power.tariff_micros for power in drawn), Fraction(0))
         * pue
         / JOULES_PER_KWH
     )

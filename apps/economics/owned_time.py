@@ -76,14 +76,14 @@ def tariffs_of_hour(
     if not tariffs:
         return ()
     minutes = [minute for minute, _ in tariffs]
-    told: list[tuple[int, int, int]] = []
+    minute_tariffs: list[tuple[int, int, int]] = []
     for k in range(60):
         local = (hour + timedelta(minutes=k)).astimezone(ZoneInfo(zone))
         of_day = 60 * local.hour + local.minute
         # Minus one is the last of the list: what goes on from the day before.
-        told.append((k, tariffs[bisect_right(minutes, of_day) - 1][1], of_day))
+        minute_tariffs.append((k, tariffs[bisect_right(minutes, of_day) - 1][1], of_day))
     spans = []
-    for micros, group in groupby(told, key=lambda each: each[1]):
+    for micros, group in groupby(minute_tariffs, key=lambda entry: entry[1]):
         of_span = list(group)
         first, last = of_span[0], of_span[-1]
         spans.append(TariffSpan(first[0] * MINUTE_MS, (last[0] + 1) * MINUTE_MS, micros, first[2]))

@@ -56,7 +56,10 @@ class Rule:
         """Whether the job is all that the rule asks."""
         if self.cluster_id not in {None, job.cluster_id}:
             return False
-        if any(getattr(self, each) not in {"", getattr(job, each)} for each in TEXT_MATCHES):
+        if any(
+            getattr(self, text_match) not in {"", getattr(job, text_match)}
+            for text_match in TEXT_MATCHES
+        ):
             return False
         return self._matches_label(job.labels) and self.matches_name(job.name)
 
@@ -90,21 +93,21 @@ def rules_of(jobs: Iterable[tuple[int, JobTraits]], ranked: Sequence[Rule]) -> d
     is_name_seen = any(rule.name for rule in ranked)
     judged: dict[Hashable, Rule | None] = {}
     tried: dict[str, tuple[Rule, ...]] = {}
-    found: dict[int, Rule] = {}
+    rules_by_job: dict[int, Rule] = {}
     for job_id, job in jobs:
         likeness = (
             job.cluster_id,
-            *(getattr(job, each) for each in TEXT_MATCHES),
+            *(getattr(job, text_match) for text_match in TEXT_MATCHES),
             *(job.labels.get(key) for key in label_keys),
             job.name if is_name_seen else "",
         )
         if likeness not in judged:
             if job.account not in tried:
                 tried[job.account] = tuple(
-                    each for each in ranked if each.account in {"", job.account}
+                    candidate for candidate in ranked if candidate.account in {"", job.account}
                 )
             judged[likeness] = rule_of(job, tried[job.account])
         rule = judged[likeness]
         if rule is not None:
-            found[job_id] = rule
-    return found
+            rules_by_job[job_id] = rule
+    return rules_by_job

@@ -48,7 +48,7 @@ def _room_gate(grounds: PlanGrounds) -> Gate:
     price = grounds.waiting_price
     priced = UNPRICED if price is None else f"priced at {gpu_hours * price:,.0f}"
     fallback = f"what is there; {gpu_hours:,.0f} GPU-hours beyond it wait, {priced}"
-    most, ceiling = (float(each[day] / grounds.hours[day]) for each in (wanted, there))
+    most, ceiling = (float(series[day] / grounds.hours[day]) for series in (wanted, there))
     return capacity_gate(most, ceiling, "GPUs in the mean of a day", fallback)
 
 

@@ -64,7 +64,7 @@ def bands_of(amounts: Floats) -> list[PlanBand]:
     if len(amounts) == 1:
         return [PlanBand(None, float(value), None) for value in amounts[0]]
     levels = np.quantile(amounts, BAND_LEVELS, axis=0).T
-    return [PlanBand(*map(float, each)) for each in levels]
+    return [PlanBand(*map(float, level)) for level in levels]
 
 
 def spread_shares(name: str, spread: WorkSpread | None) -> Floats:
@@ -94,8 +94,8 @@ def training_days(gpu_hours: Floats, gpus: int, begins_hours: float, day_hours: 
     """
     edges = np.concatenate([[0.0], np.cumsum(day_hours)])
     ends = begins_hours + gpu_hours[:, None] / gpus
-    held = np.minimum(ends, edges[1:]) - np.maximum(begins_hours, edges[:-1])
-    days: Floats = gpus * np.maximum(0.0, held)
+    worked_hours = np.minimum(ends, edges[1:]) - np.maximum(begins_hours, edges[:-1])
+    days: Floats = gpus * np.maximum(0.0, worked_hours)
     return days
 
 
@@ -143,11 +143,11 @@ def fluid_backlog(demand: Floats, capacity: Floats) -> Floats:
     least that waits.
     """
     backlog = np.zeros(len(demand))
-    found = np.empty_like(demand)
+    backlogs = np.empty_like(demand)
     for day in range(demand.shape[1]):
         backlog = np.maximum(0.0, backlog + demand[:, day] - capacity[day])
-        found[:, day] = backlog
-    return found
+        backlogs[:, day] = backlog
+    return backlogs
 
 
 def week_starts(days: int) -> Ints:

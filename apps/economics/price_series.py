@@ -18,14 +18,14 @@ class PriceSpan(Generic[Price]):
     repeated_at: tuple[datetime, ...] = ()
 
 
-def spans_of(told: Mapping[datetime, Price | None]) -> list[PriceSpan[Price]]:
+def spans_of(prices_by_moment: Mapping[datetime, Price | None]) -> list[PriceSpan[Price]]:
     """Each price holds until the moment at which another, or none (None), was told.
 
-    Spans come in order, do not overlap, and two that touch differ; the order of `told` is nothing.
+    Spans come in order, do not overlap, and two that touch differ; the order of `prices_by_moment` is nothing.
     """
     spans: list[PriceSpan[Price]] = []
-    for moment in sorted(told):
-        price = told[moment]
+    for moment in sorted(prices_by_moment):
+        price = prices_by_moment[moment]
         last = spans[-1] if spans and spans[-1].ends_at is None else None
         if last is not None and last.price == price:
             spans[-1] = PriceSpan(last.starts_at, None, last.price, (*last.repeated_at, moment))

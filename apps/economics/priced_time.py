@@ -30,9 +30,9 @@ class PricedTime:
 
 def time_together(times: Iterable[PricedTime]) -> PricedTime:
     """All of them as one."""
-    whole = PricedTime()
-    for each in times:
-        whole.milliseconds += each.milliseconds
-        whole.cost += each.cost
-        whole.unpriced_ms += each.unpriced_ms
-    return whole
+    total = PricedTime()
+    for time in times:
+        total.milliseconds += time.milliseconds
+        total.cost += time.cost
+        total.unpriced_ms += time.unpriced_ms
+    return total

@@ -82,23 +82,23 @@ class Piece:
 
 
 def pieces_of_hour(
-    lived: Sequence[tuple[int, int, int]],
+    lived_spans: Sequence[tuple[int, int, int]],
     list_rates: Sequence[RateInHour],
     contract_rates: Sequence[RateInHour],
 ) -> list[Piece]:
     """Cut what was lived of an hour at every change of rate, in order of time.
 
-    `lived` has spans `[from, to)` with the GPUs there were, which multiply rates quoted per GPU.
+    `lived_spans` has spans `[from, to)` with the GPUs there were, which multiply rates quoted per GPU.
     Contracted is the contract's amount, else the list's; effective is contracted, until a
     commitment says otherwise. On each basis the pieces sum to what all of them cost exactly,
     rounded once and half-even. Refuses RatesOverlap.
     """
     spanned = [
         (*span, gpus)
-        for start, end, gpus in lived
+        for start, end, gpus in lived_spans
         for span in _rated_spans(start, end, list_rates, contract_rates)
     ]
-    pieces = [_piece_of_span(*each) for each in spanned]
+    pieces = [_piece_of_span(*span) for span in spanned]
     return pieces if len(pieces) <= 1 else _rounded_once(pieces, spanned)
 
 
@@ -171,7 +171,7 @@ def _piece_of_span(
     duration = end - start
     listed = None if quoted is None else amount_micros(quoted, duration, gpus)
     contracted = listed if agreed is None else amount_micros(agreed, duration, gpus)
-    told = dict.fromkeys(rate.detail for rate in (quoted, agreed) if rate and rate.detail)
+    details = dict.fromkeys(rate.detail for rate in (quoted, agreed) if rate and rate.detail)
     return Piece(
         start_ms=start,
         end_ms=end,
@@ -180,7 +180,7 @@ def _piece_of_span(
         effective_micros=contracted,
         list_rate_id=None if quoted is None else quoted.id,
         contract_rate_id=None if agreed is None else agreed.id,
-        detail=BETWEEN_DETAILS.join(told),
+        detail=BETWEEN_DETAILS.join(details),
     )
 
 

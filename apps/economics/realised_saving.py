@@ -176,7 +176,7 @@ def saving_since(
     share, error = following_share(before)
     if is_beyond(mean_work(after) / mean_work(before), share, error):
         return UnknownSaving.VOLUME_MOVED
-    standing = standing_share(share, error, len(before))
+    fixed_share = standing_share(share, error, len(before))
     most = share + high_quantile(len(before) - 2) * error
     follows = error > KNOWN_WITHIN or most >= FOLLOWS_FROM
     following = 1.0 if follows else max(0.0, share)
@@ -186,7 +186,7 @@ def saving_since(
         steeper = per_day(before, following + error)
         base = sum(map(as_before, after))
         bend = (sum(map(steeper, after)) - base) / base if base > 0 else inf
-    of = _CostModel(as_before, following, bend, standing if follows else 0.0)
+    of = _CostModel(as_before, following, bend, fixed_share if follows else 0.0)
     return _measured(before, after, twin, of)
 
 
@@ -278,17 +278,17 @@ def _measured(
     scale = fmean(day.micros for day in before)
     is_amount = not (_is_even(before, of.as_before) and _is_even(after, of.as_before))
     points = _points(days, of.as_before, scale if is_amount else None)
-    beside, control = _beside(points, twin, first)
-    is_steadier = not is_amount and _is_steadier(beside, points, first)
+    twin_points, control = _beside(points, twin, first)
+    is_steadier = not is_amount and _is_steadier(twin_points, points, first)
     step = step_effect(points, first)
     gates, doubt = _control_gates(control, first, None if is_steadier else step.effect)
     if doubt or not is_steadier:
-        beside = []
+        twin_points = []
     if is_amount:
         doubt = abs(expm1(doubt))
-    if beside:
-        step = step_effect(beside, first)
-    gated = gated_step(beside or points, first, step)
+    if twin_points:
+        step = step_effect(twin_points, first)
+    gated = gated_step(twin_points or points, first, step)
     doubt = max(doubt, gated.doubt)
     actual = sum(day.micros for day in after)
     reach = NormalDist().inv_cdf(HIGH) * of.bend
@@ -312,11 +312,11 @@ def _measured(
         following=of.following,
         step=step,
         is_amount=is_amount,
-        method=SavingMethod.CONTROLLED if beside else SavingMethod.SERIES,
+        method=SavingMethod.CONTROLLED if twin_points else SavingMethod.SERIES,
         gates=(*gated.gates, *gates),
         doubt=abs(saved(step.effect + doubt) - saved(step.effect)) if doubt else 0.0,
         volume=abs(volume),
-        seen=tuple(point.day for point in beside or points),
+        seen=tuple(point.day for point in twin_points or points),
         first=first,
     )
 
@@ -381,8 +381,8 @@ def _is_steadier(both: Sequence[SeriesPoint], points: Sequence[SeriesPoint], fir
     old = [point for point in both if point.day < first]
     if not old:
         return False
-    seen = {point.day for point in old}
-    alone = [point for point in points if point.day in seen]
+    days = {point.day for point in old}
+    alone = [point for point in points if point.day in days]
     middle = old[len(old) // 2].day
     return step_effect(old, middle).error < step_effect(alone, middle).error
 

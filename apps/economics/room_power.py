@@ -29,8 +29,8 @@ class NodeMetering:
     @property
     def gpu_watts(self) -> Fraction | None:
         """The mean draw of one of its GPUs while their meters reported; None: none did."""
-        metered_ms = sum(each.metered_ms for each in self.meters)
-        joules = sum((each.joules for each in self.meters), Fraction(0))
+        metered_ms = sum(meter.metered_ms for meter in self.meters)
+        joules = sum((meter.joules for meter in self.meters), Fraction(0))
         return joules * MS_PER_SECOND / metered_ms if metered_ms else None
 
     @property
@@ -55,12 +55,12 @@ class RoomDraw:
     @property
     def unmeasured(self) -> tuple[str, ...]:
         """Nodes with a GPU that no meter reported on, by name."""
-        return tuple(sorted(each.name for each in self.nodes if each.metered_gpus < each.gpus))
+        return tuple(sorted(node.name for node in self.nodes if node.metered_gpus < node.gpus))
 
     @property
     def without_host(self) -> tuple[str, ...]:
         """Nodes of which nobody said what they draw besides their GPUs, by name."""
-        return tuple(sorted(each.name for each in self.nodes if each.host_watts is None))
+        return tuple(sorted(node.name for node in self.nodes if node.host_watts is None))
 
     @property
     def is_whole(self) -> bool:
@@ -74,18 +74,24 @@ class RoomDraw:
 
     def watts_per_gpu(self, model: str) -> Fraction | None:
         """The mean draw of a GPU of the model; None where no meter reported on one."""
-        told = [node for node in self.nodes if node.gpu_model == model and node.gpu_watts]
-        gpus = sum(node.metered_gpus for node in told)
-        drawn = sum(((node.gpu_watts or 0) * node.metered_gpus for node in told), Fraction(0))
+        metered_nodes = [node for node in self.nodes if node.gpu_model == model and node.gpu_watts]
+        gpus = sum(node.metered_gpus for node in metered_nodes)
+        drawn = sum(
+            ((node.gpu_watts or 0) * node.metered_gpus for node in metered_nodes), Fraction(0)
+        )
         return Fraction(drawn, gpus) if gpus else None
 
     def host_watts_per_gpu(self, model: str) -> Fraction:
         """The host's part beside a GPU of the model, of the nodes of which it is known, else 0."""
-        known = [
+        known_nodes = [
             node for node in self.nodes if node.gpu_model == model and node.host_watts is not None
         ]
-        gpus = sum(node.gpus for node in known)
-        return Fraction(sum(node.host_watts or 0 for node in known), gpus) if gpus else Fraction(0)
+        gpus = sum(node.gpus for node in known_nodes)
+        return (
+            Fraction(sum(node.host_watts or 0 for node in known_nodes), gpus)
+            if gpus
+            else Fraction(0)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +116,7 @@ class RoomLimit:
     def more_gpus(self, drawn: Fraction, watts_each: Fraction) -> int:
         """How many more fit that draw so much each with their hosts; the tighter limit counts."""
         left = [self.power_left(drawn) / self.pue, self.cooling_left(drawn)]
-        return max(0, int(min(each for each in left if each is not None) // watts_each))
+        return max(0, int(min(watts for watts in left if watts is not None) // watts_each))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +137,12 @@ def more_gpus_of(
 
     A GPU's watts have its part of the host added, where plates say it.
     """
-    found = []
+    rows = []
     for model, design_watts in rated:
         host, mean = draw.host_watts_per_gpu(model), draw.watts_per_gpu(model)
         measured = None if mean is None else mean + host
         by_design = None if design_watts is None else design_watts + host
-        found.append(
+        rows.append(
             MoreGpus(
                 model,
                 measured,
@@ -145,4 +151,4 @@ def more_gpus_of(
                 None if by_design is None else limit.more_gpus(draw.watts, by_design),
             )
         )
-    return found
+    return rows

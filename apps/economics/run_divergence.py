@@ -62,15 +62,15 @@ def _spans_of_loss(
     reports: Iterable[ReportedLoss], backs: Sequence[StepBack]
 ) -> Iterable[WrongSpan]:
     waiting = _in_order(reports)
-    standing: list[ReportedLoss] = []
+    valid_reports: list[ReportedLoss] = []
     for back in backs:
-        standing += [report for report in waiting if report.at < back.at]
+        valid_reports += [report for report in waiting if report.at < back.at]
         waiting = [report for report in waiting if report.at >= back.at]
-        wrong = _first_wrong(standing)
+        wrong = _first_wrong(valid_reports)
         if wrong is not None and (wrong.step is None or back.step <= wrong.step):
             yield wrong.at, back.at
-        standing = [r for r in standing if r.step is not None and r.step < back.step]
-    wrong = _first_wrong([*standing, *waiting])
+        valid_reports = [r for r in valid_reports if r.step is not None and r.step < back.step]
+    wrong = _first_wrong([*valid_reports, *waiting])
     if wrong is not None:
         yield wrong.at, None
 

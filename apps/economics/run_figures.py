@@ -73,12 +73,12 @@ def scaling_ratios(runs: Sequence[Sized]) -> dict[int, float]:
     groups: dict[tuple[object, ...], list[Sized]] = {}
     for run in runs:
         groups.setdefault(run.alike, []).append(run)
-    found: dict[int, float] = {}
+    ratios: dict[int, float] = {}
     for group in groups.values():
         smallest = min(run.gpus for run in group)
         per_gpu = median(run.rate for run in group if run.gpus == smallest) / smallest
-        found |= {run.run_id: run.rate / run.gpus / per_gpu for run in group}
-    return found
+        ratios |= {run.run_id: run.rate / run.gpus / per_gpu for run in group}
+    return ratios
 
 
 def most_at_once(spans: Iterable[tuple[datetime, datetime | None, Fraction]]) -> Fraction:
@@ -91,10 +91,10 @@ def most_at_once(spans: Iterable[tuple[datetime, datetime | None, Fraction]]) ->
         edges.append((starts_at, amount))
         if ends_at is not None:
             edges.append((ends_at, -amount))
-    most, held = Fraction(0), Fraction(0)
+    most, level = Fraction(0), Fraction(0)
     for _, amount in sorted(edges):
-        held += amount
-        most = max(most, held)
+        level += amount
+        most = max(most, level)
     return most
 
 
@@ -103,19 +103,23 @@ def cost_per(micros: int | None, count: int | None, unit: int = 1) -> int | None
     return None if micros is None or not count else round(micros * unit / count)
 
 
-def part_of(part: float, whole: float) -> float | None:
+def part_of(part: float, total: float) -> float | None:
     """A ratio; None of nothing."""
-    return part / whole if whole else None
+    return part / total if total else None
 
 
 def _of_peak(flops: float, gpus: float, trained: Trained) -> ModelUse:
     if len(trained.gpu_models) != 1:
-        known = ", ".join(trained.gpu_models)
-        return ModelUse(None, f"it ran on several models of GPU: {known}" if known else NO_GPU)
-    said = trained.told.get("precision")
-    precision = _precision_named(str(said))
+        model_names = ", ".join(trained.gpu_models)
+        return ModelUse(
+            None, f"it ran on several models of GPU: {model_names}" if model_names else NO_GPU
+        )
+    precision_name = trained.told.get("precision")
+    precision = _precision_named(str(precision_name))
     if precision is None:
-        return ModelUse(None, f"the precision {said} is not known" if said else NO_PRECISION)
+        return ModelUse(
+            None, f"the precision {precision_name} is not known" if precision_name else NO_PRECISION
+        )
     (gpu,) = trained.gpu_models
     peak = peak_of(gpu, precision)
     if isinstance(peak, NoPeak):
@@ -139,32 +143,34 @@ PRECISION_NAMES = {
 }
 
 
-def _precision_named(said: str) -> Precision | None:
+def _precision_named(text: str) -> Precision | None:
     """The format that a run's word for it means ("bf16-mixed", "torch.bfloat16"), or None."""
-    plain = said.casefold().removeprefix("torch.").removesuffix("-mixed").removesuffix("-true")
-    return PRECISION_NAMES.get(plain) or next((each for each in Precision if each == plain), None)
+    plain = text.casefold().removeprefix("torch.").removesuffix("-mixed").removesuffix("-true")
+    return PRECISION_NAMES.get(plain) or next(
+        (precision for precision in Precision if precision == plain), None
+    )
 
 
-def _flops_per_token(told: Mapping[str, object]) -> tuple[float | None, str]:
+def _flops_per_token(facts: Mapping[str, object]) -> tuple[float | None, str]:
     """Operations a token, or why they are not known."""
-    parameters = _float_or_none(told.get("active_parameters"))
+    parameters = _float_or_none(facts.get("active_parameters"))
     if parameters is None:
         return None, "the run did not tell its model's parameters"
-    shape = [_float_or_none(told.get(name)) for name in SHAPE]
-    whole = [int(size) for size in shape if size is not None]
+    shape = [_float_or_none(facts.get(name)) for name in SHAPE]
+    sizes = [int(size) for size in shape if size is not None]
     attention = None
-    if len(whole) == len(SHAPE):
-        layers, heads, head_dimension, sequence = whole
+    if len(sizes) == len(SHAPE):
+        layers, heads, head_dimension, sequence = sizes
         attention = Attention(layers, heads, head_dimension, sequence)
-    adapter = _float_or_none(told.get("adapter_parameters")) or 0.0
+    adapter = _float_or_none(facts.get("adapter_parameters")) or 0.0
     try:
         return training_flops_per_token(Model(parameters, attention, adapter)), ""
     except NotAModel:
         return None, "the reported model has no parameters"
 
 
-def _float_or_none(told: object) -> float | None:
-    return float(told) if isinstance(told, int | float) and not isinstance(told, bool) else None
+def _float_or_none(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def gpu_models(times: Iterable[tuple[str, int]]) -> tuple[str, ...]:

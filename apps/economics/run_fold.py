@@ -121,23 +121,25 @@ def folded(run: RunTold, from_ms: int) -> dict[tuple[int, int], HourSums]:
     Each job's hours sum to the time that it held the run exactly; NO_JOB has what was told with no
     job known, and the time in the queue while no job carried the run.
     """
-    found: dict[tuple[int, int], HourSums] = {}
+    sums_by_hour: dict[tuple[int, int], HourSums] = {}
     homeless = joined_spans((a.start_ms, a.end_ms) for a in run.attempts if a.job == NO_JOB)
-    held = [(each.start_ms, each.end_ms) for each in run.held]
-    waits = spans_without(joined_spans(run.waits), joined_spans([*held, *homeless]))
-    lost = {each.id: _undoing_rewinds(each, run) for each in run.attempts}
-    marks = {each.id: list(_marks_of(each, run, lost[each.id])) for each in run.attempts}
+    held_spans = [(hold.start_ms, hold.end_ms) for hold in run.held]
+    waits = spans_without(joined_spans(run.waits), joined_spans([*held_spans, *homeless]))
+    lost = {attempt.id: _undoing_rewinds(attempt, run) for attempt in run.attempts}
+    marks = {
+        attempt.id: list(_marks_of(attempt, run, lost[attempt.id])) for attempt in run.attempts
+    }
     spans: dict[int, list[Span]] = {NO_JOB: [*homeless, *waits]}
-    for each in run.held:
-        spans.setdefault(each.job, []).append((each.start_ms, each.end_ms))
+    for job_hold in run.held:
+        spans.setdefault(job_hold.job, []).append((job_hold.start_ms, job_hold.end_ms))
     for job, of_job in spans.items():
-        told = _told_on(job, joined_spans(of_job), run, marks)
+        reported_times = _told_on(job, joined_spans(of_job), run, marks)
         if job == NO_JOB:
-            told += [ToldTime(*each, Bucket.CAPACITY_WAIT) for each in waits]
-        for hour, stretches in _by_hour(joined_spans(of_job), told, from_ms).items():
-            _put_buckets(_hour_sums(found, job, hour), hour, stretches)
-    _count_windows(found, run, lost, from_ms)
-    return found
+            reported_times += [ToldTime(*wait, Bucket.CAPACITY_WAIT) for wait in waits]
+        for hour, stretches in _by_hour(joined_spans(of_job), reported_times, from_ms).items():
+            _put_buckets(_hour_sums(sums_by_hour, job, hour), hour, stretches)
+    _count_windows(sums_by_hour, run, lost, from_ms)
+    return sums_by_hour
 
 
 def _put_buckets(sums: HourSums, hour: int, stretches: Iterable[tuple[int, int, Bucket]]) -> None:
@@ -149,7 +151,7 @@ def _put_buckets(sums: HourSums, hour: int, stretches: Iterable[tuple[int, int, 
 
 
 def _count_windows(
-    found: dict[tuple[int, int], HourSums],
+    sums_by_hour: dict[tuple[int, int], HourSums],
     run: RunTold,
     lost: Mapping[int, Sequence[tuple[int, int]]],
     from_ms: int,
@@ -157,21 +159,21 @@ def _count_windows(
     for attempt in run.attempts:
         for window in attempt.windows:
             if window.start_ms >= from_ms:
-                sums = _hour_sums(found, attempt.job, window.start_ms)
+                sums = _hour_sums(sums_by_hour, attempt.job, window.start_ms)
                 _count_window(sums, window, _lost_steps(window, lost[attempt.id]))
 
 
-def _hour_sums(found: dict[tuple[int, int], HourSums], job: int, moment: int) -> HourSums:
-    return found.setdefault((job, moment - moment % HOUR_MS), HourSums())
+def _hour_sums(sums_by_hour: dict[tuple[int, int], HourSums], job: int, moment: int) -> HourSums:
+    return sums_by_hour.setdefault((job, moment - moment % HOUR_MS), HourSums())
 
 
 def _undoing_rewinds(attempt: ReportedAttempt, run: RunTold) -> list[tuple[int, int]]:
     """The rewinds that undo steps of this attempt: its own, and of those that began after it."""
-    starts = {each.id: each.start_ms for each in run.attempts}
+    starts = {other.id: other.start_ms for other in run.attempts}
     return [
-        (each.at_ms, each.step)
-        for each in run.rewinds
-        if each.attempt == attempt.id or starts.get(each.attempt, 0) >= attempt.end_ms
+        (rewind.at_ms, rewind.step)
+        for rewind in run.rewinds
+        if rewind.attempt == attempt.id or starts.get(rewind.attempt, 0) >= attempt.end_ms
     ]
 
 
@@ -183,14 +185,14 @@ def _lost_steps(window: WindowTold, rewinds: Sequence[tuple[int, int]]) -> int:
 
 
 def _count_window(sums: HourSums, window: WindowTold, lost_steps: int) -> None:
-    kept = window.steps - lost_steps
-    whole = window.steps or 1
-    redone = window.tokens * lost_steps // whole
+    kept_steps = window.steps - lost_steps
+    all_steps = window.steps or 1
+    redone = window.tokens * lost_steps // all_steps
     sums.redone_tokens += redone
     sums.tokens += window.tokens - redone
-    sums.examples += window.examples - window.examples * lost_steps // whole
-    sums.flops += window.flops * (kept / whole if window.steps else 1)
-    sums.steps += kept
+    sums.examples += window.examples - window.examples * lost_steps // all_steps
+    sums.flops += window.flops * (kept_steps / all_steps if window.steps else 1)
+    sums.steps += kept_steps
     sums.step_ms += max(0, window.productive_ms) + window.phases.get("communication", 0)
 
 
@@ -240,19 +242,21 @@ def _window_pieces(
     lengths = [spent[bucket] for bucket in ordered]
     if sum(lengths) > length:
         lengths = largest_remainder(length, lengths)
-    yield from ((bucket, each) for bucket, each in zip(ordered, lengths, strict=True) if each)
+    yield from (
+        (bucket, bucket_ms) for bucket, bucket_ms in zip(ordered, lengths, strict=True) if bucket_ms
+    )
 
 
 def _told_on(
     job: int, spans: Sequence[Span], run: RunTold, marks: Mapping[int, Sequence[ToldTime]]
 ) -> list[ToldTime]:
     """What is told of a job's time: by its own attempts, or the run's where it has none."""
-    own = [each for each in run.attempts if each.job == job]
-    speaking = own or (list(run.attempts) if job != NO_JOB else [])
-    told = [each for attempt in speaking for each in marks[attempt.id]]
+    own_attempts = [attempt for attempt in run.attempts if attempt.job == job]
+    speaking = own_attempts or (list(run.attempts) if job != NO_JOB else [])
+    reported_times = [mark for attempt in speaking for mark in marks[attempt.id]]
     for span in spans:
-        told += _untold_gaps(span, speaking, run)
-    return told
+        reported_times += _untold_gaps(span, speaking, run)
+    return reported_times
 
 
 def _untold_gaps(
@@ -261,8 +265,12 @@ def _untold_gaps(
     """The time of a job in which no attempt was under way: before, between and after them."""
     start, end = span
     inside = sorted(
-        (each for each in speaking if each.start_ms < end and each.end_ms > start),
-        key=lambda each: (each.start_ms, each.end_ms),
+        (
+            candidate
+            for candidate in speaking
+            if candidate.start_ms < end and candidate.end_ms > start
+        ),
+        key=lambda attempt: (attempt.start_ms, attempt.end_ms),
     )
     at = start
     for attempt in inside:
@@ -270,23 +278,23 @@ def _untold_gaps(
             is_first = attempt is run.attempts[0]
             yield ToldTime(at, attempt.start_ms, Bucket.STARTUP if is_first else Bucket.RECOVERY)
         at = max(at, attempt.end_ms)
-    last = max(inside, key=lambda each: each.end_ms, default=None)
+    last = max(inside, key=lambda attempt: attempt.end_ms, default=None)
     if last is not None and last.is_ended and at < end:
         yield ToldTime(at, end, Bucket.IDLE_AFTER_END)
 
 
 def _by_hour(
-    spans: Sequence[Span], told: Iterable[ToldTime], from_ms: int
+    spans: Sequence[Span], reported_times: Iterable[ToldTime], from_ms: int
 ) -> dict[int, list[tuple[int, int, Bucket]]]:
     spans_of: dict[int, list[Span]] = {}
     told_of: dict[int, list[ToldTime]] = {}
     for start, end in spans:
         for hour, since, until in _cut_by_hour(max(start, from_ms), end):
             spans_of.setdefault(hour, []).append((since, until))
-    for each in told:
-        for hour, since, until in _cut_by_hour(max(each.start_ms, from_ms), each.end_ms):
-            told_of.setdefault(hour, []).append(ToldTime(since, until, each.bucket))
-    return {hour: stretches_of(found, told_of.get(hour, ())) for hour, found in spans_of.items()}
+    for time in reported_times:
+        for hour, since, until in _cut_by_hour(max(time.start_ms, from_ms), time.end_ms):
+            told_of.setdefault(hour, []).append(ToldTime(since, until, time.bucket))
+    return {hour: stretches_of(span, told_of.get(hour, ())) for hour, span in spans_of.items()}
 
 
 def _cut_by_hour(start: int, end: int) -> Iterator[tuple[int, int, int]]:

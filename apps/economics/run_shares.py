@@ -29,24 +29,24 @@ def hour_weights(life: Span, carried: Sequence[CarriedShare]) -> dict[Part, int]
     nothing; where it had none in the hour, the spans are its life. Runs by id, in no run last.
     """
     if life[0] >= life[1]:
-        spans = [span for each in carried for span in each.spans]
+        spans = [span for share in carried for span in share.spans]
         life = (min((s for s, _ in spans), default=0), max((e for _, e in spans), default=0))
-    time_of, whole = _divide_evenly(life, carried)
-    told = {
-        each.run_id: _told_buckets(each.bucket_ms) for each in carried if each.run_id in time_of
+    time_of, total_time = _divide_evenly(life, carried)
+    buckets_by_run = {
+        share.run_id: _told_buckets(share.bucket_ms) for share in carried if share.run_id in time_of
     }
-    scale = lcm(*(sum(of_run.values()) for of_run in told.values()))
+    scale = lcm(*(sum(of_run.values()) for of_run in buckets_by_run.values()))
     weights: dict[Part, int] = {}
-    for run_id, of_run in sorted(told.items()):
+    for run_id, of_run in sorted(buckets_by_run.items()):
         unit = time_of[run_id] * (scale // sum(of_run.values()))
         weights |= {(run_id, bucket): unit * part for bucket, part in of_run.items()}
-    rest = whole - sum(time_of.values())
-    return weights | ({None: rest * scale} if rest else {})
+    free_time = total_time - sum(time_of.values())
+    return weights | ({None: free_time * scale} if free_time else {})
 
 
 def _divide_evenly(life: Span, carried: Sequence[CarriedShare]) -> tuple[dict[int, int], int]:
     """Each run's time, and all of the job's, in parts of a millisecond that divide evenly."""
-    within = {each.run_id: _clip_spans(each.spans, life) for each in carried}
+    within = {share.run_id: _clip_spans(share.spans, life) for share in carried}
     cuts = sorted({*life, *(edge for spans in within.values() for span in spans for edge in span)})
     stretches = [
         (right - left, [run_id for run_id, spans in within.items() if _is_held(spans, left, right)])
@@ -70,5 +70,7 @@ def _is_held(spans: Sequence[Span], left: int, right: int) -> bool:
 
 
 def _told_buckets(bucket_ms: Sequence[int]) -> Mapping[Bucket, int]:
-    told = {bucket: part for bucket, part in zip(Bucket, bucket_ms, strict=False) if part > 0}
-    return told or {Bucket.UNTOLD: 1}
+    time_by_bucket = {
+        bucket: part for bucket, part in zip(Bucket, bucket_ms, strict=False) if part > 0
+    }
+    return time_by_bucket or {Bucket.UNTOLD: 1}

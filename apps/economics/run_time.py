@@ -40,7 +40,7 @@ class ToldTime:
 
 
 def stretches_of(
-    spans: Sequence[tuple[int, int]], told: Iterable[ToldTime]
+    spans: Sequence[tuple[int, int]], reported_times: Iterable[ToldTime]
 ) -> list[tuple[int, int, Bucket]]:
     """From when to when, in milliseconds, these spans (that do not overlap) were in which bucket.
 
@@ -49,33 +49,40 @@ def stretches_of(
     edges: list[tuple[int, int, int]] = []
     for start, end in spans:
         edges += [(start, INSIDE, 1), (end, INSIDE, -1)]
-    for each in (mark for mark in told if mark.start_ms < mark.end_ms):
-        edges += [(each.start_ms, each.bucket, 1), (each.end_ms, each.bucket, -1)]
+    for reported_time in (mark for mark in reported_times if mark.start_ms < mark.end_ms):
+        edges += [
+            (reported_time.start_ms, reported_time.bucket, 1),
+            (reported_time.end_ms, reported_time.bucket, -1),
+        ]
     holding = [0] * (INSIDE + 1)
-    found: list[tuple[int, int, Bucket]] = []
+    stretches: list[tuple[int, int, Bucket]] = []
     since = 0
     for at, what, by in sorted(edges):
         if holding[INSIDE] and at > since:
-            bucket = next((each for each in PRECEDENCE if holding[each]), Bucket.UNTOLD)
-            found.append((since, at, bucket))
+            bucket = next(
+                (candidate for candidate in PRECEDENCE if holding[candidate]), Bucket.UNTOLD
+            )
+            stretches.append((since, at, bucket))
         holding[what] += by
         since = at
-    return found
+    return stretches
 
 
 LEAST_TOLD = 0.5
 """Of time of which less than that was told nothing is concluded."""
 
 
-def in_every_bucket(kept: Sequence[int]) -> tuple[int, ...]:
+def in_every_bucket(times: Sequence[int]) -> tuple[int, ...]:
     """Times by bucket as they are kept; of a bucket that is younger than these there is none."""
-    return (*kept, *[0] * (len(Bucket) - len(kept)))
+    return (*times, *[0] * (len(Bucket) - len(times)))
 
 
 def goodput(spent: Mapping[Bucket, int]) -> float | None:
     """Productive time of all that was told; None where nothing was."""
-    told = sum(milliseconds for bucket, milliseconds in spent.items() if bucket != Bucket.UNTOLD)
-    return spent.get(Bucket.PRODUCTIVE, 0) / told if told else None
+    reported_ms = sum(
+        milliseconds for bucket, milliseconds in spent.items() if bucket != Bucket.UNTOLD
+    )
+    return spent.get(Bucket.PRODUCTIVE, 0) / reported_ms if reported_ms else None
 
 
 def known_goodput(ratio: float | None, told_ratio: float | None) -> float | None:
@@ -85,5 +92,5 @@ def known_goodput(ratio: float | None, told_ratio: float | None) -> float | None
 
 def coverage(spent: Mapping[Bucket, int]) -> float | None:
     """Told time of all of it; None of no time."""
-    whole = sum(spent.values())
-    return 1 - spent.get(Bucket.UNTOLD, 0) / whole if whole else None
+    total_ms = sum(spent.values())
+    return 1 - spent.get(Bucket.UNTOLD, 0) / total_ms if total_ms else None

@@ -65,24 +65,24 @@ def gated_step(points: Sequence[SeriesPoint], first: int, step: StepEffect) -> G
 def control_gate(control: Sequence[SeriesPoint], first: int) -> tuple[Gate, float]:
     """Whether work that was not touched did not step at the change either; else by how much it did, with its sign."""
     step = step_effect(control, first)
-    found = f"by {step.effect:+.1%}, with a standard error of {step.error:.1%}"
+    effect_words = f"by {step.effect:+.1%}, with a standard error of {step.error:.1%}"
     if not step.is_told:
-        says = f"work that was not touched did not move at the change: {found}"
-        return Gate(GateName.CONTROL, is_passed=True, says=says), 0.0
-    says = f"work that was not touched moved at the change too, {found}, and is not held against it"
-    return _failed(GateName.CONTROL, says), step.effect
+        sentence = f"work that was not touched did not move at the change: {effect_words}"
+        return Gate(GateName.CONTROL, is_passed=True, says=sentence), 0.0
+    sentence = f"work that was not touched moved at the change too, {effect_words}, and is not held against it"
+    return _failed(GateName.CONTROL, sentence), step.effect
 
 
 def _line_gate(old: Sequence[SeriesPoint], ahead: float, step: StepEffect) -> tuple[Gate, float]:
     """Whether the days before lie on a line, which is carried on; else how far a bend of theirs would have come since."""
-    own = step_effect(old, old[len(old) // 2].day)
-    bend, error = bend_of(old, memory=own.memory, noise=own.noise)
+    earlier_step = step_effect(old, old[len(old) // 2].day)
+    bend, error = bend_of(old, memory=earlier_step.memory, noise=earlier_step.noise)
     weekly, give = step.slope * WEEK, step.slope_error * WEEK
     if abs(bend) <= OTHER_ERRORS * error:
-        says = f"before it the trend was a line, and {weekly:+.2%} a week (standard error {give:.2%}) is carried on"
-        return Gate(GateName.PRE_TREND, is_passed=True, says=says), 0.0
-    says = f"before it the trend bent by {bend:+.1%}, with a standard error of {error:.1%}: no line can be carried on"
-    return _failed(GateName.PRE_TREND, says), abs(bend) * (2 * ahead - 1) ** 2
+        sentence = f"before it the trend was a line, and {weekly:+.2%} a week (standard error {give:.2%}) is carried on"
+        return Gate(GateName.PRE_TREND, is_passed=True, says=sentence), 0.0
+    sentence = f"before it the trend bent by {bend:+.1%}, with a standard error of {error:.1%}: no line can be carried on"
+    return _failed(GateName.PRE_TREND, sentence), abs(bend) * (2 * ahead - 1) ** 2
 
 
 def _placebo_gate(
@@ -90,16 +90,16 @@ def _placebo_gate(
 ) -> tuple[Gate, float]:
     """Whether no step is found where nothing was done: in the middle of the days before, a third from either end, and lately."""
     middle, *others = (_placebo(old, part, step) for part in PARTS)
-    beyond = [each for each in (middle, *others) if each.is_beyond(OTHER_ERRORS)]
+    beyond = [other for other in (middle, *others) if other.is_beyond(OTHER_ERRORS)]
     beyond += _earlier(points, old, first, step)
-    found = max(beyond, key=lambda each: abs(each.effect), default=middle)
-    says = (
-        f"a step {found.where}, when nothing was done, comes to {found.effect:+.1%},"
-        f" with a standard error of {found.error:.1%}"
+    worst = max(beyond, key=lambda placebo: abs(placebo.effect), default=middle)
+    sentence = (
+        f"a step {worst.where}, when nothing was done, comes to {worst.effect:+.1%},"
+        f" with a standard error of {worst.error:.1%}"
     )
     if not beyond:
-        return Gate(GateName.PLACEBO, is_passed=True, says=says), 0.0
-    return _failed(GateName.PLACEBO, says), DOUBTED * abs(found.effect)
+        return Gate(GateName.PLACEBO, is_passed=True, says=sentence), 0.0
+    return _failed(GateName.PLACEBO, sentence), DOUBTED * abs(worst.effect)
 
 
 def _earlier(
@@ -113,19 +113,19 @@ def _earlier(
     """
     end = old[-1].day + 1
     days = [point.day for point in old[WEEK:] if point.day <= end - NEAREST]
-    found = []
-    for each in date_steps(points, first, days):
-        back = end - each.day
+    placebos = []
+    for date_step in date_steps(points, first, days):
+        back = end - date_step.day
         beside, alone = (
-            _Placebo(*seen, f"{back} days before") for seen in (each.beside, each.alone)
+            _Placebo(*seen, f"{back} days before") for seen in (date_step.beside, date_step.alone)
         )
         late = back <= LATELY
         if beside.is_beyond(_at_memory(LATE_ERRORS if late else FAR_ERRORS, step)):
-            found.append(beside)
+            placebos.append(beside)
         is_of_then = late and step.is_told and alone.is_beyond(0.0)
-        if is_of_then and each.gain > _at_memory(LIKELIER_EARLIER, step):
-            found.append(alone)
-    return found + _gradual(points, old, first, step)
+        if is_of_then and date_step.gain > _at_memory(LIKELIER_EARLIER, step):
+            placebos.append(alone)
+    return placebos + _gradual(points, old, first, step)
 
 
 def _at_memory(bound: tuple[float, float], step: StepEffect) -> float:
@@ -136,26 +136,26 @@ def _gradual(
     points: Sequence[SeriesPoint], old: Sequence[SeriesPoint], first: int, step: StepEffect
 ) -> list[_Placebo]:
     """What moved the same way over weeks about the claim, beside the step that is left on its day."""
-    found = []
+    placebos = []
     for back, over in GRADUAL:
         day = old[-1].day + 1 - back
         if sum(point.day < day for point in old) < WEEK:
             continue
-        moved = step_effect(points, day, over=over, beside=(first, 1))
-        since = step_effect(points, first, beside=(day, over)).effect
+        moved = step_effect(points, day, over=over, other_step=(first, 1))
+        since = step_effect(points, first, other_step=(day, over)).effect
         where = f"that began {back} days before and took {over}"
-        each = _Placebo(moved.effect, moved.error, where)
+        placebo = _Placebo(moved.effect, moved.error, where)
         is_much = moved.effect * step.effect > 0 and abs(moved.effect) > BACK_SHARE * abs(since)
-        if is_much and each.is_beyond(GRADUAL_ERRORS):
-            found.append(each)
-    return found
+        if is_much and placebo.is_beyond(GRADUAL_ERRORS):
+            placebos.append(placebo)
+    return placebos
 
 
-def _failed(name: GateName, says: str) -> Gate:
+def _failed(name: GateName, sentence: str) -> Gate:
     return Gate(
         name,
         is_passed=False,
-        says=says,
+        says=sentence,
         fallback="a verdict only where that is small beside what was measured or promised",
     )
 
@@ -163,8 +163,8 @@ def _failed(name: GateName, says: str) -> Gate:
 def _placebo(old: Sequence[SeriesPoint], part: float, step: StepEffect) -> _Placebo:
     """The step there, and its standard error: the larger of what these days and what all days say of the noise."""
     first = old[round(len(old) * part)].day
-    own = step_effect(old, first)
-    whole = step_effect(old, first, memory=step.memory)
-    error = max(own.error, whole.error * step.noise / whole.noise)
+    own_step = step_effect(old, first)
+    overall_step = step_effect(old, first, memory=step.memory)
+    error = max(own_step.error, overall_step.error * step.noise / overall_step.noise)
     where = "in the middle of the days before" if part == PARTS[0] else "before"
-    return _Placebo(own.effect, error, where)
+    return _Placebo(own_step.effect, error, where)

@@ -130,11 +130,11 @@ def _non_negative(rows: Sequence[Sequence[float]], wanted: Sequence[float]) -> S
     for count in range(len(columns) + 1):
         for others in combinations(columns, count):
             chosen = (0, *others)
-            found = _least_squares([[row[k] for k in chosen] for row in rows], wanted)
-            if found is None or min(found) < 0 or found[0] <= 0:
+            solution = _least_squares([[row[k] for k in chosen] for row in rows], wanted)
+            if solution is None or min(solution) < 0 or solution[0] <= 0:
                 continue
             full = [0.0] * len(rows[0])
-            for place, value in zip(chosen, found, strict=True):
+            for place, value in zip(chosen, solution, strict=True):
                 full[place] = value
             missed = sum(
                 (sum(x * y for x, y in zip(row, full, strict=True)) - target) ** 2

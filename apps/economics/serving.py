@@ -109,16 +109,16 @@ def portions(
     """
     parts = _purpose_parts(engine, gateway)
     for weighted in (_by_tokens(parts, time, token_weights), _by_requests(parts)):
-        if any(each.weight for each in weighted):
+        if any(portion.weight for portion in weighted):
             return weighted
-    if not any(_is_known(told) for _, _, told in parts):
+    if not any(_is_known(token_counts) for _, _, token_counts in parts):
         return UNCOUNTED
-    return (IDLE._replace(told=summed(told for _, _, told in parts)),)
+    return (IDLE._replace(told=summed(token_counts for _, _, token_counts in parts)),)
 
 
-def summed(told: Iterable[ToldTokens]) -> ToldTokens:
+def summed(token_counts: Iterable[ToldTokens]) -> ToldTokens:
     """The sum of each count; None where one of them is not told, for it would be a part only."""
-    columns = list(zip(*told, strict=True))
+    columns = list(zip(*token_counts, strict=True))
     return ToldTokens(*(sum_or_unknown(column) for column in columns)) if columns else ToldTokens()
 
 
@@ -128,12 +128,12 @@ def whole_parts(parts: Sequence[int], unit: int) -> list[int]:
     Rounded down, and the units left over go to the largest remainders, ties to the earlier: the
     answers sum to exactly what the parts do. Parts may be negative.
     """
-    whole = [part // unit for part in parts]
+    whole_units = [part // unit for part in parts]
     over = [part % unit for part in parts]
     left = sum(over) // unit
     for index in sorted(range(len(parts)), key=lambda index: -over[index])[:left]:
-        whole[index] += 1
-    return whole
+        whole_units[index] += 1
+    return whole_units
 
 
 def beyond(engine: ToldTokens, gateway: ToldTokens) -> ToldTokens:
@@ -147,15 +147,19 @@ def beyond(engine: ToldTokens, gateway: ToldTokens) -> ToldTokens:
 
 
 def unit_costs(
-    micros: int | None, requests: int | None, told: ToldTokens, worked: Worked
+    micros: int | None, requests: int | None, token_counts: ToldTokens, worked: Worked
 ) -> UnitCosts:
     """What `micros` come to for a thousand of `requests` and a million of each kind of token.
 
-    `told` are the tokens that the cost was for and `worked` their work, whose shares divide it:
+    `token_counts` are the tokens that the cost was for and `worked` their work, whose shares divide it:
     $/M output = C × s ÷ G, with s the decode share. A cost that is not known and a count that is not
     told or 0 leave it undefined.
     """
-    prompt, cached, output = told.prompt_tokens, told.cached_tokens, told.output_tokens
+    prompt, cached, output = (
+        token_counts.prompt_tokens,
+        token_counts.cached_tokens,
+        token_counts.output_tokens,
+    )
     computed = None if prompt is None else max(0, prompt - (cached or 0))
     tokens = sum_or_unknown((prompt, output))
     return UnitCosts(
@@ -209,9 +213,11 @@ def _by_tokens(
     parts: list[_Part], time: EngineTime | None, token_weights: Sequence[int]
 ) -> tuple[Portion, ...]:
     """Weighted by the work of tokens; empty where some feature's are not told."""
-    if not all(told.has_tokens for purpose, _, told in parts if purpose is Purpose.ANSWERED):
+    if not all(
+        token_counts.has_tokens for purpose, _, token_counts in parts if purpose is Purpose.ANSWERED
+    ):
         return ()
-    works = [_weighted_work(told, token_weights) for _, _, told in parts]
+    works = [_weighted_work(token_counts, token_weights) for _, _, token_counts in parts]
     reading = sum(work.prompt + work.cached for work in works)
     writing = sum(work.output for work in works)
     if time is not None and time.prefill_ms + time.decode_ms and reading and writing:
@@ -225,26 +231,27 @@ def _by_tokens(
             for work in works
         ]
     return tuple(
-        Portion(purpose, feature, sum(work), told, *work)
-        for (purpose, feature, told), work in zip(parts, works, strict=True)
+        Portion(purpose, feature, sum(work), token_counts, *work)
+        for (purpose, feature, token_counts), work in zip(parts, works, strict=True)
     )
 
 
 def _by_requests(parts: list[_Part]) -> tuple[Portion, ...]:
     return tuple(
-        Portion(purpose, feature, told.requests or 0, told) for purpose, feature, told in parts
+        Portion(purpose, feature, token_counts.requests or 0, token_counts)
+        for purpose, feature, token_counts in parts
     )
 
 
-def _weighted_work(told: ToldTokens, token_weights: Sequence[int]) -> Worked:
+def _weighted_work(token_counts: ToldTokens, token_weights: Sequence[int]) -> Worked:
     of_prompt, of_cached, of_output = token_weights
-    cached = told.cached_tokens or 0
+    cached = token_counts.cached_tokens or 0
     return Worked(
-        max(0, (told.prompt_tokens or 0) - cached) * of_prompt,
+        max(0, (token_counts.prompt_tokens or 0) - cached) * of_prompt,
         cached * of_cached,
-        (told.output_tokens or 0) * of_output,
+        (token_counts.output_tokens or 0) * of_output,
     )
 
 
-def _is_known(told: ToldTokens) -> bool:
-    return told.requests is not None or told.has_tokens
+def _is_known(token_counts: ToldTokens) -> bool:
+    return token_counts.requests is not None or token_counts.has_tokens

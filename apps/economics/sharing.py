@@ -43,17 +43,17 @@ def energy_weights(drawn: Sequence[DrawnShare]) -> EnergyWeights:
     Time without a meter counts with the mean power of the time that has one. Without any meter
     nobody has a weight: the caller names what counts instead.
     """
-    metered = [each for each in drawn if each.millijoules is not None]
-    metered_ms = sum(each.milliseconds for each in metered)
-    all_ms = sum(each.milliseconds for each in drawn)
-    told = sum(each.millijoules or 0 for each in metered)
-    found: dict[int, int] = {}
-    for each in drawn if metered_ms else ():
-        amount = each.millijoules
+    metered = [drawn_share for drawn_share in drawn if drawn_share.millijoules is not None]
+    metered_ms = sum(drawn_share.milliseconds for drawn_share in metered)
+    all_ms = sum(drawn_share.milliseconds for drawn_share in drawn)
+    metered_millijoules = sum(drawn_share.millijoules or 0 for drawn_share in metered)
+    energy_by_holder: dict[int, int] = {}
+    for share in drawn if metered_ms else ():
+        amount = share.millijoules
         if amount is None:
-            amount = told * each.milliseconds // metered_ms
-        keys = sorted(each.weights)
-        parts = largest_remainder(amount, [each.weights[key] for key in keys])
+            amount = metered_millijoules * share.milliseconds // metered_ms
+        keys = sorted(share.weights)
+        parts = largest_remainder(amount, [share.weights[key] for key in keys])
         for key, part in zip(keys, parts, strict=True):
-            found[key] = found.get(key, 0) + part
-    return EnergyWeights(found, metered_ms, all_ms - metered_ms)
+            energy_by_holder[key] = energy_by_holder.get(key, 0) + part
+    return EnergyWeights(energy_by_holder, metered_ms, all_ms - metered_ms)

@@ -11,13 +11,13 @@ END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 def joined_spans(spans: Iterable[tuple[Moment, Moment]]) -> list[tuple[Moment, Moment]]:
     """The same time in as few spans as it takes, in order."""
-    found: list[tuple[Moment, Moment]] = []
+    merged: list[tuple[Moment, Moment]] = []
     for start, end in sorted(spans):
-        if found and start <= found[-1][1]:
-            found[-1] = found[-1][0], max(found[-1][1], end)
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(merged[-1][1], end)
         elif start < end:
-            found.append((start, end))
-    return found
+            merged.append((start, end))
+    return merged
 
 
 def spans_without(

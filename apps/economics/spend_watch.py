@@ -89,11 +89,11 @@ def out_of_line(
     if len(values) < FEWEST_SPEND_DAYS or np.isnan(off[-1]):
         return None
     if first is not None:
-        known = known_ends(off, first)
-        values, off = values - known, off - known
-    found = _days_out_of_line(values, expected, off, strictness)
-    if found is not None:
-        return found
+        end_excess = known_ends(off, first)
+        values, off = values - end_excess, off - end_excess
+    day_excess = _days_out_of_line(values, expected, off, strictness)
+    if day_excess is not None:
+        return day_excess
     noise = noise_of(off, expected[:-1])
     weekend = None if first is None else SATURDAY - first
     over = week_out_of_line(
@@ -108,18 +108,18 @@ def known_ends(off: Days, first: int) -> Days:
     The least of the last two months at the same distance from their end; of the last month of a quarter as much as the
     quarter before had, where that is more. Nothing on other days.
     """
-    known = np.zeros(len(off))
+    end_excess = np.zeros(len(off))
     for day in range(max(0, len(off) - 2 * WEEK), len(off)):
         place = _place_at_end(date.fromordinal(first + day))
         if place is None:
             continue
         months, distance = place
         had = [_at_end(off, first, months - back, distance) for back in (1, 2, 3)]
-        usual = min((each for each in had[:2] if each is not None), default=0.0)
+        usual = min((amount for amount in had[:2] if amount is not None), default=0.0)
         if months % QUARTER == 0 and had[2] is not None:
             usual = max(usual, had[2])
-        known[day] = max(0.0, usual)
-    return known
+        end_excess[day] = max(0.0, usual)
+    return end_excess
 
 
 def _place_at_end(day: date) -> tuple[int, int] | None:
@@ -160,15 +160,15 @@ def _days_out_of_line(
         least = max(usual + deviations * sigma, share * span, RECORD * float(before.max()))
         least = max(strictness * least, _seen_before(values, expected, length))
         if excess - _moved(expected, off, length) > least > 0:
-            look = SpendLook.WEEK if length == WEEK else SpendLook.DAY
-            return OutOfLine(_days_out(off[-length:], excess), excess, look)
+            look_kind = SpendLook.WEEK if length == WEEK else SpendLook.DAY
+            return OutOfLine(_days_out(off[-length:], excess), excess, look_kind)
     return None
 
 
 def _seen_before(values: Days, expected: Days, length: int) -> float:
     """What has to be come above that rested: 1.35 times the largest span there ever was; 0 where it did not rest."""
-    whole = np.convolve(values, np.ones(length), "valid")
-    before = whole[:-length][~np.isnan(whole[:-length])]
+    span_sums = np.convolve(values, np.ones(length), "valid")
+    before = span_sums[:-length][~np.isnan(span_sums[:-length])]
     largest = float(before.max()) if len(before) else 0.0
     rests = float(expected[-length - 1 : -1].sum()) <= RESTED_SHARE * largest
     return RECORD * largest if rests else 0.0
@@ -182,9 +182,9 @@ def _moved(expected: Days, off: Days, length: int) -> float:
     span = expected[-length - 1 : -1]
     earlier = float(expected[-1] - span.min())
     weeks = np.convolve(off, np.ones(WEEK), "valid")
-    came = weeks[:-WEEK][~np.isnan(weeks[:-WEEK])]
+    past_weeks = weeks[:-WEEK][~np.isnan(weeks[:-WEEK])]
     excess = float(off[-length:].sum())
-    largest = RECORD * float(came.max()) if len(came) else 0.0
+    largest = RECORD * float(past_weeks.max()) if len(past_weeks) else 0.0
     may_be_late = weeks[-1] <= max(MOVED_SHARE * excess, largest)
     later = float(expected[-length - 2 : -2].max() - span[-1]) if may_be_late else 0.0
     moved = max(earlier, later)
@@ -221,7 +221,7 @@ def days_that_last(excess: Sequence[float]) -> int:
     """
     for place in range(1, len(excess) - BACK_DAYS + 1):
         mean = sum(excess[:place]) / place
-        if all(each < BACK_SHARE * mean for each in excess[place : place + BACK_DAYS]):
+        if all(amount < BACK_SHARE * mean for amount in excess[place : place + BACK_DAYS]):
             return place
     return len(excess)
 
@@ -240,16 +240,18 @@ def weights_like(before: Sequence[int], after: Sequence[int]) -> dict[int, float
         raise ValueError("no day before")
     weights = dict.fromkeys(before, 0.0)
     for day in after:
-        like = [each for each in before if (day - each) % WEEK == 0] or list(before)
-        for each in like:
-            weights[each] += 1 / len(like)
+        like = [earlier_day for earlier_day in before if (day - earlier_day) % WEEK == 0] or list(
+            before
+        )
+        for like_day in like:
+            weights[like_day] += 1 / len(like)
     return weights
 
 
-def as_days(known: Iterable[tuple[int, float]], first: int, last: int) -> Days:
+def as_days(day_values: Iterable[tuple[int, float]], first: int, last: int) -> Days:
     """Values by ordinal as days in a row from `first` to `last`, zero where none is given."""
     values: Any = np.zeros(last - first + 1)
-    for day, value in known:
+    for day, value in day_values:
         if first <= day <= last:
             values[day - first] = value
     days: Days = values

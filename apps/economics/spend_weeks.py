@@ -82,14 +82,14 @@ def without_spells(values: Days) -> Days:
     if not len(spent):
         return values
     idle = np.append(values <= SPELL_SHARE * float(np.median(spent)), False)
-    known, begins = values.copy(), 0
+    filtered, begins = values.copy(), 0
     for day, rests in enumerate(idle):
         if rests:
             continue
         if day - begins >= SPELL_DAYS:
-            known[begins:day] = np.nan
+            filtered[begins:day] = np.nan
         begins = day + 1
-    return known
+    return filtered
 
 
 def without_runs(values: Days, expected: Days, *, dear: bool) -> Days:
@@ -160,30 +160,30 @@ def week_out_of_line(
     held against what lasted before: an incident of a few days is no reason to keep quiet about a level that is new.
     """
     # Spend that is back where it was before a dip, or weeks of holidays, is no news.
-    known = without_spells(without_runs(values, expected, dear=False))
-    whole, sums = sums_of(values), sums_of(known)
+    usual_values = without_spells(without_runs(values, expected, dear=False))
+    week_sums, sums = sums_of(values), sums_of(usual_values)
     line = line_of(sums, WEEK_LINE, LINE_WEEKS)
-    if np.isnan(whole[-1]) or whole[-1] <= moved:
+    if np.isnan(week_sums[-1]) or week_sums[-1] <= moved:
         return None
-    whole[-1] -= moved
-    over = over_line(whole, line)
+    week_sums[-1] -= moved
+    over = over_line(week_sums, line)
     before = over[:-WEEK][~np.isnan(over[:-WEEK])]
     usual, sigma = _usual_of(before, noise.of_week)
     least = max(LEAST_STEP + usual, usual + DEVIATIONS * sigma)
     if over[-1] > strictness * max(least, _largest(before)):
         return OverLine(SpendLook.WEEK, WEEK, 0, float(over[-1]), (1, LINE_WEEKS))
-    ordinary = without_runs(known, expected, dear=True)
-    lasting = _lasting(whole, sums_of(ordinary), noise.of_week, strictness)
+    ordinary = without_runs(usual_values, expected, dear=True)
+    lasting = _lasting(week_sums, sums_of(ordinary), noise.of_week, strictness)
     if lasting is not None and _lasts(values, ordinary, expected, strictness):
         return OverLine(SpendLook.WEEK, WEEK, 0, lasting, (1, LINE_WEEKS))
-    return _creep_of(values, known, ordinary, noise.of_week, strictness)
+    return _creep_of(values, usual_values, ordinary, noise.of_week, strictness)
 
 
-def _lasting(whole: Days, sums: Days, least_sigma: float, strictness: float) -> float | None:
+def _lasting(week_sums: Days, sums: Days, least_sigma: float, strictness: float) -> float | None:
     """By what logarithm the last week is over ordinary weeks, where that is beyond what those differ by."""
     line = line_of(sums, WEEK_LINE, LINE_WEEKS)
     before = over_line(sums, line)[:-WEEK]
-    over = float(over_line(whole, line)[-1])
+    over = float(over_line(week_sums, line)[-1])
     usual, sigma = _usual_of(before[~np.isnan(before)], least_sigma)
     return over if over > strictness * max(LEAST_STEP + usual, usual + DEVIATIONS * sigma) else None
 
@@ -273,8 +273,8 @@ def weekend_out_of_line(
     """
     began = len(values) - DAYS_AFTER - 2
     at = began + 1
-    known = without_spells(values)
-    line = line_of(sums_of(known, 2), (1, WEEKEND_WEEKS))
+    usual_values = without_spells(values)
+    line = line_of(sums_of(usual_values, 2), (1, WEEKEND_WEEKS))
     over = over_line(sums_of(values, 2), line)
     # A weekend is looked for only where the two days are out of line at all.
     if not over[at] > strictness * LEAST_WEEKEND:
@@ -290,10 +290,10 @@ def weekend_out_of_line(
     sigma = max(LEAST_WEEKEND_SIGMA, noise.of_day, _spread(before))
     least = max(LEAST_WEEKEND + usual, usual + DEVIATIONS * sigma, _largest(before))
     excess = float(values[began] + values[at] - line[at])
-    more = sums_of(values) - line_of(sums_of(known), WEEK_LINE, LINE_WEEKS)
-    came = float(min(more[at], more[-1]))
+    more = sums_of(values) - line_of(sums_of(usual_values), WEEK_LINE, LINE_WEEKS)
+    week_excess = float(min(more[at], more[-1]))
     is_seen = excess > 2 * noise.of_week * float(np.nansum(values[-WEEK:]))
-    may_have_moved = is_seen and came < MOVED_SHARE * excess
+    may_have_moved = is_seen and week_excess < MOVED_SHARE * excess
     is_news = over[at] > strictness * least and excess > _largest_pair(off)
     if is_news and not may_have_moved:
         return OverLine(SpendLook.WEEKEND, 2, DAYS_AFTER, float(over[at]), (1, WEEKEND_WEEKS))

@@ -16,17 +16,17 @@ def largest_remainder(total: int, weights: Sequence[int]) -> list[int]:
     """
     if len(weights) == 1 and weights[0] > 0:
         return [total]
-    whole = sum(weights)
-    if whole <= 0:
+    weight_sum = sum(weights)
+    if weight_sum <= 0:
         raise NothingToSplitBy("no weight is above zero")
-    if whole == total:
+    if weight_sum == total:
         return list(weights)
     sign = -1 if total < 0 else 1
     size = abs(total)
     parts = []
     remainders = []
     for weight in weights:
-        part, remainder = divmod(size * weight, whole)
+        part, remainder = divmod(size * weight, weight_sum)
         parts.append(part * sign)
         remainders.append(-remainder)
     left = size - sum(parts) * sign

@@ -80,12 +80,12 @@ def step_effect(
     memory: float | None = None,
     weekly: bool = True,
     over: int = 1,
-    beside: tuple[int, int] | None = None,
+    other_step: tuple[int, int] | None = None,
 ) -> StepEffect:
     """The step from day `first` on; `memory` where it is known, else all MEMORIES as likely as the series makes them.
 
     `weekly` False: the points are no days of a week. `over`: of how many days the step is, evenly; 1 is one at once.
-    `beside`: another that there may be, which is fitted with it: its day, and of how many it is. Refuses ValueError of fewer
+    `other_step`: another that there may be, which is fitted with it: its day, and of how many it is. Refuses ValueError of fewer
     than four points, or none on a side.
     """
     before = sum(point.day < first for point in points)
@@ -95,14 +95,15 @@ def step_effect(
     if over > 1:
         for point, row in zip(points, rows, strict=True):
             row[-2] = _come_of(point.day, first, over)
-    if beside is not None:
+    if other_step is not None:
         rows = [
-            [_come_of(point.day, *beside), *row] for point, row in zip(points, rows, strict=True)
+            [_come_of(point.day, *other_step), *row]
+            for point, row in zip(points, rows, strict=True)
         ]
     freedom = max(1, len(rows) - len(rows[0]) + 1)
     sums = _Products.of(points, rows)
     memories = MEMORIES if memory is None else (memory,)
-    fits = [_fit(sums, each, freedom) for each in memories]
+    fits = [_fit(sums, candidate, freedom) for candidate in memories]
     best = max(fit.likelihood for fit in fits)
     sizes = CELLS if memory is None else (1.0,)
     weights = [size * exp(fit.likelihood - best) for fit, size in zip(fits, sizes, strict=True)]
@@ -188,15 +189,15 @@ class _Products:
     def whitened(self, memory: float) -> Matrix:
         """Products of the rows once what each remembers of the one before is taken off, in units of what is new in a day."""
         size = len(self.first)
-        found = [[(1 - memory**2) * value for value in row] for row in self.first]
+        products = [[(1 - memory**2) * value for value in row] for row in self.first]
         for gap, (_, now, both, was) in self.gaps.items():
-            kept, weight = memory**gap, self.weight(memory, gap)
+            decay, weight = memory**gap, self.weight(memory, gap)
             for row in range(size):
                 for column in range(row + 1):
-                    found[row][column] += weight * (
-                        now[row][column] - kept * both[row][column] + kept**2 * was[row][column]
+                    products[row][column] += weight * (
+                        now[row][column] - decay * both[row][column] + decay**2 * was[row][column]
                     )
-        return found
+        return products
 
     @staticmethod
     def weight(memory: float, gap: int) -> float:
@@ -244,13 +245,15 @@ def _cholesky(of: Matrix) -> Matrix:
     lower = _zeros(size)
     for row in range(size):
         for column in range(row + 1):
-            rest = of[row][column] - sum(
+            remainder = of[row][column] - sum(
                 lower[row][place] * lower[column][place] for place in range(column)
             )
             if row == column:
-                lower[row][row] = sqrt(rest) if rest > SINGULAR * max(of[row][row], 1e-300) else 0.0
+                lower[row][row] = (
+                    sqrt(remainder) if remainder > SINGULAR * max(of[row][row], 1e-300) else 0.0
+                )
             elif lower[column][column]:
-                lower[row][column] = rest / lower[column][column]
+                lower[row][column] = remainder / lower[column][column]
     return lower
 
 
@@ -258,12 +261,14 @@ def _fit(sums: _Products, memory: float, freedom: int) -> _Fit:
     """By least squares of the whitened rows. The last of a Cholesky's rows has the values, the one before it the step."""
     lower = _cholesky(sums.whitened(memory))
     step, trend = len(lower) - 2, len(lower) - 3
-    rest = max(lower[-1][-1] ** 2, LEAST_VARIANCE * freedom)
-    noise = sqrt(rest / freedom)
+    residual = max(lower[-1][-1] ** 2, LEAST_VARIANCE * freedom)
+    noise = sqrt(residual / freedom)
     by_step, by_trend = (max(lower[place][place], LEAST_PIVOT) for place in (step, trend))
     effect, leans = lower[-1][step] / by_step, lower[step][trend] / by_step
     slope = (lower[-1][trend] - lower[step][trend] * effect) / by_trend
-    known = sum(log(lower[place][place]) for place in range(step + 1) if lower[place][place])
+    log_determinant = sum(
+        log(lower[place][place]) for place in range(step + 1) if lower[place][place]
+    )
     return _Fit(
         memory=memory,
         effect=effect,
@@ -271,7 +276,7 @@ def _fit(sums: _Products, memory: float, freedom: int) -> _Fit:
         slope=slope / sums.reach,
         slope_error=noise * sqrt(1 + leans**2) / by_trend / sums.reach,
         noise=noise,
-        likelihood=sums.weighed(memory) - known - freedom / 2 * log(rest),
+        likelihood=sums.weighed(memory) - log_determinant - freedom / 2 * log(residual),
     )
 
 

@@ -41,7 +41,7 @@ def stragglers(steps: Sequence[Mapping[int, float]]) -> dict[int, float]:
         for step in window:
             for rank, seconds in step.items():
                 times.setdefault(rank, []).append(seconds)
-        medians = {rank: median(each) for rank, each in times.items()}
+        medians = {rank: median(time) for rank, time in times.items()}
         for rank in _far_above(medians):
             slow[rank] = slow.get(rank, 0) + 1
     shares = {rank: count / len(windows) for rank, count in slow.items()}
@@ -51,14 +51,14 @@ def stragglers(steps: Sequence[Mapping[int, float]]) -> dict[int, float]:
 def robust_z(value: float, among: Sequence[float]) -> float | None:
     """(value − median) ÷ (1.4826 × MAD); None where the others do not differ."""
     middle = median(among)
-    spread = MAD_TO_SIGMA * median(abs(each - middle) for each in among)
+    spread = MAD_TO_SIGMA * median(abs(other - middle) for other in among)
     return (value - middle) / spread if spread else None
 
 
 def _far_above(medians: Mapping[int, float]) -> list[int]:
-    found = []
+    ranks = []
     for rank, value in medians.items():
         z = robust_z(value, list(medians.values()))
         if z is not None and z > FAR:
-            found.append(rank)
-    return found
+            ranks.append(rank)
+    return ranks

@@ -58,8 +58,8 @@ def blended(first: Amount, tiers: Sequence[Tier], before: Fraction, quantity: Fr
     """
     if not quantity:
         return Fraction(_amount_at(first, tiers, before))
-    whole = graduated(first, tiers, before + quantity)
-    return (whole - graduated(first, tiers, before)) / quantity
+    total = graduated(first, tiers, before + quantity)
+    return (total - graduated(first, tiers, before)) / quantity
 
 
 def crosses(tiers: Sequence[Tier], before: Fraction, quantity: Fraction) -> bool:
@@ -80,11 +80,11 @@ def in_words(
     bands = [f"{ends[0]} {unit}-hours at {amounts[0]}"]
     bands += [f"to {end} at {amount}" for end, amount in zip(ends[1:], amounts[1:-1], strict=True)]
     price = _plain_number(blended(first, tiers, before, quantity), 9)
-    said = f"tier: {', '.join(bands)}, then {amounts[-1]}: this hour at {price}"
+    sentence = f"tier: {', '.join(bands)}, then {amounts[-1]}: this hour at {price}"
     if not crosses(tiers, before, quantity):
-        return said
+        return sentence
     # A millisecond of a unit shows in the seventh decimal.
-    return f"{said} ({_plain_number(before, 7)} to {_plain_number(before + quantity, 7)})"
+    return f"{sentence} ({_plain_number(before, 7)} to {_plain_number(before + quantity, 7)})"
 
 
 def _tier_of(text: str) -> Tier:

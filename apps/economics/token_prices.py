@@ -52,15 +52,15 @@ def token_prices(uses: Sequence[TokenUse]) -> TokenPrices | None:
     charged = np.array([use.micros for use in uses], float)
     if not len(uses) or charged.sum() <= 0:
         return None
-    seen = counts.sum(axis=0) > 0
-    scale = counts[:, seen].sum(axis=0)
-    found, _, rank, _ = np.linalg.lstsq(counts[:, seen] / scale, charged, rcond=1e-6)
-    if rank < seen.sum():
+    is_used = counts.sum(axis=0) > 0
+    scale = counts[:, is_used].sum(axis=0)
+    scaled_prices, _, rank, _ = np.linalg.lstsq(counts[:, is_used] / scale, charged, rcond=1e-6)
+    if rank < is_used.sum():
         return None
-    prices = found / scale
-    rest = np.abs(counts[:, seen] @ prices - charged).sum()
-    if rest > LARGEST_REST * charged.sum() or (prices < 0).any():
+    prices = scaled_prices / scale
+    residual = np.abs(counts[:, is_used] @ prices - charged).sum()
+    if residual > LARGEST_REST * charged.sum() or (prices < 0).any():
         return None
     by_kind = iter(prices.tolist())
-    plain, cached, written, output = (next(by_kind) if is_seen else None for is_seen in seen)
+    plain, cached, written, output = (next(by_kind) if is_seen else None for is_seen in is_used)
     return TokenPrices(plain, cached, written, output)

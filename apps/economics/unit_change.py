@@ -44,12 +44,12 @@ class Served:
     @property
     def unit_ms(self) -> int:
         """All time of all kinds."""
-        return sum(each.unit_ms for each in self.spend.values())
+        return sum(spend.unit_ms for spend in self.spend.values())
 
     @property
     def thousand(self) -> float:
         """Currency for a thousand requests."""
-        return sum(each.micros for each in self.spend.values()) / self.requests / 1_000
+        return sum(spend.micros for spend in self.spend.values()) / self.requests / 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ class Weighed:
 
 def mean_of(cells: Mapping[str, Weighed]) -> float | None:
     """Σ amount ÷ Σ weight; None of no weight."""
-    weight = sum(each.weight for each in cells.values())
-    return sum(each.amount for each in cells.values()) / weight if weight else None
+    weight = sum(cell.weight for cell in cells.values())
+    return sum(cell.amount for cell in cells.values()) / weight if weight else None
 
 
 def served_parts(before: Served, after: Served) -> dict[str, int]:
@@ -102,11 +102,11 @@ def mean_parts(
     They sum to its change, of two means that are known.
     """
     parts = {MIX: 0.0, inner: 0.0}
-    wholes = [sum(each.weight for each in cells.values()) for cells in (before, after)]
+    wholes = [sum(cell.weight for cell in cells.values()) for cells in (before, after)]
     for name in {*before, *after}:
         was, now = (
-            _mix_factors(cells.get(name), whole)
-            for cells, whole in zip((before, after), wholes, strict=True)
+            _mix_factors(cells.get(name), weight_sum)
+            for cells, weight_sum in zip((before, after), wholes, strict=True)
         )
         if was[MIX] > 0 and now[MIX] > 0 and was[INNER] > 0 and now[INNER] > 0:
             moved = effects(was, now)
@@ -122,27 +122,27 @@ def mean_parts(
 def in_millionths(parts: Mapping[str, float], total: int) -> dict[str, int]:
     """The parts as whole millionths that sum to `total`: largest remainders, ties in their order."""
     exact = {name: amount * MILLION for name, amount in parts.items()}
-    whole = {name: floor(amount) for name, amount in exact.items()}
-    left = total - sum(whole.values())
-    by_remainder = sorted(exact, key=lambda name: whole[name] - exact[name])
+    millionths = {name: floor(amount) for name, amount in exact.items()}
+    left = total - sum(millionths.values())
+    by_remainder = sorted(exact, key=lambda name: millionths[name] - exact[name])
     for place in range(abs(left)):
-        whole[by_remainder[place % len(by_remainder)]] += 1 if left > 0 else -1
-    return whole
+        millionths[by_remainder[place % len(by_remainder)]] += 1 if left > 0 else -1
+    return millionths
 
 
 def _unit_factors(span: Served, name: str, work: int) -> dict[str, float]:
-    found = span.spend.get(name)
-    if found is None or found.unit_ms <= 0 or found.micros <= 0:
+    spend = span.spend.get(name)
+    if spend is None or spend.unit_ms <= 0 or spend.micros <= 0:
         return {}
     factors = {
-        PRICE: found.micros / found.unit_ms,
-        MIX: found.unit_ms / span.unit_ms,
+        PRICE: spend.micros / spend.unit_ms,
+        MIX: spend.unit_ms / span.unit_ms,
         EFFICIENCY: span.unit_ms / work,
         VOLUME: work / span.requests / 1_000,
     }
-    if found.contracted_micros is not None and found.contracted_micros > 0:
-        factors[COMMITMENTS] = found.micros / found.contracted_micros
-        factors[PRICE] = found.contracted_micros / found.unit_ms
+    if spend.contracted_micros is not None and spend.contracted_micros > 0:
+        factors[COMMITMENTS] = spend.micros / spend.contracted_micros
+        factors[PRICE] = spend.contracted_micros / spend.unit_ms
     return factors
 
 
@@ -167,13 +167,13 @@ def _change_reason(before: Served, after: Served, name: str) -> str:
 
 
 def _unit_cost(span: Served, name: str) -> float:
-    found = span.spend.get(name)
-    return 0.0 if found is None else found.micros / span.requests / 1_000
+    spend = span.spend.get(name)
+    return 0.0 if spend is None else spend.micros / span.requests / 1_000
 
 
-def _mix_factors(cell: Weighed | None, whole: float) -> dict[str, float]:
-    if cell is None or not cell.weight or not whole:
+def _mix_factors(cell: Weighed | None, weight_sum: float) -> dict[str, float]:
+    if cell is None or not cell.weight or not weight_sum:
         return {MIX: 0.0, INNER: 0.0}
     # So little that no millionth of a mean shows it is nothing: logarithms of it run away.
-    inner = cell.amount / cell.weight if cell.amount / whole > LEAST else 0.0
-    return {MIX: cell.weight / whole, INNER: inner}
+    inner = cell.amount / cell.weight if cell.amount / weight_sum > LEAST else 0.0
+    return {MIX: cell.weight / weight_sum, INNER: inner}

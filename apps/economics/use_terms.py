@@ -51,26 +51,26 @@ SHARED = frozenset({"default", "shared"})
 RESERVATION = re.compile(r"(?:^|[/:])(cr-[0-9a-f]{8,17})$", re.IGNORECASE)
 
 
-def platform_of(said: str) -> str:
+def platform_of(value: str) -> str:
     """One of PLATFORMS, however it is spelt; empty where it is not said, or not understood."""
-    text = said.strip()
+    text = value.strip()
     if text.lower() in PLATFORMS:
         return text.lower()
     if operation := OPERATION.fullmatch(text):
         return OPERATIONS.get((operation[1] or "").lower(), "")
-    return next((known for pattern, known in SPELLINGS if pattern.search(text)), "")
+    return next((platform for pattern, platform in SPELLINGS if pattern.search(text)), "")
 
 
-def tenancy_of(said: str) -> str:
+def tenancy_of(value: str) -> str:
     """One of TENANCIES, however it is spelt; empty where it is not said, or not understood."""
-    text = said.strip().lower()
+    text = value.strip().lower()
     if text in SHARED:
         return DEFAULT_TENANCY
     return text if text in TENANCIES else ""
 
 
-def reservation_of(said: str) -> str:
+def reservation_of(value: str) -> str:
     """The id alone of a capacity reservation that may be said with all its path; else what is said."""
-    text = said.strip()
-    found = RESERVATION.search(text)
-    return found[1].lower() if found else text
+    text = value.strip()
+    id_match = RESERVATION.search(text)
+    return id_match[1].lower() if id_match else text

@@ -155,8 +155,8 @@ def _rate_and_time_moves(was: CapacityCost, now: CapacityCost) -> tuple[Fraction
 def _net_of_machines(steps: Iterable[tuple[CapacityCell, _Step]]) -> tuple[_Step, Fraction]:
     """What is left of the steps of a unit once shifts within and between machines are taken out, and what these came to."""
     by_machine = [
-        _netted([step for _, step in found])
-        for _, found in groupby(steps, key=lambda pair: pair[0].machine)
+        _netted([step for _, step in group])
+        for _, group in groupby(steps, key=lambda pair: pair[0].machine)
     ]
     net, between = _netted([net for net, _ in by_machine])
     return net, between + sum(mix for _, mix in by_machine)
@@ -166,10 +166,10 @@ def _netted(steps: Collection[_Step]) -> tuple[_Step, Fraction]:
     """The time that there is more or less in all, and what it came to that the rest was shifted from less to more."""
     more, less = (
         _Step(
-            sum((step.time for step in found), Fraction()),
-            sum((step.micros for step in found), Fraction()),
+            sum((step.time for step in side), Fraction()),
+            sum((step.micros for step in side), Fraction()),
         )
-        for found in (
+        for side in (
             [step for step in steps if step.time > 0],
             [step for step in steps if step.time < 0],
         )

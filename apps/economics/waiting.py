@@ -35,13 +35,13 @@ def wait_quantile(waits: Iterable[Wait], ratio: float) -> WaitQuantile | None:
     By Kaplan and Meier (1958): what waits still counts as waiting for as long as it is known to have.
     Where all have had their turn it is the smallest wait that `ratio` of them are no longer than.
     """
-    ordered = sorted(waits, key=lambda each: each.length)
+    ordered = sorted(waits, key=lambda wait: wait.length)
     if not ordered:
         return None
     at_risk, left = len(ordered), 1.0
-    for length, of_length in groupby(ordered, key=lambda each: each.length):
+    for length, of_length in groupby(ordered, key=lambda wait: wait.length):
         same = list(of_length)
-        left *= 1 - sum(each.is_over for each in same) / at_risk
+        left *= 1 - sum(wait.is_over for wait in same) / at_risk
         if left <= 1 - ratio + NEARLY:
             return WaitQuantile(length)
         at_risk -= len(same)

@@ -88,32 +88,32 @@ def explained_waste(
     No cover takes more than it has, nor more than its cells have left; a reason no more than it says.
     """
     left = dict(cells)
-    found: list[WasteShare] = []
+    shares: list[WasteShare] = []
     for cover in covers:
-        rest = cover.micros
+        remaining_micros = cover.micros
         for cell in cover.cells:
-            taken = min(rest, left.get(cell, 0))
+            taken = min(remaining_micros, left.get(cell, 0))
             if taken > 0:
-                found.append(
+                shares.append(
                     WasteShare(cell, taken, "" if cover.reason else cover.key, cover.reason)
                 )
                 left[cell] -= taken
-                rest -= taken
+                remaining_micros -= taken
     for cell, micros in left.items():
-        rest = micros
+        remaining_micros = micros
         for reason, most in (*reasons.get(cell, ()), (WasteReason.OTHER, micros)):
-            taken = min(rest, most)
+            taken = min(remaining_micros, most)
             if taken > 0:
-                found.append(WasteShare(cell, taken, reason=reason))
-                rest -= taken
-    return found
+                shares.append(WasteShare(cell, taken, reason=reason))
+                remaining_micros -= taken
+    return shares
 
 
 def explained_part(shares: Sequence[WasteShare]) -> float | None:
     """The part of the dollars that a recommendation or a reason of the list explains; None of none."""
-    whole = sum(share.micros for share in shares)
+    total = sum(share.micros for share in shares)
     other = sum(share.micros for share in shares if share.reason is WasteReason.OTHER)
-    return 1 - other / whole if whole else None
+    return 1 - other / total if total else None
 
 
 def rare_and_headroom(
@@ -126,7 +126,7 @@ def rare_and_headroom(
     often = level_above(free, 1 - RARE)
     needed = level_above([have - idle for have, idle in zip(nodes, free, strict=True)])
     rare = headroom = 0.0
-    for have, idle, stood in zip(nodes, free, rested, strict=True):
-        rare += max(0.0, stood - often)
-        headroom += min(stood, often, max(0.0, needed - (have - idle)))
+    for have, idle, long_free in zip(nodes, free, rested, strict=True):
+        rare += max(0.0, long_free - often)
+        headroom += min(long_free, often, max(0.0, needed - (have - idle)))
     return rare, headroom

@@ -54,11 +54,11 @@ def usable(days: Iterable[WatchedDay]) -> list[WatchedDay]:
 
     A day of less than 5 % of the usual output says more of the day than of what is measured.
     """
-    known = sorted((each for each in days if each.value > 0), key=lambda each: each.day)
-    if not known:
+    known_days = sorted((day for day in days if day.value > 0), key=lambda day: day.day)
+    if not known_days:
         return []
-    least = LEAST_OUTPUT * median(each.output for each in known)
-    return [each for each in known if each.output >= least]
+    least = LEAST_OUTPUT * median(day.output for day in known_days)
+    return [day for day in known_days if day.output >= least]
 
 
 def look(
@@ -72,24 +72,24 @@ def look(
     dated = _dated_changes(days, strictness)
     earlier = list(before)
     answered = _answered_days([began for began, _ in dated], earlier)
-    found: list[Sighting] = []
+    sightings: list[Sighting] = []
     for began, effect in dated:
         is_answered = began in answered
         is_same = (
-            found
-            and began - found[-1].day <= SAME_WITHIN_DAYS
-            and not (is_answered or found[-1].is_answered)
+            sightings
+            and began - sightings[-1].day <= SAME_WITHIN_DAYS
+            and not (is_answered or sightings[-1].is_answered)
         )
         is_old = days[-1].day - began > NEWEST_DAYS
         if is_old or abs(effect) < LEAST_EFFECT * strictness or is_same:
             continue
-        looks = [
-            each.looks
-            for each in earlier
-            if each.is_answered == is_answered and abs(each.day - began) <= SAME_WITHIN_DAYS
+        look_counts = [
+            sighting.looks
+            for sighting in earlier
+            if sighting.is_answered == is_answered and abs(sighting.day - began) <= SAME_WITHIN_DAYS
         ]
-        found.append(Sighting(began, effect, max(looks, default=0) + 1, is_answered))
-    return found
+        sightings.append(Sighting(began, effect, max(look_counts, default=0) + 1, is_answered))
+    return sightings
 
 
 def edges(days: Sequence[WatchedDay], strictness: float = 1.0) -> list[int]:
@@ -103,7 +103,7 @@ def is_spike(days: Sequence[WatchedDay], strictness: float = 1.0) -> bool:
     Up to 28 of them, and no fewer than 8; where they do not differ it is none.
     """
     *earlier, last = days
-    like = [each.value for each in earlier if (last.day - each.day) % WEEK == 0][-MOST_LIKE:]
+    like = [day.value for day in earlier if (last.day - day.day) % WEEK == 0][-MOST_LIKE:]
     return len(like) >= FEWEST_LIKE and bool(spikes([last.value], [like], strictness))
 
 
@@ -111,16 +111,17 @@ def _dated_changes(days: Sequence[WatchedDay], strictness: float) -> list[tuple[
     """Of each new level the day on which it began and its effect; none of fewer than three weeks of days."""
     if len(days) < FEWEST_DAYS:
         return []
-    weekdays = [each.day % WEEK for each in days]
-    found = changes([each.value for each in days], weekdays, strictness)
-    return [(days[change.day].day, change.effect) for change in found]
+    weekdays = [day.day % WEEK for day in days]
+    level_changes = changes([day.value for day in days], weekdays, strictness)
+    return [(days[change.day].day, change.effect) for change in level_changes]
 
 
 def _answered_days(began: Sequence[int], earlier: Iterable[Sighting]) -> frozenset[int]:
     """Which of these days are of changes that were answered: the nearest to each, within 7 days."""
     nearest = (
-        min(began, key=lambda day: abs(day - each.day))
-        for each in earlier
-        if each.is_answered and any(abs(day - each.day) <= SAME_WITHIN_DAYS for day in began)
+        min(began, key=lambda day: abs(day - sighting.day))
+        for sighting in earlier
+        if sighting.is_answered
+        and any(abs(day - sighting.day) <= SAME_WITHIN_DAYS for day in began)
     )
     return frozenset(nearest)

@@ -155,10 +155,10 @@ class BucketPlace:
     def begin_mark(self, name: str, mark: str) -> None:
         """Write a small file where there is none of this name."""
         _, _, key = self._key(name).partition("/")
-        system, asked = self._system(), {"Bucket": self._bucket, "Key": key, "Body": mark.encode()}
+        system, params = self._system(), {"Bucket": self._bucket, "Key": key, "Body": mark.encode()}
         with _asking_bucket():
             try:
-                system.call_s3("put_object", IfNoneMatch="*", **asked)
+                system.call_s3("put_object", IfNoneMatch="*", **params)
             except FileExistsError:
                 return
             except OSError as refused:
@@ -166,7 +166,7 @@ class BucketPlace:
                     raise
                 # There is one, or the store knows no conditions.
                 if not self.is_there(name):
-                    system.call_s3("put_object", **asked)
+                    system.call_s3("put_object", **params)
 
     def _uploads_under_way(self, system: Any, folder: str) -> Iterator[Mapping[str, Any]]:
         """Yield every upload below a folder: S3 lists a thousand at a time."""

@@ -76,19 +76,19 @@ def bounded_lines(text: IO[str], most_letters: int) -> Iterator[str]:
 
 def _blocks_of_lines(text: IO[str]) -> Iterator[list[str]]:
     """Whole lines, some hundred at a time: only the last of a file, or one that is too long, has no ending."""
-    rest = ""
+    remainder = ""
     while block := text.read(LETTERS_AT_ONCE):
-        block = rest + block
+        block = remainder + block
         # A "\r" that ends a block may be half of an ending.
         ends = block.rfind("\n") + 1 or block.rfind("\r", 0, -1) + 1
         if not ends and len(block) < LONGEST_LINE:
-            rest = block
+            remainder = block
             continue
         ends = ends or len(block)
-        rest = block[ends:]
+        remainder = block[ends:]
         yield [*io.StringIO(block[:ends], newline="")]
-    if rest:
-        yield [*io.StringIO(rest, newline="")]
+    if remainder:
+        yield [*io.StringIO(remainder, newline="")]
 
 
 class CsvRows:

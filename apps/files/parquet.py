@@ -39,17 +39,17 @@ def open_parquet(path: Path, columns: Sequence[str] | None = None) -> Iterator[P
     import pyarrow
 
     pa: Any = pyarrow
-    with tempfile.TemporaryFile() as said:
-        child = _started(path, columns, said)
+    with tempfile.TemporaryFile() as error_file:
+        child = _started(path, columns, error_file)
         try:
             # For the type checker: it was asked for.
             out: Any = child.stdout
             try:
                 stream = pa.ipc.open_stream(out)
             except (pa.ArrowException, OSError) as broken:
-                raise _refusal(child, said) from broken
+                raise _refusal(child, error_file) from broken
             yield ParquetTable(
-                list(stream.schema.names), stream.schema, _batches(pa, stream, child, said)
+                list(stream.schema.names), stream.schema, _batches(pa, stream, child, error_file)
             )
         finally:
             child.kill()
@@ -59,25 +59,25 @@ def open_parquet(path: Path, columns: Sequence[str] | None = None) -> Iterator[P
 
 
 def _started(
-    path: Path, columns: Sequence[str] | None, said: IO[bytes]
+    path: Path, columns: Sequence[str] | None, error_file: IO[bytes]
 ) -> "subprocess.Popen[bytes]":
-    asked = {
+    request = {
         "path": str(path.resolve()),
         "columns": None if columns is None else list(columns),
         "memory_bytes": MEMORY_BYTES,
         "cpu_seconds": CPU_SECONDS,
     }
     return subprocess.Popen(  # noqa: S603 - our own program, and a path of ours
-        [sys.executable, "-I", str(CHILD), json.dumps(asked)],
+        [sys.executable, "-I", str(CHILD), json.dumps(request)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        stderr=said,
+        stderr=error_file,
         env=ENVIRONMENT,
     )
 
 
 def _batches(
-    pa: Any, stream: Any, child: "subprocess.Popen[bytes]", said: IO[bytes]
+    pa: Any, stream: Any, child: "subprocess.Popen[bytes]", error_file: IO[bytes]
 ) -> Iterator[Any]:
     while True:
         try:
@@ -85,17 +85,17 @@ def _batches(
         except StopIteration:
             break
         except (pa.ArrowException, OSError) as broken:
-            raise _refusal(child, said) from broken
+            raise _refusal(child, error_file) from broken
         yield batch
     if child.wait() != 0:
-        raise _refusal(child, said)
+        raise _refusal(child, error_file)
 
 
-def _refusal(child: "subprocess.Popen[bytes]", said: IO[bytes]) -> ParquetRefused:
+def _refusal(child: "subprocess.Popen[bytes]", error_file: IO[bytes]) -> ParquetRefused:
     """Why the child ended: by what it said, or by how."""
     status = child.wait()
-    said.seek(0)
-    lines = said.read(4_096).decode(errors="replace").strip().splitlines()
+    error_file.seek(0)
+    lines = error_file.read(4_096).decode(errors="replace").strip().splitlines()
     if status == REFUSED and lines:
         return ParquetRefused(lines[-1])
     if status == -9 or status == -24:

@@ -102,8 +102,14 @@ def _plain_field(pa: Any, field: Any) -> Any:
 def _depth(pa: Any, kind: Any) -> int:
     """How many levels of lists, maps and records a type has; so deep as is too deep, at most."""
     level, depth = [kind], 0
-    while depth <= MOST_DEPTH and (nested := [each for each in level if pa.types.is_nested(each)]):
-        level = [each.field(place).type for each in nested for place in range(each.num_fields)]
+    while depth <= MOST_DEPTH and (
+        nested := [field_type for field_type in level if pa.types.is_nested(field_type)]
+    ):
+        level = [
+            field_type.field(place).type
+            for field_type in nested
+            for place in range(field_type.num_fields)
+        ]
         depth += 1
     return depth
 

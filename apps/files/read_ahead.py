@@ -30,8 +30,8 @@ def read_ahead(items: Iterator[Item], *, ahead: int = 1) -> Iterator[Iterator[It
     """
     waiting: Queue[Item | _Ended] = Queue(ahead)
     is_over = threading.Event()
-    given = (items, waiting, is_over)
-    thread = threading.Thread(target=_fill_queue, args=given, daemon=True)
+    thread_args = (items, waiting, is_over)
+    thread = threading.Thread(target=_fill_queue, args=thread_args, daemon=True)
     turn = sys.getswitchinterval()
     sys.setswitchinterval(TURN_SECONDS)
     thread.start()

@@ -97,9 +97,9 @@ def place_trouble() -> str:
 def _place_of(name: str) -> FilePlace:
     """Return the place that has the file, or the first. Refuses PlaceUnreachable where that is not there itself."""
     places = _places()
-    found = next((place for place in places if place.is_there(name)), None)
-    if found is not None:
-        return found
+    file_place = next((place for place in places if place.is_there(name)), None)
+    if file_place is not None:
+        return file_place
     if isinstance(places[0], MarkedPlace):
         places[0].check()
     return places[0]

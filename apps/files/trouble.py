@@ -31,10 +31,10 @@ def reaching(address: str) -> Iterator[None]:
     except (FileNotFoundError, PlaceFull, PlaceUnreachable):
         raise
     except OSError as trouble:
-        said = trouble.strerror or str(trouble)
+        reason = trouble.strerror or str(trouble)
         if trouble.errno in FULL:
-            raise PlaceFull(f"{address} has no room: {said}") from trouble
-        raise PlaceUnreachable(f"{address} cannot be reached: {said}") from trouble
+            raise PlaceFull(f"{address} has no room: {reason}") from trouble
+        raise PlaceUnreachable(f"{address} cannot be reached: {reason}") from trouble
 
 
 @contextmanager

@@ -42,9 +42,9 @@ class UnpackRefused(FileUnreadable):
 
 def begins_with(source: IO[bytes], magic: bytes) -> bool:
     """Whether the file's first bytes are these; it stands at its beginning after."""
-    found = source.read(len(magic)) == magic
+    matches = source.read(len(magic)) == magic
     source.seek(0)
-    return found
+    return matches
 
 
 @contextmanager
@@ -75,17 +75,17 @@ def open_unpacked(source: IO[bytes], most_bytes: int) -> Iterator[io.BufferedRea
 def read_small_file(path: Path, most_bytes: int = SMALL_FILE_BYTES) -> bytes:
     """Return all that a file holds, plain or packed. Refuses FileUnreadable and OSError."""
     with path.open("rb") as source, open_unpacked(source, most_bytes) as plain:
-        found = plain.read(most_bytes + 1)
-    if len(found) > most_bytes:
+        content = plain.read(most_bytes + 1)
+    if len(content) > most_bytes:
         raise FileUnreadable(f"it has more than {size_words(most_bytes)}")
-    return found
+    return content
 
 
 def read_small_text(path: Path, most_bytes: int = SMALL_FILE_BYTES) -> str:
     """Return the text of a file, plain or packed, in UTF-8 or UTF-16. Refuses FileUnreadable and OSError."""
-    found = read_small_file(path, most_bytes)
+    content = read_small_file(path, most_bytes)
     try:
-        return found.decode(_encoding_of(found[:4]))
+        return content.decode(_encoding_of(content[:4]))
     except UnicodeDecodeError as broken:
         raise FileUnreadable("it is no text in UTF-8 or UTF-16; save it in UTF-8") from broken
 
@@ -141,22 +141,22 @@ def _check_directory(source: IO[bytes]) -> None:
 
 def _only_file(packed: zipfile.ZipFile) -> zipfile.ZipInfo:
     """The zip's one file, beside what a Mac puts there."""
-    found = [
-        each
-        for each in packed.infolist()
-        if not each.is_dir() and not each.filename.startswith("__MACOSX/")
+    files = [
+        member
+        for member in packed.infolist()
+        if not member.is_dir() and not member.filename.startswith("__MACOSX/")
     ]
-    if any(each.filename == "xl/workbook.xml" for each in found):
+    if any(member.filename == "xl/workbook.xml" for member in files):
         raise UnpackRefused(
             "this is an Excel workbook: save its sheet as CSV (UTF-8) and send that"
         )
-    if len(found) != 1:
+    if len(files) != 1:
         raise UnpackRefused(
-            f"the zip holds {len(found)} files: send each by itself, as one of several"
+            f"the zip holds {len(files)} files: send each by itself, as one of several"
         )
-    if found[0].flag_bits & 1:
+    if files[0].flag_bits & 1:
         raise UnpackRefused("the zip is encrypted")
-    return found[0]
+    return files[0]
 
 
 def _bounded(

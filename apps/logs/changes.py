@@ -29,12 +29,12 @@ log = structlog.get_logger()
 _WITHIN: ContextVar[str] = ContextVar("within_a_logged_change", default="")
 
 
-def one(result: Any, given: Mapping[str, Any]) -> int:
+def one(result: Any, arguments: Mapping[str, Any]) -> int:
     """A single thing."""
     return 1
 
 
-def answered(result: Any, given: Mapping[str, Any]) -> int:
+def answered(result: Any, arguments: Mapping[str, Any]) -> int:
     """As many as the action answers: a number, how long its list is, or one thing; None is none."""
     if result is None or isinstance(result, int):
         return int(result or 0)
@@ -43,23 +43,23 @@ def answered(result: Any, given: Mapping[str, Any]) -> int:
 
 def items_of(name: str) -> Counter:
     """As many as the argument of this name holds."""
-    return lambda result, given: len(given[name])
+    return lambda result, arguments: len(arguments[name])
 
 
 def field_of(name: str) -> Counter:
     """As many as this field of the answer says; none without an answer."""
-    return lambda result, given: int(getattr(result, name, 0))
+    return lambda result, arguments: int(getattr(result, name, 0))
 
 
 def logged_change(
-    *, count: Counter = one, tells: tuple[str, ...] = ()
+    *, count: Counter = one, text_arguments: tuple[str, ...] = ()
 ) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
     """One line when the action is done or refused, by the action's own name.
 
     An action that another one calls is part of that one's line. Where nothing was changed, the
-    line is for DEBUG. `tells` names arguments whose text is one of a few words of our own.
+    line is for DEBUG. `text_arguments` names arguments whose text is one of a few words of our own.
     """
-    return lambda action: _logged(action, action.__name__, count, tells, is_pass=False)
+    return lambda action: _logged(action, action.__name__, count, text_arguments, is_pass=False)
 
 
 def logged_pass(
@@ -99,13 +99,13 @@ def logged_each(
                 results = action(sent)
             finally:
                 _WITHIN.reset(mark)
-            for each, result in zip(sent, results, strict=True):
-                with acting(actor=each.actor, request_id=each.request_id):
+            for item, result in zip(sent, results, strict=True):
+                with acting(actor=item.actor, request_id=item.request_id):
                     if isinstance(result, Exception):
                         _write("info", event, since, {"count": 0, "refused": type(result).__name__})
                     else:
-                        made = _id_of(result) if count is one else {}
-                        _write("info", event, since, made | {"count": count(result, {})})
+                        id_fields = _id_of(result) if count is one else {}
+                        _write("info", event, since, id_fields | {"count": count(result, {})})
             return results
 
         logged.event = event  # type: ignore[attr-defined]  # docs/logs.md is held to them
@@ -128,30 +128,30 @@ def _logged(
     action: Callable[Given, Result],
     event: str,
     count: Counter,
-    tells: tuple[str, ...],
+    text_arguments: tuple[str, ...],
     *,
     is_pass: bool,
 ) -> Callable[Given, Result]:
     names = tuple(signature(action).parameters)
 
     @wraps(action)
-    def logged(*args: Given.args, **given: Given.kwargs) -> Result:
+    def logged(*args: Given.args, **kwargs: Given.kwargs) -> Result:
         within = _WITHIN.get()
         if within == UNTOLD or (within and not is_pass):
-            return action(*args, **given)
+            return action(*args, **kwargs)
         mark, since = _WITHIN.set(event), time.perf_counter()
-        told = dict(zip(names, args, strict=False)) | given
-        fields = _about(told) | {name: str(told[name]) for name in tells}
+        arguments = dict(zip(names, args, strict=False)) | kwargs
+        fields = _about(arguments) | {name: str(arguments[name]) for name in text_arguments}
         try:
-            result = action(*args, **given)
+            result = action(*args, **kwargs)
         except Exception as refused:
             _write("info", event, since, fields | {"count": 0, "refused": type(refused).__name__})
             raise
         finally:
             _WITHIN.reset(mark)
-        number = count(result, told)
-        made = _id_of(result) if count is one else {}
-        _write("info" if number else "debug", event, since, fields | made | {"count": number})
+        number = count(result, arguments)
+        id_fields = _id_of(result) if count is one else {}
+        _write("info" if number else "debug", event, since, fields | id_fields | {"count": number})
         return result
 
     logged.event = event  # type: ignore[attr-defined]  # docs/logs.md is held to them
@@ -164,21 +164,21 @@ def _id_of(result: object) -> dict[str, int]:
     return {"id": number} if type(number) is int else {}
 
 
-def _about(told: Mapping[str, Any]) -> dict[str, Any]:
+def _about(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """What it is about: ids, and the hour, day or month; of several hours the first, and how many."""
-    hours = told.get("hours")
+    hours = arguments.get("hours")
     several = {"hour": hours[0].isoformat(), "hours": len(hours)} if isinstance(hours, list) else {}
     return several | {
         name: value.isoformat() if isinstance(value, date) else value
-        for name, value in told.items()
+        for name, value in arguments.items()
         if (name.endswith("_id") and isinstance(value, int))
         or (name in ABOUT and isinstance(value, date))
     }
 
 
 def _write(level: str, event: str, since: float, fields: Mapping[str, Any]) -> None:
-    tell = log.info if level == "info" else log.debug
-    tell(
+    emit = log.info if level == "info" else log.debug
+    emit(
         event,
         who=current_actor(),
         ms=round((time.perf_counter() - since) * 1000, 1),

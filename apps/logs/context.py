@@ -16,9 +16,9 @@ _REQUEST: ContextVar[str] = ContextVar("request_id", default="")
 _ACTOR: ContextVar[str] = ContextVar("actor", default="nobody")
 
 
-def request_id_of(given: str) -> str:
+def request_id_of(request_id: str) -> str:
     """The id that a caller gave, or one made here where that is none, or not sane."""
-    return given if SANE.fullmatch(given) else secrets.token_hex(8)
+    return request_id if SANE.fullmatch(request_id) else secrets.token_hex(8)
 
 
 @contextmanager
@@ -28,11 +28,11 @@ def acting(*, actor: str, request_id: str = "") -> Iterator[str]:
     An id that is not sane, or none, is replaced by one that is made here.
     """
     chosen = request_id_of(request_id)
-    request, who = _REQUEST.set(chosen), _ACTOR.set(actor)
+    request, actor_token = _REQUEST.set(chosen), _ACTOR.set(actor)
     try:
         yield chosen
     finally:
-        _ACTOR.reset(who)
+        _ACTOR.reset(actor_token)
         _REQUEST.reset(request)
 
 

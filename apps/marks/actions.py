@@ -170,7 +170,7 @@ def clear(pass_: Pass, marks: Mapping[datetime, Sequence[MarkFact]]) -> int:
                 FOR UPDATE
             ))
             """,
-            [int(pass_), hours, [each.revision for hour in hours for each in marks[hour]]],
+            [int(pass_), hours, [fact.revision for hour in hours for fact in marks[hour]]],
         )
         return int(cursor.rowcount)
 
@@ -190,8 +190,8 @@ def try_lock(pass_: Pass, key: int) -> bool:
 def put_off(pass_: Pass, hour: datetime, problem: Exception) -> str:
     """Log, with its traceback, why an hour raised, which keeps its marks for whoever is next; in one line."""
     # A deadlock or a lock timeout passes; anything else somebody has to look at.
-    tell = log.warning if isinstance(problem, OperationalError) else log.error
-    tell("settle_deferred pass=%s hour=%s reason=%s", pass_.name, hour, problem, exc_info=problem)
+    emit = log.warning if isinstance(problem, OperationalError) else log.error
+    emit("settle_deferred pass=%s hour=%s reason=%s", pass_.name, hour, problem, exc_info=problem)
     return " ".join(f"{type(problem).__name__}: {problem}".split())
 
 
@@ -201,7 +201,7 @@ def hour_key(hour: datetime) -> int:
 
 
 def _in_order(marks: Iterable[Mark]) -> list[Mark]:
-    return sorted(set(marks), key=lambda each: (each.pass_, each.unit, each.hour))
+    return sorted(set(marks), key=lambda entry: (entry.pass_, entry.unit, entry.hour))
 
 
 def _hours_between(starts_at: datetime, ends_at: datetime) -> list[datetime]:

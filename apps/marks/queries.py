@@ -16,7 +16,7 @@ OF_CORRECTIONS = (Pass.ROLLUP_CORRECTIONS, Pass.DIVIDE_CORRECTIONS)
 """The passes that do what later months post of a local day, whether or not its own is closed."""
 OF_DAYS = (*OF_OWN_MONTH, *OF_CORRECTIONS)
 """The passes that do a local day, of which their marks name the first hour."""
-OF_HOURS = tuple(each for each in Pass if each not in OF_DAYS)
+OF_HOURS = tuple(pass_ for pass_ in Pass if pass_ not in OF_DAYS)
 """The passes that do an hour."""
 
 
@@ -61,11 +61,11 @@ def marks_of_hour(pass_: Pass, hour: datetime) -> list[MarkFact]:
 
 def marks_by_hour(pass_: Pass, hours: Collection[datetime]) -> dict[datetime, list[MarkFact]]:
     """The marks of those of `hours` that have any, in order, by unit: read them before the facts."""
-    found: dict[datetime, list[MarkFact]] = {}
+    facts_by_hour: dict[datetime, list[MarkFact]] = {}
     marked = ChangedHour.objects.filter(pass_id=pass_, hour__in=hours).order_by("hour", "unit")
     for hour, *row in marked.values_list("hour", "unit", "revision"):
-        found.setdefault(hour, []).append(MarkFact(*row))
-    return found
+        facts_by_hour.setdefault(hour, []).append(MarkFact(*row))
+    return facts_by_hour
 
 
 def units_marked(pass_: Pass, hours: Collection[datetime]) -> dict[datetime, int]:
@@ -78,7 +78,7 @@ def pending_hours(
     at: datetime, starts_at: datetime | None = None, of: Collection[Pass] = OF_HOURS
 ) -> int:
     """How many hours in `[starts_at, at)` wait for any of these passes (None: since ever)."""
-    passes = [int(each) for each in of]
+    passes = [int(pass_) for pass_ in of]
     with connection.cursor() as cursor:
         # From marked hour to marked hour: one may have a mark for each of thousands of nodes, and
         # most have none.
@@ -119,10 +119,10 @@ def days_marked(starts_at: datetime, ends_at: datetime) -> int:
 
 def days_unsummed(starts_at: datetime, ends_at: datetime) -> int:
     """`days_marked`, and the local days whose corrections wait to be summed or divided, whenever they were."""
-    own = Q(pass_id__in=OF_OWN_MONTH, hour__gte=starts_at, hour__lt=ends_at)
+    own_month = Q(pass_id__in=OF_OWN_MONTH, hour__gte=starts_at, hour__lt=ends_at)
     corrected = Q(pass_id__in=OF_CORRECTIONS)
-    days = ChangedHour.objects.filter(own | corrected).aggregate(
-        own=Count("hour", distinct=True, filter=own),
+    days = ChangedHour.objects.filter(own_month | corrected).aggregate(
+        own=Count("hour", distinct=True, filter=own_month),
         corrected=Count("hour", distinct=True, filter=corrected),
     )
     return int(days["own"]) + int(days["corrected"])
@@ -133,27 +133,27 @@ def days_marked_of(first_hours: Collection[datetime], pool_ids: Collection[int])
     return _distinct_hours(OF_DAYS, hour__in=first_hours, unit__in=pool_ids)
 
 
-def _distinct_hours(passes: Collection[Pass], **asked: object) -> int:
-    marked = ChangedHour.objects.filter(pass_id__in=passes, **asked)
+def _distinct_hours(passes: Collection[Pass], **conditions: object) -> int:
+    marked = ChangedHour.objects.filter(pass_id__in=passes, **conditions)
     return int(marked.aggregate(hours=Count("hour", distinct=True))["hours"])
 
 
 def waiting_by_pass() -> list[Waiting]:
     """Every pass, also those with nothing to do."""
     counted = ChangedHour.objects.values("pass_id").annotate(marks=Count("unit"), first=Min("hour"))
-    found = {row["pass_id"]: row for row in counted.order_by("pass_id")}
+    rows_by_pass = {row["pass_id"]: row for row in counted.order_by("pass_id")}
     return [
-        Waiting(each.name.lower(), found[each]["marks"], found[each]["first"])
-        if each in found
-        else Waiting(each.name.lower(), 0, None)
-        for each in Pass
+        Waiting(pass_.name.lower(), rows_by_pass[pass_]["marks"], rows_by_pass[pass_]["first"])
+        if pass_ in rows_by_pass
+        else Waiting(pass_.name.lower(), 0, None)
+        for pass_ in Pass
     ]
 
 
 def _first_pending(passes: list[int], at: datetime) -> datetime:
     marked = [
-        ChangedHour.objects.filter(pass_id=each).aggregate(first=Min("hour"))["first"]
-        for each in passes
+        ChangedHour.objects.filter(pass_id=pass_).aggregate(first=Min("hour"))["first"]
+        for pass_ in passes
     ]
     ranges = ChangedRange.objects.filter(pass_id__in=passes).aggregate(first=Min("starts_at"))
     return min((first for first in (*marked, ranges["first"]) if first is not None), default=at)

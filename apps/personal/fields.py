@@ -100,15 +100,15 @@ def walked_models() -> Iterator[type[Model]]:
 def textual_fields(model: type[Model]) -> Iterator["Field[Any, Any]"]:
     """The columns of a table that hold text: plain, in lists, in documents, or as bytes."""
     for field in model._meta.concrete_fields:
-        kept = field.base_field if isinstance(field, ArrayField) else field
-        if isinstance(kept, TextField | CharField | JSONField | BinaryField):
+        base_field = field.base_field if isinstance(field, ArrayField) else field
+        if isinstance(base_field, TextField | CharField | JSONField | BinaryField):
             yield field
 
 
 def is_free_by_type(field: "Field[Any, Any]") -> bool:
     """Whether a column says by itself that it names nobody: of choices, a digest, a currency, what is beside a change."""
-    kept = field.base_field if isinstance(field, ArrayField) else field
-    if kept.choices or field.name in CONTEXT | BY_TYPE:
+    base_field = field.base_field if isinstance(field, ArrayField) else field
+    if base_field.choices or field.name in CONTEXT | BY_TYPE:
         return True
     return field.name.endswith(DIGESTS)
 
@@ -122,18 +122,18 @@ def declared_field(model: type[Model], field: "Field[Any, Any]") -> Declared | N
 
 def personal_fields(model: type[Model]) -> dict[str, PersonalField]:
     """The columns of a table that may name a person, by name: those that are rewritten, or sealed apart."""
-    found = {}
+    fields_by_name = {}
     for field in textual_fields(model):
         declared = declared_field(model, field)
         if isinstance(declared, PersonalField) and not is_free_by_type(field):
-            found[field.name] = declared
-    return found
+            fields_by_name[field.name] = declared
+    return fields_by_name
 
 
 def _declarations() -> dict[str, Mapping[str, Declared]]:
-    found: dict[str, Mapping[str, Declared]] = {}
+    declarations: dict[str, Mapping[str, Declared]] = {}
     for config in apps.get_app_configs():
         declared = getattr(config.models_module, "PERSONAL_FIELDS", {})
         for model, columns in declared.items():
-            found[model if "." in model else f"{config.label}.{model}"] = columns
-    return found
+            declarations[model if "." in model else f"{config.label}.{model}"] = columns
+    return declarations

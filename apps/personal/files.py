@@ -36,7 +36,7 @@ def forget_files_naming(names: TakenNames, before: datetime) -> list[FileOutcome
     Each is read within the bounds of what is unpacked, and never whole. Copies are not opened: they hold every name that the
     database had. Raises PlaceUnreachable where the place of files is away: they are to be looked through again.
     """
-    found = [
+    outcomes = [
         outcome
         for folder in (EXPORTS, UPLOADS)
         for entry in list_files(folder)
@@ -44,7 +44,7 @@ def forget_files_naming(names: TakenNames, before: datetime) -> list[FileOutcome
         and (outcome := _outcome_of(folder, entry, names)) is not None
     ]
     copies = [entry for entry in list_files(BACKUPS) if entry.modified_at <= before]
-    return [*found, *(FileOutcome(entry.name, OLD_BACKUP) for entry in copies)]
+    return [*outcomes, *(FileOutcome(entry.name, OLD_BACKUP) for entry in copies)]
 
 
 def _outcome_of(folder: str, entry: FileEntry, names: TakenNames) -> FileOutcome | None:
@@ -88,4 +88,4 @@ def _overlapping(parts: Iterator[str]) -> Iterator[str]:
 def _forgetters() -> list[Forget]:
     """What apps have files of that they can make again, as their registration names it in `forgets_file`."""
     named = [getattr(config, "forgets_file", "") for config in apps.get_app_configs()]
-    return [cast(Forget, import_string(each)) for each in named if each]
+    return [cast(Forget, import_string(path)) for path in named if path]

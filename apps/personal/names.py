@@ -224,7 +224,7 @@ class TakenNames:
     def _replaced(self, pattern: re.Pattern[str] | None, text: str) -> str:
         if pattern is None:
             return text
-        return pattern.sub(lambda found: self._written_for(found[0]), text)
+        return pattern.sub(lambda occurrence: self._written_for(occurrence[0]), text)
 
     def _written_for(self, spelling: str) -> str:
         """What is written for a spelling that was found: a search finds more of them than folding makes alike."""
@@ -276,13 +276,13 @@ NO_APOSTROPHE = re.compile(rf"[^{APOSTROPHES}]+")
 
 def _clusters(name: str) -> list[str]:
     """The letters of a name, each with the accents that stand for themselves."""
-    found: list[str] = []
+    clusters: list[str] = []
     for letter in name:
-        if found and unicodedata.combining(letter):
-            found[-1] += letter
+        if clusters and unicodedata.combining(letter):
+            clusters[-1] += letter
         else:
-            found.append(letter)
-    return found
+            clusters.append(letter)
+    return clusters
 
 
 def _spelt(name: str) -> str:
@@ -327,12 +327,12 @@ def _shorter(several: str) -> str:
 @cache
 def _letters_for() -> Mapping[str, tuple[str, ...]]:
     """The letters that are two or three where small and great ones are alike (Unicode's full folding): `ss` is `ß` and `ẞ`."""
-    found: dict[str, list[str]] = {}
+    letters_by_folding: dict[str, list[str]] = {}
     for number in range(0x80, 0x10000):
         folded = chr(number).casefold()
         if len(folded) > 1 and not any(map(unicodedata.combining, folded)):
-            found.setdefault(folded, []).append(chr(number))
-    return {folded: tuple(letters) for folded, letters in found.items()}
+            letters_by_folding.setdefault(folded, []).append(chr(number))
+    return {folded: tuple(letters) for folded, letters in letters_by_folding.items()}
 
 
 def _spelt_letter(letter: str) -> str:
@@ -349,13 +349,13 @@ def _spelt_letter(letter: str) -> str:
 
 def _like_pattern(name: str) -> str:
     """A name with anything in the place of what may be written in several ways."""
-    kept = [letter or "%" for _, letter in _parts_spelt(name)]
-    return re.sub("%+", "%", f"%{''.join(kept)}%")
+    letters = [letter or "%" for _, letter in _parts_spelt(name)]
+    return re.sub("%+", "%", f"%{''.join(letters)}%")
 
 
 def _any_of(spelt: Iterable[str]) -> re.Pattern[str] | None:
-    found = "|".join(spelt)
-    if not found:
+    alternatives = "|".join(spelt)
+    if not alternatives:
         return None
     begins = rf"(?:(?<![\w.@+{MARKS}-])|(?<={SEPARATOR})|(?<=%25{SEPARATOR[1:]})|(?<=%C2%A0))"
-    return re.compile(rf"{begins}(?:{found})(?![\w@{MARKS}-]|[.+]\w)", re.IGNORECASE)
+    return re.compile(rf"{begins}(?:{alternatives})(?![\w@{MARKS}-]|[.+]\w)", re.IGNORECASE)

@@ -13,7 +13,7 @@ class Pace:
 
     def wait(self) -> None:
         """Until the next call may go."""
-        rest = self.next_at - time.monotonic()
-        if rest > 0:
-            time.sleep(rest)
+        delay = self.next_at - time.monotonic()
+        if delay > 0:
+            time.sleep(delay)
         self.next_at = time.monotonic() + 1 / self.per_second

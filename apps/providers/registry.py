@@ -14,12 +14,12 @@ from apps.providers.reading import BillReader, FactReader
 @cache
 def clouds() -> Mapping[str, CloudProvider]:
     """Each folder's `CLOUD`, in the order of their keys. Reads no library of any cloud."""
-    found = {
+    clouds_by_name = {
         folder.name: _cloud_of(folder.name)
         for folder in iter_modules(providers.__path__)
         if folder.ispkg
     }
-    return MappingProxyType(dict(sorted(found.items())))
+    return MappingProxyType(dict(sorted(clouds_by_name.items())))
 
 
 def readings_of(key: str) -> tuple[str, ...]:

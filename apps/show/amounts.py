@@ -42,14 +42,14 @@ def gpu_count(count_: Fraction | int | None) -> str:
     return f"{figure.normalize():,f}"
 
 
-def share(part: int | None, whole: int | None) -> Fraction | None:
-    """`part` ÷ `whole`, or None where either is unknown or there is no whole to be part of.
+def share(part: int | None, total: int | None) -> Fraction | None:
+    """`part` ÷ `total`, or None where either is unknown or there is no whole to be part of.
 
     A cost is no part of what credits made negative.
     """
-    if part is None or not whole or whole < 0 <= part:
+    if part is None or not total or total < 0 <= part:
         return None
-    return Fraction(part, whole)
+    return Fraction(part, total)
 
 
 def per_cent(ratio: Ratio | None) -> str:

@@ -27,32 +27,32 @@ class BudgetBar:
 
 
 def budget_bars(
-    bars: Sequence[BudgetBar], said: Callable[[float], str], tick_text: Callable[[float], str]
+    bars: Sequence[BudgetBar], value_text: Callable[[float], str], tick_text: Callable[[float], str]
 ) -> Json:
-    """Stacked bars from zero with the budget as a line over each; `said` is a value in words."""
+    """Stacked bars from zero with the budget as a line over each; `value_text` is a value in words."""
     highest = max(
         max(bar.budget, (bar.spent or 0) + (bar.rest or 0) + bar.requested) for bar in bars
     )
     ticks = ticks_between(Decimal(0), Decimal(highest))
     settled = [None if bar.spent is None else bar.spent - bar.provisional for bar in bars]
     traces = [
-        _stacked_bars("Came", bars, settled, said, {"color": "var(--state-active)"}),
+        _stacked_bars("Came", bars, settled, value_text, {"color": "var(--state-active)"}),
         _stacked_bars(
             "Provisional",
             bars,
             [bar.provisional or None for bar in bars],
-            said,
+            value_text,
             _hatched("var(--state-active)", "/"),
         ),
         _stacked_bars(
             "Rest expected",
             bars,
             [bar.rest for bar in bars],
-            said,
+            value_text,
             _hatched("var(--state-unallocated)", "\\"),
         ),
-        *_requested_bars(bars, said),
-        _budget_line(bars, said),
+        *_requested_bars(bars, value_text),
+        _budget_line(bars, value_text),
     ]
     layout = plot_layout(
         ticks,
@@ -66,20 +66,20 @@ def budget_bars(
     return checked(traces, layout)
 
 
-def _requested_bars(bars: Sequence[BudgetBar], said: Callable[[float], str]) -> list[Json]:
+def _requested_bars(bars: Sequence[BudgetBar], value_text: Callable[[float], str]) -> list[Json]:
     """None where no request is approved and waits to be delivered: a legend names what is drawn."""
     values = [bar.requested or None for bar in bars]
     if not any(values):
         return []
     pattern = _hatched("var(--state-other)", "x")
-    return [_stacked_bars("Approved requests", bars, values, said, pattern)]
+    return [_stacked_bars("Approved requests", bars, values, value_text, pattern)]
 
 
 def _stacked_bars(
     name: str,
     bars: Sequence[BudgetBar],
     values: Sequence[float | None],
-    said: Callable[[float], str],
+    value_text: Callable[[float], str],
     marker: Json,
 ) -> Json:
     return {
@@ -89,7 +89,7 @@ def _stacked_bars(
         "y": list(values),
         "width": _BAR,
         "customdata": [
-            "" if value is None else f"{bar.label}, {name.lower()}: {said(value)}"
+            "" if value is None else f"{bar.label}, {name.lower()}: {value_text(value)}"
             for bar, value in zip(bars, values, strict=True)
         ],
         "hovertemplate": "%{customdata}<extra></extra>",
@@ -97,7 +97,7 @@ def _stacked_bars(
     }
 
 
-def _budget_line(bars: Sequence[BudgetBar], said: Callable[[float], str]) -> Json:
+def _budget_line(bars: Sequence[BudgetBar], value_text: Callable[[float], str]) -> Json:
     """A stroke across each bar, as wide as its month."""
     places: list[float | None] = []
     values: list[float | None] = []
@@ -106,7 +106,7 @@ def _budget_line(bars: Sequence[BudgetBar], said: Callable[[float], str]) -> Jso
         half = _WIDTH_OF_LINE / 2
         places += [place - half, place + half, None]
         values += [bar.budget, bar.budget, None]
-        texts += [f"{bar.label}, budget: {said(bar.budget)}"] * 2 + [""]
+        texts += [f"{bar.label}, budget: {value_text(bar.budget)}"] * 2 + [""]
     return {
         "type": "scatter",
         "mode": "lines",

@@ -83,13 +83,13 @@ def _bar_traces(days: Sequence[date], row: DailySeries, currency: str, step: int
         amount or (0 if later else None)
         for amount, later in zip(row.settled, provisional, strict=True)
     ]
-    said = [
+    hover_texts = [
         _hover_text(total, later, currency) for total, later in zip(both, provisional, strict=True)
     ]
     traces = [
         {
             **_bar_trace(days, settled, row.state, "\\" if row.state.is_hatched else "", step),
-            "customdata": said,
+            "customdata": hover_texts,
             "hovertemplate": "%{customdata}",
         }
     ]

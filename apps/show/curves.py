@@ -40,67 +40,67 @@ class CurvesAsked:
 def curve(
     points: Sequence[PlottedPoint],
     measured: Sequence[Measured],
-    asked: CurvesAsked | None,
-    said: Callable[[float], str],
+    requested: CurvesAsked | None,
+    value_text: Callable[[float], str],
 ) -> Json:
-    """A line with its band, the runs as dots, from zero both ways; `said` is a value in words."""
-    highest = max(each.high or each.value for each in points)
-    highest = max([highest, *(each.value for each in measured)])
+    """A line with its band, the runs as dots, from zero both ways; `value_text` is a value in words."""
+    highest = max(point.high or point.value for point in points)
+    highest = max([highest, *(run.value for run in measured)])
     ticks = ticks_between(Decimal(0), Decimal(highest))
-    traces = [*_interval_band(points), _expected_line(points, said)]
+    traces = [*_interval_band(points), _expected_line(points, value_text)]
     if measured:
-        traces.append(_run_dots(measured, said))
-    if asked is not None:
-        traces.append(_asked_marker(asked, said))
-    return checked(traces, _curve_layout(points, measured, ticks, said))
+        traces.append(_run_dots(measured, value_text))
+    if requested is not None:
+        traces.append(_asked_marker(requested, value_text))
+    return checked(traces, _curve_layout(points, measured, ticks, value_text))
 
 
 def _interval_band(points: Sequence[PlottedPoint]) -> list[Json]:
-    known = [each for each in points if each.low is not None and each.high is not None]
-    if len(known) < 2:
+    banded = [point for point in points if point.low is not None and point.high is not None]
+    if len(banded) < 2:
         return []
     edge: Json = {"type": "scatter", "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
-    gpus = [each.gpus for each in known]
+    gpus = [point.gpus for point in banded]
     return [
-        {**edge, "name": "Lowest", "x": gpus, "y": [each.low for each in known]},
+        {**edge, "name": "Lowest", "x": gpus, "y": [point.low for point in banded]},
         {
             **edge,
             "name": "Highest",
             "x": gpus,
-            "y": [each.high for each in known],
+            "y": [point.high for point in banded],
             "fill": "tonexty",
             "fillcolor": "var(--band)",
         },
     ]
 
 
-def _expected_line(points: Sequence[PlottedPoint], said: Callable[[float], str]) -> Json:
+def _expected_line(points: Sequence[PlottedPoint], value_text: Callable[[float], str]) -> Json:
     return {
         "type": "scatter",
         "mode": "lines",
         "name": "Expected",
-        "x": [each.gpus for each in points],
-        "y": [each.value for each in points],
-        "customdata": [_interval_words(each, said) for each in points],
+        "x": [point.gpus for point in points],
+        "y": [point.value for point in points],
+        "customdata": [_interval_words(point, value_text) for point in points],
         "hovertemplate": "%{x} GPUs: %{customdata}<extra></extra>",
         "line": {"color": "var(--accent)", "width": 2},
     }
 
 
-def _interval_words(each: PlottedPoint, said: Callable[[float], str]) -> str:
-    if each.low is None or each.high is None:
-        return said(each.value)
-    return f"{said(each.value)}, {said(each.low)} to {said(each.high)}"
+def _interval_words(point: PlottedPoint, value_text: Callable[[float], str]) -> str:
+    if point.low is None or point.high is None:
+        return value_text(point.value)
+    return f"{value_text(point.value)}, {value_text(point.low)} to {value_text(point.high)}"
 
 
-def _run_dots(measured: Sequence[Measured], said: Callable[[float], str]) -> Json:
+def _run_dots(measured: Sequence[Measured], value_text: Callable[[float], str]) -> Json:
     return {
         "type": "scatter",
         "mode": "markers",
         "name": "Runs",
-        "x": [each.gpus for each in measured],
-        "y": [each.value for each in measured],
-        "customdata": [f"{each.name}, {each.gpus} GPUs: {said(each.value)}" for each in measured],
+        "x": [run.gpus for run in measured],
+        "y": [run.value for run in measured],
+        "customdata": [f"{run.name}, {run.gpus} GPUs: {value_text(run.value)}" for run in measured],
         "hovertemplate": "%{customdata}<extra></extra>",
         "marker": {
             "color": "var(--card)",
@@ -110,14 +110,14 @@ def _run_dots(measured: Sequence[Measured], said: Callable[[float], str]) -> Jso
     }
 
 
-def _asked_marker(asked: CurvesAsked, said: Callable[[float], str]) -> Json:
+def _asked_marker(requested: CurvesAsked, value_text: Callable[[float], str]) -> Json:
     return {
         "type": "scatter",
         "mode": "markers",
         "name": "Asked",
-        "x": [asked.gpus],
-        "y": [asked.value],
-        "customdata": [f"Asked: {asked.gpus} GPUs, {said(asked.value)}"],
+        "x": [requested.gpus],
+        "y": [requested.value],
+        "customdata": [f"Asked: {requested.gpus} GPUs, {value_text(requested.value)}"],
         "hovertemplate": "%{customdata}<extra></extra>",
         "marker": {"color": "var(--accent)", "size": 11, "symbol": "diamond"},
     }
@@ -127,10 +127,10 @@ def _curve_layout(
     points: Sequence[PlottedPoint],
     measured: Sequence[Measured],
     ticks: Sequence[Decimal],
-    said: Callable[[float], str],
+    value_text: Callable[[float], str],
 ) -> Json:
-    texts = [said(float(tick)) for tick in ticks]
-    widest = max([*(each.gpus for each in points), *(each.gpus for each in measured)])
+    texts = [value_text(float(tick)) for tick in ticks]
+    widest = max([*(point.gpus for point in points), *(run.gpus for run in measured)])
     gpus = [tick for tick in ticks_between(Decimal(0), Decimal(widest)) if tick <= widest]
     return plot_layout(
         ticks,

@@ -34,16 +34,16 @@ Line = Sequence[tuple[datetime, float | None]]
 def fan_chart(
     before: Line,
     ahead: Sequence[FanPoint],
-    came: Line,
-    said: Callable[[float], str],
+    actual: Line,
+    value_text: Callable[[float], str],
     tick_text: Callable[[float], str],
     events: Sequence[FanEvent] = (),
 ) -> Json:
-    """Lines from zero with a band around what is expected; moments are local, `said` is a value in words.
+    """Lines from zero with a band around what is expected; moments are local, `value_text` is a value in words.
 
     Events of days that are drawn are bars along the upper edge. Points a day apart have an axis of months.
     """
-    values = [value for _, value in (*before, *came) if value is not None]
+    values = [value for _, value in (*before, *actual) if value is not None]
     values += [point.value for point in ahead]
     values += [end for point in ahead for end in point.interval or ()]
     ticks = ticks_between(Decimal(min(0, *values)), Decimal(max(values)))
@@ -52,11 +52,11 @@ def fan_chart(
     expected = [(point.at, point.value) for point in ahead]
     traces = [
         *_interval_bands(ahead),
-        _plain_line("Before", before, said, "var(--ink-3)", is_daily=is_daily),
-        _plain_line("Expected", expected, said, "var(--accent)", is_daily=is_daily),
+        _plain_line("Before", before, value_text, "var(--ink-3)", is_daily=is_daily),
+        _plain_line("Expected", expected, value_text, "var(--accent)", is_daily=is_daily),
     ]
-    if any(value is not None for _, value in came):
-        traces.append(_plain_line("Came", came, said, "var(--ink)", is_daily=is_daily))
+    if any(value is not None for _, value in actual):
+        traces.append(_plain_line("Came", actual, value_text, "var(--ink)", is_daily=is_daily))
     first, last = min(moments), max(moments)
     drawn = [event for event in events if event.first < last and event.end > first]
     traces += [_event_bar(event, first, last, float(ticks[-1])) for event in drawn]
@@ -68,10 +68,10 @@ def fan_chart(
 
 def _interval_bands(ahead: Sequence[FanPoint]) -> list[Json]:
     """Its lower edge, and its upper one with what lies between."""
-    known = [(_moment_text(point.at), *point.interval) for point in ahead if point.interval]
-    if not known:
+    bands = [(_moment_text(point.at), *point.interval) for point in ahead if point.interval]
+    if not bands:
         return []
-    moments, lows, highs = zip(*known, strict=True)
+    moments, lows, highs = zip(*bands, strict=True)
     edge: Json = {"type": "scatter", "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
     filled: Json = {"fill": "tonexty", "fillcolor": "var(--band)"}
     return [
@@ -95,7 +95,7 @@ def _event_bar(event: FanEvent, first: datetime, last: datetime, top: float) -> 
 
 
 def _plain_line(
-    name: str, points: Line, said: Callable[[float], str], colour: str, *, is_daily: bool
+    name: str, points: Line, value_text: Callable[[float], str], colour: str, *, is_daily: bool
 ) -> Json:
     when = "%a %-d %B %Y" if is_daily else "%a %-d %B %H:%M"
     return {
@@ -104,7 +104,7 @@ def _plain_line(
         "name": name,
         "x": [_moment_text(at) for at, _ in points],
         "y": [value for _, value in points],
-        "customdata": ["" if value is None else said(value) for _, value in points],
+        "customdata": ["" if value is None else value_text(value) for _, value in points],
         "hovertemplate": f"{name}, %{{x|{when}}}: %{{customdata}}<extra></extra>",
         "line": {"color": colour, "width": 2 if name == "Expected" else 1.5},
         "connectgaps": False,

@@ -63,10 +63,10 @@ def finish_costs(
 
 def _way_names(points: Sequence[FinishPoint]) -> list[Json]:
     """Each way of buying, named beside its most expensive offer, where it stands apart from the others."""
-    found = []
+    labels = []
     for way in dict.fromkeys(point.way for point in points):
         top = max((point for point in points if point.way == way), key=lambda point: point.micros)
-        found.append(
+        labels.append(
             {
                 "text": way.label,
                 "x": top.hours,
@@ -79,7 +79,7 @@ def _way_names(points: Sequence[FinishPoint]) -> list[Json]:
                 "font": {"size": 11, "color": "var(--ink-2)"},
             }
         )
-    return found
+    return labels
 
 
 def _way_trace(way: StateWords, points: Sequence[FinishPoint], currency: str) -> Json:

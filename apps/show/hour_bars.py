@@ -24,21 +24,21 @@ class HourBar:
 
 def hour_bars(bars: Sequence[HourBar], tick_text: Callable[[Decimal], str]) -> Json:
     """A bar for each hour that is known, from zero, with a line from low to high; one must be known."""
-    known = [(bar, bar.value) for bar in bars if bar.value is not None]
-    tops = [value if bar.high is None else bar.high for bar, value in known]
+    known_bars = [(bar, bar.value) for bar in bars if bar.value is not None]
+    tops = [value if bar.high is None else bar.high for bar, value in known_bars]
     ticks = ticks_between(Decimal(0), Decimal(str(max(tops))))
     trace: Json = {
         "type": "bar",
-        "x": [bar.hour for bar, _ in known],
-        "y": [value for _, value in known],
-        "customdata": [bar.said for bar, _ in known],
+        "x": [bar.hour for bar, _ in known_bars],
+        "y": [value for _, value in known_bars],
+        "customdata": [bar.said for bar, _ in known_bars],
         "hovertemplate": "%{customdata}<extra></extra>",
         "marker": {"color": "var(--state-unallocated)", "line": {"width": 0}},
         "error_y": {
             "type": "data",
             "symmetric": False,
-            "array": [top - value for (_, value), top in zip(known, tops, strict=True)],
-            "arrayminus": [value - bar.low for bar, value in known],
+            "array": [top - value for (_, value), top in zip(known_bars, tops, strict=True)],
+            "arrayminus": [value - bar.low for bar, value in known_bars],
             "color": "var(--ink-2)",
             "thickness": 1,
             "width": 2,

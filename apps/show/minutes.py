@@ -32,8 +32,8 @@ class MinuteStrip:
 def minute_strip(observed: Sequence[int], worked: Sequence[int]) -> MinuteStrip:
     """From quarter-seconds of each of sixty minutes, 0 to 240 observed and worked."""
     levels = [
-        None if not seen else -(-busy * STEPS // seen)
-        for seen, busy in zip(observed, worked, strict=True)
+        None if not observed_quarters else -(-busy * STEPS // observed_quarters)
+        for observed_quarters, busy in zip(observed, worked, strict=True)
     ]
     bars, reached = [], 0
     for level, run in groupby(levels):

@@ -107,7 +107,7 @@ def bridged(start: int, parts: Sequence[int], end: int, currency: str) -> list[i
     All in micro-units; start + parts is end, exactly. No part moves by more than a minor unit.
     """
     step = MICROS // 10 ** _MINOR_DIGITS.get(currency, 2)
-    first, last = (int(rounded_half_even(Decimal(each) / step, 0)) for each in (start, end))
+    first, last = (int(rounded_half_even(Decimal(amount) / step, 0)) for amount in (start, end))
     shown = [part // step for part in parts]
     remainders = [part % step for part in parts]
     # Minor units that rounding down took away, up to one a part; one too many where both ends were
@@ -125,7 +125,7 @@ def rest_as_shown(total: int, parts: Sequence[int], currency: str) -> int:
     It differs from the exact rest by what rounding to the minor unit took from total and parts.
     """
     step: int = MICROS // 10 ** _MINOR_DIGITS.get(currency, 2)
-    rounded = [int(rounded_half_even(Decimal(each) / step, 0)) for each in (total, *parts)]
+    rounded = [int(rounded_half_even(Decimal(part) / step, 0)) for part in (total, *parts)]
     return (rounded[0] - sum(rounded[1:])) * step
 
 

@@ -30,11 +30,11 @@ class PartedBar:
 def part_bars(
     bars: Sequence[PartedBar],
     parts: Sequence[BarPart],
-    said: Callable[[float | None], str],
+    amount_text: Callable[[float | None], str],
     tick_text: Callable[[Decimal], str],
 ) -> Json:
     """Bars across, from zero, the first row on top; each part says what it is when pointed at."""
-    names = [each.name[:MOST_CHARACTERS] for each in bars]
+    names = [bar.name[:MOST_CHARACTERS] for bar in bars]
     traces: list[Json] = []
     for place, part in enumerate(parts):
         marker: Json = {"color": part.colour, "line": {"width": 0}}
@@ -42,7 +42,7 @@ def part_bars(
             marker["pattern"] = {
                 "shape": part.shape, "size": 5, "solidity": 0.4, "fillmode": "replace"
             }  # fmt: skip
-        amounts = [each.amounts[place] for each in bars]
+        amounts = [bar.amounts[place] for bar in bars]
         traces.append(
             {
                 "type": "bar",
@@ -50,7 +50,7 @@ def part_bars(
                 "name": part.name,
                 "y": names,
                 "x": amounts,
-                "customdata": [said(amount) for amount in amounts],
+                "customdata": [amount_text(amount) for amount in amounts],
                 "hovertemplate": f"{part.name}: %{{customdata}}<extra></extra>",
                 "marker": marker,
             }
@@ -61,7 +61,7 @@ def part_bars(
 def _bars_layout(
     names: Sequence[str], bars: Sequence[PartedBar], tick_text: Callable[[Decimal], str]
 ) -> Json:
-    most = max(sum(amount or 0 for amount in each.amounts) for each in bars)
+    most = max(sum(amount or 0 for amount in bar.amounts) for bar in bars)
     ticks = ticks_between(Decimal(0), Decimal(most))
     return {
         "barmode": "stack",

@@ -10,8 +10,8 @@ def rule_in_words(rule: Rule, clusters: Mapping[int, str]) -> str:
 
     A rule that asks nothing takes every job.
     """
-    asked = [*TEXT_MATCHES, "label", "name"]
-    said = [f"{name} {getattr(rule, name)}" for name in asked if getattr(rule, name)]
+    field_names = [*TEXT_MATCHES, "label", "name"]
+    conditions = [f"{name} {getattr(rule, name)}" for name in field_names if getattr(rule, name)]
     if rule.cluster_id is not None:
-        said.append(f"in cluster {clusters[rule.cluster_id]}")
-    return ", ".join(said) or "every job"
+        conditions.append(f"in cluster {clusters[rule.cluster_id]}")
+    return ", ".join(conditions) or "every job"

@@ -43,8 +43,8 @@ def sparkline(
 
 
 def _plotted_points(values: Sequence[float | int | None]) -> list[Point | None]:
-    known = [value for value in values if value is not None]
-    low, high = min(0, *known), max(0, *known)
+    known_values = [value for value in values if value is not None]
+    low, high = min(0, *known_values), max(0, *known_values)
     span = (high - low) or 1
     step = (WIDTH - 2 * _MARGIN) / (len(values) - 1)
     drawn = HEIGHT - 2 * _MARGIN

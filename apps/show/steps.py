@@ -57,9 +57,11 @@ class PlotSpan:
 
 def price_steps(series: Sequence[StepSeries], span: PlotSpan, currency: str) -> Json:
     """Lines that hold and then step, from zero, with a marker at today and names at their end."""
-    highest = max((step.amount for each in series for step in each.steps), default=Decimal(0))
+    highest = max(
+        (step.amount for step_series in series for step in step_series.steps), default=Decimal(0)
+    )
     ticks = ticks_between(Decimal(0), highest)
-    traces = [_step_line(each, span, currency) for each in series]
+    traces = [_step_line(step_series, span, currency) for step_series in series]
     traces.append(line_down(_local_text(span.today, span), float(ticks[-1]), "Today"))
     layout = plot_layout(
         ticks,
@@ -71,33 +73,38 @@ def price_steps(series: Sequence[StepSeries], span: PlotSpan, currency: str) -> 
     return checked(traces, layout)
 
 
-def _step_line(each: StepSeries, span: PlotSpan, currency: str) -> Json:
+def _step_line(step_series: StepSeries, span: PlotSpan, currency: str) -> Json:
     moments: list[str | None] = []
     amounts: list[float | None] = []
-    said: list[str] = []
-    following = [*(step.starts_at for step in each.steps[1:]), None]
-    for step, next_at in zip(each.steps, following, strict=True):
+    hover_texts: list[str] = []
+    following = [*(step.starts_at for step in step_series.steps[1:]), None]
+    for step, next_at in zip(step_series.steps, following, strict=True):
         begins = max(step.starts_at or span.starts_at, span.starts_at)
         ends = min(step.ends_at or span.ends_at, span.ends_at)
-        text = f"{each.label}: {quoted_amount(step.amount, currency)}"
+        text = f"{step_series.label}: {quoted_amount(step.amount, currency)}"
         for moment in (begins, ends):
             moments.append(_local_text(moment, span))
             amounts.append(float(step.amount))
-            said.append(text)
+            hover_texts.append(text)
         if next_at is not None and step.ends_at != next_at:
             # Between two that do not touch nothing was quoted: the line has a gap there.
             moments.append(_local_text(ends, span))
             amounts.append(None)
-            said.append("")
+            hover_texts.append("")
     return {
         "type": "scatter",
         "mode": "lines",
-        "name": each.label,
+        "name": step_series.label,
         "x": moments,
         "y": amounts,
-        "customdata": said,
+        "customdata": hover_texts,
         "hovertemplate": "%{customdata}, %{x|%-d %b %Y %H:%M}<extra></extra>",
-        "line": {"color": f"var({each.token})", "width": 2, "dash": each.dash, "shape": "hv"},
+        "line": {
+            "color": f"var({step_series.token})",
+            "width": 2,
+            "dash": step_series.dash,
+            "shape": "hv",
+        },
     }
 
 
@@ -133,12 +140,12 @@ def _end_labels(
     """Each kind named beside where its line ends, moved apart where they would touch."""
     drawn_px = HEIGHT_PX - _TOP_PX - _BOTTOM_PX
     per_px = ticks[-1] / drawn_px
-    lowest_first = sorted(series, key=lambda each: each.steps[-1].amount)
-    middles = [each.steps[-1].amount / per_px for each in lowest_first]
+    lowest_first = sorted(series, key=lambda step_series: step_series.steps[-1].amount)
+    middles = [step_series.steps[-1].amount / per_px for step_series in lowest_first]
     heights = spread_apart(middles, Decimal(_LABEL_GAP_PX), Decimal(drawn_px))
     return [
-        end_label(each.label, float(height * per_px), 6)
-        for each, height in zip(lowest_first, heights, strict=True)
+        end_label(step_series.label, float(height * per_px), 6)
+        for step_series, height in zip(lowest_first, heights, strict=True)
     ]
 
 

@@ -41,13 +41,13 @@ def strip_of(amounts: Sequence[tuple[StateWords, int]]) -> Strip | None:
     Negative amounts (credits) have no width and are left out. The widths add up to exactly 100.
     """
     sizes = [(state, amount) for state, amount in amounts if amount > 0]
-    whole = sum(size for _, size in sizes)
-    if not whole:
+    total = sum(size for _, size in sizes)
+    if not total:
         return None
     steps = largest_remainder(_STEPS, [size for _, size in sizes])
     parts, offset = [], 0
     for (state, size), width in zip(sizes, steps, strict=True):
-        text = f"{state.label} {per_cent(Fraction(size, whole))}"
+        text = f"{state.label} {per_cent(Fraction(size, total))}"
         parts.append(StripPart(state, _tenths_text(offset), _tenths_text(width), text))
         offset += width
     return Strip(parts=tuple(parts), words=joined([part.text for part in parts]))

@@ -122,10 +122,10 @@ def _two_largest(seconds: int) -> str:
     for index, (length, unit) in enumerate(_SPANS):
         if seconds >= length:
             first = f"{seconds // length} {unit}"
-            rest = seconds % length
+            remainder = seconds % length
             if index + 1 == len(_SPANS):
                 return first
             next_length, next_unit = _SPANS[index + 1]
-            second = rest // next_length
+            second = remainder // next_length
             return f"{first} {second} {next_unit}" if second else first
     return "0 s"

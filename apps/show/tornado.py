@@ -22,7 +22,7 @@ class SwingBar:
 
 
 def tornado_bars(
-    bars: Sequence[SwingBar], likely: float, currency: str, said: Callable[[float], str]
+    bars: Sequence[SwingBar], likely: float, currency: str, amount_text: Callable[[float], str]
 ) -> Json:
     """Bars from the `likely` amount to those at both ends, each named above; zero is a line across all."""
     ends = [amount for bar in bars for amount in (bar.at_low, bar.at_high)]
@@ -32,9 +32,9 @@ def tornado_bars(
     lows, highs = [bar.at_low for bar in bars], [bar.at_high for bar in bars]
     # The hatched one lies on the other where both ends move the amount the same way.
     traces = [
-        _end_bars(bars, highs, likely, _HIGHEST, said),
-        _end_bars(bars, lows, likely, _LOWEST, said),
-        _likely_marks(likely, len(bars), said),
+        _end_bars(bars, highs, likely, _HIGHEST, amount_text),
+        _end_bars(bars, lows, likely, _LOWEST, amount_text),
+        _likely_marks(likely, len(bars), amount_text),
         _names(bars, float(ticks[0])),
     ]
     layout = {
@@ -63,7 +63,7 @@ def _end_bars(
     amounts: Sequence[float],
     likely: float,
     end: tuple[str, str, str],
-    said: Callable[[float], str],
+    amount_text: Callable[[float], str],
 ) -> Json:
     name, colour, shape = end
     marker: Json = {"color": colour, "line": {"width": 0}}
@@ -78,7 +78,7 @@ def _end_bars(
         "y": list(range(len(bars))),
         "width": _BAR,
         "customdata": [
-            f"{bar.name}, {name[:1].lower()}{name[1:]}: {said(amount)}"
+            f"{bar.name}, {name[:1].lower()}{name[1:]}: {amount_text(amount)}"
             for bar, amount in zip(bars, amounts, strict=True)
         ],
         "hovertemplate": "%{customdata}<extra></extra>",
@@ -86,7 +86,7 @@ def _end_bars(
     }
 
 
-def _likely_marks(likely: float, rows: int, said: Callable[[float], str]) -> Json:
+def _likely_marks(likely: float, rows: int, amount_text: Callable[[float], str]) -> Json:
     """A stroke through each bar: a line from top to bottom would strike the names out."""
     places: list[float | None] = []
     for row in range(rows):
@@ -94,7 +94,7 @@ def _likely_marks(likely: float, rows: int, said: Callable[[float], str]) -> Jso
     return {
         "type": "scatter",
         "mode": "lines",
-        "name": f"As likely: {said(likely)}",
+        "name": f"As likely: {amount_text(likely)}",
         "x": [likely] * len(places),
         "y": places,
         "connectgaps": False,

@@ -21,8 +21,8 @@ _MARGIN_PX = {"r": 8, "t": 26, "b": 28}
 
 def unit_line(days: Sequence[date], micros: Sequence[int | None], currency: str) -> Json:
     """A line from zero with a dot a day; nothing is drawn on a day whose unit cost is undefined."""
-    known = [Decimal(amount) / MICROS for amount in micros if amount is not None]
-    ticks = ticks_between(Decimal(0), max(known, default=Decimal(1)))
+    known_costs = [Decimal(amount) / MICROS for amount in micros if amount is not None]
+    ticks = ticks_between(Decimal(0), max(known_costs, default=Decimal(1)))
     texts = [unit_cost(int(tick * MICROS), currency) for tick in ticks]
     return checked([_unit_line(days, micros, currency)], marked_layout(days, (), ticks, texts))
 

@@ -27,10 +27,10 @@ def waste_bars(teams: Sequence[WasteParts], currency: str) -> Json:
     """A bar each, the first team on top."""
     bars = [
         PartedBar(
-            each.team,
-            tuple(None if amount is None else amount / MICROS for amount in each.micros),
+            team.team,
+            tuple(None if amount is None else amount / MICROS for amount in team.micros),
         )
-        for each in teams
+        for team in teams
     ]
     return part_bars(
         bars,

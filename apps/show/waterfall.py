@@ -32,17 +32,17 @@ def waterfall(
     amounts = [before[1], *(amount for _, amount in parts), after[1]]
     bases = [0, *accumulate((amount for _, amount in parts[:-1]), initial=before[1]), 0]
     ends = [base + amount for base, amount in zip(bases, amounts, strict=True)]
-    said = [
+    texts = [
         full_amount(before[1], currency),
         *(signed_amount(amount, currency) for _, amount in parts),
         full_amount(after[1], currency),
     ]
-    traces = [_bars(names, bases, amounts, said), _amount_texts(names, bases, ends, said)]
-    return checked(traces, _across_layout(names, [*bases, *ends], said, currency))
+    traces = [_bars(names, bases, amounts, texts), _amount_texts(names, bases, ends, texts)]
+    return checked(traces, _across_layout(names, [*bases, *ends], texts, currency))
 
 
 def _bars(
-    names: Sequence[str], bases: Sequence[int], amounts: Sequence[int], said: Sequence[str]
+    names: Sequence[str], bases: Sequence[int], amounts: Sequence[int], texts: Sequence[str]
 ) -> Json:
     return {
         "type": "bar",
@@ -52,13 +52,13 @@ def _bars(
         "base": [base / MICROS for base in bases],
         "width": _BAR,
         "marker": {"color": _bar_colours(amounts), "line": {"width": 0}},
-        "customdata": said,
+        "customdata": texts,
         "hovertemplate": "%{customdata}<extra></extra>",
     }
 
 
 def _amount_texts(
-    names: Sequence[str], bases: Sequence[int], ends: Sequence[int], said: Sequence[str]
+    names: Sequence[str], bases: Sequence[int], ends: Sequence[int], texts: Sequence[str]
 ) -> Json:
     """Each amount right of its bar, whichever way that goes."""
     return {
@@ -66,7 +66,7 @@ def _amount_texts(
         "mode": "text",
         "x": [max(base, end) / MICROS for base, end in zip(bases, ends, strict=True)],
         "y": names,
-        "text": [f" {text}" for text in said],
+        "text": [f" {text}" for text in texts],
         "textposition": "middle right",
         "textfont": {"size": 12, "color": "var(--ink-2)"},
         "hoverinfo": "skip",
@@ -75,7 +75,7 @@ def _amount_texts(
 
 
 def _across_layout(
-    names: Sequence[str], reached: Sequence[int], said: Sequence[str], currency: str
+    names: Sequence[str], reached: Sequence[int], texts: Sequence[str], currency: str
 ) -> Json:
     ticks = ticks_between(Decimal(min(0, *reached)) / MICROS, Decimal(max(0, *reached)) / MICROS)
     return {
@@ -83,7 +83,7 @@ def _across_layout(
         # The longest bar may end where the axis does, and its amount follows.
         "margin": {
             "l": left_margin(names),
-            "r": 12 + CHARACTER_PX * max(map(len, said)),
+            "r": 12 + CHARACTER_PX * max(map(len, texts)),
             "t": 10,
             "b": 28,
         },

@@ -34,17 +34,17 @@ class WeekLine:
 def week_lines(
     first_day: date,
     lines: Sequence[WeekLine],
-    said: Callable[[float], str],
+    value_text: Callable[[float], str],
     tick_text: Callable[[float], str],
     band: Sequence[tuple[float, float]] = (),
 ) -> Json:
-    """Steps from zero, each line named at its end; `said` is a value in words, `band` what it may be in each week.
+    """Steps from zero, each line named at its end; `value_text` is a value in words, `band` what it may be in each week.
 
     Refuses ValueError where no value is known.
     """
-    known = [value for line in lines for value in line.values if value is not None]
-    known += [high for _, high in band]
-    ticks = ticks_between(Decimal(0), Decimal(str(max(known))))
+    known_values = [value for line in lines for value in line.values if value is not None]
+    known_values += [high for _, high in band]
+    ticks = ticks_between(Decimal(0), Decimal(str(max(known_values))))
     texts = [tick_text(float(tick)) for tick in ticks]
     weeks = max(len(line.values) for line in lines)
     days = [first_day + week * WEEK for week in range(weeks)]
@@ -57,7 +57,7 @@ def week_lines(
         xaxis=day_axis(days, 7),
         annotations=_end_names(ended, float(ticks[-1])),
     )
-    drawn = [_step_line(days, line, said) for line in lines]
+    drawn = [_step_line(days, line, value_text) for line in lines]
     return checked([*_band_edges(days, band), *drawn], layout)
 
 
@@ -91,14 +91,14 @@ def _end_names(lines: Sequence[WeekLine], top: float) -> list[Json]:
     ]
 
 
-def _step_line(days: Sequence[date], line: WeekLine, said: Callable[[float], str]) -> Json:
+def _step_line(days: Sequence[date], line: WeekLine, value_text: Callable[[float], str]) -> Json:
     return {
         "type": "scatter",
         "mode": "lines",
         "name": line.name,
         "x": [day.isoformat() for day in days],
         "y": list(line.values),
-        "customdata": ["" if value is None else said(value) for value in line.values],
+        "customdata": ["" if value is None else value_text(value) for value in line.values],
         "hovertemplate": f"{line.name}, week from %{{x|%-d %B}}: %{{customdata}}<extra></extra>",
         "line": {
             "color": line.colour,

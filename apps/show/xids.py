@@ -27,8 +27,8 @@ WATCH = "Nothing needs doing now; have the GPU looked at where it comes often."
 LINK = "Drain the node, reset its GPUs together, then check cables, bridges and switches."
 
 XIDS: dict[int, XidWords] = {
-    each.code: each
-    for each in (
+    xid.code: xid
+    for xid in (
         XidWords(8, "The GPU stopped working on a process's commands", RESTART),
         XidWords(11, "A process sent commands that were not valid", RESTART),
         XidWords(
@@ -84,7 +84,7 @@ XIDS: dict[int, XidWords] = {
         ),
     )
 }
-FATAL_XIDS = frozenset(code for code, each in XIDS.items() if each.is_fatal)
+FATAL_XIDS = frozenset(code for code, xid in XIDS.items() if xid.is_fatal)
 
 
 def xid_words(code: int | None) -> XidWords | None:

@@ -27,7 +27,7 @@ def roll_up_usage() -> int:
     while time.monotonic() < until:
         before = done, len(failed)
         marked = hours_marked(Pass.USAGE, timezone.now(), HOURS_AT_ONCE + len(failed))
-        for hour in [each for each in marked if each not in failed]:
+        for hour in [marked_hour for marked_hour in marked if marked_hour not in failed]:
             try:
                 done += rollup.roll_up_hour(hour=hour)
             except Exception as problem:  # noqa: BLE001  # told of, and the next hour's turn

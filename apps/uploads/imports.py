@@ -100,12 +100,12 @@ Imported = TypeVar("Imported", bound=UploadedImport)
 
 
 @transaction.atomic
-def ask_again(table: type[UploadedImport], import_id: int, asked: Mapping[str, object]) -> None:
+def ask_again(table: type[UploadedImport], import_id: int, options: Mapping[str, object]) -> None:
     """Have the file looked at again, read in this way. Refuses ImportAlreadyOver, ImportNotReady."""
     batch = _open_import(table, import_id)
     if batch.state not in {ImportState.ASKING, ImportState.LOOKING, ImportState.FAILED}:
         raise ImportNotReady(f"{batch.name} is being imported")
-    batch.asked, batch.seen = dict(asked), {**batch.seen, "trial": None}
+    batch.asked, batch.seen = dict(options), {**batch.seen, "trial": None}
     batch.state, batch.alive_at, batch.failure = ImportState.LOOKING, None, ""
     batch.tries = batch.read_bytes = batch.furthest_bytes = 0
     batch.save(
@@ -182,12 +182,12 @@ def say_alive(
     return mine.update(alive_at=at, read_bytes=read_bytes) == 1
 
 
-def keep_look(table: type[UploadedImport], import_id: int, found: Mapping[str, object]) -> bool:
+def keep_look(table: type[UploadedImport], import_id: int, fields: Mapping[str, object]) -> bool:
     """Keep what a look found, in fields of the table; now a person is asked. False: as of `say_alive`."""
     looking = table._default_manager.filter(
         pk=import_id, state=ImportState.LOOKING, alive_at__isnull=False
     )
-    return looking.update(**found, state=ImportState.ASKING) == 1
+    return looking.update(**fields, state=ImportState.ASKING) == 1
 
 
 def break_off(table: type[UploadedImport], import_id: int, failure: str, at: datetime) -> None:

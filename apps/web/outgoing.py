@@ -83,7 +83,7 @@ def target_of(address: str) -> PostTarget:
         raise AddressRefused("address", "this is no address that begins with https://")
     if parts.username is not None or parts.password is not None:
         raise AddressRefused("address", "an address has no name or password before its host")
-    if any(ord(each) <= 32 or ord(each) > 126 for each in address):
+    if any(ord(character) <= 32 or ord(character) > 126 for character in address):
         raise AddressRefused("address", "an address has no blanks, and only ASCII")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return PostTarget(parts.scheme, host, port, path)
@@ -95,9 +95,9 @@ def vetted_ip(target: PostTarget, allowed: Networks) -> str:
     Refuses AddressRefused where it resolves to nothing, or to anything that is not public and in none of the `allowed`
     networks; http alone is for these.
     """
-    found = _resolved(target)
-    ips = [ip_address(str(each[4][0]).partition("%")[0]) for each in found]
-    networks = [ip_network(each) for each in allowed]
+    addresses = _resolved(target)
+    ips = [ip_address(str(entry[4][0]).partition("%")[0]) for entry in addresses]
+    networks = [ip_network(network) for network in allowed]
     are_allowed = [any(ip in network for network in networks) for ip in map(_inner, ips)]
     if not all(ok or is_public(ip) for ip, ok in zip(ips, are_allowed, strict=True)):
         raise AddressRefused(
@@ -134,12 +134,12 @@ def post(address: str, body: bytes, headers: Mapping[str, str], allowed: Network
     began = time.monotonic()
     try:
         target = target_of(address)
-        said, is_sent = _post_to(target, vetted_ip(target, allowed), body, headers)
+        outcome_words, is_sent = _post_to(target, vetted_ip(target, allowed), body, headers)
     except AddressRefused as refused:
-        said, is_sent = refused.sentence, False
+        outcome_words, is_sent = refused.sentence, False
     except (OSError, http.client.HTTPException) as failed:
-        said, is_sent = f"no answer: {type(failed).__name__}", False
-    return PostOutcome(is_sent, said, round((time.monotonic() - began) * 1000))
+        outcome_words, is_sent = f"no answer: {type(failed).__name__}", False
+    return PostOutcome(is_sent, outcome_words, round((time.monotonic() - began) * 1000))
 
 
 def _post_to(
@@ -215,12 +215,12 @@ def _resolved(target: PostTarget) -> list[Any]:
 
     threading.Thread(target=look_up, daemon=True, name="look-up-a-host").start()
     try:
-        found = answers.get(timeout=MOST_SECONDS)
+        address_infos = answers.get(timeout=MOST_SECONDS)
     except Empty:
         raise AddressRefused("address", "the name server does not answer in time") from None
-    if found is None:
+    if address_infos is None:
         raise AddressRefused("address", "its host has no address")
-    return found
+    return address_infos
 
 
 def _split(address: str) -> SplitResult:

@@ -56,7 +56,7 @@ def test_an_agents_first_report_is_noticed_without_a_click(desk: Desk, site):
     expect(step).to_contain_text("Waiting")
     token = token_of(secret, datetime.now(UTC))
     agent = agent_of_token(token.id)
-    agents_seen(seen=[SeenAgent(agent.agent_id, "0.1", 0)], at=datetime.now(UTC))
+    agents_seen(agents=[SeenAgent(agent.agent_id, "0.1", 0)], at=datetime.now(UTC))
     expect(step).to_contain_text("The agent was heard", timeout=10_000)
     expect(step).to_contain_text("Done")
     expect(made.locator("#new-token")).to_have_text(secret)

@@ -54,7 +54,7 @@ def spending(committed: None) -> Spending:
         title="Research project has used 246 % of its amount", facts=[], link=f"/budgets/{budget_id}",
         team_id=made.research,
     )  # fmt: skip
-    raise_alert(told=told, at=now)
+    raise_alert(alert_matter=told, at=now)
     return made
 
 

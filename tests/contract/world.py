@@ -288,7 +288,7 @@ def _alerted(team_id: int) -> int:
         team_id=team_id,
         level=90,
     )
-    alert_id = raise_alert(told=told, at=make.NOON)
+    alert_id = raise_alert(alert_matter=told, at=make.NOON)
     assert alert_id is not None
     return alert_id
 
@@ -300,7 +300,7 @@ def _quoted(team_id: int) -> int:
     set_egress_prices(prices=prices, source="price list of March", at=at)
     make_offer_book(at=at)
     asked = AskedQuote(gpus=8, work=AskedWork(gpu_hours=384), team_id=team_id)
-    taken, left = (make_quote(asked=asked, team_ids=None, by=None, at=at).id for _ in range(2))
+    taken, left = (make_quote(question=asked, team_ids=None, by=None, at=at).id for _ in range(2))
     ended = JobQuote.objects.get(id=taken)
     ended.chosen, ended.taken_at, ended.ended_at = ended.answer["offers"][0]["key"], at, at
     ended.save()

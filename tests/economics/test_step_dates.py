@@ -33,7 +33,7 @@ def test_each_day_is_as_fitted_alone(seed: int, memory: float, missing: set[int]
     found = date_steps(points, FIRST, days)
     assert [each.day for each in found] == days
     for each in found[::7]:
-        beside = step_effect(points, each.day, beside=(FIRST, 1))
+        beside = step_effect(points, each.day, other_step=(FIRST, 1))
         assert each.beside.effect == pytest.approx(beside.effect, abs=1e-9)
         assert each.beside.error == pytest.approx(beside.error, rel=1e-9)
 

@@ -80,7 +80,7 @@ def planted(of_module: None, tmp_path_factory: pytest.TempPathFactory) -> Mappin
     asked = close.CloseAsked(
         month=audited_world.APRIL, person_id=None, accepted=audited_world.EVERYTHING
     )
-    close.close_month(asked=asked, at=CLOSED_AT)
+    close.close_month(request=asked, at=CLOSED_AT)
     found: dict[str, LiteralString] = {
         "team_id": "accounts_team WHERE name = 'Research'",
         "workload_id": "workloads_workload WHERE name = 'llm'",

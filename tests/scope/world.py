@@ -400,7 +400,7 @@ def _alerts(teams: Mapping[str, int], now: datetime) -> int:
     """What each team, and nobody but who sees everything, is told of; that of the Zephyrines."""
     raised = {
         name: raise_alert(
-            told=AlertMatter(
+            alert_matter=AlertMatter(
                 matter=name,
                 kind=AlertKind.BUDGET_THRESHOLD,
                 severity="warning",
@@ -459,7 +459,7 @@ def _quoted(now: datetime) -> int:
     """A quote of nobody's, from a book of all that can be had."""
     make_offer_book(at=now)
     asked = AskedQuote(gpus=8, work=AskedWork(gpu_hours=384))
-    return make_quote(asked=asked, team_ids=None, by=None, at=now).id
+    return make_quote(question=asked, team_ids=None, by=None, at=now).id
 
 
 def _gpu_quota(pool_id: int, now: datetime) -> int:
@@ -856,8 +856,8 @@ def _series_import(person_id: int, now: datetime) -> int:
     rejected = RejectedFact(7, "value", "'many-otters' is no number")
     tell_series_seen(
         import_id=import_id,
-        asked=asked,
-        seen={"trial": trial, "columns": ["time", "value"]},
+        reading=asked,
+        preview={"trial": trial, "columns": ["time", "value"]},
         read=RowsRead(3, [rejected]),
     )
     return import_id

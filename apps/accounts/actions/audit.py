@@ -11,7 +11,7 @@ _WITHIN: ContextVar[bool] = ContextVar("within_changes_by", default=False)
 
 
 @contextmanager
-def changes_by(**who: int | str) -> Iterator[None]:
+def changes_by(**actor: int | str) -> Iterator[None]:
     """Until the block ends, changes of this thread are `person=id`, `token=id` or `command=name, os_user=name`.
 
     Set for the connection, not the transaction: a block may hold several transactions.
@@ -20,17 +20,17 @@ def changes_by(**who: int | str) -> Iterator[None]:
     try:
         # Where the database is away, what the block asks of it says so in its own words.
         with suppress(OperationalError, InterfaceError):
-            _set_context(who)
+            _set_context(actor)
         yield
     finally:
         _WITHIN.reset(mark)
         _forget_actor()
 
 
-def name_changer(**who: int | str) -> None:
+def name_changer(**actor: int | str) -> None:
     """Say within `changes_by` who it is, where that is known only later; outside of it, nothing."""
     if _WITHIN.get():
-        _set_context(who)
+        _set_context(actor)
 
 
 def _forget_actor() -> None:
@@ -42,9 +42,9 @@ def _forget_actor() -> None:
         connection.close()
 
 
-def _set_context(who: dict[str, int | str]) -> None:
+def _set_context(actor: dict[str, int | str]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT set_config('pghistory.context_metadata', %s, false)",
-            [json.dumps(who) if who else ""],
+            [json.dumps(actor) if actor else ""],
         )

@@ -218,7 +218,7 @@ def _refuse_last_manager(user: User) -> None:
         return
     # Locked together, so that two do not each leave because the other is still there.
     managers = User.objects.select_for_update().filter(role=Role.PLATFORM, is_active=True)
-    if not [each.id for each in managers.order_by("id") if each.id != user.id]:
+    if not [manager.id for manager in managers.order_by("id") if manager.id != user.id]:
         raise LastManager(f"{user.name} is the last of the platform: nobody could let people in")
 
 

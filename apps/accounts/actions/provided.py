@@ -53,16 +53,16 @@ def let_in(*, person: ProvidedPerson, grants: Sequence[ProvidedGrant], needs_gro
     and teams to the people here. Refuses GroupsGrantNothing, PersonDeactivated and
     ProvidedAddressNotVerified.
     """
-    held = [grant for grant in grants if grant.group in person.groups]
-    if needs_group and not held:
+    granted = [grant for grant in grants if grant.group in person.groups]
+    if needs_group and not granted:
         raise GroupsGrantNothing("none of your groups lets you in here; ask whoever runs Runrate")
     user = _known_person(person) or _new_person(person)
     if not user.is_active:
         raise PersonDeactivated("your access here was ended; ask whoever runs Runrate")
     if grants:
-        user.role = held[0].role if held else Role.VIEWER
+        user.role = granted[0].role if granted else Role.VIEWER
         user.save(update_fields=["role"])
-        _keep_teams(user.id, managed=grants, held=held)
+        _keep_teams(user.id, managed=grants, granted=granted)
     return user.id
 
 
@@ -83,14 +83,14 @@ def _new_person(person: ProvidedPerson) -> User:
 
 
 def _keep_teams(
-    user_id: int, *, managed: Sequence[ProvidedGrant], held: Sequence[ProvidedGrant]
+    user_id: int, *, managed: Sequence[ProvidedGrant], granted: Sequence[ProvidedGrant]
 ) -> None:
     """Only teams that some grant names are given and taken; those given by hand stay."""
     named = {grant.team for grant in managed if grant.team}
     ids = dict(Team.objects.filter(name__in=named).order_by("name").values_list("name", "id"))
     for name in sorted(named - set(ids)):
         log.warning("granted_team_unknown team=%s", name)
-    wanted = {ids[grant.team] for grant in held if grant.team in ids}
+    wanted = {ids[grant.team] for grant in granted if grant.team in ids}
     others = set(ids.values()) - wanted
     Membership.objects.filter(user_id=user_id, team_id__in=others).delete()
     have = Membership.objects.filter(user_id=user_id).values_list("team_id", flat=True)

@@ -161,8 +161,8 @@ def names_to_take_out(names: Sequence[str], person_id: int | None) -> list[str]:
         taken += _own_names(User.objects.get(pk=person_id))
     if not taken or any(len(name) < SHORTEST for name in taken):
         raise PseudonymRefused("names", f"a name has {SHORTEST} characters or more")
-    known = Pseudonym.objects.filter(pseudonym__in=taken).values_list("pseudonym", flat=True)
-    left = [name for name in dict.fromkeys(taken) if name not in set(known)]
+    pseudonyms = Pseudonym.objects.filter(pseudonym__in=taken).values_list("pseudonym", flat=True)
+    left = [name for name in dict.fromkeys(taken) if name not in set(pseudonyms)]
     if not left:
         raise PseudonymRefused("names", "these names are taken out already")
     return left

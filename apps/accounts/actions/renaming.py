@@ -45,7 +45,7 @@ def _rows_naming(
         for name in fields
     ]
     holds = [sql.SQL("{}::text ILIKE ANY(%s)").format(_column(model, name)) for name in fields]
-    asked = sql.SQL("SELECT {columns} FROM {table} WHERE ({holds})").format(
+    query = sql.SQL("SELECT {columns} FROM {table} WHERE ({holds})").format(
         columns=sql.SQL(", ").join([*_keys(model), *columns]),
         table=sql.Identifier(model._meta.db_table),
         holds=sql.SQL(" OR ").join(holds),
@@ -54,7 +54,7 @@ def _rows_naming(
     for within, span in _slices(model):
         with connection.cursor() as cursor:
             # Nobody changes one of them before it is written back.
-            cursor.execute(asked + within + sql.SQL(" FOR UPDATE"), [*params, *span])
+            cursor.execute(query + within + sql.SQL(" FOR UPDATE"), [*params, *span])
             yield cursor.fetchall()
 
 
@@ -156,8 +156,8 @@ def _write_apart(
 
 
 def _is_document(model: type[Model], column: str) -> bool:
-    found = (field for field in model._meta.concrete_fields if field.column == column)
-    return isinstance(next(found), JSONField)
+    matching_fields = (field for field in model._meta.concrete_fields if field.column == column)
+    return isinstance(next(matching_fields), JSONField)
 
 
 def _recordset_type(field: Any) -> LiteralString:

@@ -54,8 +54,8 @@ def make_token(
     """
     unknown = set(scopes) - set(Scope.values)
     if unknown or not scopes:
-        asked = ", ".join(sorted(unknown)) or "nothing"
-        raise ScopeUnknown("scopes", f"a scope is one of {', '.join(Scope.values)}, not {asked}")
+        names = ", ".join(sorted(unknown)) or "nothing"
+        raise ScopeUnknown("scopes", f"a scope is one of {', '.join(Scope.values)}, not {names}")
     if expires_at is not None and expires_at <= at:
         raise TokenExpiresInThePast(
             "expires_at", f"the token would have expired at {expires_at:%Y-%m-%d %H:%M}Z"
@@ -97,9 +97,9 @@ def touch_token(*, token_id: int, at: datetime) -> None:
 def touch_tokens(*, token_ids: Collection[int], at: datetime) -> None:
     """The same for many at once, whatever another process notes of them meanwhile."""
     due = Q(last_used_at=None) | Q(last_used_at__lte=at - ONCE_A)
-    held = AccessToken.objects.select_for_update(no_key=True).filter(due, id__in=token_ids)
+    tokens = AccessToken.objects.select_for_update(no_key=True).filter(due, id__in=token_ids)
     AccessToken.objects.filter(
-        id__in=list(held.order_by("id").values_list("id", flat=True))
+        id__in=list(tokens.order_by("id").values_list("id", flat=True))
     ).update(last_used_at=at)
 
 

@@ -12,7 +12,7 @@ def machine_of(meta: Mapping[str, Any]) -> str:
     Callers may write anything into X-Forwarded-For; each of our proxies appends whom it saw.
     """
     proxies: int = settings.TRUSTED_PROXIES
-    told = [each.strip() for each in str(meta.get("HTTP_X_FORWARDED_FOR", "")).split(",")]
-    if proxies and len(told) >= proxies and told[-proxies]:
-        return told[-proxies]
+    addresses = [part.strip() for part in str(meta.get("HTTP_X_FORWARDED_FOR", "")).split(",")]
+    if proxies and len(addresses) >= proxies and addresses[-proxies]:
+        return addresses[-proxies]
     return str(meta.get("REMOTE_ADDR", ""))

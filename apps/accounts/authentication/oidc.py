@@ -33,17 +33,17 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # all
         if sociallogin.state.get("process") != "login":
             # Tying a second identity to a session is a way in that nobody here gave.
             raise ImmediateHttpResponse(refused(request, "Only signing in is offered here."))
-        known = sociallogin.user.pk if sociallogin.is_existing else None
-        person = _person_of(sociallogin.account.extra_data, known)
+        user_id = sociallogin.user.pk if sociallogin.is_existing else None
+        person = _person_of(sociallogin.account.extra_data, user_id)
         try:
             with changes_by(command="sign-in by the identity provider"), transaction.atomic():
                 person_id = let_in(
                     person=person,
-                    grants=[ProvidedGrant(*each) for each in settings.OIDC_GROUPS],
+                    grants=[ProvidedGrant(*oidc_group) for oidc_group in settings.OIDC_GROUPS],
                     needs_group=settings.OIDC_REQUIRE_GROUP,
                 )
                 user = get_user_model().objects.get(pk=person_id)
-                if known is None:
+                if user_id is None:
                     sociallogin.connect(request, user)
                 sociallogin.user = user
         except (GroupsGrantNothing, PersonDeactivated, ProvidedAddressNotVerified) as refusal:

@@ -146,6 +146,6 @@ def scopes_of(request: Request) -> frozenset[str]:
     A team's token reads only through views that know their viewer, and manages nothing.
     """
     if isinstance(request.auth, TokenFact):
-        whole = request.auth.team_id is None
-        return request.auth.scopes if whole else request.auth.scopes - OF_THE_WHOLE
+        is_unrestricted = request.auth.team_id is None
+        return request.auth.scopes if is_unrestricted else request.auth.scopes - OF_THE_WHOLE
     return SCOPES_OF_ROLE.get(getattr(request.user, "role", ""), frozenset())

@@ -22,11 +22,11 @@ def fields_kept(table: str, **called: str) -> Fields:
 
     That is called as the column is, or as `called` says: `service_named="service"`. What has no such attribute is none of the door's.
     """
-    found = personal_fields(apps.get_model(table))
-    return {called.get(name, name): field for name, field in found.items()}
+    personal_columns = personal_fields(apps.get_model(table))
+    return {called.get(name, name): field for name, field in personal_columns.items()}
 
 
-def as_kept(told: Sequence[Thing], *tables: Fields) -> Sequence[Thing]:
+def as_kept(records: Sequence[Thing], *tables: Fields) -> Sequence[Thing]:
     """The things of a delivery as they may be kept in these tables; mostly the very things.
 
     They are frozen: of dataclasses, named tuples or structs. Everything that a machine or a file brings and that goes
@@ -35,13 +35,13 @@ def as_kept(told: Sequence[Thing], *tables: Fields) -> Sequence[Thing]:
     fields = {name: field for table in tables for name, field in table.items()}
     texts = {
         text
-        for thing in told
+        for item in records
         for name in fields
-        for text in _texts_in(getattr(thing, name, None))
+        for text in _texts_in(getattr(item, name, None))
         if text
     }
     names = names_taken_out(texts)
-    return told if names is None else [_renamed(thing, fields, names) for thing in told]
+    return records if names is None else [_renamed(item, fields, names) for item in records]
 
 
 def names_taken_out(texts: set[str]) -> TakenNames | None:
@@ -65,18 +65,18 @@ def _texts_in(value: Any) -> Iterator[str]:
             yield from _texts_in(item)
 
 
-def _renamed(thing: Thing, fields: Fields, names: TakenNames) -> Thing:
+def _renamed(item: Thing, fields: Fields, names: TakenNames) -> Thing:
     changed = {
         name: new
         for name, field in fields.items()
-        if (was := getattr(thing, name, None)) is not None
+        if (was := getattr(item, name, None)) is not None
         and (new := field.renamed(was, names)) != was
     }
     if not changed:
-        return thing
-    if isinstance(thing, msgspec.Struct):
-        return msgspec.structs.replace(thing, **changed)
-    replaced: Any = thing
-    if isinstance(thing, tuple):
+        return item
+    if isinstance(item, msgspec.Struct):
+        return msgspec.structs.replace(item, **changed)
+    replaced: Any = item
+    if isinstance(item, tuple):
         return replaced._replace(**changed)  # type: ignore[no-any-return]  # a named one
     return dataclasses.replace(replaced, **changed)  # type: ignore[no-any-return]

@@ -12,12 +12,14 @@ from apps.accounts.queries.viewers import Viewer
 Rows: TypeAlias = "QuerySet[Any, Any]"
 
 
-def team_page(viewer: Viewer, asked: PageAsked, parent: str | None = None) -> Slice[dict[str, Any]]:
+def team_page(
+    viewer: Viewer, page_request: PageAsked, parent: str | None = None
+) -> Slice[dict[str, Any]]:
     """The viewer's teams by name (those right below one of them)."""
-    found = _team_rows(viewer)
+    rows = _team_rows(viewer)
     if parent is not None:
-        found = found.filter(parent__name=parent, parent_id__in=viewer.team_ids)
-    return page_of(found, asked, "name")
+        rows = rows.filter(parent__name=parent, parent_id__in=viewer.team_ids)
+    return page_of(rows, page_request, "name")
 
 
 def team_row(viewer: Viewer, team_id: int) -> dict[str, Any]:
@@ -31,9 +33,9 @@ def team_named(name: str) -> int | None:
     return Team.objects.filter(name=name).values_list("id", flat=True).first()
 
 
-def token_page(asked: PageAsked) -> Slice[dict[str, Any]]:
+def token_page(page_request: PageAsked) -> Slice[dict[str, Any]]:
     """Tokens by id, the newest first; never their secrets, which nobody has."""
-    return page_of(_token_rows(), asked, "-id")
+    return page_of(_token_rows(), page_request, "-id")
 
 
 def token_row(token_id: int) -> dict[str, Any]:
@@ -43,10 +45,10 @@ def token_row(token_id: int) -> dict[str, Any]:
 
 
 def _team_rows(viewer: Viewer) -> Rows:
-    own: Collection[int] = viewer.team_ids
-    seen = Q() if viewer.sees_everything else Q(id__in=own)
+    team_ids: Collection[int] = viewer.team_ids
+    visible = Q() if viewer.sees_everything else Q(id__in=team_ids)
     rows: Rows = (
-        Team.objects.filter(seen)
+        Team.objects.filter(visible)
         .annotate(parent_name=F("parent__name"))
         .values("id", "name", "kind", "parent_id", "parent_name", "cost_centre")
     )

@@ -40,51 +40,51 @@ def equal_to_given(chosen: Mapping[str, Any]) -> Q:
 
 
 def page_of(
-    found: "QuerySet[Any, dict[str, Any]]", asked: PageAsked, *order: str
+    query: "QuerySet[Any, dict[str, Any]]", page_request: PageAsked, *order: str
 ) -> Slice[dict[str, Any]]:
     """The asked page of `found.values(…)`, ordered by `order`: not null, unique together.
 
     A name in `order` that begins with a minus goes down. The rows carry the names of `order`.
     """
-    backward = asked.before is not None
-    key = asked.before if backward else asked.after
+    backward = page_request.before is not None
+    key = page_request.before if backward else page_request.after
     names = [_turned_order(name) for name in order] if backward else list(order)
     if key is not None:
-        found = found.filter(_rows_beyond(names, key))
-    rows = list(found.order_by(*names)[: asked.limit + 1])
-    has_more = len(rows) > asked.limit
-    del rows[asked.limit :]
+        query = query.filter(_rows_beyond(names, key))
+    rows = list(query.order_by(*names)[: page_request.limit + 1])
+    has_more = len(rows) > page_request.limit
+    del rows[page_request.limit :]
     if backward:
         rows.reverse()
-    return _slice_of_rows(rows, asked, order, has_more=has_more)
+    return _slice_of_rows(rows, page_request, order, has_more=has_more)
 
 
 def merged_page(
-    slices: Sequence[Slice[dict[str, Any]]], asked: PageAsked, *order: str
+    slices: Sequence[Slice[dict[str, Any]]], page_request: PageAsked, *order: str
 ) -> Slice[dict[str, Any]]:
     """Return one page of several lists that are read as one, given the asked page of each.
 
     Their rows carry the names of `order`, in which each of the lists is and all are unique together.
     """
-    backward = asked.before is not None
-    rows = [row for each in slices for row in each.rows]
+    backward = page_request.before is not None
+    rows = [row for slice_ in slices for row in slice_.rows]
     for name in reversed(order):
         rows.sort(key=itemgetter(name.lstrip("-")), reverse=name.startswith("-"))
-    edges = [each.before if backward else each.after for each in slices]
-    has_more = len(rows) > asked.limit or any(edge is not None for edge in edges)
-    kept = rows[-asked.limit :] if backward else rows[: asked.limit]
-    return _slice_of_rows(kept, asked, order, has_more=has_more)
+    edges = [slice_.before if backward else slice_.after for slice_ in slices]
+    has_more = len(rows) > page_request.limit or any(edge is not None for edge in edges)
+    page_rows = rows[-page_request.limit :] if backward else rows[: page_request.limit]
+    return _slice_of_rows(page_rows, page_request, order, has_more=has_more)
 
 
 def _slice_of_rows(
-    rows: list[dict[str, Any]], asked: PageAsked, order: tuple[str, ...], *, has_more: bool
+    rows: list[dict[str, Any]], page_request: PageAsked, order: tuple[str, ...], *, has_more: bool
 ) -> Slice[dict[str, Any]]:
     """These rows; `has_more`: others lie beyond them in the direction in which was asked."""
     if not rows:
         return Slice([], None, None)
-    backward = asked.before is not None
+    backward = page_request.before is not None
     has_next = backward or has_more
-    has_previous = has_more if backward else asked.after is not None
+    has_previous = has_more if backward else page_request.after is not None
     return Slice(
         rows,
         after=_key_of_row(rows[-1], order) if has_next else None,
@@ -102,7 +102,7 @@ def _rows_beyond(names: list[str], key: tuple[Any, ...]) -> Q:
         raise CursorNotUnderstood("cursor: it is not one of this list's")
     steps = []
     for place, name in enumerate(names):
-        same = {each.lstrip("-"): key[at] for at, each in enumerate(names[:place])}
+        same = {column.lstrip("-"): key[at] for at, column in enumerate(names[:place])}
         beyond = "lt" if name.startswith("-") else "gt"
         steps.append(Q(**same) & Q(**{f"{name.lstrip('-')}__{beyond}": key[place]}))
     return reduce(or_, steps)

@@ -47,23 +47,23 @@ def person(user_id: int) -> PersonFact | None:
     user = User.objects.filter(id=user_id, is_active=True).first()
     if user is None:
         return None
-    own = Team.objects.filter(Q(memberships__user=user) | Q(owner=user)).values_list(
+    team_ids = Team.objects.filter(Q(memberships__user=user) | Q(owner=user)).values_list(
         "id", flat=True
     )
-    return PersonFact(user.id, user.email, user.name, user.role, frozenset(own))
+    return PersonFact(user.id, user.email, user.name, user.role, frozenset(team_ids))
 
 
 def person_of_address(email: str) -> int | None:
     """The id of who signs in, or did, with this address."""
-    found = User.objects.filter(email=email.strip().lower())
-    return found.values_list("id", flat=True).first()
+    users = User.objects.filter(email=email.strip().lower())
+    return users.values_list("id", flat=True).first()
 
 
 @once
 def names_of_role(role: Role) -> list[str]:
     """Who has this role and may sign in, by name."""
-    found = User.objects.filter(role=role, is_active=True)
-    return list(found.order_by("name", "id").values_list("name", flat=True))
+    users = User.objects.filter(role=role, is_active=True)
+    return list(users.order_by("name", "id").values_list("name", flat=True))
 
 
 @once
@@ -75,8 +75,8 @@ def person_names() -> dict[int, str]:
 @once
 def managers() -> dict[int, str]:
     """The names of the active people of finance and platform, by id, in their order."""
-    found = User.objects.filter(role__in=SEES_EVERYTHING, is_active=True)
-    return dict(found.order_by("name", "id").values_list("id", "name"))
+    users = User.objects.filter(role__in=SEES_EVERYTHING, is_active=True)
+    return dict(users.order_by("name", "id").values_list("id", "name"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ def _listed_person(row: Any) -> ListedPerson:
         is_active=row.is_active,
         has_second_factor=row.has_second_factor,
         team_names=tuple(sorted(names)),
-        member_of=frozenset(each for each in row.member_ids if each),
+        member_of=frozenset(team_id for team_id in row.member_ids if team_id),
         last_sign_in_at=row.last_login,
         invited_until=max(until, default=None),
     )

@@ -38,11 +38,15 @@ def pseudonyms_of(names: Collection[str]) -> dict[str, str]:
     if not names:
         return {}
     # Few were ever taken out, mostly none: then no name of a whole import needs a digest.
-    kept = {
+    shown_by_digest = {
         bytes(digest): shown
         for digest, shown in Pseudonym.objects.values_list("digest", "pseudonym")
     }
-    return {name: shown for name in names if kept and (shown := _shown_of(name, kept))}
+    return {
+        name: shown
+        for name in names
+        if shown_by_digest and (shown := _shown_of(name, shown_by_digest))
+    }
 
 
 def written_for(names: Collection[str]) -> dict[str, str]:
@@ -51,10 +55,10 @@ def written_for(names: Collection[str]) -> dict[str, str]:
     return {name: before.get(name) or pseudonym_of(name) for name in names}
 
 
-def _shown_of(name: str, kept: Mapping[bytes, str]) -> str | None:
+def _shown_of(name: str, shown_by_digest: Mapping[bytes, str]) -> str | None:
     """By what all spellings of the name have in common; before, names were kept as they were entered."""
     ways = dict.fromkeys((folded_name(name), folded_before(name), name, name.casefold()))
-    return next((shown for way in ways if (shown := kept.get(name_digest(way)))), None)
+    return next((shown for way in ways if (shown := shown_by_digest.get(name_digest(way)))), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,13 +35,13 @@ def once(read: Callable[Given, Answer]) -> Callable[Given, Answer]:
 
     @wraps(read)
     def remembered(*args: Given.args, **kwargs: Given.kwargs) -> Answer:
-        kept = _kept.get()
-        if kept is None:
+        answers = _kept.get()
+        if answers is None:
             return read(*args, **kwargs)
         key = read, *map(_hashable, args), *((name, _hashable(kwargs[name])) for name in kwargs)
-        if key not in kept:
-            kept[key] = read(*args, **kwargs)
-        answer: Answer = copy(kept[key])
+        if key not in answers:
+            answers[key] = read(*args, **kwargs)
+        answer: Answer = copy(answers[key])
         return answer
 
     return remembered
@@ -49,9 +49,9 @@ def once(read: Callable[Given, Answer]) -> Callable[Given, Answer]:
 
 def keep(read: Callable[[], Answer], answer: Answer) -> None:
     """Within `reading_once`, what `read` (marked by `once`) would answer: it came with something else."""
-    kept = _kept.get()
-    if kept is not None:
-        kept[(inspect.unwrap(read),)] = answer
+    answers = _kept.get()
+    if answers is not None:
+        answers[(inspect.unwrap(read),)] = answer
 
 
 def _hashable(argument: object) -> Hashable:

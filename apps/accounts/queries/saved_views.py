@@ -42,15 +42,15 @@ def saved_view(view_id: int, viewer: Viewer) -> SavedViewFact | None:
     return next(iter(_facts_of(_seen_views(viewer).filter(id=view_id))), None)
 
 
-def views_found(viewer: Viewer, asked: Sought) -> Hits:
+def views_found(viewer: Viewer, query: Sought) -> Hits:
     """Those that have the text in their name."""
-    named = _seen_views(viewer).filter(name__icontains=asked.text)
-    ordered = named.order_by(begins_first("name", asked.text), "name", "id")
-    found = _facts_of(ordered[: asked.limit + 1])
+    named = _seen_views(viewer).filter(name__icontains=query.text)
+    ordered = named.order_by(begins_first("name", query.text), "name", "id")
+    facts = _facts_of(ordered[: query.limit + 1])
     return hits(
         Kind.VIEW,
-        (SearchHit(each.id, each.name, f"kept by {each.owner_name}") for each in found),
-        asked,
+        (SearchHit(fact.id, fact.name, f"kept by {fact.owner_name}") for fact in facts),
+        query,
     )
 
 

@@ -61,13 +61,13 @@ class Hits:
 
 def sought(text: str, limit: int) -> Sought:
     """What was typed, without what no name holds: outer and double spaces, control characters."""
-    printable = "".join(each if each.isprintable() else " " for each in text)
+    printable = "".join(character if character.isprintable() else " " for character in text)
     return Sought(" ".join(printable.split())[:LONGEST].strip(), limit)
 
 
-def hits(kind: Kind, found: Iterable[SearchHit], sought_: Sought) -> Hits:
+def hits(kind: Kind, candidates: Iterable[SearchHit], sought_: Sought) -> Hits:
     """Of what was read, one more than is to be told, so that it is known whether there is more."""
-    rows = list(found)
+    rows = list(candidates)
     return Hits(kind, tuple(rows[: sought_.limit]), len(rows) > sought_.limit)
 
 
@@ -82,26 +82,26 @@ def about(*parts: str) -> str:
     return ", ".join(filter(None, parts))
 
 
-def teams_found(viewer: Viewer, asked: Sought) -> Hits:
+def teams_found(viewer: Viewer, query: Sought) -> Hits:
     """The viewer's teams by a part of their name or the beginning of their cost centre."""
-    named = Q(name__icontains=asked.text) | Q(cost_centre__istartswith=asked.text)
+    named = Q(name__icontains=query.text) | Q(cost_centre__istartswith=query.text)
     rows = Team.objects.filter(named)
     if not viewer.sees_everything:
         rows = rows.filter(id__in=viewer.team_ids)
-    ordered = rows.order_by(begins_first("name", asked.text), "name")[: asked.limit + 1]
-    told = ordered.values_list("id", "name", "cost_centre")
-    return hits(Kind.TEAM, (SearchHit(*row) for row in told), asked)
+    ordered = rows.order_by(begins_first("name", query.text), "name")[: query.limit + 1]
+    values = ordered.values_list("id", "name", "cost_centre")
+    return hits(Kind.TEAM, (SearchHit(*row) for row in values), query)
 
 
-def people_found(viewer: Viewer, asked: Sought) -> Hits:
+def people_found(viewer: Viewer, query: Sought) -> Hits:
     """People by a part of their name or the beginning of their address, for who sees everything."""
     if not viewer.sees_everything:
         return Hits(Kind.PERSON, (), has_more=False)
-    named = Q(name__icontains=asked.text) | Q(email__istartswith=asked.text)
-    ordered = User.objects.filter(named).order_by(begins_first("name", asked.text), "name", "id")
-    told = ordered.values_list("id", "name", "email", "is_active")[: asked.limit + 1]
-    found = (
+    named = Q(name__icontains=query.text) | Q(email__istartswith=query.text)
+    ordered = User.objects.filter(named).order_by(begins_first("name", query.text), "name", "id")
+    values = ordered.values_list("id", "name", "email", "is_active")[: query.limit + 1]
+    search_hits = (
         SearchHit(id_, name, about(email, "" if is_active else "can no longer sign in"))
-        for id_, name, email, is_active in told
+        for id_, name, email, is_active in values
     )
-    return hits(Kind.PERSON, found, asked)
+    return hits(Kind.PERSON, search_hits, query)

@@ -49,19 +49,19 @@ class ListedToken:
 
 def good_tokens(at: datetime) -> Counter[str]:
     """How many tokens open something at `at`, by each scope they have; `""` counts them all."""
-    found = _good_rows(at).values_list("scopes", flat=True)
+    scope_lists = _good_rows(at).values_list("scopes", flat=True)
     counted: Counter[str] = Counter()
-    for scopes in found.order_by("id"):
+    for scopes in scope_lists.order_by("id"):
         counted.update(["", *scopes])
     return counted
 
 
 def tokens(made_by_id: int | None = None) -> list[ListedToken]:
     """Every token, or those that one person made; the newest first."""
-    found = AccessToken.objects.all()
+    matching_tokens = AccessToken.objects.all()
     if made_by_id is not None:
-        found = found.filter(made_by_id=made_by_id)
-    rows = found.order_by("-created_at", "-id").values_list(
+        matching_tokens = matching_tokens.filter(made_by_id=made_by_id)
+    rows = matching_tokens.order_by("-created_at", "-id").values_list(
         "id",
         "name",
         "prefix",
@@ -120,10 +120,10 @@ def _statement_of(column: str) -> tuple[str, tuple[bool, ...]]:
 
     Asked before everything that a token asks: to put it together anew takes longer than to answer it.
     """
-    asked = _good_rows(EPOCH).filter(**{column: b"" if column == "digest" else 0})
+    query = _good_rows(EPOCH).filter(**{column: b"" if column == "digest" else 0})
     columns = ("id", "scopes", "name", "last_used_at", "team_id")
-    text, given = asked.values_list(*columns).query.sql_with_params()
-    return text, tuple(isinstance(each, datetime) for each in given)
+    text, params = query.values_list(*columns).query.sql_with_params()
+    return text, tuple(isinstance(param, datetime) for param in params)
 
 
 def _good_token(column: str, value: bytes | int, at: datetime) -> TokenFact | None:

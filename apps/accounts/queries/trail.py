@@ -174,7 +174,7 @@ def _latest_events(
         cursor.execute(query, {"of": of, "at": at, "label": label, "id": id_, "limit": limit})
         return [
             _Event(
-                *row[:4], *(json.loads(each) if isinstance(each, str) else each for each in row[4:])
+                *row[:4], *(json.loads(cell) if isinstance(cell, str) else cell for cell in row[4:])
             )
             for row in cursor.fetchall()
         ]
@@ -241,7 +241,7 @@ def _changed_fields(
     new = None if event.verb == "delete" else event.data
     old, new = _flat(old), _flat(new)
     named = dict.fromkeys(OF_PEOPLE, people) | dict.fromkeys(OF_TEAMS, teams)
-    told = [
+    all_changes = [
         FieldChange(
             name.removesuffix("_id").replace("_", " "),
             _value_text(old, name, named.get(name, {})),
@@ -249,17 +249,17 @@ def _changed_fields(
         )
         for name in sorted({*(old or ()), *(new or ())} - {holder})
     ]
-    return tuple(each for each in told if each.old != each.new)
+    return tuple(change for change in all_changes if change.old != change.new)
 
 
 def _flat(data: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """What is shown, with the fields of an object in the place of the field that holds it."""
     if data is None:
         return None
-    told = {name: value for name, value in data.items() if name not in NOT_SHOWN}
-    held = (value for value in told.values() if isinstance(value, dict))
-    plain = {name: value for name, value in told.items() if not isinstance(value, dict)}
-    return plain | {name: value for each in held for name, value in each.items()}
+    shown_values = {name: value for name, value in data.items() if name not in NOT_SHOWN}
+    objects = (value for value in shown_values.values() if isinstance(value, dict))
+    plain = {name: value for name, value in shown_values.items() if not isinstance(value, dict)}
+    return plain | {name: value for nested in objects for name, value in nested.items()}
 
 
 def _value_text(data: Mapping[str, Any] | None, name: str, named: Mapping[int, str]) -> str | None:
@@ -275,6 +275,6 @@ def _value_text(data: Mapping[str, Any] | None, name: str, named: Mapping[int, s
     span = SPAN.fullmatch(str(value))
     if span is None:
         return str(value)
-    starts_at, ends_at = (each.removesuffix(":00+00") for each in span.groups())
+    starts_at, ends_at = (group.removesuffix(":00+00") for group in span.groups())
     end = f" until {ends_at}" if ends_at else ", open-ended"
     return f"from {starts_at or 'ever'}{end}"

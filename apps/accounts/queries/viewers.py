@@ -126,12 +126,12 @@ def _every_team() -> frozenset[int]:
 
 
 def _teams_of_person(user_id: int, role: str) -> frozenset[int]:
-    found = _teams_with_organisation(user_id, is_lead=role == Role.LEAD)
+    rows = _teams_with_organisation(user_id, is_lead=role == Role.LEAD)
     if role in SEES_EVERYTHING:
-        return frozenset(team.id for team, _ in found)
+        return frozenset(team.id for team, _ in rows)
     return _with_all_below(
-        {team.id for team, is_own in found if is_own},
-        {team.id: team.parent_id for team, _ in found},
+        {team.id for team, is_own in rows if is_own},
+        {team.id: team.parent_id for team, _ in rows},
     )
 
 
@@ -142,13 +142,13 @@ def _teams_with_organisation(user_id: int, *, is_lead: bool) -> list[tuple[TeamF
     """
     with connection.cursor() as cursor:
         cursor.execute(TEAMS_OF_PERSON, {"user": user_id, "is_lead": is_lead})
-        found = cursor.fetchall()
+        rows = cursor.fetchall()
     width = len(TeamFact.__slots__)
-    own = [(TeamFact(*row[:width]), bool(row[width])) for row in found]
-    if found:
-        keep(teams, [team for team, _ in own])
-        keep(organisation, OrganisationFact(*found[0][width + 1 :]))
-    return own
+    own_teams = [(TeamFact(*row[:width]), bool(row[width])) for row in rows]
+    if rows:
+        keep(teams, [team for team, _ in own_teams])
+        keep(organisation, OrganisationFact(*rows[0][width + 1 :]))
+    return own_teams
 
 
 def _with_all_below(top: set[int], parents: Mapping[int, int | None]) -> frozenset[int]:
@@ -157,11 +157,11 @@ def _with_all_below(top: set[int], parents: Mapping[int, int | None]) -> frozens
     for team_id, parent_id in parents.items():
         if parent_id is not None:
             below.setdefault(parent_id, []).append(team_id)
-    seen: set[int] = set()
+    visited: set[int] = set()
     waiting = list(top)
     while waiting:
         team_id = waiting.pop()
-        if team_id not in seen:
-            seen.add(team_id)
+        if team_id not in visited:
+            visited.add(team_id)
             waiting.extend(below.get(team_id, ()))
-    return frozenset(seen)
+    return frozenset(visited)

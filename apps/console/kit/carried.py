@@ -54,18 +54,18 @@ def onward(href: str, texts: Mapping[str, str]) -> str:
     too. A page of the costs of one team, workload or job is narrowed to no other team.
     """
     address, mark, part = href.partition("#")
-    path, _, own = address.partition("?")
+    path, _, own_query = address.partition("?")
     if not texts or not path.startswith("/") or path.endswith(".csv"):
         return href
     if not is_carried_to(path):
         return href
-    said = QueryDict(own)
-    left = {*said, *(set(texts) - set(UNNARROWING) if own else ())}
+    own_params = QueryDict(own_query)
+    left = {*own_params, *(set(texts) - set(UNNARROWING) if own_query else ())}
     if path.startswith("/costs/"):
         left.add("team")
-    kept = urlencode({name: text for name, text in texts.items() if name not in left})
-    query = "&".join(filter(None, (own, kept)))
-    return f"{path}?{query}{mark}{part}" if kept else href
+    carried = urlencode({name: text for name, text in texts.items() if name not in left})
+    query = "&".join(filter(None, (own_query, carried)))
+    return f"{path}?{query}{mark}{part}" if carried else href
 
 
 def is_carried_to(path: str) -> bool:
@@ -84,12 +84,12 @@ def _takes_along(path: str) -> bool:
 
 def kept_words(texts: Mapping[str, str], calendar: Calendar) -> str:
     """Parameters that a page does not use, as it says them: `period Last 7 days, team Research`."""
-    said = {
+    texts_by_name = {
         **texts,
         **{name: _window_words(texts[name], calendar) for name in OWN_DAYS if name in texts},
     }
     return ", ".join(
-        f"{WORDS.get(name, name.replace('.', ' '))} {text}" for name, text in said.items()
+        f"{WORDS.get(name, name.replace('.', ' '))} {text}" for name, text in texts_by_name.items()
     )
 
 
@@ -115,13 +115,13 @@ def with_own_days(query: QueryDict, today: date) -> QueryDict | None:
             name in query and {first_name, last_name} & query.keys()
         ):
             continue
-        given = [query.get(each) for each in (first_name, last_name)]
-        for each in (first_name, last_name):
-            changed.pop(each, None)
+        day_texts = [query.get(bound_name) for bound_name in (first_name, last_name)]
+        for field_name in (first_name, last_name):
+            changed.pop(field_name, None)
         if query[name] == OWN:
             first, last = (
                 text or day.isoformat()
-                for text, day in zip(given, _default_days(name, today), strict=True)
+                for text, day in zip(day_texts, _default_days(name, today), strict=True)
             )
             changed[name] = f"{first}/{_day_after(last)}"
     return None if changed == query else changed

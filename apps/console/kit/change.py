@@ -64,7 +64,7 @@ class ChangeForm(forms.Form):
 
     def __init__(
         self,
-        given: QueryDict,
+        params: QueryDict,
         context: Context,
         picks: Mapping[str, Mapping[str, str]] | None = None,
         initial: Mapping[str, Any] | None = None,
@@ -74,24 +74,24 @@ class ChangeForm(forms.Form):
     ) -> None:
         super().__init__()
         self.fields.update(more or {})
-        for name, each in self.fields.items():
-            if isinstance(each, MomentField):
-                each.place(context.zone, context.at)
-            if isinstance(each, PickField | TicksField):
-                each.offer((picks or {}).get(name, each.picks))
-            each.initial = (initial or {}).get(name, each.initial)
-            each.label = str(each.label).replace("{currency}", context.currency)
-        is_asked = any(name in given for name in (*self.fields, LOOK)) or not self.fields
+        for name, form_field in self.fields.items():
+            if isinstance(form_field, MomentField):
+                form_field.place(context.zone, context.at)
+            if isinstance(form_field, PickField | TicksField):
+                form_field.offer((picks or {}).get(name, form_field.picks))
+            form_field.initial = (initial or {}).get(name, form_field.initial)
+            form_field.label = str(form_field.label).replace("{currency}", context.currency)
+        is_asked = any(name in params for name in (*self.fields, LOOK)) or not self.fields
         if self.asked_by:
-            is_asked = any(name in given for name in self.asked_by)
+            is_asked = any(name in params for name in self.asked_by)
         is_bound = is_sent or is_asked
         entered = {
-            name: given.get(name, each.initial)
-            if not isinstance(each, TicksField)
-            else given.getlist(name)
-            if is_bound or name in given
-            else list(each.initial or ())
-            for name, each in self.fields.items()
+            name: params.get(name, entry_field.initial)
+            if not isinstance(entry_field, TicksField)
+            else params.getlist(name)
+            if is_bound or name in params
+            else list(entry_field.initial or ())
+            for name, entry_field in self.fields.items()
         }
         self.is_bound, self.initial = is_bound, entered
         if self.is_bound:
@@ -104,18 +104,18 @@ class ChangeForm(forms.Form):
         self.add_error(name if name in self.fields else None, words_of(refusal))
 
     @classmethod
-    def opened(cls, sent: "ChangeForm | None", context: Context, **given: Any) -> Self:
+    def opened(cls, sent: "ChangeForm | None", context: Context, **options: Any) -> Self:
         """The form as a page shows it: what was sent of this kind, or one with nothing entered."""
-        return sent if isinstance(sent, cls) else cls(QueryDict(), context, **given)
+        return sent if isinstance(sent, cls) else cls(QueryDict(), context, **options)
 
-    def section(self, name: str, action: str, button: str, **said: Any) -> FormSection:
-        """Where it stands on a page; `said` may hold whatever else a FormSection has."""
+    def section(self, name: str, action: str, button: str, **options: Any) -> FormSection:
+        """Where it stands on a page; `options` may hold whatever else a FormSection has."""
         return FormSection(
             name=name,
             action=action,
             button=button,
-            fields=(*self.frozen(), *([_hidden(LOOK, "yes")] * (said.get("method") == "get"))),
-            **said,
+            fields=(*self.frozen(), *([_hidden(LOOK, "yes")] * (options.get("method") == "get"))),
+            **options,
         )
 
     @property
@@ -174,22 +174,24 @@ class Change(Generic[Thought]):
     def answer(self, request: HttpRequest, context: Context) -> HttpResponse:
         """Show the form, or what it would do; do that once it is confirmed."""
         is_sent = request.method == "POST"
-        given = request.POST if is_sent else request.GET
-        form = self.form(given, context, self.picks, self.initial, self.more, is_sent=is_sent)
-        looked = self._looked_at(form)
-        seen = fingerprint(form.frozen(), looked[1]) if looked is not None else ""
-        status, to = 400 if is_sent else 200, given.get(TO, "")
+        params = request.POST if is_sent else request.GET
+        form = self.form(params, context, self.picks, self.initial, self.more, is_sent=is_sent)
+        checked = self._looked_at(form)
+        shown_fingerprint = fingerprint(form.frozen(), checked[1]) if checked is not None else ""
+        status, to = 400 if is_sent else 200, params.get(TO, "")
         if is_sent and self.empty is not None:
             status = 409
-        elif self.is_long and LOOK in given and SEEN not in given:
-            status = 200 if looked is not None else 400
-        elif is_sent and looked is not None:
-            if given.get(SEEN) != seen:
-                messages.warning(request, MOVED if SEEN in given else UNSEEN)
+        elif self.is_long and LOOK in params and SEEN not in params:
+            status = 200 if checked is not None else 400
+        elif is_sent and checked is not None:
+            if params.get(SEEN) != shown_fingerprint:
+                messages.warning(request, MOVED if SEEN in params else UNSEEN)
                 status = 409
-            elif (done := self._applied(form, looked[0])) is not None:
+            elif (done := self._applied(form, checked[0])) is not None:
                 return done_answer(request, done, to if to in RETURNS else "")
-        page = self._page(form, looked[1] if looked is not None else None, seen, context, to)
+        page = self._page(
+            form, checked[1] if checked is not None else None, shown_fingerprint, context, to
+        )
         return answered(request, page, status)
 
     def _looked_at(self, form: ChangeForm) -> tuple[Thought, ChangePreview] | None:
@@ -217,11 +219,11 @@ class Change(Generic[Thought]):
         self,
         form: ChangeForm,
         preview: ChangePreview | None,
-        seen: str,
+        shown_fingerprint: str,
         context: Context,
         to: str,
     ) -> ConsolePage:
-        fields, here = form.frozen(), context.path
+        fields, current_path = form.frozen(), context.path
         back = Link(RETURNS[to], reverse(to)) if to in RETURNS else self.back
         carried = (_hidden(TO, to),) if to in RETURNS else ()
         sections: list[Section] = []
@@ -232,8 +234,8 @@ class Change(Generic[Thought]):
                         effects=preview.effects,
                         hidden=(*fields, *carried),
                         confirm=self.confirm,
-                        seen=seen,
-                        here=here,
+                        seen=shown_fingerprint,
+                        here=current_path,
                         back=back,
                     )
                 )
@@ -241,9 +243,11 @@ class Change(Generic[Thought]):
         if fields:
             is_first = preview is None
             method = "post" if self.is_long else "get"
-            section = form.section("field", here, self.look, method=method, is_primary=is_first)
-            asks = (_hidden(LOOK, "yes"),) if self.is_long else ()
-            sections.append(replace(section, fields=(*section.fields, *asks, *carried)))
+            section = form.section(
+                "field", current_path, self.look, method=method, is_primary=is_first
+            )
+            look_fields = (_hidden(LOOK, "yes"),) if self.is_long else ()
+            sections.append(replace(section, fields=(*section.fields, *look_fields, *carried)))
         return ConsolePage(
             context=context,
             finding=(preview.finding if preview is not None else "") or self.finding,
@@ -293,7 +297,7 @@ class Act:
 
 
 def acting(
-    roles: frozenset[Role], here: str
+    roles: frozenset[Role], active_entry: str
 ) -> Callable[[Callable[Concatenate[Context, Given], Act]], View[Given]]:
     """What people of these roles may do at once, by a POST; what they sent is `context.sent`."""
 
@@ -304,7 +308,7 @@ def acting(
         def view(
             request: HttpRequest, /, *args: Given.args, **kwargs: Given.kwargs
         ) -> HttpResponseBase:
-            context = request_context(request, here, carries=False)
+            context = request_context(request, active_entry, carries=False)
             return act(context, *args, **kwargs).answer(request, context)
 
         return view
@@ -313,7 +317,7 @@ def acting(
 
 
 def changing(
-    roles: frozenset[Role], here: str
+    roles: frozenset[Role], active_entry: str
 ) -> Callable[[Callable[Concatenate[Context, Given], Change[Any] | Act]], View[Given]]:
     """A change that people of these roles may make; looking at it is a GET, making it a POST."""
 
@@ -324,7 +328,7 @@ def changing(
         def view(
             request: HttpRequest, /, *args: Given.args, **kwargs: Given.kwargs
         ) -> HttpResponseBase:
-            context = request_context(request, here, carries=False)
+            context = request_context(request, active_entry, carries=False)
             return change(context, *args, **kwargs).answer(request, context)
 
         return view
@@ -348,48 +352,52 @@ def fingerprint(entered: Sequence[Field], preview: ChangePreview) -> str:
         if isinstance(section, TableSection)
     ]
     shown = [*preview.effects, *rows] if preview.same is None else [*preview.same]
-    said = [(each.name, each.values) for each in entered]
-    return hashlib.sha256(repr((said, shown)).encode()).hexdigest()[:16]
+    entries = [(form_field.name, form_field.values) for form_field in entered]
+    return hashlib.sha256(repr((entries, shown)).encode()).hexdigest()[:16]
 
 
 def frozen_fields(form: forms.Form) -> tuple[Field, ...]:
     """The entries of a form as the template takes them; a password is not shown again."""
-    return tuple(_frozen(form[name], each) for name, each in form.fields.items())
+    return tuple(_frozen(form[name], form_field) for name, form_field in form.fields.items())
 
 
 def words_of(refusal: Exception) -> str:
     """What a refusal says, as it stands at a field."""
     if isinstance(refusal, Refusal):
         return refusal.sentence
-    said = str(refusal)
-    return f"{said[:1].upper()}{said[1:]}."
+    sentence = str(refusal)
+    return f"{sentence[:1].upper()}{sentence[1:]}."
 
 
 def _hidden(name: str, value: str) -> Field:
     return Field(name=name, label="", value=value, kind="hidden")
 
 
-def _frozen(bound: forms.BoundField, each: forms.Field) -> Field:
-    entered = None if isinstance(each, PasswordField) else bound.value()
-    is_ticks = isinstance(each, TicksField)
+def _frozen(bound: forms.BoundField, form_field: forms.Field) -> Field:
+    entered = None if isinstance(form_field, PasswordField) else bound.value()
+    is_ticks = isinstance(form_field, TicksField)
     value = "" if entered is None or is_ticks else str(entered).strip()
     chosen = {*map(str, entered or ())} if is_ticks else {value}
-    picks = each.picks if isinstance(each, PickField | TicksField) else {}
+    picks = form_field.picks if isinstance(form_field, PickField | TicksField) else {}
     return Field(
         name=bound.name,
         label=str(bound.label),
         value=value,
-        kind=getattr(each, "kind", "text"),
+        kind=getattr(form_field, "kind", "text"),
         problem=" ".join(map(str, bound.errors)),
-        hint=str(each.help_text),
+        hint=str(form_field.help_text),
         choices=tuple(Choice(key, text, key in chosen) for key, text in picks.items()),
-        autocomplete=getattr(each, "autocomplete", ""),
-        rows=getattr(each, "rows", 0),
-        **_line_of(each, value),
+        autocomplete=getattr(form_field, "autocomplete", ""),
+        rows=getattr(form_field, "rows", 0),
+        **_line_of(form_field, value),
     )
 
 
-def _line_of(each: forms.Field, entered: str) -> dict[str, str]:
-    if not isinstance(each, SliderField):
+def _line_of(form_field: forms.Field, entered: str) -> dict[str, str]:
+    if not isinstance(form_field, SliderField):
         return {}
-    return {"least": repr(each.least), "most": repr(each.most), "said": each.said_of(entered)}
+    return {
+        "least": repr(form_field.least),
+        "most": repr(form_field.most),
+        "said": form_field.said_of(entered),
+    }

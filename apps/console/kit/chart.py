@@ -120,10 +120,12 @@ class LineChart:
 
 
 def known_figure(
-    title: str, number: str | None, note: str, status: str = "", **said: Any
+    title: str, number: str | None, note: str, status: str = "", **options: Any
 ) -> Figure:
     """A figure whose `number` may be None: it is then said not to be known, and hatched."""
-    return Figure(title, number or UNKNOWN_NUMBER, note, status, is_unknown=number is None, **said)
+    return Figure(
+        title, number or UNKNOWN_NUMBER, note, status, is_unknown=number is None, **options
+    )
 
 
 def daily_chart(
@@ -133,11 +135,11 @@ def daily_chart(
     currency: str,
     *,
     provisional: Sequence[Sequence[int | None]] = (),
-    **said: Any,
+    **options: Any,
 ) -> DailyChart:
     """Each day by series, in micro-units; a day's amount is None where it is not known.
 
-    `provisional` is, by series and day, what of the amount is not settled yet. `said` has `title`,
+    `provisional` is, by series and day, what of the amount is not settled yet. `options` has `title`,
     `unit` and `csv_href`, and `total` where the whole is more than its days.
     """
     later = provisional or [[None] * len(days) for _ in series]
@@ -159,9 +161,9 @@ def daily_chart(
             )
             for place, day in enumerate(days)
         ),
-        total=said.pop("total", None) or DayRow("Total", sums, sum(filter(None, totals))),
+        total=options.pop("total", None) or DayRow("Total", sums, sum(filter(None, totals))),
         has_provisional=any(waiting),
-        **said,
+        **options,
     )
 
 

@@ -283,10 +283,10 @@ def moment(zone: tzinfo) -> Callable[[str], datetime]:
 
     def read(text: str) -> datetime:
         try:
-            said = datetime.fromisoformat(text)
+            parsed = datetime.fromisoformat(text)
         except ValueError:
             raise ValueError("Say a day and a time, as in 2026-03-31 14:00.") from None
-        local = said.replace(tzinfo=zone) if said.tzinfo is None else said
+        local = parsed.replace(tzinfo=zone) if parsed.tzinfo is None else parsed
         if not EARLIEST <= local.date() < LATEST:
             raise ValueError("This is beyond the calendar.")
         return local.astimezone(UTC)

@@ -22,8 +22,8 @@ class Filling(NamedTuple):
 
 def filling() -> Filling | None:
     """What was last said; None where nothing is being filled in."""
-    told = cache.get(KEY)
-    return None if told is None else Filling(*told)
+    stored = cache.get(KEY)
+    return None if stored is None else Filling(*stored)
 
 
 def tell_filling(now: Filling | None) -> None:

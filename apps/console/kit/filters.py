@@ -39,9 +39,9 @@ class Reading:
     """
 
     def __init__(
-        self, given: QueryDict, defaults: Mapping[str, str], words: Mapping[str, str]
+        self, params: QueryDict, defaults: Mapping[str, str], words: Mapping[str, str]
     ) -> None:
-        self.given = given
+        self.given = params
         self.defaults = defaults
         self.words = words
         self.texts = dict(defaults)
@@ -51,18 +51,20 @@ class Reading:
         """What the parameter means; its default where that refuses with ValueError."""
         text = self.given.get(name, "")[:LONGEST_TEXT] or self.defaults[name]
         try:
-            meant = meaning(text)
+            value = meaning(text)
         except ValueError as problem:
             self.problems.append(f"{_sentence(problem)} Shown instead: {self.words[name]}.")
             return meaning(self.defaults[name])
         self.texts[name] = text
-        return meant
+        return value
 
     def href(self, path: str, **changes: str) -> str:
         """The same question, changed, at this address; what is as it is by default is left out."""
-        asked = {**carried_texts(self.given, self.defaults), **self.texts, **changes}
-        kept = {name: text for name, text in asked.items() if text != self.defaults.get(name, "")}
-        return path + (f"?{urlencode(kept)}" if kept else "")
+        merged = {**carried_texts(self.given, self.defaults), **self.texts, **changes}
+        changed_texts = {
+            name: text for name, text in merged.items() if text != self.defaults.get(name, "")
+        }
+        return path + (f"?{urlencode(changed_texts)}" if changed_texts else "")
 
 
 def asked_window(
@@ -96,21 +98,21 @@ def known_key(keys: Collection[str], refusal: str) -> Callable[[str], str]:
     return meaning
 
 
-def named_in(text: str, known: Mapping[str, Meant], noun: str) -> list[Meant]:
+def named_in(text: str, values_by_name: Mapping[str, Meant], noun: str) -> list[Meant]:
     """What the names of a filter stand for: parted by comma, each as `filter_word` writes it.
 
     ValueError where there is no such `noun`.
     """
-    names = [unquote(each) for each in text.split(",")] if text else []
-    for each in names:
-        if each not in known:
-            raise ValueError(f"There is no {noun} named {each!r}.")
-    return [known[each] for each in names]
+    names = [unquote(part) for part in text.split(",")] if text else []
+    for name in names:
+        if name not in values_by_name:
+            raise ValueError(f"There is no {noun} named {name!r}.")
+    return [values_by_name[key] for key in names]
 
 
 def names_said(text: str) -> str:
     """The names of a filter as people read them."""
-    return ", ".join(unquote(each) for each in text.split(","))
+    return ", ".join(unquote(part) for part in text.split(","))
 
 
 def one_of(ids: Mapping[str, int], name: str, noun: str) -> frozenset[int] | None:
@@ -138,7 +140,7 @@ def name_filter(
 
     Names that the address has beside them, or several at once, are offered as it says them.
     """
-    choices = {"": every, **{filter_word(each): each for each in names}}
+    choices = {"": every, **{filter_word(option): option for option in names}}
     chosen = texts.get(name, "")
     if chosen not in choices:
         choices[chosen] = names_said(chosen)
@@ -147,16 +149,16 @@ def name_filter(
 
 def period_filter(texts: Mapping[str, str], words: PeriodWords) -> Filter:
     """The usual spans, the months of three years, and days of one's own."""
-    window, today, asked = words.window, words.today, texts["window"]
+    window, today, window_param = words.window, words.today, texts["window"]
     months = months_before(today.replace(day=1), OFFERED_IN_PERIODS)[2:]
-    periods = {**PERIODS, **{f"{each:%Y-%m}": month(each) for each in months}}
-    is_own = asked not in periods
+    periods = {**PERIODS, **{f"{first_day:%Y-%m}": month(first_day) for first_day in months}}
+    is_own = window_param not in periods
     choices = {**periods, OWN: words.days if is_own else "Own range …"}
     return PeriodFilter(
         "window",
         "Period",
         tuple(
-            Choice(value, text, value == (OWN if is_own else asked))
+            Choice(value, text, value == (OWN if is_own else window_param))
             for value, text in choices.items()
         ),
         window.first_day.isoformat() if is_own else "",
@@ -164,13 +166,17 @@ def period_filter(texts: Mapping[str, str], words: PeriodWords) -> Filter:
     )
 
 
-def compare_filter(text: str, own: Window | None, nothing: str = "") -> Filter:
+def compare_filter(text: str, own_window: Window | None, nothing: str = "") -> Filter:
     """What the period is held against; without `nothing` an empty text is the span before."""
     named = dict(COMPARED_WITH)
     first = {"": nothing} if nothing else {"": named.pop(BEFORE)}
     chosen = "" if not nothing and text == BEFORE else text
-    is_own = own is not None and chosen not in {**first, **named}
-    days = period(own.first_day, own.end_day) if own is not None and is_own else "Own range …"
+    is_own = own_window is not None and chosen not in {**first, **named}
+    days = (
+        period(own_window.first_day, own_window.end_day)
+        if own_window is not None and is_own
+        else "Own range …"
+    )
     choices = {**first, **named, OWN: days}
     first_name, last_name = OWN_DAYS["compare"]
     return PeriodFilter(
@@ -180,8 +186,8 @@ def compare_filter(text: str, own: Window | None, nothing: str = "") -> Filter:
             Choice(value, words, value == (OWN if is_own else chosen))
             for value, words in choices.items()
         ),
-        own.first_day.isoformat() if own is not None and is_own else "",
-        (own.end_day - DAY).isoformat() if own is not None and is_own else "",
+        own_window.first_day.isoformat() if own_window is not None and is_own else "",
+        (own_window.end_day - DAY).isoformat() if own_window is not None and is_own else "",
         first_name,
         last_name,
         ("Against", "to"),

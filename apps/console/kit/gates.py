@@ -32,5 +32,5 @@ def gate_notes(gates: Sequence[Gate]) -> tuple[str, ...]:
 
 
 def _gate_words(gate: Gate) -> str:
-    said = f"{STATES[gate.is_passed]}: {gate.says}"
-    return f"{said}. Answered instead: {gate.fallback}." if gate.fallback else f"{said}."
+    sentence = f"{STATES[gate.is_passed]}: {gate.says}"
+    return f"{sentence}. Answered instead: {gate.fallback}." if gate.fallback else f"{sentence}."

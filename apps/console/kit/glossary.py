@@ -49,22 +49,22 @@ def meaning_of(words: str) -> str:
 
 @cache
 def _by_key() -> Mapping[str, GlossaryTerm]:
-    found: dict[str, GlossaryTerm] = {}
+    term_by_key: dict[str, GlossaryTerm] = {}
     for title in sorted(LISTED, key=lambda title: title not in OF_HEADINGS):
         for term in glossary()[title]:
             for words in term.text.split(", "):
-                found.setdefault(_key(words), term)
-    return found
+                term_by_key.setdefault(_key(words), term)
+    return term_by_key
 
 
 def _terms_of(title: str, body: str) -> Iterator[GlossaryTerm]:
     names: set[str] = set()
     for text, meaning in (*_of_bullets(body), *_of_tables(body)):
-        said = plain_words(_LINK_ASIDE.sub("", meaning)).replace("*", "").strip(" ;,.")
+        definition = plain_words(_LINK_ASIDE.sub("", meaning)).replace("*", "").strip(" ;,.")
         name = re.sub(r"[^a-z0-9]+", "-", f"{title} {text}".lower()).strip("-")
         name += f"-{len(names)}" if name in names else ""
         names.add(name)
-        yield GlossaryTerm(name, text, f"{said[:1].upper()}{said[1:]}.")
+        yield GlossaryTerm(name, text, f"{definition[:1].upper()}{definition[1:]}.")
 
 
 def _of_bullets(body: str) -> Iterator[tuple[str, str]]:

@@ -53,10 +53,10 @@ def method_of_page(path: str) -> str:
 
 
 def _method_of(section: str) -> AnswerMethod:
-    title, _, rest = section.partition("\n")
-    lines = re.findall(r"^- \*\*(\w+)\*\*: (.+)$", rest, re.MULTILINE)
+    title, _, body = section.partition("\n")
+    lines = re.findall(r"^- \*\*(\w+)\*\*: (.+)$", body, re.MULTILINE)
     facts = tuple(
-        (HEADINGS[label], plain_words(said)) for label, said in lines if label in HEADINGS
+        (HEADINGS[label], plain_words(text)) for label, text in lines if label in HEADINGS
     )
     return AnswerMethod(title.lower().replace(" ", "-"), title, facts)
 

@@ -69,8 +69,8 @@ def asked_month(context: Context) -> Month:
         return _month_of_period(context) or current
     first = month_said(text)
     if first is None:
-        said = f"{text[:40]!r} is no month, such as {current.key}: this is the current one."
-        return Month(current.first, current.zone, said)
+        problem = f"{text[:40]!r} is no month, such as {current.key}: this is the current one."
+        return Month(current.first, current.zone, problem)
     return Month(first, current.zone)
 
 
@@ -86,10 +86,10 @@ def _month_of_period(context: Context) -> Month | None:
 
 def months_before(last: date, count: int) -> list[date]:
     """So many months up to `last`, the newest first."""
-    found = [last]
-    while len(found) < count:
-        found.append(date.fromordinal(found[-1].toordinal() - 1).replace(day=1))
-    return found
+    months = [last]
+    while len(months) < count:
+        months.append(date.fromordinal(months[-1].toordinal() - 1).replace(day=1))
+    return months
 
 
 def month_filter(month: Month, context: Context) -> Filter:
@@ -98,6 +98,7 @@ def month_filter(month: Month, context: Context) -> Filter:
         {*months_before(this_month(context), OFFERED_MONTHS), month.first}, reverse=True
     )
     choices = tuple(
-        Choice(f"{each:%Y-%m}", month_words(each), each == month.first) for each in offered
+        Choice(f"{offered_month:%Y-%m}", month_words(offered_month), offered_month == month.first)
+        for offered_month in offered
     )
     return Filter("month", "Month", choices)

@@ -139,7 +139,7 @@ class ConsolePage:
         """What the address says for other pages: this one has no such filter."""
         if not self.context.carries:
             return {}
-        return carried_texts(self.context.query, {each.name for each in self.filters})
+        return carried_texts(self.context.query, {page_filter.name for page_filter in self.filters})
 
     @property
     def kept_words(self) -> str:
@@ -159,12 +159,12 @@ class ConsolePage:
     @property
     def terms(self) -> tuple[GlossaryTerm, ...]:
         """The words of its headings and figures that the glossary defines, each once."""
-        found: dict[str, GlossaryTerm] = {}
+        term_by_name: dict[str, GlossaryTerm] = {}
         for words in _words_shown(self.shown):
             term = term_of(words)
             if term is not None:
-                found.setdefault(term.name, term)
-        return tuple(found.values())
+                term_by_name.setdefault(term.name, term)
+        return tuple(term_by_name.values())
 
     @property
     def is_drawn(self) -> bool:
@@ -193,26 +193,26 @@ Asked = Callable[Concatenate[Context, Given], Answer]
 
 
 def shown(
-    roles: frozenset[Role], here: str, *, carries: bool = True
+    roles: frozenset[Role], active_entry: str, *, carries: bool = True
 ) -> Callable[[Asked[Given]], View[Given]]:
     """A page, or a file, that people of these roles may ask for; it changes nothing.
 
-    `here` is the entry of the navigation that it belongs to; without `carries` its address is what
+    `active_entry` is the entry of the navigation that it belongs to; without `carries` its address is what
     fills a form in, and goes on nowhere.
     """
 
-    def decorate(asked: Asked[Given]) -> View[Given]:
+    def decorate(page_view: Asked[Given]) -> View[Given]:
         @require_safe
         @shown_to(roles)
-        @wraps(asked)
+        @wraps(page_view)
         def view(
             request: HttpRequest, /, *args: Given.args, **kwargs: Given.kwargs
         ) -> HttpResponseBase:
-            context = request_context(request, here, carries=carries)
+            context = request_context(request, active_entry, carries=carries)
             spelt = with_own_days(context.query, context.calendar.today)
             if spelt is not None:
                 return HttpResponseRedirect(f"{request.path}?{spelt.urlencode()}")
-            answer = asked(context, *args, **kwargs)
+            answer = page_view(context, *args, **kwargs)
             return answered(request, answer) if isinstance(answer, ConsolePage) else answer
 
         view.__dict__["body"] = BodyKind.NOTHING
@@ -234,13 +234,13 @@ def answered(request: HttpRequest, page: ConsolePage, status: int = 200) -> Http
         steps = zip(empty.steps, links, strict=True)
         return replace(empty, steps=tuple(replace(step, link=link) for step, link in steps))
 
-    def section_led(each: Section | None) -> Section | None:
-        if isinstance(each, EmptyState):
-            return filled(each)
-        if isinstance(each, FigureRow):
-            figures = [replace(it, href=page.context.onward(it.href)) for it in each.figures]
-            return replace(each, figures=tuple(figures))
-        return each
+    def section_led(section: Section | None) -> Section | None:
+        if isinstance(section, EmptyState):
+            return filled(section)
+        if isinstance(section, FigureRow):
+            figures = [replace(it, href=page.context.onward(it.href)) for it in section.figures]
+            return replace(section, figures=tuple(figures))
+        return section
 
     page = replace(
         page,

@@ -87,11 +87,11 @@ class Context:
         return onward(href, self.frame.carries)
 
 
-def found_or_404(found: Found | None, said: str = "") -> Found:
+def found_or_404(value: Found | None, message: str = "") -> Found:
     """What an address asks for; where there is none, or none to be seen, the page that says so."""
-    if found is None:
-        raise Http404(said)
-    return found
+    if value is None:
+        raise Http404(message)
+    return value
 
 
 def led_on(link: Link, context: Context) -> Link:
@@ -99,8 +99,8 @@ def led_on(link: Link, context: Context) -> Link:
     return replace(link, href=context.onward(link.href))
 
 
-def request_context(request: HttpRequest, here: str, *, carries: bool = True) -> Context:
-    """Who asks for a page of the entry `here`; Setup's questions wait for who sees everything."""
+def request_context(request: HttpRequest, active_entry: str, *, carries: bool = True) -> Context:
+    """Who asks for a page of the entry `active_entry`; Setup's questions wait for who sees everything."""
     # Whoever reads a person's teams has read the organisation too.
     at, viewer, chosen = timezone.now(), viewer_of_request(request), organisation()
     waiting = questions_waiting(at) if viewer.sees_everything else 0
@@ -110,7 +110,7 @@ def request_context(request: HttpRequest, here: str, *, carries: bool = True) ->
         organisation=chosen,
         zone=ZoneInfo(chosen.zone),
         frame=replace(
-            frame_of(request, chosen, here, waiting, carries=carries),
+            frame_of(request, chosen, active_entry, waiting, carries=carries),
             alerts_unread=unread_alerts(viewer),
         ),
         path=request.path,
@@ -165,16 +165,16 @@ def _without_role(roles: frozenset[Role]) -> MayNot:
 def frame_of(
     request: HttpRequest,
     organisation: OrganisationFact,
-    here: str,
+    active_entry: str,
     setup_questions: int | None,
     *,
     carries: bool = True,
 ) -> Frame:
-    """The frame of a page for whoever asks; `here` is the current entry of the navigation."""
+    """The frame of a page for whoever asks; `active_entry` is the current entry of the navigation."""
     return Frame(
         organisation=organisation.name,
         person=getattr(request.user, "name", ""),
-        here=here,
+        here=active_entry,
         setup_questions=setup_questions,
         sees_prices=getattr(request.user, "role", "") in SEES_EVERYTHING,
         filling=filling() if organisation.is_demo else None,

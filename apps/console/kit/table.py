@@ -168,8 +168,8 @@ class Table(Generic[Row]):
     def csv_columns(self) -> list[Column[Row]]:
         """Those of the file, in its order."""
         rank = {name: place for place, name in enumerate(self.csv_first)}
-        told = [column for column in self.columns if column.csv_name]
-        return sorted(told, key=lambda column: rank.get(column.csv_name, len(rank)))
+        exported = [column for column in self.columns if column.csv_name]
+        return sorted(exported, key=lambda column: rank.get(column.csv_name, len(rank)))
 
     @property
     def page_columns(self) -> tuple[Column[Row], ...]:
@@ -177,33 +177,33 @@ class Table(Generic[Row]):
         return tuple(column for column in self.columns if column.text)
 
     def section(
-        self, rows: Sequence[Row], context: Context, *, part: Part | None = None, **said: Any
+        self, rows: Sequence[Row], context: Context, *, part: Part | None = None, **options: Any
     ) -> TableSection:
         """The rows that the address asks for, in its order.
 
-        With `part` they are these rows already, ordered by the query. `said` may hold `about`,
+        With `part` they are these rows already, ordered by the query. `options` may hold `about`,
         `title`, `total` (the row at the foot) and whatever else a TableSection has; `csv_href` is
         the address of the CSV: it gets the parameters of this page.
         """
         columns, locale = self.page_columns, context.locale
         if part is None:
             rows, part = self.part_of(self.ordered(rows, context), context)
-        about = said.pop("about", self.about).replace("{said}", part.said)
-        total, csv_href = said.pop("total", None), said.pop("csv_href", "")
+        about = options.pop("about", self.about).replace("{said}", part.said)
+        total, csv_href = options.pop("total", None), options.pop("csv_href", "")
         return TableSection(
             name=self.name,
-            title=said.pop("title", self.title),
+            title=options.pop("title", self.title),
             about=about,
             headings=tuple(self.heading(column, context) for column in columns),
             rows=tuple(_table_row(columns, row, locale) for row in rows),
             foot=_table_row(columns, total, locale) if total is not None else "",
             part=part,
             problem=self._problem(context.query),
-            empty=said.pop("empty", self.empty),
+            empty=options.pop("empty", self.empty),
             csv_href=context.href(csv_href) if csv_href else "",
-            links=tuple(led_on(each, context) for each in said.pop("links", ())),
+            links=tuple(led_on(link, context) for link in options.pop("links", ())),
             css=self.css,
-            **said,
+            **options,
         )
 
     def csv(self, rows: Iterable[Row], context: Context, name: str) -> HttpResponse:
@@ -215,10 +215,10 @@ class Table(Generic[Row]):
 
     def chosen(self, query: QueryDict) -> tuple[Column[Row] | None, bool]:
         """The column that the address orders by, and whether downwards; None: as rows come."""
-        asked = self._asked(query)
-        if self._column(asked) is None:
-            asked = self.default_sort
-        return self._column(asked), asked.startswith("-")
+        sort_param = self._asked(query)
+        if self._column(sort_param) is None:
+            sort_param = self.default_sort
+        return self._column(sort_param), sort_param.startswith("-")
 
     def ordered(self, rows: Iterable[Row], context: Context) -> list[Row]:
         """The rows as the address orders them; those of which it is not known come last either way."""
@@ -226,9 +226,9 @@ class Table(Generic[Row]):
         if column is None or column.sql is not None:
             return list(rows)
         keyed = [(column.ordered_by(row), row) for row in rows]
-        known = [pair for pair in keyed if pair[0] is not None]
-        known.sort(key=lambda pair: pair[0], reverse=is_descending)
-        return [row for _, row in known] + [row for value, row in keyed if value is None]
+        known_pairs = [pair for pair in keyed if pair[0] is not None]
+        known_pairs.sort(key=lambda pair: pair[0], reverse=is_descending)
+        return [row for _, row in known_pairs] + [row for value, row in keyed if value is None]
 
     def heading(self, column: Column[Row], context: Context) -> ColumnHeading:
         """The heading, with the order that it leads to; numbers begin with the largest."""
@@ -247,12 +247,12 @@ class Table(Generic[Row]):
 
     def href(self, context: Context, **changes: str) -> str:
         """The same page, this table's order and part changed; other tables stay as they are."""
-        kept = context.query.copy()
+        params = context.query.copy()
         for name in (self._page_name, self.sort):
-            kept.pop(name, None)
+            params.pop(name, None)
         for name, text in changes.items():
-            kept[name] = text
-        return f"{context.path}{f'?{kept.urlencode()}' if kept else ''}#{self.name}"
+            params[name] = text
+        return f"{context.path}{f'?{params.urlencode()}' if params else ''}#{self.name}"
 
     @property
     def _page_name(self) -> str:
@@ -276,23 +276,30 @@ class Table(Generic[Row]):
 
     def _turned(self, page: int, context: Context) -> str:
         changes = {self._page_name: str(page)} if page > 1 else {}
-        asked = self._asked(context.query)
-        if self._column(asked) is not None:
-            changes[self.sort] = asked
+        sort_param = self._asked(context.query)
+        if self._column(sort_param) is not None:
+            changes[self.sort] = sort_param
         return self.href(context, **changes)
 
     def _problem(self, query: QueryDict) -> str:
-        asked = self._asked(query)
-        if not asked or self._column(asked) is not None:
+        sort_param = self._asked(query)
+        if not sort_param or self._column(sort_param) is not None:
             return ""
-        return f"There is no column {asked.removeprefix('-')!r} to order by."
+        return f"There is no column {sort_param.removeprefix('-')!r} to order by."
 
     def _asked(self, query: QueryDict) -> str:
         return query.get(self.sort, "")[:LONGEST_TEXT] if self.sort else ""
 
-    def _column(self, asked: str) -> Column[Row] | None:
-        key = asked.removeprefix("-")
-        return next((each for each in self.page_columns if each.sorts and each.key == key), None)
+    def _column(self, sort_param: str) -> Column[Row] | None:
+        key = sort_param.removeprefix("-")
+        return next(
+            (
+                page_column
+                for page_column in self.page_columns
+                if page_column.sorts and page_column.key == key
+            ),
+            None,
+        )
 
 
 def asked_page(query: QueryDict, name: str) -> int:

@@ -83,8 +83,8 @@ def first_person(request: HttpRequest, secret: str) -> HttpResponse:
         return _link_unknown(request)
 
     def choose(entered: Mapping[str, Any]) -> str:
-        who = {name: entered[name] for name in ("name", "email", "password")}
-        add_first_person(**who, at=timezone.now())
+        profile = {name: entered[name] for name in ("name", "email", "password")}
+        add_first_person(**profile, at=timezone.now())
         return f"{reverse('sign-in')}?next={reverse('first-day')}"
 
     form = FirstPersonForm(request.POST if request.method == "POST" else None)
@@ -110,8 +110,8 @@ def _answer(
         else:
             messages.success(request, "Your password is set. Sign in with it.")
             return redirect(to)
-    given = {**shown, "fields": frozen_fields(form)}
-    return render(request, template, given, status=400 if form.is_bound else 200)
+    template_context = {**shown, "fields": frozen_fields(form)}
+    return render(request, template, template_context, status=400 if form.is_bound else 200)
 
 
 def _link_unknown(request: HttpRequest) -> HttpResponse:

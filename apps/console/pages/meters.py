@@ -38,23 +38,23 @@ class MeterTable:
 
 
 def meter_table(
-    rows: Sequence[Metered], whole: GpuMeters, first: str, of: str = "held"
+    rows: Sequence[Metered], total_meters: GpuMeters, first: str, of: str = "held"
 ) -> MeterTable | None:
     """The rows with GPU time, the most of it first, over their total; None where there is no time."""
     timed = [row for row in rows if row.meters.gpu_milliseconds]
     if not timed:
         return None
     timed.sort(key=lambda row: (-row.meters.gpu_milliseconds, row.name.casefold()))
-    total = Metered("Total", whole) if len(timed) > 1 else None
-    return MeterTable(f"{meters_in_words(whole, of)}.", first, of, tuple(timed), total)
+    total = Metered("Total", total_meters) if len(timed) > 1 else None
+    return MeterTable(f"{meters_in_words(total_meters, of)}.", first, of, tuple(timed), total)
 
 
 def meters_in_words(meters: GpuMeters, of: str = "held") -> str:
     """`Of the GPU time held 62 % was active, SM active 40 % (observed for 85 % of it)`."""
-    said = f"Of the GPU time {of} {per_cent(meters.active_ratio)} was active"
+    sentence = f"Of the GPU time {of} {per_cent(meters.active_ratio)} was active"
     if meters.active_ratio is None:
-        said = f"No agent observed the GPU time {of}"
+        sentence = f"No agent observed the GPU time {of}"
     if meters.sm_active_ratio is None:
-        return f"{said}; SM active was not reported"
-    said += f", SM active {per_cent(meters.sm_active_ratio)}"
-    return f"{said} (observed for {per_cent(meters.sm_coverage_ratio)} of it)"
+        return f"{sentence}; SM active was not reported"
+    sentence += f", SM active {per_cent(meters.sm_active_ratio)}"
+    return f"{sentence} (observed for {per_cent(meters.sm_coverage_ratio)} of it)"

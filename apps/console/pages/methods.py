@@ -15,7 +15,7 @@ def planning_methods(context: Context) -> ConsolePage:
         context=context,
         finding=f"How {len(methods)} answers about what comes are computed, and where each is weak",
         under=("all of them are estimates: none is posted to the ledger",),
-        sections=tuple(FactList(each.facts, each.title, each.name) for each in methods),
+        sections=tuple(FactList(method.facts, method.title, method.name) for method in methods),
     )
 
 

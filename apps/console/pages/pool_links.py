@@ -14,5 +14,5 @@ def pool_href(name: str) -> str:
 
 def pool_costs_href(name: str, window: str) -> str:
     """What a pool cost in these days."""
-    asked = {"window": window, "pool": filter_word(name)}
-    return f"{reverse('costs')}?{urlencode(asked)}"
+    params = {"window": window, "pool": filter_word(name)}
+    return f"{reverse('costs')}?{urlencode(params)}"

@@ -249,17 +249,17 @@ def _advice(
             "no input has a range: how sure this is, is not known",
         )
     share = spread.self_host_cheaper_share
-    said = f"self-hosting is cheaper in {share:.0%} of {spread.draws:,} draws"
+    sentence = f"self-hosting is cheaper in {share:.0%} of {spread.draws:,} draws"
     if share <= 1 - SURE:
-        return CrossoverAdvice.API, (said,)
+        return CrossoverAdvice.API, (sentence,)
     loss = question.acceptable_loss
     worst = spread.savings.p10
     if share >= SURE and loss is not None and worst is not None and worst < -loss:
         return CrossoverAdvice.TOO_CLOSE, (
-            said,
+            sentence,
             f"one in ten of them loses over {loss:,.0f} a month",
         )
-    return (CrossoverAdvice.SELF_HOST if share >= SURE else CrossoverAdvice.TOO_CLOSE), (said,)
+    return (CrossoverAdvice.SELF_HOST if share >= SURE else CrossoverAdvice.TOO_CLOSE), (sentence,)
 
 
 def _lever_effects(
@@ -298,9 +298,9 @@ def _risks(scenario: CrossoverScenario, curves: CostCurves) -> Sequence[str]:
         risks.append(
             f"the busiest hour is over {api.name}'s rate limit from {limit:,.0f} million on"
         )
-    own = curves.most_volume
-    if own is not None:
-        risks.append(f"the replicas allowed serve up to {own:,.0f} million tokens a month")
+    most_volume = curves.most_volume
+    if most_volume is not None:
+        risks.append(f"the replicas allowed serve up to {most_volume:,.0f} million tokens a month")
     if not scenario.quality:
         risks.append("nothing is said of quality: it compares costs alone")
     return risks

@@ -39,9 +39,9 @@ def cost_bands(
     curves = [cost_curves(scenario) for scenario in drawn]
     bands = []
     for volume in volumes:
-        own = sorted(each.self_host_month(volume) for each in curves)
-        api = sorted(each.api.month(volume) for each in curves)
-        bands.append(CostBand(volume, *_ends(own), *_ends(api)))
+        self_host = sorted(curve.self_host_month(volume) for curve in curves)
+        api = sorted(curve.api.month(volume) for curve in curves)
+        bands.append(CostBand(volume, *_ends(self_host), *_ends(api)))
     return bands
 
 

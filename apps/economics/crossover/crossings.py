@@ -66,7 +66,7 @@ class CrossingSearch:
         """The least volume at which self-hosting is the cheaper side."""
         if self.cheaper_at_first is Side.SELF_HOST:
             return 0.0
-        return next((each.million_tokens for each in self.crossings), None)
+        return next((crossing.million_tokens for crossing in self.crossings), None)
 
     @property
     def durable(self) -> float | None:

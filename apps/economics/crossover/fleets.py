@@ -41,7 +41,7 @@ class FleetRule(NamedTuple):
     lead_hours: int | None
 
 
-def fleet_rule(standing: Sequence[float], loads: Sequence[float]) -> FleetRule:
+def fleet_rule(gpus_by_slot: Sequence[float], loads: Sequence[float]) -> FleetRule:
     """The rule whose replicas miss the GPUs that stood in each slot by least (root mean square).
 
     `loads` are GPUs at work in the same slots at their busiest moments. The most replicas are those
@@ -50,12 +50,16 @@ def fleet_rule(standing: Sequence[float], loads: Sequence[float]) -> FleetRule:
     it to show. Of rules that are as good the one wins whose replica is nearest to one GPU, and then
     whose headroom is nearest to the usual one.
     """
-    mean = fsum(standing) / len(standing)
+    mean = fsum(gpus_by_slot) / len(gpus_by_slot)
     ahead = [_highest_ahead(loads, lead) for lead in range(LONGEST_LEAD + 1)]
-    rules = [(_miss(rule, standing, ahead), rule) for rule in set(_rules(standing, max(loads)))]
+    rules = [
+        (_miss(rule, gpus_by_slot, ahead), rule) for rule in set(_rules(gpus_by_slot, max(loads)))
+    ]
     best = min(miss for miss, _ in rules)
     as_good = [(miss, rule) for miss, rule in rules if miss <= best + AS_GOOD * mean]
-    return min(as_good, key=lambda each: (*_plainness(each[1]), each[0], each[1]))[1]
+    return min(
+        as_good, key=lambda candidate: (*_plainness(candidate[1]), candidate[0], candidate[1])
+    )[1]
 
 
 def fleet_changed_at(hours: Sequence[ServedHour]) -> datetime | None:
@@ -69,7 +73,7 @@ def fleet_changed_at(hours: Sequence[ServedHour]) -> datetime | None:
     others = [_otherness(hour, now) for hour in hours]
     for end in range(len(hours), LEAST_COMPARED, -1):
         start = max(0, end - DAY_HOURS)
-        compared = [each for each in others[start:end] if each is not None]
+        compared = [other for other in others[start:end] if other is not None]
         enough = MOST_OF_THEM * max(LEAST_COMPARED, len(compared))
         for sign in (1, -1):
             if compared.count(sign) >= enough:
@@ -88,8 +92,12 @@ def _otherness(hour: ServedHour, now: Sequence[tuple[float, float]]) -> int | No
     return (hour.gpu_hours > usual * (1 + OTHER)) - (hour.gpu_hours < usual * (1 - OTHER))
 
 
-def _rules(standing: Sequence[float], busiest: float) -> Iterator[FleetRule]:
-    lowest, highest, mean = min(standing), max(standing), fsum(standing) / len(standing)
+def _rules(gpus_by_slot: Sequence[float], busiest: float) -> Iterator[FleetRule]:
+    lowest, highest, mean = (
+        min(gpus_by_slot),
+        max(gpus_by_slot),
+        fsum(gpus_by_slot) / len(gpus_by_slot),
+    )
     sizes = {mean / max(1, round(mean))}
     for parts in range(1, MOST_PARTS + 1):
         sizes |= {lowest / parts, highest / parts}
@@ -114,15 +122,17 @@ def _highest_ahead(loads: Sequence[float], lead: int) -> list[float]:
     return [max(around[start : start + lead + 1]) for start in range(len(loads))]
 
 
-def _miss(rule: FleetRule, standing: Sequence[float], ahead: Sequence[Sequence[float]]) -> float:
+def _miss(
+    rule: FleetRule, gpus_by_slot: Sequence[float], ahead: Sequence[Sequence[float]]
+) -> float:
     lead, carried = rule.lead_hours, rule.gpus * rule.headroom
-    loads = [max(ahead[0])] * len(standing) if lead is None else ahead[lead]
+    loads = [max(ahead[0])] * len(gpus_by_slot) if lead is None else ahead[lead]
     return sqrt(
         fsum(
             (gpus - rule.gpus * max(rule.least, ceil(load / carried * (1 - ROUNDING)))) ** 2
-            for gpus, load in zip(standing, loads, strict=True)
+            for gpus, load in zip(gpus_by_slot, loads, strict=True)
         )
-        / len(standing)
+        / len(gpus_by_slot)
     )
 
 

@@ -17,8 +17,8 @@ def crossover_gates(
     """Whether the replicas allowed serve the volume (million tokens a month), and the parts of self-hosting come to its month."""
     served = capacity_gate(volume, most_volume, "million tokens a month", "the API")
     if most_volume is not None:
-        says = f"{volume:,.4g} million tokens a month, and the replicas allowed serve {most_volume:,.4g}"
-        served = replace(served, says=says)
+        sentence = f"{volume:,.4g} million tokens a month, and the replicas allowed serve {most_volume:,.4g}"
+        served = replace(served, says=sentence)
     return (
         Gate(GateName.COVERAGE, None, ENTERED),
         served,

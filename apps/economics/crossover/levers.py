@@ -64,11 +64,11 @@ def with_levers(scenario: CrossoverScenario, levers: Sequence[CostLever]) -> Cro
 def _demand_with(demand: TokenDemand, lever: CostLever) -> TokenDemand:
     """Shorter answers are fewer tokens, of which prompts are a larger part."""
     prompt = demand.input_share
-    kept = prompt + (1 - prompt) * lever.output_factor
+    token_factor = prompt + (1 - prompt) * lever.output_factor
     return replace(
         demand,
-        million_tokens=demand.million_tokens * kept,
-        input_share=prompt / kept if kept else prompt,
+        million_tokens=demand.million_tokens * token_factor,
+        input_share=prompt / token_factor if token_factor else prompt,
         peak_to_mean=_chosen(lever.peak_to_mean, demand.peak_to_mean),
     )
 
@@ -82,5 +82,5 @@ def _pool_with(pool: ReplicaPool, factor: float) -> ReplicaPool:
     )
 
 
-def _chosen(said: float | None, otherwise: float) -> float:
-    return otherwise if said is None else said
+def _chosen(value: float | None, otherwise: float) -> float:
+    return otherwise if value is None else value

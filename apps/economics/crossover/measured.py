@@ -91,15 +91,15 @@ def measured_service(
 def _inputs_of(
     name: str, hours: Sequence[ServedHour], cost: float, prefill_ratio: float
 ) -> tuple[TokenDemand, SelfHosting]:
-    held = fsum(hour.gpu_hours for hour in hours)
-    if not fsum(hour.tokens for hour in hours) or not held:
+    gpu_hours = fsum(hour.gpu_hours for hour in hours)
+    if not fsum(hour.tokens for hour in hours) or not gpu_hours:
         raise Refusal("service", f"{name} has no hour with both tokens and GPU time")
     speeds = speeds_when_busy(name, hours, prefill_ratio)
     loads = means_by_slot(hours, speeds.gpus_at_work)
     demand = _demand_of(hours, loads, usual_peak(hours, speeds.gpus_at_work, loads))
     prompt = fsum(hour.prompt_tokens for hour in hours)
     hosting = SelfHosting(
-        pools=(_pool_that_stood(name, hours, speeds, cost / held, demand),),
+        pools=(_pool_that_stood(name, hours, speeds, cost / gpu_hours, demand),),
         cached_share=fsum(hour.cached_tokens for hour in hours) / prompt if prompt else 0.0,
         cached_work=CACHED_WORK,
     )
@@ -147,16 +147,18 @@ def _pool_that_stood(
 
 def _unseen_ratio(name: str, hours: Sequence[ServedHour], prefill_ratio: float) -> float | None:
     """GPU-hours of the second half by the first half's rule and speeds, over those held, less 1."""
-    seen, unseen = hours[: len(hours) // 2], hours[len(hours) // 2 :]
-    held = fsum(hour.gpu_hours for hour in unseen)
-    if len(seen) < LEAST_HALF or not held:
+    first_half, unseen = hours[: len(hours) // 2], hours[len(hours) // 2 :]
+    gpu_hours = fsum(hour.gpu_hours for hour in unseen)
+    if len(first_half) < LEAST_HALF or not gpu_hours:
         return None
     try:
-        known, hosting = _inputs_of(name, seen, 0.0, prefill_ratio)
+        first_demand, hosting = _inputs_of(name, first_half, 0.0, prefill_ratio)
     except Refusal:
         return None
-    speeds = speeds_when_busy(name, seen, prefill_ratio)
-    demand = _demand_of(unseen, means_by_slot(unseen, speeds.gpus_at_work), known.peak_to_mean)
+    speeds = speeds_when_busy(name, first_half, prefill_ratio)
+    demand = _demand_of(
+        unseen, means_by_slot(unseen, speeds.gpus_at_work), first_demand.peak_to_mean
+    )
     (pool,) = staircases(hosting, demand, RoutedTraffic())
-    stood = pool.mean_replicas(demand.million_tokens) * pool.pool.gpus * len(unseen)
-    return stood / held - 1
+    predicted_gpu_hours = pool.mean_replicas(demand.million_tokens) * pool.pool.gpus * len(unseen)
+    return predicted_gpu_hours / gpu_hours - 1

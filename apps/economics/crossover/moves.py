@@ -53,7 +53,9 @@ def question_with(
     return replace(
         question,
         scenario=with_inputs(question.scenario, values),
-        ranges=tuple(each for each in question.ranges if each.path not in values),
+        ranges=tuple(
+            input_range for input_range in question.ranges if input_range.path not in values
+        ),
     )
 
 
@@ -69,17 +71,17 @@ def _inputs_of(part: Any, path: InputPath = ()) -> Iterator[tuple[InputPath, Any
     """Every number, day and list of numbers by its path; names and texts move nothing."""
     within: Iterable[tuple[str | int, Any]]
     if is_dataclass(part):
-        within = ((each.name, getattr(part, each.name)) for each in fields(part))
+        within = ((field.name, getattr(part, field.name)) for field in fields(part))
     elif isinstance(part, Mapping):
         within = ((name, part[name]) for name in part)
-    elif isinstance(part, tuple) and any(is_dataclass(each) for each in part):
-        within = ((place, each) for place, each in enumerate(part))
+    elif isinstance(part, tuple) and any(is_dataclass(item) for item in part):
+        within = ((place, item) for place, item in enumerate(part))
     else:
         if part is not None and not isinstance(part, str):
             yield path, part
         return
-    for name, each in within:
-        yield from _inputs_of(each, (*path, name))
+    for name, value in within:
+        yield from _inputs_of(value, (*path, name))
 
 
 def _said_input(value: Any) -> float | str | None:

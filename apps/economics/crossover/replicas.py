@@ -190,8 +190,8 @@ def staircases(
 
 def base_month(hosting: SelfHosting) -> float:
     """What self-hosting costs a month at the smallest volume."""
-    standing = fsum(pool.committed_hour + pool.floor_hour for pool in hosting.pools)
-    return hosting.fixed_month + standing * MONTH_HOURS
+    hourly_cost = fsum(pool.committed_hour + pool.floor_hour for pool in hosting.pools)
+    return hosting.fixed_month + hourly_cost * MONTH_HOURS
 
 
 def _whole_replicas(needed: float) -> int:

@@ -55,9 +55,9 @@ class CostCurves(NamedTuple):
 
     def utilization(self, volume: float) -> float | None:
         """Load over the GPUs that stand for it, of all pools; None where none stand."""
-        standing = fsum(pool.pool.gpus * pool.mean_replicas(volume) for pool in self.pools)
+        total_gpus = fsum(pool.pool.gpus * pool.mean_replicas(volume) for pool in self.pools)
         busy = fsum(pool.pool.gpus * pool.load(volume) for pool in self.pools)
-        return busy / standing if standing else None
+        return busy / total_gpus if total_gpus else None
 
     @property
     def cost_at_scale(self) -> float:

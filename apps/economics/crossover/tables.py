@@ -88,10 +88,10 @@ class ScenarioTable:
     def texts(self, key: str) -> tuple[str, ...]:
         """A text, or a list of some."""
         value = self._taken(key)
-        found = value if isinstance(value, list) else [value]
-        if not found or not all(isinstance(each, str) and each.strip() for each in found):
+        entries = value if isinstance(value, list) else [value]
+        if not entries or not all(isinstance(entry, str) and entry.strip() for entry in entries):
             raise self.refuse(key, f"{value!r} is not a text, nor a list of texts")
-        return tuple(each.strip() for each in found)
+        return tuple(entry.strip() for entry in entries)
 
     def day(self, key: str) -> date:
         """A day from 1970 to 2999, as TOML has them or as text."""

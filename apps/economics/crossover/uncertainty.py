@@ -102,39 +102,41 @@ class BreakEvenInput:
     at_least: bool
 
 
-def with_inputs(whole: Any, values: Mapping[InputPath, float]) -> Any:
+def with_inputs(scenario: Any, values: Mapping[InputPath, float]) -> Any:
     """The same scenario, or part of one, with other values at these paths within it."""
     changed: dict[str | int, Any] = {}
     deeper: dict[str | int, dict[InputPath, float]] = {}
-    for (name, *rest), value in values.items():
-        if rest:
-            deeper.setdefault(name, {})[tuple(rest)] = value
+    for (name, *tail), value in values.items():
+        if tail:
+            deeper.setdefault(name, {})[tuple(tail)] = value
         else:
             changed[name] = value
     for name, within in deeper.items():
-        changed[name] = with_inputs(input_at(whole, (name,)), within)
-    if isinstance(whole, Mapping):
-        return {**whole, **changed}
-    if isinstance(whole, tuple):
-        return tuple(changed.get(place, kept) for place, kept in enumerate(whole))
-    return replace(whole, **{str(name): value for name, value in changed.items()})
+        changed[name] = with_inputs(input_at(scenario, (name,)), within)
+    if isinstance(scenario, Mapping):
+        return {**scenario, **changed}
+    if isinstance(scenario, tuple):
+        return tuple(changed.get(place, part) for place, part in enumerate(scenario))
+    return replace(scenario, **{str(name): value for name, value in changed.items()})
 
 
-def input_at(whole: Any, path: InputPath) -> Any:
+def input_at(scenario: Any, path: InputPath) -> Any:
     """The value at `path`."""
     for name in path:
-        if isinstance(whole, Mapping):
-            whole = whole[name]
+        if isinstance(scenario, Mapping):
+            scenario = scenario[name]
         else:
-            whole = whole[int(name)] if isinstance(whole, tuple) else getattr(whole, str(name))
-    return whole
+            scenario = (
+                scenario[int(name)] if isinstance(scenario, tuple) else getattr(scenario, str(name))
+            )
+    return scenario
 
 
 def path_label(path: InputPath) -> str:
     """`self_host.pools[0].gpu_hour`, as the file has it."""
-    first, *rest = path
+    first, *tail = path
     return str(first) + "".join(
-        f"[{name}]" if isinstance(name, int) else f".{name}" for name in rest
+        f"[{name}]" if isinstance(name, int) else f".{name}" for name in tail
     )
 
 
@@ -215,11 +217,11 @@ def break_even_inputs(scenario: CrossoverScenario) -> list[BreakEvenInput]:
     Savings never turn twice along any of these inputs, nor does whether the replicas allowed can serve
     the volume, so halving finds the value. Inputs of which no value turns the answer are left out.
     """
-    found = (
+    candidates = (
         _break_even_input(scenario, path, low, high)
         for path, low, high in _searched_inputs(scenario)
     )
-    return [one for one in found if one is not None]
+    return [one for one in candidates if one is not None]
 
 
 def _break_even_input(

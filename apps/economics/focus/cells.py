@@ -56,10 +56,10 @@ def texts_of(cells: Sequence[object]) -> list[str]:
     """`text_of` of each cell; quick where all are plain text, as in most rows of a CSV."""
     try:
         # Only texts can be joined: whatever else is among them raises.
-        said = "".join(cast(Sequence[str], cells))
+        joined = "".join(cast(Sequence[str], cells))
     except TypeError:
         return [text_of(cell) for cell in cells]
-    if not said.isascii() or "\0" in said:
+    if not joined.isascii() or "\0" in joined:
         return [text_of(cell) for cell in cells]
     stripped = [cell.strip() for cell in cast(Sequence[str], cells)]
     return ["" if cell in NULLS else cell for cell in stripped]

@@ -134,15 +134,15 @@ def layout_of(names: Sequence[str]) -> Layout:
         else:
             others.append((position, name))
     for name, stand_in in STAND_INS.items():
-        found = [position for position, other in others if plain_name(other) == stand_in]
-        if name not in at and found:
-            at[name] = found[0]
+        positions = [position for position, other in others if plain_name(other) == stand_in]
+        if name not in at and positions:
+            at[name] = positions[0]
     missing = [name for name in REQUIRED if name not in at]
     if missing:
-        said = f"the header has no {', '.join(missing)}"
+        message = f"the header has no {', '.join(missing)}"
         present = {plain_name(name) for name in names}
         words = next((how for signs, how in NATIVE if present.issuperset(signs)), "")
-        raise NotABill(f"{said}; {words}" if words else said)
+        raise NotABill(f"{message}; {words}" if words else message)
     return Layout(_focus_version(names), at, tuple(others))
 
 

@@ -99,7 +99,7 @@ class CurReader:
         kind = self._text_at(cells, "lineitemlineitemtype")
         other = _discount_amounts if _is_discount(kind) else _usage_amounts
         amounts = AMOUNTS.get(kind, other)(_Cells(self, cells))
-        made = (
+        focus_cells = (
             *(AWS, AWS, self._text_at(cells, "billpayeraccountid")),
             self._currency(cells),
             *(self._text_at(cells, f"billbillingperiod{end}date") for end in ("start", "end")),
@@ -122,16 +122,16 @@ class CurReader:
             *(amounts.billed, amounts.effective, amounts.contracted, amounts.listed),
             self._tags_of(cells),
         )
-        return self._rows.read((*made, *cells))
+        return self._rows.read((*focus_cells, *cells))
 
     def period_of(self, cells: Sequence[object]) -> tuple[datetime, datetime] | None:
         """The billing period of a row that may lack anything else; None where it lacks that."""
-        made = dict.fromkeys(MADE, "")
+        focus_cells = dict.fromkeys(MADE, "")
         for end in ("Start", "End"):
-            made[f"BillingPeriod{end}"] = self._text_at(
+            focus_cells[f"BillingPeriod{end}"] = self._text_at(
                 cells, f"billbillingperiod{end.lower()}date"
             )
-        return self._rows.period_of(tuple(made.values()))
+        return self._rows.period_of(tuple(focus_cells.values()))
 
     @property
     def has_net_costs(self) -> bool:
@@ -303,8 +303,8 @@ def _reservation_fee(of: _Cells) -> CurAmounts:
         of.net("reservation", "unusedrecurringfee"),
     ]
     # Without either nobody says what was not used of it; of one alone the other is nothing.
-    told = [amount for amount in unused if amount is not None]
-    return CurAmounts(of.paid, sum(told, NONE) if told else None, NONE, NONE)
+    amounts = [amount for amount in unused if amount is not None]
+    return CurAmounts(of.paid, sum(amounts, NONE) if amounts else None, NONE, NONE)
 
 
 def _upfront_amounts(of: _Cells) -> CurAmounts:

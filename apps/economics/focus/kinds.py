@@ -124,8 +124,8 @@ def kind_of(
         return COMMITMENT
     if capacity.lower() == "unused" or UNUSED_CAPACITY.search(service.usage_type):
         return CAPACITY
-    if beside := _kind_beside(service, unit):
-        return beside
+    if attached_kind := _kind_beside(service, unit):
+        return attached_kind
     is_burst = CPU_CREDITS.search(f"{service.usage_type} {service.description}")
     is_timed = service.category.lower() in COMPUTING and TIMES.search(unit) and not is_burst
     is_time = is_timed or (is_of_machine and may_be_time(category, service, unit))
@@ -134,11 +134,11 @@ def kind_of(
 
 def _kind_beside(service: ServiceSaid, unit: str) -> str:
     """The kind of what is attached to machines; empty where nothing says that it is."""
-    said = f"{service.usage_type} {service.description}"
-    if LICENCES.search(said):
+    text = f"{service.usage_type} {service.description}"
+    if LICENCES.search(text):
         return LICENCE
     if service.category.lower() == "storage" or DISKS.search(f"{service.usage_type} {unit}"):
         return DISK
-    if service.category.lower() == "networking" or NETWORKS.search(said):
+    if service.category.lower() == "networking" or NETWORKS.search(text):
         return NETWORK
     return ""

@@ -293,14 +293,14 @@ def _sku_columns(charge: ChargeFacts) -> FocusRow:
     option = charge.purchase_option
     sku = charge.instance_type or charge.gpu_model or charge.pool
     details = {"InstanceType": charge.instance_type, "x_GpuModel": charge.gpu_model}
-    said = {name: text for name, text in details.items() if text}
+    sku_details = {name: text for name, text in details.items() if text}
     return {
         "PricingCategory": "Committed"
         if charge.commitment_id
         else OPTIONS.get(option, "Committed"),
         "SkuId": sku,
         "SkuMeter": "Machine hours",
-        "SkuPriceDetails": _json_text(said) if said else None,
+        "SkuPriceDetails": _json_text(sku_details) if sku_details else None,
         "SkuPriceId": f"{sku}/{charge.region or charge.pool}/{option}",
     }
 
@@ -324,8 +324,8 @@ def _commitment_columns(charge: ChargeFacts) -> FocusRow:
 
 def _carried_by(part: PartFacts) -> FocusRow:
     costs = part.costs
-    known = (costs.billed, costs.effective, costs.contracted, costs.listed)
-    unknown = [name for name, amount in zip(BASES, known, strict=True) if amount is None]
+    amounts = (costs.billed, costs.effective, costs.contracted, costs.listed)
+    unknown = [name for name, amount in zip(BASES, amounts, strict=True) if amount is None]
     return {
         "x_CostCentre": part.cost_centre or None,
         "x_GpuState": STATES[State(part.state)] if part.state else None,

@@ -25,39 +25,39 @@ NO_PART = re.compile(r"[^a-z0-9]")
 
 def spellings(names: Iterable[str]) -> dict[str, str]:
     """One spelling of each of these names, by the name without case; capitals come first."""
-    found: dict[str, str] = {}
+    names_by_key: dict[str, str] = {}
     for name in sorted(names):
-        found.setdefault(name.casefold(), name)
-    return found
+        names_by_key.setdefault(name.casefold(), name)
+    return names_by_key
 
 
-def provider_name(said: str, spelt: Mapping[str, str]) -> str:
+def provider_name(text: str, spelt: Mapping[str, str]) -> str:
     """The one name of a provider in a file."""
     for pattern, name in KNOWN:
-        if pattern.fullmatch(said):
+        if pattern.fullmatch(text):
             return name
-    return spelt.get(said.casefold(), said)
+    return spelt.get(text.casefold(), text)
 
 
-def provider_word(said: str) -> str:
+def provider_word(text: str) -> str:
     """What pools and prices call a provider: `Google Cloud` is gcp, `AWS` aws; of others the name in small letters."""
-    name = said.strip()
-    known = provider_name(name, {})
-    return _WORDS.get(known, name.lower())
+    name = text.strip()
+    canonical_name = provider_name(name, {})
+    return _WORDS.get(canonical_name, name.lower())
 
 
-def provider_key(*said: str) -> str:
+def provider_key(*names: str) -> str:
     """One word for a provider, by the first of its names that is known; else of the first that says any.
 
     `Amazon Web Services, Inc.`, `AWS` and `Amazon Web Services EMEA SARL` are one; so are names that
     differ by case, signs and legal forms alone.
     """
-    for name in said:
-        for pattern, known in KNOWN:
+    for name in names:
+        for pattern, canonical_name in KNOWN:
             if pattern.fullmatch(name.strip()):
-                return known.lower()
-    plain = (NO_PART.sub("", LEGAL_FORMS.sub("", name).lower()) for name in said)
-    return next((each for each in plain if each), "")
+                return canonical_name.lower()
+    plain = (NO_PART.sub("", LEGAL_FORMS.sub("", name).lower()) for name in names)
+    return next((word for word in plain if word), "")
 
 
 def payer_key(account: str) -> str:

@@ -176,37 +176,37 @@ class RowReader:
         texts = self._texts
         changing = [texts[cell] for cell in self._changing(cells)]
         span = self._spans[self._span(changing)]
-        known = self._frames.get(alike)
-        if known is None:
-            known = self._remember_frame(alike, cells)
-        frame, said = known
-        digest = blake2b((said % (*changing,)).encode(), digest_size=16, key=self._key).digest()
+        entry = self._frames.get(alike)
+        if entry is None:
+            entry = self._remember_frame(alike, cells)
+        frame, template = entry
+        digest = blake2b((template % (*changing,)).encode(), digest_size=16, key=self._key).digest()
         return self._row(frame, digest, span, changing)
 
     def _read_apart(self, cells: Sequence[object]) -> BilledRow:
         """A row of values, of fewer cells, or with a separator in a cell: it is alike to no other."""
         texts = texts_of(cells)
-        said = SEPARATOR.join(texts).encode()
+        content = SEPARATOR.join(texts).encode()
         texts += [""] * (self._width + 1 - len(texts))
         changing = [*cast(tuple[str, ...], self._changing(texts))]
         span = self._spans[self._span(changing)]
         frame = self._frame_of(texts, cells)
-        digest = blake2b(said, digest_size=16, key=self._key).digest()
+        digest = blake2b(content, digest_size=16, key=self._key).digest()
         return self._row(frame, digest, span, changing)
 
     def _remember_frame(self, alike: str, cells: Sequence[object]) -> tuple[RowFrame, str]:
         """A frame, and all that its rows say, with a hole for each thing that changes."""
         texts = texts_of(cells)
         frame = self._frame_of([*texts, ""], cells)
-        said = [text.replace("%", "%%") for text in texts]
+        template_cells = [text.replace("%", "%%") for text in texts]
         for hole in self._holes:
-            said[hole] = "%s"
+            template_cells[hole] = "%s"
         self._letters += len(alike)
         if len(self._frames) >= MOST_FRAMES or self._letters > MOST_LETTERS:
             self._frames.clear()
             self._letters = len(alike)
-        self._frames[alike] = known = (frame, SEPARATOR.join(said))
-        return known
+        self._frames[alike] = entry = (frame, SEPARATOR.join(template_cells))
+        return entry
 
     def _row(
         self,
@@ -233,12 +233,12 @@ class RowReader:
     def _bad_amount(self, changing: Sequence[str]) -> BadCell:
         """The first cell that is no amount."""
         texts = (*self._prices(changing), *self._quantities(changing), *self._costs(changing))
-        said = dict(zip(CHANGING[2:], texts, strict=True))
+        texts_by_name = dict(zip(CHANGING[2:], texts, strict=True))
         for name in AMOUNTS:
             step = PRICE_STEP if name in PRICES else COST_STEP
             largest = LARGEST_COST if name in COSTS else LARGEST
             try:
-                amount = amount_of(name, said[name], step=step, largest=largest)
+                amount = amount_of(name, texts_by_name[name], step=step, largest=largest)
             except BadCell as bad:
                 return bad
             if amount is None and name == "BilledCost":
@@ -253,17 +253,17 @@ class RowReader:
         charge_class, sku, region, invoice = plain
         usage_type = meter or resource_type
         tags = self._tags_of(cells)
-        said = ServiceSaid(of_service, usage_type, description, service)
+        service_facts = ServiceSaid(of_service, usage_type, description, service)
         unit = pricing_unit or consumed_unit
         kind = kind_of(
             (category, status, bool(commitment) or self.is_fee_of_term(texts)),
-            said,
+            service_facts,
             unit,
             self._text_cell(texts, "CapacityReservationStatus"),
             is_of_machine=is_machine_id(resource),
         )
         # Rows of other kinds are alike whatever their unit.
-        is_time = "time" if kind == OTHER and may_be_time(category, said, unit) else ""
+        is_time = "time" if kind == OTHER and may_be_time(category, service_facts, unit) else ""
         return RowFrame(
             bill=self._bill_key(texts),
             traits=_traits_key(
@@ -306,10 +306,10 @@ class RowReader:
         return {} if at is None or at >= len(cells) else tags_of("Tags", cells[at])
 
     def _charge_category(self, texts: Sequence[str]) -> str:
-        said = self._text_cell(texts, "ChargeCategory")
-        category = CATEGORIES.get(said.lower())
+        text = self._text_cell(texts, "ChargeCategory")
+        category = CATEGORIES.get(text.lower())
         if category is None:
-            raise BadCell("ChargeCategory", f"{said[:40]!r} is no category of a charge")
+            raise BadCell("ChargeCategory", f"{text[:40]!r} is no category of a charge")
         return category
 
     def _period_of(self, texts: Sequence[str]) -> tuple[datetime, datetime]:
@@ -362,5 +362,5 @@ def _without_false_zeros(costs: RowCosts, category: str, status: str) -> RowCost
 
 
 def _traits_key(texts: tuple[str, ...], tags: dict[str, str]) -> bytes:
-    said = "\x1f".join((*texts, *(f"{key}\x1e{tags[key]}" for key in sorted(tags))))
-    return blake2b(said.encode(), digest_size=8).digest()
+    content = "\x1f".join((*texts, *(f"{key}\x1e{tags[key]}" for key in sorted(tags))))
+    return blake2b(content.encode(), digest_size=8).digest()

@@ -99,12 +99,12 @@ def covering(
     """
     coverage = None if isnan(scores.coverage_80) else scores.coverage_80
     gate = coverage_gate(coverage)
-    known = sorted(each for each in reaches if not isnan(each))
-    if gate.is_passed is not False or not known:
+    sorted_reaches = sorted(reach for reach in reaches if not isnan(reach))
+    if gate.is_passed is not False or not sorted_reaches:
         return replace(answer, gates=(*answer.gates, gate))
-    if known[-1] == 0:
+    if sorted_reaches[-1] == 0:
         return replace(answer, gates=(*answer.gates, CAME_AS_FORECAST))
-    after, factor = _stretched(gate, known, least=1.0 if is_fresh else NARROWEST)
+    after, factor = _stretched(gate, sorted_reaches, least=1.0 if is_fresh else NARROWEST)
     stretched = answer.points + factor * (answer.quantiles - answer.points)
     return replace(answer, quantiles=stretched, gates=(*answer.gates, after))
 
@@ -113,8 +113,8 @@ def rare_gate(scores: ForecastScores) -> Gate:
     """The same of days that come rarely, whose intervals hold both none and a busy day, and nearly all that comes."""
     gate = coverage_gate(None if isnan(scores.coverage_80) else scores.coverage_80)
     if gate.is_passed is False and scores.coverage_80 > COVERED[1]:
-        says = f"{gate.says}, which hold a day without demand and a busy one"
-        return replace(gate, is_passed=True, says=says)
+        sentence = f"{gate.says}, which hold a day without demand and a busy one"
+        return replace(gate, is_passed=True, says=sentence)
     return gate
 
 
@@ -138,19 +138,19 @@ def totals_gate(
 ) -> tuple[Gate, float]:
     """Whether totals came to lie in their intervals, and how many times as wide they have to be so that they do: no less than once while a level `is_fresh`."""
     ahead = min(WEEK_DAYS, days.came.shape[1])
-    came = days.came.cumsum(axis=1)[-JUDGED_TOTALS:, ahead - 1]
+    actual = days.came.cumsum(axis=1)[-JUDGED_TOTALS:, ahead - 1]
     expected = sums.expected[-JUDGED_TOTALS:, ahead - 1]
     quantiles = np.moveaxis(sums.quantiles[-JUDGED_TOTALS:, :, ahead - 1], 1, 0)
-    is_known = ~np.isnan(came) & ~np.isnan(quantiles[0])
+    is_known = ~np.isnan(actual) & ~np.isnan(quantiles[0])
     name = f"totals of {ahead} days"
     if not is_known.any():
         gate = coverage_gate(None)
         return replace(gate, says=f"{name}: {gate.says}"), 1.0
-    came, expected, quantiles = came[is_known], expected[is_known], quantiles[:, is_known]
-    if (np.abs(came - expected) <= AS_FORECAST * np.abs(came)).all():
+    actual, expected, quantiles = actual[is_known], expected[is_known], quantiles[:, is_known]
+    if (np.abs(actual - expected) <= AS_FORECAST * np.abs(actual)).all():
         return replace(CAME_AS_FORECAST, says=f"{name}: {CAME_AS_FORECAST.says}"), 1.0
     slack = ROUNDING * np.abs(quantiles)
-    inside = (came >= quantiles[0] - slack[0]) & (came <= quantiles[-1] + slack[-1])
+    inside = (actual >= quantiles[0] - slack[0]) & (actual <= quantiles[-1] + slack[-1])
     gate = coverage_gate(float(inside.mean()))
     factor = 1.0
     newest = sums.quantiles[-1, :, ahead - 1]
@@ -160,10 +160,10 @@ def totals_gate(
         scale = np.where(expected > 0, expected, np.nan) / max(
             float(sums.expected[-1, ahead - 1]), half
         )
-        missed = np.abs(came - expected) / scale / half
-        known = sorted(missed[~np.isnan(missed)].tolist()) or [1.0]
+        missed = np.abs(actual - expected) / scale / half
+        reaches = sorted(missed[~np.isnan(missed)].tolist()) or [1.0]
         least = 1.0 if is_fresh else NARROWEST
-        gate, factor = _stretched(gate, known, least=least, widest=WIDEST_TOTALS)
+        gate, factor = _stretched(gate, reaches, least=least, widest=WIDEST_TOTALS)
     return replace(gate, says=f"{name}: {gate.says}"), factor
 
 
@@ -172,31 +172,33 @@ def fresh_gate(level: FreshLevel, days: int) -> Gate:
     ahead = min(WEEK_DAYS, days)
     name = "a total of a day" if ahead == 1 else f"totals of {ahead} days"
     since = counted_days(level.days).removeprefix("in ")
-    says = f"{name} lie between the level before and that of {since}: what came before is of the former alone"
-    return Gate(GateName.COVERAGE, None, says)
+    sentence = f"{name} lie between the level before and that of {since}: what came before is of the former alone"
+    return Gate(GateName.COVERAGE, None, sentence)
 
 
 def middles_gate(days: int, points: Floats, expected: Floats) -> Gate:
     """What the middles of hours come to in up to a week beside the total of whole paths."""
     ahead = min(WEEK_DAYS, days)
     steps = slice(0, ahead * DAY)
-    whole, middles = float(expected[steps].sum()), float(points[steps].sum())
-    parts = parts_gate(whole, [middles])
-    said = f"{counted_days(ahead)} the middles of its hours come to {middles:,.4g}, whole paths to {whole:,.4g}"
+    total, middles = float(expected[steps].sum()), float(points[steps].sum())
+    parts = parts_gate(total, [middles])
+    sentence = f"{counted_days(ahead)} the middles of its hours come to {middles:,.4g}, whole paths to {total:,.4g}"
     fallback = "" if parts.is_passed else "totals of whole paths, which no sum of middles is"
-    return replace(parts, says=said, fallback=fallback)
+    return replace(parts, says=sentence, fallback=fallback)
 
 
 def _stretched(
     gate: Gate, reaches: Sequence[float], *, least: float, widest: float = WIDEST
 ) -> tuple[Gate, float]:
     """What the gate says with intervals so many times as wide that they hold their share of these, in order; and how many."""
-    asked = reaches[min(len(reaches) - 1, int(NOMINAL * len(reaches)))]
-    factor = min(max(asked, least), widest)
-    covered = sum(each <= factor for each in reaches) / len(reaches)
+    needed = reaches[min(len(reaches) - 1, int(NOMINAL * len(reaches)))]
+    factor = min(max(needed, least), widest)
+    covered = sum(reach <= factor for reach in reaches) / len(reaches)
     how = "wide" if factor >= 1 else "wide, which is enough"
-    says = f"{gate.says}; they are {factor:.2g} times as {how}: {covered * 100:.0f} % lay in those"
-    return Gate(GateName.COVERAGE, COVERED[0] <= covered <= COVERED[1], says), factor
+    sentence = (
+        f"{gate.says}; they are {factor:.2g} times as {how}: {covered * 100:.0f} % lay in those"
+    )
+    return Gate(GateName.COVERAGE, COVERED[0] <= covered <= COVERED[1], sentence), factor
 
 
 def counted_days(days: int) -> str:

@@ -84,11 +84,13 @@ def mean_errors(actual: Floats, forecasts: Mapping[str, Floats]) -> dict[str, fl
     """By method the mean absolute error of what came; none where nothing did."""
     if np.isnan(actual).all():
         return {}
-    return {name: float(np.nanmean(np.abs(actual - each))) for name, each in forecasts.items()}
+    return {
+        name: float(np.nanmean(np.abs(actual - forecast))) for name, forecast in forecasts.items()
+    }
 
 
 def mean_mase(actual: Floats, forecasts: Floats, scales: list[float]) -> float:
     """The mean over origins, one in each row, of those that have a scale; NaN where none has."""
     scored = [mase(actual[row], forecasts[row], scale) for row, scale in enumerate(scales)]
-    known = [score for score in scored if not np.isnan(score)]
-    return float(np.mean(known)) if known else nan
+    scores = [score for score in scored if not np.isnan(score)]
+    return float(np.mean(scores)) if scores else nan

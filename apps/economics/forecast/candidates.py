@@ -89,9 +89,9 @@ def _mean_of_seasons(
     """The mean of the same phase in the last seasons, of those that there are."""
     sums, counts = np.zeros(otherwise.shape), np.zeros(otherwise.shape)
     for back in range(1, seasons + 1):
-        known = _seasons_back(filled, origins, leads, season, back)
-        is_known = ~np.isnan(known)
-        sums += np.where(is_known, known, 0)
+        past_values = _seasons_back(filled, origins, leads, season, back)
+        is_known = ~np.isnan(past_values)
+        sums += np.where(is_known, past_values, 0)
         counts += is_known
     return np.where(counts > 0, sums / np.maximum(counts, 1), otherwise)
 

@@ -87,11 +87,11 @@ class DailyScenarios:
     @property
     def quantiles(self) -> Floats:
         """By level of LEVELS and day."""
-        found = quantiles_of(self.totals)
+        quantiles = quantiles_of(self.totals)
         if self.busy is not None:
-            found[0] = np.minimum(found[0], 0.0)
-            found[-1] = np.maximum(found[-1], self.busy)
-        return found
+            quantiles[0] = np.minimum(quantiles[0], 0.0)
+            quantiles[-1] = np.maximum(quantiles[-1], self.busy)
+        return quantiles
 
     def sums(self, ends: Ints) -> Floats:
         """By scenario the sums of the days up to each of `ends` (ascending, the day after the last)."""
@@ -114,9 +114,11 @@ def daily_scenarios(values: Floats, horizon: int) -> DailyScenarios:
 
     Refuses TooLittleHistory.
     """
-    known = int((~np.isnan(values)).sum())
-    if known < LEAST_DAYS:
-        raise TooLittleHistory("", f"{known} days are known in full; {LEAST_DAYS} are the least")
+    known_days = int((~np.isnan(values)).sum())
+    if known_days < LEAST_DAYS:
+        raise TooLittleHistory(
+            "", f"{known_days} days are known in full; {LEAST_DAYS} are the least"
+        )
     if comes_rarely(values):
         rare = rare_days(values, horizon, np.random.default_rng(SEED))
         return DailyScenarios(held_to_bounds(values, rare.totals), None, rare.busy)
@@ -146,8 +148,8 @@ def daily_scenarios(values: Floats, horizon: int) -> DailyScenarios:
     most = np.maximum(most_expected(levels, mean), ahead if has_shifted else 0.0)
     level = level * np.exp(trend) * share_within(level.mean(axis=0), most)
     place = np.arange(horizon) % WEEK
-    came = days_that_come_again(values, ordinary_days, ERROR_WEEKS * WEEK)
-    errors = _day_errors(weeks_to_the_end(came), levels, shape, horizon, draw)
+    repeating_days = days_that_come_again(values, ordinary_days, ERROR_WEEKS * WEEK)
+    errors = _day_errors(weeks_to_the_end(repeating_days), levels, shape, horizon, draw)
     totals = held_to_bounds(values, level * shape[place] * errors)
     return DailyScenarios(totals, shift, swings=lasting is not None)
 
@@ -155,25 +157,25 @@ def daily_scenarios(values: Floats, horizon: int) -> DailyScenarios:
 def held_to_bounds(values: Floats, totals: Floats) -> Floats:
     """From 0, or the least known if that is below, to three times the most."""
     least, most = float(np.nanmin(values)), float(np.nanmax(values))
-    held: Floats = np.clip(totals, min(least, 0.0), max(MOST_OF_HIGHEST * most, most))
-    return held
+    bounded: Floats = np.clip(totals, min(least, 0.0), max(MOST_OF_HIGHEST * most, most))
+    return bounded
 
 
 def held_with_means(values: Floats, totals: Floats, expected: Floats) -> Floats:
     """Scenarios within those bounds whose mean of each day is what is expected of it, brought within them too."""
     least = min(0.0, float(np.nanmin(values)))
     aim = held_to_bounds(values, expected)
-    held = held_to_bounds(values, totals)
+    bounded = held_to_bounds(values, totals)
     # What is cut off at a bound moves the mean again, by less each time.
     for _ in range(HELD_ROUNDS):
-        held = held_to_bounds(values, with_means(held, aim, least))
-    return held
+        bounded = held_to_bounds(values, with_means(bounded, aim, least))
+    return bounded
 
 
 def last_shift(values: Floats) -> HoldingChange | None:
     """The newest day of the last 90 on which a level began that held; None without one, or with days at or below 0."""
-    found = _shifts(values)
-    return found[-1] if found else None
+    shifts = _shifts(values)
+    return shifts[-1] if shifts else None
 
 
 def _shifts(values: Floats) -> list[HoldingChange]:
@@ -182,14 +184,16 @@ def _shifts(values: Floats) -> list[HoldingChange]:
     days = days[days >= len(values) - SHIFT_DAYS]
     if len(days) < LEAST_SHIFT_DAYS or (values[days] <= 0).any():
         return []
-    known = values[days]
-    if not np.median(np.abs(np.diff(known))):
-        known = known * (1 + ROUGH * np.random.default_rng(SEED).normal(0, 1, len(known)))
-    found = changes(known.tolist(), (days % WEEK).tolist())
+    known_values = values[days]
+    if not np.median(np.abs(np.diff(known_values))):
+        known_values = known_values * (
+            1 + ROUGH * np.random.default_rng(SEED).normal(0, 1, len(known_values))
+        )
+    shifts = changes(known_values.tolist(), (days % WEEK).tolist())
     return [
-        HoldingChange(int(days[each.day]), each.effect)
-        for each in found
-        if abs(each.effect) > 3 * ROUGH
+        HoldingChange(int(days[change.day]), change.effect)
+        for change in shifts
+        if abs(change.effect) > 3 * ROUGH
     ]
 
 
@@ -250,10 +254,10 @@ def _clear_mean(growths: Floats, among: Floats, doubted: float = 1.0) -> float:
 
 def _first_week(levels: Floats, days: int, shifts: Sequence[HoldingChange]) -> int:
     """The first whole week of the level of now: the one after the only shift; of a level that shifts often all of its weeks are."""
-    found = [each for each in shifts if abs(each.effect) >= LEAST_STEP]
-    if len(found) != 1:
+    large_shifts = [shift for shift in shifts if abs(shift.effect) >= LEAST_STEP]
+    if len(large_shifts) != 1:
         return 0
-    return -(-(found[0].day - days + len(levels) * WEEK) // WEEK)
+    return -(-(large_shifts[0].day - days + len(levels) * WEEK) // WEEK)
 
 
 def _beside_last_week(
@@ -263,21 +267,21 @@ def _beside_last_week(
 
     Each is drawn as often as it missed the four weeks after it by little, and brought on to the last week with the trend.
     """
-    known = np.flatnonzero(~np.isnan(levels))
-    if not len(known) or not levels[known[-1]] > 0:
+    known_weeks = np.flatnonzero(~np.isnan(levels))
+    if not len(known_weeks) or not levels[known_weeks[-1]] > 0:
         return np.ones((SCENARIOS, 1))
-    judged = known[-JUDGED_WEEKS:]
+    judged = known_weeks[-JUDGED_WEEKS:]
     until = [*(_growth_until(levels, week) for week in judged[:-1]), growth]
     growths = np.exp(SHRUNK * np.array(until))
     firsts = np.append(np.zeros(len(judged) - 1, dtype=np.int64), np.clip(begins, 0, judged[-1]))
     tried = _windows_of_weeks(levels, judged, firsts, growths)
-    came = means_between(levels, judged + 1, np.minimum(judged + 1 + TARGET_WEEKS, len(levels)))
-    missed = np.abs(tried * growths ** (TARGET_WEEKS / 2) - came)
+    actual = means_between(levels, judged + 1, np.minimum(judged + 1 + TARGET_WEEKS, len(levels)))
+    missed = np.abs(tried * growths ** (TARGET_WEEKS / 2) - actual)
     weights = weights_of_misses(missed[:, :-1], WEEK)
     newest = tried[:, -1]
     drawn = draw.permutation(_as_often_as(weights))
-    found: Floats = (newest[drawn] / levels[known[-1]])[:, None]
-    return found
+    ratios: Floats = (newest[drawn] / levels[known_weeks[-1]])[:, None]
+    return ratios
 
 
 def _as_often_as(weights: Floats) -> Ints:
@@ -290,9 +294,9 @@ def _as_often_as(weights: Floats) -> Ints:
 
 def _growth_until(levels: Floats, week: int) -> float:
     """The clear growth from week to week of two months up to one."""
-    seen = levels[max(0, week - TREND_WEEKS) : week + 1]
-    seen = np.log(np.where(seen > 0, seen, np.nan))
-    growth = np.diff(seen)
+    recent_levels = levels[max(0, week - TREND_WEEKS) : week + 1]
+    recent_levels = np.log(np.where(recent_levels > 0, recent_levels, np.nan))
+    growth = np.diff(recent_levels)
     return _clear_mean(growth[~np.isnan(growth)], growth[~np.isnan(growth)])
 
 
@@ -304,17 +308,17 @@ def _windows_of_weeks(levels: Floats, weeks: Ints, firsts: Ints, growth: Floats)
     calm = np.concatenate([_calm(part) for part in parts if len(part)])
     means = means_between(calm, begins, np.broadcast_to(weeks + 1, begins.shape))
     means = np.where(begins == weeks, levels[weeks], means)
-    found: Floats = means * growth ** ((weeks - begins) / 2)
-    return found
+    carried_means: Floats = means * growth ** ((weeks - begins) / 2)
+    return carried_means
 
 
 def _calm(levels: Floats) -> Floats:
     """Weeks from half to twice the middle of the eight up to them: in a mean one that stood out would be a level of its own."""
     padded = np.concatenate([np.full(CALM_WEEKS - 1, np.nan), levels])
     windows = np.lib.stride_tricks.sliding_window_view(padded, CALM_WEEKS)
-    known = ~np.isnan(windows).all(axis=1)
+    is_known = ~np.isnan(windows).all(axis=1)
     middle = np.full(len(levels), np.nan)
-    middle[known] = np.nanmedian(windows[known], axis=1)
+    middle[is_known] = np.nanmedian(windows[is_known], axis=1)
     return np.clip(levels, middle / MOST_APART, MOST_APART * middle)
 
 

@@ -41,11 +41,11 @@ def trial_scores(values: Floats, earlier: int = 0) -> Mapping[int, Floats]:
     Of as many weeks as factors up to so many weeks before the end may need.
     """
     oldest = len(values) - (earlier + NEEDED_WEEKS) * WEEK
-    known = np.cumsum(~np.isnan(values))
+    known_days = np.cumsum(~np.isnan(values))
     return {
         origin: _scores(values, origin)
         for origin in range(len(values) - WEEK, max(oldest, 1) - 1, -WEEK)
-        if known[origin - 1] >= LEAST_TRIED_DAYS
+        if known_days[origin - 1] >= LEAST_TRIED_DAYS
     }
 
 
@@ -59,21 +59,21 @@ def spread_factors(scores: Mapping[int, Floats], end: int) -> Floats:
         factor = _factor(scores, end - last, slice(begin, last), factor)
         factors.append(factor)
     four_weeks = _factor(scores, end - TOTAL_DAYS, slice(-2, -1), 1.0)
-    rest = _factor(scores, end - LEAD_EDGES[-1], slice(-1, None), four_weeks)
-    return np.array([*factors, four_weeks, rest])
+    later_weeks = _factor(scores, end - LEAD_EDGES[-1], slice(-1, None), four_weeks)
+    return np.array([*factors, four_weeks, later_weeks])
 
 
 def _factor(scores: Mapping[int, Floats], until: int, places: slice, otherwise: float) -> float:
     """Of forecasts made up to a day, from scores in these places."""
     followed = sorted(origin for origin in scores if origin <= until)[-MOST_TRIALS:]
-    known = np.concatenate([np.zeros(0), *(scores[each][places] for each in followed)])
-    known = np.sort(known[~np.isnan(known)])
-    rank = conformal_rank(len(known), MISS_RATE)
+    known_scores = np.concatenate([np.zeros(0), *(scores[origin][places] for origin in followed)])
+    known_scores = np.sort(known_scores[~np.isnan(known_scores)])
+    rank = conformal_rank(len(known_scores), MISS_RATE)
     if len(followed) < LEAST_TRIALS or rank is None:
         return otherwise
     believed = len(followed) / (len(followed) + BELIEVED_TRIALS)
-    asked = min(max(float(known[rank - 1]), NARROWEST), WIDEST)
-    return float(asked**believed)
+    factor = min(max(float(known_scores[rank - 1]), NARROWEST), WIDEST)
+    return float(factor**believed)
 
 
 def calibrated_scenarios(
@@ -84,53 +84,57 @@ def calibrated_scenarios(
     `scores` may be of a longer history with the same weeks: those of days after `values` are left out. Refuses
     TooLittleHistory.
     """
-    made = daily_scenarios(values, horizon)
-    if made.busy is not None:
+    scenarios = daily_scenarios(values, horizon)
+    if scenarios.busy is not None:
         # Around a middle of nothing wider is more, and no wider interval of the same.
-        return made
+        return scenarios
     factors = spread_factors(trial_scores(values) if scores is None else scores, len(values))
     group = np.searchsorted(LEAD_EDGES[1:-1], np.arange(horizon), side="right")
-    middle = made.points
+    middle = scenarios.points
     totals = _further_together(
-        made.totals, middle + factors[group] * (made.totals - middle), factors
+        scenarios.totals, middle + factors[group] * (scenarios.totals - middle), factors
     )
     bounded = held_to_bounds(values, totals)
     # Where wider scenarios are cut off at 0 their mean would be more: what is uncertain is not more for it.
     is_cut = (bounded != totals).any(axis=0)
-    expected = np.where(is_cut, made.totals.mean(axis=0), bounded.mean(axis=0))
-    return replace(made, totals=held_with_means(values, bounded, expected))
+    expected = np.where(is_cut, scenarios.totals.mean(axis=0), bounded.mean(axis=0))
+    return replace(scenarios, totals=held_with_means(values, bounded, expected))
 
 
-def _further_together(made: Floats, totals: Floats, factors: Floats) -> Floats:
+def _further_together(scenarios: Floats, totals: Floats, factors: Floats) -> Floats:
     """Days of a scenario as much more, or less, as its total has to lie further from the middle one: of four weeks, and of the rest.
 
-    `made` are the scenarios before their days were moved: what that does to a total is not done again.
+    `scenarios` are the scenarios before their days were moved: what that does to a total is not done again.
     """
-    found = totals.copy()
+    stretched = totals.copy()
     for begin, end, factor in ((0, TOTAL_DAYS, factors[-2]), (TOTAL_DAYS, None, factors[-1])):
-        before, reached = (each[:, begin:end].sum(axis=1, keepdims=True) for each in (made, totals))
+        before, reached = (
+            paths[:, begin:end].sum(axis=1, keepdims=True) for paths in (scenarios, totals)
+        )
         middle, spread = float(np.median(reached)), float(np.std(reached))
         # Days that go further together do so each by itself too, and were wide enough: half of the way.
         lacking = (factor * float(np.std(before)) / spread) ** 0.5 if spread > 0 else 1.0
         if middle > 0 and lacking > 1:
             further = np.maximum(middle + lacking * (reached - middle), 0.0)
-            found[:, begin:end] *= further / np.where(reached > 0, reached, 1.0)
+            stretched[:, begin:end] *= further / np.where(reached > 0, reached, 1.0)
     # Of each day the middle stays.
-    middles, moved = (np.median(each, axis=0) for each in (totals, found))
-    kept: Floats = found * np.where(moved > 0, middles / np.where(moved > 0, moved, 1.0), 1.0)
-    return kept
+    middles, moved = (np.median(paths, axis=0) for paths in (totals, stretched))
+    recentred: Floats = stretched * np.where(
+        moved > 0, middles / np.where(moved > 0, moved, 1.0), 1.0
+    )
+    return recentred
 
 
 def _scores(values: Floats, origin: int) -> Floats:
     actual = values[origin : origin + LEAD_EDGES[-1]]
     # As many days each time: what is drawn goes by how many there are.
-    made = daily_scenarios(values[:origin], LEAD_EDGES[-1])
-    ends = (made.quantiles[0], made.points, made.quantiles[-1])
-    low, middle, high = (each[: len(actual)] for each in ends)
+    scenarios = daily_scenarios(values[:origin], LEAD_EDGES[-1])
+    ends = (scenarios.quantiles[0], scenarios.points, scenarios.quantiles[-1])
+    low, middle, high = (end[: len(actual)] for end in ends)
     reach = np.where(actual >= middle, high - middle, middle - low)
     scores: Floats = np.abs(actual - middle) / np.maximum(reach, _LEAST_REACH)
     of_totals = [
-        _score_of_total(actual[begin:end], made.totals[:, begin:end], end - begin)
+        _score_of_total(actual[begin:end], scenarios.totals[:, begin:end], end - begin)
         for begin, end in ((0, TOTAL_DAYS), (TOTAL_DAYS, LEAD_EDGES[-1]))
     ]
     return np.concatenate([scores, np.full(LEAD_EDGES[-1] - len(scores), np.nan), of_totals])
@@ -141,6 +145,6 @@ def _score_of_total(actual: Floats, totals: Floats, days: int) -> float:
     if len(actual) < days or np.isnan(actual).any():
         return np.nan
     low, middle, high = np.quantile(totals.sum(axis=1), (LEVELS[0], 0.5, LEVELS[-1]))
-    came = float(actual.sum())
-    reach = high - middle if came >= middle else middle - low
-    return float(abs(came - middle) / max(reach, _LEAST_REACH))
+    actual_total = float(actual.sum())
+    reach = high - middle if actual_total >= middle else middle - low
+    return float(abs(actual_total - middle) / max(reach, _LEAST_REACH))

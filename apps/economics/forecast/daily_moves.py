@@ -24,8 +24,10 @@ def means_between(values: Floats, begins: Ints, ends: Ints) -> Floats:
     """Of what is known from each place up to, not with, another; NaN where nothing is."""
     reached = np.concatenate([[0.0], np.nancumsum(values)])
     counts = np.concatenate([[0], np.cumsum(~np.isnan(values))])
-    known = counts[ends] - counts[begins]
-    return np.where(known > 0, (reached[ends] - reached[begins]) / np.maximum(known, 1), np.nan)
+    known_counts = counts[ends] - counts[begins]
+    return np.where(
+        known_counts > 0, (reached[ends] - reached[begins]) / np.maximum(known_counts, 1), np.nan
+    )
 
 
 def damped_trend(mean: float, horizon: int, steady: float = 0.0) -> Floats:
@@ -50,16 +52,18 @@ def steadiness(levels: Floats) -> float:
     means = means_between(logs, begins, begins + length)
     growth = means[length:] - means[:-length]
     before, after = growth[:-length], growth[length:]
-    known = np.flatnonzero(~np.isnan(before + after))
-    if len(known) < STEADY_TRIALS:
+    known_places = np.flatnonzero(~np.isnan(before + after))
+    if len(known_places) < STEADY_TRIALS:
         return 0.0
-    return min(_share_foreseen(before[half], after[half]) for half in np.array_split(known, 2))
+    return min(
+        _share_foreseen(before[half], after[half]) for half in np.array_split(known_places, 2)
+    )
 
 
 def _share_foreseen(growth: Floats, after: Floats) -> float:
     """Of squares of what came after, 0 to 1, if it is taken to be as the growth before."""
-    came = float((after**2).sum())
-    return max(0.0, 1 - float(((after - growth) ** 2).sum()) / came) if came > 0 else 0.0
+    squares = float((after**2).sum())
+    return max(0.0, 1 - float(((after - growth) ** 2).sum()) / squares) if squares > 0 else 0.0
 
 
 def even_blocks(count: int, length: int, weeks: int, draw: np.random.Generator) -> Ints:
@@ -89,17 +93,19 @@ def level_moves(growths: Floats, levels: Floats, horizon: int, draw: np.random.G
         room = min(ORDINARY_GROWTHS * usual * week**0.5, float(np.log(MOST_APART)))
         moved[:, week] = np.clip(moved[:, week - 1] + drawn[:, week - 1], low - room, high + room)
     moves = np.exp(_by_day(moved, horizon))
-    found: Floats = moves / moves.mean(axis=0)
-    return found
+    factors: Floats = moves / moves.mean(axis=0)
+    return factors
 
 
 def _seen_beside_last(levels: Floats) -> tuple[float, float]:
     """Logarithms of the least and the most level over the last one; both 0 where that is none."""
-    seen = levels[~np.isnan(levels)]
-    positive = seen[seen > 0]
-    if not len(positive) or seen[-1] <= 0:
+    known_levels = levels[~np.isnan(levels)]
+    positive = known_levels[known_levels > 0]
+    if not len(positive) or known_levels[-1] <= 0:
         return 0.0, 0.0
-    return float(np.log(positive.min() / seen[-1])), float(np.log(positive.max() / seen[-1]))
+    return float(np.log(positive.min() / known_levels[-1])), float(
+        np.log(positive.max() / known_levels[-1])
+    )
 
 
 def _by_day(path: Floats, horizon: int) -> Floats:

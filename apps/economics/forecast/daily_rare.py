@@ -83,8 +83,8 @@ def rare_level(values: Floats) -> float:
     """What a day is expected to have on average."""
     origins = np.arange(len(values) % WEEK + WEEK, len(values) + 1, WEEK)
     tried = _tried_levels(values, origins)
-    came = means_between(values, origins, np.minimum(origins + TARGET_DAYS, len(values)))
-    missed = np.abs(tried - came)
+    actual = means_between(values, origins, np.minimum(origins + TARGET_DAYS, len(values)))
+    missed = np.abs(tried - actual)
     if first_day_of_nothing(values):
         return float(tried[:, -1].min())
     weights = weights_of_misses(missed[:, -WINDOW_WEEKS - 1 : -1], WEEK)
@@ -93,8 +93,8 @@ def rare_level(values: Floats) -> float:
 
 def _tried_levels(values: Floats, origins: Ints) -> Floats:
     """By method and origin: TSB slow and fast, and means of windows; days not known count in none."""
-    seen = np.flatnonzero(values > 0)
-    first = float(values[seen[0]]) if len(seen) else 0.0
+    busy_days = np.flatnonzero(values > 0)
+    first = float(values[busy_days[0]]) if len(busy_days) else 0.0
     start = float(values[: origins[0]].any())
     rows = [
         tsb_levels(values, start, first, (TSB_SIZE, chance))[origins - 1]
@@ -108,16 +108,16 @@ def _tried_levels(values: Floats, origins: Ints) -> Floats:
 
 def _shares_of_weekdays(weeks: Floats) -> Floats:
     """Of each weekday the share of known days with demand; NaN where none is known."""
-    known = (~np.isnan(weeks)).sum(axis=0)
-    shares = (np.nan_to_num(weeks) > 0).sum(axis=0) / np.maximum(known, 1)
-    return np.where(known > 0, shares, np.nan)
+    known_days = (~np.isnan(weeks)).sum(axis=0)
+    shares = (np.nan_to_num(weeks) > 0).sum(axis=0) / np.maximum(known_days, 1)
+    return np.where(known_days > 0, shares, np.nan)
 
 
 def _is_on(weeks: Floats) -> NDArray[np.bool_]:
     """Weekdays on which there may be demand: all but those that had none where others had five days of it."""
     with_demand = (weeks > 0).sum(axis=0)
-    found: NDArray[np.bool_] = (with_demand > 0) | (with_demand.mean() < SEEN_NEVER)
-    return found
+    is_on: NDArray[np.bool_] = (with_demand > 0) | (with_demand.mean() < SEEN_NEVER)
+    return is_on
 
 
 def _drawn_blocks(weeks: Floats, horizon: int, draw: np.random.Generator) -> Floats:
@@ -140,12 +140,12 @@ def _as_often(
     """Days with demand left out, or others given some, until each scenario's mean is its level; sizes stay what they were."""
     mean = max(float(drawn.mean()), LEAST_LEVEL)
     often = (levels / mean)[:, None]
-    kept = np.where(draw.random(drawn.shape) < np.minimum(often, 1.0), drawn, 0.0)
+    thinned = np.where(draw.random(drawn.shape) < np.minimum(often, 1.0), drawn, 0.0)
     is_free = (drawn == 0) & is_on
     room = max(float(is_free.mean()) * float(sizes.mean()), LEAST_LEVEL)
     chance = np.maximum(often - 1, 0.0) * mean / room
     added = draw.choice(sizes, drawn.shape)
-    found = np.where(is_free & (draw.random(drawn.shape) < chance), added, kept)
-    total = float(found.mean())
-    scaled: Floats = found * (float(levels.mean()) / total if total > 0 else 1.0)
+    filled = np.where(is_free & (draw.random(drawn.shape) < chance), added, thinned)
+    total = float(filled.mean())
+    scaled: Floats = filled * (float(levels.mean()) / total if total > 0 else 1.0)
     return scaled

@@ -47,11 +47,11 @@ def judged_daily(
 
     `scores` are what `scores_until` has for this horizon or a longer one.
     """
-    known = np.cumsum(~np.isnan(values))
+    known_days = np.cumsum(~np.isnan(values))
     origins = [
         origin
         for origin in range(len(values) - horizon, 0, -WEEK)
-        if known[origin - 1] >= LEAST_DAYS
+        if known_days[origin - 1] >= LEAST_DAYS
     ][:MOST_ORIGINS]
     if len(origins) < LEAST_ORIGINS:
         raise NothingToForecast(
@@ -59,12 +59,12 @@ def judged_daily(
         )
     actual = np.stack([values[origin : origin + horizon] for origin in origins])
     scores = scores_until(values, horizon) if scores is None else scores
-    made = [calibrated_scenarios(values[:origin], horizon, scores) for origin in origins]
+    forecasts = [calibrated_scenarios(values[:origin], horizon, scores) for origin in origins]
     baselines = [daily_baselines(values[:origin], horizon) for origin in origins]
-    methods = {RUNRATE: np.stack([each.points for each in made])} | {
-        name: np.stack([each[name] for each in baselines]) for name in baselines[0]
+    methods = {RUNRATE: np.stack([forecast.points for forecast in forecasts])} | {
+        name: np.stack([baseline[name] for baseline in baselines]) for name in baselines[0]
     }
-    quantiles = np.stack([each.quantiles for each in made], axis=1)
+    quantiles = np.stack([forecast.quantiles for forecast in forecasts], axis=1)
     scales = [seasonal_scale(values[: min(origins)], WEEK)] * len(origins)
     judged = ForecastScores(
         origins=len(origins),

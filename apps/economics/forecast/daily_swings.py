@@ -28,21 +28,21 @@ def without_lone_days(values: Floats) -> Floats:
 
     The last known day may begin a level, unless it is a credit: below 0 where nothing beside it is.
     """
-    known = np.flatnonzero(~np.isnan(values))
+    known_days = np.flatnonzero(~np.isnan(values))
     padded = np.concatenate([np.full(SIDE_DAYS, np.nan), values, np.full(SIDE_DAYS, np.nan)])
-    beside = np.lib.stride_tricks.sliding_window_view(padded, 2 * SIDE_DAYS + 1).copy()
-    beside[:, SIDE_DAYS] = np.nan
-    is_judged = (~np.isnan(beside)).sum(axis=1) >= LEAST_BESIDE
+    neighbours = np.lib.stride_tricks.sliding_window_view(padded, 2 * SIDE_DAYS + 1).copy()
+    neighbours[:, SIDE_DAYS] = np.nan
+    is_judged = (~np.isnan(neighbours)).sum(axis=1) >= LEAST_BESIDE
     is_judged &= ~np.isnan(values)
-    days, last = np.flatnonzero(is_judged), known[-1] if len(known) else -1
-    own, low = values[days], np.nanmin(beside[days], axis=1, initial=np.inf)
-    high = np.nanmax(beside[days], axis=1, initial=-np.inf)
+    days, last = np.flatnonzero(is_judged), known_days[-1] if len(known_days) else -1
+    own, low = values[days], np.nanmin(neighbours[days], axis=1, initial=np.inf)
+    high = np.nanmax(neighbours[days], axis=1, initial=-np.inf)
     is_credit = (own < 0) & (low >= 0)
     beyond = np.maximum(low - own, own - high)
     is_alone = (beyond > high - low) & (is_credit | (days != last))
-    found = values.copy()
-    found[days[is_alone]] = np.clip(own, low, high)[is_alone]
-    return found
+    clipped = values.copy()
+    clipped[days[is_alone]] = np.clip(own, low, high)[is_alone]
+    return clipped
 
 
 def days_that_come_again(values: Floats, ordinary: Floats, days: int) -> Floats:
@@ -66,10 +66,10 @@ def first_day_of_nothing(values: Floats) -> int:
 
 def first_week_of_nothing(levels: Floats) -> int:
     """The first of the last weeks that all have next to nothing of the middle one before them; 0 where the last has more."""
-    known = np.flatnonzero(~np.isnan(levels))
+    known_weeks = np.flatnonzero(~np.isnan(levels))
     begins = len(levels)
-    for week in known[:0:-1]:
-        before = levels[known[known < week]]
+    for week in known_weeks[:0:-1]:
+        before = levels[known_weeks[known_weeks < week]]
         before = before[before > 0]
         if not len(before) or levels[week] > NOTHING * np.median(before):
             break
@@ -79,11 +79,11 @@ def first_week_of_nothing(levels: Floats) -> int:
 
 def lasting_weeks(levels: Floats) -> float | None:
     """How many weeks a level lasts of a history that leaps up and down again; None of one that does not, or no longer does."""
-    seen = levels[-SWING_WEEKS:]
-    seen = seen[~np.isnan(seen)]
-    if len(seen) < LEAST_WEEKS or not (seen > 0).any():
+    recent_levels = levels[-SWING_WEEKS:]
+    recent_levels = recent_levels[~np.isnan(recent_levels)]
+    if len(recent_levels) < LEAST_WEEKS or not (recent_levels > 0).any():
         return None
-    logs = np.log(np.maximum(seen, NOTHING * np.median(seen[seen > 0])))
+    logs = np.log(np.maximum(recent_levels, NOTHING * np.median(recent_levels[recent_levels > 0])))
     begins, signs = [0], [0]
     for week in range(1, len(logs)):
         steps = logs[week] - logs[max(0, week - 2) : week]
@@ -104,15 +104,17 @@ def swinging_levels(
     """By scenario and day ahead: the level of `now`, which lasts so many weeks on the mean, then weeks that were, in blocks."""
     horizon = now.shape[1]
     weeks = -(-horizon // 7)
-    seen = levels[-SWING_WEEKS:]
-    seen = seen[~np.isnan(seen)]
-    drawn = seen[even_blocks(len(seen), BLOCK_WEEKS, weeks, draw)]
+    recent_levels = levels[-SWING_WEEKS:]
+    recent_levels = recent_levels[~np.isnan(recent_levels)]
+    drawn = recent_levels[even_blocks(len(recent_levels), BLOCK_WEEKS, weeks, draw)]
     # So few weeks may have been more, or fewer, bursts than come.
-    means = seen[draw.integers(0, len(seen), (SCENARIOS, len(seen)))].mean(axis=1)
+    means = recent_levels[
+        draw.integers(0, len(recent_levels), (SCENARIOS, len(recent_levels)))
+    ].mean(axis=1)
     doubt = np.maximum(1 + DOUBT * (means / means.mean() - 1), LEAST_DOUBT)
     drawn = drawn * (doubt / doubt.mean())[:, None]
     left = (np.arange(SCENARIOS) + 0.5) / SCENARIOS
     ends = draw.permutation(np.log(left) / np.log(1 - 1 / max(lasting, 1 + 1e-9)))
     is_now = np.arange(horizon) < 7 * ends[:, None]
-    found: Floats = np.where(is_now, now, np.repeat(drawn, 7, axis=1)[:, :horizon])
-    return found
+    levels_ahead: Floats = np.where(is_now, now, np.repeat(drawn, 7, axis=1)[:, :horizon])
+    return levels_ahead

@@ -57,18 +57,18 @@ def day_totals(values: Floats, origin: int, hourly: Floats) -> DayTotals:
     """
     count, days = hourly.shape
     blocks = values[origin % DAY : len(values) - (len(values) - origin) % DAY].reshape(-1, DAY)
-    known = (~np.isnan(blocks)).sum(axis=1)
-    sums = np.nansum(blocks, axis=1) / np.maximum(known, 1) * DAY
-    totals = np.where(known >= LEAST_HOURS_OF_DAY, sums, np.nan)
+    known_hours = (~np.isnan(blocks)).sum(axis=1)
+    sums = np.nansum(blocks, axis=1) / np.maximum(known_hours, 1) * DAY
+    totals = np.where(known_hours >= LEAST_HOURS_OF_DAY, sums, np.nan)
     last = origin // DAY
     first = last - count + 1
     places = first + np.arange(count)[:, None] + np.arange(days)
-    came = np.where(places < len(totals), totals[np.minimum(places, len(totals) - 1)], np.nan)
+    actual = np.where(places < len(totals), totals[np.minimum(places, len(totals) - 1)], np.nan)
     tried = np.stack([hourly, *_by_level_and_shape(totals, first + np.arange(count), days)])
     if is_intermittent(totals[:last]):
         # A job that runs now is none that runs all week: hours say something of the next day alone.
         tried[0, :, 1:] = tried[1, :, 1:]
-    return DayTotals(blocks[:last], totals[:last], first, _mixed(tried, came), came)
+    return DayTotals(blocks[:last], totals[:last], first, _mixed(tried, actual), actual)
 
 
 def tsb_levels(
@@ -90,9 +90,9 @@ def tsb_levels(
 
 def is_intermittent(totals: Floats) -> bool:
     """Whether half of the known days or more have no demand, and some have; not of what started and has gone on since."""
-    known = totals[~np.isnan(totals)]
-    demand = known > 0
-    is_sparse = demand.any() and demand.mean() <= 1 - INTERMITTENT and (known >= 0).all()
+    known_totals = totals[~np.isnan(totals)]
+    demand = known_totals > 0
+    is_sparse = demand.any() and demand.mean() <= 1 - INTERMITTENT and (known_totals >= 0).all()
     return bool(is_sparse) and not days_since_start(totals)
 
 
@@ -117,14 +117,14 @@ def without_single_ones(values: Floats) -> Floats:
         return values
     # What is not known is last.
     ordered = np.sort(values, axis=0)
-    found: Floats = np.clip(values, ordered[1], ordered[count - 2])
-    return found
+    clipped: Floats = np.clip(values, ordered[1], ordered[count - 2])
+    return clipped
 
 
 def _by_level_and_shape(totals: Floats, origins: Ints, days: int) -> tuple[Floats, Floats]:
     """By origin and day ahead a smoothed level and the mean of four weeks, each times the shape of the week."""
-    known = np.flatnonzero(~np.isnan(totals[: int(origins[-1])]))
-    begins = int(known[0])
+    known_days = np.flatnonzero(~np.isnan(totals[: int(origins[-1])]))
+    begins = int(known_days[0])
     levels = _levels(totals[begins:], np.maximum(origins - begins, 1))
     smoothed, flat = np.empty((len(origins), days)), np.empty((len(origins), days))
     ahead = np.arange(days) % WEEK_DAYS
@@ -141,10 +141,10 @@ def _by_level_and_shape(totals: Floats, origins: Ints, days: int) -> tuple[Float
 
 def _levels(totals: Floats, origins: Ints) -> Floats:
     """Of each origin what was known before it says of a day."""
-    seen = totals[: int(origins[-1])]
-    if not is_intermittent(seen):
+    past_totals = totals[: int(origins[-1])]
+    if not is_intermittent(past_totals):
         return smoothed_level(totals, origins, SMOOTHING_OF_DAYS)
-    first = float(seen[seen > 0][0])
+    first = float(past_totals[past_totals > 0][0])
     levels: Floats = tsb_levels(totals, float(totals[0] > 0), first)[origins - 1]
     return levels
 
@@ -162,12 +162,12 @@ def _shape_of_weekdays(recent: Floats, mean: float) -> Floats:
     return plain
 
 
-def _mixed(tried: Floats, came: Floats) -> Floats:
+def _mixed(tried: Floats, actual: Floats) -> Floats:
     """The mean of what was tried, each weighed by its errors before: the next day by days, later ones by whole weeks."""
-    mixed = np.empty(came.shape)
-    for begin, end, length in ((0, 1, 1), (1, came.shape[1], min(WEEK_DAYS, came.shape[1]))):
-        missed = np.abs((tried - came)[:, :, :length].sum(axis=2))
-        for origin in range(len(came)):
+    mixed = np.empty(actual.shape)
+    for begin, end, length in ((0, 1, 1), (1, actual.shape[1], min(WEEK_DAYS, actual.shape[1]))):
+        missed = np.abs((tried - actual)[:, :, :length].sum(axis=2))
+        for origin in range(len(actual)):
             weights = weights_of_misses(missed[:, : max(0, origin - length + 1)])
             mixed[origin, begin:end] = weights @ tried[:, origin, begin:end]
     return mixed

@@ -58,17 +58,17 @@ class FreshLevel:
         is_high = (np.arange(SCENARIOS) + 0.5) / SCENARIOS < share
         level = np.where(draw.permutation(is_high), high, low)[:, None]
         noise = draw.choice(self.ratios, (SCENARIOS, ahead))
-        found: Floats = level * np.resize(self.shape, ahead) * noise / noise.mean()
-        return found
+        scenarios: Floats = level * np.resize(self.shape, ahead) * noise / noise.mean()
+        return scenarios
 
 
 def days_since_start(totals: Floats) -> int:
     """For how many known days what was mostly idle has been busy; 0 where it is not, or was nearly as long before."""
-    known = totals[~np.isnan(totals)]
-    if not len(known) or not known[-1] > 0:
+    known_totals = totals[~np.isnan(totals)]
+    if not len(known_totals) or not known_totals[-1] > 0:
         return 0
-    days = int(_runs(known > 0)[-1])
-    before = known[: len(known) - days][-SEEN_DAYS:]
+    days = int(_runs(known_totals > 0)[-1])
+    before = known_totals[: len(known_totals) - days][-SEEN_DAYS:]
     earlier = _runs(before > 0)
     if len(before) < LEAST_BEFORE or not _is_idle(before):
         return 0
@@ -81,32 +81,35 @@ def fresh_level(totals: Floats) -> FreshLevel | None:
 
     A level of n days is believed n ÷ (n + 4) (what stopped more from day to day of its second week).
     """
-    known = totals[~np.isnan(totals)]
-    if (known < 0).any():
+    known_totals = totals[~np.isnan(totals)]
+    if (known_totals < 0).any():
         return None
-    started, stopped = days_since_start(known), _stopped(known)
+    started, stopped = days_since_start(known_totals), _stopped(known_totals)
     if started:
         return _level(totals, started, 1.0) if started <= MOST_START else None
     if stopped:
         return _level(totals, stopped, min(1.0, (MOST_STOP - stopped) / FADING_DAYS))
-    stepped = _stepped(known)
+    stepped = _stepped(known_totals)
     return _level(totals, stepped, 1.0) if stepped else None
 
 
 def _level(totals: Floats, days: int, back: float) -> FreshLevel:
     is_known = ~np.isnan(totals)
-    known, weekday = totals[is_known], (np.arange(len(totals)) - len(totals))[is_known] % WEEK
-    begins = len(known) - days
+    known_totals, weekday = (
+        totals[is_known],
+        (np.arange(len(totals)) - len(totals))[is_known] % WEEK,
+    )
+    begins = len(known_totals) - days
     earlier = slice(max(0, begins - BEFORE_DAYS), begins)
-    is_start = _is_idle(known[earlier])
+    is_start = _is_idle(known_totals[earlier])
     # The first day of what started may have begun late.
     since = slice(begins + int(is_start and days > 1), None)
-    now, before = float(known[since].mean()), float(known[earlier].mean())
+    now, before = float(known_totals[since].mean()), float(known_totals[earlier].mean())
     believed = 1 - back * DAYS_TO_BELIEVE / (days + DAYS_TO_BELIEVE)
     usual = since if is_start else earlier
-    shape = _shape(known[usual], weekday[usual])
-    ordinary = known[usual].mean() * shape[weekday[usual]]
-    ratios = known[usual][ordinary > 0] / ordinary[ordinary > 0]
+    shape = _shape(known_totals[usual], weekday[usual])
+    ordinary = known_totals[usual].mean() * shape[weekday[usual]]
+    ratios = known_totals[usual][ordinary > 0] / ordinary[ordinary > 0]
     ratios /= ratios.mean()
     return FreshLevel(days, before, now, before + believed * (now - before), shape, ratios)
 
@@ -117,34 +120,34 @@ def _shape(days: Floats, weekday: Ints) -> Floats:
     if counts.min() < 2:
         return np.ones(WEEK)
     means = np.bincount(weekday, days, WEEK) / counts
-    found: Floats = means / means.mean()
-    return found
+    shape: Floats = means / means.mean()
+    return shape
 
 
-def _is_idle(known: Floats) -> bool:
-    return bool((known == 0).mean() >= IDLE)
+def _is_idle(totals: Floats) -> bool:
+    return bool((totals == 0).mean() >= IDLE)
 
 
 def _runs(is_on: NDArray[np.bool_]) -> Ints:
     """Lengths of runs, in order."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], is_on.astype(np.int64), [0]])))
-    found: Ints = edges[1::2] - edges[::2]
-    return found
+    lengths: Ints = edges[1::2] - edges[::2]
+    return lengths
 
 
-def _stopped(known: Floats) -> int:
+def _stopped(totals: Floats) -> int:
     """For how many days nearly nothing has come, of what came every day."""
-    for days in range(1, min(MOST_STOP - 1, len(known) - LEAST_BEFORE) + 1):
-        before, since = known[: len(known) - days][-BEFORE_DAYS:], known[len(known) - days :]
+    for days in range(1, min(MOST_STOP - 1, len(totals) - LEAST_BEFORE) + 1):
+        before, since = totals[: len(totals) - days][-BEFORE_DAYS:], totals[len(totals) - days :]
         if (since <= NEARLY_NOTHING * before.min()).all() and before.min() > 0:
             return days
     return 0
 
 
-def _stepped(known: Floats) -> int:
+def _stepped(totals: Floats) -> int:
     """For how many days, of up to three, all have been beyond what four weeks before them were, on the same side."""
-    for days in range(1, min(MOST_STEP, len(known) - LEAST_BEFORE) + 1):
-        before, since = known[: len(known) - days][-BEFORE_DAYS:], known[len(known) - days :]
+    for days in range(1, min(MOST_STEP, len(totals) - LEAST_BEFORE) + 1):
+        before, since = totals[: len(totals) - days][-BEFORE_DAYS:], totals[len(totals) - days :]
         least, most = float(before.min()), float(before.max())
         apart = max(BEYOND * (most - least), LEAST_STEP * float(np.median(before)))
         if not _is_idle(before) and ((since > most + apart).all() or (since < least - apart).all()):

@@ -29,8 +29,8 @@ class FreshStep:
         evenly = (np.arange(SCENARIOS) + 0.5) / SCENARIOS
         doubted = DAYS_TO_BELIEVE / (self.days + DAYS_TO_BELIEVE)
         way = np.minimum(2 * doubted * evenly, 1.0)
-        found: Floats = (way - way.mean()) * self.back
-        return found
+        shares: Floats = (way - way.mean()) * self.back
+        return shares
 
 
 def fresh_step(values: Floats, ordinary: Floats, shift: HoldingChange | None) -> FreshStep | None:
@@ -55,12 +55,12 @@ def fresh_step(values: Floats, ordinary: Floats, shift: HoldingChange | None) ->
 
 def _exact_step(levels: Floats) -> int:
     """The first day of the level that holds to the end, of a series of which most days are as the one before; else its length."""
-    known = np.flatnonzero(~np.isnan(levels))
-    same = np.abs(np.diff(levels[known])) <= SAME * np.abs(levels[known[1:]])
+    known_days = np.flatnonzero(~np.isnan(levels))
+    same = np.abs(np.diff(levels[known_days])) <= SAME * np.abs(levels[known_days[1:]])
     if not len(same) or same.mean() <= HALF:
         return len(levels)
     moved = np.flatnonzero(~same)
-    return int(known[moved[-1] + 1]) if len(moved) else len(levels)
+    return int(known_days[moved[-1] + 1]) if len(moved) else len(levels)
 
 
 def doubted(totals: Floats, step: FreshStep | None, draw: np.random.Generator) -> Floats:
@@ -68,8 +68,8 @@ def doubted(totals: Floats, step: FreshStep | None, draw: np.random.Generator) -
     if step is None or len(totals) < SCENARIOS:
         return totals
     offsets = step.offsets
-    asked = float(np.ptp(np.quantile(offsets, (0.1, 0.9))))
+    wanted_width = float(np.ptp(np.quantile(offsets, (0.1, 0.9))))
     width = np.ptp(np.quantile(totals, (0.1, 0.9), axis=0), axis=0)
-    is_close = width < asked * totals.mean(axis=0)
+    is_close = width < wanted_width * totals.mean(axis=0)
     moved: Floats = totals * (1 + np.where(is_close, draw.permutation(offsets)[:, None], 0.0))
     return moved

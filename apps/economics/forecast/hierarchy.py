@@ -64,29 +64,31 @@ class RolledSeries:
         return np.repeat(self.variances[origin], DAY)
 
 
-def rest_of(whole: Floats, parts: Sequence[Floats]) -> Floats | None:
+def rest_of(total: Floats, parts: Sequence[Floats]) -> Floats | None:
     """What of the whole is in none of its parts, hour by hour, NaN where one is not known; None where there is nothing.
 
     Below 0 only where the whole or a part is.
     """
-    rest = whole - np.sum(parts, axis=0)
-    recent = rest[-JUDGED_DAYS * DAY :]
-    known = recent[~np.isnan(recent)]
-    if not len(known) or np.abs(known).max() <= NO_REST * max(1.0, float(np.nanmax(np.abs(whole)))):
+    remainder = total - np.sum(parts, axis=0)
+    recent = remainder[-JUDGED_DAYS * DAY :]
+    known_hours = recent[~np.isnan(recent)]
+    if not len(known_hours) or np.abs(known_hours).max() <= NO_REST * max(
+        1.0, float(np.nanmax(np.abs(total)))
+    ):
         return None
-    least = np.nanmin([np.nanmin(whole), *(np.nanmin(part) for part in parts)])
-    held: Floats = np.maximum(rest, 0.0) if least >= 0 else rest
-    return held
+    least = np.nanmin([np.nanmin(total), *(np.nanmin(part) for part in parts)])
+    bounded: Floats = np.maximum(remainder, 0.0) if least >= 0 else remainder
+    return bounded
 
 
-def come_to_more(whole: Floats, parts: Sequence[Floats]) -> bool:
+def come_to_more(total: Floats, parts: Sequence[Floats]) -> bool:
     """Whether, in the last four weeks, what are called parts came to more than the whole too often to be so."""
-    rest = (whole - np.sum(parts, axis=0))[-JUDGED_DAYS * DAY :]
-    known = ~np.isnan(rest)
-    if not known.any():
+    remainder = (total - np.sum(parts, axis=0))[-JUDGED_DAYS * DAY :]
+    is_known = ~np.isnan(remainder)
+    if not is_known.any():
         return False
-    least = -MOST_OVER * float(np.abs(whole[-JUDGED_DAYS * DAY :][known]).mean())
-    return bool((rest[known] < least).mean() > MOST_HOURS_OVER)
+    least = -MOST_OVER * float(np.abs(total[-JUDGED_DAYS * DAY :][is_known]).mean())
+    return bool((remainder[is_known] < least).mean() > MOST_HOURS_OVER)
 
 
 def rolled_series(values: Floats, days: int) -> RolledSeries:
@@ -103,25 +105,25 @@ def common_days(series: Sequence[Floats]) -> int:
 
 
 def hierarchy_scores(
-    whole: RolledSeries, ways: Mapping[str, Sequence[RolledSeries]]
+    total: RolledSeries, ways: Mapping[str, Sequence[RolledSeries]]
 ) -> list[HierarchyScores]:
     """Errors and coverage before and after, for each judged horizon that was followed.
 
     Forecasts of the first seven days give the weights of the next alone; those of an origin are of errors before it.
     """
-    count = len(whole.rolled.origins)
-    made = [_reconciled_at(whole, ways, origin) for origin in range(LEAST_ERROR_DAYS, count)]
-    found = []
+    count = len(total.rolled.origins)
+    forecasts = [_reconciled_at(total, ways, origin) for origin in range(LEAST_ERROR_DAYS, count)]
+    scores = []
     for horizon in JUDGED_HORIZONS:
         origins = np.arange(LEAST_ERROR_DAYS, count - horizon // DAY)
         if not len(origins):
             continue
-        after = made[: len(origins)]
+        after = forecasts[: len(origins)]
         levels = {
             name: _level_scores(
                 series,
                 [
-                    np.stack([each.parts[way][place] for each in after])
+                    np.stack([forecast.parts[way][place] for forecast in after])
                     for place in range(len(series))
                 ],
                 origins,
@@ -129,45 +131,47 @@ def hierarchy_scores(
             )
             for way, (name, series) in enumerate(ways.items())
         }
-        top = _level_scores([whole], [np.stack([each.whole for each in after])], origins, horizon)
-        found.append(HierarchyScores(horizon, len(origins), top, levels))
-    return found
+        top = _level_scores(
+            [total], [np.stack([forecast.whole for forecast in after])], origins, horizon
+        )
+        scores.append(HierarchyScores(horizon, len(origins), top, levels))
+    return scores
 
 
 def _reconciled_at(
-    whole: RolledSeries, ways: Mapping[str, Sequence[RolledSeries]], origin: int
+    total: RolledSeries, ways: Mapping[str, Sequence[RolledSeries]], origin: int
 ) -> ReconciledForecasts:
     return reconciled_forecasts(
-        whole.rolled.points[origin],
-        whole.hourly_variances(origin),
-        [np.stack([each.rolled.points[origin] for each in series]) for series in ways.values()],
-        [np.stack([each.hourly_variances(origin) for each in series]) for series in ways.values()],
+        total.rolled.points[origin],
+        total.hourly_variances(origin),
+        [np.stack([part.rolled.points[origin] for part in series]) for series in ways.values()],
+        [np.stack([part.hourly_variances(origin) for part in series]) for series in ways.values()],
     )
 
 
 def _level_scores(
     series: Sequence[RolledSeries], reconciled: Sequence[Floats], origins: Ints, horizon: int
 ) -> LevelScores:
-    own = after = 0.0
+    own_error = after = 0.0
     inside: list[NDArray[np.bool_]] = []
     inside_after: list[NDArray[np.bool_]] = []
-    for each, points in zip(series, reconciled, strict=True):
-        errors = each.errors[origins, :horizon]
-        before, moved = each.rolled.points[origins, :horizon], points[:, :horizon]
-        known = ~np.isnan(errors)
-        if not known.any():
+    for part, points in zip(series, reconciled, strict=True):
+        errors = part.errors[origins, :horizon]
+        before, moved = part.rolled.points[origins, :horizon], points[:, :horizon]
+        is_known = ~np.isnan(errors)
+        if not is_known.any():
             continue
         actual = before + errors
-        own += float(np.abs(errors[known]).mean())
-        after += float(np.abs((actual - moved)[known]).mean())
-        ends = np.moveaxis(each.rolled.quantiles[origins][:, [0, -1], :horizon], 1, 0)
-        known &= ~np.isnan(ends).any(axis=0)
+        own_error += float(np.abs(errors[is_known]).mean())
+        after += float(np.abs((actual - moved)[is_known]).mean())
+        ends = np.moveaxis(part.rolled.quantiles[origins][:, [0, -1], :horizon], 1, 0)
+        is_known &= ~np.isnan(ends).any(axis=0)
         low, high = stretched_ends(ends[0], ends[1], moved)
-        inside.append(((actual >= ends[0]) & (actual <= ends[1]))[known])
-        inside_after.append(((actual >= low) & (actual <= high))[known])
-    return LevelScores(own, after, _share(inside), _share(inside_after))
+        inside.append(((actual >= ends[0]) & (actual <= ends[1]))[is_known])
+        inside_after.append(((actual >= low) & (actual <= high))[is_known])
+    return LevelScores(own_error, after, _share(inside), _share(inside_after))
 
 
 def _share(inside: Sequence[NDArray[np.bool_]]) -> float:
-    known = np.concatenate([*inside, np.zeros(0)])
-    return float(known.mean()) if len(known) else float("nan")
+    hits = np.concatenate([*inside, np.zeros(0)])
+    return float(hits.mean()) if len(hits) else float("nan")

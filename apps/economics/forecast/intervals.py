@@ -50,13 +50,13 @@ class ForecastTrials:
         sums = np.bincount(place, errors[is_known], WEEK)
         counts = np.bincount(place, minlength=WEEK).astype(np.float64)
         overall = sums.sum() / max(counts.sum(), 1.0)
-        days = [each.reshape(-1, DAY).sum(axis=0) for each in (sums, counts)]
+        days = [amounts.reshape(-1, DAY).sum(axis=0) for amounts in (sums, counts)]
         of_day = (days[0] + SHRUNK_DAYS * overall) / (days[1] + SHRUNK_DAYS)
         if not overall > 0:
             return np.ones(WEEK)
         weeks = counts / max(counts.mean(), 1.0) * (end - begin) * TRIAL_HOURS / WEEK
-        own = sums / np.maximum(counts, 1)
-        of_week = weeks * own + SHRUNK_WEEKS * np.tile(of_day, WEEK // DAY)
+        hourly_means = sums / np.maximum(counts, 1)
+        of_week = weeks * hourly_means + SHRUNK_WEEKS * np.tile(of_day, WEEK // DAY)
         scales: Floats = np.maximum(of_week / (weeks + SHRUNK_WEEKS), LEAST_SCALE * overall)
         return scales
 
@@ -85,8 +85,10 @@ class ForecastTrials:
         begin, end = np.searchsorted(self.origins, [newest - DAYS_OF_ERRORS * DAY, newest])
         errors = self.errors[begin:end, column]
         is_known = ~np.isnan(errors)
-        known: Floats = errors[is_known] / scales[(self.origins[begin:end][is_known] + lead) % WEEK]
-        return known
+        scaled_errors: Floats = (
+            errors[is_known] / scales[(self.origins[begin:end][is_known] + lead) % WEEK]
+        )
+        return scaled_errors
 
 
 def quantile_offsets(trials: ForecastTrials, origins: Ints) -> Floats:
@@ -178,10 +180,12 @@ def _miss_rates(trials: ForecastTrials, origin: int, offsets: Floats) -> Floats:
     day_of_lead = groups.judged_leads // DAY
     rates = np.full((int(day_of_lead[-1]) + 1, inner), np.nan)
     for day in range(len(rates)):
-        known = missed[:, day_of_lead == day]
-        seen = ~np.isnan(known)
-        counts = seen.sum(axis=1)
+        day_misses = missed[:, day_of_lead == day]
+        is_known = ~np.isnan(day_misses)
+        counts = is_known.sum(axis=1)
         rates[day] = np.where(
-            counts > 0, np.where(seen, known, 0).sum(axis=1) / np.maximum(counts, 1), np.nan
+            counts > 0,
+            np.where(is_known, day_misses, 0).sum(axis=1) / np.maximum(counts, 1),
+            np.nan,
         )
     return rates

@@ -75,17 +75,17 @@ def _losses_by_hour(values: Floats, groups: LeadGroups) -> tuple[Floats, Floats]
         errors = np.abs(observed_at(values, made_at, leads)[:, :, None] - forecasts)
         for column, lead in enumerate(leads):
             group = groups.group_of_lead[lead]
-            known = np.flatnonzero(~np.isnan(errors[:, column, 0]))
-            losses[made_at[known] + lead, group] += errors[known, column]
-            counts[made_at[known] + lead, group] += 1
+            known_rows = np.flatnonzero(~np.isnan(errors[:, column, 0]))
+            losses[made_at[known_rows] + lead, group] += errors[known_rows, column]
+            counts[made_at[known_rows] + lead, group] += 1
     return losses, counts
 
 
 def observed_at(values: Floats, origins: Ints, leads: Ints) -> Floats:
     """What was observed in the hour of each origin and lead; NaN where it was not, or lies ahead."""
     places = origins[:, None] + leads
-    known = values[np.minimum(places, len(values) - 1)]
-    return np.where(places < len(values), known, np.nan)
+    observed = values[np.minimum(places, len(values) - 1)]
+    return np.where(places < len(values), observed, np.nan)
 
 
 def mixed(values: Floats, origins: Ints, leads: Ints, weights: Floats) -> Floats:

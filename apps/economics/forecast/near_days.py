@@ -47,8 +47,8 @@ class NearDays:
         if len(room):
             is_full = self.held < self.planned.mean(axis=0) * (1 - ROUNDING)
             room[self.places[is_full]] = np.minimum(self.held, room[self.places])[is_full]
-        found: list[float] = room.tolist()
-        return found
+        limits: list[float] = room.tolist()
+        return limits
 
 
 def near_days(hours: HourPaths, days: Sequence[DayOfHours], *, is_mean: bool) -> NearDays | None:
@@ -61,15 +61,15 @@ def near_days(hours: HourPaths, days: Sequence[DayOfHours], *, is_mean: bool) ->
     added = np.array([effect.added * share for effect, share in hours.effects])
     by_factor = paths * factors
     with_events = np.maximum(by_factor + added, np.minimum(by_factor, 0.0))
-    totals = [_totals_of(each, days) for each in (paths, with_events)]
+    totals = [_totals_of(scenarios, days) for scenarios in (paths, with_events)]
     wanted = np.array([sum(hours.expected[day.begin : day.end]) + day.came for day in days])
     counts = np.array([day.end - day.begin + day.came_hours if is_mean else 1 for day in days])
-    repeated = [np.repeat(each, SCENARIOS // len(each), axis=0) / counts for each in totals]
+    repeated = [np.repeat(total, SCENARIOS // len(total), axis=0) / counts for total in totals]
     planned = with_means(repeated[1], wanted / counts, float(repeated[1].min()))
-    held = (
+    held_by_day = (
         np.array([hours.held_between(day.begin, day.end) + day.came_held for day in days]) / counts
     )
-    return NearDays(np.array([day.place for day in days]), repeated[0], planned, held)
+    return NearDays(np.array([day.place for day in days]), repeated[0], planned, held_by_day)
 
 
 def joined(
@@ -83,25 +83,25 @@ def joined(
     would else be of a size that none had. So none comes to be beyond `most`.
     """
     week = near.places[-WEEK:]
-    here, there = totals[:, week].sum(axis=1), near.ordinary[:, -WEEK:].sum(axis=1)
+    own_week, there = totals[:, week].sum(axis=1), near.ordinary[:, -WEEK:].sum(axis=1)
     order = np.empty(len(totals), dtype=np.int64)
-    order[np.argsort(here, kind="stable")] = np.argsort(there, kind="stable")
-    found = totals.copy()
-    found[:, near.places] = near.ordinary[order]
+    order[np.argsort(own_week, kind="stable")] = np.argsort(there, kind="stable")
+    combined = totals.copy()
+    combined[:, near.places] = near.ordinary[order]
     later = np.arange(int(near.places[-1]) + 1, totals.shape[1])
     left = 0.5 ** ((later - near.places[-1]) / HALF_DAYS)
-    own, wanted = float(here.mean()), float(there.mean())
-    is_alike = own > 0 and 1 / MOST_RATIO <= wanted / own <= MOST_RATIO
+    own_mean, wanted = float(own_week.mean()), float(there.mean())
+    is_alike = own_mean > 0 and 1 / MOST_RATIO <= wanted / own_mean <= MOST_RATIO
     if is_alike and not is_rare and not near.is_open:
-        found[:, later] *= 1 + (wanted / own - 1) * left
+        combined[:, later] *= 1 + (wanted / own_mean - 1) * left
     else:
         evenly = (np.arange(len(totals)) + 0.5) / len(totals)
         leaves = np.random.default_rng(SEED).permutation(evenly)[:, None]
         last = near.ordinary[order, -WEEK:]
         gone_on = last[:, (later - near.places[-1] - 1) % last.shape[1]]
-        found[:, later] = np.where(leaves < left, gone_on, found[:, later])
-    found[:, later] = np.minimum(found[:, later], np.maximum(totals[:, later], most))
-    return found, order
+        combined[:, later] = np.where(leaves < left, gone_on, combined[:, later])
+    combined[:, later] = np.minimum(combined[:, later], np.maximum(totals[:, later], most))
+    return combined, order
 
 
 def _totals_of(paths: Floats, days: Sequence[DayOfHours]) -> Floats:

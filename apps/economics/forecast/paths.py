@@ -54,8 +54,8 @@ class TotalsAhead:
 def rolled_sums(days: DayTotals) -> TotalsAhead:
     """Of totals as they would have been forecast at each origin, with intervals of the misses till then."""
     count, ahead = days.expected.shape
-    judged = sorted({min(each, ahead) for each in JUDGED_DAYS})
-    came = days.came.cumsum(axis=1)
+    judged = sorted({min(judged_day, ahead) for judged_day in JUDGED_DAYS})
+    actual_totals = days.came.cumsum(axis=1)
     quantiles = np.full((count, len(LEVELS), ahead), np.nan)
     expected = days.expected.cumsum(axis=1)
     spreads = np.ones((count, ahead))
@@ -67,7 +67,7 @@ def rolled_sums(days: DayTotals) -> TotalsAhead:
         for before, length in pairwise([0, *judged]):
             spreads[origin, before:length] = _spread(scores[length], origin - length, length)
             low, middle, high = np.quantile(plain[:, length - 1], (LEVELS[0], 0.5, LEVELS[-1]))
-            actual = came[origin, length - 1]
+            actual = actual_totals[origin, length - 1]
             reach = high - middle if actual >= middle else middle - low
             if not np.isnan(actual):
                 score = abs(actual - middle) / max(reach, _LEAST_REACH)
@@ -122,10 +122,10 @@ def _scenarios(days: DayTotals, origin: int, spread: Floats) -> Floats:
 def _windows(days: DayTotals, origin: int) -> Floats:
     """Days of the history in their order, as many as lie ahead, from each of sixty days on; what is not known is nothing."""
     ahead, end = days.expected.shape[1], days.first + origin
-    known = np.nan_to_num(days.totals[max(0, end - DAYS_OF_MISSES) : end])
-    if len(known) < ahead:
+    history = np.nan_to_num(days.totals[max(0, end - DAYS_OF_MISSES) : end])
+    if len(history) < ahead:
         return np.zeros((0, ahead))
-    return np.lib.stride_tricks.sliding_window_view(known, ahead)
+    return np.lib.stride_tricks.sliding_window_view(history, ahead)
 
 
 def _as_often(windows: Floats, expected: Floats) -> Floats:
@@ -133,13 +133,13 @@ def _as_often(windows: Floats, expected: Floats) -> Floats:
     draw = np.random.default_rng(SEED)
     many = np.tile(windows, (max(1, SCENARIOS // len(windows)), 1))
     mean = many.mean()
-    asked = float(np.clip(expected.mean() / mean, *MOST_OFTEN)) if mean > 0 else 1.0
-    often = asked * _level_doubt(windows, len(many), draw)
+    factor = float(np.clip(expected.mean() / mean, *MOST_OFTEN)) if mean > 0 else 1.0
+    often = factor * _level_doubt(windows, len(many), draw)
     once = np.where(draw.random(many.shape) < np.minimum(often, 1.0), many, 0.0)
     again = draw.permutation(many)
-    found = once + np.where(draw.random(many.shape) < often - 1, again, 0.0)
-    total = found.sum(axis=1).mean()
-    scaled: Floats = found * (expected.sum() / total if total > 0 else 1.0)
+    sampled = once + np.where(draw.random(many.shape) < often - 1, again, 0.0)
+    total = sampled.sum(axis=1).mean()
+    scaled: Floats = sampled * (expected.sum() / total if total > 0 else 1.0)
     return scaled
 
 
@@ -150,12 +150,12 @@ def _level_doubt(windows: Floats, count: int, draw: np.random.Generator) -> Floa
     weeks do: two and a half times as far covers about what it says on made series.
     """
     weeks = windows[:, :WEEK_DAYS].mean(axis=1)
-    known = max(2, (len(windows) + windows.shape[1]) // WEEK_DAYS)
-    means = weeks[draw.integers(0, len(weeks), (count, known))].mean(axis=1)
+    week_count = max(2, (len(windows) + windows.shape[1]) // WEEK_DAYS)
+    means = weeks[draw.integers(0, len(weeks), (count, week_count))].mean(axis=1)
     middle = float(means.mean())
     apart = means / middle - 1 if middle > 0 else np.zeros(count)
-    found: Floats = np.maximum(1 + DOUBT * apart, LEAST_DOUBT)[:, None]
-    return found
+    factors: Floats = np.maximum(1 + DOUBT * apart, LEAST_DOUBT)[:, None]
+    return factors
 
 
 def _totals(expected: Floats, misses: Floats, least: float) -> Floats:
@@ -176,18 +176,20 @@ def _misses(days: DayTotals, origin: int) -> Floats:
         begin = max(begin, origin - started + WEEK_DAYS)
     ages = origin - np.arange(begin, origin)
     errors, place = days.errors[begin:origin], np.arange(ahead)
-    known = (place < ages[:, None]) & ~np.isnan(errors)
-    is_used = known.any(axis=1)
+    is_known = (place < ages[:, None]) & ~np.isnan(errors)
+    is_used = is_known.any(axis=1)
     followed = is_used & (ages >= min(FOLLOWED_DAYS, ahead))
     if followed.sum() >= LEAST_FOLLOWED:
         is_used = followed
     if is_used.sum() < 2:
         return np.zeros((0, ahead))
-    errors, known, ages = errors[is_used], known[is_used], ages[is_used]
-    last = known & (place >= np.minimum(ages, ahead)[:, None] - HELD_DAYS)
-    last = np.where(last.any(axis=1, keepdims=True), last, known)
-    held = np.where(last, errors, 0.0).sum(axis=1, keepdims=True) / last.sum(axis=1, keepdims=True)
-    filled = without_single_ones(np.where(known, errors, held))
+    errors, is_known, ages = errors[is_used], is_known[is_used], ages[is_used]
+    last = is_known & (place >= np.minimum(ages, ahead)[:, None] - HELD_DAYS)
+    last = np.where(last.any(axis=1, keepdims=True), last, is_known)
+    carried_error = np.where(last, errors, 0.0).sum(axis=1, keepdims=True) / last.sum(
+        axis=1, keepdims=True
+    )
+    filled = without_single_ones(np.where(is_known, errors, carried_error))
     wider = min(MOST_WIDER, 1 + WEEK_DAYS / len(filled))
     centred: Floats = wider * (filled - filled.mean(axis=0))
     return centred
@@ -195,12 +197,12 @@ def _misses(days: DayTotals, origin: int) -> Floats:
 
 def _spread(scores: list[tuple[int, float]], newest: int, length: int) -> float:
     """How much further from the middle totals of so many days go, of how far what came lay (as spread_factors has it)."""
-    known = sorted([score for origin, score in scores if origin <= newest][-MOST_SCORES:])
-    if len(known) < LEAST_SCORES:
+    known_scores = sorted([score for origin, score in scores if origin <= newest][-MOST_SCORES:])
+    if len(known_scores) < LEAST_SCORES:
         return 1.0
-    rank = conformal_rank(len(known), MISS_RATE) or len(known)
-    believed = len(known) / (len(known) + length)
-    factor = min(max(known[rank - 1], NARROWEST_TOTALS), WIDEST_TOTALS)
+    rank = conformal_rank(len(known_scores), MISS_RATE) or len(known_scores)
+    believed = len(known_scores) / (len(known_scores) + length)
+    factor = min(max(known_scores[rank - 1], NARROWEST_TOTALS), WIDEST_TOTALS)
     return float(factor**believed)
 
 
@@ -220,20 +222,22 @@ def _hours_of_day(days: DayTotals, totals: Floats, ahead: int, draw: np.random.G
     had = sums[chosen]
     is_alike = (had > 0) & (totals > 0) & (totals <= MOST_STRETCHED * had)
     stretched = hours[chosen] * (totals / np.where(is_alike, had, 1.0))[:, None]
-    found: Floats = np.where(is_alike[:, None], stretched, totals[:, None] * shares)
-    return found
+    hourly: Floats = np.where(is_alike[:, None], stretched, totals[:, None] * shares)
+    return hourly
 
 
 def _source_days(days: DayTotals, ahead: int) -> Ints:
     """Days of the same weekday in eight weeks; where they are few, all days of four."""
     count = len(days.totals)
-    known = np.flatnonzero(~np.isnan(days.totals))
-    is_same = ((count + ahead - known) % WEEK_DAYS == 0) & (known >= count - SOURCE_WEEKS * 7)
-    lately = known >= count - 4 * WEEK_DAYS
+    known_days = np.flatnonzero(~np.isnan(days.totals))
+    is_same = ((count + ahead - known_days) % WEEK_DAYS == 0) & (
+        known_days >= count - SOURCE_WEEKS * 7
+    )
+    lately = known_days >= count - 4 * WEEK_DAYS
     # Of what was idle on that weekday and is not now, hours are as they were lately.
     is_enough = is_same.sum() >= LEAST_SOURCES and (
-        days.totals[known[is_same]].any() or not days.totals[known[lately]].any()
+        days.totals[known_days[is_same]].any() or not days.totals[known_days[lately]].any()
     )
     chosen = is_same if is_enough else lately
-    found: Ints = known[chosen] if chosen.any() else known[-1:]
-    return found
+    sources: Ints = known_days[chosen] if chosen.any() else known_days[-1:]
+    return sources

@@ -26,7 +26,7 @@ class ReconciledForecasts:
 
 
 def reconciled_forecasts(
-    whole: Floats, variance: Floats, parts: Sequence[Floats], variances: Sequence[Floats]
+    forecast: Floats, variance: Floats, parts: Sequence[Floats], variances: Sequence[Floats]
 ) -> ReconciledForecasts:
     """Forecasts and error variances of the whole by step, of parts for each way to divide it by part and step.
 
@@ -35,30 +35,36 @@ def reconciled_forecasts(
     variances; the parts then take up what is left by their variances. Of several ways it is the projection on all
     their sums at once. Where no forecast is below 0, none becomes so: it is 0, and the other parts are scaled to the whole.
     """
-    most = np.max([variance, *(each.max(axis=0) for each in variances)], axis=0)
+    most = np.max([variance, *(part_variance.max(axis=0) for part_variance in variances)], axis=0)
     least = np.where(most > 0, LEAST_VARIANCE * most, 1.0)
-    spreads = [np.maximum(each, least) for each in variances]
+    spreads = [np.maximum(part_variance, least) for part_variance in variances]
     weight = 1 / np.maximum(variance, least)
-    total, weights = whole * weight, weight
-    for each, spread in zip(parts, spreads, strict=True):
-        total = total + each.sum(axis=0) / spread.sum(axis=0)
+    total, weights = forecast * weight, weight
+    for part, spread in zip(parts, spreads, strict=True):
+        total = total + part.sum(axis=0) / spread.sum(axis=0)
         weights = weights + 1 / spread.sum(axis=0)
-    is_positive = (whole >= 0) & np.all([(each >= 0).all(axis=0) for each in parts], axis=0)
+    is_positive = (forecast >= 0) & np.all(
+        [(part_forecast >= 0).all(axis=0) for part_forecast in parts], axis=0
+    )
     one = total / weights
     divided = [
-        each + spread / spread.sum(axis=0) * (one - each.sum(axis=0))
-        for each, spread in zip(parts, spreads, strict=True)
+        part_forecast + spread / spread.sum(axis=0) * (one - part_forecast.sum(axis=0))
+        for part_forecast, spread in zip(parts, spreads, strict=True)
     ]
     return ReconciledForecasts(
-        one, tuple(np.where(is_positive, _scaled_to(one, each), each) for each in divided)
+        one,
+        tuple(
+            np.where(is_positive, _scaled_to(one, part_forecast), part_forecast)
+            for part_forecast in divided
+        ),
     )
 
 
-def _scaled_to(whole: Floats, parts: Floats) -> Floats:
+def _scaled_to(target: Floats, parts: Floats) -> Floats:
     """None below 0, and their sum as before."""
     clipped = np.maximum(parts, 0.0)
     total = clipped.sum(axis=0)
-    scaled: Floats = clipped * np.where(total > 0, whole / np.where(total > 0, total, 1), 1.0)
+    scaled: Floats = clipped * np.where(total > 0, target / np.where(total > 0, total, 1), 1.0)
     return scaled
 
 
@@ -69,22 +75,22 @@ def error_variances(squares: Floats) -> Floats:
     followed has the variance of the one before it; NaN where none was followed.
     """
     count, days = squares.shape
-    found = np.full((count, days), np.nan)
+    variances = np.full((count, days), np.nan)
     for origin in range(count):
         for day in range(days):
-            known = squares[: max(0, origin - day), day]
-            known = known[~np.isnan(known)]
-            before = found[origin, day - 1] if day else np.nan
-            found[origin, day] = known.mean() if len(known) else before
-    return found
+            followed = squares[: max(0, origin - day), day]
+            followed = followed[~np.isnan(followed)]
+            before = variances[origin, day - 1] if day else np.nan
+            variances[origin, day] = followed.mean() if len(followed) else before
+    return variances
 
 
 def daily_squares(errors: Floats) -> Floats:
     """Mean square errors by origin and day ahead, of errors by origin and hour ahead; NaN where none is known."""
     by_day = errors.reshape(len(errors), -1, DAY)
-    known = ~np.isnan(by_day)
-    counts = known.sum(axis=2)
-    sums = (np.where(known, by_day, 0.0) ** 2).sum(axis=2)
+    is_known = ~np.isnan(by_day)
+    counts = is_known.sum(axis=2)
+    sums = (np.where(is_known, by_day, 0.0) ** 2).sum(axis=2)
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 

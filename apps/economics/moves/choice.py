@@ -42,20 +42,20 @@ def exclusive_groups(moves: Sequence[WeighedMove]) -> list[list[WeighedMove]]:
     for place, move in enumerate(moves):
         for cell in move.cells:
             of_cell.setdefault(cell, []).append(place)
-    seen: set[int] = set()
+    visited: set[int] = set()
     groups = []
     for first in range(len(moves)):
-        if first in seen:
+        if first in visited:
             continue
-        found, open_ones = {first}, [first]
+        group_places, open_ones = {first}, [first]
         while open_ones:
             for cell in moves[open_ones.pop()].cells:
                 # A cell is looked at once: many moves may share it.
-                fresh = [place for place in of_cell.pop(cell, ()) if place not in found]
-                found.update(fresh)
+                fresh = [place for place in of_cell.pop(cell, ()) if place not in group_places]
+                group_places.update(fresh)
                 open_ones += fresh
-        seen |= found
-        groups.append([moves[place] for place in sorted(found)])
+        visited |= group_places
+        groups.append([moves[place] for place in sorted(group_places)])
     return groups
 
 
@@ -81,7 +81,9 @@ def _best_of(group: Sequence[WeighedMove]) -> tuple[list[WeighedMove], bool]:
     for move in group:
         if len(move.cells) == 1:
             (cell,) = move.cells
-            base[cell] = max(base.get(cell, move), move, key=lambda each: (each.worth, each.key))
+            base[cell] = max(
+                base.get(cell, move), move, key=lambda candidate: (candidate.worth, candidate.key)
+            )
     above = []
     for move in group:
         worth = move.worth - sum(base[cell].worth for cell in move.cells if cell in base)
@@ -92,10 +94,10 @@ def _best_of(group: Sequence[WeighedMove]) -> tuple[list[WeighedMove], bool]:
     for part in exclusive_groups(above):
         graph = _MeetingMoves.of(part)
         if len(part) <= MOST_EXACT:
-            found = graph.best(frozenset(range(len(part))))
+            best_places = graph.best(frozenset(range(len(part))))
         else:
-            found, is_exact = graph.good(), False
-        chosen += [by_key[part[place].key] for place in sorted(found)]
+            best_places, is_exact = graph.good(), False
+        chosen += [by_key[part[place].key] for place in sorted(best_places)]
     taken = {cell for move in chosen for cell in move.cells}
     return chosen + [move for cell, move in base.items() if cell not in taken], is_exact
 
@@ -116,7 +118,7 @@ class _MeetingMoves:
                 meets[other].add(one)
         return cls(
             [move.worth for move in moves],
-            {place: frozenset(found) for place, found in meets.items()},
+            {place: frozenset(meet) for place, meet in meets.items()},
         )
 
     def total(self, places: Iterable[int]) -> float:
@@ -142,11 +144,11 @@ class _MeetingMoves:
         open_ones = [0]
         for place in open_ones:
             used = {colour[other] for other in self.meets[place] if other in colour}
-            colour[place] = next(each for each in range(len(self.worth)) if each not in used)
+            colour[place] = next(number for number in range(len(self.worth)) if number not in used)
             open_ones += sorted(self.meets[place] - set(open_ones))
         return [
-            frozenset(place for place, own in colour.items() if own == each)
-            for each in sorted(set(colour.values()))
+            frozenset(place for place, place_colour in colour.items() if place_colour == number)
+            for number in sorted(set(colour.values()))
         ]
 
     def _improved_choice(self, chosen: frozenset[int]) -> frozenset[int]:
@@ -166,8 +168,8 @@ class _MeetingMoves:
 
     def _filled_choice(self, chosen: frozenset[int], without: frozenset[int]) -> frozenset[int]:
         """With all that fits beside it, worth most first."""
-        found = set(chosen)
-        for place in sorted(range(len(self.worth)), key=lambda each: (-self.worth[each], each)):
-            if place not in without and place not in found and not self.meets[place] & found:
-                found.add(place)
-        return frozenset(found)
+        filled = set(chosen)
+        for place in sorted(range(len(self.worth)), key=lambda index: (-self.worth[index], index)):
+            if place not in without and place not in filled and not self.meets[place] & filled:
+                filled.add(place)
+        return frozenset(filled)

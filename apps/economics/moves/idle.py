@@ -17,10 +17,16 @@ LEAST_WEEKS = 2
 PART_OF_WEEKS = 0.75
 
 
-def is_idle_again(idle: Sequence[float], held: Sequence[float], least: float = LEAST_IDLE) -> bool:
+def is_idle_again(
+    idle: Sequence[float], held_hours: Sequence[float], least: float = LEAST_IDLE
+) -> bool:
     """Whether a fifth (`least`) of what is held is idle in three of four weeks, and in two at least; GPU-hours, week by week."""
-    weeks = sum(1 for own, of in zip(idle, held, strict=True) if of > 0 and own >= least * of)
-    return weeks >= max(LEAST_WEEKS, PART_OF_WEEKS * len(held))
+    weeks = sum(
+        1
+        for idle_hours, of in zip(idle, held_hours, strict=True)
+        if of > 0 and idle_hours >= least * of
+    )
+    return weeks >= max(LEAST_WEEKS, PART_OF_WEEKS * len(held_hours))
 
 
 def idle_saving(idle: Sequence[float], price: float) -> SavingRange:

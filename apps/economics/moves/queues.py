@@ -38,11 +38,11 @@ def meet(waiting: Mapping[float, float], room: Room) -> Met:
     for size in sorted(left, reverse=True):
         # A job of more than a machine takes whole ones; of smaller ones as many share a machine as fit.
         machines = ceil(size / room.of_machine - CLOSE)
-        held = size if machines > 1 else floor(room.of_machine / size + CLOSE) * size
+        held_gpus = size if machines > 1 else floor(room.of_machine / size + CLOSE) * size
         block = machines * room.of_machine
         blocks = float(floor(free / block + CLOSE)) if machines > 1 else free / block
-        on_free = min(left[size], blocks * held)
-        free -= on_free / held * block
+        on_free = min(left[size], blocks * held_gpus)
+        free -= on_free / held_gpus * block
         fits = size <= room.largest_partly + CLOSE
         on_partly = min(left[size] - on_free, floor(partly / size + CLOSE) * size) if fits else 0.0
         partly -= on_partly

@@ -28,11 +28,13 @@ def replica_size(hours: Sequence[ServiceHour]) -> float:
 
 def spare_replicas(hours: Sequence[ServiceHour], size: float) -> list[PoolHour]:
     """Replicas beyond those that would be active at most MOST_WORKED of the hour: that is their headroom; of what is active at all one stays."""
-    found: list[PoolHour] = []
+    pool_hours: list[PoolHour] = []
     for hour in hours:
-        held = hour.held / size
+        held_replicas = hour.held / size
         needed = ceil(hour.busy / MOST_WORKED / size - 1e-9)
-        spare = float(max(0, floor(held - needed + 1e-9)))
-        was = found[-1].givable if found else 0.0
-        found.append(PoolHour(hour.week, hour.slot, held, spare, spare, min(was, spare)))
-    return found
+        spare = float(max(0, floor(held_replicas - needed + 1e-9)))
+        was = pool_hours[-1].givable if pool_hours else 0.0
+        pool_hours.append(
+            PoolHour(hour.week, hour.slot, held_replicas, spare, spare, min(was, spare))
+        )
+    return pool_hours

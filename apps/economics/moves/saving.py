@@ -54,7 +54,9 @@ class WorkWeek:
 
 def saving_range(points: Iterable[SavingPoint]) -> SavingRange:
     """The weighted 10th, 50th and 90th percentile: each a point, none between two. Refuses ValueError of no point."""
-    ordered = sorted((point for point in points if point.weight > 0), key=lambda each: each.micros)
+    ordered = sorted(
+        (point for point in points if point.weight > 0), key=lambda point: point.micros
+    )
     if not ordered:
         raise ValueError("a saving has points")
     total = sum(point.weight for point in ordered)
@@ -84,8 +86,8 @@ class MachineFill:
 
 def machine_fill(gpus: int, gpus_per_node: int, *, is_market: bool) -> MachineFill:
     """Whole machines over the job's GPUs; of the market always, as nothing else runs on them."""
-    whole = ceil(gpus / gpus_per_node) * gpus_per_node / gpus
-    return MachineFill(whole, 1.0 if is_market else WHOLE_MACHINES)
+    machine_factor = ceil(gpus / gpus_per_node) * gpus_per_node / gpus
+    return MachineFill(machine_factor, 1.0 if is_market else WHOLE_MACHINES)
 
 
 def mean_with_ends(values: Sequence[float]) -> tuple[float, float, float]:
@@ -103,16 +105,16 @@ def weekly_with_ends(sums: Sequence[float], hours: Sequence[float]) -> tuple[flo
 
     `sums` are of the weeks, `hours` how many each has. Weeks of one length give the same as `mean_with_ends`.
     """
-    whole = sum(hours)
-    mean = sum(sums) * WEEK_HOURS / whole
-    weights = [each / whole for each in hours]
+    total_hours = sum(hours)
+    mean = sum(sums) * WEEK_HOURS / total_hours
+    weights = [hour / total_hours for hour in hours]
     count = 1 / sum(weight**2 for weight in weights)
     if count <= 1 + 1e-9:
         return mean, mean, mean
     spread = sum(
-        weight * (amount * WEEK_HOURS / each - mean) ** 2
-        for weight, amount, each in zip(weights, sums, hours, strict=True)
-        if each
+        weight * (amount * WEEK_HOURS / hour - mean) ** 2
+        for weight, amount, hour in zip(weights, sums, hours, strict=True)
+        if hour
     )
     error = TENTH_OF_NORMAL * sqrt(spread / (count - 1))
     return mean - error, mean, mean + error
@@ -134,7 +136,7 @@ def month_of_weeks(weeks: Sequence[tuple[float, int]], price: float) -> SavingRa
     `weeks` as `sums_by_week` has them.
     """
     scale = price * MONTH_HOURS / WEEK_HOURS
-    ends = weekly_with_ends([own for own, _ in weeks], [hours for _, hours in weeks])
+    ends = weekly_with_ends([amount for amount, _ in weeks], [hours for _, hours in weeks])
     return SavingRange(*(round(max(0.0, end) * scale) for end in ends))
 
 
@@ -155,7 +157,7 @@ def elsewhere_points(
     ends = mean_with_ends([week.gpu_hours for week in weeks])
     work = [min(1.0, max(0.0, end / mean.gpu_hours)) if mean.gpu_hours else 1.0 for end in ends]
     cases = product(
-        *(zip(each, WEIGHTS, strict=True) for each in (work, price.points, hours_factor)), fill.ends
+        *(zip(axis, WEIGHTS, strict=True) for axis in (work, price.points, hours_factor)), fill.ends
     )
     return [
         SavingPoint(

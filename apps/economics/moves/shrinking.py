@@ -54,7 +54,9 @@ def smallest_slice(model: GpuModel, need: GpuNeed) -> MigProfile | None:
             profile.compute_slices / geometry.compute_slices,
         )
     ]
-    return min(fitting, key=lambda each: (slice_part(model, each), each.name), default=None)
+    return min(
+        fitting, key=lambda profile: (slice_part(model, profile), profile.name), default=None
+    )
 
 
 def slice_part(model: GpuModel, profile: MigProfile) -> float:

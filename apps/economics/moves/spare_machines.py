@@ -116,11 +116,11 @@ def machines_within(sizes: Sequence[float], gpus: float) -> float:
 
 def gpus_of_machines(sizes: Sequence[float], machines: float) -> float:
     """GPUs of so many of them, the smallest first: no more is promised than is surely on them."""
-    left, found = machines, 0.0
+    left, gpus = machines, 0.0
     for size in sorted(sizes):
-        found += size * max(0.0, min(1.0, left))
+        gpus += size * max(0.0, min(1.0, left))
         left -= 1
-    return found
+    return gpus
 
 
 def packed_machines(pieces: Sequence[Sequence[float]], sizes: Sequence[float]) -> int:
@@ -139,7 +139,7 @@ def _packed(pieces: Sequence[float], sizes: Sequence[float]) -> int:
     """First-fit decreasing; what fits on none of them takes one of the largest."""
     left: list[float] = []
     largest = sizes[0] if sizes else 0.0
-    for piece in sorted((each for each in pieces if each > 0), reverse=True):
+    for piece in sorted((part for part in pieces if part > 0), reverse=True):
         place = next((place for place, room in enumerate(left) if room >= piece - 1e-6), None)
         if place is None:
             fresh = sizes[len(left)] if len(left) < len(sizes) else largest
@@ -186,28 +186,30 @@ def _schedule(hours: Sequence[PoolHour]) -> _Plan:
     for hour in hours:
         least[hour.slot] = min(least.get(hour.slot, hour.givable), hour.givable)
     spare = {slot: floor(value + 1e-9) for slot, value in least.items()}
-    kept = _in_runs(spare)
-    return lambda hour: kept.get(hour.slot, 0)
+    spare_by_slot = _in_runs(spare)
+    return lambda hour: spare_by_slot.get(hour.slot, 0)
 
 
 def _in_runs(spare: Mapping[int, int]) -> dict[int, int]:
     """No more than can be given back for LEAST_RUN hours on end around it; the week goes round."""
     count = max(spare, default=0) + 1
-    found = {}
+    givable = {}
     for slot in spare:
         starts = range(slot - LEAST_RUN + 1, slot + 1)
         runs = (
             min(spare.get((start + step) % count, 0) for step in range(LEAST_RUN))
             for start in starts
         )
-        found[slot] = max(runs)
-    return found
+        givable[slot] = max(runs)
+    return givable
 
 
 def _planned(way: SpareWay, hours: Sequence[PoolHour], planner: _Planner) -> SparePlan:
     plan = planner(hours)
-    asked = [plan(hour) for hour in hours]
-    given = tuple(min(want, hour.givable) for want, hour in zip(asked, hours, strict=True))
+    wanted_gpus = [plan(hour) for hour in hours]
+    given_gpus = tuple(
+        min(want, hour.givable) for want, hour in zip(wanted_gpus, hours, strict=True)
+    )
     short = tried = 0
     weeks = {hour.week for hour in hours}
     for week in sorted(weeks) if len(weeks) > 1 else ():
@@ -216,17 +218,24 @@ def _planned(way: SpareWay, hours: Sequence[PoolHour], planner: _Planner) -> Spa
             if hour.week == week and of_others(hour):
                 tried += 1
                 short += of_others(hour) > hour.givable + 1e-6
-    return SparePlan(way, given, ceil(max(asked, default=0.0)), short, tried, _wakes(given))
+    return SparePlan(
+        way, given_gpus, ceil(max(wanted_gpus, default=0.0)), short, tried, _wakes(given_gpus)
+    )
 
 
 def _scaled(hours: Sequence[PoolHour]) -> SparePlan:
     """Given back after a whole hour with nothing on them."""
-    given = [float(floor(hour.rested + 1e-9)) for hour in hours]
+    given_gpus = [float(floor(hour.rested + 1e-9)) for hour in hours]
     return SparePlan(
-        SpareWay.SCALE, tuple(given), ceil(max(given, default=0.0)), 0, 0, _wakes(given)
+        SpareWay.SCALE,
+        tuple(given_gpus),
+        ceil(max(given_gpus, default=0.0)),
+        0,
+        0,
+        _wakes(given_gpus),
     )
 
 
-def _wakes(given: Sequence[float]) -> int:
+def _wakes(given_gpus: Sequence[float]) -> int:
     """How often fewer were given back than the hour before."""
-    return sum(1 for last, now in pairwise(given) if now < last - 1e-6)
+    return sum(1 for last, now in pairwise(given_gpus) if now < last - 1e-6)

@@ -57,12 +57,12 @@ def spot_move(
             work=habit.cadence,
             cadence=habit.cadence,
             write=habit.write,
-            mtbf=1 / each,
+            mtbf=1 / point,
             restart=habit.restart,
             wait=wait,
         )
-        for each in rate.points
-        if each > 0
+        for point in rate.points
+        if point > 0
     ]
     # A rate of nothing at the low end interrupts nothing.
     factors = [1.0] * (3 - len(walls)) + [wall.paid / stretch for wall in walls]

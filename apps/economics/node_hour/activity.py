@@ -182,20 +182,20 @@ def _explanation_for(holders: Sequence[Holder]) -> Callable[[_Picture], _Explain
 
 def _held_by_nobody(picture: _Picture) -> _Explained:
     columns = picture.columns
-    known = _sum_by_moment(columns.of_rows, len(columns.worked))
-    return _Explained((), (), sum(_excess_over(columns.worked, known)))
+    held_work = _sum_by_moment(columns.of_rows, len(columns.worked))
+    return _Explained((), (), sum(_excess_over(columns.worked, held_work)))
 
 
 def _held_by_one(picture: _Picture) -> _Explained:
     """The device's work is its only holder's, but its own processes' where others' were seen."""
     columns = picture.columns
     others = [
-        seen for seen, owner in zip(columns.seen, picture.owners, strict=True) if owner == OUTSIDER
+        row for row, owner in zip(columns.seen, picture.owners, strict=True) if owner == OUTSIDER
     ]
     mine = map(min, columns.observed, _sum_by_moment(picture.rows_of(0), len(columns.worked)))
     worked = [
-        own if seen else worked
-        for own, seen, worked in zip(
+        own_work if foreign_work else worked
+        for own_work, foreign_work, worked in zip(
             mine, _sum_by_moment(others, len(columns.worked)), columns.worked, strict=True
         )
     ]
@@ -220,8 +220,8 @@ def _held_by_several(picture: _Picture) -> _Explained:
         unexplained = [0] * moments
     worked, dark = [], []
     for index, holder in enumerate(picture.holders):
-        own = _sum_by_moment(picture.rows_of(index), moments)
-        mine = pool if holder.pooled else list(map(min, columns.observed, own))
+        own_work = _sum_by_moment(picture.rows_of(index), moments)
+        mine = pool if holder.pooled else list(map(min, columns.observed, own_work))
         worked.append(sum(mine))
         dark.append(sum(map(min, unexplained, map(sub, columns.observed, mine))))
     return _Explained(worked, dark, 0)

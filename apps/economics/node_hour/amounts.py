@@ -51,18 +51,20 @@ def lines_of(pieces: Iterable[ChargedPiece], carried: Iterable[Carried]) -> tupl
     return tuple([_line_part(charge, key, sums[charge, key]) for charge, key in sorted(sums)])
 
 
-def with_beside(lines: tuple[LinePart, ...], beside: Mapping[int, Amounts]) -> tuple[LinePart, ...]:
+def with_beside(
+    lines: tuple[LinePart, ...], amounts_by_charge: Mapping[int, Amounts]
+) -> tuple[LinePart, ...]:
     """The lines and, without time, those of charges that follow them; sums are exact.
 
     By what each line costs effectively, or by its time where a cost is unknown or there is none.
     """
-    if not beside:
+    if not amounts_by_charge:
         return lines
-    whole: dict[LineKey, LinePart] = {}
+    lines_by_key: dict[LineKey, LinePart] = {}
     for line in lines:
         key = (line.job_id or 0, line.holder_key_id or 0, line.state, line.flags)
-        whole[key] = _join_lines(whole[key], line) if key in whole else line
-    carriers = [whole[key] for key in sorted(whole)]
+        lines_by_key[key] = _join_lines(lines_by_key[key], line) if key in lines_by_key else line
+    carriers = [lines_by_key[key] for key in sorted(lines_by_key)]
     weights = [line.effective_micros or 0 for line in carriers]
     if None in [line.effective_micros for line in carriers] or min(weights) < 0 or not any(weights):
         weights = [line.unit_ms for line in carriers]
@@ -71,9 +73,9 @@ def with_beside(lines: tuple[LinePart, ...], beside: Mapping[int, Amounts]) -> t
     return lines + tuple(
         [
             line._replace(charge=charge, unit_ms=0, **amounts._asdict())
-            for charge in sorted(beside)
+            for charge in sorted(amounts_by_charge)
             for line, weight, amounts in zip(
-                carriers, weights, split_bases(beside[charge], weights), strict=True
+                carriers, weights, split_bases(amounts_by_charge[charge], weights), strict=True
             )
             if weight
         ]
@@ -114,8 +116,8 @@ def _times_by_line(tally: Tally) -> Mapping[LineKey, tuple[int, int]]:
     times: dict[LineKey, tuple[int, int]] = {}
     for (job_id, holder_id, state, flags, evidence), unit_ms in tally.items():
         key = (job_id, holder_id, state, flags)
-        seen, sofar = times.get(key, (0, 0))
-        times[key] = (seen | evidence, sofar + unit_ms)
+        earlier_evidence, sofar = times.get(key, (0, 0))
+        times[key] = (earlier_evidence | evidence, sofar + unit_ms)
     return times
 
 

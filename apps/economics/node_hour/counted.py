@@ -83,12 +83,12 @@ def add_counted(
     count are scaled to it. While a job holds a part that nobody knows, what no other claims is
     unobserved too, and nobody's: it is not known to be free.
     """
-    whole = 0
+    total = 0
     ends = [*piece_starts[1:], HOUR_MS]
     for start, end, tally in zip(piece_starts, ends, tallies, strict=True):
         for stretch in clipped_counts(counted.spans, start, end):
-            whole += _add_stretch(counted, stretch, tally)
-    return whole
+            total += _add_stretch(counted, stretch, tally)
+    return total
 
 
 def clipped_counts(spans: Iterable[CapacityFact], start_ms: int, end_ms: int) -> list[CapacityFact]:
@@ -106,9 +106,9 @@ def _add_stretch(counted: CountedMinutes, stretch: CapacityFact, tally: Tally) -
     weights = _stretch_weights(counted, stretch)
     keys = sorted(key for key, weight in weights.items() if weight)
     common = lcm(*{weights[key].denominator for key in keys})
-    whole = [weights[key].numerator * (common // weights[key].denominator) for key in keys]
+    numerators = [weights[key].numerator * (common // weights[key].denominator) for key in keys]
     unit_ms = stretch.units * (stretch.end_ms - stretch.start_ms)
-    for key, amount in zip(keys, largest_remainder(unit_ms, whole), strict=True):
+    for key, amount in zip(keys, largest_remainder(unit_ms, numerators), strict=True):
         if amount:
             tally[key] = tally.get(key, 0) + amount
     return unit_ms
@@ -116,11 +116,11 @@ def _add_stretch(counted: CountedMinutes, stretch: CapacityFact, tally: Tally) -
 
 def _stretch_weights(counted: CountedMinutes, stretch: CapacityFact) -> Weights:
     """Milliseconds of parts of a unit, exactly, by line."""
-    living = _living_claims(counted, stretch)
+    live_claims = _living_claims(counted, stretch)
     weights: Weights = defaultdict(int)
-    reached = _sweep_moments(counted, living, weights)
+    reached = _sweep_moments(counted, live_claims, weights)
     unpinned = UNPINNED if counted.has_places else 0
-    for claim, wanted in zip(living.claims, living.wanted, strict=True):
+    for claim, wanted in zip(live_claims.claims, live_claims.wanted, strict=True):
         if wanted is None:
             continue
         began, ended = reached[claim.start_ms], reached[claim.end_ms]
@@ -144,21 +144,21 @@ def _living_claims(counted: CountedMinutes, stretch: CapacityFact) -> _LivingCla
         if claim.start_ms < stretch.end_ms and claim.end_ms > stretch.start_ms
     ]
     units = [claim.units for claim in claims]
-    parts = lcm(*{each.denominator for each in units if each is not None})
+    parts = lcm(*{unit.denominator for unit in units if unit is not None})
     wanted = [
-        None if each is None else each.numerator * (parts // each.denominator) for each in units
+        None if unit is None else unit.numerator * (parts // unit.denominator) for unit in units
     ]
     return _LivingClaims(stretch, stretch.units * parts, claims, wanted)
 
 
 def _sweep_moments(
-    counted: CountedMinutes, living: _LivingClaims, weights: Weights
+    counted: CountedMinutes, live_claims: _LivingClaims, weights: Weights
 ) -> Mapping[int, _Moment]:
     """Walk through the moments once: adds what is free, and what one claim has alone.
 
     Answers the integrals at every moment; they stand still while a claim is alone on everything.
     """
-    stretch, changes = living.stretch, _claim_changes(living)
+    stretch, changes = live_claims.stretch, _claim_changes(live_claims)
     out = [outage for outage in counted.outages if outage.device_id is None]
     moments = {stretch.start_ms, stretch.end_ms, *changes}
     moments.update(
@@ -172,14 +172,14 @@ def _sweep_moments(
     for start, end in pairwise(ordered):
         now = now.after(changes.get(start, ()))
         lasted, before = end - start, reached[start]
-        free = living.capacity - now.wanted
+        free = live_claims.capacity - now.wanted
         if now.claims == 1 and free <= 0 and counted.has_places:
-            alone = living.claims[now.numbers]
+            alone = live_claims.claims[now.numbers]
             flags = CONTESTED if free < 0 else 0
-            weights[_held_key(counted, alone, flags)] += living.capacity * lasted
+            weights[_held_key(counted, alone, flags)] += live_claims.capacity * lasted
             reached[end] = before
         elif free < 0:
-            part = Fraction(living.capacity, now.wanted)
+            part = Fraction(live_claims.capacity, now.wanted)
             reached[end] = _Moment(before.fitting, before.scaled + part * lasted)
         else:
             weights[_free_key(counted, now, is_out=_is_out(out, start))] += free * lasted
@@ -212,10 +212,12 @@ _Change = tuple[int, int, int | None]
 """A claim that comes (1) or goes (-1), its number and how many parts of a unit it wants."""
 
 
-def _claim_changes(living: _LivingClaims) -> dict[int, list[_Change]]:
+def _claim_changes(live_claims: _LivingClaims) -> dict[int, list[_Change]]:
     """The claims that come or go, by moment."""
     changes: dict[int, list[_Change]] = defaultdict(list)
-    for number, (claim, wanted) in enumerate(zip(living.claims, living.wanted, strict=True)):
+    for number, (claim, wanted) in enumerate(
+        zip(live_claims.claims, live_claims.wanted, strict=True)
+    ):
         changes[claim.start_ms].append((1, number, wanted))
         changes[claim.end_ms].append((-1, number, wanted))
     return changes

@@ -152,10 +152,10 @@ def _add_sliced(hour: GpuHour, gpu: DeviceOfHour, slices: Sequence[DeviceOfHour]
         _device_timeline(hour, gpu, slice_, spans)
         for slice_ in sorted(slices, key=lambda slice_: (slice_.stable_key, slice_.device_id))
     ]
-    whole = _device_timeline(hour, gpu, gpu, spans)
+    gpu_timeline = _device_timeline(hour, gpu, gpu, spans)
     for start, end in spans:
-        living = [timeline for timeline in timelines if start in timeline.spans]
-        _add_divided(hour, living, whole, (start, end))
+        live_timelines = [timeline for timeline in timelines if start in timeline.spans]
+        _add_divided(hour, live_timelines, gpu_timeline, (start, end))
 
 
 def _device_timeline(
@@ -164,7 +164,7 @@ def _device_timeline(
     """A claim on the parent is one on each of its slices."""
     ids = tuple({gpu.device_id, device.device_id})
     holds = [hold for device_id in ids for hold in hour.holds.get(device_id, NO_HOLDS)]
-    own = {
+    spans_by_start = {
         start: ReadingSpan(
             start, end, there, _is_out(hour.outages, ids, start), _is_uncounted(hour, start)
         )
@@ -172,28 +172,33 @@ def _device_timeline(
         if device.start_ms <= start and end <= device.end_ms
     }
     rows = hour.node.usage.get(device.device_id, ())
-    return _Timeline(device, own, Readings(rows, list(own.values()), hour.node.names))
+    return _Timeline(
+        device, spans_by_start, Readings(rows, list(spans_by_start.values()), hour.node.names)
+    )
 
 
 def _add_divided(
-    hour: GpuHour, living: Sequence[_Timeline], whole: _Timeline, span: tuple[int, int]
+    hour: GpuHour,
+    live_timelines: Sequence[_Timeline],
+    gpu_timeline: _Timeline,
+    span: tuple[int, int],
 ) -> None:
     start, end = span
-    if not living:
-        segment = Segment(whole.spans[start], whole.readings, hour.node.names)
+    if not live_timelines:
+        segment = Segment(gpu_timeline.spans[start], gpu_timeline.readings, hour.node.names)
         hour.add(start, end - start, segment.shares.parts, segment.states())
         return
     weighted = []
-    whole_share = lcm(*(timeline.slice_.share.denominator for timeline in living))
+    whole_share = lcm(*(timeline.slice_.share.denominator for timeline in live_timelines))
     taken = 0
-    for timeline in living:
+    for timeline in live_timelines:
         share = timeline.slice_.share
         numerator = share.numerator * (whole_share // share.denominator)
         taken += numerator
         segment = Segment(timeline.spans[start], timeline.readings, hour.node.names)
         weighted.append((numerator, segment.shares.parts, segment.states()))
     if taken < whole_share:
-        unread = Segment(whole.spans[start], _no_readings(hour), hour.node.names)
+        unread = Segment(gpu_timeline.spans[start], _no_readings(hour), hour.node.names)
         left = [(_stranded_key(key), weight) for key, weight in unread.states()]
         weighted.append((whole_share - taken, unread.shares.parts, left))
     parts = lcm(*(parts for _, parts, _ in weighted))

@@ -39,13 +39,13 @@ def shares_of(holds: Sequence[Hold]) -> Shares:
         holder = Holder(hold.job_id, hold.numerator, hold.flags, hold.pooled)
         return _fit_holders(hold.denominator, (holder,))
     parts = lcm(*(hold.denominator for hold in holds))
-    held: dict[int, Holder] = {}
+    holders_by_job: dict[int, Holder] = {}
     for hold in holds:
         part = hold.numerator * (parts // hold.denominator)
         holder = Holder(hold.job_id, part, hold.flags, hold.pooled)
-        before = held.get(hold.job_id)
-        held[hold.job_id] = holder if before is None else _join_holders(before, holder)
-    return _fit_holders(parts, tuple(held[job_id] for job_id in sorted(held)))
+        before = holders_by_job.get(hold.job_id)
+        holders_by_job[hold.job_id] = holder if before is None else _join_holders(before, holder)
+    return _fit_holders(parts, tuple(holders_by_job[job_id] for job_id in sorted(holders_by_job)))
 
 
 def _join_holders(first: Holder, second: Holder) -> Holder:

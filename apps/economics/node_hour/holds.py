@@ -73,17 +73,17 @@ def holds_by_device(claims: Iterable[ClaimFact], node: HoldingNode) -> Holds:
     """
     holds: Holds = defaultdict(list)
     unpinned = []
-    known = [era for era in node.eras if era.is_known]
-    if not known:
+    known_eras = [era for era in node.eras if era.is_known]
+    if not known_eras:
         return holds
     for claim in sorted(claims, key=_claim_order):
-        for era in known:
+        for era in known_eras:
             start, end = max(claim.start_ms, era.start_ms), min(claim.end_ms, era.end_ms)
             if start < end and claim.gpus > 0:
                 wanted = _Unpinned(start, end, claim, claim.gpus)
-                rest = _pin_granted(holds, wanted, node)
-                if rest:
-                    unpinned.append(wanted._replace(gpus=rest))
+                remaining_gpus = _pin_granted(holds, wanted, node)
+                if remaining_gpus:
+                    unpinned.append(wanted._replace(gpus=remaining_gpus))
     if unpinned:
         _divide_over_pool(holds, _pinned_by_evidence(holds, unpinned, node), node)
     return holds
@@ -91,11 +91,11 @@ def holds_by_device(claims: Iterable[ClaimFact], node: HoldingNode) -> Holds:
 
 def _pin_granted(holds: Holds, wanted: _Unpinned, node: HoldingNode) -> Fraction:
     """Pin the devices named; lives of one device under its UUID are one device."""
-    known = node.devices
-    named = [device for device in dict.fromkeys(wanted.claim.devices) if device in known]
+    devices = node.devices
+    named = [device for device in dict.fromkeys(wanted.claim.devices) if device in devices]
     if not named:
         return wanted.gpus
-    lasting = len({known[device].stable_key or device for device in named})
+    lasting = len({devices[device].stable_key or device for device in named})
     return _pin_devices(holds, named, wanted, lasting)
 
 
@@ -129,17 +129,19 @@ def _pinned_by_evidence(
     A device on which processes of more claims were seen than fit pins none of them: choosing one
     would be a guess.
     """
-    seen = [_seen_devices(holds, wanted, node) for wanted in unpinned]
+    seen_devices = [_seen_devices(holds, wanted, node) for wanted in unpinned]
     crowd: dict[int, Fraction] = defaultdict(Fraction)
-    for wanted, devices in zip(unpinned, seen, strict=True):
+    for wanted, devices in zip(unpinned, seen_devices, strict=True):
         for device in devices:
             crowd[device] += min(ONE, wanted.gpus / len(devices))
     left = []
-    for wanted, devices in zip(unpinned, seen, strict=True):
+    for wanted, devices in zip(unpinned, seen_devices, strict=True):
         certain = [device for device in devices if crowd[device] <= 1]
-        rest = _pin_devices(holds, certain, wanted, len(certain)) if certain else wanted.gpus
-        if rest:
-            left.append(wanted._replace(gpus=rest))
+        remaining_gpus = (
+            _pin_devices(holds, certain, wanted, len(certain)) if certain else wanted.gpus
+        )
+        if remaining_gpus:
+            left.append(wanted._replace(gpus=remaining_gpus))
     return left
 
 

@@ -93,7 +93,7 @@ class Readings:
         if device is None:
             return [Columns(1, (), (), [() for _ in rows], [() for _ in rows])]
         first, last = _whole_minutes(span)
-        whole = Columns(
+        whole_columns = Columns(
             QUARTER_MS,
             device.observed[first:last],
             bytes(map(min, device.observed[first:last], device.worked[first:last])),
@@ -101,7 +101,9 @@ class Readings:
             [row.worked[first:last] for row in rows],
         )
         cut = _cut_minutes(span) if self._cut else ()
-        return [whole, self._cut_columns(device, rows, span, cut)] if cut else [whole]
+        return (
+            [whole_columns, self._cut_columns(device, rows, span, cut)] if cut else [whole_columns]
+        )
 
     def _cut_columns(
         self,
@@ -115,8 +117,8 @@ class Readings:
         shown = [self._in_cut_minute(device, DEVICE_ROW, minute)[at] for minute, at in places]
         return Columns(
             1,
-            [each.observed_ms for each in shown],
-            [each.worked_ms for each in shown],
+            [reading.observed_ms for reading in shown],
+            [reading.worked_ms for reading in shown],
             [[row.observed[minute] for minute in minutes] for row in rows],
             [
                 [
@@ -130,8 +132,8 @@ class Readings:
     def _shown_in(self, row: UsageFact, holder_id: int, span: ReadingSpan) -> Shown:
         if not self._cut:
             first, last = span.start_ms // MINUTE_MS, span.end_ms // MINUTE_MS
-            seen = sum(row.observed[first:last]) * QUARTER_MS
-            return Shown(seen, min(seen, sum(row.worked[first:last]) * QUARTER_MS))
+            observed_ms = sum(row.observed[first:last]) * QUARTER_MS
+            return Shown(observed_ms, min(observed_ms, sum(row.worked[first:last]) * QUARTER_MS))
         first, last = _whole_minutes(span)
         observed, worked = (
             sum(row.observed[first:last]) * QUARTER_MS, sum(row.worked[first:last]) * QUARTER_MS
@@ -198,8 +200,8 @@ def _place_minute(
     observed_first = max(worked_first, observed_ms * first // live)
     placed: Placed = {}
     _place_evenly(placed, mine, observed_first, worked_first)
-    rest = [span for span in spans if span not in mine]
-    _place_evenly(placed, rest, observed_ms - observed_first, worked_ms - worked_first)
+    other_spans = [span for span in spans if span not in mine]
+    _place_evenly(placed, other_spans, observed_ms - observed_first, worked_ms - worked_first)
     return placed
 
 
@@ -207,11 +209,11 @@ def _place_evenly(
     placed: Placed, spans: Sequence[ReadingSpan], observed_ms: int, worked_ms: int
 ) -> None:
     """In proportion to length, cumulatively, so that nothing is lost to rounding."""
-    whole = sum(span.end_ms - span.start_ms for span in spans)
+    total_ms = sum(span.end_ms - span.start_ms for span in spans)
     done = 0
     for span in spans:
         upto = done + span.end_ms - span.start_ms
-        observed = observed_ms * upto // whole - observed_ms * done // whole
-        worked = worked_ms * upto // whole - worked_ms * done // whole
+        observed = observed_ms * upto // total_ms - observed_ms * done // total_ms
+        worked = worked_ms * upto // total_ms - worked_ms * done // total_ms
         placed[span.start_ms] = Shown(observed, min(observed, worked))
         done = upto

@@ -47,17 +47,17 @@ class Segment:
         activity = self._activity
         worked, dark = activity.worked[index], activity.dark[index]
         if worked:
-            own = any(process.owner == index for process in activity.processes)
-            seen = POOLED if pooled else PROCESS if own else DEVICE
-            states.append(((job_id, NOBODY, ACTIVE, flags, seen), part * worked))
+            has_own_process = any(process.owner == index for process in activity.processes)
+            evidence = POOLED if pooled else PROCESS if has_own_process else DEVICE
+            states.append(((job_id, NOBODY, ACTIVE, flags, evidence), part * worked))
         idle = activity.observed - worked - dark
         if idle:
-            seen = POOLED if pooled else DEVICE
-            states.append(((job_id, NOBODY, HELD_IDLE, flags, seen), part * idle))
+            evidence = POOLED if pooled else DEVICE
+            states.append(((job_id, NOBODY, HELD_IDLE, flags, evidence), part * idle))
         unobserved = self.length_ms - activity.observed
         if unobserved or dark:
-            seen = (NONE if unobserved else 0) | (DEVICE if dark else 0)
-            key = (job_id, NOBODY, UNOBSERVED, flags, seen)
+            evidence = (NONE if unobserved else 0) | (DEVICE if dark else 0)
+            key = (job_id, NOBODY, UNOBSERVED, flags, evidence)
             states.append((key, part * (unobserved + dark)))
 
     def _add_not_held(self, states: list[Weighted]) -> None:
@@ -70,16 +70,16 @@ class Segment:
         if activity.nobodys:
             key = (NOBODY, NOBODY, ACTIVE, UNCLAIMED, DEVICE)
             states.append((key, free * activity.nobodys))
-        rest = self.length_ms - sum(activity.unheld) - activity.nobodys
-        if rest:
+        remaining_ms = self.length_ms - sum(activity.unheld) - activity.nobodys
+        if remaining_ms:
             state, flags = (OUT_OF_SERVICE if self.span.out else UNALLOCATED), 0
             if self.span.uncounted and not self.span.out:
                 # It is not known to be free.
                 state, flags = UNOBSERVED, UNCOUNTED
-            seen = (DEVICE if activity.observed else 0) | (
+            evidence = (DEVICE if activity.observed else 0) | (
                 NONE if activity.observed < self.length_ms else 0
             )
-            states.append(((NOBODY, NOBODY, state, flags, seen), free * rest))
+            states.append(((NOBODY, NOBODY, state, flags, evidence), free * remaining_ms))
 
     def _unheld_key(self, holder_id: int) -> Key:
         job_id = self._names.job_at(holder_id, self.span.start_ms, self.span.end_ms)

@@ -38,36 +38,36 @@ def split_node_hour(facts: NodeHourFacts) -> NodeHourSplit:
     that falls where nothing was becomes a line of nobody, without time.
     Refuses PiecesDoNotCoverTheHour.
     """
-    lived = facts.lived_through_ms
-    pieces = _charged_pieces(facts, lived)
+    lived_span = facts.lived_through_ms
+    pieces = _charged_pieces(facts, lived_span)
     if not pieces:
         return NodeHourSplit(lines=(), capacity_ms=0)
     starts = [charged.piece.start_ms for charged in pieces]
     time: list[Tally] = [{} for _ in pieces]
-    beside: list[Tally] = [{} for _ in pieces]
+    core_tallies: list[Tally] = [{} for _ in pieces]
     cores = facts.cores
     if cores is not None and cores.weight is None:
         capacity_ms = _add_cores(facts, cores, starts, time)
     else:
         capacity_ms = _add_gpus(facts, starts, time)
         if cores is not None:
-            _add_cores(facts, cores, starts, beside)
+            _add_cores(facts, cores, starts, core_tallies)
     weight = (cores and cores.weight) or Fraction(0)
-    carried = [Carried(*tallies, weight) for tallies in zip(time, beside, strict=True)]
+    carried = [Carried(*tallies, weight) for tallies in zip(time, core_tallies, strict=True)]
     return NodeHourSplit(with_beside(lines_of(pieces, carried), facts.beside), capacity_ms)
 
 
 def _add_gpus(facts: NodeHourFacts, starts: Sequence[int], tallies: Sequence[Tally]) -> int:
     """Add the time of the GPUs known, and of the declared count while none is; all of it."""
-    lived = facts.lived_through_ms
-    node, gpus = _holding_node(facts, lived)
+    lived_span = facts.lived_through_ms
+    node, gpus = _holding_node(facts, lived_span)
     hour = GpuHour(
         node=node,
         holds=holds_by_device(facts.claims, node),
         outages=facts.outages,
         piece_starts=starts,
         tallies=tallies,
-        uncounted=[(each.start_ms, each.end_ms) for each in facts.claims if each.is_uncounted],
+        uncounted=[(claim.start_ms, claim.end_ms) for claim in facts.claims if claim.is_uncounted],
     )
     for gpu in gpus:
         add_gpu(hour, gpu)
@@ -111,7 +111,7 @@ def _add_cores(
     return add_counted(counted, starts, tallies)
 
 
-def _charged_pieces(facts: NodeHourFacts, lived: tuple[int, int]) -> list[ChargedPiece]:
+def _charged_pieces(facts: NodeHourFacts, lived_span: tuple[int, int]) -> list[ChargedPiece]:
     pieces = sorted(
         (
             ChargedPiece(charge, piece)
@@ -120,23 +120,23 @@ def _charged_pieces(facts: NodeHourFacts, lived: tuple[int, int]) -> list[Charge
         ),
         key=lambda charged: charged.piece.start_ms,
     )
-    reached = lived[0]
+    reached = lived_span[0]
     for _, piece in pieces:
         if piece.start_ms != reached or piece.end_ms <= reached:
             raise PiecesDoNotCoverTheHour(
                 f"a piece starts at {piece.start_ms} ms, not {reached} ms"
             )
         reached = piece.end_ms
-    if reached != lived[1]:
-        raise PiecesDoNotCoverTheHour(f"the pieces end at {reached} ms, not {lived[1]} ms")
+    if reached != lived_span[1]:
+        raise PiecesDoNotCoverTheHour(f"the pieces end at {reached} ms, not {lived_span[1]} ms")
     return pieces
 
 
 def _clip_devices(
-    devices: Sequence[DeviceOfHour], lived: tuple[int, int]
+    devices: Sequence[DeviceOfHour], lived_span: tuple[int, int]
 ) -> tuple[list[DeviceOfHour], list[DeviceOfHour]]:
     """GPUs and slices, their lifetimes clipped to the lived time, in a stable order."""
-    start, end = lived
+    start, end = lived_span
     gpus: list[DeviceOfHour] = []
     slices: list[DeviceOfHour] = []
     for device in devices:
@@ -157,10 +157,10 @@ def _stable_order(device: DeviceOfHour) -> tuple[str, int]:
 
 
 def _holding_node(
-    facts: NodeHourFacts, lived: tuple[int, int]
+    facts: NodeHourFacts, lived_span: tuple[int, int]
 ) -> tuple[HoldingNode, list[DeviceOfHour]]:
     """The node and its GPUs."""
-    gpus, slices = _clip_devices(facts.devices, lived)
+    gpus, slices = _clip_devices(facts.devices, lived_span)
     by_parent: dict[int, list[DeviceOfHour]] = defaultdict(list)
     for slice_ in slices:
         by_parent[slice_.parent_id or 0].append(slice_)
@@ -169,13 +169,13 @@ def _holding_node(
         usage[row.device_id].append(row)
     devices = {device.device_id: device for device in (*gpus, *slices)}
     return HoldingNode(
-        _known_eras(gpus, lived), devices, by_parent, usage, HolderNames(facts.keys)
+        _known_eras(gpus, lived_span), devices, by_parent, usage, HolderNames(facts.keys)
     ), gpus
 
 
-def _known_eras(gpus: Iterable[DeviceOfHour], lived: tuple[int, int]) -> list[Era]:
+def _known_eras(gpus: Iterable[DeviceOfHour], lived_span: tuple[int, int]) -> list[Era]:
     """The lived time in order, cut where the first GPU becomes known or the last one ends."""
-    reached, end = lived
+    reached, end = lived_span
     eras: list[Era] = []
     for gpu in sorted(gpus, key=lambda gpu: gpu.start_ms):
         if gpu.start_ms > reached:

@@ -140,7 +140,7 @@ def estimate_offer(job: PlacedJob, terms: PlacedTerms) -> PlacedEstimate:
     if terms.price is None:
         unknown.append("no price is known")
     cadence, walls = _walls_of(job, terms, unknown)
-    found: dict[str, Any] = {
+    estimate_fields: dict[str, Any] = {
         "cadence": cadence,
         "egress": terms.egress,
         "transfer": terms.transfer,
@@ -148,10 +148,10 @@ def estimate_offer(job: PlacedJob, terms: PlacedTerms) -> PlacedEstimate:
         "unknown": tuple(unknown),
     }
     if walls:
-        found |= _used_of(job, terms, walls)
-        found |= _costs_of(job, terms, walls)
-        found |= _finish_of(job, terms, walls)
-    return PlacedEstimate(key=terms.key, order=_order_of(job, found), **found)
+        estimate_fields |= _used_of(job, terms, walls)
+        estimate_fields |= _costs_of(job, terms, walls)
+        estimate_fields |= _finish_of(job, terms, walls)
+    return PlacedEstimate(key=terms.key, order=_order_of(job, estimate_fields), **estimate_fields)
 
 
 def ranked_offers(estimates: Sequence[PlacedEstimate]) -> list[PlacedEstimate]:
@@ -159,10 +159,10 @@ def ranked_offers(estimates: Sequence[PlacedEstimate]) -> list[PlacedEstimate]:
     return sorted(estimates, key=_place_in_order)
 
 
-def _place_in_order(each: PlacedEstimate) -> tuple[int, float, float, str]:
-    cost = each.cost.likely if each.cost else float("inf")
-    finish = float("inf") if each.finish is None else each.finish
-    return each.order, cost, finish, each.key
+def _place_in_order(estimate: PlacedEstimate) -> tuple[int, float, float, str]:
+    cost = estimate.cost.likely if estimate.cost else float("inf")
+    finish = float("inf") if estimate.finish is None else estimate.finish
+    return estimate.order, cost, finish, estimate.key
 
 
 def _walls_of(
@@ -186,7 +186,9 @@ def _walls_of(
             return None, None
         away = wait + job.restart
         return None, _walls_at_ends(
-            lambda work, each: _serving_wall(work, each, away), terms.work, rate
+            lambda work, interruption_rate: _serving_wall(work, interruption_rate, away),
+            terms.work,
+            rate,
         )
     if job.write is None:
         unknown.append(
@@ -196,7 +198,11 @@ def _walls_of(
     cadence = job.cadence or _best_cadence_for(job.write, rate.likely, terms.work.likely)
     try:
         return cadence, _walls_at_ends(
-            lambda work, each: _run_on_spot(job, work, cadence, each, wait), terms.work, rate
+            lambda work, interruption_rate: _run_on_spot(
+                job, work, cadence, interruption_rate, wait
+            ),
+            terms.work,
+            rate,
         )
     except NeverFinishes as refused:
         unknown.append(str(refused))
@@ -208,7 +214,7 @@ def _walls_at_ends(
 ) -> Walls:
     """Of the low, the likely and the high ends together."""
     rates = rate.points if rate else (0.0, 0.0, 0.0)
-    low, likely, high = (wall(*each) for each in zip(work.points, rates, strict=True))
+    low, likely, high = (wall(*pair) for pair in zip(work.points, rates, strict=True))
     return low, likely, high
 
 
@@ -297,12 +303,12 @@ def _finish_of(job: PlacedJob, terms: PlacedTerms, walls: Walls) -> dict[str, An
     return ended | {"chance": min(1.0, chance)}
 
 
-def _order_of(job: PlacedJob, found: Mapping[str, Any]) -> PlacedOrder:
-    if found.get("cost") is None:
+def _order_of(job: PlacedJob, estimate_fields: Mapping[str, Any]) -> PlacedOrder:
+    if estimate_fields.get("cost") is None:
         return PlacedOrder.COST_UNKNOWN
-    if found.get("finish") is None:
+    if estimate_fields.get("finish") is None:
         # Without a deadline there is nothing to miss.
         return PlacedOrder.MEETS if job.deadline is None else PlacedOrder.FINISH_UNKNOWN
-    chance = found.get("chance")
+    chance = estimate_fields.get("chance")
     is_late = chance is not None and chance < job.least_chance
     return PlacedOrder.LATE if is_late else PlacedOrder.MEETS

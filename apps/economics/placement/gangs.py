@@ -26,19 +26,19 @@ def idle_beside(idle: Sequence[int], gpus: int, per_node: int) -> list[int]:
 
 def _taken_from(left: list[int], gpus: int, per_node: int) -> list[int] | None:
     """None where they do not fit."""
-    whole, rest = divmod(gpus, per_node)
+    whole_nodes, remaining_gpus = divmod(gpus, per_node)
     left.sort(reverse=True)
     for place, free in enumerate(left):
-        taken = min(whole, free // per_node)
+        taken = min(whole_nodes, free // per_node)
         left[place] -= taken * per_node
-        whole -= taken
-    if whole:
+        whole_nodes -= taken
+    if whole_nodes:
         return None
-    if not rest:
+    if not remaining_gpus:
         return left
     # The fullest node that still has enough: others keep their room.
-    fitting = [place for place, free in enumerate(left) if free >= rest]
+    fitting = [place for place, free in enumerate(left) if free >= remaining_gpus]
     if not fitting:
         return None
-    left[min(fitting, key=lambda place: left[place])] -= rest
+    left[min(fitting, key=lambda place: left[place])] -= remaining_gpus
     return left

@@ -280,5 +280,5 @@ def _changes(question: PortfolioQuestion, mixer: Mixer) -> Iterator[PortfolioCha
 
 
 def _change(name: str, question: PortfolioQuestion, mixer: Mixer) -> PortfolioChange:
-    found = mixer(question, PortfolioCosts(question))
-    return PortfolioChange(name, _named_lots(question, found.lots), found.keeps_limit)
+    mix = mixer(question, PortfolioCosts(question))
+    return PortfolioChange(name, _named_lots(question, mix.lots), mix.keeps_limit)

@@ -53,14 +53,17 @@ class FamilyCosts:
     """
 
     def __init__(
-        self, family: GpuFamily, offers: Sequence[CapacityOffer], held: Sequence[CapacityHeld]
+        self,
+        family: GpuFamily,
+        offers: Sequence[CapacityOffer],
+        held_capacity: Sequence[CapacityHeld],
     ) -> None:
         hours = family.hours
         self.family = family
         self.covers = np.array([hours_covered(offer, hours) for offer in offers]).reshape(-1, hours)
         self.lot_gpus = np.array([float(offer.lot) for offer in offers])
         self.held_gpus, self.owned_gpus = np.zeros(hours), np.zeros(hours)
-        for one in held:
+        for one in held_capacity:
             span = slice(max(0, one.starts_in), max(0, one.ends_in))
             self.held_gpus[span] += one.gpus
             if one.kind == PurchaseOption.OWNED:
@@ -83,11 +86,11 @@ class FamilyCosts:
             spot = np.zeros_like(open_gpus)
         else:
             spot = np.minimum(open_gpus, self.spot_share * self.family.demand)
-        rest = open_gpus - spot
+        remaining_gpus = open_gpus - spot
         if self.family.on_demand_quota == inf:
-            return UncommittedUse(spot, rest, np.zeros(rest.shape))
-        on_demand = np.minimum(rest, self.family.on_demand_quota)
-        return UncommittedUse(spot, on_demand, rest - on_demand)
+            return UncommittedUse(spot, remaining_gpus, np.zeros(remaining_gpus.shape))
+        on_demand = np.minimum(remaining_gpus, self.family.on_demand_quota)
+        return UncommittedUse(spot, on_demand, remaining_gpus - on_demand)
 
     def cost_of(self, use: UncommittedUse) -> Floats:
         """By scenario: what it costs over all hours."""
@@ -144,10 +147,10 @@ class PortfolioCosts:
         self.places: list[NDArray[np.int64]] = []
         for family in question.families:
             mine = [at for at, one in enumerate(question.offers) if one.family == family.name]
-            held = [one for one in question.held if one.family == family.name]
+            held_capacity = [one for one in question.held if one.family == family.name]
             offers = [question.offers[at] for at in mine]
             self.places.append(np.array(mine, dtype=np.int64))
-            self.families.append(FamilyCosts(family, offers, held))
+            self.families.append(FamilyCosts(family, offers, held_capacity))
         hours = question.hours
         self.lot_costs = np.array([offer.amortised_cost(hours) for offer in question.offers])
         self.held_cost = sum(one.cost_within(hours) for one in question.held)

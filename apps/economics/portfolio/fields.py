@@ -22,19 +22,19 @@ def answer_fields(
 
     Each offer says how many days of history of its family it rests on, and what speaks for caution.
     """
-    asked = request.empty
-    limits = {"budget": asked.budget, "upfront_budget": asked.upfront_budget}
-    limits |= {"most_blocked": asked.most_blocked}
+    question = request.empty
+    limits = {"budget": question.budget, "upfront_budget": question.upfront_budget}
+    limits |= {"most_blocked": question.most_blocked}
     return {
         "name": request.name,
         "on": request.on.isoformat(),
         "currency": request.currency,
-        "hours": asked.hours,
+        "hours": question.hours,
         "scenarios": request.scenarios,
         "seed": request.seed,
-        "risk_weight": asked.risk_weight,
-        "tail": asked.tail,
-        "blocked_tail": asked.blocked_tail,
+        "risk_weight": question.risk_weight,
+        "tail": question.tail,
+        "blocked_tail": question.blocked_tail,
         **{name: None if isinf(limit) else limit for name, limit in limits.items()},
         **asdict(answer),
         "offers": [

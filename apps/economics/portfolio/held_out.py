@@ -55,8 +55,10 @@ def held_out_choices(
     """
     before = {name: history[:-HELD_OUT_HOURS] for name, history in histories.items()}
     question = drawn(list(before.values()), HELD_OUT_HOURS)
-    held = tuple(replace(one, ends_in=HELD_OUT_HOURS) for one in question.held if one.holds_now)
-    question = replace(question, held=held)
+    held_capacity = tuple(
+        replace(one, ends_in=HELD_OUT_HOURS) for one in question.held if one.holds_now
+    )
+    question = replace(question, held=held_capacity)
     costs = PortfolioCosts(question)
     peaks = {one.name: float(one.demand.mean(axis=0).max()) for one in question.families}
     choices = {
@@ -65,15 +67,15 @@ def held_out_choices(
         LOOK_BACK: look_back_lots(question, before),
         "all committed": all_committed_lots(question, peaks),
     }
-    came = replace(
+    actual = replace(
         question,
         families=tuple(
             replace(one, demand=filled_history(histories[one.name])[None, -HELD_OUT_HOURS:])
             for one in question.families
         ),
     )
-    scored = PortfolioCosts(came)
-    on_demand = sum(_on_demand_cost(one) for one in came.families)
+    scored = PortfolioCosts(actual)
+    on_demand = sum(_on_demand_cost(one) for one in actual.families)
     return [_choice(name, lots, scored, on_demand) for name, lots in choices.items()]
 
 
@@ -102,11 +104,11 @@ def foresight_costs(
     names = {one.name for one in families}
     hours = families[0].hours
     offers = [replace(one, starts_in=0) for one in question.offers if one.family in names]
-    held = [one for one in question.held if one.family in names and one.holds_now]
-    offers += [_offer_of_held(one, hours) for one in held]
-    known = PortfolioQuestion(families, tuple(offers), risk_weight=0.0)
-    costs = PortfolioCosts(known)
-    lots = np.array(mixer(known, costs).lots, dtype=np.float64)
+    held_capacity = [one for one in question.held if one.family in names and one.holds_now]
+    offers += [_offer_of_held(one, hours) for one in held_capacity]
+    known_question = PortfolioQuestion(families, tuple(offers), risk_weight=0.0)
+    costs = PortfolioCosts(known_question)
+    lots = np.array(mixer(known_question, costs).lots, dtype=np.float64)
     return {
         one.family.name: float(one.cost_of(one.use(one.capacity(lots[mine])))[0])
         + float(costs.lot_costs[mine] @ lots[mine])
@@ -114,15 +116,15 @@ def foresight_costs(
     }
 
 
-def _offer_of_held(held: CapacityHeld, hours: int) -> CapacityOffer:
+def _offer_of_held(capacity: CapacityHeld, hours: int) -> CapacityOffer:
     """As many GPUs as are held, one by one, at what they cost."""
     return CapacityOffer(
-        name=f"held: {held.name}",
-        family=held.family,
-        kind=held.kind,
+        name=f"held: {capacity.name}",
+        family=capacity.family,
+        kind=capacity.kind,
         term_hours=hours,
-        hourly=held.rate,
-        most_lots=ceil(held.gpus),
+        hourly=capacity.rate,
+        most_lots=ceil(capacity.gpus),
     )
 
 

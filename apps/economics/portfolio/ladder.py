@@ -54,8 +54,8 @@ def purchase_ladder(
 
 def equal_parts(lots: Floats, tranches: int) -> Sequence[Floats]:
     """Whole parts of each offer's lots that sum to them, larger ones first."""
-    each, more = np.divmod(lots, tranches)
-    return [each + (number < more) for number in range(tranches)]
+    quotient, more = np.divmod(lots, tranches)
+    return [quotient + (number < more) for number in range(tranches)]
 
 
 def _tranche(
@@ -67,13 +67,13 @@ def _tranche(
 ) -> PurchaseTranche:
     below, part = stack
     under, over = family.capacity(below), family.capacity(below + part)
-    own = over - under
+    tranche_gpus = over - under
     demand = family.family.demand
-    used = np.clip(demand - under, 0.0, own)
+    used = np.clip(demand - under, 0.0, tranche_gpus)
     saved = family.cost_of(family.use(under)) - family.cost_of(family.use(over))
     price = float(lot_costs @ part)
     number, wait = when
-    covered = own > 0
+    covered = tranche_gpus > 0
     hours = int(covered.sum())
     held_back = min(wait * MONTH_HOURS, hours)
     return PurchaseTranche(
@@ -83,8 +83,8 @@ def _tranche(
         lots=dict(bought),
         from_gpus=float(under[covered].mean()),
         to_gpus=float(over[covered].mean()),
-        break_even_utilization=price / float(own @ family.on_demand_price),
-        expected_utilization=float(used.mean(axis=0).sum() / own.sum()),
+        break_even_utilization=price / float(tranche_gpus @ family.on_demand_price),
+        expected_utilization=float(used.mean(axis=0).sum() / tranche_gpus.sum()),
         pays_in=float((saved >= price).mean()),
         waiting_cost=(float(saved.mean()) - price) * held_back / hours,
     )

@@ -49,8 +49,8 @@ def tail_mean(costs: Floats, alpha: float) -> float:
     """
     worst = np.sort(costs)[::-1]
     count = len(worst) * (1 - alpha)
-    whole = int(count + ROUNDING)
-    total = float(worst[:whole].sum())
-    if count - whole > ROUNDING:
-        total += (count - whole) * float(worst[whole])
+    whole_count = int(count + ROUNDING)
+    total = float(worst[:whole_count].sum())
+    if count - whole_count > ROUNDING:
+        total += (count - whole_count) * float(worst[whole_count])
     return total / count

@@ -25,11 +25,11 @@ def overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, An
     """A document with what another says over it: tables of one name are one, others come after."""
     merged = dict(below)
     for key, value in above.items():
-        kept = merged.get(key)
-        if isinstance(kept, Mapping) and isinstance(value, Mapping):
-            merged[key] = overlaid(_without_other_source(kept, value), value)
-        elif isinstance(kept, list) and _are_tables(kept) and _are_tables(value):
-            merged[key] = _overlaid_tables(kept, value)
+        base_value = merged.get(key)
+        if isinstance(base_value, Mapping) and isinstance(value, Mapping):
+            merged[key] = overlaid(_without_other_source(base_value, value), value)
+        elif isinstance(base_value, list) and _are_tables(base_value) and _are_tables(value):
+            merged[key] = _overlaid_tables(base_value, value)
         else:
             merged[key] = value
     return merged
@@ -50,15 +50,17 @@ def completed(document: Mapping[str, Any]) -> CompletedDocument:
     for key in TABLES:
         if not _are_tables(document.get(key, [])):
             raise Refusal(key, f"{document[key]!r} is not a list of tables")
-    families, offers, held = (document.get(key, []) for key in TABLES)
-    left_out = {str(table.get("name")): why for table in families if (why := _unknown(table, held))}
-    kept = [table for table in families if str(table.get("name")) not in left_out]
+    families, offers, held_tables = (document.get(key, []) for key in TABLES)
+    left_out = {
+        str(table.get("name")): why for table in families if (why := _unknown(table, held_tables))
+    }
+    known_families = [table for table in families if str(table.get("name")) not in left_out]
     notes: list[str] = []
-    lasting = [table for table in held if str(table.get("family")) not in left_out]
+    lasting = [table for table in held_tables if str(table.get("family")) not in left_out]
     return CompletedDocument(
         dict(document)
         | {
-            "families": kept,
+            "families": known_families,
             "offers": [table for table in offers if str(table.get("family")) not in left_out],
             "held": list(_with_ends(lasting, document, notes)),
         },
@@ -67,21 +69,21 @@ def completed(document: Mapping[str, Any]) -> CompletedDocument:
     )
 
 
-def _unknown(family: Mapping[str, Any], held: Sequence[Mapping[str, Any]]) -> str:
+def _unknown(family: Mapping[str, Any], held_tables: Sequence[Mapping[str, Any]]) -> str:
     """Why a family cannot be asked about; empty where it can."""
     if "on_demand" not in family:
         return "no price on demand is on record: add on_demand to it"
-    for table in held:
+    for table in held_tables:
         if table.get("family") == family.get("name") and "rate" not in table:
             return f"what {table.get('name')} costs is not on record: add its rate"
     return ""
 
 
 def _with_ends(
-    held: Sequence[Mapping[str, Any]], document: Mapping[str, Any], notes: list[str]
+    held_tables: Sequence[Mapping[str, Any]], document: Mapping[str, Any], notes: list[str]
 ) -> Iterator[dict[str, Any]]:
     months = document.get("months", 12)
-    for table in held:
+    for table in held_tables:
         if "ends_on" in table or not isinstance(months, int) or not 0 < months <= MOST_MONTHS:
             yield dict(table)
             continue

@@ -61,15 +61,15 @@ def tried_rules(
 
 def _tries(histories: Mapping[str, Floats], hours: int) -> Iterator[tuple[dict[str, Floats], int]]:
     """Histories as far as each try goes, and how many of their last hours it is scored on."""
-    known = min(len(history) for history in histories.values())
-    hours = min(hours, known // OF_HISTORY // DAY * DAY, MONTH_HOURS)
+    shortest = min(len(history) for history in histories.values())
+    hours = min(hours, shortest // OF_HISTORY // DAY * DAY, MONTH_HOURS)
     for number in range(MOST_TRIES):
-        ends = known - number * max(DAY, hours // 2 // DAY * DAY)
+        ends = shortest - number * max(DAY, hours // 2 // DAY * DAY)
         if hours < LEAST_TRIED or ends - hours < LEAST_KNOWN:
             return
         # Histories end together: the last hours of each are the same ones.
         until = {
-            name: history[: len(history) - known + ends] for name, history in histories.items()
+            name: history[: len(history) - shortest + ends] for name, history in histories.items()
         }
         if min(known_hours(history[:-hours]) for history in until.values()) < LEAST_KNOWN:
             return
@@ -88,16 +88,16 @@ def scenario_coverage(
 
     Hours in which all ten are the same say nothing of a range, and count in none; where there is no other, None.
     """
-    inside = known = 0
+    inside = known_count = 0
     for until, length in _tries(histories, hours):
         question = drawn([history[:-length] for history in until.values()], length)
         for family in question.families:
             low, high = np.quantile(family.demand, (0.1, 0.9), axis=0)
-            came = until[family.name][-length:]
-            counts = ~np.isnan(came) & (low < high)
-            known += int(counts.sum())
-            inside += int((counts & (low <= came) & (came <= high)).sum())
-    return inside / known if known else None
+            actual = until[family.name][-length:]
+            counts = ~np.isnan(actual) & (low < high)
+            known_count += int(counts.sum())
+            inside += int((counts & (low <= actual) & (actual <= high)).sum())
+    return inside / known_count if known_count else None
 
 
 def _tried_once(
@@ -105,18 +105,18 @@ def _tried_once(
 ) -> dict[str, float]:
     before = {name: history[:-hours] for name, history in histories.items()}
     question = drawn(list(before.values()), hours)
-    held = tuple(replace(one, ends_in=hours) for one in question.held if one.holds_now)
-    question = replace(question, held=held)
+    held_capacity = tuple(replace(one, ends_in=hours) for one in question.held if one.holds_now)
+    question = replace(question, held=held_capacity)
     mix = mixer(question, PortfolioCosts(question))
     choices = {CHOSEN: np.array(mix.lots, dtype=np.float64), **rules_of(question, before)}
-    came = replace(
+    actual = replace(
         question,
         families=tuple(
             replace(one, demand=filled_history(histories[one.name])[None, -hours:])
             for one in question.families
         ),
     )
-    scored = PortfolioCosts(came)
+    scored = PortfolioCosts(actual)
     return {name: float(scored.scenario_costs(lots)[0]) for name, lots in choices.items()}
 
 
@@ -145,18 +145,18 @@ def bounded_offers(
             bearers.setdefault(offer.family, offer.name)
     for offer in question.offers:
         history = filled[offer.family]
-        held = sum(
+        held_gpus = sum(
             one.gpus for one in question.held if one.family == offer.family and one.holds_now
         )
         most = max(float(history[-MOST_WEEKS * WEEK :].max()), in_service.get(offer.family, 0.0))
-        lots = ceil(max(0.0, most - held) / offer.lot)
+        lots = ceil(max(0.0, most - held_gpus) / offer.lot)
         why = ""
         if _rests(history):
             lots, why = 0, "nothing of it: the family had next to no demand in the last week"
         elif _is_unproven(offer, histories[offer.family]):
             quietest = float(_daily_peaks(history).min())
             is_bearer = bearers[offer.family] == offer.name
-            room = max(0.0, unproven_share * quietest - held) if is_bearer else 0.0
+            room = max(0.0, unproven_share * quietest - held_gpus) if is_bearer else 0.0
             lots = min(lots, floor(room / offer.lot))
             why = (
                 f"{known_hours(histories[offer.family]) / DAY:,.0f} days of history for a term of {offer.term_hours / DAY:,.0f}"
@@ -190,14 +190,14 @@ def portfolio_gates(
     `coverage` is what `scenario_coverage` tells. A rule that did better and did not answer (`answered_by`) is beyond a limit.
     """
     rules = {name: cost for name, cost in tried.items() if name != CHOSEN}
-    own = tried.get(CHOSEN)
-    gate = baseline_gate(own, rules)
-    if own is not None and rules:
+    own_cost = tried.get(CHOSEN)
+    gate = baseline_gate(own_cost, rules)
+    if own_cost is not None and rules:
         best = min(rules, key=lambda name: rules[name])
-        says = f"on its own history it cost {own:,.0f}, and {best} {rules[best]:,.0f}"
-        gate = replace(gate, says=says)
+        sentence = f"on its own history it cost {own_cost:,.0f}, and {best} {rules[best]:,.0f}"
+        gate = replace(gate, says=sentence)
         if gate.is_passed is False and answered_by == CHOSEN:
-            within = f"{says}, which buys more than the budget or the limits allow"
+            within = f"{sentence}, which buys more than the budget or the limits allow"
             gate = replace(gate, says=within, fallback=WITHIN_LIMITS)
     rooms = [room_gate(family) for family in bounded.question.families]
     return gate, *rooms, _coverage_gate(coverage), *_history_gates(bought, histories, bounded)

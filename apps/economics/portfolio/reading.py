@@ -85,7 +85,7 @@ class PortfolioRequest:
     @property
     def without_growth(self) -> "PortfolioRequest":
         """The same of demand that stays as it is."""
-        sources = tuple(replace(each, growth=DemandGrowth()) for each in self.sources)
+        sources = tuple(replace(source, growth=DemandGrowth()) for source in self.sources)
         return replace(self, sources=sources)
 
     def question(self, histories: Sequence[Floats], hours: int | None = None) -> PortfolioQuestion:
@@ -115,11 +115,11 @@ class PortfolioRequest:
 
 
 def _refuse_absurd(place: int, history: Floats) -> None:
-    known = history[~np.isnan(history)]
-    if not len(known):
+    known_values = history[~np.isnan(history)]
+    if not len(known_values):
         raise Refusal(f"families[{place}].demand", "no hour of it is known")
-    if not (known.min() >= 0 and known.max() <= MOST_GPUS):
-        wrong = next(value for value in known if not 0 <= value <= MOST_GPUS)
+    if not (known_values.min() >= 0 and known_values.max() <= MOST_GPUS):
+        wrong = next(value for value in known_values if not 0 <= value <= MOST_GPUS)
         raise Refusal(
             f"families[{place}].demand", f"{wrong:g} GPUs in an hour: must be 0 to {MOST_GPUS:g}"
         )
@@ -212,14 +212,14 @@ def _growth_of(table: ScenarioTable, usual: DemandGrowth) -> DemandGrowth:
 def _source_of(table: ScenarioTable, usual: DemandGrowth) -> DemandSource:
     starting = table.number_or_none("starting_gpus", most=MOST_GPUS)
     growth = replace(_growth_of(table, usual), starting_gpus=starting)
-    given = [key for key in DEMAND_SOURCES if key in table]
-    if len(given) != 1:
+    given_keys = [key for key in DEMAND_SOURCES if key in table]
+    if len(given_keys) != 1:
         raise table.refuse("hours", "give one of hours, file and series")
-    if given == ["hours"]:
+    if given_keys == ["hours"]:
         source = DemandSource(growth, hours=table.hours("hours"))
         if len(source.hours) % DAY:
             raise table.refuse("hours", f"{len(source.hours)} hours are no whole days")
-    elif given == ["file"]:
+    elif given_keys == ["file"]:
         file, time, value = (table.text(key) for key in ("file", "time", "value"))
         source = DemandSource(growth, file=file, time=time, value=value)
     else:
@@ -250,7 +250,7 @@ def _offer_of(table: ScenarioTable, families: Sequence[str]) -> CapacityOffer:
 
 def _held_of(table: ScenarioTable, families: Sequence[str], on: date) -> CapacityHeld:
     starts_on = table.day_or_none("starts_on")
-    held = CapacityHeld(
+    held_capacity = CapacityHeld(
         name=table.text("name"),
         family=_family_named(table, families),
         gpus=table.number("gpus", least=ABOVE_NOTHING, most=MOST_GPUS),
@@ -260,7 +260,7 @@ def _held_of(table: ScenarioTable, families: Sequence[str], on: date) -> Capacit
         starts_in=0 if starts_on is None else max(0, (starts_on - on).days * DAY),
     )
     table.refuse_unknown()
-    return held
+    return held_capacity
 
 
 def _family_named(table: ScenarioTable, families: Sequence[str]) -> str:
@@ -278,8 +278,8 @@ def _kind_of(table: ScenarioTable) -> str:
 
 
 def _limit(table: ScenarioTable, key: str, most: float = MOST_NUMBER) -> float:
-    found = table.number_or_none(key, most=most)
-    return inf if found is None else found
+    limit = table.number_or_none(key, most=most)
+    return inf if limit is None else limit
 
 
 def _refuse_twice(root: ScenarioTable, key: str, names: Sequence[str]) -> None:

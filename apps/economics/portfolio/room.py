@@ -11,7 +11,7 @@ from apps.economics.portfolio.names import MONTH_HOURS
 from apps.economics.portfolio.question import CapacityHeld, GpuFamily, WaitingDemand
 
 
-def within_room(family: GpuFamily, held: Sequence[CapacityHeld]) -> GpuFamily:
+def within_room(family: GpuFamily, held_capacity: Sequence[CapacityHeld]) -> GpuFamily:
     """The family with demand that can be held in each hour, and what of it waits; as it is where nothing bounds it.
 
     There are its `room` by planned month, the last of which goes on, and as many as are owed where these are more.
@@ -21,7 +21,7 @@ def within_room(family: GpuFamily, held: Sequence[CapacityHeld]) -> GpuFamily:
     hours = np.arange(family.hours)
     months = np.minimum(hours // MONTH_HOURS, len(family.room) - 1)
     owed = np.zeros(family.hours)
-    for one in held:
+    for one in held_capacity:
         if one.family == family.name:
             owed += one.gpus * ((hours >= one.starts_in) & (hours < one.ends_in))
     there = np.maximum(np.array(family.room)[months], owed)
@@ -39,16 +39,16 @@ def held_history(history: Floats, family: GpuFamily) -> Floats:
     """What of it the GPUs that are there, or are to come, can hold; hours not observed stay so."""
     if family.waiting is None:
         return history
-    held: Floats = np.minimum(history, family.waiting.most_there)
-    return held
+    bounded: Floats = np.minimum(history, family.waiting.most_there)
+    return bounded
 
 
 def room_gate(family: GpuFamily) -> Gate:
     """Whether all of a family's demand can be held, in every scenario; else what waits, and what that costs."""
     waiting = family.waiting
     if waiting is None:
-        says = f"{family.name}: nothing on record bounds how many GPUs it can hold"
-        return Gate(GateName.CAPACITY, None, says)
+        sentence = f"{family.name}: nothing on record bounds how many GPUs it can hold"
+        return Gate(GateName.CAPACITY, None, sentence)
     priced = (
         "nobody said what waiting costs"
         if waiting.cost is None

@@ -21,10 +21,10 @@ NEWSVENDORS = {
 
 def rules_of(question: PortfolioQuestion, histories: Mapping[str, Floats]) -> dict[str, Floats]:
     """What each rule buys, by its name."""
-    found = {LOOK_BACK: look_back_lots(question, histories)}
+    lots_by_rule = {LOOK_BACK: look_back_lots(question, histories)}
     for name, hours in NEWSVENDORS.items():
-        found[name] = look_back_lots(question, histories, hours)
-    return found
+        lots_by_rule[name] = look_back_lots(question, histories, hours)
+    return lots_by_rule
 
 
 def look_back_lots(
@@ -35,10 +35,10 @@ def look_back_lots(
     As clouds recommend commitments: as if the past came again. What is held is counted in.
     """
     lots = np.zeros(len(question.offers))
-    for at, family, held in _lowest_offers(question):
+    for at, family, held_gpus in _lowest_offers(question):
         offer = question.offers[at]
         recent = histories[family][-hours:]
-        recent = np.maximum(recent[~np.isnan(recent)] - held, 0.0)
+        recent = np.maximum(recent[~np.isnan(recent)] - held_gpus, 0.0)
         prices = {one.name: one.on_demand for one in question.families}
         if len(recent):
             level = newsvendor_level(recent, offer.rate, prices[family])
@@ -49,9 +49,9 @@ def look_back_lots(
 def all_committed_lots(question: PortfolioQuestion, levels: Mapping[str, float]) -> Floats:
     """Of each family's offer of the lowest rate: as much as its level of `levels`, that nothing is left open below it."""
     lots = np.zeros(len(question.offers))
-    for at, family, held in _lowest_offers(question):
+    for at, family, held_gpus in _lowest_offers(question):
         offer = question.offers[at]
-        lots[at] = _allowed(offer, ceil(max(0.0, levels[family] - held) / offer.lot))
+        lots[at] = _allowed(offer, ceil(max(0.0, levels[family] - held_gpus) / offer.lot))
     return lots
 
 

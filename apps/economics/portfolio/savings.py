@@ -62,16 +62,24 @@ def savings_rates(
 
     What was paid could be paid: where that was less, as for nodes that went within a month, it is the least.
     """
-    known = [
-        SavingsRate((each.family,), each.on_demand, each.paid, min(each.paid, least[each.family]))
-        for each in capacity
-        if each.on_demand is not None and each.paid is not None and each.family in least
+    rates = [
+        SavingsRate(
+            (family_capacity.family,),
+            family_capacity.on_demand,
+            family_capacity.paid,
+            min(family_capacity.paid, least[family_capacity.family]),
+        )
+        for family_capacity in capacity
+        if family_capacity.on_demand is not None
+        and family_capacity.paid is not None
+        and family_capacity.family in least
     ]
-    told = known if shared_unused is not None else []
-    whole = SavingsRate(
-        tuple(name for each in told for name in each.families),
-        sum(each.on_demand for each in told),
-        sum(each.paid for each in told) + (shared_unused if told and shared_unused else 0.0),
-        sum(each.least for each in told),
+    summed_rates = rates if shared_unused is not None else []
+    total = SavingsRate(
+        tuple(name for rate in summed_rates for name in rate.families),
+        sum(rate.on_demand for rate in summed_rates),
+        sum(rate.paid for rate in summed_rates)
+        + (shared_unused if summed_rates and shared_unused else 0.0),
+        sum(rate.least for rate in summed_rates),
     )
-    return whole, [(each.families[0], each) for each in known]
+    return total, [(rate.families[0], rate) for rate in rates]

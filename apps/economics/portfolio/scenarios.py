@@ -50,9 +50,9 @@ def demand_scenarios(
     # Levels that are drawn anew each week even out over a year, and a plan would take no risk that demand stays
     # elsewhere: half of a scenario's blocks are one and the same, which leaves each as likely as it was.
     weights /= weights.sum()
-    own = draw.choice(len(blocks), size=(count, 1), p=weights)
+    own_blocks = draw.choice(len(blocks), size=(count, 1), p=weights)
     others = draw.choice(len(blocks), size=(count, -(-hours // block)), p=weights)
-    drawn = np.where(draw.random(others.shape) < OWN_PART, own, others)
+    drawn = np.where(draw.random(others.shape) < OWN_PART, own_blocks, others)
     shape = blocks[drawn].reshape(count, -1)[:, :hours]
     mean = float(np.average(blocks.mean(axis=1), weights=weights))
     if growth.starting_gpus is not None and mean > 0:
@@ -74,8 +74,8 @@ def filled_history(history: Floats) -> Floats:
     hour = np.arange(len(history)) % DAY
     filled = history.copy()
     everywhere = float(np.median(history[~unknown]))
-    for each in np.unique(hour[unknown]):
-        known = history[(hour == each) & ~unknown]
-        level = float(np.median(known)) if len(known) else everywhere
-        filled[(hour == each) & unknown] = level
+    for clock_hour in np.unique(hour[unknown]):
+        known_values = history[(hour == clock_hour) & ~unknown]
+        level = float(np.median(known_values)) if len(known_values) else everywhere
+        filled[(hour == clock_hour) & unknown] = level
     return filled

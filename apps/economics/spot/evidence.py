@@ -52,14 +52,14 @@ class SeenInterruptions:
         return self.interruptions < FEWEST_ENDS
 
 
-def interruption_rate(lives: Sequence[SpotLife]) -> SeenInterruptions:
+def interruption_rate(lifetimes: Sequence[SpotLife]) -> SeenInterruptions:
     """Interruptions ÷ hours on spot. Of no hour nothing is known."""
-    exposure = sum(life.hours for life in lives)
-    ends = sum(life.was_interrupted for life in lives)
+    exposure = sum(life.hours for life in lifetimes)
+    ends = sum(life.was_interrupted for life in lifetimes)
     if exposure <= 0:
         return SeenInterruptions(0.0, ends, None, 0.0, None)
-    known = hazard(ends, exposure)
-    return SeenInterruptions(exposure, ends, known.rate, known.low, known.high)
+    estimate = hazard(ends, exposure)
+    return SeenInterruptions(exposure, ends, estimate.rate, estimate.low, estimate.high)
 
 
 def stands_alone(interruptions: int, hours: float, farther_rate: float) -> bool:
@@ -67,10 +67,10 @@ def stands_alone(interruptions: int, hours: float, farther_rate: float) -> bool:
     return interruptions >= FEWEST_ENDS or hours * farther_rate >= FEWEST_ENDS
 
 
-def rates_by_hour(lives: Sequence[SpotLife]) -> list[SeenInterruptions]:
+def rates_by_hour(lifetimes: Sequence[SpotLife]) -> list[SeenInterruptions]:
     """Rates in each hour of the day in UTC, shrunk to that of all hours; lives begin at Unix seconds."""
     exposure, ends = np.zeros(DAY_HOURS), np.zeros(DAY_HOURS, np.int64)
-    for life in lives:
+    for life in lifetimes:
         first, last = life.starts / 3600, life.starts / 3600 + life.hours
         edges = np.append(np.arange(np.ceil(first + 1e-9), last), last)
         parts = np.diff(edges, prepend=first)
@@ -93,13 +93,13 @@ def shrunk_rates(exposure: Floats, ends: NDArray[np.int64]) -> list[SeenInterrup
             for hours in exposure
         ]
     prior = PRIOR_ENDS / total
-    found = []
+    rates = []
     for hours, count in zip(exposure, ends, strict=True):
         shrunk = hazard(int(count) + PRIOR_ENDS, float(hours) + prior)
-        found.append(
+        rates.append(
             SeenInterruptions(float(hours), int(count), shrunk.rate, shrunk.low, shrunk.high)
         )
-    return found
+    return rates
 
 
 def known_by_hour(trace: SpotTrace, starts: float) -> list[float]:
@@ -115,31 +115,31 @@ def hour_factors(by_hour: Sequence[SeenInterruptions]) -> list[float] | None:
 
     Of hours as `rates_by_hour` has them, or sums of such.
     """
-    exposure = sum(each.exposure_hours for each in by_hour)
-    ends = sum(each.interruptions for each in by_hour)
-    if ends < FEWEST_HOURLY_ENDS or any(each.exposure_hours <= 0 for each in by_hour):
+    exposure = sum(hour.exposure_hours for hour in by_hour)
+    ends = sum(hour.interruptions for hour in by_hour)
+    if ends < FEWEST_HOURLY_ENDS or any(hour.exposure_hours <= 0 for hour in by_hour):
         return None
     rate = ends / exposure
-    expected = [rate * each.exposure_hours for each in by_hour]
+    expected = [rate * hour.exposure_hours for hour in by_hour]
     uneven = sum(
-        (each.interruptions - mean) ** 2 / mean
-        for each, mean in zip(by_hour, expected, strict=True)
+        (hour.interruptions - mean) ** 2 / mean
+        for hour, mean in zip(by_hour, expected, strict=True)
     )
     if uneven <= CHI_SQUARE_23:
         return None
     return [
-        (each.interruptions + PRIOR_ENDS) / (mean + PRIOR_ENDS)
-        for each, mean in zip(by_hour, expected, strict=True)
+        (hour.interruptions + PRIOR_ENDS) / (mean + PRIOR_ENDS)
+        for hour, mean in zip(by_hour, expected, strict=True)
     ]
 
 
-def summed_hours(each: Sequence[Sequence[SeenInterruptions]]) -> list[SeenInterruptions]:
+def summed_hours(places: Sequence[Sequence[SeenInterruptions]]) -> list[SeenInterruptions]:
     """Several places' hours of the day added up; empty where one of them has none."""
-    if not each or not all(each):
+    if not places or not all(places):
         return []
     return [
         SeenInterruptions(float(exposure), int(ends), None, 0.0, None)
-        for exposure, ends in zip(*_sums_by_hour(each), strict=True)
+        for exposure, ends in zip(*_sums_by_hour(places), strict=True)
     ]
 
 
@@ -148,8 +148,8 @@ def _sums_by_hour(
 ) -> tuple[Floats, NDArray[np.int64]]:
     """Hours on spot and interruptions of all of them, by hour of the day."""
     return (
-        np.array([[seen.exposure_hours for seen in hours] for hours in sources]).sum(axis=0),
-        np.array([[seen.interruptions for seen in hours] for hours in sources]).sum(axis=0),
+        np.array([[hour.exposure_hours for hour in hours] for hours in sources]).sum(axis=0),
+        np.array([[hour.interruptions for hour in hours] for hours in sources]).sum(axis=0),
     )
 
 
@@ -157,47 +157,47 @@ def factor_between(factors: Sequence[float], begins: float, hours: float) -> flo
     """The mean of the factors over so many hours from an hour of the day on; of no hours that of where they begin."""
     if hours <= 0:
         return factors[int(begins) % DAY_HOURS]
-    days, rest = divmod(hours, DAY_HOURS)
-    whole = days * sum(factors)
-    at, until = begins, begins + rest
+    days, remaining_hours = divmod(hours, DAY_HOURS)
+    total = days * sum(factors)
+    at, until = begins, begins + remaining_hours
     while at < until:
         step = min(until, int(at) + 1) - at
-        whole += step * factors[int(at) % DAY_HOURS]
+        total += step * factors[int(at) % DAY_HOURS]
         at += step
-    return whole / hours
+    return total / hours
 
 
-def remaining_life(lives: Sequence[SpotLife], age: float) -> float | None:
+def remaining_life(lifetimes: Sequence[SpotLife], age: float) -> float | None:
     """Mean hours that a life of this age still lasts, at most until the longest seen; None of too few lives.
 
     The area under Kaplan and Meier's survival curve beyond the age, by what is left of it there.
     """
-    known = _survival_curve(lives, age)
-    if known is None:
+    curve = _survival_curve(lifetimes, age)
+    if curve is None:
         return None
-    times, survival = known
-    longest = max(max(life.hours for life in lives), float(times[-1]))
+    times, survival = curve
+    longest = max(max(life.hours for life in lifetimes), float(times[-1]))
     steps = np.diff(np.concatenate([[age], times, [longest]]))
     return float((steps * np.concatenate([[1.0], survival])).sum())
 
 
-def median_life(lives: Sequence[SpotLife]) -> float | None:
+def median_life(lifetimes: Sequence[SpotLife]) -> float | None:
     """Hours that half of the lives last, by the same curve; None of too few, or where over half were longer than all seen to end."""
-    known = _survival_curve(lives, 0.0)
-    if known is None:
+    curve = _survival_curve(lifetimes, 0.0)
+    if curve is None:
         return None
-    times, survival = known
+    times, survival = curve
     # A product of ratios may end a rounding above a half.
     over = np.flatnonzero(survival <= 0.5 + 1e-9)
     return float(times[over[0]]) if len(over) else None
 
 
-def _survival_curve(lives: Sequence[SpotLife], age: float) -> tuple[Floats, Floats] | None:
+def _survival_curve(lifetimes: Sequence[SpotLife], age: float) -> tuple[Floats, Floats] | None:
     """Times of ends beyond the age and Kaplan and Meier's curve at them; None of too few lives."""
-    if sum(life.was_interrupted for life in lives) < FEWEST_LIVES:
+    if sum(life.was_interrupted for life in lifetimes) < FEWEST_LIVES:
         return None
-    hours = np.array([life.hours for life in lives])
-    ended = np.array([life.was_interrupted for life in lives])
+    hours = np.array([life.hours for life in lifetimes])
+    ended = np.array([life.was_interrupted for life in lifetimes])
     times = np.unique(hours[ended & (hours > age)])
     if not len(times):
         return None
@@ -208,14 +208,14 @@ def _survival_curve(lives: Sequence[SpotLife], age: float) -> tuple[Floats, Floa
 
 def lives_of_trace(trace: SpotTrace, starts: float, nodes: int = 1) -> list[SpotLife]:
     """Each time that spot was up, from its first tick until its last; unseen where the next tick is not known."""
-    up, known = trace.is_up(nodes), trace.known
+    up, is_known = trace.is_up(nodes), trace.known
     edges = np.diff(np.concatenate([[0], up.astype(np.int64), [0]]))
     begins, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
     return [
         SpotLife(
             starts + begin * trace.tick * 3600,
             (end - begin) * trace.tick,
-            bool(end < len(up) and known[end]),
+            bool(end < len(up) and is_known[end]),
         )
         for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)
     ]

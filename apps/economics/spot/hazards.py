@@ -48,8 +48,8 @@ class SpellCounts:
         """The same as counted in each bucket, joined by PSEUDO_TICKS of all; rows sum to 1."""
         prior = self.pooled_chances(tick)
         stayed = self.exposed - self.ended - self.grown
-        seen = np.stack([stayed, self.grown, self.ended], axis=1)
-        return (seen + PSEUDO_TICKS * prior) / (self.exposed + PSEUDO_TICKS)[:, None]
+        counts = np.stack([stayed, self.grown, self.ended], axis=1)
+        return (counts + PSEUDO_TICKS * prior) / (self.exposed + PSEUDO_TICKS)[:, None]
 
     def lasting(self, tick: float) -> Hours:
         """Mean hours that a spell in each bucket still lasts; infinite where none was ever seen to end."""
@@ -85,9 +85,9 @@ class ZoneHistory:
         )
 
 
-def age_buckets(is_up: Flags, known: Flags, tick: float) -> Indexes:
+def age_buckets(is_up: Flags, is_known: Flags, tick: float) -> Indexes:
     """The bucket of age of each tick's spell, up or down; a spell is cut where it is not known."""
-    kind = np.where(known, is_up.astype(np.int64), -1)
+    kind = np.where(is_known, is_up.astype(np.int64), -1)
     begins = np.append(True, kind[1:] != kind[:-1])
     places = np.arange(len(kind))
     began = np.maximum.accumulate(np.where(begins, places, 0))
@@ -97,23 +97,23 @@ def age_buckets(is_up: Flags, known: Flags, tick: float) -> Indexes:
 
 def zone_history(trace: SpotTrace, nodes: int = 1) -> ZoneHistory:
     """Count a whole trace. Ticks before an unknown one are left out, as is where it ends."""
-    is_up, known = trace.is_up(nodes), trace.known
-    buckets = age_buckets(is_up, known, trace.tick)
-    followed = known[:-1] & known[1:]
-    seen = int(known.sum())
+    is_up, is_known = trace.is_up(nodes), trace.known
+    buckets = age_buckets(is_up, is_known, trace.tick)
+    followed = is_known[:-1] & is_known[1:]
+    known_ticks = int(is_known.sum())
     return ZoneHistory(
         tick=trace.tick,
-        known_hours=seen * trace.tick,
-        up_share=float(is_up.sum() / seen) if seen else None,
+        known_hours=known_ticks * trace.tick,
+        up_share=float(is_up.sum() / known_ticks) if known_ticks else None,
         up=_spell_counts(is_up, buckets, followed),
         down=_spell_counts(~is_up, buckets, followed),
     )
 
 
-def _spell_counts(held: Flags, buckets: Indexes, followed: Flags) -> SpellCounts:
-    at = held[:-1] & followed
-    ends = at & ~held[1:]
-    grows = at & held[1:] & (buckets[1:] > buckets[:-1])
+def _spell_counts(is_on: Flags, buckets: Indexes, followed: Flags) -> SpellCounts:
+    at = is_on[:-1] & followed
+    ends = at & ~is_on[1:]
+    grows = at & is_on[1:] & (buckets[1:] > buckets[:-1])
     exposed, ended, grown = (
         np.bincount(buckets[:-1][chosen], minlength=BUCKETS).astype(np.float64)
         for chosen in (at, ends, grows)

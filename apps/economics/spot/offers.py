@@ -78,10 +78,10 @@ class OfferChain:
         if ticks == 1:
             return self
         size = len(self.held)
-        whole = np.zeros((size + len(self.offered),) * 2)
-        whole[:size, :size], whole[:size, size:] = self.held, self.lost
-        whole[size:, size:] = self.offered
-        power = np.linalg.matrix_power(whole, ticks)
+        matrix = np.zeros((size + len(self.offered),) * 2)
+        matrix[:size, :size], matrix[:size, size:] = self.held, self.lost
+        matrix[size:, size:] = self.offered
+        power = np.linalg.matrix_power(matrix, ticks)
         return replace(
             self,
             tick=self.tick * ticks,
@@ -104,11 +104,16 @@ def spot_offers(
     ticks, tick = min(len(trace.counts) for trace in traces), traces[0].tick
     traces = [trace.part(0, ticks) for trace in traces]
     is_up = np.stack([trace.is_up(nodes) for trace in traces])
-    known = np.stack([trace.known for trace in traces])
-    ages = np.stack([age_buckets(up, seen, tick) for up, seen in zip(is_up, known, strict=True)])
+    is_known = np.stack([trace.known for trace in traces])
+    ages = np.stack(
+        [
+            age_buckets(up, known_ticks, tick)
+            for up, known_ticks in zip(is_up, is_known, strict=True)
+        ]
+    )
     lasting = np.stack([history.up.lasting(tick) for history in histories])
     worth = np.where(is_up, np.take_along_axis(lasting, ages, axis=1), -np.inf)
-    seen = np.logical_or.reduce(known)
+    any_known = np.logical_or.reduce(is_known)
     places = len(traces) if egress_hours else 1
     zones = np.full((places, ticks), NO_ZONE)
     states = np.zeros((places, ticks), np.int64)
@@ -119,43 +124,45 @@ def spot_offers(
         none = np.take_along_axis(net, best[None], axis=0)[0] <= 0
         zones[place] = np.where(none, NO_ZONE, best)
         states[place] = BUCKETS + BUCKETS * best + ages[best, np.arange(ticks)]
-        states[place, none] = age_buckets(none, seen, tick)[none]
+        states[place, none] = age_buckets(none, any_known, tick)[none]
         states[place] += place * BUCKETS * (1 + len(traces))
-    return SpotOffers(tick, is_up, np.logical_and.reduce(known), zones, states)
+    return SpotOffers(tick, is_up, np.logical_and.reduce(is_known), zones, states)
 
 
 def offer_chain(offers: SpotOffers, histories: Sequence[ZoneHistory]) -> OfferChain:
     """The chain of what was offered: each row as counted, with PSEUDO_TICKS as if zones were alone."""
     size, places = BUCKETS * len(histories), offers.places
     block = BUCKETS + size
-    held, lost = np.zeros((size, size)), np.zeros((size, places * block))
+    held_chances, lost = np.zeros((size, size)), np.zeros((size, places * block))
     followed = _followed_zones(offers)
     for zone, history in enumerate(histories):
         rows = slice(BUCKETS * zone, BUCKETS * (zone + 1))
         chances = history.up.next_chances(offers.tick)
-        held[rows, rows] = _staying_matrix(chances)
+        held_chances[rows, rows] = _staying_matrix(chances)
         lost[rows] = np.outer(chances[:, 2], _after_loss(offers, zone, followed == zone))
     offered = np.zeros((places * block,) * 2)
     for place in range(places):
         there = slice(place * block, (place + 1) * block)
         offered[there, there] = _while_free(
-            offers.states[place] - place * block, offers, held, lost
+            offers.states[place] - place * block, offers, held_chances, lost
         )
     zone_of = np.repeat(np.arange(-1, len(histories)), BUCKETS)
     moves = (zone_of != np.arange(places)[:, None]) & (zone_of != NO_ZONE) & (places > 1)
     begins = np.append(np.full(BUCKETS, NO_ZONE), np.arange(size))
-    return OfferChain(offers.tick, held, lost, offered, np.tile(begins, places), moves.ravel())
+    return OfferChain(
+        offers.tick, held_chances, lost, offered, np.tile(begins, places), moves.ravel()
+    )
 
 
-def _while_free(states: Indexes, offers: SpotOffers, held: Hours, lost: Hours) -> Hours:
+def _while_free(states: Indexes, offers: SpotOffers, held_chances: Hours, lost: Hours) -> Hours:
     """[states of one place × the same] while nothing is held; lost nodes are taken as of any place."""
-    size = len(held)
+    size = len(held_chances)
     block = BUCKETS + size
     followed = offers.known[:-1] & offers.known[1:]
     counts = np.zeros((block,) * 2)
     np.add.at(counts, (states[:-1][followed], states[1:][followed]), 1)
     after = lost.reshape(size, -1, block).sum(axis=1)
-    prior = np.vstack([_while_none(offers, counts), np.hstack([after[:, :BUCKETS], held])])
+    prior = np.vstack([_while_none(offers, counts), np.hstack([after[:, :BUCKETS], held_chances])])
     prior[BUCKETS:, BUCKETS:] += after[:, BUCKETS:]
     chances: Hours = (counts + PSEUDO_TICKS * prior) / (counts.sum(axis=1) + PSEUDO_TICKS)[:, None]
     return chances
@@ -163,8 +170,8 @@ def _while_free(states: Indexes, offers: SpotOffers, held: Hours, lost: Hours) -
 
 def _staying_matrix(chances: Hours) -> Hours:
     """[buckets × buckets] of a spell that does not end."""
-    kept: Hours = np.diag(chances[:, 0]) + np.diag(chances[:-1, 1], k=1)
-    return kept
+    staying: Hours = np.diag(chances[:, 0]) + np.diag(chances[:-1, 1], k=1)
+    return staying
 
 
 def _followed_zones(offers: SpotOffers) -> Indexes:
@@ -172,15 +179,15 @@ def _followed_zones(offers: SpotOffers) -> Indexes:
 
     Who was in a zone knows of the others: one that was left a moment ago is hardly up again.
     """
-    held, place, found = NO_ZONE, 0, np.full(offers.ticks, NO_ZONE)
+    held_zone, place, zone_by_tick = NO_ZONE, 0, np.full(offers.ticks, NO_ZONE)
     zones, is_up = offers.zones.tolist(), offers.is_up.tolist()
     for at in range(offers.ticks):
-        if held == NO_ZONE or not is_up[held][at]:
-            held = zones[place][at]
-            if held != NO_ZONE and offers.places > 1:
-                place = held
-        found[at] = held
-    return found
+        if held_zone == NO_ZONE or not is_up[held_zone][at]:
+            held_zone = zones[place][at]
+            if held_zone != NO_ZONE and offers.places > 1:
+                place = held_zone
+        zone_by_tick[at] = held_zone
+    return zone_by_tick
 
 
 def _after_loss(offers: SpotOffers, zone: int, was_held: Flags) -> Hours:
@@ -189,18 +196,18 @@ def _after_loss(offers: SpotOffers, zone: int, was_held: Flags) -> Hours:
     Joined by PSEUDO_ENDS of all its ends, and as many after which nothing was up.
     """
     up, place = offers.is_up[zone], zone if offers.places > 1 else 0
-    known = offers.known[:-1] & offers.known[1:]
-    ends = up[:-1] & ~up[1:] & known
+    is_known = offers.known[:-1] & offers.known[1:]
+    ends = up[:-1] & ~up[1:] & is_known
     block = BUCKETS * (1 + len(offers.is_up))
 
     def after(chosen: Flags) -> Hours:
         states = offers.states[place][1 + np.flatnonzero(chosen)]
         return np.bincount(states, minlength=offers.places * block).astype(np.float64)
 
-    seen, every = after(ends & was_held[:-1]), after(ends)
-    seen += PSEUDO_ENDS * every / max(1.0, every.sum())
-    seen[place * block] += PSEUDO_ENDS
-    shares: Hours = seen / seen.sum()
+    counts, every = after(ends & was_held[:-1]), after(ends)
+    counts += PSEUDO_ENDS * every / max(1.0, every.sum())
+    counts[place * block] += PSEUDO_ENDS
+    shares: Hours = counts / counts.sum()
     return shares
 
 

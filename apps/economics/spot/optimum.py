@@ -90,10 +90,10 @@ class _OptimumGrid:
         ]
         spots = []
         for zone, later in enumerate(after.spots):
-            kept = later[0] + tick * self.job.spot
-            kept[~is_up[zone, :, 0]] = np.inf
+            staying_costs = later[0] + tick * self.job.spot
+            staying_costs[~is_up[zone, :, 0]] = np.inf
             free = idle[zone if len(idle) > 1 else 0]
-            spots.append([np.minimum(free, kept, out=kept), *later[:-1]])
+            spots.append([np.minimum(free, staying_costs, out=staying_costs), *later[:-1]])
         return _OptimumValues(idle, bought, spots)
 
     def _idle_costs(

@@ -91,12 +91,12 @@ class _SlackShift:
         if not self.whole:
             return values
         shifted = np.full_like(values, self.penalty)
-        kept = values.shape[1] - self.whole
-        if kept > 0:
-            shifted[:, self.whole :] = values[:, :kept]
+        kept_columns = values.shape[1] - self.whole
+        if kept_columns > 0:
+            shifted[:, self.whole :] = values[:, :kept_columns]
             if self.part > 1e-9:
                 shifted[:, self.whole :] *= 1 - self.part
-                shifted[:, self.whole :] += self.part * values[:, 1 : kept + 1]
+                shifted[:, self.whole :] += self.part * values[:, 1 : kept_columns + 1]
         return shifted
 
 
@@ -112,7 +112,7 @@ class _SlackGrid:
         self.rests = [job.restart]
         while self.rests[-1] > 1e-12:
             self.rests.append(max(0.0, self.rests[-1] - self.step))
-        used = [min(self.step, rest) for rest in self.rests]
+        used = [min(self.step, restart_hours) for restart_hours in self.rests]
         self.starting = [self._slack_shift(hours) for hours in used]
         self.can_begin = chain.begins != NO_ZONE
         self.egress = np.where(chain.moves[self.can_begin], job.egress, 0.0)[:, None]
@@ -127,10 +127,10 @@ class _SlackGrid:
 
     def final_values(self) -> _Values:
         """At the deadline: nothing, whatever the slack, which is never below 0 here."""
-        offers, held = len(self.chain.offered), len(self.chain.held)
+        offers, held_count = len(self.chain.offered), len(self.chain.held)
         return _Values(
             np.zeros((offers, self.cells)),
-            [np.zeros((held, self.cells)) for _ in self.losing],
+            [np.zeros((held_count, self.cells)) for _ in self.losing],
             [np.zeros((offers, self.cells)) for _ in self.rests],
         )
 
@@ -149,7 +149,7 @@ class _SlackGrid:
             for place in range(len(self.rests))
         ]
         lost = self.chain.lost @ after.idle
-        held = [
+        spot_values = [
             self._run_step(
                 min(place, len(self.rests) - 1),
                 need,
@@ -159,7 +159,7 @@ class _SlackGrid:
             for place, losing in enumerate(self.losing)
         ]
         begin = np.full_like(wait, self.penalty)
-        begin[self.can_begin] = held[0][self.chain.begins[self.can_begin]] + self.egress
+        begin[self.can_begin] = spot_values[0][self.chain.begins[self.can_begin]] + self.egress
         begin[:, ~self.safe] = self.penalty
         wait[:, ~self.safe] = self.penalty
         modes[0] = np.where(
@@ -170,9 +170,9 @@ class _SlackGrid:
         modes[1] = np.where(begin < bought[-1], SpotMode.SPOT, SpotMode.ON_DEMAND)
         idle = np.minimum(np.minimum(begin, wait), bought[0])
         bought = [np.minimum(value, begin) for value in bought]
-        for values in (idle, *bought, *held):
+        for values in (idle, *bought, *spot_values):
             values[:, finished] = 0.0
-        return _Values(idle, held, bought)
+        return _Values(idle, spot_values, bought)
 
     def _after_stage(self, spots: list[Hours], place: int) -> Hours:
         """On spot a step later: after a start its first work, after the last stage a checkpoint and the first again."""

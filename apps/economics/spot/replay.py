@@ -187,13 +187,13 @@ class _Run:
         self.cost += np.where(moves, self.job.egress, 0.0)
 
     def _preempt_runs(self, moments: Indexes) -> None:
-        gone = (
+        is_preempted = (
             (self.modes == SpotMode.SPOT) & ~self.offers.is_up[self.zones, moments] & self.working
         )
-        self.modes = np.where(gone, SpotMode.IDLE, self.modes)
-        self.preemptions += gone
+        self.modes = np.where(is_preempted, SpotMode.IDLE, self.modes)
+        self.preemptions += is_preempted
         if self.job.checkpoint:
-            self.done = np.where(gone, self.saved, self.done)
+            self.done = np.where(is_preempted, self.saved, self.done)
 
     def _work_on(self, moment: ReplayMoment) -> None:
         tick, runs = moment.tick, self.modes != SpotMode.IDLE
@@ -208,7 +208,7 @@ class _Run:
         if self.job.checkpoint:
             # Of next to no length: it is written all the time.
             step = max(self.job.checkpoint, ROUNDING)
-            whole = np.floor((self.done - self.saved) / step + ROUNDING)
-            self.saved = self.saved + whole * step
+            checkpoints = np.floor((self.done - self.saved) / step + ROUNDING)
+            self.saved = self.saved + checkpoints * step
         ends = runs & self.working & (self.done >= self.job.work - ROUNDING)
         self.finished = np.where(ends, moment.elapsed + used + worked, self.finished)

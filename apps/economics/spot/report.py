@@ -100,7 +100,7 @@ def spot_report(
     question: ReplayQuestion, traces: Sequence[SpotTrace], say: Callable[[str], None]
 ) -> SpotReport:
     """Fit on the first third, replay on the rest. Refuses a Refusal where no trace is long enough for one start."""
-    alone, kept, left_out = [], [], []
+    alone, usable_traces, left_out = [], [], []
     for trace in traces:
         too_short = _too_short(question, trace)
         if too_short:
@@ -109,11 +109,11 @@ def spot_report(
             continue
         alone.append(_replay_alone(question, trace))
         say(f"{trace.name}: {len(alone[-1].origins)} starts")
-        kept.append(trace)
-    if not kept:
+        usable_traces.append(trace)
+    if not usable_traces:
         raise Refusal(f"{left_out[0][0]}: data", left_out[0][1])
-    apart = _why_apart(kept)
-    together = None if apart else _replay_together(question, kept, say)
+    apart = _why_apart(usable_traces)
+    together = None if apart else _replay_together(question, usable_traces, say)
     return SpotReport(question, tuple(alone), together, apart, tuple(left_out))
 
 

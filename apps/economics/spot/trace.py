@@ -80,9 +80,9 @@ def trace_of_moments(name: str, seconds: Sequence[float], counts: Sequence[float
     places = np.rint((moments - moments[0]) / tick).astype(np.int64)
     if places[-1] >= MOST_TICKS:
         raise Refusal("time", f"more than {MOST_TICKS:,} ticks of {tick:g} s from first to last")
-    seen = np.full(places[-1] + 1, np.nan)
-    seen[places] = node_counts("available", list(np.array(counts)[order]))
-    return SpotTrace(name, tick / 3600, seen, float(moments[0]))
+    counts_by_tick = np.full(places[-1] + 1, np.nan)
+    counts_by_tick[places] = node_counts("available", list(np.array(counts)[order]))
+    return SpotTrace(name, tick / 3600, counts_by_tick, float(moments[0]))
 
 
 def node_counts(field: str, values: Sequence[object]) -> Hours:

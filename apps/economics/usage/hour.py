@@ -60,16 +60,16 @@ def _hour_table(counted: CountedUsage) -> _HourTable:
     highest = np.zeros(len(devices), dtype=np.int64)
     np.minimum.at(lowest, device, holder)
     np.maximum.at(highest, device, holder)
-    own = np.where(lowest == highest, lowest, NO_HOLDER)
-    own_key = (np.arange(len(devices)) << HOLDER_BITS) | own
-    held = np.flatnonzero((lowest != highest)[device] & (holder != NO_HOLDER))
-    held_key = (device[held] << HOLDER_BITS) | holder[held]
+    own_holder = np.where(lowest == highest, lowest, NO_HOLDER)
+    own_key = (np.arange(len(devices)) << HOLDER_BITS) | own_holder
+    held_rows = np.flatnonzero((lowest != highest)[device] & (holder != NO_HOLDER))
+    held_key = (device[held_rows] << HOLDER_BITS) | holder[held_rows]
     keys = np.unique(np.concatenate([own_key, held_key]))
     reading = np.flatnonzero(counted.is_reading)
     return _HourTable(
         devices=devices,
         keys=keys,
-        index=np.concatenate([reading, held]),
+        index=np.concatenate([reading, held_rows]),
         row=np.concatenate(
             [np.searchsorted(keys, own_key)[device[reading]], np.searchsorted(keys, held_key)]
         ),
@@ -118,21 +118,21 @@ class _HourSums:
     def of_ratio(self, ratio: Reals) -> tuple[list[float | None], list[float | None]]:
         """Σ ratio × observed seconds, and the seconds for which the ratio is known."""
         values = ratio[self._index]
-        known = ~np.isnan(values)
+        is_known = ~np.isnan(values)
         return (
-            self._sum_by_row(np.where(known, values, 0.0) * self._seconds, known),
-            self._sum_by_row(np.where(known, self._seconds, 0.0), known),
+            self._sum_by_row(np.where(is_known, values, 0.0) * self._seconds, is_known),
+            self._sum_by_row(np.where(is_known, self._seconds, 0.0), is_known),
         )
 
     def of_joules(self, joules: Reals) -> list[float | None]:
         """Joules, of a window cut by the hour or by another in proportion."""
         values = joules[self._index]
-        known = ~np.isnan(values)
-        return self._sum_by_row(np.where(known, values, 0.0) * self._part, known)
+        is_known = ~np.isnan(values)
+        return self._sum_by_row(np.where(is_known, values, 0.0) * self._part, is_known)
 
-    def _sum_by_row(self, values: Reals, known: Bits) -> list[float | None]:
-        if not known.any():
+    def _sum_by_row(self, values: Reals, is_known: Bits) -> list[float | None]:
+        if not is_known.any():
             return [None] * self._rows
         sums = np.bincount(self._row, values, self._rows).tolist()
-        times = np.bincount(self._row, known, self._rows).tolist()
+        times = np.bincount(self._row, is_known, self._rows).tolist()
         return [total if count else None for total, count in zip(sums, times, strict=True)]

@@ -77,8 +77,8 @@ def _round_minutes(observed: Reals, worked: Reals) -> Minutes:
 def _round_cumulatively(quarters: Reals) -> Integers:
     """Whole quarters whose running total is that of `quarters`, rounded: an hour loses none."""
     running = np.floor(np.cumsum(quarters, axis=1) + 0.5).astype(np.int64)
-    whole = np.diff(running, axis=1, prepend=0)
-    return np.clip(whole, 0, QUARTERS_PER_MINUTE)
+    whole_quarters = np.diff(running, axis=1, prepend=0)
+    return np.clip(whole_quarters, 0, QUARTERS_PER_MINUTE)
 
 
 def _fit_worked(worked: Integers, observed: Integers) -> None:

@@ -99,11 +99,11 @@ def _comparable_content(window: WindowRow) -> tuple[float, ...]:
 def _device_reading(rows: Sequence[WindowRow]) -> WindowRow:
     """Holders without the device's own row: it worked at most as long as they did together."""
     observed = max(_observed_seconds(row) for row in rows)
-    known = [row.worked_seconds for row in rows if not isnan(row.worked_seconds)]
+    worked_times = [row.worked_seconds for row in rows if not isnan(row.worked_seconds)]
     return rows[0]._replace(
         holder_id=NO_HOLDER,
         observed_seconds=observed,
-        worked_seconds=min(observed, sum(known)) if known else nan,
+        worked_seconds=min(observed, sum(worked_times)) if worked_times else nan,
         sm_ratio=nan,
         tensor_ratio=nan,
         dram_ratio=nan,
@@ -112,5 +112,5 @@ def _device_reading(rows: Sequence[WindowRow]) -> WindowRow:
 
 
 def _observed_seconds(window: WindowRow) -> float:
-    whole = window.length_ms / MS_PER_SECOND
-    return whole if isnan(window.observed_seconds) else window.observed_seconds
+    full_seconds = window.length_ms / MS_PER_SECOND
+    return full_seconds if isnan(window.observed_seconds) else window.observed_seconds

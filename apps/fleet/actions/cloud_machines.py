@@ -20,11 +20,11 @@ def keep_machines(*, account_id: int, machines: Sequence[SeenMachine], at: datet
         CloudMachine(
             account_id=account_id,
             seen_at=at,
-            launched_at=each.launched_at,
-            external_id=each.external_id,
-            **{name: getattr(each, name) for name in TOLD} | {"names": list(each.names)},
+            launched_at=machine.launched_at,
+            external_id=machine.external_id,
+            **{name: getattr(machine, name) for name in TOLD} | {"names": list(machine.names)},
         )
-        for each in {machine.external_id: machine for machine in machines}.values()
+        for machine in {machine.external_id: machine for machine in machines}.values()
     ]
     CloudMachine.objects.bulk_create(
         rows,
@@ -42,7 +42,7 @@ def forget_machines(*, account_id: int, before: datetime, regions: Sequence[str]
 
     Call it when all of `regions` was read since then.
     """
-    held = CloudMachine.objects.filter(account_id=account_id)
-    gone = held.filter(seen_at__lt=before) | held.exclude(region__in=regions)
-    count, _ = gone.delete()
+    machines = CloudMachine.objects.filter(account_id=account_id)
+    stale = machines.filter(seen_at__lt=before) | machines.exclude(region__in=regions)
+    count, _ = stale.delete()
     return count

@@ -99,7 +99,7 @@ def end_cloud_account(*, account_id: int, at: datetime) -> None:
     row.save(update_fields=["ended_at"])
 
 
-@logged_change(tells=("what",))
+@logged_change(text_arguments=("what",))
 def run_sync(
     *, account_id: int, what: str, read: Callable[[SyncTurn], str], clock: Callable[[], datetime]
 ) -> None:
@@ -182,9 +182,10 @@ def understood(account: NewCloudAccount) -> NewCloudAccount:
     """
     cloud = clouds().get(account.provider)
     if cloud is None:
-        known = ", ".join(clouds())
+        cloud_names = ", ".join(clouds())
         raise CloudAccountNotUnderstood(
-            "provider", f"{account.provider!r} is none of the clouds that can be read: {known}"
+            "provider",
+            f"{account.provider!r} is none of the clouds that can be read: {cloud_names}",
         )
     account = replace(account, syncs=account.syncs or _possible_readings(account, cloud))
     _refuse_misunderstood(account, cloud)

@@ -59,17 +59,17 @@ def correct_pool(
         setattr(pool, name, value)
     pool.correction_note = note.strip()
     pool.save(update_fields=[*moved, "correction_note"])
-    lives = [
+    lifetimes = [
         (node_id, starts_at, at if ended_at is None else min(at, ended_at))
         for node_id, starts_at, ended_at in Node.objects.filter(pool_id=pool_id)
         .filter(period__startswith__lte=at, period__isempty=False)
         .values_list("id", "period__startswith", "period__endswith")
     ]
-    if not lives:
+    if not lifetimes:
         return
-    since, until = min(life[1] for life in lives), max(life[2] for life in lives)
+    since, until = min(life[1] for life in lifetimes), max(life[2] for life in lifetimes)
     mark_span(pass_=Pass.CHARGE, units=[ORGANISATION], starts_at=since, ends_at=until)
-    mark_spans(pass_=Pass.SPLIT, spans=lives)
+    mark_spans(pass_=Pass.SPLIT, spans=lifetimes)
     mark_names(starts_at=since, ends_at=until)
 
 
@@ -81,12 +81,12 @@ def correct_provider_id(*, node_id: int, provider_id: str, at: datetime) -> None
     Refuses NothingToCorrect.
     """
     node = Node.objects.select_for_update(no_key=True).get(pk=node_id)
-    said = provider_id.strip()
-    if said == node.provider_id:
+    stripped_id = provider_id.strip()
+    if stripped_id == node.provider_id:
         raise NothingToCorrect(
-            "provider_id", f"{node.name} is known to its provider as {said!r} already"
+            "provider_id", f"{node.name} is known to its provider as {stripped_id!r} already"
         )
-    node.provider_id = said
+    node.provider_id = stripped_id
     node.save(update_fields=["provider_id"])
     if node.period.lower <= at:
         mark_names(starts_at=node.period.lower, ends_at=min(at, node.period.upper or at))

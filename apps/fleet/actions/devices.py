@@ -80,34 +80,38 @@ def register_devices_of_nodes(*, lists: Sequence[NodeDevices]) -> list[dict[str,
         # the lock too would spare it those that know nothing new, and a new fleet would look twice.
         cursor.execute("SELECT pg_advisory_xact_lock(%s, 0)", [DEVICES_LOCK])
     rows = _rows_about(lists)
-    registers = [_Register(each, rows) for each in lists]
-    found = [each.registered() for each in registers]
+    registers = [_Register(node_devices, rows) for node_devices in lists]
+    rows_by_list = [register.registered() for register in registers]
     # All GPUs in one statement, then their slices: one by one, a fleet that comes all at once
     # would wait for each.
     for kind in ("gpu", "mig"):
-        opened = [row for each in registers for row in each.opened if row.kind == kind]
+        opened = [row for register in registers for row in register.opened if row.kind == kind]
         Device.objects.bulk_create(opened)
-    mark_spans(pass_=Pass.SPLIT, spans=[span for each in registers for span in each.changed])
-    return [{uuid: row.id for uuid, row in each.items()} for each in found]
+    mark_spans(
+        pass_=Pass.SPLIT, spans=[span for register in registers for span in register.changed]
+    )
+    return [{uuid: row.id for uuid, row in rows_by_uuid.items()} for rows_by_uuid in rows_by_list]
 
 
 def _refuse_odd_lists(lists: Sequence[NodeDevices]) -> None:
-    for device in (device for each in lists for device in each.devices):
+    for device in (device for node_devices in lists for device in node_devices.devices):
         if (device.kind == "mig") != bool(device.parent):
             raise SliceWithoutParent(
                 "parent", f"{device.uuid}: kind {device.kind}, parent {device.parent}"
             )
-    named = [name for each in lists for name in (each.node_id, *each.uuids())]
+    named = [
+        name for node_devices in lists for name in (node_devices.node_id, *node_devices.uuids())
+    ]
     if len(named) != len(set(named)):
         raise ValueError("a node or a device is in two of the lists")
 
 
 def _rows_about(lists: Sequence[NodeDevices]) -> list[Device]:
     """Every life of the devices, and all living slices of the nodes."""
-    uuids = {uuid for each in lists for uuid in each.uuids()}
-    nodes = [each.node_id for each in lists]
-    living = Q(node_id__in=nodes, kind="mig", period__endswith=None)
-    rows = Device.objects.filter(Q(uuid__in=uuids) | living, period__isempty=False)
+    uuids = {uuid for node_devices in lists for uuid in node_devices.uuids()}
+    nodes = [node_devices.node_id for node_devices in lists]
+    living_slices = Q(node_id__in=nodes, kind="mig", period__endswith=None)
+    rows = Device.objects.filter(Q(uuid__in=uuids) | living_slices, period__isempty=False)
     return list(rows.select_related("parent").order_by("period", "id"))
 
 
@@ -128,11 +132,11 @@ def confirm_devices(*, node_id: int, at: datetime) -> int:
 class _Register:
     """The devices of one list against what is on record about them."""
 
-    def __init__(self, told: NodeDevices, rows: Iterable[Device]) -> None:
-        self.told = told
-        self.node_id = told.node_id
-        self.seen_from = told.seen_from
-        self.listed = {device.uuid for device in told.devices}
+    def __init__(self, node_devices: NodeDevices, rows: Iterable[Device]) -> None:
+        self.told = node_devices
+        self.node_id = node_devices.node_id
+        self.seen_from = node_devices.seen_from
+        self.listed = {device.uuid for device in node_devices.devices}
         self.history: dict[str, list[Device]] = {}
         self.slices: list[Device] = []
         self.opened: list[Device] = []
@@ -144,16 +148,16 @@ class _Register:
 
     def registered(self) -> dict[str, Device]:
         """The row of each device; those that are `opened` are yet to be written."""
-        known = self._all_on_record()
-        return self._entered() if known is None else known
+        rows = self._all_on_record()
+        return self._entered() if rows is None else rows
 
     def _all_on_record(self) -> dict[str, Device] | None:
         """The rows, where nothing has to be written."""
         if self._unlisted_slices():
             return None
-        found = {device.uuid: self._as_on_record(device) for device in self.told.devices}
-        rows = {uuid: row for uuid, row in found.items() if row is not None}
-        return rows if len(rows) == len(found) else None
+        rows_by_uuid = {device.uuid: self._as_on_record(device) for device in self.told.devices}
+        rows = {uuid: row for uuid, row in rows_by_uuid.items() if row is not None}
+        return rows if len(rows) == len(rows_by_uuid) else None
 
     def _entered(self) -> dict[str, Device]:
         """Parents first, so that their slices find them."""
@@ -161,7 +165,7 @@ class _Register:
             self._end_device(row, self.seen_from)
         devices = self.told.devices
         rows = {}
-        for device in sorted(_with_parents(devices), key=lambda each: (each.kind, each.uuid)):
+        for device in sorted(_with_parents(devices), key=lambda device: (device.kind, device.uuid)):
             rows[device.uuid] = self._entered_device(device)
         return {device.uuid: rows[device.uuid] for device in devices}
 
@@ -173,17 +177,17 @@ class _Register:
 
     def _entered_device(self, device: SeenDevice) -> Device:
         moment = self._seen_from(device)
-        lives = self.history.setdefault(device.uuid, [])
-        living = self._living_at(device.uuid, moment)
-        if living is not None:
-            if self._is_same(living, device):
-                return self._told_more(living, device)
-            if living.period.lower == moment:
-                return self._described_again(living, device)
-            until = living.period.upper
-            self._end_device(living, moment)
+        history = self.history.setdefault(device.uuid, [])
+        current_row = self._living_at(device.uuid, moment)
+        if current_row is not None:
+            if self._is_same(current_row, device):
+                return self._told_more(current_row, device)
+            if current_row.period.lower == moment:
+                return self._described_again(current_row, device)
+            until = current_row.period.upper
+            self._end_device(current_row, moment)
             return self._opened_device(device, moment, until)
-        after = next((row for row in lives if row.period.lower > moment), None)
+        after = next((row for row in history if row.period.lower > moment), None)
         if after is None:
             return self._opened_device(device, moment, self._replaced_at(device, moment))
         if self._is_same(after, device):
@@ -242,9 +246,9 @@ class _Register:
         )
         self._describe_device(row, device, moment)
         self.opened.append(row)
-        lives = self.history[device.uuid]
-        lives.append(row)
-        lives.sort(key=lambda each: each.period.lower)
+        history = self.history[device.uuid]
+        history.append(row)
+        history.sort(key=lambda life: life.period.lower)
         self._note_changed_span(self.node_id, moment, until)
         return row
 

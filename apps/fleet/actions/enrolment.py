@@ -150,7 +150,7 @@ def bind_cluster_token(*, token_id: int, cluster_id: int) -> None:
 
 
 @transaction.atomic
-def agents_seen(*, seen: Collection[SeenAgent], at: datetime) -> None:
+def agents_seen(*, agents: Collection[SeenAgent], at: datetime) -> None:
     """Note that agents spoke, at most once a minute each; never inside the ingest transaction."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -158,8 +158,8 @@ def agents_seen(*, seen: Collection[SeenAgent], at: datetime) -> None:
             {
                 "at": at,
                 "before": at - ONCE_A,
-                "ids": [each.agent_id for each in seen],
-                "versions": [each.version for each in seen],
-                "offsets": [each.clock_offset_ms for each in seen],
+                "ids": [agent.agent_id for agent in agents],
+                "versions": [agent.version for agent in agents],
+                "offsets": [agent.clock_offset_ms for agent in agents],
             },
         )

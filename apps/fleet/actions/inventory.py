@@ -133,13 +133,13 @@ def add_cluster(*, name: str, kind: str = "other", at: datetime) -> int:
 
 def open_cluster(*, name: str, at: datetime) -> int:
     """The cluster of this name, added where there is none; its id."""
-    known = cluster_named(name)
-    if known is None:
+    cluster_id = cluster_named(name)
+    if cluster_id is None:
         try:
             return add_cluster(name=name, at=at)
         except ClusterNameTaken:  # somebody opened it a moment ago
             return open_cluster(name=name, at=at)
-    return known
+    return cluster_id
 
 
 @logged_change()
@@ -185,21 +185,21 @@ def weigh_cores(
     policies = SharePolicy.objects.filter(pool_id=pool_id)
     version = 1 + (policies.aggregate(last=Max("version"))["last"] or 0)
     policies.filter(period__startswith__gte=from_at).delete()
-    held = policies.get(period__contains=from_at)
-    held.period = (held.period.lower, from_at)
-    held.save(update_fields=["period"])
+    current_policy = policies.get(period__contains=from_at)
+    current_policy.period = (current_policy.period.lower, from_at)
+    current_policy.save(update_fields=["period"])
     SharePolicy.objects.create(
         pool=pool,
         version=version,
-        rule=held.rule,
+        rule=current_policy.rule,
         cores_per_node=cores_per_node,
         core_weight=weight,
         period=(from_at, None),
     )
-    lived = Node.objects.filter(pool_id=pool_id, period__overlap=(from_at, max(at, from_at)))
+    nodes = Node.objects.filter(pool_id=pool_id, period__overlap=(from_at, max(at, from_at)))
     mark_span(
         pass_=Pass.SPLIT,
-        units=lived.values_list("id", flat=True),
+        units=nodes.values_list("id", flat=True),
         starts_at=from_at,
         ends_at=at,
     )
@@ -283,16 +283,16 @@ def end_nodes(*, node_ids: Collection[int], ended_at: datetime, reason: str, at:
 def set_capacity(*, node_id: int, units: int, from_at: datetime, at: datetime) -> None:
     """From `from_at` on a node has `units`, until its next change. Refuses NodeNotAliveThen."""
     Node.objects.select_for_update(no_key=True).get(pk=node_id)
-    held = NodeCapacity.objects.filter(node_id=node_id, period__contains=from_at).first()
-    if held is None:
+    capacity = NodeCapacity.objects.filter(node_id=node_id, period__contains=from_at).first()
+    if capacity is None:
         raise NodeNotAliveThen("from_at", f"the node did not live at {from_at:%Y-%m-%d %H:%M}Z")
-    began_at, ended_at = held.period.lower, held.period.upper
+    began_at, ended_at = capacity.period.lower, capacity.period.upper
     if began_at == from_at:
-        held.units = units
-        held.save(update_fields=["units"])
+        capacity.units = units
+        capacity.save(update_fields=["units"])
     else:
-        held.period = (began_at, from_at)
-        held.save(update_fields=["period"])
+        capacity.period = (began_at, from_at)
+        capacity.save(update_fields=["period"])
         NodeCapacity.objects.create(node_id=node_id, units=units, period=(from_at, ended_at))
     until = min(at, ended_at or at)
     _mark_lived(from_at, until)
@@ -350,19 +350,19 @@ def _mark_lived(starts_at: datetime, ends_at: datetime) -> None:
 
 def _name_taken(node: NewNode) -> str:
     """Who bears the name in that time, and what to do where that is a later life of the node."""
-    lives = [
+    lifetimes = [
         (began_at, ended_at)
         for _, began_at, ended_at in nodes_named(node.cluster_id, [node.name]).get(node.name, [])
         if (node.ended_at is None or began_at < node.ended_at)
         and (ended_at is None or node.started_at < ended_at)
     ]
-    said = f"a node named {node.name!r} lives in this cluster at that time already"
-    if not lives:
-        return said
-    began_at, ended_at = lives[0]
+    message = f"a node named {node.name!r} lives in this cluster at that time already"
+    if not lifetimes:
+        return message
+    began_at, ended_at = lifetimes[0]
     until = "on" if ended_at is None else f"to {ended_at:%Y-%m-%d %H:%M}Z"
-    said += f", from {began_at:%Y-%m-%d %H:%M}Z {until}"
-    return said + ("; an earlier life needs an end by then" * (node.started_at < began_at))
+    message += f", from {began_at:%Y-%m-%d %H:%M}Z {until}"
+    return message + ("; an earlier life needs an end by then" * (node.started_at < began_at))
 
 
 def _mark_unusable(node_id: int, starts_at: datetime, ends_at: datetime) -> None:
@@ -375,8 +375,8 @@ def _mark_unusable(node_id: int, starts_at: datetime, ends_at: datetime) -> None
 def _end_parts(
     part: type[Device] | type[NodeCapacity] | type[Outage], node_id: int, ended_at: datetime
 ) -> None:
-    living = part.objects.filter(node_id=node_id, period__contains=ended_at)
-    for row in living.select_for_update().order_by("id"):
+    open_rows = part.objects.filter(node_id=node_id, period__contains=ended_at)
+    for row in open_rows.select_for_update().order_by("id"):
         if row.period.lower < ended_at:
             row.period = (row.period.lower, ended_at)
             row.save(update_fields=["period"])

@@ -127,27 +127,27 @@ def make_join_token(
 def check_join_token(token: NewJoinToken, at: datetime) -> None:
     """Refuses JoinTokenNotUnderstood where it could let nobody in."""
     if token.expires_at <= at:
-        said = f"the token would have expired at {token.expires_at:%Y-%m-%d %H:%M}Z"
-        raise JoinTokenNotUnderstood("expires_at", said)
+        message = f"the token would have expired at {token.expires_at:%Y-%m-%d %H:%M}Z"
+        raise JoinTokenNotUnderstood("expires_at", message)
     if not token.node_names or not all(name.strip() for name in token.node_names):
-        said = "give the names of nodes, or patterns such as gpu-*"
-        raise JoinTokenNotUnderstood("node_names", said)
+        message = "give the names of nodes, or patterns such as gpu-*"
+        raise JoinTokenNotUnderstood("node_names", message)
     if len(token.node_names) > MOST_PATTERNS:
-        said = f"{len(token.node_names)} names are more than {MOST_PATTERNS}; give patterns"
-        raise JoinTokenNotUnderstood("node_names", said)
+        message = f"{len(token.node_names)} names are more than {MOST_PATTERNS}; give patterns"
+        raise JoinTokenNotUnderstood("node_names", message)
     if not 1 <= token.most_nodes <= MOST_NODES:
-        said = f"a join token is for 1 to {MOST_NODES:,} nodes"
-        raise JoinTokenNotUnderstood("most_nodes", said)
+        message = f"a join token is for 1 to {MOST_NODES:,} nodes"
+        raise JoinTokenNotUnderstood("most_nodes", message)
     cluster = Cluster.objects.get(pk=token.cluster_id)
     if token.pool_id is None:
         return
     pool = Pool.objects.get(pk=token.pool_id)
     if pool.cluster_id not in (None, cluster.id):
-        said = f"{pool.name} is a pool of another cluster than {cluster.name}"
-        raise JoinTokenNotUnderstood("pool", said)
+        message = f"{pool.name} is a pool of another cluster than {cluster.name}"
+        raise JoinTokenNotUnderstood("pool", message)
     if not pool.gpus_per_node:
-        said = f"{pool.name} does not say how many GPUs a node of it has"
-        raise JoinTokenNotUnderstood("pool", said)
+        message = f"{pool.name} does not say how many GPUs a node of it has"
+        raise JoinTokenNotUnderstood("pool", message)
 
 
 @logged_change()
@@ -227,8 +227,8 @@ def _join_token(secret: str, name: str, at: datetime) -> JoinToken:
         raise JoinTokenUnknown("no join token was made with this secret")
     ended = min(filter(None, (joining.revoked_at, joining.expires_at)))
     if ended <= at:
-        said = "was revoked" if ended == joining.revoked_at else "expired"
-        raise JoinTokenOver(f"the join token {said} at {ended:%Y-%m-%d %H:%M}Z")
+        reason = "was revoked" if ended == joining.revoked_at else "expired"
+        raise JoinTokenOver(f"the join token {reason} at {ended:%Y-%m-%d %H:%M}Z")
     if not any(fnmatchcase(name, pattern) for pattern in joining.node_names):
         allowed = ", ".join(joining.node_names[:5])
         raise NodeNotOfToken(f"this join token is for nodes named {allowed}; not for {name!a}")
@@ -237,9 +237,9 @@ def _join_token(secret: str, name: str, at: datetime) -> JoinToken:
 
 def _living_node(joining: JoinToken, name: str, at: datetime) -> int:
     """The node of this name in the token's cluster; added to the token's pool where none lives."""
-    found = _node_alive(joining.cluster_id, name, at)
-    if found is not None:
-        return found
+    node_id = _node_alive(joining.cluster_id, name, at)
+    if node_id is not None:
+        return node_id
     if joining.pool is None:
         raise NodeNotOnRecord(
             f"no node named {name!a} lives in cluster {joining.cluster.name}: add it, or make a"
@@ -258,10 +258,10 @@ def _living_node(joining: JoinToken, name: str, at: datetime) -> int:
             return add_node(node=new, at=at)
     except NodeNameTaken:
         # Another process of the machine was quicker; or a life of it is to begin later.
-        found = _node_alive(joining.cluster_id, name, at)
-        if found is None:
+        node_id = _node_alive(joining.cluster_id, name, at)
+        if node_id is None:
             raise
-        return found
+        return node_id
 
 
 def _refuse_namesake(cluster_id: int, name: str, at: datetime) -> None:
@@ -272,8 +272,8 @@ def _refuse_namesake(cluster_id: int, name: str, at: datetime) -> None:
     folded = name.lower()
     short = folded.partition(".")[0]
     alike = Q(name__iexact=folded) | Q(name__iexact=short) | Q(name__istartswith=f"{folded}.")
-    living = Node.objects.filter(alike, cluster_id=cluster_id, period__contains=at)
-    for other in living.order_by("id").values_list("name", flat=True):
+    namesakes = Node.objects.filter(alike, cluster_id=cluster_id, period__contains=at)
+    for other in namesakes.order_by("id").values_list("name", flat=True):
         if other != name:
             raise NodeNameOdd(
                 f"the node {other} lives in this cluster, and {name} would be the same machine:"
@@ -294,9 +294,11 @@ def _earlier_agent(node_id: int, node: JoiningNode, at: datetime) -> Agent | Non
     Refuses NodeHasAnAgent where any agent of the node, however it came, still runs elsewhere.
     """
     agents = Agent.objects.filter(node_id=node_id)
-    others = [each for each in agents if not (each.machine and each.machine == node.machine)]
-    good = tokens_in_force([each.token_id for each in others], at)
-    heard = [heard_at for each in others if each.token_id in good and (heard_at := _heard_at(each))]
+    others = [agent for agent in agents if not (agent.machine and agent.machine == node.machine)]
+    good = tokens_in_force([other.token_id for other in others], at)
+    heard = [
+        heard_at for other in others if other.token_id in good and (heard_at := _heard_at(other))
+    ]
     if heard and at - max(heard) < LIVELY:
         raise NodeHasAnAgent(
             f"another machine reports as {node.name} and was heard of at {max(heard):%H:%M:%S}Z:"

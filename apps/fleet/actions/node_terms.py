@@ -31,38 +31,47 @@ class TermsNotUnderstood(Refusal):
 
 @logged_change(count=answered)
 @transaction.atomic
-def tell_node_terms(*, told: Mapping[int, NodeTermsFact], told_by: str, at: datetime) -> int:
+def tell_node_terms(
+    *, reported_terms: Mapping[int, NodeTermsFact], told_by: str, at: datetime
+) -> int:
     """Keep what one says of nodes, in place of what it said before; answers of how many that changes.
 
     The hours that they lived are charged again where anything was bought that may cover them: of the
     rest nothing moves, and closed months would wait for corrections of nothing. Refuses
     TermsNotUnderstood.
     """
-    said = {node_id: _understood(terms) for node_id, terms in told.items()}
-    lives = {
+    terms_by_node = {node_id: _understood(terms) for node_id, terms in reported_terms.items()}
+    periods = {
         node.id: node.period
-        for node in Node.objects.select_for_update(no_key=True).filter(id__in=said).order_by("id")
+        for node in Node.objects.select_for_update(no_key=True)
+        .filter(id__in=terms_by_node)
+        .order_by("id")
     }
-    before = node_terms(list(lives))
+    before = node_terms(list(periods))
     NodeTerms.objects.bulk_create(
         [
-            NodeTerms(node_id=node_id, told_by=ToldBy(told_by), told_at=at, **asdict(said[node_id]))
-            for node_id in lives
+            NodeTerms(
+                node_id=node_id,
+                told_by=ToldBy(told_by),
+                told_at=at,
+                **asdict(terms_by_node[node_id]),
+            )
+            for node_id in periods
         ],
         update_conflicts=True,
         unique_fields=["node", "told_by"],
         update_fields=[*NAMES, "told_at"],
     )
-    after = node_terms(list(lives))
+    after = node_terms(list(periods))
     changed = [
         node_id
-        for node_id in lives
+        for node_id in periods
         if before.get(node_id, NodeTermsFact()) != after.get(node_id, NodeTermsFact())
     ]
-    spans = [(lives[each].lower, min(lives[each].upper or at, at)) for each in changed]
-    lived = [span for span in spans if span[0] < span[1]]
-    if lived:
-        first, last = min(begins for begins, _ in lived), max(ends for _, ends in lived)
+    spans = [(periods[node_id].lower, min(periods[node_id].upper or at, at)) for node_id in changed]
+    past_spans = [span for span in spans if span[0] < span[1]]
+    if past_spans:
+        first, last = min(begins for begins, _ in past_spans), max(ends for _, ends in past_spans)
         for starts_at, ends_at in _spans_bought_ahead(first, last):
             mark_span(pass_=Pass.CHARGE, units=[ORGANISATION], starts_at=starts_at, ends_at=ends_at)
     return len(changed)
@@ -73,22 +82,24 @@ def _spans_bought_ahead(starts_at: datetime, ends_at: datetime) -> list[tuple[da
     return [
         span
         for app in apps.get_app_configs()
-        if (asked := getattr(app, "spans_bought_ahead", ""))
-        for span in import_string(asked)(starts_at, ends_at)
+        if (import_path := getattr(app, "spans_bought_ahead", ""))
+        for span in import_string(import_path)(starts_at, ends_at)
     ]
 
 
-def correct_node_terms(*, node_id: int, at: datetime, **said: str) -> None:
+def correct_node_terms(*, node_id: int, at: datetime, **changes: str) -> None:
     """A person says some of it; an empty text takes back what a person said. Refuses TermsNotUnderstood."""
-    held = NodeTerms.objects.filter(node_id=node_id, told_by=ToldBy.PERSON).values(*NAMES).first()
-    terms = replace(NodeTermsFact(**(held or {})), **said)
-    tell_node_terms(told={node_id: terms}, told_by=ToldBy.PERSON, at=at)
+    stored_terms = (
+        NodeTerms.objects.filter(node_id=node_id, told_by=ToldBy.PERSON).values(*NAMES).first()
+    )
+    terms = replace(NodeTermsFact(**(stored_terms or {})), **changes)
+    tell_node_terms(reported_terms={node_id: terms}, told_by=ToldBy.PERSON, at=at)
 
 
 @logged_change(count=items_of("machines"))
 def tell_machine_terms(*, provider: str, machines: Sequence[SeenMachine], at: datetime) -> None:
     """What a cloud tells of the machines that are nodes of ours."""
-    told = {
+    terms_by_node = {
         node_id: NodeTermsFact(
             platform=platform_of(machine.platform),
             tenancy=tenancy_of(machine.tenancy),
@@ -97,18 +108,18 @@ def tell_machine_terms(*, provider: str, machines: Sequence[SeenMachine], at: da
         )
         for machine, node_id in nodes_of_machines(provider, machines, at)
     }
-    if told:
-        tell_node_terms(told=told, told_by=ToldBy.CLOUD, at=at)
+    if terms_by_node:
+        tell_node_terms(reported_terms=terms_by_node, told_by=ToldBy.CLOUD, at=at)
 
 
 def _understood(terms: NodeTermsFact) -> NodeTermsFact:
     platform, tenancy = platform_of(terms.platform), tenancy_of(terms.tenancy)
-    for name, said, kept, known in (
+    for name, text, canonical, choices in (
         ("platform", terms.platform, platform, PLATFORMS),
         ("tenancy", terms.tenancy, tenancy, TENANCIES),
     ):
-        if said.strip() and not kept:
-            raise TermsNotUnderstood(name, f"{said!r} is none of {', '.join(known)}")
+        if text.strip() and not canonical:
+            raise TermsNotUnderstood(name, f"{text!r} is none of {', '.join(choices)}")
     return NodeTermsFact(
         platform, tenancy, terms.account.strip(), reservation_of(terms.reservation)
     )

@@ -71,22 +71,22 @@ def _bounded(times: Counter[tuple[str, str, str]], day: date) -> dict[tuple[str,
     """The counts with names beyond a bound together under an empty one."""
     bounded: Counter[tuple[str, str, str]] = Counter()
     for door in sorted({key[0] for key in times}):
-        known = _known_names(door, day)
-        if any(key[0] == door and key not in known for key in times):
+        known_keys = _known_names(door, day)
+        if any(key[0] == door and key not in known_keys for key in times):
             # Others may be about to add names too: who counts before they are stored finds room that they have.
             _add_alone(door)
-            known = _known_names(door, day)
-        of_place = Counter(place for _, place, _ in known)
+            known_keys = _known_names(door, day)
+        of_place = Counter(place for _, place, _ in known_keys)
         for key, count in sorted(times.items()):
             if key[0] != door:
                 continue
-            if key not in known:
-                if len(known) >= MOST_NAMES:
+            if key not in known_keys:
+                if len(known_keys) >= MOST_NAMES:
                     key = (door, "", "")
                 elif of_place[key[1]] >= MOST_NAMES_OF_A_PLACE:
                     key = (door, key[1], "")
                 else:
-                    known.add(key)
+                    known_keys.add(key)
                     of_place[key[1]] += 1
             bounded[key] += count
     return dict(bounded)

@@ -48,7 +48,7 @@ class TrustMatter:
 def raise_trust_incident(*, matter: TrustMatter, at: datetime) -> None:
     """Count the matter on its open incident, or open one; a growth that was refused stays refused."""
     key = "join_token_id" if matter.node_id is None else "node_id"
-    given = {
+    params = {
         "kind": str(matter.kind),
         "node_id": matter.node_id,
         "join_token_id": matter.join_token_id,
@@ -60,10 +60,10 @@ def raise_trust_incident(*, matter: TrustMatter, at: datetime) -> None:
     }
     with connection.cursor() as cursor:
         if matter.reported is not None and matter.node_id is not None:
-            cursor.execute(GO_ON.format(key=key), given)
+            cursor.execute(GO_ON.format(key=key), params)
             if cursor.rowcount:
                 return
-        cursor.execute(RAISE.format(key=key), given)
+        cursor.execute(RAISE.format(key=key), params)
 
 
 class TrustIncidentDecided(Exception):

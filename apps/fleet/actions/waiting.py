@@ -48,8 +48,8 @@ def refuse_or_admit(joining: JoinToken, name: str, at: datetime) -> None:
 
 def nodes_joined(join_token_id: int, at: datetime) -> int:
     """How many nodes that came with this token live."""
-    came = Node.objects.filter(agents__join_token_id=join_token_id, period__contains=at)
-    return came.distinct().count()
+    nodes = Node.objects.filter(agents__join_token_id=join_token_id, period__contains=at)
+    return nodes.distinct().count()
 
 
 @transaction.atomic
@@ -58,11 +58,11 @@ def keep_waiting(*, waits: NodeWaits, machine: str, version: str, at: datetime) 
     token_id = waits.join_token_id
     JoinToken.objects.select_for_update(no_key=True).get(pk=token_id)
     listed = WaitingNode.objects.filter(join_token_id=token_id)
-    known = listed.filter(name=waits.name).first()
-    if known is not None:
-        known.machine, known.version, known.last_at = machine, version, at
-        known.tries += 1
-        known.save(update_fields=["machine", "version", "last_at", "tries"])
+    waiting_node = listed.filter(name=waits.name).first()
+    if waiting_node is not None:
+        waiting_node.machine, waiting_node.version, waiting_node.last_at = machine, version, at
+        waiting_node.tries += 1
+        waiting_node.save(update_fields=["machine", "version", "last_at", "tries"])
     elif listed.filter(decided_at=None).count() < MOST_WAITING:
         WaitingNode.objects.create(
             join_token_id=token_id, name=waits.name, machine=machine, version=version,

@@ -68,19 +68,19 @@ class CloudAccounts(PricesView):
         """Accounts by name, each with everything that is read of it."""
         Parameters.of(request)
         health = sync_health()
-        page = slice_of(cloud_accounts(), page_asked(request), key=lambda each: (each.name,))
+        page = slice_of(cloud_accounts(), page_asked(request), key=lambda account: (account.name,))
         return paged(request, page, lambda account: _serialize_account(account, health))
 
 
 def _serialize_account(account: CloudAccountFact, health: list[SyncHealth]) -> dict[str, Any]:
-    told = {name: getattr(account, name) for name in SAME_OF_ACCOUNT}
-    syncs = [_serialize_sync(each) for each in health if each.account_id == account.id]
-    return told_as(CloudAccountOut, told | {"syncs": syncs})
+    serialized = {name: getattr(account, name) for name in SAME_OF_ACCOUNT}
+    syncs = [_serialize_sync(sync) for sync in health if sync.account_id == account.id]
+    return told_as(CloudAccountOut, serialized | {"syncs": syncs})
 
 
 def _serialize_sync(health: SyncHealth) -> dict[str, Any]:
-    said = {
+    details = {
         "state": health.state or "never",
         "permissions": list(permissions_for(health.provider, health.what)),
     }
-    return {name: getattr(health, name) for name in SAME_OF_SYNC} | said
+    return {name: getattr(health, name) for name in SAME_OF_SYNC} | details

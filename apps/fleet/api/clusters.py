@@ -39,14 +39,14 @@ class Clusters(RestView):
     @once()
     def post(self, request: Request) -> Response:
         """Add a cluster; the same one again is answered with the one there is (200)."""
-        asked = parsed(ClusterIn, request)
+        data = parsed(ClusterIn, request)
         try:
-            cluster_id = actions.add_cluster(**asked, at=timezone.now())
+            cluster_id = actions.add_cluster(**data, at=timezone.now())
         except actions.ClusterNameTaken:
-            made = told_cluster(listing.cluster_row(listing.cluster_named(asked["name"]) or 0))
-            if not repeats(made, asked):
+            serialized = told_cluster(listing.cluster_row(listing.cluster_named(data["name"]) or 0))
+            if not repeats(serialized, data):
                 raise
-            return Response(made)
+            return Response(serialized)
         return Response(told_cluster(listing.cluster_row(cluster_id)), status=201)
 
 
@@ -72,16 +72,16 @@ class ClusterTokens(RestView):
     @once(forgetting="secret")
     def post(self, request: Request, cluster_id: int) -> Response:
         """Make a token with which a scheduler states this cluster's jobs (scope `jobs`), or asks where they may run (`schedule`)."""
-        asked = parsed(ClusterTokenIn, request)
+        data = parsed(ClusterTokenIn, request)
         cluster = listing.cluster_row(cluster_id)
-        token = accounts.make_token(**asked, at=timezone.now())
+        token = accounts.make_token(**data, at=timezone.now())
         actions.bind_cluster_token(token_id=token.id, cluster_id=cluster_id)
-        made = {
+        payload = {
             "id": token.id,
             "cluster": {"id": cluster["id"], "name": cluster["name"]},
             "secret": token.secret,
         }
-        return Response(made, status=201, headers={"Cache-Control": "no-store"})
+        return Response(payload, status=201, headers={"Cache-Control": "no-store"})
 
 
 def told_cluster(row: dict[str, Any]) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def cluster_id_of(name: str | None) -> int | None:
     """The cluster of this name; refuses a ValidationError that names the field."""
     if name is None:
         return None
-    found = listing.cluster_named(name)
-    if found is None:
+    cluster_id = listing.cluster_named(name)
+    if cluster_id is None:
         raise ValidationError({"cluster": [f"there is no cluster named {name!r}"]})
-    return found
+    return cluster_id

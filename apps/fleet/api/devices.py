@@ -69,8 +69,8 @@ class Agents(RestView):
     )
     def get(self, request: Request) -> Response:
         """Agents by id."""
-        asked = AgentsAsked.of(request)
-        page = listing.agent_page(asked.get("node_id"), page_asked(request))
+        query = AgentsAsked.of(request)
+        page = listing.agent_page(query.get("node_id"), page_asked(request))
         return paged(request, page, told_agent)
 
 
@@ -91,8 +91,8 @@ def told_device(row: dict[str, Any]) -> dict[str, Any]:
 
 def told_agent(row: dict[str, Any]) -> dict[str, Any]:
     """An agent as it is answered."""
-    told = with_named(row, "node")
-    status = {name: told.pop(f"status__{name}") for name in STATUS}
+    serialized = with_named(row, "node")
+    status = {name: serialized.pop(f"status__{name}") for name in STATUS}
     spool = {name: status.pop(f"spool_{name}") for name in ("batches", "bytes", "oldest_at")}
-    told |= status | {"reported_at": status["at"]}
-    return told_as(AgentOut, told | {"spool": None if status["at"] is None else spool})
+    serialized |= status | {"reported_at": status["at"]}
+    return told_as(AgentOut, serialized | {"spool": None if status["at"] is None else spool})

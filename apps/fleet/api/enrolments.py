@@ -52,31 +52,31 @@ class Enrolments(APIView):
     @extend_schema(operation_id="enrol_agent", request=EnrolmentIn, responses={201: EnrolmentOut})
     def post(self, request: Request) -> Response:
         """Enrol an agent: with an invitation, once, or as its node with a join token."""
-        asked = parsed(EnrolmentIn, request)
-        enrolled = _enrol_as_asked(asked)
-        told = {
+        data = parsed(EnrolmentIn, request)
+        enrolled = _enrol_as_asked(data)
+        payload = {
             "token": enrolled.secret,
             "node": enrolled.node_name,
             "scopes": sorted(enrolled.scopes),
         }
-        answer = EnrolmentOut(told)
+        answer = EnrolmentOut(payload)
         return Response(answer.data, status=201, headers={"Cache-Control": "no-store"})
 
 
-def _enrol_as_asked(asked: Mapping[str, Any]) -> actions.EnrolledAgent:
+def _enrol_as_asked(data: Mapping[str, Any]) -> actions.EnrolledAgent:
     at, days = timezone.now(), settings.AGENT_TOKEN_DAYS
     good_for = timedelta(days=days) if days else None
-    if not asked["token"].startswith(actions.JOIN_PREFIX):
+    if not data["token"].startswith(actions.JOIN_PREFIX):
         return actions.enrol(
-            secret=asked["token"],
-            source=asked["source"],
-            version=asked["version"],
+            secret=data["token"],
+            source=data["source"],
+            version=data["version"],
             at=at,
             good_for=good_for,
         )
-    if "node" not in asked:
+    if "node" not in data:
         raise serializers.ValidationError({"node": ["is needed with a join token"]})
     node = actions.JoiningNode(
-        asked["node"], asked.get("machine", ""), asked["source"], asked["version"]
+        data["node"], data.get("machine", ""), data["source"], data["version"]
     )
-    return actions.join_node(secret=asked["token"], node=node, at=at, good_for=good_for)
+    return actions.join_node(secret=data["token"], node=node, at=at, good_for=good_for)

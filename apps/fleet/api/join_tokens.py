@@ -99,21 +99,21 @@ class JoinTokens(JoinTokensView):
     @once(forgetting="secret")
     def post(self, request: Request) -> Response:
         """Make a token that each node of a cluster trades for one of its own."""
-        asked = parsed(JoinTokenIn, request)
+        data = parsed(JoinTokenIn, request)
         new = actions.NewJoinToken(
-            name=asked["name"],
-            cluster_id=cluster_id_of(asked["cluster"]) or 0,
-            node_names=tuple(asked["node_names"]),
-            expires_at=asked["expires_at"],
-            pool_id=_pool_id(asked["pool"]),
-            reports_jobs=asked["reports_jobs"],
-            most_nodes=asked["most_nodes"],
+            name=data["name"],
+            cluster_id=cluster_id_of(data["cluster"]) or 0,
+            node_names=tuple(data["node_names"]),
+            expires_at=data["expires_at"],
+            pool_id=_pool_id(data["pool"]),
+            reports_jobs=data["reports_jobs"],
+            most_nodes=data["most_nodes"],
         )
         token = actions.make_join_token(
             token=new, at=timezone.now(), made_by_id=self.viewer().person_id
         )
-        made = serialize_join_token(listing.join_token_row(token.id)) | {"secret": token.secret}
-        return Response(made, status=201, headers={"Cache-Control": "no-store"})
+        payload = serialize_join_token(listing.join_token_row(token.id)) | {"secret": token.secret}
+        return Response(payload, status=201, headers={"Cache-Control": "no-store"})
 
 
 class JoinTokenRevocation(JoinTokensView):
@@ -138,7 +138,7 @@ def serialize_join_token(row: dict[str, Any]) -> dict[str, Any]:
 def _pool_id(name: str | None) -> int | None:
     if name is None:
         return None
-    found = [pool.id for pool in pools().values() if pool.name == name]
-    if not found:
+    pool_ids = [pool.id for pool in pools().values() if pool.name == name]
+    if not pool_ids:
         raise ValidationError({"pool": [f"there is no pool named {name!r}"]})
-    return found[0]
+    return pool_ids[0]

@@ -60,18 +60,18 @@ class Nodes(RestView):
 
         The same one again (cluster, name and start) is answered 200.
         """
-        asked = parsed(NodeIn, request)
-        cluster_id = cluster_id_of(asked["cluster"])
-        new = {name: value for name, value in asked.items() if name not in {"pool", "cluster"}}
-        node = actions.NewNode(**new, pool_id=pool_id_of(asked["pool"]), cluster_id=cluster_id)
+        data = parsed(NodeIn, request)
+        cluster_id = cluster_id_of(data["cluster"])
+        new = {name: value for name, value in data.items() if name not in {"pool", "cluster"}}
+        node = actions.NewNode(**new, pool_id=pool_id_of(data["pool"]), cluster_id=cluster_id)
         try:
             node_id = actions.add_node(node=node, at=timezone.now())
         except actions.NodeNameTaken:
             begun = listing.node_begun(cluster_id, node.name, node.started_at)
-            made = None if begun is None else told_node(listing.node_row(begun))
-            if made is None or not repeats(made, dict(NodeIn(asked).data)):
+            serialized = None if begun is None else told_node(listing.node_row(begun))
+            if serialized is None or not repeats(serialized, dict(NodeIn(data).data)):
                 raise
-            return Response(made)
+            return Response(serialized)
         return Response(told_node(listing.node_row(node_id)), status=201)
 
 
@@ -91,16 +91,16 @@ class NodeView(RestView):
         Bills of its time are read again by that, and what it lived is charged again by the commitments
         that may cover it.
         """
-        asked = dict(parsed(NodeCorrectionIn, request))
+        data = dict(parsed(NodeCorrectionIn, request))
         listing.node_row(node_id)
         at = timezone.now()
-        if "provider_id" in asked:
+        if "provider_id" in data:
             with suppress(actions.NothingToCorrect):
                 actions.correct_provider_id(
-                    node_id=node_id, provider_id=asked.pop("provider_id"), at=at
+                    node_id=node_id, provider_id=data.pop("provider_id"), at=at
                 )
-        if asked:
-            actions.correct_node_terms(node_id=node_id, at=at, **asked)
+        if data:
+            actions.correct_node_terms(node_id=node_id, at=at, **data)
         return Response(told_node(listing.node_row(node_id)))
 
 
@@ -116,10 +116,10 @@ class NodeEnd(RestView):
 
         The same end again changes nothing; another one is refused (409).
         """
-        asked = parsed(NodeEndIn, request)
+        data = parsed(NodeEndIn, request)
         row = listing.node_row(node_id)
-        if (row["ended_at"], row["end_reason"]) != (asked["ended_at"], asked["reason"]):
-            actions.end_node(node_id=node_id, **asked, at=timezone.now())
+        if (row["ended_at"], row["end_reason"]) != (data["ended_at"], data["reason"]):
+            actions.end_node(node_id=node_id, **data, at=timezone.now())
         return Response(told_node(listing.node_row(node_id)))
 
 
@@ -151,17 +151,19 @@ class NodeInvitations(RestView):
     @once(forgetting="token")
     def post(self, request: Request, node_id: int) -> Response:
         """A one-time token with which one agent may enrol for this node; shown this once."""
-        asked = parsed(InvitationIn, request)
+        data = parsed(InvitationIn, request)
         row = listing.node_row(node_id)
-        token = actions.invite_agent(node_id=node_id, **asked, at=timezone.now())
-        made = {"node": {"id": row["id"], "name": row["name"]}, "token": token, **asked}
-        return Response(InvitationOut(made).data, status=201, headers={"Cache-Control": "no-store"})
+        token = actions.invite_agent(node_id=node_id, **data, at=timezone.now())
+        payload = {"node": {"id": row["id"], "name": row["name"]}, "token": token, **data}
+        return Response(
+            InvitationOut(payload).data, status=201, headers={"Cache-Control": "no-store"}
+        )
 
 
 def told_node(
     row: dict[str, Any], terms: Mapping[int, NodeTermsFact] | None = None
 ) -> dict[str, Any]:
     """A node as it is answered; `terms` are those of it and of others, where they were asked for."""
-    known = node_terms([row["id"]]) if terms is None else terms
-    said = asdict(known.get(row["id"], NodeTermsFact()))
-    return told_as(NodeOut, with_named(row, "cluster", "pool") | said)
+    terms_by_node = node_terms([row["id"]]) if terms is None else terms
+    term_fields = asdict(terms_by_node.get(row["id"], NodeTermsFact()))
+    return told_as(NodeOut, with_named(row, "cluster", "pool") | term_fields)

@@ -41,11 +41,11 @@ class Outages(RestView):
         """Note that a node or device could not be used; the same outage again is answered 200."""
         outage = actions.NewOutage(**parsed(OutageIn, request))
         listing.node_row(outage.node_id)
-        known = listing.outage_recorded(
+        recorded_id = listing.outage_recorded(
             outage.node_id, outage.device_id, outage.kind, outage.starts_at, outage.ends_at
         )
-        if known is not None:
-            return Response(told_outage(listing.outage_row(known)))
+        if recorded_id is not None:
+            return Response(told_outage(listing.outage_row(recorded_id)))
         outage_id = actions.record_outage(outage=outage, at=timezone.now())
         return Response(told_outage(listing.outage_row(outage_id)), status=201)
 
@@ -69,9 +69,9 @@ class OutageEnd(RestView):
     @once()
     def post(self, request: Request, outage_id: int) -> Response:
         """The node or device works again since `ended_at`; saying it again changes nothing."""
-        asked = parsed(OutageEndIn, request)
-        if listing.outage_row(outage_id)["ends_at"] != asked["ended_at"]:
-            actions.end_outage(outage_id=outage_id, **asked, at=timezone.now())
+        data = parsed(OutageEndIn, request)
+        if listing.outage_row(outage_id)["ends_at"] != data["ended_at"]:
+            actions.end_outage(outage_id=outage_id, **data, at=timezone.now())
         return Response(told_outage(listing.outage_row(outage_id)))
 
 

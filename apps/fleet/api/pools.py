@@ -32,8 +32,8 @@ class Pools(RestView):
     )
     def get(self, request: Request) -> Response:
         """Pools by name."""
-        asked = PoolsAsked.of(request)
-        page = listing.pool_page(page_asked(request), asked.get("cluster"))
+        query = PoolsAsked.of(request)
+        page = listing.pool_page(page_asked(request), query.get("cluster"))
         viewer, names = self.viewer(), _team_names()
         return paged(request, page, lambda row: told_pool(row, viewer, names))
 
@@ -46,22 +46,20 @@ class Pools(RestView):
     @once()
     def post(self, request: Request) -> Response:
         """Add a pool with version 1 of its share policy; the same one again is answered 200."""
-        asked = parsed(PoolIn, request)
-        new = {
-            name: value for name, value in asked.items() if name not in {"cluster", "owner_team"}
-        }
+        data = parsed(PoolIn, request)
+        new = {name: value for name, value in data.items() if name not in {"cluster", "owner_team"}}
         pool = actions.NewPool(
             **new,
-            cluster_id=cluster_id_of(asked["cluster"]),
-            owner_team_id=_team_id_of(asked["owner_team"]),
+            cluster_id=cluster_id_of(data["cluster"]),
+            owner_team_id=_team_id_of(data["owner_team"]),
         )
         try:
             pool_id = actions.add_pool(pool=pool, at=timezone.now())
         except actions.PoolNameTaken:
-            made = self._serialize_pool_by_id(listing.pool_named(pool.name) or 0)
-            if not repeats(made, asked):
+            serialized = self._serialize_pool_by_id(listing.pool_named(pool.name) or 0)
+            if not repeats(serialized, data):
                 raise
-            return Response(made)
+            return Response(serialized)
         return Response(self._serialize_pool_by_id(pool_id), status=201)
 
     def _serialize_pool_by_id(self, pool_id: int) -> dict[str, Any]:
@@ -95,17 +93,17 @@ class PoolView(RestView):
 
 def told_pool(row: dict[str, Any], viewer: Viewer, names: Mapping[int, str]) -> dict[str, Any]:
     """A pool as it is answered; an owner who is none of the viewer's is "another team"."""
-    told = with_named(row, "cluster")
-    told["owner_team"] = team_seen(viewer, told.pop("owner_team_id"), names)
-    return told_as(PoolOut, told)
+    serialized = with_named(row, "cluster")
+    serialized["owner_team"] = team_seen(viewer, serialized.pop("owner_team_id"), names)
+    return told_as(PoolOut, serialized)
 
 
 def pool_id_of(name: str) -> int:
     """The pool of this name; refuses a ValidationError that names the field."""
-    found = listing.pool_named(name)
-    if found is None:
+    pool_id = listing.pool_named(name)
+    if pool_id is None:
         raise ValidationError({"pool": [f"there is no pool named {name!r}"]})
-    return found
+    return pool_id
 
 
 def _team_id_of(name: str | None) -> int | None:

@@ -154,9 +154,9 @@ class TrustIncidents(RestView):
     )
     def get(self, request: Request) -> Response:
         """What nodes reported beyond what is theirs, or more than they may, the latest first."""
-        asked = TrustIncidentsAsked.of(request)
+        query = TrustIncidentsAsked.of(request)
         page = trust_incident_page(
-            page_asked(request), node_id=asked.get("node_id"), is_open=asked.get("open")
+            page_asked(request), node_id=query.get("node_id"), is_open=query.get("open")
         )
         return paged(request, page, serialize_trust_incident)
 

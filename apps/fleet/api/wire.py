@@ -337,10 +337,10 @@ class OutageOut(serializers.Serializer[Any]):
     ends_at = serializers.DateTimeField(allow_null=True)
 
 
-def with_named(row: Mapping[str, Any], *things: str) -> dict[str, Any]:
+def with_named(row: Mapping[str, Any], *relations: str) -> dict[str, Any]:
     """The row, with `node_id` and `node_name` as one `node`; null where there is none."""
-    told = dict(row)
-    for thing in things:
-        id_, name = told.pop(f"{thing}_id"), told.pop(f"{thing}_name")
-        told[thing] = None if id_ is None else {"id": id_, "name": name}
-    return told
+    serialized = dict(row)
+    for relation in relations:
+        id_, name = serialized.pop(f"{relation}_id"), serialized.pop(f"{relation}_name")
+        serialized[relation] = None if id_ is None else {"id": id_, "name": name}
+    return serialized

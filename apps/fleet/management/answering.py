@@ -31,14 +31,14 @@ class AnsweringCommand(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Do it, or say why not."""
         try:
-            told, said = self.answer(options, timezone.now())
+            payload, sentence = self.answer(options, timezone.now())
         except Refusal as refusal:
             option = self.options_of.get(refusal.field)
             words = f"{option}: {refusal.message}" if option else str(refusal)
             raise CommandError(words) from refusal
         except ObjectDoesNotExist as unknown:
             raise CommandError(str(unknown)) from unknown
-        self.stdout.write(json.dumps(told) if options["json"] else said)
+        self.stdout.write(json.dumps(payload) if options["json"] else sentence)
 
     def answer(self, options: dict[str, Any], at: datetime) -> Answer:
         """Do it; refuses what the action does, and CommandError."""

@@ -19,25 +19,27 @@ def cluster_named(name: str) -> int:
 def living_node(name: str, at: datetime) -> int:
     """The node of this name that lives now, `CLUSTER/NAME` where several do; or CommandError."""
     cluster, _, bare = name.rpartition("/")
-    asked: list[int | None] = [cluster_named(cluster)] if cluster else [None, *queries.clusters()]
-    living = [
+    cluster_ids: list[int | None] = (
+        [cluster_named(cluster)] if cluster else [None, *queries.clusters()]
+    )
+    node_ids = [
         node_id
-        for cluster_id in asked
+        for cluster_id in cluster_ids
         for node_id, began_at, ended_at in queries.nodes_named(cluster_id, [bare]).get(bare, [])
         if began_at <= at and (ended_at is None or at < ended_at)
     ]
-    if len(living) != 1:
-        found = "several nodes live" if living else "no node lives"
-        raise CommandError(f"{found} under the name {name!r}")
-    return living[0]
+    if len(node_ids) != 1:
+        subject = "several nodes live" if node_ids else "no node lives"
+        raise CommandError(f"{subject} under the name {name!r}")
+    return node_ids[0]
 
 
 def team_named(name: str) -> int:
     """The team of this name; refuses CommandError."""
-    found = teams.team_named(name)
-    if found is None:
+    team_id = teams.team_named(name)
+    if team_id is None:
         raise CommandError(f"there is no team named {name!r}")
-    return found
+    return team_id
 
 
 def pool_named(name: str) -> queries.PoolFact:

@@ -19,7 +19,7 @@ def no_overlap(name: str, key: models.F | Func, *others: models.F) -> ExclusionC
 
     `others` are further integer keys that must also be equal for two rows to conflict.
     """
-    keys = [(_as_range(each), "&&") for each in (key, *others)]
+    keys = [(_as_range(other), "&&") for other in (key, *others)]
     return ExclusionConstraint(name=name, expressions=[*keys, ("period", "&&")])
 
 

@@ -58,10 +58,10 @@ def agent_of_token(token_id: int) -> AgentFact | None:
 
 def agents_by_token(token_ids: Collection[int] | None = None) -> dict[int, AgentFact]:
     """Every agent, or those that come with these tokens, by the id of its token."""
-    found = (
+    wanted_agents = (
         Agent.objects.all() if token_ids is None else Agent.objects.filter(token_id__in=token_ids)
     )
-    rows = found.values_list("token_id", *AGENT_COLUMNS)
+    rows = wanted_agents.values_list("token_id", *AGENT_COLUMNS)
     return {row[0]: AgentFact(*row[1:]) for row in rows}
 
 

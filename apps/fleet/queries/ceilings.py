@@ -25,8 +25,8 @@ class NodeCeilings:
 
     def most_slices(self, model: str) -> int:
         """Slices of one GPU of this model."""
-        known = next((most for name, most in SLICES.items() if name in model), None)
-        most = settings.MOST_SLICES_PER_GPU if known is None else known
+        model_limit = next((most for name, most in SLICES.items() if name in model), None)
+        most = settings.MOST_SLICES_PER_GPU if model_limit is None else model_limit
         return max(most, self.approved.get(TrustKind.SLICES, 0))
 
     def most_holders(self) -> int:
@@ -52,19 +52,19 @@ def ceilings_of_nodes(node_ids: Collection[int]) -> dict[int, NodeCeilings]:
         "node_id", "kind", "most"
     ):
         approved.setdefault(node_id, {})[kind] = most
-    found = {}
+    ceilings = {}
     for node_id, instance_type, of_pool, declared in nodes:
         machine = max(of_pool, declared or 0)
         is_known = bool(instance_type) and machine > 0
         gpus = machine if is_known else max(machine, settings.MOST_GPUS_PER_NODE)
-        found[node_id] = NodeCeilings(gpus, approved.get(node_id, {}))
-    return found
+        ceilings[node_id] = NodeCeilings(gpus, approved.get(node_id, {}))
+    return ceilings
 
 
 def uuids_on_record(node_ids: Collection[int], uuids: Collection[str]) -> dict[int, set[str]]:
     """Those of these devices that live on each node."""
-    living = Device.objects.filter(node_id__in=node_ids, uuid__in=uuids, period__endswith=None)
-    found: dict[int, set[str]] = {node_id: set() for node_id in node_ids}
-    for node_id, uuid in living.values_list("node_id", "uuid"):
-        found[node_id].add(uuid)
-    return found
+    devices = Device.objects.filter(node_id__in=node_ids, uuid__in=uuids, period__endswith=None)
+    uuids_by_node: dict[int, set[str]] = {node_id: set() for node_id in node_ids}
+    for node_id, uuid in devices.values_list("node_id", "uuid"):
+        uuids_by_node[node_id].add(uuid)
+    return uuids_by_node

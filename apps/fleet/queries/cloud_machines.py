@@ -82,26 +82,26 @@ def strays(at: datetime) -> Strays:
     regions, and did before the last reading began. It is a machine where they share a name, whole
     or up to the first dot, or the last part of the id that its cluster knows it by.
     """
-    asked = [account for account in cloud_accounts() if "machines" in account.syncs]
-    read = _read_lately([account.id for account in asked], at)
+    accounts = [account for account in cloud_accounts() if "machines" in account.syncs]
+    read = _read_lately([account.id for account in accounts], at)
     machines = _machine_facts(
         CloudMachine.objects.filter(account_id__in=read).order_by("name", "account_id", "id")
     )
     called = {name for machine in machines for name in machine.names}
-    judged = _first_read(asked, read)
-    living = {
+    judged = _first_read(accounts, read)
+    names_by_node = {
         node: _names_of_node(node.name, node.provider_id) for node in _living_nodes(judged, at)
     }
-    known = {name for names in living.values() for name in names}
+    node_names = {name for names in names_by_node.values() for name in names}
     return Strays(
-        machines=tuple(each for each in machines if not known & set(each.names)),
+        machines=tuple(machine for machine in machines if not node_names & set(machine.names)),
         nodes=tuple(
             node
-            for node, names in living.items()
+            for node, names in names_by_node.items()
             if not called & names and _is_judged(node, judged)
         ),
-        matched=sum(1 for machine in machines if known & set(machine.names)),
-        unread=tuple(account.name for account in asked if account.id not in read),
+        matched=sum(1 for machine in machines if node_names & set(machine.names)),
+        unread=tuple(account.name for account in accounts if account.id not in read),
     )
 
 
@@ -109,20 +109,26 @@ def _read_lately(account_ids: Sequence[int], at: datetime) -> dict[int, datetime
     rows = CloudSync.objects.filter(
         what="machines", account_id__in=account_ids, succeeded_at__gt=at - FRESH_FOR
     )
-    told = rows.values_list("account_id", "succeeded_at")
-    return {account_id: read_at for account_id, read_at in told if read_at is not None}
+    readings = rows.values_list("account_id", "succeeded_at")
+    return {account_id: read_at for account_id, read_at in readings if read_at is not None}
 
 
 def _first_read(
-    asked: Sequence[CloudAccountFact], read: dict[int, datetime]
+    accounts: Sequence[CloudAccountFact], read: dict[int, datetime]
 ) -> dict[tuple[str, str], datetime]:
     """Since when each (provider, region) is read whole: every account that reads it was."""
     moments: dict[tuple[str, str], list[datetime | None]] = {}
-    for account in asked:
+    for account in accounts:
         for region in account.regions:
             moments.setdefault((account.provider, region), []).append(read.get(account.id))
-    known = {place: [at for at in told if at is not None] for place, told in moments.items()}
-    return {place: min(told) for place, told in known.items() if len(told) == len(moments[place])}
+    known_moments = {
+        place: [at for at in moment if at is not None] for place, moment in moments.items()
+    }
+    return {
+        place: min(times)
+        for place, times in known_moments.items()
+        if len(times) == len(moments[place])
+    }
 
 
 def _living_nodes(judged: Collection[tuple[str, str]], at: datetime) -> list[StrayNode]:
@@ -146,8 +152,8 @@ def _is_judged(node: StrayNode, judged: Mapping[tuple[str, str], datetime]) -> b
 def _names_of_node(name: str, provider_id: str) -> frozenset[str]:
     """Its own, with and without its domain, and those by which its provider knows it."""
     last = provider_id.rpartition("/")[2]
-    told = (name, name.partition(".")[0], provider_id, last, *machine_keys(provider_id))
-    return frozenset(each for each in told if each)
+    names = (name, name.partition(".")[0], provider_id, last, *machine_keys(provider_id))
+    return frozenset(machine_key for machine_key in names if machine_key)
 
 
 def _machine_facts(rows: "QuerySet[CloudMachine]") -> list[MachineFact]:
@@ -165,8 +171,8 @@ def nodes_of_machines(
     for node in _living_nodes({(provider, "")}, at):
         for name in _names_of_node(node.name, node.provider_id):
             named.setdefault(name, set()).add(node.id)
-    found = [
-        (machine, {each for name in machine.names for each in named.get(name, ())})
+    candidates = [
+        (machine, {node_id for name in machine.names for node_id in named.get(name, ())})
         for machine in machines
     ]
-    return [(machine, next(iter(ids))) for machine, ids in found if len(ids) == 1]
+    return [(machine, next(iter(ids))) for machine, ids in candidates if len(ids) == 1]

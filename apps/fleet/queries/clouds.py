@@ -105,9 +105,9 @@ def syncs_due(at: datetime, among: frozenset[str]) -> list[tuple[CloudAccountFac
     """What of which account is to be read now, of the words `among`."""
     by_id = {account.id: account for account in cloud_accounts()}
     return [
-        (by_id[each.account_id], each.what)
-        for each in sync_health()
-        if each.what in among and (each.due_at is None or each.due_at <= at)
+        (by_id[health.account_id], health.what)
+        for health in sync_health()
+        if health.what in among and (health.due_at is None or health.due_at <= at)
     ]
 
 
@@ -118,11 +118,11 @@ def _account_fact(row: CloudAccount) -> CloudAccountFact:
 
 
 def _health_of_sync(account: CloudAccountFact, what: str, row: CloudSync | None) -> SyncHealth:
-    thing = (account.id, account.name, account.provider, what)
+    identity = (account.id, account.name, account.provider, what)
     if row is None:
-        return SyncHealth(*thing)
-    told = {name: getattr(row, name) for name in TOLD_OF_SYNC}
-    return SyncHealth(*thing, **told, due_at=_due_at(row))
+        return SyncHealth(*identity)
+    sync_fields = {name: getattr(row, name) for name in TOLD_OF_SYNC}
+    return SyncHealth(*identity, **sync_fields, due_at=_due_at(row))
 
 
 TOLD_OF_SYNC = (

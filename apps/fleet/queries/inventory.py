@@ -183,10 +183,10 @@ def nodes_lived(
     starts_at: datetime, ends_at: datetime, node_ids: Collection[int] | None = None
 ) -> list[NodeFact]:
     """The nodes that lived in `[starts_at, ends_at)` (None: all), by id."""
-    found = Node.objects.filter(period__overlap=(starts_at, ends_at))
+    nodes = Node.objects.filter(period__overlap=(starts_at, ends_at))
     if node_ids is not None:
-        found = found.filter(id__in=node_ids)
-    rows = found.annotate(begins=_begins_later(starts_at), ends=_ends_sooner(ends_at)).order_by(
+        nodes = nodes.filter(id__in=node_ids)
+    rows = nodes.annotate(begins=_begins_later(starts_at), ends=_ends_sooner(ends_at)).order_by(
         "id"
     )
     spans = _capacities_by_node(starts_at, ends_at, node_ids)
@@ -200,15 +200,15 @@ def nodes_lived_in_hours(hours: Collection[datetime]) -> dict[datetime, list[Nod
     """The nodes that lived in each of these hours, as `nodes_lived` answers it, in two statements."""
     if not hours:
         return {}
-    lived = nodes_lived(min(hours), max(hours) + HOUR)
-    return {hour: list(_nodes_within(lived, hour, hour + HOUR)) for hour in hours}
+    nodes = nodes_lived(min(hours), max(hours) + HOUR)
+    return {hour: list(_nodes_within(nodes, hour, hour + HOUR)) for hour in hours}
 
 
 def _nodes_within(
-    lived: Iterable[NodeFact], starts_at: datetime, ends_at: datetime
+    nodes: Iterable[NodeFact], starts_at: datetime, ends_at: datetime
 ) -> Iterator[NodeFact]:
     """Of nodes of a longer span those that lived in this one, as long as they did in it."""
-    for node in lived:
+    for node in nodes:
         begins, ends = max(node.lived_from, starts_at), min(node.lived_to, ends_at)
         if begins < ends:
             row = (node.id, node.name, node.pool_id, node.kind, begins, ends)
@@ -217,32 +217,32 @@ def _nodes_within(
 
 def pools_with_nodes() -> frozenset[int]:
     """Pools that have a node on record, whenever it lived."""
-    lived = Node.objects.exclude(period__isempty=True)
-    return frozenset(lived.values_list("pool_id", flat=True).distinct())
+    nodes = Node.objects.exclude(period__isempty=True)
+    return frozenset(nodes.values_list("pool_id", flat=True).distinct())
 
 
 def nodes_without_end(pool_id: int, at: datetime) -> list[int]:
     """The nodes of a pool that began before `at` and that nothing has ended, by id."""
-    standing = Node.objects.filter(
+    nodes = Node.objects.filter(
         pool_id=pool_id, period__startswith__lt=at, period__endswith=None, period__isempty=False
     )
-    return list(standing.order_by("id").values_list("id", flat=True))
+    return list(nodes.order_by("id").values_list("id", flat=True))
 
 
 def billable_nodes(starts_at: datetime, ends_at: datetime) -> list[BillableNode]:
     """The nodes that lived in `[starts_at, ends_at)`, by id, as a provider's bill may name them."""
-    found = Node.objects.filter(period__overlap=(starts_at, ends_at)).order_by("id")
+    nodes = Node.objects.filter(period__overlap=(starts_at, ends_at)).order_by("id")
     columns = (
         *("id", "name", "provider_id", "pool_id", "pool__provider", "pool__instance_type"),
         *("cluster_id", "period__startswith", "period__endswith"),
     )
-    return [BillableNode(*row) for row in found.values_list(*columns)]
+    return [BillableNode(*row) for row in nodes.values_list(*columns)]
 
 
 def namesakes(node_ids: Collection[int]) -> dict[int, tuple[int | None, str]]:
     """The cluster and the name of each of these nodes, living or not."""
-    found = Node.objects.filter(id__in=node_ids).values_list("id", "cluster_id", "name")
-    return {node_id: (cluster_id, name) for node_id, cluster_id, name in found}
+    rows = Node.objects.filter(id__in=node_ids).values_list("id", "cluster_id", "name")
+    return {node_id: (cluster_id, name) for node_id, cluster_id, name in rows}
 
 
 @once
@@ -270,13 +270,13 @@ def devices_lived(
     node_ids: Collection[int], starts_at: datetime, ends_at: datetime
 ) -> list[DeviceFact]:
     """The devices of these nodes that lived in `[starts_at, ends_at)`, by node, then id."""
-    found = Device.objects.filter(node_id__in=node_ids, period__overlap=(starts_at, ends_at))
-    rows = found.annotate(begins=_begins_later(starts_at), ends=_ends_sooner(ends_at)).order_by(
+    devices = Device.objects.filter(node_id__in=node_ids, period__overlap=(starts_at, ends_at))
+    rows = devices.annotate(begins=_begins_later(starts_at), ends=_ends_sooner(ends_at)).order_by(
         "node_id", "id"
     )
     return [
-        DeviceFact(*(*own, begins or starts_at, ends or ends_at))
-        for *own, begins, ends in rows.values_list(*DeviceFact.__slots__[:9], "begins", "ends")
+        DeviceFact(*(*fields, begins or starts_at, ends or ends_at))
+        for *fields, begins, ends in rows.values_list(*DeviceFact.__slots__[:9], "begins", "ends")
     ]
 
 
@@ -289,13 +289,13 @@ def devices_not_ended(device_ids: Collection[int]) -> set[int]:
 
 def devices_by_agent(limit: int) -> dict[int, list[AgentDevice]]:
     """The living devices of each agent's node, by agent; of the newest `limit` devices."""
-    living = Device.objects.filter(period__endswith=None, period__isempty=False)
+    devices = Device.objects.filter(period__endswith=None, period__isempty=False)
     columns = (
         *("node_id", "id", "uuid", "model", "index", "kind", "parent__uuid", "profile"),
         *("compute_slices", "memory_slices", "replicas", "period__startswith"),
     )
     of_node: dict[int, list[AgentDevice]] = {}
-    for node_id, *row in living.order_by("-id").values_list(*columns)[:limit]:
+    for node_id, *row in devices.order_by("-id").values_list(*columns)[:limit]:
         of_node.setdefault(node_id, []).append(AgentDevice(*row))
     agents = Agent.objects.filter(node_id__in=of_node).values_list("id", "node_id")
     return {agent_id: of_node[node_id] for agent_id, node_id in agents}
@@ -303,10 +303,10 @@ def devices_by_agent(limit: int) -> dict[int, list[AgentDevice]]:
 
 def outages(node_ids: Collection[int], starts_at: datetime, ends_at: datetime) -> list[OutageFact]:
     """The outages of these nodes in `[starts_at, ends_at)`; they may overlap."""
-    found = Outage.objects.filter(node_id__in=node_ids, period__overlap=(starts_at, ends_at))
-    rows = found.annotate(begins=_begins_later(starts_at), ends=_ends_sooner(ends_at)).order_by(
-        "node_id", "period", "id"
-    )
+    overlapping = Outage.objects.filter(node_id__in=node_ids, period__overlap=(starts_at, ends_at))
+    rows = overlapping.annotate(
+        begins=_begins_later(starts_at), ends=_ends_sooner(ends_at)
+    ).order_by("node_id", "period", "id")
     return [
         OutageFact(*row[:3], row[3] or starts_at, row[4] or ends_at)
         for row in rows.values_list("node_id", "device_id", "kind", "begins", "ends")
@@ -345,11 +345,11 @@ def node_names(node_ids: Collection[int]) -> dict[int, str]:
 
 def node_ids_named(names: Collection[str]) -> dict[str, list[int]]:
     """Every node that ever bore each of these names, whatever its cluster."""
-    found: dict[str, list[int]] = {}
+    ids_by_name: dict[str, list[int]] = {}
     rows = Node.objects.filter(name__in=names).order_by("id").values_list("name", "id")
     for name, node_id in rows:
-        found.setdefault(name, []).append(node_id)
-    return found
+        ids_by_name.setdefault(name, []).append(node_id)
+    return ids_by_name
 
 
 def nodes_owned(node_ids: Collection[int]) -> set[int]:
@@ -372,12 +372,12 @@ def _ends_sooner(ends_at: datetime) -> NullIf:
 def _capacities_by_node(
     starts_at: datetime, ends_at: datetime, node_ids: Collection[int] | None
 ) -> dict[int, list[CapacitySpan]]:
-    found = NodeCapacity.objects.filter(period__overlap=(starts_at, ends_at))
+    capacities = NodeCapacity.objects.filter(period__overlap=(starts_at, ends_at))
     if node_ids is not None:
-        found = found.filter(node_id__in=node_ids)
-    rows = found.annotate(begins=_begins_later(starts_at), ends=_ends_sooner(ends_at)).order_by(
-        "node_id", "period"
-    )
+        capacities = capacities.filter(node_id__in=node_ids)
+    rows = capacities.annotate(
+        begins=_begins_later(starts_at), ends=_ends_sooner(ends_at)
+    ).order_by("node_id", "period")
     spans: dict[int, list[CapacitySpan]] = {}
     for node_id, begins, ends, units in rows.values_list("node_id", "begins", "ends", "units"):
         span = CapacitySpan(begins or starts_at, ends or ends_at, units)
@@ -389,9 +389,11 @@ def _node_fact(
     row: tuple[int, str, int, str, datetime, datetime], spans: list[CapacitySpan]
 ) -> NodeFact:
     lived_from, lived_to = row[4], row[5]
-    lived = tuple(
+    clipped_spans = tuple(
         CapacitySpan(max(span.starts_at, lived_from), min(span.ends_at, lived_to), span.units)
         for span in spans
         if span.starts_at < lived_to and span.ends_at > lived_from
     )
-    return NodeFact(*row, units=lived[-1].units if lived else 0, capacity_spans=lived)
+    return NodeFact(
+        *row, units=clipped_spans[-1].units if clipped_spans else 0, capacity_spans=clipped_spans
+    )

@@ -16,7 +16,7 @@ class NodeTermsFact:
     reservation: str = ""
 
 
-NAMES = tuple(each.name for each in fields(NodeTermsFact))
+NAMES = tuple(field.name for field in fields(NodeTermsFact))
 
 
 def node_terms(node_ids: Collection[int] | None = None) -> dict[int, NodeTermsFact]:
@@ -24,18 +24,18 @@ def node_terms(node_ids: Collection[int] | None = None) -> dict[int, NodeTermsFa
 
     A person is believed before a cloud, and that before a bill, fact by fact.
     """
-    told = NodeTerms.objects.all()
+    rows = NodeTerms.objects.all()
     if node_ids is not None:
-        told = told.filter(node_id__in=node_ids)
-    said: dict[int, dict[str, NodeTermsFact]] = {}
-    for node_id, told_by, *terms in told.values_list("node_id", "told_by", *NAMES):
-        said.setdefault(node_id, {})[told_by] = NodeTermsFact(*terms)
-    return {node_id: believed(by_whom) for node_id, by_whom in said.items()}
+        rows = rows.filter(node_id__in=node_ids)
+    facts_by_node: dict[int, dict[str, NodeTermsFact]] = {}
+    for node_id, told_by, *terms in rows.values_list("node_id", "told_by", *NAMES):
+        facts_by_node.setdefault(node_id, {})[told_by] = NodeTermsFact(*terms)
+    return {node_id: believed(by_whom) for node_id, by_whom in facts_by_node.items()}
 
 
 def believed(by_whom: dict[str, NodeTermsFact]) -> NodeTermsFact:
     """Each fact by the first who tells it."""
-    asked = [by_whom[each] for each in ToldBy.values if each in by_whom]
+    facts = [by_whom[value] for value in ToldBy.values if value in by_whom]
     return NodeTermsFact(
-        **{name: next((t for one in asked if (t := getattr(one, name))), "") for name in NAMES}
+        **{name: next((t for one in facts if (t := getattr(one, name))), "") for name in NAMES}
     )

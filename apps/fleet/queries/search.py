@@ -10,37 +10,39 @@ UUID_BEGINNINGS = ("", "gpu-", "mig-")
 """What stands before the digits of a UUID and may be left out."""
 
 
-def nodes_found(asked: Sought) -> Hits:
+def nodes_found(query: Sought) -> Hits:
     """Nodes by a part of their name."""
-    rows = Node.objects.filter(name__icontains=asked.text, period__isempty=False)
-    ordered = rows.order_by(begins_first("name", asked.text), "name", "-id")
-    told = ordered.values_list("id", "name", "pool__name", "period__endswith")
-    found = (
+    rows = Node.objects.filter(name__icontains=query.text, period__isempty=False)
+    ordered = rows.order_by(begins_first("name", query.text), "name", "-id")
+    records = ordered.values_list("id", "name", "pool__name", "period__endswith")
+    search_hits = (
         SearchHit(id_, name, about(pool, "" if ended_at is None else f"ended {ended_at:%Y-%m-%d}"))
-        for id_, name, pool, ended_at in told[: asked.limit + 1]
+        for id_, name, pool, ended_at in records[: query.limit + 1]
     )
-    return hits(Kind.NODE, found, asked)
+    return hits(Kind.NODE, search_hits, query)
 
 
-def devices_found(asked: Sought) -> Hits:
+def devices_found(query: Sought) -> Hits:
     """GPUs and slices by the beginning of their UUID, with or without the letters before it."""
-    text = asked.text.lower()
+    text = query.text.lower()
     begins = Q()
     for beginning in UUID_BEGINNINGS:
         begins |= Q(uuid_lower__startswith=beginning + text)
     rows = Device.objects.annotate(uuid_lower=Lower("uuid")).filter(begins, period__isempty=False)
-    told = rows.order_by("uuid", "-id").values_list("id", "uuid", "model", "node__name")
-    found = (
+    records = rows.order_by("uuid", "-id").values_list("id", "uuid", "model", "node__name")
+    search_hits = (
         SearchHit(id_, uuid, about(model, f"on {node}"))
-        for id_, uuid, model, node in told[: asked.limit + 1]
+        for id_, uuid, model, node in records[: query.limit + 1]
     )
-    return hits(Kind.DEVICE, found, asked)
+    return hits(Kind.DEVICE, search_hits, query)
 
 
-def pools_found(asked: Sought) -> Hits:
+def pools_found(query: Sought) -> Hits:
     """Pools by a part of their name or of the model of their GPUs."""
-    named = Q(name__icontains=asked.text) | Q(gpu_model__icontains=asked.text)
-    rows = Pool.objects.filter(named).order_by(begins_first("name", asked.text), "name")
-    told = rows.values_list("id", "name", "gpu_model", "provider", "region")
-    found = (SearchHit(id_, name, about(*parts)) for id_, name, *parts in told[: asked.limit + 1])
-    return hits(Kind.POOL, found, asked)
+    named = Q(name__icontains=query.text) | Q(gpu_model__icontains=query.text)
+    rows = Pool.objects.filter(named).order_by(begins_first("name", query.text), "name")
+    records = rows.values_list("id", "name", "gpu_model", "provider", "region")
+    search_hits = (
+        SearchHit(id_, name, about(*parts)) for id_, name, *parts in records[: query.limit + 1]
+    )
+    return hits(Kind.POOL, search_hits, query)

@@ -105,15 +105,15 @@ def disagreements() -> list[Disagreement]:
     """By node and field; what either side leaves open is no disagreement."""
     with connection.cursor() as cursor:
         cursor.execute(DISAGREEMENTS)
-        found = [Disagreement(*row) for row in cursor.fetchall()]
-    return [each for each in found if not _is_one_machine(each)]
+        rows = [Disagreement(*row) for row in cursor.fetchall()]
+    return [disagreement for disagreement in rows if not _is_one_machine(disagreement)]
 
 
-def _is_one_machine(said: Disagreement) -> bool:
+def _is_one_machine(disagreement: Disagreement) -> bool:
     """Whether only the spelling of the machine's id differs."""
-    if said.field != "provider_id":
+    if disagreement.field != "provider_id":
         return False
-    return not set(machine_keys(said.told)).isdisjoint(machine_keys(said.recorded))
+    return not set(machine_keys(disagreement.told)).isdisjoint(machine_keys(disagreement.recorded))
 
 
 def lives_on_node(node_id: int, uuids: Collection[str]) -> list[Life]:
@@ -124,8 +124,10 @@ def lives_on_node(node_id: int, uuids: Collection[str]) -> list[Life]:
 
 
 def _agent_state(row: tuple[Any, ...]) -> AgentState:
-    told = dict(zip((*STATUS, *LAST), row[6:], strict=True))
-    told["state"], told["driver"] = told["state"] or "", told["driver"] or ""
-    told["missing"] = tuple(told["missing"] or ())
-    told["problems"] = tuple((each["code"], each["detail"]) for each in told["problems"] or ())
-    return AgentState(*row[:6], **told)
+    fields = dict(zip((*STATUS, *LAST), row[6:], strict=True))
+    fields["state"], fields["driver"] = fields["state"] or "", fields["driver"] or ""
+    fields["missing"] = tuple(fields["missing"] or ())
+    fields["problems"] = tuple(
+        (problem["code"], problem["detail"]) for problem in fields["problems"] or ()
+    )
+    return AgentState(*row[:6], **fields)

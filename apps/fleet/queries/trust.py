@@ -21,9 +21,11 @@ INCIDENT = (
 )
 
 
-def waiting_node_page(asked: PageAsked, *, is_open: bool | None = None) -> Slice[dict[str, Any]]:
+def waiting_node_page(
+    page_request: PageAsked, *, is_open: bool | None = None
+) -> Slice[dict[str, Any]]:
     """Machines that came beyond their token's number, the latest first."""
-    return page_of(_waiting_rows(is_open=is_open), asked, "-id")
+    return page_of(_waiting_rows(is_open=is_open), page_request, "-id")
 
 
 def waiting_nodes() -> list[dict[str, Any]]:
@@ -38,25 +40,27 @@ def waiting_node_row(waiting_node_id: int) -> dict[str, Any]:
 
 
 def trust_incident_page(
-    asked: PageAsked, *, node_id: int | None = None, is_open: bool | None = None
+    page_request: PageAsked, *, node_id: int | None = None, is_open: bool | None = None
 ) -> Slice[dict[str, Any]]:
     """Matters of trust (of a node), the latest first."""
-    return page_of(_incident_rows(node_id, is_open=is_open), asked, "-id")
+    return page_of(_incident_rows(node_id, is_open=is_open), page_request, "-id")
 
 
 def trust_incidents_begun(
-    asked: PageAsked, chosen: Mapping[str, Any], since: datetime | None
+    page_request: PageAsked, chosen: Mapping[str, Any], since: datetime | None
 ) -> Slice[dict[str, Any]]:
     """Return matters of trust that fit `chosen` (by lookup) as incidents, the one begun last first.
 
-    `id` is the matter's below zero, so that it is no other incident's; a key of `asked` is of
+    `id` is the matter's below zero, so that it is no other incident's; a key of `page_request` is of
     (started_at, id). `ended_at` is when a person decided. Of `since`: none decided before.
     """
     rows = _incident_rows().filter(equal_to_given(chosen))
     if since is not None:
         rows = rows.filter(Q(decided_at=None) | Q(decided_at__gte=since))
-    own = PageAsked(asked.limit, _own_key(asked.after), _own_key(asked.before))
-    page = page_of(rows, own, "-first_at", "id")
+    incident_request = PageAsked(
+        page_request.limit, _own_key(page_request.after), _own_key(page_request.before)
+    )
+    page = page_of(rows, incident_request, "-first_at", "id")
     return Slice([_as_incident(row) for row in page.rows], page.after, page.before)
 
 
@@ -65,8 +69,10 @@ def _own_key(key: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
 
 
 def _as_incident(row: dict[str, Any]) -> dict[str, Any]:
-    told = {name: row[name] for name in INCIDENT if name not in {"id", "first_at", "decided_at"}}
-    return told | {
+    incident = {
+        name: row[name] for name in INCIDENT if name not in {"id", "first_at", "decided_at"}
+    }
+    return incident | {
         "id": -row["id"],
         "trust_incident_id": row["id"],
         "started_at": row["first_at"],

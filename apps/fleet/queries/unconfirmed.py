@@ -26,9 +26,11 @@ class UnconfirmedDevice:
 
 def unconfirmed_devices(at: datetime) -> list[UnconfirmedDevice]:
     """Devices that live at `at` on a node that does, and wait for a person's yes."""
-    found = Device.objects.filter(confirmed_at=None, period__contains=at, node__period__contains=at)
+    devices = Device.objects.filter(
+        confirmed_at=None, period__contains=at, node__period__contains=at
+    )
     units = NodeCapacity.objects.filter(node_id=OuterRef("node_id"), period__contains=at)
-    rows = found.annotate(node_units=Coalesce(Subquery(units.values("units")[:1]), 0))
+    rows = devices.annotate(node_units=Coalesce(Subquery(units.values("units")[:1]), 0))
     columns = ("id", "uuid", "model", "kind", "node_id", "node__name", "node__pool_id")
     return [
         UnconfirmedDevice(*row)

@@ -34,18 +34,18 @@ def end_price(*, price_id: int, ended_at: datetime) -> None:
 
     Refuses ApiPriceAlreadyEnded and ApiPriceNotUnderstood.
     """
-    held = api_price(price_id)
+    price = api_price(price_id)
     api_prices.end_api_price(price_id=price_id, ended_at=ended_at)
-    if held is not None:
-        mark_calls(hours=hours_of_calls(ended_at, held.ends_at, held.vendor))
+    if price is not None:
+        mark_calls(hours=hours_of_calls(ended_at, price.ends_at, price.vendor))
 
 
 def known_vendor(name: str) -> str:
     """Return a vendor's name as its calls have it; refuses an ApiPriceNotUnderstood of no known one."""
     vendor = vendor_named(name)
-    known = PRICED | vendors_with_calls()
-    if vendor and vendor not in known:
-        names = ", ".join(sorted(known))
+    vendors = PRICED | vendors_with_calls()
+    if vendor and vendor not in vendors:
+        names = ", ".join(sorted(vendors))
         raise api_prices.ApiPriceNotUnderstood(
             "vendor", f"{name!r:.60} has no public price and no call; these are known: {names}"
         )

@@ -21,8 +21,8 @@ def drop_rows(import_id: int) -> int:
 
 def tell_rounded(bill_ids: Sequence[int]) -> list[str]:
     """Note whose EffectiveCost, as it is in force now, was rounded upstream; the words for it."""
-    found = rows(ROUNDED, {"bills": list(bill_ids), "enough": ENOUGH_WITH_CENTS})
-    ids = {bill_id for (bill_id,) in found}
+    rounded_rows = rows(ROUNDED, {"bills": list(bill_ids), "enough": ENOUGH_WITH_CENTS})
+    ids = {bill_id for (bill_id,) in rounded_rows}
     Bill.objects.filter(id__in=set(bill_ids) - ids).update(is_rounded_upstream=False)
     rounded = Bill.objects.filter(id__in=ids)
     rounded.update(is_rounded_upstream=True)

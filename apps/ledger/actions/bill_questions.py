@@ -12,27 +12,27 @@ from apps.marks.queries import BillUnit, Pass
 
 def asks_about_twins(batch: BillImport, bill_ids: Sequence[int], at: datetime) -> bool:
     """Whether a delivery is held because of what may be the same money, as `twins_of_delivery` finds it."""
-    found = twins_of_delivery(batch.id, bill_ids, batch.layout, is_addition=batch.is_addition)
-    if not found:
+    twins = twins_of_delivery(batch.id, bill_ids, batch.layout, is_addition=batch.is_addition)
+    if not twins:
         return False
-    asked = BillTwin.objects.filter(
-        choice="", bill_id__in=bill_ids, other_id__in=[each.other_id for each in found]
+    pending_twins = BillTwin.objects.filter(
+        choice="", bill_id__in=bill_ids, other_id__in=[twin.other_id for twin in twins]
     )
-    asked.filter(gave_way_to=None).exclude(batch=None).delete()
+    pending_twins.filter(gave_way_to=None).exclude(batch=None).delete()
     # Of a pair that was in force before anybody asked, this delivery is the newer one from now on.
-    asked.update(batch=batch, noticed_at=at)
+    pending_twins.update(batch=batch, noticed_at=at)
     BillTwin.objects.bulk_create(
         [
             BillTwin(
-                bill_id=each.bill_id, other_id=each.other_id, batch=batch, why=each.why,
+                bill_id=twin.bill_id, other_id=twin.other_id, batch=batch, why=twin.why,
                 noticed_at=at,
             )
-            for each in found
+            for twin in twins
         ],
         ignore_conflicts=True,
     )  # fmt: skip
     batch.flags.append(
-        f"it may be money that is on record already ({found[0].why}): it is held until somebody "
+        f"it may be money that is on record already ({twins[0].why}): it is held until somebody "
         "says which counts"
     )
     batch.state, batch.ended_at = BillImportState.HELD, at
@@ -42,9 +42,9 @@ def asks_about_twins(batch: BillImport, bill_ids: Sequence[int], at: datetime) -
 
 def ask_no_more(import_id: int, at: datetime) -> None:
     """Nothing of a delivery waits for somebody's word; pairs that were there before it still do."""
-    asked = BillTwin.objects.filter(batch_id=import_id, choice="")
-    asked.exclude(gave_way_to=None).update(batch=None)
-    if asked.filter(gave_way_to=None).delete()[0]:
+    pending_twins = BillTwin.objects.filter(batch_id=import_id, choice="")
+    pending_twins.exclude(gave_way_to=None).update(batch=None)
+    if pending_twins.filter(gave_way_to=None).delete()[0]:
         # It may have taken the place of one of two that both count.
         look_for_twins(at)
 

@@ -36,21 +36,23 @@ def add_bill_rule(*, rule: BillRowRule, at: datetime) -> int:
     """
     check_bill_rule(rule)
     last = BillRule.objects.filter(ended_at=None).aggregate(last=Max("priority"))["last"] or 0
-    said = asdict(rule) | {"id": None}
-    made = BillRule.objects.create(priority=last + STEP, created_at=at, **said)
+    rule_fields = asdict(rule) | {"id": None}
+    bill_rule = BillRule.objects.create(priority=last + STEP, created_at=at, **rule_fields)
     _reconcile_again(at)
-    return made.id
+    return bill_rule.id
 
 
 def check_bill_rule(rule: BillRowRule) -> None:
     """Refuse BillRuleSaysNothing and BillRuleSharesOtherwise."""
-    says = (rule.kind, rule.node_id, rule.pool_id, rule.team_id, rule.share_method)
+    targets = (rule.kind, rule.node_id, rule.pool_id, rule.team_id, rule.share_method)
     fits = (rule.issuer, rule.service, rule.usage_type, rule.resource_id, rule.sub_account)
-    if not any(says):
+    if not any(targets):
         raise BillRuleSaysNothing("kind", "say a kind, a node, a pool, a team or a way to share")
     if rule.share_method and rule.share_method not in BILL_METHODS:
-        known = ", ".join(BILL_METHODS)
-        raise BillRuleSharesOtherwise("share_method", f"rows of bills are shared by one of {known}")
+        method_names = ", ".join(BILL_METHODS)
+        raise BillRuleSharesOtherwise(
+            "share_method", f"rows of bills are shared by one of {method_names}"
+        )
     if rule.share_method and (rule.node_id or rule.pool_id or rule.team_id):
         raise BillRuleSharesOtherwise(
             "share_method", "what all share is of no node, no pool and no team"

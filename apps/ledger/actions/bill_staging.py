@@ -80,7 +80,7 @@ class _Moments(dict[datetime, str]):
 def rows_to_stage(read: Sequence[tuple[int, BilledRow]]) -> RowsToStage:
     """Lines and their rows as `stage_rows` takes them; asks the database nothing."""
     frames = {id(row.frame): row.frame for _, row in read}
-    numbers = {each: number for number, each in enumerate(frames)}
+    numbers = {frame: number for number, frame in enumerate(frames)}
     return RowsToStage(len(read), list(frames.values()), "".join(_row_texts(read, numbers)))
 
 
@@ -98,11 +98,11 @@ def stage_rows(
     # In one order, so that two deliveries of the same new bills take turns.
     for key in sorted({frame.bill for frame in rows.frames} - bills.keys()):
         bills[key] = _bill_id(key, at)
-    kept = _as_kept(rows.frames)
+    frames = _as_kept(rows.frames)
     with connection.cursor() as cursor:
         cursor.execute(TABLES)
         with cursor.copy(FRAMES) as copy:
-            for number, frame in enumerate(kept):
+            for number, frame in enumerate(frames):
                 copy.write_row((number, bills[frame.bill], *_frame_columns(frame)))
         with cursor.copy(ROWS) as copy:
             copy.write(rows.texts)
@@ -118,10 +118,14 @@ def _as_kept(frames: Sequence[RowFrame]) -> list[RowFrame]:
     fields = fields_kept("ledger.billrow")
     texts = {name: field for name, field in fields.items() if name not in Documents._fields}
     documents = {name: field for name, field in fields.items() if name in Documents._fields}
-    said = [Documents(json.loads(frame.tags), json.loads(frame.more)) for frame in frames]
+    frame_documents = [
+        Documents(json.loads(frame.tags), json.loads(frame.more)) for frame in frames
+    ]
     return [
-        replace(frame, tags=as_json(told.tags), more=as_json(told.more))
-        for frame, told in zip(as_kept(frames, texts), as_kept(said, documents), strict=True)
+        replace(frame, tags=as_json(document.tags), more=as_json(document.more))
+        for frame, document in zip(
+            as_kept(frames, texts), as_kept(frame_documents, documents), strict=True
+        )
     ]
 
 

@@ -63,8 +63,10 @@ class Seen:
             sums = self.totals.setdefault(currency, dict.fromkeys(bills.BASES, Decimal(0)))
             with localcontext(EXACTLY):
                 for basis, amounts in zip(BASES, zip(*costs, strict=True), strict=True):
-                    sums[basis] = sum((each for each in amounts if each is not None), sums[basis])
-            self.without_effective += sum(each.effective is None for each in costs)
+                    sums[basis] = sum(
+                        (amount for amount in amounts if amount is not None), sums[basis]
+                    )
+            self.without_effective += sum(cost.effective is None for cost in costs)
 
     def may_repeat(self) -> bool:
         """Whether some of them may say the same; where none does, the database need not look at them all."""
@@ -153,38 +155,38 @@ def _nothing_collected() -> Iterator[None]:
 
 
 def _take_rows(file: OpenBill, import_id: int, clock: Callable[[], datetime]) -> bills.Taken:
-    seen, rejected = Seen(), 0
+    tally, rejected = Seen(), 0
     first: Rejection | None = None
-    with read_ahead(_chunks_to_stage(file.rows, seen)) as chunks:
+    with read_ahead(_chunks_to_stage(file.rows, tally)) as chunks:
         for rows, bad in chunks:
             # Of a small file all is read already when the first of it is stored.
             refuse_to_go_on()
-            stage_rows(import_id=import_id, rows=rows, bills=seen.bills, at=clock())
+            stage_rows(import_id=import_id, rows=rows, bills=tally.bills, at=clock())
             bills.reject_bill_rows(import_id=import_id, rejected=bad)
             first, rejected = first or next(iter(bad), None), rejected + len(bad)
-    if first is not None and not seen.totals:
+    if first is not None and not tally.totals:
         raise bills.DeliveryRefused(
             f"none of its {rejected} rows could be read; "
             f"line {first.line}, {first.field}: {first.reason}"
         )
-    seen.refuse_too_much()
+    tally.refuse_too_much()
     return bills.finish_delivery(
         import_id=import_id,
-        bill_ids=seen.bills.values(),
-        totals=seen.totals,
-        flags=seen.flags(),
-        may_repeat=seen.may_repeat(),
+        bill_ids=tally.bills.values(),
+        totals=tally.totals,
+        flags=tally.flags(),
+        may_repeat=tally.may_repeat(),
         at=clock(),
     )
 
 
 def _chunks_to_stage(
-    rows: Iterator[Read], seen: Seen
+    rows: Iterator[Read], tally: Seen
 ) -> Iterator[tuple[RowsToStage, list[Rejection]]]:
     """What is to be stored of each chunk, and what is not; counted in."""
     for chunk in _row_chunks(rows):
         good = [(line, row) for line, row in chunk if isinstance(row, BilledRow)]
-        seen.add(row for _, row in good)
+        tally.add(row for _, row in good)
         yield rows_to_stage(good), [row for _, row in chunk if isinstance(row, Rejection)]
 
 

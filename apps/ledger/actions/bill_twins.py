@@ -41,15 +41,15 @@ def notice_twins(*, at: datetime) -> int:
 
     Of each pair of an open month that nobody decided on, the newer one gives way until somebody does.
     """
-    known = set(BillTwin.objects.filter(choice="").values_list("bill_id", "other_id"))
-    made = [
-        BillTwin(bill_id=each.bill_id, other_id=each.other_id, why=each.why, noticed_at=at)
-        for each in twins_in_force()
-        if not {(each.bill_id, each.other_id), (each.other_id, each.bill_id)} & known
+    open_pairs = set(BillTwin.objects.filter(choice="").values_list("bill_id", "other_id"))
+    twins = [
+        BillTwin(bill_id=twin.bill_id, other_id=twin.other_id, why=twin.why, noticed_at=at)
+        for twin in twins_in_force()
+        if not {(twin.bill_id, twin.other_id), (twin.other_id, twin.bill_id)} & open_pairs
     ]
-    BillTwin.objects.bulk_create(made)
+    BillTwin.objects.bulk_create(twins)
     _hold_pairs(at)
-    return len(made)
+    return len(twins)
 
 
 def _hold_pairs(at: datetime) -> None:
@@ -87,10 +87,10 @@ def decide_twin(
     else:
         alike = list(BillTwin.objects.select_for_update().filter(batch_id=twin.batch_id, choice=""))
         _decide_held(twin.batch_id, alike, choice, at)
-    for each in alike:
-        each.choice, each.decided_at, each.decided_by_id = choice, at, person_id
-        each.reason = reason.strip()[:LONGEST_REASON]
-        each.save(update_fields=["choice", "decided_at", "decided_by", "reason"])
+    for other_twin in alike:
+        other_twin.choice, other_twin.decided_at, other_twin.decided_by_id = choice, at, person_id
+        other_twin.reason = reason.strip()[:LONGEST_REASON]
+        other_twin.save(update_fields=["choice", "decided_at", "decided_by", "reason"])
 
 
 def _decide_held(import_id: int, twins: Sequence[BillTwin], choice: str, at: datetime) -> None:
@@ -102,10 +102,10 @@ def _decide_held(import_id: int, twins: Sequence[BillTwin], choice: str, at: dat
         for twin in twins:
             _decide_in_force(twin, choice, at)
         return
-    own = list(batch.bills.values_list("id", flat=True))
+    own_ids = list(batch.bills.values_list("id", flat=True))
     others = sorted({twin.other_id for twin in twins}) if choice == TwinChoice.NEW else []
-    locked = bills.lock_bills({*own, *others})
-    later = bills.later_delivery(import_id, own)
+    locked = bills.lock_bills({*own_ids, *others})
+    later = bills.later_delivery(import_id, own_ids)
     if later is not None:
         raise bills.DeliveryNotNewest(
             f"{later.name} was delivered later: send {batch.name} again, or undo that one first"
@@ -114,7 +114,7 @@ def _decide_held(import_id: int, twins: Sequence[BillTwin], choice: str, at: dat
         give_way(import_id, others, at)
         batch.bills.add(*others)
     bills.put_in_force_unless_unread(
-        batch=batch, bill_ids=[each for each in locked if each in own], at=at
+        batch=batch, bill_ids=[lock_bill for lock_bill in locked if lock_bill in own_ids], at=at
     )
 
 

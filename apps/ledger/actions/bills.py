@@ -83,9 +83,9 @@ class Taken:
 
 def delivered_before(digest: str) -> Taken | None:
     """What came of this very file where it is in force or held: taking it again changes nothing."""
-    held = BillImport.objects.filter(digest=digest, state=BillImportState.HELD).first()
-    if held is not None:
-        return taken_of(held)
+    held_batch = BillImport.objects.filter(digest=digest, state=BillImportState.HELD).first()
+    if held_batch is not None:
+        return taken_of(held_batch)
     # One that found all of it there already has no bills, and stands for nothing itself.
     done = BillImport.objects.filter(digest=digest, state=BillImportState.DONE, bills__isnull=False)
     for batch in done.distinct().order_by("id"):
@@ -120,8 +120,8 @@ def reject_bill_rows(*, import_id: int, rejected: Sequence[Rejection]) -> None:
     batch.rows += len(rejected)
     begun = [batch.unread_from, *(row.period[0] for row in rejected if row.period is not None)]
     ended = [batch.unread_until, *(row.period[1] for row in rejected if row.period is not None)]
-    batch.unread_from = min((each for each in begun if each is not None), default=None)
-    batch.unread_until = max((each for each in ended if each is not None), default=None)
+    batch.unread_from = min((moment for moment in begun if moment is not None), default=None)
+    batch.unread_until = max((moment for moment in ended if moment is not None), default=None)
     batch.save(update_fields=["rejected", "rows", "unread_from", "unread_until"])
 
 
@@ -309,8 +309,10 @@ def lock_bills(bill_ids: Iterable[int]) -> list[int]:
 
 def forget_held(batch: BillImport, at: datetime) -> None:
     """Deliveries that are held, all of whose bills this one has anew, wait for nothing more."""
-    held = BillImport.objects.filter(state=BillImportState.HELD, bills__in=batch.bills.all())
+    held_batches = BillImport.objects.filter(
+        state=BillImportState.HELD, bills__in=batch.bills.all()
+    )
     others = Bill.objects.exclude(id__in=batch.bills.values("id"))
     failure = f"it was held until {batch.name} came in its place"
-    for old in held.exclude(id=batch.id).exclude(bills__in=others).distinct():
+    for old in held_batches.exclude(id=batch.id).exclude(bills__in=others).distinct():
         break_off_delivery(import_id=old.id, failure=failure, at=at)

@@ -79,12 +79,12 @@ def price_waiting(
         pass
     hours = hours_marked(Pass.CALLS, before, AT_ONCE)[::-1]
     priced = 0
-    made = book() if hours else None
+    price_book = book() if hours else None
     for hour in hours:
-        if made is None or is_over():
+        if price_book is None or is_over():
             break
         try:
-            priced += price_hour(hour=hour, book=made).changed
+            priced += price_hour(hour=hour, book=price_book).changed
         except Exception as problem:  # noqa: BLE001  # told of, and the next hour's turn
             put_off(hour, problem)
     return priced
@@ -102,11 +102,11 @@ def price_hour(*, hour: datetime, book: Book) -> Outcome:
     marks = marks_of_hour(Pass.CALLS, hour)
     if not marks:
         return NOTHING
-    if any(each.unit == ALL_CALLS_ANEW for each in marks):
+    if any(waiting_mark.unit == ALL_CALLS_ANEW for waiting_mark in marks):
         run("DELETE FROM ledger_apicost WHERE hour = %(hour)s", {"hour": hour})
-    held = contracts(hour, hour + HOUR)
-    worth = _hour_worth(hour, {each.currency for each in held})
-    price = book(held)
+    hour_contracts = contracts(hour, hour + HOUR)
+    worth = _hour_worth(hour, {contract.currency for contract in hour_contracts})
+    price = book(hour_contracts)
     priced = 0
     for calls in calls_without_price(hour):
         copy_values(COSTS, (_cost_row(call, price(call[1]), hour, worth) for call in calls))
@@ -124,8 +124,8 @@ def mark_calls(*, hours: Iterable[datetime]) -> None:
 
 def _hour_worth(hour: datetime, currencies: set[str]) -> Worth:
     ours = organisation().currency
-    found = conversions(currencies | {PUBLIC_CURRENCY}, hour, hour + HOUR)
-    rates = {code: each[0].rate for code, each in found.items()}
+    conversions_by_currency = conversions(currencies | {PUBLIC_CURRENCY}, hour, hour + HOUR)
+    rates = {code: conversion[0].rate for code, conversion in conversions_by_currency.items()}
     return Worth(ours, {**rates, ours: Fraction(1)})
 
 
@@ -147,7 +147,7 @@ def _cost_row(call: tuple[int, Counted], priced: Priced, hour: datetime, worth: 
 
 def _mixed_row(call_id: int, priced: Priced, hour: datetime, worth: Worth) -> Row:
     """Parts of it are priced in several currencies: the organisation's holds them together."""
-    whole = Fraction(0)
+    total = Fraction(0)
     for currency, amount in (priced.amounts or {}).items():
         part = worth.micros(amount, currency)
         if part is None:
@@ -161,10 +161,19 @@ def _mixed_row(call_id: int, priced: Priced, hour: datetime, worth: Worth) -> Ro
                 "",
                 _no_rate(currency, worth),
             )
-        whole += part
-    amount = EXACT.divide(Decimal(whole.numerator), Decimal(whole.denominator * MICROS))
-    kept = amount.quantize(PLACES, context=EXACT)
-    return (call_id, hour, round(whole), kept, priced.list_amount, worth.ours, priced.price, "")
+        total += part
+    amount = EXACT.divide(Decimal(total.numerator), Decimal(total.denominator * MICROS))
+    rounded_amount = amount.quantize(PLACES, context=EXACT)
+    return (
+        call_id,
+        hour,
+        round(total),
+        rounded_amount,
+        priced.list_amount,
+        worth.ours,
+        priced.price,
+        "",
+    )
 
 
 def _no_rate(currency: str, worth: Worth) -> str:
@@ -192,8 +201,8 @@ def _sum_hour(hour: datetime, worth: Worth) -> None:
 def _hour_rows(
     hour: datetime, summed: Sequence[tuple[CallKey, CallSums]], worth: Worth
 ) -> Iterator[Row]:
-    by_item = sorted(summed, key=lambda each: _sort_key(each[0]))
-    for _, group in groupby(by_item, key=lambda each: _item_key(each[0])):
+    by_item = sorted(summed, key=lambda row: _sort_key(row[0]))
+    for _, group in groupby(by_item, key=lambda row: _item_key(row[0])):
         # A key's sums are one for each currency of its prices.
         parts = [
             (key, [sums for _, sums in same]) for key, same in groupby(group, key=itemgetter(0))
@@ -201,11 +210,11 @@ def _hour_rows(
         costs = _divide_sum([_exact_cost(sums, worth) for _, sums in parts])
         listed = _divide_sum([_exact_list(sums, worth) for _, sums in parts])
         for (key, sums), micros, list_micros in zip(parts, costs, listed, strict=True):
-            whole = _sum_counts(sums)
-            unpriced = whole[0] if micros is None else whole[4]
-            reason = max(each.reason for each in sums)
+            counts = _sum_counts(sums)
+            unpriced = counts[0] if micros is None else counts[4]
+            reason = max(call_sums.reason for call_sums in sums)
             amounts = (micros, list_micros, *_stated(sums, worth))
-            yield (hour, *key, *whole[:4], unpriced, *whole[5:], *amounts, reason)
+            yield (hour, *key, *counts[:4], unpriced, *counts[5:], *amounts, reason)
 
 
 def _item_key(key: CallKey) -> tuple[str, str, int, int | None]:
@@ -217,31 +226,39 @@ def _sort_key(key: CallKey) -> tuple[str, str, int, int, str, str]:
 
 
 def _sum_counts(sums: Sequence[CallSums]) -> list[int]:
-    return [sum(of_one) for of_one in zip(*(each.counts for each in sums), strict=True)]
+    return [sum(of_one) for of_one in zip(*(call_sums.counts for call_sums in sums), strict=True)]
 
 
 def _exact_cost(sums: Sequence[CallSums], worth: Worth) -> Fraction | None:
     """What of it is known; None where nothing is."""
-    known = [worth.micros(each.amount, each.currency) for each in sums if each.amount is not None]
-    found = [each for each in known if each is not None]
-    return sum(found, Fraction(0)) if found else None
+    converted = [
+        worth.micros(call_sums.amount, call_sums.currency)
+        for call_sums in sums
+        if call_sums.amount is not None
+    ]
+    amounts = [amount for amount in converted if amount is not None]
+    return sum(amounts, Fraction(0)) if amounts else None
 
 
 def _exact_list(sums: Sequence[CallSums], worth: Worth) -> Fraction | None:
     """By public prices; None where a call that has a price has no public one."""
-    if any(each.without_list for each in sums):
+    if any(call_sums.without_list for call_sums in sums):
         return None
-    known = [each.list_amount for each in sums if each.list_amount is not None]
-    return worth.micros(sum(known, Decimal(0)), PUBLIC_CURRENCY) if known else None
+    amounts = [call_sums.list_amount for call_sums in sums if call_sums.list_amount is not None]
+    return worth.micros(sum(amounts, Decimal(0)), PUBLIC_CURRENCY) if amounts else None
 
 
 def _stated(sums: Sequence[CallSums], worth: Worth) -> tuple[int | None, int | None]:
     """What tellers say that these calls cost, and what we do of the same; None where nobody says."""
     stated = [
-        worth.micros(each.stated, PUBLIC_CURRENCY) for each in sums if each.stated is not None
+        worth.micros(call_sums.stated, PUBLIC_CURRENCY)
+        for call_sums in sums
+        if call_sums.stated is not None
     ]
     against = [
-        worth.micros(each.against, each.currency) for each in sums if each.against is not None
+        worth.micros(call_sums.against, call_sums.currency)
+        for call_sums in sums
+        if call_sums.against is not None
     ]
     if not stated or None in stated or None in against:
         return None, None
@@ -252,10 +269,10 @@ def _stated(sums: Sequence[CallSums], worth: Worth) -> tuple[int | None, int | N
 
 def _divide_sum(amounts: Sequence[Fraction | None]) -> list[int | None]:
     """The known amounts' sum, rounded once, over them; they keep to what they are within a unit."""
-    known = [amount for amount in amounts if amount is not None]
-    whole = round(sum(known, Fraction(0)))
-    weights = [int(amount * FINEST) for amount in known]
-    shares = largest_remainder(whole, weights) if any(weights) else [0] * len(known)
+    known_amounts = [amount for amount in amounts if amount is not None]
+    total = round(sum(known_amounts, Fraction(0)))
+    weights = [int(amount * FINEST) for amount in known_amounts]
+    shares = largest_remainder(total, weights) if any(weights) else [0] * len(known_amounts)
     left = iter(shares)
     return [None if amount is None else next(left) for amount in amounts]
 

@@ -59,8 +59,8 @@ class WrittenExport:
 @transaction.atomic
 def ask_export(*, wanted: NewExport, asker: Asker, at: datetime) -> int:
     """Leave an export to the next sweep. Refuses TooManyExports. Answers its id."""
-    own = Export.objects.filter(person_id=asker.person_id, token_id=asker.token_id)
-    if own.filter(state__in=OPEN).count() >= MOST_OPEN:
+    own_exports = Export.objects.filter(person_id=asker.person_id, token_id=asker.token_id)
+    if own_exports.filter(state__in=OPEN).count() >= MOST_OPEN:
         raise TooManyExports(
             f"{MOST_OPEN} of your exports wait already; cancel one, or ask when one is made"
         )
@@ -182,8 +182,8 @@ def exports_to_forget(*, at: datetime) -> list[int]:
     """Exports whose files nobody may fetch any more."""
     over = Q(state__in=[ExportState.FAILED, ExportState.CANCELLED])
     expired = Q(state=ExportState.DONE, expires_at__lte=at)
-    found = Export.objects.filter(over | expired, has_file=True).order_by("id")
-    return list(found.values_list("id", flat=True))
+    exports = Export.objects.filter(over | expired, has_file=True).order_by("id")
+    return list(exports.values_list("id", flat=True))
 
 
 @logged_change()

@@ -52,15 +52,21 @@ def redo_together(
     `work` is not told of hours that another settler has, or that have no mark.
     """
     with transaction.atomic():
-        kept = None if month is None else kept_closed(month)
-        if kept is not None:
-            return dict.fromkeys(keys, kept)
-        had = {h for h, key in keys.items() if all(try_lock(each, key) for each in (*also, pass_))}
+        closed_outcome = None if month is None else kept_closed(month)
+        if closed_outcome is not None:
+            return dict.fromkeys(keys, closed_outcome)
+        had = {
+            h
+            for h, key in keys.items()
+            if all(try_lock(locked_pass, key) for locked_pass in (*also, pass_))
+        }
         marks = marks_by_hour(pass_, had)
-        marked = {hour: [each.unit for each in of_hour] for hour, of_hour in marks.items()}
+        marked = {
+            hour: [hour_mark.unit for hour_mark in of_hour] for hour, of_hour in marks.items()
+        }
         done = work(marked) if marked else {}
         clear(pass_, {hour: marks[hour] for hour in marks if hour not in _left(done)})
-        mark(each for _, next_marks in done.values() for each in next_marks)
+        mark(next_mark for _, next_marks in done.values() for next_mark in next_marks)
     outcomes = {hour: NOTHING if hour in had else BUSY for hour in keys}
     return outcomes | {hour: outcome for hour, (outcome, _) in done.items()}
 

@@ -38,16 +38,16 @@ def keep_digests(
     MonthDigest.objects.bulk_create(
         MonthDigest(
             close=close,
-            table=each.table,
-            bill_id=each.bill_id,
-            is_personal=each.is_personal,
-            columns=list(each.columns),
-            rows=each.rows,
-            digest=each.digest,
+            table=digest.table,
+            bill_id=digest.bill_id,
+            is_personal=digest.is_personal,
+            columns=list(digest.columns),
+            rows=digest.rows,
+            digest=digest.digest,
             origin=origin,
             made_at=at or Now(),
         )
-        for each in digests
+        for digest in digests
     )
 
 
@@ -68,18 +68,22 @@ def rewriting_bills(
         yield
         for close, of_close in unmoved:
             before = set(kept_digests(close.pk))
-            known = {each.bill_id for each in before}
+            digested_ids = {digest.bill_id for digest in before}
             now = {
-                each
+                digest
                 for bill_id in of_close
-                for each in digests_of_bill(close, bill_id, tables if bill_id in known else OF_BILL)
+                for digest in digests_of_bill(
+                    close, bill_id, tables if bill_id in digested_ids else OF_BILL
+                )
             }
             keep_digests(close, sorted(now - before, key=repr), DigestOrigin.BILL)
 
 
 def apart_bills(close: Close, at: datetime | None = None) -> None:
     """Give each bill of a close digests of its own, where an earlier version made one of all together."""
-    now = [each for bill_id in bills_with_money(close) for each in digests_of_bill(close, bill_id)]
+    now = [
+        digest for bill_id in bills_with_money(close) for digest in digests_of_bill(close, bill_id)
+    ]
     keep_digests(close, now, DigestOrigin.UPGRADE, at)
 
 
@@ -98,24 +102,26 @@ def _closes_of(bill_ids: Collection[int]) -> list[tuple[Close, list[int]]]:
 
 def _bills_unmoved(close: Close, bill_ids: Collection[int], tables: Collection[str]) -> list[int]:
     """Those of the bills that are what the digests in force say of them, or that had nothing yet."""
-    kept = kept_digests(close.pk)
-    if not kept:
+    digests = kept_digests(close.pk)
+    if not digests:
         # They are made by the sweep, of whatever is there then.
         return []
-    if together := [each for each in kept if is_of_all_bills(each)]:
-        is_late = are_late_bills_undigested(close, kept)
-        if not is_late and any(digest_again(close, each) != each for each in together):
+    if together := [digest for digest in digests if is_of_all_bills(digest)]:
+        is_late = are_late_bills_undigested(close, digests)
+        if not is_late and any(digest_again(close, digest) != digest for digest in together):
             # What is late from now on excuses nothing: they stay in force.
             keep_digests(close, together, DigestOrigin.BILL)
             return []
         apart_bills(close)
-        kept = kept_digests(close.pk)
-    known = {each.bill_id for each in kept}
-    new = set(bill_ids) - known
+        digests = kept_digests(close.pk)
+    digested_ids = {digest.bill_id for digest in digests}
+    new = set(bill_ids) - digested_ids
     begun = new & set(bills_with_money(close)) if new else set()
     moved = {
-        each.bill_id
-        for each in kept
-        if each.bill_id in bill_ids and each.table in tables and digest_again(close, each) != each
+        digest.bill_id
+        for digest in digests
+        if digest.bill_id in bill_ids
+        and digest.table in tables
+        and digest_again(close, digest) != digest
     }
     return [bill_id for bill_id in bill_ids if bill_id not in moved | begun]

@@ -65,37 +65,41 @@ def redo_day(
     zone = accounts.organisation().zone
     day = local_day(first_hour, zone)
     span = day_span(day, zone)
-    own = None if pass_ in OF_CORRECTIONS else day.replace(day=1)
+    own_month = None if pass_ in OF_CORRECTIONS else day.replace(day=1)
 
     def work(pool_ids: Sequence[int]) -> Done:
         # Which months there are is asked after the marks were read: a later one lays a mark anew.
         months = _open_months(_correcting_months(day, span))
         if months is None:
             return BUSY, ()
-        months = months if own is None else (own, *months)
+        months = months if own_month is None else (own_month, *months)
         written = write(RolledDay(day, span.starts_at, span.ends_at, tuple(pool_ids), months))
         if next_pass is None:
             return Outcome(changed=written), ()
-        return Outcome(changed=written), [Mark(next_pass, each, first_hour) for each in pool_ids]
+        return Outcome(changed=written), [
+            Mark(next_pass, pool_id, first_hour) for pool_id in pool_ids
+        ]
 
-    also = () if own else (OF_SAME_ROWS[pass_],)
-    return redo_marked(pass_, first_hour, month=own, key=day.toordinal(), work=work, also=also)
+    also = () if own_month else (OF_SAME_ROWS[pass_],)
+    return redo_marked(
+        pass_, first_hour, month=own_month, key=day.toordinal(), work=work, also=also
+    )
 
 
 def _correcting_months(day: date, span: HourSpan) -> list[date]:
     """The months in which corrections of the day are posted, in order."""
-    found = rows(
+    month_rows = rows(
         CORRECTING, {"from": span.starts_at, "to": span.ends_at, "own_month": day.replace(day=1)}
     )
-    return [month for (month,) in found]
+    return [month for (month,) in month_rows]
 
 
 def _open_months(months: Sequence[date]) -> tuple[date, ...] | None:
     """Those of `months` that are open, and stay so until the transaction ends; None: one is being closed."""
-    kept = {month: kept_closed(month) for month in months}
-    if BUSY in kept.values():
+    outcomes = {month: kept_closed(month) for month in months}
+    if BUSY in outcomes.values():
         return None
-    return tuple(month for month in months if kept[month] is None)
+    return tuple(month for month in months if outcomes[month] is None)
 
 
 OF_SAME_ROWS = {Pass.ROLLUP_CORRECTIONS: Pass.ROLLUP, Pass.DIVIDE_CORRECTIONS: Pass.DIVIDE}

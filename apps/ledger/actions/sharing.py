@@ -28,20 +28,22 @@ class HourSharing:
             return list(self._by_team(charge)), METHODS[charge.method]
         if charge.method not in self._known:
             self._known[charge.method] = self._weights_by(charge.method)
-        weights, said = self._known[charge.method]
+        weights, explanation = self._known[charge.method]
         if not any(weights.values()):
             # An hour without lines: nobody to spread over, so the platform team carries it.
             platform = Bearer(None, accounts.special_teams().platform_id, None, None, None)
-            return [(platform, charge.costs)], f"{said}; nobody was there, Platform carries it"
-        found = spread(charge.costs, weights).items()
-        return [(self._bearers[place], costs) for place, costs in found], said
+            return [
+                (platform, charge.costs)
+            ], f"{explanation}; nobody was there, Platform carries it"
+        parts = spread(charge.costs, weights).items()
+        return [(self._bearers[place], costs) for place, costs in parts], explanation
 
     def _by_team(self, charge: SharedCharge) -> Iterator[tuple[Bearer, BilledCosts]]:
         """Each team's part by its weight; inside it by direct cost, else by time."""
         for team_id, part in spread(charge.costs, charge.weights).items():
-            own = [n for n, bearer in enumerate(self._bearers) if bearer.team_id == team_id]
-            by_cost = {n: max(0, self._bearers[n].effective_micros) for n in own}
-            weights = by_cost if any(by_cost.values()) else self._times_of(own)
+            own_places = [n for n, bearer in enumerate(self._bearers) if bearer.team_id == team_id]
+            by_cost = {n: max(0, self._bearers[n].effective_micros) for n in own_places}
+            weights = by_cost if any(by_cost.values()) else self._times_of(own_places)
             if not any(weights.values()):
                 yield Bearer(None, team_id, None, None, None), part
             else:
@@ -50,25 +52,28 @@ class HourSharing:
 
     def _weights_by(self, method: str) -> tuple[Weights, str]:
         """Weights by the bearer's place; by time where the method knows none of them."""
-        known: dict[str, Callable[[], tuple[Weights, str]]] = {
+        methods: dict[str, Callable[[], tuple[Weights, str]]] = {
             "even": self._by_presence,
             "by_cost": self._by_cost,
             "by_active_time": self._by_active_time,
             "by_energy": self._by_energy,
         }
-        of = known.get(method)
+        of = methods.get(method)
         if of is not None:
             return of()
-        times, said = self._all_times(), METHODS["by_unit_time"]
-        is_of_cores = any(times.values()) and not any(each.unit_ms for each in self._bearers)
-        return times, f"{said}; by core time, as no GPU was there" if is_of_cores else said
+        times, explanation = self._all_times(), METHODS["by_unit_time"]
+        is_of_cores = any(times.values()) and not any(bearer.unit_ms for bearer in self._bearers)
+        return (
+            times,
+            f"{explanation}; by core time, as no GPU was there" if is_of_cores else explanation,
+        )
 
     def _by_presence(self) -> tuple[Weights, str]:
         there = {n: 1 for n, bearer in enumerate(self._bearers) if bearer.unit_ms or bearer.core_ms}
         return there, METHODS["even"]
 
     def _by_cost(self) -> tuple[Weights, str]:
-        weights = {n: max(0, each.effective_micros) for n, each in enumerate(self._bearers)}
+        weights = {n: max(0, bearer.effective_micros) for n, bearer in enumerate(self._bearers)}
         if not any(weights.values()):
             return self._by_time_as("by_cost", "no cost is known")
         left_out = any(bearer.unpriced_ms for bearer in self._bearers)
@@ -76,7 +81,7 @@ class HourSharing:
         return weights, METHODS["by_cost"] + note
 
     def _by_active_time(self) -> tuple[Weights, str]:
-        weights = {n: each.active_ms for n, each in enumerate(self._bearers)}
+        weights = {n: bearer.active_ms for n, bearer in enumerate(self._bearers)}
         if not any(weights.values()):
             return self._by_time_as("by_active_time", "no GPU was active")
         unseen = any(bearer.unseen_ms for bearer in self._bearers)
@@ -84,22 +89,24 @@ class HourSharing:
         return weights, METHODS["by_active_time"] + note
 
     def _by_energy(self) -> tuple[Weights, str]:
-        found = energy_weights(drawn_by(self._hour, self._bearers) if self._bearers else ())
-        if not any(found.millijoules.values()):
+        energy = energy_weights(drawn_by(self._hour, self._bearers) if self._bearers else ())
+        if not any(energy.millijoules.values()):
             return self._by_time_as("by_energy", "no meter told")
-        said = METHODS["by_energy"]
-        if found.unmetered_ms:
-            whole = found.metered_ms + found.unmetered_ms
-            part = max(1, round(100 * found.unmetered_ms / whole))
-            said += f"; {part} % of GPU time had no meter and counts with the mean of the rest"
-        return found.millijoules, said
+        explanation = METHODS["by_energy"]
+        if energy.unmetered_ms:
+            total_ms = energy.metered_ms + energy.unmetered_ms
+            part = max(1, round(100 * energy.unmetered_ms / total_ms))
+            explanation += (
+                f"; {part} % of GPU time had no meter and counts with the mean of the rest"
+            )
+        return energy.millijoules, explanation
 
     def _by_time_as(self, method: str, why: str) -> tuple[Weights, str]:
         times = self._all_times()
-        said = METHODS[method]
-        return times, f"{said}; {METHODS['by_unit_time']}, as {why}" if any(
+        explanation = METHODS[method]
+        return times, f"{explanation}; {METHODS['by_unit_time']}, as {why}" if any(
             times.values()
-        ) else said
+        ) else explanation
 
     def _all_times(self) -> Weights:
         return self._times_of(range(len(self._bearers)))

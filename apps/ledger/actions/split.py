@@ -74,7 +74,9 @@ def split_hour(*, hour: datetime, at: datetime) -> Outcome:
     return split_together(hours=[hour], at=at)[hour]
 
 
-@logged_pass("split", count=lambda outcomes, _: sum(each.changed for each in outcomes.values()))
+@logged_pass(
+    "split", count=lambda outcomes, _: sum(outcome.changed for outcome in outcomes.values())
+)
 def split_together(*, hours: Sequence[datetime], at: datetime) -> dict[datetime, Outcome]:
     """`split_hours` of hours of one month, in one transaction."""
     zone = accounts.organisation().zone
@@ -86,8 +88,8 @@ def split_together(*, hours: Sequence[datetime], at: datetime) -> dict[datetime,
             {hour: hour_key(hour) for hour in hours},
             month=month,
             work=lambda marked: {
-                hour: _split_nodes(SplitHour(hour, month, zone, at), marked[hour], found)
-                for hour, found in node_hours(marked)
+                hour: _split_nodes(SplitHour(hour, month, zone, at), marked[hour], hours_by_node)
+                for hour, hours_by_node in node_hours(marked)
             },
         )
 
@@ -127,16 +129,20 @@ def _hours_together(hours: Sequence[datetime], zone: str) -> Iterator[list[datet
         yield together
 
 
-def _split_nodes(this: SplitHour, node_ids: Sequence[int], found: Mapping[int, NodeHour]) -> Done:
-    held = settlements_of_hour(this.starts_at, node_ids)
-    due = _due_node_hours(found, held)
-    promoted = _settled_for_good(found, held, due)
-    gone = [held[node_id] for node_id in held if node_id not in found]
-    pools = _end_settlements(this, gone)
+def _split_nodes(
+    this: SplitHour, node_ids: Sequence[int], hours_by_node: Mapping[int, NodeHour]
+) -> Done:
+    settlements = settlements_of_hour(this.starts_at, node_ids)
+    due = _due_node_hours(hours_by_node, settlements)
+    promoted = _settled_for_good(hours_by_node, settlements, due)
+    ended_settlements = [
+        settlements[node_id] for node_id in settlements if node_id not in hours_by_node
+    ]
+    pools = _end_settlements(this, ended_settlements)
     _make_final(promoted.values())
-    lines = _write_settled(this, _split_anew(this, due, held))
-    touched = [*due, *(found[node_id] for node_id in promoted)]
-    outcome = Outcome(changed=len(touched) + len(gone), lines=lines)
+    lines = _write_settled(this, _split_anew(this, due, settlements))
+    touched = [*due, *(hours_by_node[node_id] for node_id in promoted)]
+    outcome = Outcome(changed=len(touched) + len(ended_settlements), lines=lines)
     return outcome, _next_marks(this, touched, pools)
 
 
@@ -157,42 +163,46 @@ def _collector_at_rest() -> Iterator[None]:
 
 
 def _due_node_hours(
-    found: Mapping[int, NodeHour], held: Mapping[int, HeldSettlement]
+    hours_by_node: Mapping[int, NodeHour], settlements: Mapping[int, HeldSettlement]
 ) -> list[NodeHour]:
     return [
-        each
-        for node_id, each in found.items()
-        if node_id not in held
-        or held[node_id].digest != each.digest
-        or held[node_id].through != each.through
+        node_hour
+        for node_id, node_hour in hours_by_node.items()
+        if node_id not in settlements
+        or settlements[node_id].digest != node_hour.digest
+        or settlements[node_id].through != node_hour.through
     ]
 
 
 def _settled_for_good(
-    found: Mapping[int, NodeHour], held: Mapping[int, HeldSettlement], due: Iterable[NodeHour]
+    hours_by_node: Mapping[int, NodeHour],
+    settlements: Mapping[int, HeldSettlement],
+    due: Iterable[NodeHour],
 ) -> dict[int, HeldSettlement]:
     """Provisional settlements whose facts stand and whose hour is estimated from now on."""
-    redone = {each.node_id for each in due}
+    redone = {hour.node_id for hour in due}
     return {
-        node_id: held[node_id]
-        for node_id, each in found.items()
-        if node_id not in redone and held[node_id].version == 0 and not each.is_provisional
+        node_id: settlements[node_id]
+        for node_id, node_hour in hours_by_node.items()
+        if node_id not in redone
+        and settlements[node_id].version == 0
+        and not node_hour.is_provisional
     }
 
 
 def _split_anew(
-    this: SplitHour, due: Sequence[NodeHour], held: Mapping[int, HeldSettlement]
+    this: SplitHour, due: Sequence[NodeHour], settlements: Mapping[int, HeldSettlement]
 ) -> list[Settled]:
-    latest = latest_versions(this.starts_at, [each.node_id for each in due])
+    latest = latest_versions(this.starts_at, [node_hour.node_id for node_hour in due])
     settled = []
-    for each in due:
-        before, version = held.get(each.node_id), latest.get(each.node_id, 0)
+    for hour in due:
+        before, version = settlements.get(hour.node_id), latest.get(hour.node_id, 0)
         settled.append(
             Settled(
-                node_hour=each,
-                split=split_node_hour(each.facts),
-                version=0 if each.is_provisional and version == 0 else version + 1,
-                reason=_settled_reason(each, before),
+                node_hour=hour,
+                split=split_node_hour(hour.facts),
+                version=0 if hour.is_provisional and version == 0 else version + 1,
+                reason=_settled_reason(hour, before),
                 before=before,
             )
         )
@@ -208,14 +218,14 @@ def _settled_reason(node_hour: NodeHour, before: HeldSettlement | None) -> str:
     return "changed: " + ", ".join(changed_kinds(before.digest, node_hour.digest))
 
 
-def _end_settlements(this: SplitHour, gone: Sequence[HeldSettlement]) -> set[int]:
+def _end_settlements(this: SplitHour, ended_settlements: Sequence[HeldSettlement]) -> set[int]:
     """End the settlements of node-hours no longer charged; the pools that lost lines."""
-    if not gone:
+    if not ended_settlements:
         return set()
-    lost = _drop_lines(this, [each.id for each in gone])
-    provisional = [each.id for each in gone if each.version == 0]
+    lost = _drop_lines(this, [settlement.id for settlement in ended_settlements])
+    provisional = [settlement.id for settlement in ended_settlements if settlement.version == 0]
     run("DELETE FROM ledger_settlement WHERE id = ANY(%(ids)s)", {"ids": provisional})
-    _supersede_old(this, [each.id for each in gone if each.version])
+    _supersede_old(this, [settlement.id for settlement in ended_settlements if settlement.version])
     return lost
 
 
@@ -238,7 +248,7 @@ def _supersede_old(this: SplitHour, settlement_ids: Sequence[int]) -> None:
 def _make_final(provisional: Iterable[HeldSettlement]) -> None:
     run(
         "UPDATE ledger_settlement SET version = 1 WHERE id = ANY(%(ids)s)",
-        {"ids": [each.id for each in provisional]},
+        {"ids": [settlement.id for settlement in provisional]},
     )
 
 
@@ -246,21 +256,21 @@ def _write_settled(this: SplitHour, settled: Sequence[Settled]) -> int:
     """Store settlements and lines; how many lines."""
     if not settled:
         return 0
-    before = [each.before for each in settled if each.before]
-    _drop_lines(this, [each.id for each in before])
-    _supersede_old(this, [each.id for each in before if each.version])
+    before = [settled_hour.before for settled_hour in settled if settled_hour.before]
+    _drop_lines(this, [settlement.id for settlement in before])
+    _supersede_old(this, [settlement.id for settlement in before if settlement.version])
     ids = {
-        each.node_hour.node_id: each.before.id
-        for each in settled
-        if each.before and each.overwrites
+        settled_hour.node_hour.node_id: settled_hour.before.id
+        for settled_hour in settled
+        if settled_hour.before and settled_hour.overwrites
     }
-    again = [each for each in settled if each.overwrites]
+    again = [settled_hour for settled_hour in settled if settled_hour.overwrites]
     if again:
         run(UPDATE, _settled_columns(this, again) | {"ids": list(ids.values())})
-    new = [each for each in settled if not each.overwrites]
+    new = [settled_hour for settled_hour in settled if not settled_hour.overwrites]
     if new:
         ids |= dict(rows(INSERT, _settled_columns(this, new)))
-    lines = [row for each in settled for row in _line_rows(this, each, ids)]
+    lines = [row for settled_hour in settled for row in _line_rows(this, settled_hour, ids)]
     copy_in(COPY, lines)
     return len(lines)
 
@@ -269,14 +279,14 @@ def _settled_columns(this: SplitHour, settled: Sequence[Settled]) -> dict[str, o
     return {
         "hour": this.starts_at,
         "at": this.at,
-        "nodes": [each.node_hour.node_id for each in settled],
-        "versions": [each.version for each in settled],
-        "throughs": [each.node_hour.through for each in settled],
-        "digests": [each.node_hour.digest for each in settled],
-        "reasons": [each.reason for each in settled],
-        "policies": [each.node_hour.policy_version for each in settled],
-        "units": [each.split.capacity_ms for each in settled],
-        "effective": [_known_cost(each) for each in settled],
+        "nodes": [settled_hour.node_hour.node_id for settled_hour in settled],
+        "versions": [settled_hour.version for settled_hour in settled],
+        "throughs": [settled_hour.node_hour.through for settled_hour in settled],
+        "digests": [settled_hour.node_hour.digest for settled_hour in settled],
+        "reasons": [settled_hour.reason for settled_hour in settled],
+        "policies": [settled_hour.node_hour.policy_version for settled_hour in settled],
+        "units": [settled_hour.split.capacity_ms for settled_hour in settled],
+        "effective": [_known_cost(settled_hour) for settled_hour in settled],
     }
 
 
@@ -318,7 +328,7 @@ def _line_rows(this: SplitHour, settled: Settled, ids: Mapping[int, int]) -> Ite
 def _billed_lines(settled: Settled) -> dict[int, int]:
     """What the bill asks for each line, by its place: by effective cost, or by time."""
     parts: dict[int, int] = {}
-    for charge, asked in settled.node_hour.billed.items():
+    for charge, billed_micros in settled.node_hour.billed.items():
         of_charge = [
             (place, line) for place, line in enumerate(settled.split.lines) if line.charge == charge
         ]
@@ -327,7 +337,9 @@ def _billed_lines(settled: Settled) -> dict[int, int]:
             weights = [line.unit_ms for _, line in of_charge]
         if not any(weights):
             weights = [1] * len(of_charge)
-        for (place, _), part in zip(of_charge, largest_remainder(asked, weights), strict=True):
+        for (place, _), part in zip(
+            of_charge, largest_remainder(billed_micros, weights), strict=True
+        ):
             parts[place] = part
     return parts
 
@@ -341,11 +353,11 @@ def _next_marks(this: SplitHour, touched: Sequence[NodeHour], pools: set[int]) -
     if not touched and not pools:
         return []
     day = first_hour(local_day(this.starts_at, this.zone), this.zone)
-    changed = pools | {each.pool_id for each in touched}
+    changed = pools | {hour.pool_id for hour in touched}
     marks = [Mark(Pass.ROLLUP, pool_id, day) for pool_id in changed]
     # A pool that shares idle out is seen on its node-hours; one that just stopped is marked by
     # whoever changed it.
-    if any(each.shares_idle for each in touched) or has_shared_charges(this.starts_at) or pools:
+    if any(hour.shares_idle for hour in touched) or has_shared_charges(this.starts_at) or pools:
         marks.append(Mark(Pass.SPREAD, 0, this.starts_at))
     return marks
 

@@ -68,11 +68,11 @@ def _shared_lines(hour: datetime, bearers: Sequence[Bearer]) -> Iterable[SpreadL
     """The lines of shared charges; each charge says by what it was really spread."""
     sharing = HourSharing(hour, bearers)
     for charge in shared_charges_of_hour(hour, hour + HOUR):
-        shares, said = sharing.shares(charge)
+        shares, explanation = sharing.shares(charge)
         if charge.reason == NOT_STATED:
-            said = f"{said}; {NOT_STATED}"
-        if said != charge.spread_method:
-            run(SAY, {"id": charge.id, "said": said})
+            explanation = f"{explanation}; {NOT_STATED}"
+        if explanation != charge.spread_method:
+            run(SAY, {"id": charge.id, "said": explanation})
         for bearer, costs in shares:
             yield _spread_line(charge.id, bearer, Flag.SHARED, costs)
 
@@ -81,12 +81,12 @@ def _idle_lines(hour: datetime, bearers: Sequence[Bearer]) -> Iterable[SpreadLin
     sharing = [pool.id for pool in fleet.pools().values() if pool.idle_sharing != "keep"]
     for pool_id, idle in (idle_of_hour(hour, sharing) if sharing else {}).items():
         owner = Bearer(pool_id, idle.team_id, None, None, None)
-        held = {
+        held_times = {
             place: bearer.held_ms
             for place, bearer in enumerate(bearers)
             if bearer.pool_id == pool_id and bearer.held_ms
         }
-        for charge, place, amounts in shared_idle(idle.costs, held):
+        for charge, place, amounts in shared_idle(idle.costs, held_times):
             bearer = owner if place is None else bearers[place]
             yield _spread_line(charge, bearer, Flag.SHARED_IDLE, BilledCosts(*amounts, None))
 

@@ -43,16 +43,16 @@ def take_vendor_costs(*, vendor: str, report: Any, at: datetime) -> int:
     `report` is JSON: OpenAI's `/organization/costs` or Anthropic's `cost_report`, a page or a list
     of pages. Refuses VendorCostsNotUnderstood.
     """
-    told = _sum_alike(as_kept([*_rows_told(vendor, report)], fields_kept("ledger.vendorcost")))
-    if len(told) > MOST_ROWS:
-        raise VendorCostsNotUnderstood(f"{len(told)} rows are more than {MOST_ROWS}")
-    VendorCost.objects.filter(vendor=vendor, day__in={each.day for each in told}).delete()
+    costs = _sum_alike(as_kept([*_rows_told(vendor, report)], fields_kept("ledger.vendorcost")))
+    if len(costs) > MOST_ROWS:
+        raise VendorCostsNotUnderstood(f"{len(costs)} rows are more than {MOST_ROWS}")
+    VendorCost.objects.filter(vendor=vendor, day__in={cost.day for cost in costs}).delete()
     ours = organisation().currency
     VendorCost.objects.bulk_create(
-        VendorCost(vendor=vendor, micros=_in_micros(each, ours), told_at=at, **asdict(each))
-        for each in told
+        VendorCost(vendor=vendor, micros=_in_micros(cost, ours), told_at=at, **asdict(cost))
+        for cost in costs
     )
-    return len(told)
+    return len(costs)
 
 
 def report_of(text: bytes) -> Any:
@@ -91,8 +91,8 @@ def _of_bucket(vendor: str, bucket: Any, place: int) -> Iterable[CostTold]:
 
 def _of_openai(result: Mapping[str, Any], day: date, where: str) -> CostTold:
     """Amounts are in whole units of the currency."""
-    told = result.get("amount")
-    amount = told if isinstance(told, Mapping) else {}
+    amount_field = result.get("amount")
+    amount = amount_field if isinstance(amount_field, Mapping) else {}
     return CostTold(
         day,
         str(result.get("line_item") or ""),
@@ -127,29 +127,29 @@ def _bucket_day(bucket: Mapping[str, Any], place: int) -> date:
 
 def _amount_told(value: Any, where: str) -> Decimal:
     try:
-        found = Decimal(str(value))
+        amount = Decimal(str(value))
     except InvalidOperation as refused:
         raise VendorCostsNotUnderstood(f"{where}: `amount` {value!r} is no amount") from refused
-    if not found.is_finite() or abs(found) >= 10**14:
+    if not amount.is_finite() or abs(amount) >= 10**14:
         raise VendorCostsNotUnderstood(f"{where}: `amount` {value!r} is no amount")
-    return found
+    return amount
 
 
-def _sum_alike(told: Iterable[CostTold]) -> Sequence[CostTold]:
+def _sum_alike(costs: Iterable[CostTold]) -> Sequence[CostTold]:
     """A row for each day, item, project and currency: reports tell some in several."""
-    found: dict[tuple[date, str, str, str], Decimal] = {}
-    for each in told:
-        key = (each.day, each.item, each.project, each.currency)
-        found[key] = found.get(key, Decimal(0)) + each.amount
+    amounts: dict[tuple[date, str, str, str], Decimal] = {}
+    for cost in costs:
+        key = (cost.day, cost.item, cost.project, cost.currency)
+        amounts[key] = amounts.get(key, Decimal(0)) + cost.amount
     return [
         CostTold(day, item, project, amount, currency)
-        for (day, item, project, currency), amount in found.items()
+        for (day, item, project, currency), amount in amounts.items()
     ]
 
 
-def _in_micros(told: CostTold, ours: str) -> int | None:
-    rate = exchange(from_currency=told.currency, to_currency=ours, month=told.day.replace(day=1))
+def _in_micros(cost: CostTold, ours: str) -> int | None:
+    rate = exchange(from_currency=cost.currency, to_currency=ours, month=cost.day.replace(day=1))
     if rate is None:
         return None
-    numerator, denominator = told.amount.as_integer_ratio()
+    numerator, denominator = cost.amount.as_integer_ratio()
     return round(rate.rate * numerator * MICROS / denominator)

@@ -181,16 +181,18 @@ class ApiSpend(RestView):
     )
     def get(self, request: Request) -> Response:
         """Sums of the window's calls, the highest cost first; of the caller's teams alone."""
-        asked = ApiSpendAsked.of(request)
-        group_by = _group_by(asked["group_by"])
+        query = ApiSpendAsked.of(request)
+        group_by = _group_by(query["group_by"])
         viewer, currency = self.viewer(), organisation().currency
         names = {team.id: team.name for team in teams()}
-        own: Collection[int] | None = viewer.seen_teams
-        if "team" in asked:
-            own = {i for i, name in names.items() if name == asked["team"] and viewer.sees_team(i)}
-        wanted = _spend_asked(asked, own)
-        found = list(enumerate(spend(wanted, group_by)))
-        page = slice_of(found, page_asked(request), lambda each: (each[0],))
+        team_ids: Collection[int] | None = viewer.seen_teams
+        if "team" in query:
+            team_ids = {
+                i for i, name in names.items() if name == query["team"] and viewer.sees_team(i)
+            }
+        wanted = _spend_asked(query, team_ids)
+        rows = list(enumerate(spend(wanted, group_by)))
+        page = slice_of(rows, page_asked(request), lambda row: (row[0],))
         works = workloads()
 
         def told(row: tuple[int, Spend]) -> dict[str, Any]:
@@ -282,8 +284,8 @@ class VendorCosts(RestView):
     def get(self, request: Request) -> Response:
         """Each day that a vendor's report tells of; days are of UTC, as vendors cut them."""
         currency = organisation().currency
-        found = compared(_spend_asked(CompareAsked.of(request), None))
-        page = slice_of(found, page_asked(request), lambda row: (row.vendor, row.day.isoformat()))
+        rows = compared(_spend_asked(CompareAsked.of(request), None))
+        page = slice_of(rows, page_asked(request), lambda row: (row.vendor, row.day.isoformat()))
         return paged(request, page, lambda row: told_as(ComparedOut, row, currency))
 
     @extend_schema(
@@ -301,14 +303,16 @@ class VendorCosts(RestView):
         return Response({"vendor": vendor, "rows": rows})
 
 
-def _told_spend(found: Spend, key: dict[str, Any], currency: str) -> dict[str, Any]:
-    return told_as(ApiSpendOut, found, currency, **key, million_micros=found.million_micros)
+def _told_spend(group_spend: Spend, key: dict[str, Any], currency: str) -> dict[str, Any]:
+    return told_as(
+        ApiSpendOut, group_spend, currency, **key, million_micros=group_spend.million_micros
+    )
 
 
-def _spend_asked(asked: dict[str, Any], own: Collection[int] | None) -> SpendAsked:
-    window = window_asked(asked["window"], timezone.now())
-    vendor = vendor_named(asked["vendor"]) if "vendor" in asked else None
-    return SpendAsked(window.starts_at, window.ends_at, window.zone, own, vendor)
+def _spend_asked(query: dict[str, Any], team_ids: Collection[int] | None) -> SpendAsked:
+    window = window_asked(query["window"], timezone.now())
+    vendor = vendor_named(query["vendor"]) if "vendor" in query else None
+    return SpendAsked(window.starts_at, window.ends_at, window.zone, team_ids, vendor)
 
 
 def _group_by(text: str) -> list[str]:

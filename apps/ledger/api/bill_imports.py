@@ -149,7 +149,7 @@ class BillImports(BillImportsView):
         request={"multipart/form-data": BillUploadIn},
         responses={202: BillImportOut},
     )
-    @once(said=lambda request: _form_digest(request))
+    @once(content_of=lambda request: _form_digest(request))
     def post(self, request: Request) -> Response:
         """Bring in a file of at most 512 MiB: FOCUS 1.0 to 1.4 or an AWS report (CSV, gzip, Parquet).
 
@@ -159,8 +159,8 @@ class BillImports(BillImportsView):
         """
         body = parsed(BillUploadIn, request)
         upload = _kept_file(body["file"], is_addition=body["addition"], by=self.viewer().person_id)
-        told = self.told(_delivery_found(keep_bill(upload=upload, at=timezone.now())))
-        return Response(told, status=202, headers={"Location": told["address"]})
+        serialized = self.told(_delivery_found(keep_bill(upload=upload, at=timezone.now())))
+        return Response(serialized, status=202, headers={"Location": serialized["address"]})
 
 
 class BillImportView(BillImportsView):
@@ -287,10 +287,10 @@ class BillImportAcceptance(BillImportsView):
 
 
 def _delivery_found(import_id: int) -> DeliveryFact:
-    found = delivery(import_id)
-    if found is None:
+    fact = delivery(import_id)
+    if fact is None:
         raise ObjectDoesNotExist(f"there is no import {import_id}")
-    return found
+    return fact
 
 
 def _form_digest(request: Request) -> bytes:

@@ -87,7 +87,7 @@ class BillRuleOut(serializers.Serializer[Any]):
 class PlaceOut(serializers.Serializer[Any]):
     """Where rows go; `team` carries what no node and no pool does, empty where all share it."""
 
-    becomes = serializers.ChoiceField(choices=[str(each) for each in Becomes])
+    becomes = serializers.ChoiceField(choices=[str(Become) for Become in Becomes])
     kind = serializers.ChoiceField(choices=KINDS)
     node = serializers.CharField(allow_null=True)
     pool = serializers.CharField(allow_null=True)
@@ -211,45 +211,45 @@ class BillRuleEndPreview(BillRulesView):
 
 def _rule_asked(request: Request) -> BillRowRule:
     """The rule that a body describes; refuses a ValidationError that names the field."""
-    asked = parsed(BillRuleIn, request)
+    data = parsed(BillRuleIn, request)
     pools = {pool.name: pool.id for pool in fleet.pools().values()}
     teams = {team.name: team.id for team in accounts.teams()}
     return BillRowRule(
         id=0,
-        **{name: asked[name] for name in PATTERNS},
-        kind=asked["kind"],
-        share_method=asked["share_method"],
-        node_id=_id_named("node", asked["node"], nodes_called(asked["node"] or "")),
-        pool_id=_id_named("pool", asked["pool"], [pools.get(asked["pool"] or "")]),
-        team_id=_id_named("team", asked["team"], [teams.get(asked["team"] or "")]),
+        **{name: data[name] for name in PATTERNS},
+        kind=data["kind"],
+        share_method=data["share_method"],
+        node_id=_id_named("node", data["node"], nodes_called(data["node"] or "")),
+        pool_id=_id_named("pool", data["pool"], [pools.get(data["pool"] or "")]),
+        team_id=_id_named("team", data["team"], [teams.get(data["team"] or "")]),
     )
 
 
-def _id_named(what: str, name: str | None, found: list[int | None] | list[int]) -> int | None:
+def _id_named(what: str, name: str | None, candidates: list[int | None] | list[int]) -> int | None:
     if name is None:
         return None
-    if len(found) > 1:
+    if len(candidates) > 1:
         raise ValidationError({what: [f"several clusters have a {what} named {name!r}"]})
-    if not found or found[0] is None:
+    if not candidates or candidates[0] is None:
         raise ValidationError({what: [f"there is no {what} named {name!r}"]})
-    return found[0]
+    return candidates[0]
 
 
 def _told_rule(rule: BillRuleRow) -> dict[str, Any]:
     named = {"node": rule.node_id, "pool": rule.pool_id, "team": rule.team_id}
-    told: dict[str, Any] = {
+    serialized: dict[str, Any] = {
         what: None if id_ is None else {"id": id_, "name": getattr(rule, what)}
         for what, id_ in named.items()
     }
-    told["billed"] = [
+    serialized["billed"] = [
         {"amount": f"{amount.normalize():f}", "currency": currency}
         for currency, amount in rule.billed.items()
     ]
-    return told_as(BillRuleOut, rule, **told)
+    return told_as(BillRuleOut, rule, **serialized)
 
 
 def _told_moves(moves: list[RuleMove]) -> Response:
-    told = [
+    serialized = [
         told_as(
             BillMoveOut,
             move,
@@ -263,4 +263,4 @@ def _told_moves(moves: list[RuleMove]) -> Response:
         )
         for move in moves
     ]
-    return Response({"rows": sum(move.rows for move in moves), "moves": told})
+    return Response({"rows": sum(move.rows for move in moves), "moves": serialized})

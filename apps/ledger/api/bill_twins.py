@@ -106,7 +106,7 @@ class BillTwinChoice(RestView):
 def told_twin(fact: TwinFact) -> dict[str, Any]:
     """A pair as it is answered."""
     sides = {"new": (fact.bill, fact.new_billed), "old": (fact.other, fact.other.sums.billed)}
-    told = {
+    serialized = {
         side: {
             "id": bill.id,
             "issuer": bill.issuer,
@@ -120,7 +120,7 @@ def told_twin(fact: TwinFact) -> dict[str, Any]:
     }
     return told_as(
         BillTwinOut,
-        told
+        serialized
         | {
             "id": fact.id,
             "why": fact.why,
@@ -136,7 +136,7 @@ def told_twin(fact: TwinFact) -> dict[str, Any]:
 
 
 def _twin_found(twin_id: int) -> TwinFact:
-    found = twin(twin_id)
-    if found is None:
+    fact = twin(twin_id)
+    if fact is None:
         raise ObjectDoesNotExist(f"there is no pair of bills {twin_id}")
-    return found
+    return fact

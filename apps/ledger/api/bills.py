@@ -123,11 +123,11 @@ class BillView(RestView):
         bill = bill_fact(bill_id)
         if bill is None:
             raise ObjectDoesNotExist(f"there is no bill {bill_id}")
-        told = told_as(BillOut, bill) | {"reconciliation": None}
+        serialized = told_as(BillOut, bill) | {"reconciliation": None}
         if bill.reconciled_at is not None:
             currency = accounts.organisation().currency
             apart = apart_sums(bill_id)
-            told["reconciliation"] = told_as(
+            serialized["reconciliation"] = told_as(
                 ReconciliationOut, variance_of(bill_id), currency, apart=apart
             )
-        return Response(told)
+        return Response(serialized)

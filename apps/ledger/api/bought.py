@@ -27,8 +27,8 @@ AMOUNTS = ("spend", "upfront", "hourly")
 class Pattern(Text):
     """A JSON string of one form."""
 
-    def __init__(self, regex: str, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, regex: str, **options: Any) -> None:
+        super().__init__(**options)
         self.validators.append(RegexValidator(regex, "this does not have the form " + regex))
 
 
@@ -119,23 +119,25 @@ class EnteredCommitmentOut(CommitmentOut):
     )
 
 
-def new_commitment(asked: Mapping[str, Any]) -> actions.NewCommitment:
+def new_commitment(data: Mapping[str, Any]) -> actions.NewCommitment:
     """What was asked for; refuses a pool or a team that nobody knows, by its field."""
-    said = dict(asked)
-    pool, owner = said.pop("pool"), said.pop("owner")
-    said |= {name: Decimal(said[name]) for name in AMOUNTS}
-    prices = {name: Decimal(amount) for name, amount in said.pop("prices").items()}
+    fields = dict(data)
+    pool, owner = fields.pop("pool"), fields.pop("owner")
+    fields |= {name: Decimal(fields[name]) for name in AMOUNTS}
+    prices = {name: Decimal(amount) for name, amount in fields.pop("prices").items()}
     return actions.NewCommitment(
-        **said,
+        **fields,
         prices=prices,
-        pool_id=_id_named("pool", pool, {each.name: each.id for each in pools().values()}),
-        owner_id=_id_named("owner", owner, {each.name: each.id for each in teams()}),
+        pool_id=_id_named(
+            "pool", pool, {candidate.name: candidate.id for candidate in pools().values()}
+        ),
+        owner_id=_id_named("owner", owner, {team.name: team.id for team in teams()}),
     )
 
 
-def told_entered(fact: CommitmentFact, asked: actions.NewCommitment) -> dict[str, Any]:
+def told_entered(fact: CommitmentFact, purchase: actions.NewCommitment) -> dict[str, Any]:
     """A commitment as it was entered, with what nobody knows of its names."""
-    remarks = actions.unknown_names(actions.as_pools_say(asked))
+    remarks = actions.unknown_names(actions.as_pools_say(purchase))
     return told_commitment(fact) | {"remarks": list(remarks)}
 
 
@@ -145,14 +147,14 @@ def told_commitment(fact: CommitmentFact) -> dict[str, Any]:
     if fact.pool_id is not None:
         pool = {"id": fact.pool_id, "name": pools()[fact.pool_id].name}
     if fact.owner_id is not None:
-        names = {each.id: each.name for each in teams()}
+        names = {team.id: team.name for team in teams()}
         owner = {"id": fact.owner_id, "name": names[fact.owner_id]}
     return told_as(CommitmentOut, fact, pool=pool, owner=owner)
 
 
-def _id_named(field: str, name: str | None, known: Mapping[str, int]) -> int | None:
+def _id_named(field: str, name: str | None, ids_by_name: Mapping[str, int]) -> int | None:
     if name is None:
         return None
-    if name not in known:
+    if name not in ids_by_name:
         raise ValidationError({field: [f"there is none of the name {name!r}"]})
-    return known[name]
+    return ids_by_name[name]

@@ -112,13 +112,14 @@ class Closes(RestView):
         """
         body = parsed(CloseIn, request)
         month, accepted = _parse_month(body["month"]), body["accept"]
-        known = {item.code for item in checklist(month)}
-        unknown = sorted(set(accepted) - known)
+        codes = {item.code for item in checklist(month)}
+        unknown = sorted(set(accepted) - codes)
         if unknown:
             raise ValidationError({"accept": [f"{unknown[0]!r} is no question of the checklist"]})
-        asked = CloseAsked(month, self.viewer().person_id, accepted, body["note"])
+        close_request = CloseAsked(month, self.viewer().person_id, accepted, body["note"])
         return Response(
-            _told_close(_close_found(close_month(asked=asked, at=timezone.now()))), status=201
+            _told_close(_close_found(close_month(request=close_request, at=timezone.now()))),
+            status=201,
         )
 
 
@@ -136,9 +137,9 @@ class CloseStatements(RestView):
         _close_found(close_id)
         viewer, currency = self.viewer(), accounts.organisation().currency
         teams = viewer.seen_teams
-        found = team_statements(close_id, teams)
-        page = slice_of(found, page_asked(request), lambda each: (each.team_id,))
-        return paged(request, page, lambda each: told_as(StatementOut, each, currency))
+        statements = team_statements(close_id, teams)
+        page = slice_of(statements, page_asked(request), lambda statement: (statement.team_id,))
+        return paged(request, page, lambda statement: told_as(StatementOut, statement, currency))
 
 
 class CloseJournal(RestView):
@@ -159,17 +160,17 @@ class CloseJournal(RestView):
         page = slice_of(
             journal(close_id),
             page_asked(request),
-            lambda each: (each.cost_centre, each.team, each.account),
+            lambda entry: (entry.cost_centre, entry.team, entry.account),
         )
         return paged(
             request,
             page,
-            lambda each: told_as(
+            lambda entry: told_as(
                 JournalEntryOut,
-                each,
-                amount=_told_cents(each.amount, currency),
-                debit=_told_cents(each.debit, currency),
-                credit=_told_cents(each.credit, currency),
+                entry,
+                amount=_told_cents(entry.amount, currency),
+                debit=_told_cents(entry.debit, currency),
+                credit=_told_cents(entry.credit, currency),
             ),
         )
 
@@ -202,7 +203,7 @@ def _parse_month(text: str) -> date:
 
 
 def _close_found(close_id: int) -> CloseFact:
-    found = close_fact(close_id)
-    if found is None:
+    fact = close_fact(close_id)
+    if fact is None:
         raise ObjectDoesNotExist(f"there is no close {close_id}")
-    return found
+    return fact

@@ -80,10 +80,10 @@ class CommitmentFigures(RestView):
     )
     def get(self, request: Request) -> Response:
         """Coverage, utilization, savings and what was not used, of each that held in the window."""
-        asked = FiguresAsked.of(request)
+        query = FiguresAsked.of(request)
         chosen, at = organisation(), timezone.now()
         calendar = calendar_of(chosen.zone, chosen.week_starts_on, at)
-        window = window_of(asked["window"], calendar)
+        window = window_of(query["window"], calendar)
         use = commitment_use((window.starts_at, window.ends_at), at)
         page = slice_of(use.commitments.values(), page_asked(request), lambda fact: (fact.id,))
 
@@ -105,10 +105,10 @@ class CommitmentPreview(RestView):
     )
     def post(self, request: Request) -> Response:
         """The past hours it would be charged in; nothing is entered."""
-        asked = new_commitment(parsed(CommitmentIn, request))
-        actions.check_commitment(asked)
-        moved = if_entered(actions.as_bought(asked), timezone.now())
-        remarks = actions.unknown_names(actions.as_pools_say(asked))
+        purchase = new_commitment(parsed(CommitmentIn, request))
+        actions.check_commitment(purchase)
+        moved = if_entered(actions.as_bought(purchase), timezone.now())
+        remarks = actions.unknown_names(actions.as_pools_say(purchase))
         return Response(_told_moved(moved) | {"remarks": list(remarks)})
 
 

@@ -58,15 +58,15 @@ class Commitments(CommitmentsView):
 
         The very same one again is answered 200.
         """
-        asked = new_commitment(parsed(CommitmentIn, request))
+        purchase = new_commitment(parsed(CommitmentIn, request))
         try:
-            commitment_id = actions.add_commitment(commitment=asked, at=timezone.now())
+            commitment_id = actions.add_commitment(commitment=purchase, at=timezone.now())
         except actions.CommitmentExists:
-            held = _entered_already(asked)
-            if held is None:
+            existing = _entered_already(purchase)
+            if existing is None:
                 raise
-            return Response(told_entered(held, asked))
-        return Response(told_entered(commitment(commitment_id), asked), status=201)
+            return Response(told_entered(existing, purchase))
+        return Response(told_entered(commitment(commitment_id), purchase), status=201)
 
 
 class CommitmentView(CommitmentsView):
@@ -102,11 +102,13 @@ class CommitmentEnd(CommitmentsView):
         return Response(told_commitment(commitment(commitment_id)))
 
 
-def _entered_already(asked: actions.NewCommitment) -> CommitmentFact | None:
+def _entered_already(purchase: actions.NewCommitment) -> CommitmentFact | None:
     """The one of this name, where it says the very same."""
-    held = next((each for each in commitments() if each.name == asked.name), None)
-    if held is None or held.ended_at is not None:
+    existing = next((fact for fact in commitments() if fact.name == purchase.name), None)
+    if existing is None or existing.ended_at is not None:
         return None
-    wanted = actions.as_bought(asked)
+    wanted = actions.as_bought(purchase)
     same = [name for name in CommitmentFact.__slots__ if name != "id"]
-    return held if all(getattr(held, name) == getattr(wanted, name) for name in same) else None
+    return (
+        existing if all(getattr(existing, name) == getattr(wanted, name) for name in same) else None
+    )

@@ -39,7 +39,7 @@ PARAMETERS = [
     OpenApiParameter("group_by", description="by comma: "
                      f"{', '.join(summed_dimensions())}, tag.<key>"),
     BASIS,
-    *(filter_parameter(each) for each in summed_dimensions().values() if each.is_filter),
+    *(filter_parameter(summed_dimension) for summed_dimension in summed_dimensions().values() if summed_dimension.is_filter),
 ]  # fmt: skip
 
 
@@ -56,19 +56,21 @@ class Costs(RestView):
         By user 13 months at once, by node 35 days with a filter; anything else for three years.
         Who does not see the whole organisation is answered about their own teams alone.
         """
-        at, given = timezone.now(), request.query_params
-        known = summed_dimensions()
-        filters = [name for name, each in known.items() if each.is_filter]
-        refuse_unknown(given, tuple(DEFAULTS), ["group_by", *filters])
-        asked = question_asked(
-            given, self.viewer(), at, defaults=DEFAULTS, filters=filters
+        at, params = timezone.now(), request.query_params
+        dimensions = summed_dimensions()
+        filters = [
+            name for name, summed_dimension in dimensions.items() if summed_dimension.is_filter
+        ]
+        refuse_unknown(params, tuple(DEFAULTS), ["group_by", *filters])
+        question = question_asked(
+            params, self.viewer(), at, defaults=DEFAULTS, filters=filters
         ).question
-        return Response(_answer(asked.by(*groups_asked(given, known)), at))
+        return Response(_answer(question.by(*groups_asked(params, dimensions)), at))
 
 
 def _answer(question: CubeQuestion, at: datetime) -> dict[str, Any]:
-    currency, whole = accounts.organisation().currency, question.by()
-    (total,) = queries.cost_groups(whole)
+    currency, overall = accounts.organisation().currency, question.by()
+    (total,) = queries.cost_groups(overall)
     groups, meters = queries.cost_groups(question), meters_by(question)
     named = names(question.group_by, groups)
     return {
@@ -78,7 +80,7 @@ def _answer(question: CubeQuestion, at: datetime) -> dict[str, Any]:
             queries.standing(question.window, at),
             currency,
         ),
-        "totals": sums_of(total, currency, meters_by(whole).get(())),
+        "totals": sums_of(total, currency, meters_by(overall).get(())),
         "results": [
             result_of(group, question.group_by, named, currency, meters.get(group.keys))
             for group in groups

@@ -55,7 +55,7 @@ PARAMETERS = [
                      "shared costs left out; loaded: idle shared out"),
     OpenApiParameter("compare", description="before: the same days of the span before; or any "
                      "other window"),
-    *(filter_parameter(each) for each in dimensions().values() if each.is_filter),
+    *(filter_parameter(dimension) for dimension in dimensions().values() if dimension.is_filter),
 ]  # fmt: skip
 
 
@@ -188,10 +188,10 @@ class ExploreCosts(RestView):
         for up to three years. What cannot be answered is refused with the nearest question that
         can. Who does not see the whole organisation is answered about their own teams alone.
         """
-        at, given = timezone.now(), request.query_params
-        filters = [each.name for each in dimensions().values() if each.is_filter]
-        refuse_unknown(given, SINGLE, ["group_by", *filters])
-        reading = question_asked(given, self.viewer(), at)
+        at, params = timezone.now(), request.query_params
+        filters = [dimension.name for dimension in dimensions().values() if dimension.is_filter]
+        refuse_unknown(params, SINGLE, ["group_by", *filters])
+        reading = question_asked(params, self.viewer(), at)
         answer = explore(reading.question)
         currency = accounts.organisation().currency
         names = names_of(answer)
@@ -209,8 +209,10 @@ class ExploreCosts(RestView):
         )
 
 
-def _answer_meta(answer: CubeAnswer, known: queries.CostStanding, currency: str) -> dict[str, Any]:
-    question, whole = answer.question, answer.total.sums
+def _answer_meta(
+    answer: CubeAnswer, cost_standing: queries.CostStanding, currency: str
+) -> dict[str, Any]:
+    question, totals = answer.question, answer.total.sums
     posted = posted_apart(question)
     return {
         "window": window_answer(question.window),
@@ -220,9 +222,9 @@ def _answer_meta(answer: CubeAnswer, known: queries.CostStanding, currency: str)
         "cost": str(question.loading),
         "currency": currency,
         "as_of_today": list(answer.of_today),
-        "coverage": ratio_of(whole.observed_milliseconds, whole.held_milliseconds),
-        "as_of": None if known.as_of is None else moment_of(known.as_of),
-        "pending_hours": known.pending_hours,
+        "coverage": ratio_of(totals.observed_milliseconds, totals.held_milliseconds),
+        "as_of": None if cost_standing.as_of is None else moment_of(cost_standing.as_of),
+        "pending_hours": cost_standing.pending_hours,
         "posted_later": money_of(posted.later_micros, currency),
         "posted_earlier": money_of(posted.earlier_micros, currency),
     }
@@ -231,12 +233,13 @@ def _answer_meta(answer: CubeAnswer, known: queries.CostStanding, currency: str)
 def _group_result(
     row: CubeRow, answer: CubeAnswer, names: CubeNames, currency: str
 ) -> dict[str, Any]:
-    known = dimensions()
+    dimensions_by_name = dimensions()
     groups = [
         {
             "by": name,
             "name": names.text(name, key),
-            "filter": (names.filter_text(name, key) if known[name].is_filter else "") or None,
+            "filter": (names.filter_text(name, key) if dimensions_by_name[name].is_filter else "")
+            or None,
             "is_other": key.is_other,
         }
         for name, key in zip(answer.question.group_by, row.keys, strict=True)
@@ -265,17 +268,17 @@ def _row_sums(row: CubeRow, currency: str) -> dict[str, Any]:
 def _variance_answer(reading: CostQuestion, currency: str) -> dict[str, Any] | None:
     """Null where nothing is compared, or where what is asked for is not known by pool."""
     try:
-        found = variance_of(reading.question)
+        variance = variance_of(reading.question)
     except CubeRefusal:
         return None
-    return None if found is None else _cause_amounts(found, currency)
+    return None if variance is None else _cause_amounts(variance, currency)
 
 
-def _cause_amounts(found: CostVariance, currency: str) -> dict[str, Any]:
-    causes = found.causes
-    amounts = {"before": found.before_micros, "after": found.after_micros, **causes}
+def _cause_amounts(variance: CostVariance, currency: str) -> dict[str, Any]:
+    causes = variance.causes
+    amounts = {"before": variance.before_micros, "after": variance.after_micros, **causes}
     amounts |= {name: causes[cause] for name, cause in FORMER_NAMES.items()}
-    unpriced_before, unpriced_after = found.unpriced_milliseconds
+    unpriced_before, unpriced_after = variance.unpriced_milliseconds
     return {
         **{name: money_of(micros, currency) for name, micros in amounts.items()},
         "before_unpriced_hours": hours_of(unpriced_before),

@@ -154,14 +154,14 @@ class Exports(ExportView):
         """Ask for a file of the rows that the caller may see; look at it again until it is done."""
         body, at = parsed(ExportIn, request), timezone.now()
         what, form = ExportWhat(body.pop("what")), FileForm(body.pop("form"))
-        asked = RowsAsked(**body)
+        row_query = RowsAsked(**body)
         try:
-            refuse_what_rows_lack(what, asked)
+            refuse_what_rows_lack(what, row_query)
             wanted = actions.NewExport(
                 what,
-                window_asked_for(asked.window, at),
-                asked=asked.words(),
-                chosen=chosen_ids(asked, self.viewer()),
+                window_asked_for(row_query.window, at),
+                asked=row_query.words(),
+                chosen=chosen_ids(row_query, self.viewer()),
                 form=form,
             )
         except ExportRefused as refused:

@@ -119,34 +119,34 @@ class CostLines(RestView):
 
 def lines_wanted(request: Request, viewer: accounts.Viewer) -> Wanted:
     """The lines that the parameters name; refuses a ValidationError that names each bad one."""
-    given = request.query_params
-    refuse_unknown(given, SINGLE, FILTERS)
-    tags = [name for name in given if name.startswith(TAG)]
-    asked = question_asked(
-        given,
+    params = request.query_params
+    refuse_unknown(params, SINGLE, FILTERS)
+    tags = [name for name in params if name.startswith(TAG)]
+    question = question_asked(
+        params,
         viewer,
         timezone.now(),
         defaults={"window": DEFAULT_WINDOW},
         filters=[*FILTERS, *tags],
         tells_hours=True,
     ).question
-    filters = dict(asked.filters)
+    filters = dict(question.filters)
     for name in ("job", "node"):
-        if (number := _parse_id(given.get(f"{name}_id"), f"{name}_id")) is not None:
+        if (number := _parse_id(params.get(f"{name}_id"), f"{name}_id")) is not None:
             filters[name] = frozenset({number})
     # A node's hour is told whole; whose its other lines are is not.
     is_scoped = "node" not in filters or "team" in filters
     return Wanted(
         what=ExportWhat.LINES,
-        window=asked.window,
+        window=question.window,
         filters=filters,
-        team_ids=asked.team_ids if is_scoped else None,
+        team_ids=question.team_ids if is_scoped else None,
     )
 
 
 def told_line(line: LineFact, names: dict[int, str], currency: str) -> dict[str, Any]:
     """A line as it is answered."""
-    told: dict[str, Any] = {
+    serialized: dict[str, Any] = {
         "node": _id_and_name(line.node_id, line.node),
         "pool": _id_and_name(line.pool_id, line.pool),
         "state": None if line.state is None else line.state.name.lower(),
@@ -161,16 +161,16 @@ def told_line(line: LineFact, names: dict[int, str], currency: str) -> dict[str,
         "rate_ids": None if line.rate_ids is None else list(line.rate_ids),
     }
     if line.is_theirs and line.team_id is not None:
-        told["team"] = _id_and_name(line.team_id, names[line.team_id])
-    return told_as(LineOut, line, currency, **told)
+        serialized["team"] = _id_and_name(line.team_id, names[line.team_id])
+    return told_as(LineOut, line, currency, **serialized)
 
 
 def _refuse_too_many(request: Request, wanted: Wanted) -> None:
     is_csv = getattr(request, "accepted_media_type", None) == "text/csv"
     is_first = "cursor" not in request.query_params and "limit" not in request.query_params
     if is_csv and is_first and has_more_than(wanted, MOST_DIRECT):
-        said = f"more than {MOST_DIRECT:,} lines; ask for them by POST /api/v1/exports"
-        raise ValidationError({"window": [said]})
+        message = f"more than {MOST_DIRECT:,} lines; ask for them by POST /api/v1/exports"
+        raise ValidationError({"window": [message]})
 
 
 def _parse_id(text: str | None, name: str) -> int | None:

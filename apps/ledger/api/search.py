@@ -63,17 +63,17 @@ class Search(RestView):
         Teams, workloads, jobs and runs are the caller's own; rates and people are for who sees the
         whole organisation.
         """
-        asked = SearchAsked.of(request)
-        kind = Kind(asked["kind"]) if "kind" in asked else None
+        query = SearchAsked.of(request)
+        kind = Kind(query["kind"]) if "kind" in query else None
         most = OF_ALL_KINDS if kind is None else OF_ONE_KIND
-        found = everything_found(self.viewer(), sought(asked["q"], most), kind)
+        groups = everything_found(self.viewer(), sought(query["q"], most), kind)
         return Response(
             {
                 "results": [
                     {"kind": hits.kind, "id": one.id, "name": one.name, "about": one.about}
-                    for hits in found
+                    for hits in groups
                     for one in hits.found
                 ],
-                "more": [hits.kind for hits in found if hits.has_more],
+                "more": [hits.kind for hits in groups if hits.has_more],
             }
         )

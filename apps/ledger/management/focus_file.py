@@ -76,14 +76,16 @@ def _see_one_moment() -> None:
 
 
 def _refuse_difference(written: Written, lines: int, sums: MadeCosts) -> None:
-    known = {
+    expected_sums = {
         "billed": sums.billed,
         "effective": sums.effective,
         "list": sums.listed,
         "contracted": sums.contracted,
     }
-    if written.rows != lines or written.sums != known:
-        raise FileDoesNotMatch(f"{written.rows} rows of {lines} lines: {written.sums} not {known}")
+    if written.rows != lines or written.sums != expected_sums:
+        raise FileDoesNotMatch(
+            f"{written.rows} rows of {lines} lines: {written.sums} not {expected_sums}"
+        )
 
 
 def _write_month(month: date, table: _Table) -> Written:

@@ -83,12 +83,12 @@ def _read_rows(
             if len(row) not in widths:
                 yield line, _misfit(line, row, min(widths))
                 continue
-            found: BilledRow | Rejection
+            parsed_row: BilledRow | Rejection
             try:
-                found = read(row)
+                parsed_row = read(row)
             except BadCell as bad:
-                found = Rejection(line, bad.field, bad.message, reader.period_of(row))
-            yield line, found
+                parsed_row = Rejection(line, bad.field, bad.message, reader.period_of(row))
+            yield line, parsed_row
     except BROKEN as broken:
         raise BillBreaksOff(
             f"the file breaks off after row {line}: {_broken_reason(broken)}"
@@ -97,10 +97,10 @@ def _read_rows(
 
 def _usual_width(rows: Sequence[tuple[int, Sequence[object]]], width: int) -> int:
     """The header's, but where every exporter's row leaves its last empty cells out alike."""
-    found = Counter(len(row) for _, row in rows)
-    if not found or width in found:
+    widths = Counter(len(row) for _, row in rows)
+    if not widths or width in widths:
         return width
-    return min(width, found.most_common(1)[0][0])
+    return min(width, widths.most_common(1)[0][0])
 
 
 def _misfit(line: int, row: Sequence[object], usual: int) -> Rejection:

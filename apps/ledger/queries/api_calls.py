@@ -73,23 +73,23 @@ def calls_without_price(hour: datetime) -> Iterator[list[tuple[int, Counted]]]:
     """The hour's calls that were never priced, some thousands at a time, by id."""
     after = 0
     while True:
-        found = rows(CALLS, {"from": hour, "to": hour + HOUR, "after": after, "limit": AT_ONCE})
-        if not found:
+        calls = rows(CALLS, {"from": hour, "to": hour + HOUR, "after": after, "limit": AT_ONCE})
+        if not calls:
             return
-        after = found[-1][0]
-        yield [(row[0], Counted(*(*row[1:11], _parse_detail(row[11])))) for row in found]
+        after = calls[-1][0]
+        yield [(row[0], Counted(*(*row[1:11], _parse_detail(row[11])))) for row in calls]
 
 
 def sums_of_calls(hour: datetime) -> list[tuple[CallKey, CallSums]]:
     """The hour's calls by what they are of and the currency of their price."""
-    found = rows(SUMS, {"from": hour, "to": hour + HOUR})
-    return [(CallKey(*row[:6]), CallSums(*row[6:])) for row in found]
+    sum_rows = rows(SUMS, {"from": hour, "to": hour + HOUR})
+    return [(CallKey(*row[:6]), CallSums(*row[6:])) for row in sum_rows]
 
 
 def items_of_hour(hour: datetime, but_of: Collection[str]) -> list[CalledItem]:
     """What models were called for whom, but those of some vendors."""
-    found = rows(ITEMS, {"hour": hour, "but": list(but_of)})
-    return [CalledItem(*row) for row in found]
+    item_rows = rows(ITEMS, {"hour": hour, "but": list(but_of)})
+    return [CalledItem(*row) for row in item_rows]
 
 
 def hours_of_calls(

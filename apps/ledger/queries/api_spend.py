@@ -112,7 +112,7 @@ class VendorDay:
         return self.their_micros - self.our_micros
 
 
-def spend(asked: SpendAsked, group_by: Sequence[str] = ()) -> list[Spend]:
+def spend(question: SpendAsked, group_by: Sequence[str] = ()) -> list[Spend]:
     """What was spent by these groups, the dearest first; none of them: everything together."""
     columns = [GROUPS[name] for name in group_by]
     separator: LiteralString = ", "
@@ -120,11 +120,11 @@ def spend(asked: SpendAsked, group_by: Sequence[str] = ()) -> list[Spend]:
     key: LiteralString = f"{grouped}," if columns else ""
     by: LiteralString = f"GROUP BY {grouped}" if columns else ""
     query = SPEND.replace(":key", key).replace(":by", by)
-    found = [
+    groups = [
         Spend(tuple(row[: len(columns)]), *row[len(columns) :])
-        for row in rows(query, _spend_params(asked))
+        for row in rows(query, _spend_params(question))
     ]
-    return sorted(found, key=lambda each: (-(each.micros or 0), -each.requests, str(each.key)))
+    return sorted(groups, key=lambda group: (-(group.micros or 0), -group.requests, str(group.key)))
 
 
 def no_calls(key: tuple[object, ...]) -> Spend:
@@ -132,17 +132,17 @@ def no_calls(key: tuple[object, ...]) -> Spend:
     return Spend(key, *[0] * (len(Spend.__slots__) - 3))
 
 
-def spend_together(found: Collection[Spend]) -> Spend | None:
+def spend_together(groups: Collection[Spend]) -> Spend | None:
     """All of them as one, without a key, list prices as far as they are known; None where there are none."""
-    if not found:
+    if not groups:
         return None
     sums = {
-        name: sum(getattr(each, name) for each in found)
+        name: sum(getattr(group, name) for group in groups)
         for name in Spend.__slots__
         if name not in ("key", *AMOUNTS)
     }
     amounts: dict[str, Any] = {
-        name: sum_of_known(getattr(each, name) for each in found) for name in AMOUNTS
+        name: sum_of_known(getattr(group, name) for group in groups) for name in AMOUNTS
     }
     return Spend(key=(), **amounts, **sums)
 
@@ -150,18 +150,18 @@ def spend_together(found: Collection[Spend]) -> Spend | None:
 def first_called_at() -> datetime | None:
     """The hour of the first call that is known; None: of no call."""
     ((first,),) = rows(FIRST_CALL, {})
-    known: datetime | None = first
-    return known
+    first_at: datetime | None = first
+    return first_at
 
 
-def unpriced_calls(asked: SpendAsked) -> list[Unpriced]:
+def unpriced_calls(question: SpendAsked) -> list[Unpriced]:
     """Calls without a price, by model, those with the most tokens first."""
-    return [Unpriced(*row) for row in rows(UNPRICED, _spend_params(asked))]
+    return [Unpriced(*row) for row in rows(UNPRICED, _spend_params(question))]
 
 
-def compared(asked: SpendAsked) -> list[VendorDay]:
+def compared(question: SpendAsked) -> list[VendorDay]:
     """Each vendor's days that its own report tells of, beside what its calls come to."""
-    return [VendorDay(*row) for row in rows(COMPARED, _spend_params(asked))]
+    return [VendorDay(*row) for row in rows(COMPARED, _spend_params(question))]
 
 
 def vendors_called() -> list[str]:
@@ -169,13 +169,13 @@ def vendors_called() -> list[str]:
     return [vendor for (vendor,) in rows(VENDORS, {})]
 
 
-def _spend_params(asked: SpendAsked) -> dict[str, object]:
+def _spend_params(question: SpendAsked) -> dict[str, object]:
     return {
-        "from": asked.starts_at,
-        "to": asked.ends_at,
-        "zone": asked.zone,
-        "teams": None if asked.team_ids is None else sorted(asked.team_ids),
-        "vendor": asked.vendor,
+        "from": question.starts_at,
+        "to": question.ends_at,
+        "zone": question.zone,
+        "teams": None if question.team_ids is None else sorted(question.team_ids),
+        "vendor": question.vendor,
     }
 
 

@@ -172,7 +172,7 @@ def audit_here(
         cursor.execute(BOUNDS, {"from": starts_at, "to": ends_at})
         since, until, zone = cursor.fetchone()
         span: Span = {"from": since, "to": until, "zone": zone, "shown": PLACES_SHOWN}
-        found = {check.name: _find_places(span, check) for check in checks}
+        places_by_check = {check.name: _find_places(span, check) for check in checks}
         cursor.execute(COUNTS.text, span)
         node_hours, not_yet_swept, charges, lines = cursor.fetchone()
         cursor.execute(PENDING_DAYS.text, span)
@@ -187,19 +187,21 @@ def audit_here(
         node_hours=node_hours,
         charges=charges,
         lines=lines,
-        residual_micros=found.get("lines sum to their charge", NOTHING).total,
-        missing=found.get("a node-hour lived has a charge", NOTHING).count,
+        residual_micros=places_by_check.get("lines sum to their charge", NOTHING).total,
+        missing=places_by_check.get("a node-hour lived has a charge", NOTHING).count,
         not_yet_swept=not_yet_swept,
         pending_days=pending,
         closed_months=closed.months,
         undigested_months=closed.undigested,
         corrections_where_posted=where_posted,
         places=(
-            *(place for each in found.values() for place in each.places),
+            *(place for finding in places_by_check.values() for place in finding.places),
             *closed.places,
             *probed,
         ),
-        failures=sum(each.count for each in found.values()) + len(closed.places) + len(probed),
+        failures=sum(finding.count for finding in places_by_check.values())
+        + len(closed.places)
+        + len(probed),
     )
 
 
@@ -217,7 +219,7 @@ def _find_places(span: Span, check: Check) -> _Found:
     """The first places of a check, how many there are, and the sum of their differences."""
     with connection.cursor() as cursor:
         cursor.execute(check.query.text, span)
-        found = cursor.fetchall()
+        records = cursor.fetchall()
     places = [
         AuditPlace(
             check=check.name,
@@ -226,12 +228,12 @@ def _find_places(span: Span, check: Check) -> _Found:
             hour=_iso_text(hour),
             basis=basis,
             expected=_whole_or_text(expected),
-            found=_whole_or_text(seen),
+            found=_whole_or_text(actual),
             difference=int(off),
         )
-        for charge, node, hour, basis, expected, seen, off, _, _ in found
+        for charge, node, hour, basis, expected, actual, off, _, _ in records
     ]
-    return _Found(places, int(found[0][-2]), int(found[0][-1])) if found else _Found((), 0, 0)
+    return _Found(places, int(records[0][-2]), int(records[0][-1])) if records else _Found((), 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,43 +248,45 @@ class _ClosedMonths:
 def _closed_months(span: Span) -> _ClosedMonths:
     with connection.cursor() as cursor:
         cursor.execute(CLOSES, span)
-        found = cursor.fetchall()
-    closes = {close.pk: close for close in Close.objects.filter(id__in=[row[0] for row in found])}
+        close_rows = cursor.fetchall()
+    closes = {
+        close.pk: close for close in Close.objects.filter(id__in=[row[0] for row in close_rows])
+    }
     places: list[AuditPlace] = []
     undigested = []
-    for close_id, month, version, _, _, versions in found:
+    for close_id, month, version, _, _, versions in close_rows:
         close = closes[close_id]
         places += _moved_lines(close, str(span["zone"]), is_last=versions == version)
-        kept = kept_digests(close_id)
-        lost = digests_taken_away(close, kept)
-        places += [_without_digest(close, each) for each in lost]
-        if not (kept or lost) or are_late_bills_undigested(close, kept):
+        digests = kept_digests(close_id)
+        lost = digests_taken_away(close, digests)
+        places += [_without_digest(close, table) for table in lost]
+        if not (digests or lost) or are_late_bills_undigested(close, digests):
             undigested.append(month)
-            kept = [each for each in kept if not is_of_all_bills(each)]
+            digests = [digest for digest in digests if not is_of_all_bills(digest)]
         else:
-            places += _bills_of_nobody(close, kept)
-        places += [place for each in kept for place in _moved_table(close, each)]
-    return _ClosedMonths(tuple(row[1] for row in found), tuple(undigested), tuple(places))
+            places += _bills_of_nobody(close, digests)
+        places += [place for digest in digests for place in _moved_table(close, digest)]
+    return _ClosedMonths(tuple(row[1] for row in close_rows), tuple(undigested), tuple(places))
 
 
 def _moved_lines(close: Close, zone: str, *, is_last: bool) -> Iterator[AuditPlace]:
-    found, count = digest_of_month(close.month, zone)
-    if (found, count) != (close.digest, close.lines) or not is_last:
-        about = f"close {close.version}, digest {close.digest[:12]}, now {found[:12]}"
+    digest, count = digest_of_month(close.month, zone)
+    if (digest, count) != (close.digest, close.lines) or not is_last:
+        about = f"close {close.version}, digest {close.digest[:12]}, now {digest[:12]}"
         yield _place_in_close(close, DIGEST, about, "lines", close.lines, count)
 
 
-def _moved_table(close: Close, kept: DigestFact) -> Iterator[AuditPlace]:
-    now = digest_again(close, kept)
-    if now != kept:
-        which = "columns that may name a person" if kept.is_personal else "columns"
-        bill = f"bill {kept.bill_id}, " if kept.bill_id else ""
-        about = f"{kept.table}, {bill}{which}, close {close.version}, digest {kept.digest[:12]}, now {now.digest[:12]}"
-        yield _place_in_close(close, TABLES, about, "rows", kept.rows, now.rows)
+def _moved_table(close: Close, digest: DigestFact) -> Iterator[AuditPlace]:
+    now = digest_again(close, digest)
+    if now != digest:
+        which = "columns that may name a person" if digest.is_personal else "columns"
+        bill = f"bill {digest.bill_id}, " if digest.bill_id else ""
+        about = f"{digest.table}, {bill}{which}, close {close.version}, digest {digest.digest[:12]}, now {now.digest[:12]}"
+        yield _place_in_close(close, TABLES, about, "rows", digest.rows, now.rows)
 
 
-def _bills_of_nobody(close: Close, kept: Sequence[DigestFact]) -> Iterator[AuditPlace]:
-    for bill_id in bills_without_digest(close, kept):
+def _bills_of_nobody(close: Close, digests: Sequence[DigestFact]) -> Iterator[AuditPlace]:
+    for bill_id in bills_without_digest(close, digests):
         yield _without_digest(close, f"ledger_bill, bill {bill_id}")
 
 
@@ -292,7 +296,7 @@ def _without_digest(close: Close, of: str) -> AuditPlace:
 
 
 def _place_in_close(
-    close: Close, check: str, about: str, basis: str, expected: int, found: int
+    close: Close, check: str, about: str, basis: str, expected: int, actual: int
 ) -> AuditPlace:
     return AuditPlace(
         check=check,
@@ -301,8 +305,8 @@ def _place_in_close(
         hour=_iso_text(close.month),
         basis=basis,
         expected=expected,
-        found=found,
-        difference=found - expected,
+        found=actual,
+        difference=actual - expected,
     )
 
 

@@ -36,8 +36,8 @@ class AuditComparison:
     def text(self) -> LiteralString:
         """The whole statement; its columns are those of every check."""
         keys = COMMA.join(self.keys)
-        own = (self._sides_sql(), self._sums_sql(keys), self._compared_sql(keys))
-        tables = (*self.tables, *own)
+        own_tables = (self._sides_sql(), self._sums_sql(keys), self._compared_sql(keys))
+        tables = (*self.tables, *own_tables)
         return (
             BEGIN
             + COMMA.join(tables)
@@ -74,13 +74,13 @@ summed AS (
     def _compared_sql(self, keys: LiteralString) -> LiteralString:
         measures = (*self.measures, ROWS)
         expected = COMMA.join(_with_prefix("expected_", measures))
-        found = COMMA.join(_with_prefix("found_", measures))
+        found_columns = COMMA.join(_with_prefix("found_", measures))
         pairs = COMMA.join(f"('{name}', expected_{name}, found_{name})" for name in measures)
         return f"""
 compared AS (
     SELECT {keys}, basis.name AS basis, basis.expected, basis.found
     FROM summed CROSS JOIN LATERAL (VALUES {pairs}) AS basis (name, expected, found)
-    WHERE ({expected}) IS DISTINCT FROM ({found})
+    WHERE ({expected}) IS DISTINCT FROM ({found_columns})
       AND basis.expected IS DISTINCT FROM basis.found AND ({self.only})
 )"""
 
@@ -119,7 +119,7 @@ class Agreement:
     def text(self) -> LiteralString:
         """The whole statement; its columns are those of every check."""
         conditions: LiteralString = " AND ".join(f"({fact.condition})" for fact in self.facts)
-        told = COMMA.join(
+        fact_values = COMMA.join(
             f"('{fact.name}', ({fact.expected})::text, ({fact.found})::text, {fact.condition})"
             for fact in self.facts
         )
@@ -128,7 +128,7 @@ class Agreement:
 SELECT {self.charge}, {self.place}, {self.hour}, fact.name, fact.expected, fact.found, 1,
        count(*) OVER (), count(*) OVER ()
 FROM {self.source}
-CROSS JOIN LATERAL (VALUES {told}) AS fact (name, expected, found, holds)
+CROSS JOIN LATERAL (VALUES {fact_values}) AS fact (name, expected, found, holds)
 WHERE ({self.where}) AND ({conditions}) IS NOT TRUE AND fact.holds IS NOT TRUE
 ORDER BY 3, 1, 2, 4
 LIMIT %(shown)s

@@ -20,7 +20,7 @@ def capacity_cell(
     pool = None if pool_id is None else pools.get(pool_id)
     if bought is None:
         bought = (None, None) if pool is None else (pool.gpu_model, pool.purchase_option)
-    model, option = (each or "" for each in bought)
+    model, option = (text or "" for text in bought)
     place = () if pool is None else (pool.provider, pool.region, pool.instance_type)
     machine = model or (pool.instance_type if pool else "") or f"pool {pool_id}"
     return CapacityCell("core" if is_core else "gpu", machine, (option, *place))

@@ -104,7 +104,7 @@ def lost_time(spans: Sequence[UnusableSpan]) -> dict[LostOwner, PricedTime]:
     for row in named_rows(query, _span_columns(spans) | _line_params(spans)):
         out[row.settlement_id][row.place] = row.out_ms
         parts[row.settlement_id][row.id] = row
-    found: dict[LostOwner, PricedTime] = defaultdict(PricedTime)
+    lost_by_owner: dict[LostOwner, PricedTime] = defaultdict(PricedTime)
     for settlement_id, lines in parts.items():
         places = out[settlement_id]
         for line, lost in _lost_of_hour(sum(places.values()), list(lines.values())):
@@ -113,17 +113,19 @@ def lost_time(spans: Sequence[UnusableSpan]) -> dict[LostOwner, PricedTime]:
             shares = largest_remainder(lost, list(places.values()))
             for place, share in zip(places, shares, strict=True):
                 if share:
-                    found[LostOwner(place, *owner)].add(share, price)
-    return dict(found)
+                    lost_by_owner[LostOwner(place, *owner)].add(share, price)
+    return dict(lost_by_owner)
 
 
 def _lost_of_hour(out_ms: int, lines: Sequence[Any]) -> Iterator[tuple[Any, int]]:
     """Of each line of a node-hour that was not active what was lost; out of service all of it."""
     free = [line for line in lines if line.state == State.OUT_OF_SERVICE]
     yield from ((line, line.ms) for line in free)
-    held = [line for line in lines if line.state != State.OUT_OF_SERVICE]
-    idle = [line.ms for line in held]
-    yield from zip(held, lost_while_held(out_ms, sum(line.ms for line in free), idle), strict=True)
+    held_lines = [line for line in lines if line.state != State.OUT_OF_SERVICE]
+    idle = [line.ms for line in held_lines]
+    yield from zip(
+        held_lines, lost_while_held(out_ms, sum(line.ms for line in free), idle), strict=True
+    )
 
 
 def _line_params(spans: Sequence[UnusableSpan]) -> dict[str, object]:
@@ -134,7 +136,7 @@ def _line_params(spans: Sequence[UnusableSpan]) -> dict[str, object]:
         months.append(month)
         month = next_month(month)
     lost = [State.OUT_OF_SERVICE, State.HELD_IDLE, State.UNOBSERVED]
-    return {"months": months, "states": [int(each) for each in lost]}
+    return {"months": months, "states": [int(state) for state in lost]}
 
 
 def capacity_lost(spans: Sequence[UnusableSpan]) -> list[int | None]:
@@ -145,9 +147,9 @@ def capacity_lost(spans: Sequence[UnusableSpan]) -> list[int | None]:
     """
     if not spans:
         return []
-    found = rows(COST, _span_columns(spans))
+    cost_rows = rows(COST, _span_columns(spans))
     lost: list[int | None] = [None] * len(spans)
-    for place, micros, is_unpriced, milliseconds in found:
+    for place, micros, is_unpriced, milliseconds in cost_rows:
         if milliseconds and not is_unpriced and micros is not None:
             lost[place] = round(micros)
     return lost

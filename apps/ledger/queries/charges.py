@@ -58,20 +58,20 @@ def charges_of_hour(hour: datetime) -> dict[ChargeKey, HeldCharge]:
         "api_item_id",
         output_field=BigIntegerField(),
     )
-    found = (
+    charge_rows = (
         Charge.objects.filter(hour=hour, corrects__isnull=True)
         .annotate(number=number, estimate=ESTIMATE)
         .values_list(
             *("id", "kind", "number", "part", "pool_id", "node_id", "status", "digest", "estimate")
         )
     )
-    held = [
+    held_charges = [
         HeldCharge(
             charge_id, (kind, number or 0, part), pool_id, node_id, status, bytes(digest), estimate
         )
-        for charge_id, kind, number, part, pool_id, node_id, status, digest, estimate in found
+        for charge_id, kind, number, part, pool_id, node_id, status, digest, estimate in charge_rows
     ]
-    return {charge.key: charge for charge in held}
+    return {charge.key: charge for charge in held_charges}
 
 
 def rates_of_hour(hour: datetime, pools: Mapping[int, fleet.PoolFact]) -> dict[int, HourRates]:

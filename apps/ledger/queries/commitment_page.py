@@ -80,31 +80,33 @@ def covered_teams(
     commitment_id: int, starts_at: datetime, ends_at: datetime, months: tuple[date, date]
 ) -> list[CoveredTeam]:
     """By pool and team; `months` are the first and the last in which the span is posted."""
-    asked: dict[str, object] = {
+    params: dict[str, object] = {
         "id": commitment_id,
         "starts_at": starts_at,
         "ends_at": ends_at,
         "first": months[0],
         "last": months[1],
     }
-    return [CoveredTeam(*row) for row in rows(COVERED, asked)]
+    return [CoveredTeam(*row) for row in rows(COVERED, params)]
 
 
 def unused_hours(
     commitment_id: int, external_id: str, starts_at: datetime, ends_at: datetime
 ) -> list[UnusedHour]:
     """In order of time."""
-    asked: dict[str, object] = {
+    params: dict[str, object] = {
         "id": commitment_id,
         "external_id": external_id,
         "starts_at": starts_at,
         "ends_at": ends_at,
     }
-    return [UnusedHour(*row) for row in rows(HOURS, asked)]
+    return [UnusedHour(*row) for row in rows(HOURS, params)]
 
 
 def worst_status(starts_at: datetime, ends_at: datetime) -> str:
     """How sure the least sure of the amounts is."""
-    found = {status for (status,) in rows(STATUSES, {"starts_at": starts_at, "ends_at": ends_at})}
+    statuses = {
+        status for (status,) in rows(STATUSES, {"starts_at": starts_at, "ends_at": ends_at})
+    }
     order = ("provisional", "estimated", "restated", "reconciled")
-    return next((each for each in order if each in found), "estimated")
+    return next((status for status in order if status in statuses), "estimated")

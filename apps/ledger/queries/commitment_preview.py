@@ -94,7 +94,7 @@ def if_ended(commitment_id: int, ended_at: datetime, at: datetime) -> Moved:
     closed = closed_spans()
     cuts = sorted({starts_at, ends_at, *_cut_at(closed, starts_at, ends_at)})
     use = commitment_use(cuts, at)
-    found = [
+    open_figures = [
         figures
         for (one, time), figures in use.of.items()
         if one == commitment_id and not _is_closed(cuts[time], closed)
@@ -103,10 +103,10 @@ def if_ended(commitment_id: int, ended_at: datetime, at: datetime) -> Moved:
     return Moved(
         hours=hours,
         closed_hours=closed_hours,
-        bought=sum(each.bought for each in found),
-        used=sum(each.used for each in found),
-        on_demand=sum_or_unknown(each.on_demand for each in found),
-        cost=sum_or_unknown(each.cost for each in found),
+        bought=sum(part.bought for part in open_figures),
+        used=sum(part.used for part in open_figures),
+        on_demand=sum_or_unknown(part.on_demand for part in open_figures),
+        cost=sum_or_unknown(part.cost for part in open_figures),
     )
 
 
@@ -117,17 +117,20 @@ def _would_cover(
     pools = fleet.pools()
     blocks = {bought.terms.reservation} if bought.terms.is_block else set()
     terms = known_terms(blocks)
-    asked = {
+    params = {
         "starts_at": starts_at,
         "ends_at": ends_at,
         "host": int(ChargePart.HOST),
         **terms.params,
     }
     used, on_demand, is_known = 0, Fraction(0), True
-    for hour, found in groupby(rows(UNCOVERED, asked), key=itemgetter(0)):
+    for hour, hour_rows in groupby(rows(UNCOVERED, params), key=itemgetter(0)):
         if _is_closed(hour, closed):
             continue
-        offered = [_offered_use((bought, terms), pools[pool], *rest) for _, pool, *rest in found]
+        offered = [
+            _offered_use((bought, terms), pools[pool], *use_values)
+            for _, pool, *use_values in hour_rows
+        ]
         left = bought.capacity
         for weight, contracted in sorted(filter(itemgetter(0), offered), key=_dearest_first):
             taken = min(left, weight)
@@ -140,10 +143,10 @@ def _would_cover(
 
 
 def _offered_use(
-    asked: tuple[CommitmentOfHour, KnownTerms], pool: fleet.PoolFact, *use: Any
+    commitment_terms: tuple[CommitmentOfHour, KnownTerms], pool: fleet.PoolFact, *use: Any
 ) -> tuple[int, int | None]:
     """What some use takes of the commitment in all, and costs."""
-    (bought, terms), (kind, units, told_as, lasts_ms, micros) = asked, use
+    (bought, terms), (kind, units, told_as, lasts_ms, micros) = commitment_terms, use
     offered = use_of(pool, kind, units, micros, terms.of(told_as))
     return capacity_per_ms(bought, offered) * lasts_ms, micros
 
@@ -159,18 +162,18 @@ def _converted_cost(fact: CommitmentFact, hours: int) -> int | None:
     rate = exchange(from_currency=fact.currency, to_currency=ours.currency, month=month)
     if rate is None:
         return None
-    whole = fact.price * MICROS * rate.rate
-    return round(whole * hours / fact.hours)
+    total_micros = fact.price * MICROS * rate.rate
+    return round(total_micros * hours / fact.hours)
 
 
 def _past_hours(starts_at: datetime, ends_at: datetime, closed: list[HourSpan]) -> tuple[int, int]:
     """Hours of open months, and of closed ones."""
-    whole = max(0, (ends_at - starts_at) // HOUR)
+    all_hours = max(0, (ends_at - starts_at) // HOUR)
     shut = sum(
         max(0, (min(ends_at, span.ends_at) - max(starts_at, span.starts_at)) // HOUR)
         for span in closed
     )
-    return whole - shut, shut
+    return all_hours - shut, shut
 
 
 def _cut_at(closed: list[HourSpan], starts_at: datetime, ends_at: datetime) -> list[datetime]:

@@ -145,11 +145,11 @@ class Use:
 
     def figures(self, commitment_id: int) -> Figures:
         """Of one commitment through all the times."""
-        return total(each for (one, _), each in self.of.items() if one == commitment_id)
+        return total(figures for (one, _), figures in self.of.items() if one == commitment_id)
 
     def in_time(self, index: int) -> Figures:
         """Of all commitments in one of the times; capacities of unlike units mean nothing."""
-        return total(each for (_, time), each in self.of.items() if time == index)
+        return total(figures for (_, time), figures in self.of.items() if time == index)
 
     @property
     def all(self) -> Figures:
@@ -165,12 +165,14 @@ class Use:
     @property
     def utilisation(self) -> Fraction | None:
         """Used ÷ bought, each commitment weighed by what it cost; None where a cost is unknown."""
-        weighed = [(each.cost, each.utilisation) for each in map(self.figures, self.commitments)]
-        known = [(cost, used) for cost, used in weighed if used is not None]
-        whole = sum(cost or 0 for cost, _ in known)
-        if not whole or None in [cost for cost, _ in known]:
+        weighed = [
+            (figures.cost, figures.utilisation) for figures in map(self.figures, self.commitments)
+        ]
+        known_pairs = [(cost, used) for cost, used in weighed if used is not None]
+        total_cost = sum(cost or 0 for cost, _ in known_pairs)
+        if not total_cost or None in [cost for cost, _ in known_pairs]:
             return None
-        return sum((used * (cost or 0) for cost, used in known), Fraction(0)) / whole
+        return sum((used * (cost or 0) for cost, used in known_pairs), Fraction(0)) / total_cost
 
 
 @dataclass(slots=True)
@@ -196,77 +198,85 @@ def commitment_use(cuts: Sequence[datetime], at: datetime) -> Use:
     Hours that were not charged yet are in nothing.
     """
     starts_at, ends_at = cuts[0], cuts[-1]
-    held = {each.id: each for each in commitments_in(starts_at, ends_at)}
+    commitments_by_id = {
+        commitment.id: commitment for commitment in commitments_in(starts_at, ends_at)
+    }
     sums = _Sums()
     nameless: int | None = 0
-    if held:
-        asked: dict[str, object] = {
+    if commitments_by_id:
+        params: dict[str, object] = {
             "starts_at": starts_at,
             "ends_at": ends_at,
             "host": int(ChargePart.HOST),
         }
-        told = told_spans(asked)
-        spans = _span_starts(cuts, held.values(), told)
-        asked["cuts"] = spans
+        bill_spans = told_spans(params)
+        spans = _span_starts(cuts, commitments_by_id.values(), bill_spans)
+        params["cuts"] = spans
         times = {place + 1: bisect_right(cuts, start) - 1 for place, start in enumerate(spans)}
-        _add_used(sums, held, times, spans, told, asked)
-        nameless = _add_unused(sums, held, times, asked)
-        _add_told(sums, held, cuts, at, told)
-    return Use(tuple(cuts), held, sums.of, sums.eligible_ms, sums.covered_ms, nameless)
+        _add_used(sums, commitments_by_id, times, spans, bill_spans, params)
+        nameless = _add_unused(sums, commitments_by_id, times, params)
+        _add_told(sums, commitments_by_id, cuts, at, bill_spans)
+    return Use(tuple(cuts), commitments_by_id, sums.of, sums.eligible_ms, sums.covered_ms, nameless)
 
 
-def total(each: Iterable[Figures]) -> Figures:
+def total(figures: Iterable[Figures]) -> Figures:
     """The sum of some figures."""
-    whole = Figures()
-    for one in each:
-        whole = whole.plus(one)
-    return whole
+    combined = Figures()
+    for one in figures:
+        combined = combined.plus(one)
+    return combined
 
 
 def _span_starts(
-    cuts: Sequence[datetime], held: Iterable[CommitmentFact], told: ToldSpans
+    cuts: Sequence[datetime], commitments: Iterable[CommitmentFact], bill_spans: ToldSpans
 ) -> list[datetime]:
     """The cuts, and where a term, or what a bill tells of one, begins or ends between them.
 
     In none a commitment holds, or is told, in part.
     """
-    bounds = {bound for each in held for bound in (each.starts_at, each.ends_at)}
-    bounds |= {bound for spans in told.values() for span in spans for bound in span}
+    bounds = {
+        bound
+        for commitment_fact in commitments
+        for bound in (commitment_fact.starts_at, commitment_fact.ends_at)
+    }
+    bounds |= {bound for spans in bill_spans.values() for span in spans for bound in span}
     return sorted({*cuts[:-1], *(bound for bound in bounds if cuts[0] < bound < cuts[-1])})
 
 
 def _add_used(
     sums: _Sums,
-    held: Mapping[int, CommitmentFact],
+    commitments_by_id: Mapping[int, CommitmentFact],
     times: Mapping[int, int],
     spans: Sequence[datetime],
-    told: ToldSpans,
-    asked: Mapping[str, object],
+    bill_spans: ToldSpans,
+    params: Mapping[str, object],
 ) -> None:
     """What was eligible and used: by bills where they tell it, else as we covered it."""
-    pools, terms = fleet.pools(), known_terms(bought_blocks(held.values()))
-    asked = {**asked, **terms.params}
-    bought = {one: bought_as(fact) for one, fact in held.items()}
+    pools, terms = fleet.pools(), known_terms(bought_blocks(commitments_by_id.values()))
+    params = {**params, **terms.params}
+    bought = {one: bought_as(fact) for one, fact in commitments_by_id.items()}
     billed = {
         (one, span): use
-        for (one, span), use in billed_use(bought, asked).items()
-        if is_told(told.get(one, ()), spans[span - 1])
+        for (one, span), use in billed_use(bought, params).items()
+        if is_told(bill_spans.get(one, ()), spans[span - 1])
     }
     # Of what bills tell: what we would have covered, and its GPU time.
     ours: dict[tuple[int, int], tuple[int, int]] = dict.fromkeys(billed, (0, 0))
-    for span, covers, pool_id, kind, units, told_as, *amounts in rows(USED, asked):
+    for span, covers, pool_id, kind, units, told_as, *amounts in rows(USED, params):
         lasts_ms, contracted, effective = amounts
         time = times[span]
         use = use_of(pools[pool_id], kind, units, contracted, terms.of(told_as))
         holding = [
-            one for one, fact in held.items() if fact.starts_at <= spans[span - 1] < fact.ends_at
+            one
+            for one, fact in commitments_by_id.items()
+            if fact.starts_at <= spans[span - 1] < fact.ends_at
         ]
         rates = {one: economics.capacity_per_ms(bought[one], use) for one in holding}
         could = any(rates.values())
         for one, rate in rates.items():
             sums.add(one, time, Figures(eligible=rate * lasts_ms))
         unit_ms = use.gpus * lasts_ms
-        is_ours = covers in held and (covers, span) not in billed
+        is_ours = covers in commitments_by_id and (covers, span) not in billed
         sums.add_time(time, unit_ms if could else 0, unit_ms if is_ours else 0)
         if (covers, span) in billed:
             would, gpu_ms = ours[covers, span]
@@ -279,35 +289,37 @@ def _add_used(
                 covered_cost=effective,
             )
             sums.add(covers, time, covered)
-    for (one, span), said in billed.items():
-        _add_billed(sums, one, times[span], said, ours[one, span])
+    for (one, span), bill_use in billed.items():
+        _add_billed(sums, one, times[span], bill_use, ours[one, span])
 
 
-def _add_billed(sums: _Sums, one: int, time: int, said: BilledUse, ours: tuple[int, int]) -> None:
+def _add_billed(
+    sums: _Sums, one: int, time: int, bill_use: BilledUse, ours: tuple[int, int]
+) -> None:
     would, unit_ms = ours
     # GPU time is ours, as far as the bill used what we would have.
-    covered_ms = unit_ms * said.used // would if would else 0
+    covered_ms = unit_ms * bill_use.used // would if would else 0
     sums.add_time(time, 0, covered_ms)
     used = Figures(
-        used=said.used,
+        used=bill_use.used,
         covered_ms=covered_ms,
-        on_demand=said.on_demand,
-        covered_cost=said.covered_cost,
+        on_demand=bill_use.on_demand,
+        covered_cost=bill_use.covered_cost,
     )
     sums.add(one, time, used)
 
 
 def _add_unused(
     sums: _Sums,
-    held: Mapping[int, CommitmentFact],
+    commitments_by_id: Mapping[int, CommitmentFact],
     times: Mapping[int, int],
-    asked: Mapping[str, object],
+    params: Mapping[str, object],
 ) -> int | None:
     """What bills tell of commitments that nobody entered."""
     nameless: int | None = 0
-    for span, one, lasts_ms, micros in rows(UNUSED, asked):
-        if one in held:
-            bought = _capacity_per_ms(held[one]) * lasts_ms
+    for span, one, lasts_ms, micros in rows(UNUSED, params):
+        if one in commitments_by_id:
+            bought = _capacity_per_ms(commitments_by_id[one]) * lasts_ms
             sums.add(one, times[span], Figures(bought=bought, unused_cost=micros))
         else:
             nameless = sum_or_unknown((nameless, micros))
@@ -316,15 +328,18 @@ def _add_unused(
 
 def _add_told(
     sums: _Sums,
-    held: Mapping[int, CommitmentFact],
+    commitments_by_id: Mapping[int, CommitmentFact],
     cuts: Sequence[datetime],
     at: datetime,
-    told: ToldSpans,
+    bill_spans: ToldSpans,
 ) -> None:
     for one, bill_starts_at, bill_ends_at in (
-        (one, *span) for one, spans in told.items() if one in held for span in spans
+        (one, *span)
+        for one, spans in bill_spans.items()
+        if one in commitments_by_id
+        for span in spans
     ):
-        fact = held[one]
+        fact = commitments_by_id[one]
         for time, (starts_at, ends_at) in enumerate(pairwise(cuts)):
             begins = max(starts_at, fact.starts_at, bill_starts_at)
             ends = min(ends_at, fact.ends_at, bill_ends_at, at)
@@ -349,14 +364,14 @@ class Term:
 
 def term_of(fact: CommitmentFact, at: datetime) -> Term:
     """Its price over its term, so far and from now on; of one ended early nothing is left."""
-    whole = round(fact.price * 1_000_000)
+    price_micros = round(fact.price * 1_000_000)
     is_over = at >= fact.ends_at
     gone_ms = fact.elapsed_ms(min(at, fact.ends_at))
     if not is_over:
         gone_ms -= gone_ms % HOUR_MS
-    paid = whole * gone_ms // fact.term_ms
+    paid = price_micros * gone_ms // fact.term_ms
     left_hours = max(0, (fact.ends_at - max(at, fact.starts_at)) // HOUR)
-    left = 0 if is_over else whole * fact.elapsed_ms(fact.ends_at) // fact.term_ms - paid
+    left = 0 if is_over else price_micros * fact.elapsed_ms(fact.ends_at) // fact.term_ms - paid
     return Term(paid, left, fact.hours, left_hours)
 
 

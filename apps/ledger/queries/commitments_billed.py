@@ -72,7 +72,7 @@ class BilledUse:
 
 
 def billed_use(
-    bought: Mapping[int, CommitmentOfHour], asked: Mapping[str, object]
+    bought: Mapping[int, CommitmentOfHour], params: Mapping[str, object]
 ) -> dict[tuple[int, int], BilledUse]:
     """By commitment and span, of those whose measure bills tell: money, or hours of machines.
 
@@ -80,9 +80,9 @@ def billed_use(
     span in which any of it is not known, nothing is told.
     """
     ours = accounts.organisation()
-    found: dict[tuple[int, int], BilledUse] = {}
+    uses_by_key: dict[tuple[int, int], BilledUse] = {}
     unknown: set[tuple[int, int]] = set()
-    for one, span, currency, starts_at, ends_at, machine, *sums, ms in rows(COVERED, asked):
+    for one, span, currency, starts_at, ends_at, machine, *sums, ms in rows(COVERED, params):
         if one not in bought:
             continue
         effective, on_demand = sums
@@ -92,21 +92,21 @@ def billed_use(
         if used is None or rate is None:
             unknown.add((one, span))
             continue
-        so_far = found.get((one, span), BilledUse(0, 0, 0))
-        found[one, span] = BilledUse(
+        so_far = uses_by_key.get((one, span), BilledUse(0, 0, 0))
+        uses_by_key[one, span] = BilledUse(
             so_far.used + used,
             _sum(so_far.covered_cost, _converted(effective, rate.rate)),
             _sum(so_far.on_demand, _converted(on_demand, rate.rate)),
         )
-    return {key: use for key, use in found.items() if key not in unknown}
+    return {key: use for key, use in uses_by_key.items() if key not in unknown}
 
 
-def told_spans(asked: Mapping[str, object]) -> ToldSpans:
+def told_spans(params: Mapping[str, object]) -> ToldSpans:
     """When reconciled bills tell of each commitment, between `starts_at` and `ends_at`."""
-    told: dict[int, list[tuple[datetime, datetime]]] = {}
-    for one, begins, ends in rows(TOLD, asked):
-        told.setdefault(one, []).append((begins, ends))
-    return told
+    spans_by_commitment: dict[int, list[tuple[datetime, datetime]]] = {}
+    for one, begins, ends in rows(TOLD, params):
+        spans_by_commitment.setdefault(one, []).append((begins, ends))
+    return spans_by_commitment
 
 
 def is_told(spans: Sequence[tuple[datetime, datetime]], moment: datetime) -> bool:

@@ -70,21 +70,24 @@ class CommitmentInForce:
 
 def commitments_of_hour(hour: datetime, through: datetime) -> list[CommitmentInForce]:
     """Those that hold in `[hour, through)`, by id."""
-    found = commitments_in(hour, through) if through > hour else []
-    if not found:
+    commitments = commitments_in(hour, through) if through > hour else []
+    if not commitments:
         return []
     organisation = accounts.organisation()
     month = posting_month(hour, organisation.zone)
     exchanges = {
         code: exchange(from_currency=code, to_currency=organisation.currency, month=month)
-        for code in {each.currency for each in found}
+        for code in {commitment.currency for commitment in commitments}
     }
-    return [_held_commitment(each, exchanges[each.currency], hour, through) for each in found]
+    return [
+        _held_commitment(commitment, exchanges[commitment.currency], hour, through)
+        for commitment in commitments
+    ]
 
 
-def told_by_bills(hour: datetime, held: Iterable[CommitmentInForce]) -> set[int]:
+def told_by_bills(hour: datetime, commitments: Iterable[CommitmentInForce]) -> set[int]:
     """Those of which a reconciled bill tells in this hour, by id."""
-    ids = {each.external_id: each.id for each in held if each.external_id}
+    ids = {force.external_id: force.id for force in commitments if force.external_id}
     if not ids:
         return set()
     named = rows(NAMED, {"names": list(ids), "hour": hour})
@@ -93,8 +96,8 @@ def told_by_bills(hour: datetime, held: Iterable[CommitmentInForce]) -> set[int]
 
 def hours_told_otherwise(starts_at: datetime, ends_at: datetime) -> list[datetime]:
     """Hours in which a commitment's unused part stands twice, or not at all, since bills changed."""
-    found = rows(TOLD_OTHERWISE, {"starts_at": starts_at, "ends_at": ends_at})
-    return [hour for (hour,) in found]
+    hour_rows = rows(TOLD_OTHERWISE, {"starts_at": starts_at, "ends_at": ends_at})
+    return [hour for (hour,) in hour_rows]
 
 
 def bought_as(

@@ -57,8 +57,8 @@ def days_compared(
     if comparison.own is None:
         first_day, end_day = (_a_year_before(day) for day in (now.first_day, now.end_day))
         return now, Window("", first_day, end_day, window.zone)
-    own = days_over(comparison.own, today)
-    return None if own is None else (now, own[0])
+    own_spans = days_over(comparison.own, today)
+    return None if own_spans is None else (now, own_spans[0])
 
 
 def days_over(window: Window, today: date) -> tuple[Window, Window] | None:

@@ -11,9 +11,9 @@ class RateOfExchangeMissing(Exception):
 
 def conversion(*, currency: str, to: str, month: date) -> Exchange:
     """The month's rate, provisional while it is not stated. Refuses RateOfExchangeMissing."""
-    found = exchange(from_currency=currency, to_currency=to, month=month)
-    if found is None:
+    rate = exchange(from_currency=currency, to_currency=to, month=month)
+    if rate is None:
         raise RateOfExchangeMissing(
             f"no rate of exchange from {currency} to {to} is known for {month:%Y-%m} or before"
         )
-    return found
+    return rate

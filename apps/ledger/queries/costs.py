@@ -70,8 +70,8 @@ def standing(window: Window, at: datetime) -> CostStanding:
 
 def _months_of(window: Window) -> set[date]:
     """Those that it has a day of."""
-    month, found = window.first_day.replace(day=1), set[date]()
+    month, months = window.first_day.replace(day=1), set[date]()
     while month < window.end_day:
-        found.add(month)
+        months.add(month)
         month = next_month(month)
-    return found
+    return months

@@ -54,7 +54,7 @@ def resting(hours: Collection[datetime], since: datetime) -> set[datetime]:
 
     A node-hour that was never settled does not wait for others.
     """
-    found = rows(
+    hour_rows = rows(
         """
         SELECT hour FROM ledger_settlement
         WHERE hour = ANY(%(hours)s) AND superseded_at IS NULL
@@ -62,7 +62,7 @@ def resting(hours: Collection[datetime], since: datetime) -> set[datetime]:
         """,
         {"hours": list(hours), "since": since},
     )
-    return {hour for (hour,) in found if not _has_unsettled_nodes(hour)}
+    return {hour for (hour,) in hour_rows if not _has_unsettled_nodes(hour)}
 
 
 def _has_unsettled_nodes(hour: datetime) -> bool:

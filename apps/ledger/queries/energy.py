@@ -46,11 +46,13 @@ def drawn_by(hour: datetime, bearers: Sequence[Bearer]) -> list[DrawnShare]:
     granted by the time they held it, else to everybody on its node by time. Nodes measured in
     cores have no such meter and are left out.
     """
-    places = {(each.pool_id, each.job_id, each.holder_key_id): n for n, each in enumerate(bearers)}
+    places = {
+        (bearer.pool_id, bearer.job_id, bearer.holder_key_id): n for n, bearer in enumerate(bearers)
+    }
     nodes = _nodes_lived(hour, places)
     devices = fleet.devices_lived(list(nodes), hour, hour + HOUR)
     holding, slices = _holding_of(hour, devices), _slices_by_gpu(devices)
-    found: list[DrawnShare] = []
+    shares: list[DrawnShare] = []
     left = {node_id: sum(node.times.values()) for node_id, node in nodes.items()}
     for device in devices:
         if device.parent_id is not None:
@@ -60,10 +62,10 @@ def drawn_by(hour: datetime, bearers: Sequence[Bearer]) -> list[DrawnShare]:
         weights = _holder_weights(family, holding, places, node.pool_id) or node.times
         lived_ms = (min(device.lived_to, node.through) - device.lived_from) // MILLISECOND
         left[device.node_id] -= lived_ms
-        found += _drawn_shares(lived_ms, holding.own.get(device.id), weights)
+        shares += _drawn_shares(lived_ms, holding.own.get(device.id), weights)
     # GPUs that are known by number alone have no meter either.
-    found += [DrawnShare(ms, None, nodes[node_id].times) for node_id, ms in left.items() if ms > 0]
-    return found
+    shares += [DrawnShare(ms, None, nodes[node_id].times) for node_id, ms in left.items() if ms > 0]
+    return shares
 
 
 def _nodes_lived(hour: datetime, places: Places) -> dict[int, _Node]:
@@ -82,15 +84,15 @@ def _holding_of(hour: datetime, devices: Sequence[fleet.DeviceFact]) -> _Holding
     usage = telemetry.usage_rows(hour, [device.id for device in devices])
     keys = telemetry.holder_keys({row.holder_id for row in usage if row.holder_id})
     spans = workloads.jobs_of_keys(keys, hour, hour + HOUR)
-    own: dict[int, UsageRow] = {}
+    usage_by_device: dict[int, UsageRow] = {}
     ran: dict[int, dict[Holder, int]] = defaultdict(dict)
     for row in usage:
-        if row.energy_joules is not None or row.device_id not in own:
-            own[row.device_id] = row
+        if row.energy_joules is not None or row.device_id not in usage_by_device:
+            usage_by_device[row.device_id] = row
         if row.holder_id:
             for holder, weight in _by_job(row, spans.get(row.holder_id, ())):
                 ran[row.device_id][holder] = ran[row.device_id].get(holder, 0) + weight
-    return _Holding(own, ran, _granted_devices(hour, devices))
+    return _Holding(usage_by_device, ran, _granted_devices(hour, devices))
 
 
 def _by_job(row: UsageRow, spans: Sequence[workloads.JobSpan]) -> Iterator[tuple[Holder, int]]:
@@ -105,24 +107,26 @@ def _granted_devices(
     hour: datetime, devices: Sequence[fleet.DeviceFact]
 ) -> dict[int, dict[Holder, int]]:
     ids = {(device.node_id, device.uuid): device.id for device in devices}
-    found: dict[int, dict[Holder, int]] = defaultdict(dict)
+    holders_by_device: dict[int, dict[Holder, int]] = defaultdict(dict)
     nodes = {device.node_id for device in devices}
-    for held in workloads.allocations_held(nodes, hour, hour + HOUR):
-        for uuid in held.device_uuids or ():
-            device_id = ids.get((held.node_id, uuid))
+    for allocation in workloads.allocations_held(nodes, hour, hour + HOUR):
+        for uuid in allocation.device_uuids or ():
+            device_id = ids.get((allocation.node_id, uuid))
             if device_id is not None:
-                of = found[device_id]
-                key = (held.job_id, None)
-                of[key] = of.get(key, 0) + (held.held_to - held.held_from) // MILLISECOND
-    return found
+                of = holders_by_device[device_id]
+                key = (allocation.job_id, None)
+                of[key] = (
+                    of.get(key, 0) + (allocation.held_to - allocation.held_from) // MILLISECOND
+                )
+    return holders_by_device
 
 
 def _slices_by_gpu(devices: Sequence[fleet.DeviceFact]) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = defaultdict(list)
+    slices: dict[int, list[int]] = defaultdict(list)
     for device in devices:
         if device.parent_id is not None:
-            found[device.parent_id].append(device.id)
-    return found
+            slices[device.parent_id].append(device.id)
+    return slices
 
 
 def _holder_weights(
@@ -142,14 +146,14 @@ def _holder_weights(
 
 
 def _drawn_shares(
-    lived_ms: int, own: UsageRow | None, weights: Mapping[int, int]
+    lived_ms: int, usage: UsageRow | None, weights: Mapping[int, int]
 ) -> Iterator[DrawnShare]:
     """The time in which its meter told something, and the rest."""
     metered_ms = 0
-    if own is not None and own.energy_joules is not None:
-        metered_ms = min(lived_ms, sum(own.observed) * 1_000 // QUARTERS_PER_SECOND)
+    if usage is not None and usage.energy_joules is not None:
+        metered_ms = min(lived_ms, sum(usage.observed) * 1_000 // QUARTERS_PER_SECOND)
         if metered_ms > 0:
-            yield DrawnShare(metered_ms, round(own.energy_joules * 1_000), weights)
+            yield DrawnShare(metered_ms, round(usage.energy_joules * 1_000), weights)
     if lived_ms > metered_ms:
         yield DrawnShare(lived_ms - metered_ms, None, weights)
 

@@ -43,40 +43,40 @@ class RowsAsked:
 
     def words(self) -> dict[str, object]:
         """What was asked, without what was not."""
-        told = {name: getattr(self, name) for name in self.__slots__ if name != "window"}
+        values_by_name = {name: getattr(self, name) for name in self.__slots__ if name != "window"}
         return {
             name: value if isinstance(value, int) else _plain_value(value)
-            for name, value in told.items()
+            for name, value in values_by_name.items()
             if value
         }
 
 
-def chosen_ids(asked: RowsAsked, viewer: accounts.Viewer) -> dict[str, object]:
+def chosen_ids(request: RowsAsked, viewer: accounts.Viewer) -> dict[str, object]:
     """The ids that the names mean to this viewer. Refuses ExportRefused.
 
     Teams that are none of theirs are as if there were none, and their workloads too.
     """
-    seen = {team.name: [team.id] for team in accounts.teams() if viewer.sees_team(team.id)}
+    teams = {team.name: [team.id] for team in accounts.teams() if viewer.sees_team(team.id)}
     pools = {pool.name: [pool.id] for pool in fleet.pools().values()}
-    for key in asked.tags:
+    for key in request.tags:
         if key not in settings.TAG_KEYS:
             raise ExportRefused("tags", f"there is no tag {key!r}")
     chosen: dict[str, object] = {
-        "team_ids": _ids_named("team", asked.team, seen),
-        "workload_ids": _ids_named("workload", asked.workload, _workload_ids(viewer)),
-        "pool_ids": _ids_named("pool", asked.pool, pools),
-        "states": _ids_named("state", asked.state, {name: [id_] for name, id_ in STATES.items()}),
-        "tags": dict(asked.tags) or None,
-        "job_id": asked.job_id,
+        "team_ids": _ids_named("team", request.team, teams),
+        "workload_ids": _ids_named("workload", request.workload, _workload_ids(viewer)),
+        "pool_ids": _ids_named("pool", request.pool, pools),
+        "states": _ids_named("state", request.state, {name: [id_] for name, id_ in STATES.items()}),
+        "tags": dict(request.tags) or None,
+        "job_id": request.job_id,
     }
     return {name: value for name, value in chosen.items() if value is not None}
 
 
-def refuse_what_rows_lack(what: ExportWhat, asked: RowsAsked) -> None:
+def refuse_what_rows_lack(what: ExportWhat, request: RowsAsked) -> None:
     """Refuse, with ExportRefused, filters by what such rows do not have."""
-    if asked.job_id is not None and not SOURCES[what].has_job:
+    if request.job_id is not None and not SOURCES[what].has_job:
         raise ExportRefused("job_id", f"rows of {what} are of no job")
-    if asked.tags and not SOURCES[what].tags:
+    if request.tags and not SOURCES[what].tags:
         raise ExportRefused("tags", f"rows of {what} have no tags")
 
 
@@ -91,11 +91,11 @@ def window_asked_for(text: str, at: datetime) -> Window:
         raise ExportRefused("window", refused.message) from refused
 
 
-def _ids_named(name: str, given: Sequence[str], known: Ids) -> list[int] | None:
-    for each in given:
-        if each not in known:
-            raise ExportRefused(name, f"there is no {name} named {each!r}")
-    return sorted({id_ for each in given for id_ in known[each]}) or None
+def _ids_named(name: str, texts: Sequence[str], ids_by_name: Ids) -> list[int] | None:
+    for text in texts:
+        if text not in ids_by_name:
+            raise ExportRefused(name, f"there is no {name} named {text!r}")
+    return sorted({id_ for entry in texts for id_ in ids_by_name[entry]}) or None
 
 
 def _workload_ids(viewer: accounts.Viewer) -> Ids:

@@ -97,16 +97,16 @@ class ExportFact:
         return self.team_ids is not None and self.team_ids <= viewer.team_ids
 
 
-def export_page(asker: Asker, viewer: Viewer, asked: PageAsked) -> Slice[ExportFact]:
+def export_page(asker: Asker, viewer: Viewer, page_request: PageAsked) -> Slice[ExportFact]:
     """The asker's exports, newest first; everybody's to who sees everything."""
-    page = page_of(_visible_exports(asker, viewer).values(*COLUMNS), asked, "-id")
+    page = page_of(_visible_exports(asker, viewer).values(*COLUMNS), page_request, "-id")
     return Slice([_export_fact(row) for row in page.rows], page.after, page.before)
 
 
 def exports_of(person_id: int, most: int) -> list[ExportFact]:
     """The latest exports that a person asked for."""
-    found = Export.objects.filter(person_id=person_id).order_by("-id")
-    return [_export_fact(row) for row in found.values(*COLUMNS)[:most]]
+    exports = Export.objects.filter(person_id=person_id).order_by("-id")
+    return [_export_fact(row) for row in exports.values(*COLUMNS)[:most]]
 
 
 def export_seen(export_id: int, asker: Asker, viewer: Viewer) -> ExportFact:
@@ -174,8 +174,8 @@ def _visible_exports(asker: Asker, viewer: Viewer) -> Any:
     )
 
 
-def _id_set(given: object) -> frozenset[int] | None:
-    return frozenset(given) if isinstance(given, list) else None
+def _id_set(value: object) -> frozenset[int] | None:
+    return frozenset(value) if isinstance(value, list) else None
 
 
 def _export_fact(row: Mapping[str, Any]) -> ExportFact:

@@ -111,10 +111,10 @@ def billed_by(month: date) -> BilledBy:
 def charges_of_month(month: date) -> Iterator[tuple[ChargeFacts, list[PartFacts]]]:
     """Every charge posted in `month` with its lines; no more than an hour of them in memory."""
     for hour in hours_posted(month):
-        found = rows(
+        line_rows = rows(
             LINES_OF_HOUR, {"month": month, "hour": hour, "committed": int(ChargePart.COMMITTED)}
         )
-        for _, of_charge in groupby(found, key=itemgetter(0)):
+        for _, of_charge in groupby(line_rows, key=itemgetter(0)):
             lines = list(of_charge)
             yield ChargeFacts(*lines[0][:CHARGE_COLUMNS]), [_part_facts(line) for line in lines]
 

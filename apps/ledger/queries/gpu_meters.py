@@ -32,20 +32,22 @@ def meters_by(question: CubeQuestion) -> dict[tuple[Any, ...], GpuMeters]:
     its state, and shared costs have none.
     """
     # Meters keep no flags: all that is held is asked for.
-    asked = replace(question, loading=Loading.LOADED)
-    if not METER_DAYS.has(asked.names) or not set(asked.group_by) <= GROUPS:
+    loaded_question = replace(question, loading=Loading.LOADED)
+    if not METER_DAYS.has(loaded_question.names) or not set(loaded_question.group_by) <= GROUPS:
         return {}
     keys = [
         sql.SQL("coalesce({}, '')").format(column) if name in TEXTS else column
-        for name, column in zip(asked.group_by, key_columns(asked, METER_DAYS), strict=True)
+        for name, column in zip(
+            loaded_question.group_by, key_columns(loaded_question, METER_DAYS), strict=True
+        )
     ]
     numbers = sql.SQL(", ").join([sql.Literal(place + 1) for place in range(len(keys))])
     query = sql.SQL("SELECT {keys} {sums} FROM {rows} WHERE {where} {grouped}").format(
         keys=sql.SQL("").join([sql.SQL("{}, ").format(key) for key in keys]),
         sums=SUMS,
-        rows=rows_of(asked, METER_DAYS),
-        where=condition_of(asked, METER_DAYS),
+        rows=rows_of(loaded_question, METER_DAYS),
+        where=condition_of(loaded_question, METER_DAYS),
         grouped=sql.SQL("GROUP BY {}").format(numbers) if keys else sql.SQL(""),
     )
-    found = rows(query, parameters_of(asked, METER_DAYS))
-    return {tuple(row[: len(keys)]): GpuMeters(*row[len(keys) :]) for row in found}
+    meter_rows = rows(query, parameters_of(loaded_question, METER_DAYS))
+    return {tuple(row[: len(keys)]): GpuMeters(*row[len(keys) :]) for row in meter_rows}

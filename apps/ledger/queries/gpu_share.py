@@ -76,7 +76,9 @@ def gpu_share_preview(
 ) -> GpuShareMoves:
     """What the share would move from teams to the pool's owner, or back, in hours before `at`."""
     policies = policies_of_pool(pool_id)
-    later = [each.starts_at for each in policies if each.starts_at and each.starts_at > starts_at]
+    later = [
+        policy.starts_at for policy in policies if policy.starts_at and policy.starts_at > starts_at
+    ]
     ends_at = min(later, default=None)
     until = at if ends_at is None else min(at, ends_at)
     months = _open_months(pool_id, starts_at, until)
@@ -87,14 +89,14 @@ def gpu_share_preview(
     moved = Fraction(0)
     for span in _policy_spans(pool_id, starts_at, until):
         sums = _team_sums(pool_id, span, list(months))
-        for each in sums:
-            before[each.team_id] = before.get(each.team_id, Fraction(0)) + each.micros
-        whole = sum(each.micros for each in sums)
-        host = whole * (1 - share)
-        moved += host - sum(each.micros for each in sums if each.is_host)
+        for team_sum in sums:
+            before[team_sum.team_id] = before.get(team_sum.team_id, Fraction(0)) + team_sum.micros
+        total_micros = sum(line_sum.micros for line_sum in sums)
+        host = total_micros * (1 - share)
+        moved += host - sum(line_sum.micros for line_sum in sums if line_sum.is_host)
         after[owner_id] = after.get(owner_id, Fraction(0)) + host
         for team_id, part in _by_gpus(sums).items():
-            after[team_id] = after.get(team_id, Fraction(0)) + part * whole * share
+            after[team_id] = after.get(team_id, Fraction(0)) + part * total_micros * share
     teams = [
         TeamMove(team_id, round(before.get(team_id, 0)), round(after.get(team_id, 0)))
         for team_id in sorted({*before, *after})
@@ -105,44 +107,44 @@ def gpu_share_preview(
         ends_at=ends_at,
         owner_id=owner_id,
         to_owner_micros=round(moved),
-        teams=tuple(each for each in teams if each.before_micros or each.after_micros),
+        teams=tuple(team for team in teams if team.before_micros or team.after_micros),
     )
 
 
 def _by_gpus(sums: Sequence[_Sum]) -> dict[int, Fraction]:
     """Each team's part of what rides on GPUs: by what it carries of it now, else by its time."""
-    of_gpus = [each for each in sums if not each.is_host]
-    weights = [each.micros for each in of_gpus]
+    of_gpus = [line_sum for line_sum in sums if not line_sum.is_host]
+    weights = [of_gpu.micros for of_gpu in of_gpus]
     if not any(weights):
-        weights = [each.unit_ms for each in of_gpus]
-    whole = sum(weights)
+        weights = [of_gpu.unit_ms for of_gpu in of_gpus]
+    total_weight = sum(weights)
     return {
-        each.team_id: Fraction(weight, whole)
-        for each, weight in zip(of_gpus, weights, strict=True)
-        if whole
+        of_gpu.team_id: Fraction(weight, total_weight)
+        for of_gpu, weight in zip(of_gpus, weights, strict=True)
+        if total_weight
     }
 
 
 def _open_months(pool_id: int, starts_at: datetime, until: datetime) -> dict[date, int]:
     """Months that are not closed, with how many hours of the pool in them would change."""
-    found = rows(MONTHS, {"pool": pool_id, "from": starts_at, "to": until})
+    month_rows = rows(MONTHS, {"pool": pool_id, "from": starts_at, "to": until})
     closed = closed_months()
-    return {month: hours for month, hours in found if month not in closed}
+    return {month: hours for month, hours in month_rows if month not in closed}
 
 
 def _policy_spans(pool_id: int, starts_at: datetime, until: datetime) -> list[HourSpan]:
     """The span cut where the share that holds now changes."""
     cuts = {starts_at, until}
-    for each in policies_of_pool(pool_id):
-        ends = (each.starts_at, each.ends_at)
+    for policy in policies_of_pool(pool_id):
+        ends = (policy.starts_at, policy.ends_at)
         cuts |= {moment for moment in ends if moment and starts_at < moment < until}
     moments = sorted(cuts)
     return [HourSpan(*pair) for pair in pairwise(moments)]
 
 
 def _team_sums(pool_id: int, span: HourSpan, months: list[date]) -> list[_Sum]:
-    asked = {"from": span.starts_at, "to": span.ends_at, "pool": pool_id, "months": months}
-    found = rows(
-        LINES, asked | {"host": int(ChargePart.HOST), "shared_idle": int(Flag.SHARED_IDLE)}
+    params = {"from": span.starts_at, "to": span.ends_at, "pool": pool_id, "months": months}
+    sum_rows = rows(
+        LINES, params | {"host": int(ChargePart.HOST), "shared_idle": int(Flag.SHARED_IDLE)}
     )
-    return [_Sum(span, *row) for row in found]
+    return [_Sum(span, *row) for row in sum_rows]

@@ -25,7 +25,7 @@ def held_by_hour(starts_at: datetime, ends_at: datetime) -> list[HeldHour]:
         "to": ends_at,
         "node_hour": str(ChargeKind.NODE_HOUR),
         "host": int(ChargePart.HOST),
-        "held": [int(each) for each in HELD_STATES],
+        "held": [int(state) for state in HELD_STATES],
     }
     return [
         HeldHour(workload_id, pool_id, hour, held_ms / HOUR_MS)

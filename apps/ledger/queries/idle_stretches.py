@@ -34,7 +34,7 @@ def idle_stretches(weeks: Sequence[Window]) -> dict[tuple[int, int, int], IdleSt
         "from": cuts[0],
         "to": weeks[-1].ends_at,
         "idle": int(State.HELD_IDLE),
-        "held": [int(each) for each in HELD_STATES],
+        "held": [int(state) for state in HELD_STATES],
         "whole": WHOLLY_IDLE,
         "node_hour": str(ChargeKind.NODE_HOUR),
         "host": int(ChargePart.HOST),

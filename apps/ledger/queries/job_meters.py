@@ -19,12 +19,12 @@ class JobMeterSums:
     tensor_seconds: float | None
     tensor_observed_seconds: float | None
 
-    def part(self, of: int, whole: int) -> "JobMeterSums":
-        """The share `of` ÷ `whole` of it."""
+    def part(self, of: int, total: int) -> "JobMeterSums":
+        """The share `of` ÷ `total` of it."""
         return JobMeterSums(
             *(
-                None if told is None else told * of / whole
-                for told in (self.energy_joules, self.tensor_seconds, self.tensor_observed_seconds)
+                None if value is None else value * of / total
+                for value in (self.energy_joules, self.tensor_seconds, self.tensor_observed_seconds)
             )
         )
 
@@ -39,8 +39,8 @@ def job_meters(
     """
     params = {"jobs": list(job_ids), "from": starts_at, "to": ends_at}
     return {
-        (job_id, pool_id, hour): JobMeterSums(*told)
-        for job_id, pool_id, hour, *told in rows(DRAWN, params)
+        (job_id, pool_id, hour): JobMeterSums(*meters)
+        for job_id, pool_id, hour, *meters in rows(DRAWN, params)
     }
 
 

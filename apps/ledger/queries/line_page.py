@@ -58,11 +58,11 @@ class LineFact:
     shared_bill_id: int | None = None
 
 
-def line_page(wanted: Wanted, viewer: Viewer, asked: PageAsked) -> Slice[LineFact]:
+def line_page(wanted: Wanted, viewer: Viewer, page_request: PageAsked) -> Slice[LineFact]:
     """The asked page of the wanted lines. With a node, everybody's lines of it are among them."""
-    backward = asked.before is not None
-    key = asked.before if backward else asked.after
-    found = rows(
+    backward = page_request.before is not None
+    key = page_request.before if backward else page_request.after
+    line_rows = rows(
         sql.SQL(QUERY).format(
             source=source(wanted),
             shared_as=sql.SQL(SHARED_AS),
@@ -72,17 +72,17 @@ def line_page(wanted: Wanted, viewer: Viewer, asked: PageAsked) -> Slice[LineFac
             way=sql.SQL("ASC" if backward else "DESC"),
         ),
         parameters(wanted) | {"hour_key": key and key[0], "id_key": key and key[1]}
-        | {"most": asked.limit + 1},
+        | {"most": page_request.limit + 1},
     )  # fmt: skip
-    has_more = len(found) > asked.limit
-    told = [_line_fact(row, viewer) for row in found[: asked.limit]]
+    has_more = len(line_rows) > page_request.limit
+    lines = [_line_fact(row, viewer) for row in line_rows[: page_request.limit]]
     if backward:
-        told.reverse()
-    if not told:
+        lines.reverse()
+    if not lines:
         return Slice([], None, None)
     has_next, has_previous = (True, has_more) if backward else (has_more, key is not None)
-    after = told[-1].key if has_next else None
-    return Slice(told, after, told[0].key if has_previous else None)
+    after = lines[-1].key if has_next else None
+    return Slice(lines, after, lines[0].key if has_previous else None)
 
 
 def _beyond_key(key: tuple[Any, ...] | None, *, is_rising: bool) -> Any:

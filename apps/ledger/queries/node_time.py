@@ -33,7 +33,7 @@ class ChargedSince:
 
 def time_of_pools(first_day: date, end_day: date) -> dict[int, PoolSpan]:
     """The time of each pool in the local days `[first_day, end_day)`."""
-    found = rows(
+    pool_rows = rows(
         """
         SELECT pool_id, state, sum(unit_milliseconds)::int8, sum(held_milliseconds)::int8,
                sum(observed_milliseconds)::int8
@@ -44,10 +44,12 @@ def time_of_pools(first_day: date, end_day: date) -> dict[int, PoolSpan]:
         {"first": first_day, "end": end_day},
     )
     spans: dict[int, PoolSpan] = {}
-    for pool_id, state, milliseconds, held, observed in found:
+    for pool_id, state, milliseconds, held_ms, observed in pool_rows:
         before = spans.get(pool_id, PoolSpan())
         spans[pool_id] = PoolSpan(
-            {**before.by_state, state: milliseconds}, before.held + held, before.observed + observed
+            {**before.by_state, state: milliseconds},
+            before.held + held_ms,
+            before.observed + observed,
         )
     return spans
 
@@ -56,14 +58,14 @@ def time_of_nodes(
     node_ids: Collection[int], starts_at: datetime, ends_at: datetime
 ) -> dict[int, dict[int, int]]:
     """Unit-milliseconds of each node by state, settled in the hours of `[starts_at, ends_at)`."""
-    found = rows(
+    state_rows = rows(
         sql.SQL(
             "SELECT node_id, state, sum(milliseconds)::int8 FROM ({}) AS hours GROUP BY 1, 2"
         ).format(HOURS),
         _span_params(node_ids, starts_at, ends_at),
     )
     nodes: dict[int, dict[int, int]] = {}
-    for node_id, state, milliseconds in found:
+    for node_id, state, milliseconds in state_rows:
         nodes.setdefault(node_id, {})[state] = milliseconds
     return nodes
 
@@ -72,11 +74,11 @@ def hours_of_node(
     node_id: int, starts_at: datetime, ends_at: datetime
 ) -> dict[datetime, dict[int, int]]:
     """Unit-milliseconds of a node by state, for each settled hour of `[starts_at, ends_at)`."""
-    found = rows(
+    hour_rows = rows(
         sql.SQL("{} ORDER BY 2, 3").format(HOURS), _span_params([node_id], starts_at, ends_at)
     )
     hours: dict[datetime, dict[int, int]] = {}
-    for _, hour, state, milliseconds in found:
+    for _, hour, state, milliseconds in hour_rows:
         hours.setdefault(hour, {})[state] = milliseconds
     return hours
 
@@ -115,5 +117,5 @@ def _span_params(
     node_ids: Collection[int], starts_at: datetime, ends_at: datetime
 ) -> dict[str, object]:
     months = {(starts_at - DAY).date().replace(day=1), (ends_at + DAY).date().replace(day=1)}
-    asked = {"nodes": list(node_ids), "from": starts_at, "to": ends_at}
-    return {**asked, "months": sorted(months)}
+    params = {"nodes": list(node_ids), "from": starts_at, "to": ends_at}
+    return {**params, "months": sorted(months)}

@@ -59,29 +59,41 @@ class KnownTerms:
 
 def known_terms(blocks: Collection[str], node_ids: Collection[int] | None = None) -> KnownTerms:
     """What is known of nodes (None: of all); `blocks` are the capacity blocks among reservations."""
-    told = fleet.node_terms(node_ids)
-    said = {node_id: _use_terms(terms, blocks) for node_id, terms in sorted(told.items())}
-    numbers = {terms: number for number, terms in enumerate(dict.fromkeys(said.values()), 1)}
-    return KnownTerms(tuple(said), tuple(numbers[each] for each in said.values()), tuple(numbers))
+    node_terms = fleet.node_terms(node_ids)
+    terms_by_node = {
+        node_id: _use_terms(terms, blocks) for node_id, terms in sorted(node_terms.items())
+    }
+    numbers = {
+        terms: number for number, terms in enumerate(dict.fromkeys(terms_by_node.values()), 1)
+    }
+    return KnownTerms(
+        tuple(terms_by_node),
+        tuple(numbers[terms] for terms in terms_by_node.values()),
+        tuple(numbers),
+    )
 
 
-def bought_blocks(held: Iterable[CommitmentFact]) -> frozenset[str]:
+def bought_blocks(commitments: Iterable[CommitmentFact]) -> frozenset[str]:
     """The capacity blocks among them, by the ids of their reservations."""
     block = economics.CommitmentKind.CAPACITY_BLOCK.name.lower()
-    found = (reservation_of(each.external_id) for each in held if each.kind == block)
-    return frozenset(each for each in found if each)
+    reservations = (
+        reservation_of(commitment_fact.external_id)
+        for commitment_fact in commitments
+        if commitment_fact.kind == block
+    )
+    return frozenset(reservation for reservation in reservations if reservation)
 
 
-def _use_terms(told: fleet.NodeTermsFact, blocks: Collection[str]) -> UseTerms:
+def _use_terms(terms: fleet.NodeTermsFact, blocks: Collection[str]) -> UseTerms:
     capacity = Capacity.NONE
-    if told.reservation:
-        capacity = Capacity.BLOCK if told.reservation in blocks else Capacity.RESERVATION
+    if terms.reservation:
+        capacity = Capacity.BLOCK if terms.reservation in blocks else Capacity.RESERVATION
     return UseTerms(
         capacity=capacity,
-        platform=told.platform,
-        tenancy=told.tenancy,
-        account=told.account,
-        reservation=told.reservation,
+        platform=terms.platform,
+        tenancy=terms.tenancy,
+        account=terms.account,
+        reservation=terms.reservation,
     )
 
 
@@ -121,10 +133,10 @@ def taken_for_granted(fact: CommitmentFact, at: datetime) -> dict[str, int]:
     bought, pools = bought_as(fact), fleet.pools()
     nodes = fleet.nodes_lived(at, at + MILLISECOND)
     terms = known_terms(bought_blocks([fact]), [node.id for node in nodes]).by_node
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for node in nodes:
-        known = terms.get(node.id, ON_DEMAND)
-        use = use_of(pools[node.pool_id], node.kind, node.units, None, known)
+        node_terms = terms.get(node.id, ON_DEMAND)
+        use = use_of(pools[node.pool_id], node.kind, node.units, None, node_terms)
         if economics.capacity_per_ms(bought, use):
-            found.update(granted(bought.terms, use.terms))
-    return dict(found)
+            counts.update(granted(bought.terms, use.terms))
+    return dict(counts)

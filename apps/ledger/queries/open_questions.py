@@ -34,7 +34,7 @@ def unpriced_pools(
     window: Window, pools: Mapping[int, fleet.PoolFact] | None = None
 ) -> list[UnpricedPool]:
     """Of the window's days, the largest first; `pools` where the caller has read them."""
-    found = rows(
+    pool_rows = rows(
         """
         SELECT pool_id, sum(unit_milliseconds)::int8, min(day) FROM ledger_ledgerday
         WHERE day >= %(first_day)s AND day < %(end_day)s AND effective_micros IS NULL
@@ -43,15 +43,15 @@ def unpriced_pools(
         """,
         {"first_day": window.first_day, "end_day": window.end_day},
     )
-    known = fleet.pools() if found and pools is None else pools or {}
-    return [UnpricedPool(known[pool_id], time, first) for pool_id, time, first in found]
+    pools_by_id = fleet.pools() if pool_rows and pools is None else pools or {}
+    return [UnpricedPool(pools_by_id[pool_id], time, first) for pool_id, time, first in pool_rows]
 
 
 def unclaimed_work(
     window: Window, pools: Mapping[int, fleet.PoolFact] | None = None
 ) -> list[UnclaimedWork]:
     """By key and pool in the window's hours, the largest first; `pools` as above."""
-    found = rows(
+    work_rows = rows(
         """
         SELECT holder_key_id, pool_id, sum(unit_milliseconds)::int8, sum(effective_micros)::int8,
                max(hour)
@@ -66,11 +66,11 @@ def unclaimed_work(
             "to": window.ends_at,
         },
     )
-    if not found:
+    if not work_rows:
         return []
-    keys = telemetry.holder_keys([row[0] for row in found])
-    known = fleet.pools() if pools is None else pools
+    keys = telemetry.holder_keys([row[0] for row in work_rows])
+    pools_by_id = fleet.pools() if pools is None else pools
     return [
-        UnclaimedWork(keys.get(key_id, ""), known[pool_id].name, *sums)
-        for key_id, pool_id, *sums in found
+        UnclaimedWork(keys.get(key_id, ""), pools_by_id[pool_id].name, *sums)
+        for key_id, pool_id, *sums in work_rows
     ]

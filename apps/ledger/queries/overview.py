@@ -82,40 +82,42 @@ def overview_facts(
     comparison: Comparison = THE_SPAN_BEFORE,
 ) -> OverviewFacts:
     """The facts of a window, in few queries over the roll-ups whatever its length."""
-    daily, found = costs_by_day(question, at, comparison), _sums_with_flags(question)
+    daily, flagged_sums = costs_by_day(question, at, comparison), _sums_with_flags(question)
     by_team: dict[int, States] = {}
-    for each in found:
-        by_team[each.team_id] = (*by_team.get(each.team_id, ()), each.sums)
-    whole = [each.sums for each in found]
+    for flagged_sum in flagged_sums:
+        by_team[flagged_sum.team_id] = (*by_team.get(flagged_sum.team_id, ()), flagged_sum.sums)
+    all_sums = [flagged.sums for flagged in flagged_sums]
     return OverviewFacts(
         daily=daily,
         teams=by_team,
         compared=_compared_teams(question, daily.against),
         unpriced=_unpriced_pools(question, pools)
-        if any(each.unpriced_milliseconds for each in whole)
+        if any(state_sum.unpriced_milliseconds for state_sum in all_sums)
         else (),
-        unowned=_share_of(found, lambda each: every_team[each.team_id].kind == "unowned"),
+        unowned=_share_of(
+            flagged_sums, lambda flagged: every_team[flagged.team_id].kind == "unowned"
+        ),
         # No agent could have seen a core: only of GPUs is it worth saying.
         unobserved=_share_of(
-            found,
-            lambda each: (
-                each.sums.state == State.UNOBSERVED
-                and each.unit != "core"
-                and not each.flags & Flag.CORES
+            flagged_sums,
+            lambda flagged: (
+                flagged.sums.state == State.UNOBSERVED
+                and flagged.unit != "core"
+                and not flagged.flags & Flag.CORES
             ),
         ),
-        unclaimed=_share_of(found, lambda each: bool(each.flags & Flag.UNCLAIMED)),
-        contested=_share_of(found, lambda each: bool(each.flags & Flag.CONTESTED)),
-        known=sureness(whole, question.window, at),
+        unclaimed=_share_of(flagged_sums, lambda flagged: bool(flagged.flags & Flag.UNCLAIMED)),
+        contested=_share_of(flagged_sums, lambda flagged: bool(flagged.flags & Flag.CONTESTED)),
+        known=sureness(all_sums, question.window, at),
     )
 
 
 def _sums_with_flags(question: CubeQuestion) -> list[FlaggedSum]:
-    found = state_sums(question.by("team", "flags", "unit")).items()
+    sums_by_group = state_sums(question.by("team", "flags", "unit")).items()
     return [
-        FlaggedSum(cast(int, team_id), Flag(cast(int, flags)), str(unit), each)
-        for (team_id, flags, unit), states in found
-        for each in states
+        FlaggedSum(cast(int, team_id), Flag(cast(int, flags)), str(unit), state)
+        for (team_id, flags, unit), states in sums_by_group
+        for state in states
     ]
 
 
@@ -124,8 +126,8 @@ def _compared_teams(
 ) -> dict[int, tuple[int | None, int | None]]:
     if against is None:
         return {}
-    asked = replace(question, window=against.now, against=against.before).by("team")
-    now, before = state_sums_of_periods(asked)
+    team_question = replace(question, window=against.now, against=against.before).by("team")
+    now, before = state_sums_of_periods(team_question)
     return {
         team_id: (_known_micros(now.get((team_id,))), _known_micros(before.get((team_id,))))
         for (team_id,) in now.keys() | before.keys()
@@ -134,13 +136,15 @@ def _compared_teams(
 
 
 def _known_micros(states: States | None) -> int | None:
-    return 0 if states is None else sum_of_known(each.micros for each in states)
+    return 0 if states is None else sum_of_known(state.micros for state in states)
 
 
-def _share_of(found: Collection[FlaggedSum], is_asked: Callable[[FlaggedSum], bool]) -> Share:
-    parts = [each.sums for each in found if is_asked(each)]
+def _share_of(
+    flagged_sums: Collection[FlaggedSum], is_asked: Callable[[FlaggedSum], bool]
+) -> Share:
+    parts = [flagged_sum.sums for flagged_sum in flagged_sums if is_asked(flagged_sum)]
     return Share(
-        sum_of_known(each.micros for each in parts), sum(each.gpu_milliseconds for each in parts)
+        sum_of_known(part.micros for part in parts), sum(part.gpu_milliseconds for part in parts)
     )
 
 
@@ -158,5 +162,5 @@ def _unpriced_pools(
         where=condition_of(question, DAYS),
         amount=amount_of(question),
     )
-    found = rows(query, parameters_of(question, DAYS))
-    return tuple(PoolTime(pool_id, pools[pool_id].name, time) for pool_id, time in found)
+    pool_rows = rows(query, parameters_of(question, DAYS))
+    return tuple(PoolTime(pool_id, pools[pool_id].name, time) for pool_id, time in pool_rows)

@@ -47,11 +47,11 @@ def plans_of_hour(hour: datetime, zone: str) -> dict[int, HeldPlan]:
 
     None before the organisation's first node: what was written off then is in nobody's books here.
     """
-    found = owned_plans_in(hour, hour + HOUR)
-    since = fleet.lived_since() if found else None
+    plans = owned_plans_in(hour, hour + HOUR)
+    since = fleet.lived_since() if plans else None
     if since is None or hour + HOUR <= since:
         return {}
-    return {plan.pool_id: _held_plan(plan, hour, zone) for plan in found}
+    return {plan.pool_id: _held_plan(plan, hour, zone) for plan in plans}
 
 
 def known_draws(
@@ -66,33 +66,37 @@ def known_draws(
 
 
 def known_draws_of_hours(
-    lived: Mapping[datetime, Sequence[fleet.NodeFact]],
+    nodes_by_hour: Mapping[datetime, Sequence[fleet.NodeFact]],
 ) -> dict[datetime, dict[int, NodeDrew]]:
     """The same of several whole hours, each with its nodes, in three statements."""
-    if not lived:
+    if not nodes_by_hour:
         return {}
-    ids = sorted({node.id for nodes in lived.values() for node in nodes})
-    span = min(lived), max(lived) + HOUR
+    ids = sorted({node.id for nodes in nodes_by_hour.values() for node in nodes})
+    span = min(nodes_by_hour), max(nodes_by_hour) + HOUR
     devices, outages = fleet.devices_lived(ids, *span), fleet.outages(ids, *span)
     gpus = [device.id for device in devices if device.parent_id is None]
-    usage = telemetry.usage_rows_of_hours(list(lived), gpus)
+    usage = telemetry.usage_rows_of_hours(list(nodes_by_hour), gpus)
     return {
         hour: _draws_of_nodes(
             hour,
             [node.id for node in nodes],
-            [each for each in devices if each.lived_from < hour + HOUR and each.lived_to > hour],
+            [
+                device
+                for device in devices
+                if device.lived_from < hour + HOUR and device.lived_to > hour
+            ],
             usage[hour],
             [
                 replace(
-                    each,
-                    starts_at=max(each.starts_at, hour),
-                    ends_at=min(each.ends_at, hour + HOUR),
+                    outage,
+                    starts_at=max(outage.starts_at, hour),
+                    ends_at=min(outage.ends_at, hour + HOUR),
                 )
-                for each in outages
-                if each.starts_at < hour + HOUR and each.ends_at > hour
+                for outage in outages
+                if outage.starts_at < hour + HOUR and outage.ends_at > hour
             ],
         )
-        for hour, nodes in lived.items()
+        for hour, nodes in nodes_by_hour.items()
     }
 
 
@@ -105,10 +109,13 @@ def _draws_of_nodes(
 ) -> dict[int, NodeDrew]:
     meters = _meters_of_nodes(devices, usage)
     spans: dict[int, list[tuple[int, int]]] = {}
-    for each in outages:
-        if each.device_id is None:
-            span = (milliseconds_into(hour, each.starts_at), milliseconds_into(hour, each.ends_at))
-            spans.setdefault(each.node_id, []).append(span)
+    for outage in outages:
+        if outage.device_id is None:
+            span = (
+                milliseconds_into(hour, outage.starts_at),
+                milliseconds_into(hour, outage.ends_at),
+            )
+            spans.setdefault(outage.node_id, []).append(span)
     return {
         node_id: NodeDrew(tuple(meters.get(node_id, ())), tuple(spans.get(node_id, ())))
         for node_id in node_ids
@@ -133,9 +140,9 @@ def _meters_of_nodes(
 ) -> Mapping[int, list[Meter]]:
     """Only GPUs have meters; their slices' joules are theirs."""
     node_of = {device.id: device.node_id for device in devices if device.parent_id is None}
-    found: dict[int, list[Meter]] = {}
+    meters_by_node: dict[int, list[Meter]] = {}
     for row in usage:
         if row.energy_joules is not None and row.device_id in node_of:
             meter = Meter(sum(row.observed) * MS_PER_QUARTER, Fraction(row.energy_joules))
-            found.setdefault(node_of[row.device_id], []).append(meter)
-    return found
+            meters_by_node.setdefault(node_of[row.device_id], []).append(meter)
+    return meters_by_node

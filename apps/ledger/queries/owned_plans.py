@@ -107,15 +107,15 @@ def plan_standings(at: datetime) -> list[PlanStanding]:
     charged = _charged_months([plan.id for plan in plans], month_span(month, zone))
     used = _unit_ms([plan.pool_id for plan in plans], [month])
     measured = {
-        plan_id: (told, of)
-        for plan_id, told, of in rows(
+        plan_id: (hours, of)
+        for plan_id, hours, of in rows(
             METERED, {"from": at - DAY, "to": at, "measured": f"%{MEASURED}%"}
         )
     }
     standings = []
     for plan in plans:
         off = written_off(plan, hour_of(at), zone)
-        told, of = measured.get(plan.id, (0, 0))
+        measured_hours, of = measured.get(plan.id, (0, 0))
         standings.append(
             PlanStanding(
                 plan=plan,
@@ -123,7 +123,7 @@ def plan_standings(at: datetime) -> list[PlanStanding]:
                 written_off_micros=off,
                 left_micros=int(plan.purchase * MICROS) - off,
                 this_month=_plan_month(plan, month, charged, used, at),
-                measured_hours=told,
+                measured_hours=measured_hours,
                 node_hours=of,
             )
         )
@@ -158,23 +158,25 @@ def if_plan_entered(plan: OwnedPlanFact, at: datetime) -> OwnedWhatIf:
     every = [starts_at + k * HOUR for k in range((ends_at - starts_at) // HOUR)]
     hours = [hour for hour in every if not any(span.holds(hour) for span in closed)]
     ((before, unpriced),) = rows(BEFORE, {"pool": plan.pool_id, "hours": hours})
-    asked = {"pool": plan.pool_id, "hours": hours, "host": int(ChargePart.HOST)}
-    told: dict[datetime, int] = dict(rows(LIVED, asked))
-    lived = {hour: min(Fraction(ms, HOUR_MS), Fraction(plan.nodes)) for hour, ms in told.items()}
-    whole = sum(told.values())
+    params = {"pool": plan.pool_id, "hours": hours, "host": int(ChargePart.HOST)}
+    ms_by_hour: dict[datetime, int] = dict(rows(LIVED, params))
+    nodes_by_hour = {
+        hour: min(Fraction(ms, HOUR_MS), Fraction(plan.nodes)) for hour, ms in ms_by_hour.items()
+    }
+    total_ms = sum(ms_by_hour.values())
     power = sum(
         _kwh_price(plan, hour, zone) * plan.watts * 3_600 * Fraction(plan.pue) * nodes
-        for hour, nodes in lived.items()
+        for hour, nodes in nodes_by_hour.items()
     )
     return OwnedWhatIf(
         hours=len(hours),
         closed_hours=len(every) - len(hours),
-        node_hours=whole / HOUR_MS,
+        node_hours=total_ms / HOUR_MS,
         before_micros=before or 0,
         unpriced_hours=unpriced,
         owed_micros=sum(owed(plan, hour, hour + HOUR, zone).micros for hour in hours),
         power_micros=round(power / JOULES_PER_KWH),
-        over=float(Fraction(whole, HOUR_MS) - sum(lived.values())),
+        over=float(Fraction(total_ms, HOUR_MS) - sum(nodes_by_hour.values())),
     )
 
 
@@ -186,21 +188,21 @@ def if_plan_changed(
     What was drawn stays what it was, at the new tariff.
     """
     zone = accounts.organisation().zone
-    asked = {"plans": [before.id], "from": hour_of(since), "to": at}
-    found = rows(BY_HOUR, asked)
+    params = {"plans": [before.id], "from": hour_of(since), "to": at}
+    hour_rows = rows(BY_HOUR, params)
     closed = closed_spans()
-    open_ = [each for each in found if not any(span.holds(each[0]) for span in closed)]
-    whole = Fraction(0)
+    open_ = [row for row in hour_rows if not any(span.holds(row[0]) for span in closed)]
+    total_micros = Fraction(0)
     if after is not None:
         for hour, _, marginal in open_:
             priced = _kwh_price(before, hour, zone)
             power = Fraction(marginal) * _kwh_price(after, hour, zone) / priced if priced else 0
-            whole += owed(after, hour, hour + HOUR, zone).micros + power
+            total_micros += owed(after, hour, hour + HOUR, zone).micros + power
     return ChangedWhatIf(
         hours=len(open_),
-        closed_hours=len(found) - len(open_),
+        closed_hours=len(hour_rows) - len(open_),
         before_micros=sum(effective for _, effective, _ in open_),
-        after_micros=round(whole),
+        after_micros=round(total_micros),
     )
 
 
@@ -227,23 +229,25 @@ def _plan_month(
 def _charged_months(
     plan_ids: Collection[int], span: HourSpan
 ) -> dict[tuple[int, date], tuple[int, int, int]]:
-    found = rows(CHARGED, {"plans": list(plan_ids), "from": span.starts_at, "to": span.ends_at})
+    charge_rows = rows(
+        CHARGED, {"plans": list(plan_ids), "from": span.starts_at, "to": span.ends_at}
+    )
     return {
         (plan_id, month): (loaded, marginal, unused)
-        for plan_id, month, loaded, marginal, unused in found
+        for plan_id, month, loaded, marginal, unused in charge_rows
     }
 
 
 def _unit_ms(pool_ids: Collection[int], months: Collection[date]) -> dict[tuple[int, date], int]:
-    found = rows(USED, {"pools": list(pool_ids), "months": list(months)})
-    return {(pool_id, month): unit_ms for pool_id, month, unit_ms in found}
+    usage_rows = rows(USED, {"pools": list(pool_ids), "months": list(months)})
+    return {(pool_id, month): unit_ms for pool_id, month, unit_ms in usage_rows}
 
 
 def _kwh_price(plan: OwnedPlanFact, hour: datetime, zone: str) -> Fraction:
     """The mean of the hour's tariffs by time, in micro-units per kilowatt-hour."""
     spans = tariffs_of_hour(plan.tariffs_at(hour), hour, zone)
-    whole = sum(each.micros * (each.end_ms - each.start_ms) for each in spans)
-    return Fraction(whole, HOUR_MS)
+    weighted_sum = sum(span.micros * (span.end_ms - span.start_ms) for span in spans)
+    return Fraction(weighted_sum, HOUR_MS)
 
 
 CHARGED = """

@@ -47,13 +47,13 @@ def cost_of_jobs(
         GROUP BY 1 ORDER BY 1
         """
     ).format(charged=CHARGED, gpu=GPU)
-    asked = {
+    params = {
         "jobs": list(job_ids),
         "from": first_day or date.min,
         "team": team,
         "workload": workload_id,
     }
-    return [JobCost(*row) for row in rows(query, asked)]
+    return [JobCost(*row) for row in rows(query, params)]
 
 
 def unowned_costs(window: Window, team_id: int) -> list[JobCost]:
@@ -69,5 +69,5 @@ def unowned_costs(window: Window, team_id: int) -> list[JobCost]:
         GROUP BY 1 ORDER BY micros DESC NULLS LAST, time DESC, 1
         """
     ).format(charged=CHARGED, gpu=GPU)
-    asked = {"team": team_id, "from": window.first_day, "to": window.end_day}
-    return [JobCost(*row) for row in rows(query, asked)]
+    params = {"team": team_id, "from": window.first_day, "to": window.end_day}
+    return [JobCost(*row) for row in rows(query, params)]

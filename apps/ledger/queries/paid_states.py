@@ -17,11 +17,11 @@ def committed_shares(starts_at: datetime, ends_at: datetime) -> dict[tuple[int, 
         "committed": int(ChargePart.COMMITTED),
     }
     sums: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0])
-    for pool_id, state, committed, whole in rows(SHARES, params):
+    for pool_id, state, committed, total in rows(SHARES, params):
         for key in ((pool_id, state), (pool_id, 0)):
             sums[key][0] += committed
-            sums[key][1] += whole
-    return {key: committed / whole for key, (committed, whole) in sums.items() if whole > 0}
+            sums[key][1] += total
+    return {key: committed / cost for key, (committed, cost) in sums.items() if cost > 0}
 
 
 SHARES: LiteralString = """

@@ -44,7 +44,7 @@ def pool_use(starts_at: datetime, ends_at: datetime) -> Sequence[PoolUse]:
         "node_hour": str(ChargeKind.NODE_HOUR),
         "host": int(ChargePart.HOST),
         "committed": int(ChargePart.COMMITTED),
-        "held": [int(each) for each in HELD_STATES],
+        "held": [int(state) for state in HELD_STATES],
         "unallocated": int(State.UNALLOCATED),
     }
     return [
@@ -54,7 +54,7 @@ def pool_use(starts_at: datetime, ends_at: datetime) -> Sequence[PoolUse]:
             nodes,
             free_nodes,
             gpus=gpus / HOUR_MS,
-            held=held / HOUR_MS,
+            held=held_ms / HOUR_MS,
             unallocated=unallocated / HOUR_MS,
             free_gpus=free / HOUR_MS,
             rested_gpus=rested / HOUR_MS,
@@ -64,14 +64,14 @@ def pool_use(starts_at: datetime, ends_at: datetime) -> Sequence[PoolUse]:
             free_sizes=_gpus_of(free_sizes),
             pieces=_gpus_of(pieces),
         )
-        for pool_id, hour, nodes, free_nodes, gpus, held, unallocated, free, rested, committed, micros, sizes, free_sizes, pieces in rows(
+        for pool_id, hour, nodes, free_nodes, gpus, held_ms, unallocated, free, rested, committed, micros, sizes, free_sizes, pieces in rows(
             USED, params
         )
     ]
 
 
 def _gpus_of(milliseconds: Sequence[int] | None) -> tuple[float, ...]:
-    return tuple(each / HOUR_MS for each in milliseconds or ())
+    return tuple(millisecond / HOUR_MS for millisecond in milliseconds or ())
 
 
 # What a later charge gave a price that came after the month was closed is priced. A node is free where all of its time in the hour was unallocated: a part that is stranded or out of service is none

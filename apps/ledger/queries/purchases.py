@@ -54,7 +54,7 @@ class BoughtHour:
 
 def bought_hours(starts_at: datetime, ends_at: datetime) -> Sequence[BoughtHour]:
     """All capacity of `[starts_at, ends_at)` with GPUs, by hour and pool, corrections counted in."""
-    found = rows(
+    hour_rows = rows(
         BOUGHT,
         {
             "from": starts_at,
@@ -67,4 +67,4 @@ def bought_hours(starts_at: datetime, ends_at: datetime) -> Sequence[BoughtHour]
             "host": int(ChargePart.HOST),
         },
     )
-    return [BoughtHour(*row) for row in found]
+    return [BoughtHour(*row) for row in hour_rows]

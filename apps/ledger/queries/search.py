@@ -10,29 +10,29 @@ from apps.pricing.queries.search import rates_found
 from apps.workloads.queries.search import work_found, workloads_found
 
 READS: dict[frozenset[Kind], Callable[[Viewer, Sought], tuple[Hits, ...]]] = {
-    frozenset({Kind.VIEW}): lambda viewer, asked: (views_found(viewer, asked),),
-    frozenset({Kind.TEAM}): lambda viewer, asked: (teams_found(viewer, asked),),
-    frozenset({Kind.WORKLOAD}): lambda viewer, asked: (workloads_found(viewer, asked),),
+    frozenset({Kind.VIEW}): lambda viewer, query: (views_found(viewer, query),),
+    frozenset({Kind.TEAM}): lambda viewer, query: (teams_found(viewer, query),),
+    frozenset({Kind.WORKLOAD}): lambda viewer, query: (workloads_found(viewer, query),),
     frozenset({Kind.JOB, Kind.RUN}): work_found,
-    frozenset({Kind.NODE}): lambda _, asked: (nodes_found(asked),),
-    frozenset({Kind.DEVICE}): lambda _, asked: (devices_found(asked),),
-    frozenset({Kind.POOL}): lambda _, asked: (pools_found(asked),),
-    frozenset({Kind.RATE}): lambda viewer, asked: (rates_found(viewer, asked),),
-    frozenset({Kind.PERSON}): lambda viewer, asked: (people_found(viewer, asked),),
+    frozenset({Kind.NODE}): lambda _, query: (nodes_found(query),),
+    frozenset({Kind.DEVICE}): lambda _, query: (devices_found(query),),
+    frozenset({Kind.POOL}): lambda _, query: (pools_found(query),),
+    frozenset({Kind.RATE}): lambda viewer, query: (rates_found(viewer, query),),
+    frozenset({Kind.PERSON}): lambda viewer, query: (people_found(viewer, query),),
 }
 
 
-def everything_found(viewer: Viewer, asked: Sought, kind: Kind | None = None) -> tuple[Hits, ...]:
+def everything_found(viewer: Viewer, query: Sought, kind: Kind | None = None) -> tuple[Hits, ...]:
     """What bears the name, by kind (None: every kind), without kinds of which there is nothing.
 
     A text that is too short finds nothing.
     """
-    if not asked.is_long_enough:
+    if not query.is_long_enough:
         return ()
     return tuple(
         hits
         for kinds, read in READS.items()
         if kind is None or kind in kinds
-        for hits in read(viewer, asked)
+        for hits in read(viewer, query)
         if hits.found and kind in {None, hits.kind}
     )

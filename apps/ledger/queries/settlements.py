@@ -21,22 +21,22 @@ class HeldSettlement:
 
 def settlements_of_hour(hour: datetime, node_ids: Collection[int]) -> dict[int, HeldSettlement]:
     """Settlements in force, by node."""
-    found = rows(
+    settlement_rows = rows(
         "SELECT id, node_id, version, through, digest FROM ledger_settlement"
         " WHERE hour = %(hour)s AND node_id = ANY(%(nodes)s) AND superseded_at IS NULL",
         {"hour": hour, "nodes": list(node_ids)},
     )
-    return {row[1]: HeldSettlement(*row) for row in found}
+    return {row[1]: HeldSettlement(*row) for row in settlement_rows}
 
 
 def latest_versions(hour: datetime, node_ids: Collection[int]) -> dict[int, int]:
     """The highest version that each node-hour was ever settled at."""
-    found = rows(
+    version_rows = rows(
         "SELECT node_id, max(version) FROM ledger_settlement"
         " WHERE hour = %(hour)s AND node_id = ANY(%(nodes)s) GROUP BY node_id",
         {"hour": hour, "nodes": list(node_ids)},
     )
-    return dict(found)
+    return dict(version_rows)
 
 
 def has_shared_charges(hour: datetime) -> bool:

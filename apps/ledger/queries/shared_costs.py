@@ -45,7 +45,7 @@ class ShareWhatIf:
     @property
     def open_micros(self) -> int:
         """What moves at once; closed months get corrections, when somebody posts them."""
-        return sum(each.micros for each in self.months if not each.is_closed)
+        return sum(month.micros for month in self.months if not month.is_closed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +64,20 @@ def carried(months: Sequence[date]) -> dict[int | str, dict[date, dict[int, int]
 
     What a rule shares of bills stands under what it is called.
     """
-    found: dict[int | str, dict[date, dict[int, int]]] = {}
+    micros_by_cost: dict[int | str, dict[date, dict[int, int]]] = {}
     zone = accounts.organisation().zone
     for month in months:
         for cost_id, called, team_id, micros in _carried_in(month, zone):
             key = called if cost_id is None else cost_id
-            found.setdefault(key, {}).setdefault(month, {})[team_id] = micros
-    return found
+            micros_by_cost.setdefault(key, {}).setdefault(month, {})[team_id] = micros
+    return micros_by_cost
 
 
 def if_shared(of: Sharing, at: datetime) -> ShareWhatIf:
     """What the past hours of this span would carry, were it entered."""
     months = tuple(_month_shares(of, at))
-    total = sum(each.micros for each in months if not each.is_closed)
-    by_team = _team_weights(of, [each.month for each in months if not each.is_closed])
+    total = sum(month.micros for month in months if not month.is_closed)
+    by_team = _team_weights(of, [month.month for month in months if not month.is_closed])
     keys = sorted(by_team)
     parts = (
         largest_remainder(total, [by_team[key] for key in keys]) if any(by_team.values()) else ()
@@ -89,8 +89,8 @@ def if_shared(of: Sharing, at: datetime) -> ShareWhatIf:
 def if_ended(of: Sharing, cost_id: int, at: datetime) -> ShareWhatIf:
     """What would be carried no longer: `of` is the rest of the cost's span."""
     months = tuple(
-        MonthShare(each.month, each.hours, -each.micros, each.is_closed)
-        for each in _month_shares(of, at)
+        MonthShare(month_share.month, month_share.hours, -month_share.micros, month_share.is_closed)
+        for month_share in _month_shares(of, at)
     )
     return ShareWhatIf(months, _less_carried(cost_id, of.starts_at), is_rough=False)
 
@@ -100,7 +100,9 @@ def if_weighed(of: Sharing, cost_id: int, at: datetime) -> ShareWhatIf:
     after, teams = if_shared(of, at), _less_carried(cost_id, of.starts_at)
     for team_id, micros in after.teams.items():
         teams[team_id] = teams.get(team_id, 0) + micros
-    still = tuple(MonthShare(each.month, each.hours, 0, each.is_closed) for each in after.months)
+    still = tuple(
+        MonthShare(month.month, month.hours, 0, month.is_closed) for month in after.months
+    )
     return ShareWhatIf(still, {key: part for key, part in teams.items() if part}, is_rough=False)
 
 
@@ -127,14 +129,14 @@ def _team_weights(of: Sharing, months: Sequence[date]) -> dict[int, int]:
     """What teams weigh by these months' sums; by time where the method has none."""
     if of.method == "weighted":
         return {team_id: int(weight * 1_000_000) for team_id, weight in of.weights.items()}
-    found = rows(
+    team_rows = rows(
         BY_TEAM,
         {"months": list(months), "active": int(State.ACTIVE), "unseen": int(State.UNOBSERVED)},
     )
     sums = {
-        "by_cost": {team_id: max(0, cost) for team_id, cost, _, _ in found},
-        "by_active_time": {team_id: active for team_id, _, _, active in found},
-        BY_TIME: {team_id: time for team_id, _, time, _ in found},
+        "by_cost": {team_id: max(0, cost) for team_id, cost, _, _ in team_rows},
+        "by_active_time": {team_id: active for team_id, _, _, active in team_rows},
+        BY_TIME: {team_id: time for team_id, _, time, _ in team_rows},
     }
     by = sums.get(of.method, sums[BY_TIME])
     return by if any(by.values()) else sums[BY_TIME]
@@ -143,9 +145,9 @@ def _team_weights(of: Sharing, months: Sequence[date]) -> dict[int, int]:
 def _less_carried(cost_id: int, since: datetime) -> dict[int, int]:
     """By team, what open months' lines of the cost carry from then on, as less."""
     closed = closed_months()
-    found = rows(SINCE, {"cost": cost_id, "since": since})
+    cost_rows = rows(SINCE, {"cost": cost_id, "since": since})
     teams: dict[int, int] = {}
-    for month, team_id, micros in found:
+    for month, team_id, micros in cost_rows:
         if month not in closed:
             teams[team_id] = teams.get(team_id, 0) - micros
     return teams
@@ -161,12 +163,12 @@ def _carried_in(month: date, zone: str) -> Sequence[tuple[int | None, str, int, 
     if not days:
         return ()
     digest = blake2b(repr((month, days, costs)).encode(), digest_size=16).hexdigest()
-    kept = caches["process"].get(f"shared-carried-{digest}")
-    if kept is None:
-        kept = tuple(rows(CARRIED, {"month": month}))
-        caches["process"].set(f"shared-carried-{digest}", kept, KEPT_SECONDS)
-    found: Sequence[tuple[int | None, str, int, int]] = kept
-    return found
+    cached_rows = caches["process"].get(f"shared-carried-{digest}")
+    if cached_rows is None:
+        cached_rows = tuple(rows(CARRIED, {"month": month}))
+        caches["process"].set(f"shared-carried-{digest}", cached_rows, KEPT_SECONDS)
+    cost_rows: Sequence[tuple[int | None, str, int, int]] = cached_rows
+    return cost_rows
 
 
 OF_COSTS = """

@@ -59,7 +59,7 @@ class SpendSum(NamedTuple):
 
     def plus(self, other: "SpendSum", weight: float = 1.0) -> "SpendSum":
         """With so much of another."""
-        return SpendSum(*(own + weight * more for own, more in zip(self, other, strict=True)))
+        return SpendSum(*(amount + weight * more for amount, more in zip(self, other, strict=True)))
 
 
 NO_SPEND = SpendSum(0.0, 0.0, 0.0, 0.0)
@@ -69,11 +69,11 @@ DayCells = dict[int, dict[SpendCell, SpendSum]]
 def spend_by_day(window: Window, by: str) -> dict[int | str, SpendDays]:
     """Each team's own, workload's, pool's or charge's days; what belongs to none of them is not there."""
     if by == BY_CHARGE:
-        found = rows(CHARGES, _charge_params(window))
+        day_rows = rows(CHARGES, _charge_params(window))
     else:
-        found = rows(DAYS_BY[by], _params(window.first_day, window.end_day))
+        day_rows = rows(DAYS_BY[by], _params(window.first_day, window.end_day))
     spent: dict[int | str, SpendDays] = {}
-    for key, day, micros, is_provisional, unpriced, unit in found:
+    for key, day, micros, is_provisional, unpriced, unit in day_rows:
         days = spent.setdefault(key, SpendDays())
         place = day.toordinal()
         days.micros[place] = micros
@@ -109,28 +109,30 @@ def cells_of_days(
         "pool": pool_id,
         "useful": USEFUL,
     }
-    found: DayCells = {}
+    cells_by_day: DayCells = {}
     pools = fleet.pools()
     for day, team, workload, pool, kind, model, option, is_core, *sums in rows(CELLS, params):
         is_time = kind == NODE_HOUR
         capacity = capacity_cell(pools, pool, (model, option), is_core=is_core) if is_time else None
         cell = SpendCell(team, workload, pool, kind, capacity=capacity)
-        of_day = found.setdefault(day.toordinal(), {})
+        of_day = cells_by_day.setdefault(day.toordinal(), {})
         of_day[cell] = of_day.get(cell, NO_SPEND).plus(SpendSum(*map(float, sums)))
-    return found
+    return cells_by_day
 
 
 def charge_cells_of_days(window: Window, days: Collection[date], charge: str) -> DayCells:
     """What these days of a charge are made of; its team and workload where it is of calls to a model API."""
     wanted = {day.toordinal() for day in days}
-    found: DayCells = {}
+    cells_by_day: DayCells = {}
     for day, team, workload, kind, micros in rows(
         CHARGE_CELLS, _charge_params(window) | {"key": charge}
     ):
         if day.toordinal() in wanted:
             cell = SpendCell(team, workload, None, kind, charge)
-            found.setdefault(day.toordinal(), {})[cell] = SpendSum(float(micros), 0.0, 0.0, 0.0)
-    return found
+            cells_by_day.setdefault(day.toordinal(), {})[cell] = SpendSum(
+                float(micros), 0.0, 0.0, 0.0
+            )
+    return cells_by_day
 
 
 def users_of_days(
@@ -147,17 +149,17 @@ def users_of_days(
         "workload": workload_id,
         "pool": pool_id,
     }
-    found: dict[int, dict[str, int]] = {}
+    micros_by_day: dict[int, dict[str, int]] = {}
     for day, user, micros in rows(USERS, params):
-        found.setdefault(day.toordinal(), {})[user] = micros
-    return found
+        micros_by_day.setdefault(day.toordinal(), {})[user] = micros
+    return micros_by_day
 
 
 def last_settled_day(window: Window) -> date | None:
     """The last day of it with costs, of which no hour waits to be settled; None where there is none."""
     ((last,),) = rows(LAST_SETTLED, _params(window.first_day, window.end_day))
-    found: date | None = last
-    return found
+    last_day: date | None = last
+    return last_day
 
 
 def _params(first: date, end: date) -> dict[str, object]:

@@ -105,7 +105,7 @@ def bearers_of_hour(hour: datetime) -> list[Bearer]:
         ORDER BY 1, 2, 3 NULLS FIRST, 4 NULLS FIRST, 5 NULLS FIRST
         """
     ).format(gpu=sql.SQL("pool_id <> ALL(%(core_pools)s::int8[])"))
-    found = rows(
+    bearer_rows = rows(
         query,
         {
             "hour": hour,
@@ -116,7 +116,7 @@ def bearers_of_hour(hour: datetime) -> list[Bearer]:
             "unseen": int(State.UNOBSERVED),
         },
     )
-    return [Bearer(*row) for row in found]
+    return [Bearer(*row) for row in bearer_rows]
 
 
 def shared_charges_of_hour(hour: datetime, ends_at: datetime) -> list[SharedCharge]:
@@ -124,7 +124,7 @@ def shared_charges_of_hour(hour: datetime, ends_at: datetime) -> list[SharedChar
     methods = {cost.id: cost.method for cost in pricing.shared_costs(hour, ends_at)}
     by_weight = [cost_id for cost_id, method in methods.items() if method == "weighted"]
     weights = weights_of(by_weight) if by_weight else {}
-    found = rows(
+    charge_rows = rows(
         """
         SELECT charge.id, charge.reason, charge.spread_method, charge.shared_cost_id,
                billed.share_method, charge.list_micros, charge.contracted_micros,
@@ -146,13 +146,13 @@ def shared_charges_of_hour(hour: datetime, ends_at: datetime) -> list[SharedChar
             reason=reason,
             spread_method=spread_method,
         )
-        for charge_id, reason, spread_method, cost_id, by_rule, *costs in found
+        for charge_id, reason, spread_method, cost_id, by_rule, *costs in charge_rows
     ]
 
 
 def idle_of_hour(hour: datetime, pool_ids: Collection[int]) -> dict[int, IdlePool]:
     """What nobody held in these pools, where it has a price."""
-    found = rows(
+    pool_rows = rows(
         """
         SELECT pool_id, team_id, charge_id, sum(unit_milliseconds)::int8, sum(list_micros)::int8,
                sum(contracted_micros)::int8, sum(effective_micros)::int8
@@ -165,7 +165,7 @@ def idle_of_hour(hour: datetime, pool_ids: Collection[int]) -> dict[int, IdlePoo
     )
     costs: dict[int, list[IdleCost]] = {}
     teams: dict[int, int] = {}
-    for pool_id, team_id, charge_id, idle_ms, *amounts in found:
+    for pool_id, team_id, charge_id, idle_ms, *amounts in pool_rows:
         teams[pool_id] = team_id
         costs.setdefault(pool_id, []).append(IdleCost(charge_id, idle_ms, Amounts(*amounts)))
     return {pool_id: IdlePool(teams[pool_id], tuple(of_pool)) for pool_id, of_pool in costs.items()}
@@ -173,7 +173,7 @@ def idle_of_hour(hour: datetime, pool_ids: Collection[int]) -> dict[int, IdlePoo
 
 def spread_lines_of_hour(hour: datetime) -> set[SpreadLine]:
     """The lines that the spread pass wrote before; those of corrections are not its own."""
-    found = rows(
+    line_rows = rows(
         """
         SELECT line.charge_id, line.pool_id, line.team_id, line.workload_id, line.job_id,
                line.holder_key_id, line.flags, line.list_micros, line.contracted_micros,
@@ -187,5 +187,5 @@ def spread_lines_of_hour(hour: datetime) -> set[SpreadLine]:
     )
     return {
         SpreadLine(charge, pool, team, workload, job, key, flags, BilledCosts(*costs))
-        for charge, pool, team, workload, job, key, flags, *costs in found
+        for charge, pool, team, workload, job, key, flags, *costs in line_rows
     }

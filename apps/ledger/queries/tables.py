@@ -31,12 +31,12 @@ def row_of_each(query: LiteralString, each_params: Sequence[Mapping[str, object]
     """The first row of `query` for each of these params, all in one exchange with the server, or none of them."""
     if len(each_params) == 1:
         return rows(query, each_params[0])[:1]
-    found: list[Row] = []
+    first_rows: list[Row] = []
     with transaction.atomic(), _binary_cursor() as cursor:
         cursor.executemany(query, each_params, returning=True)
         for result in cursor.results():
-            found += result.fetchmany(1)
-    return found
+            first_rows += result.fetchmany(1)
+    return first_rows
 
 
 def run(query: LiteralString, params: Mapping[str, object]) -> int:

@@ -53,42 +53,44 @@ def blended_rates(
     hour: HourSpan, zone: str, pools: Mapping[int, fleet.PoolFact], rates: Mapping[int, HourRates]
 ) -> Mapping[int, HourRates]:
     """The rates of an hour as far as it has come, those with tiers at the one price that it has."""
-    found = {span.rate.id: span.rate for each in rates.values() for span in each.spans}
-    tiered = {rate_id: rate for rate_id, rate in found.items() if rate.tiers}
+    rates_by_id = {span.rate.id: span.rate for rate in rates.values() for span in rate.spans}
+    tiered = {rate_id: rate for rate_id, rate in rates_by_id.items() if rate.tiers}
     if not tiered:
         return rates
     month = month_span(posting_month(hour.starts_at, zone), zone)
-    lived = _quantities_of(tiered, pools, HourSpan(month.starts_at, hour.ends_at))
+    quantities = _quantities_of(tiered, pools, HourSpan(month.starts_at, hour.ends_at))
     into = partial(_milliseconds_since, month.starts_at)
     blends = {
-        rate_id: _blended_rate(rate, lived[rate_id], into(hour.starts_at), into(hour.ends_at))
+        rate_id: _blended_rate(rate, quantities[rate_id], into(hour.starts_at), into(hour.ends_at))
         for rate_id, rate in tiered.items()
     }
     return {
         pool_id: HourRates(
-            _replace_rates(each.listed, blends), _replace_rates(each.contracted, blends)
+            _replace_rates(rate.listed, blends), _replace_rates(rate.contracted, blends)
         )
-        for pool_id, each in rates.items()
+        for pool_id, rate in rates.items()
     }
 
 
 def hours_to_price_again(hour: datetime, at: datetime, zone: str) -> list[datetime]:
     """Later hours of the month whose charges tell another tier price than what was lived makes."""
-    rest = month_rest(hour, zone)
-    later = HourSpan(hour + HOUR, min(at, rest.ends_at))
+    remaining_span = month_rest(hour, zone)
+    later = HourSpan(hour + HOUR, min(at, remaining_span.ends_at))
     if later.hours <= 0 or not has_tiers(later.starts_at, later.ends_at):
         return []
     month = month_span(posting_month(hour, zone), zone)
     pools = fleet.pools()
     spans = pricing.pool_rates(pools, month.starts_at, later.ends_at)
     tiered = {rate.id: rate for of_pool in spans.values() for rate in _tiered_rates(of_pool)}
-    lived = _quantities_of(tiered, pools, HourSpan(month.starts_at, later.ends_at))
+    quantities = _quantities_of(tiered, pools, HourSpan(month.starts_at, later.ends_at))
     into = partial(_milliseconds_since, month.starts_at)
     stale = set()
-    for found, through, rate_id, detail in _details_told(later, list(tiered)):
-        span = into(found), into(through)
-        if _tier_words(tiered[rate_id], lived[rate_id], *span) not in detail.split(BETWEEN_DETAILS):
-            stale.add(found)
+    for charge_hour, through, rate_id, detail in _details_told(later, list(tiered)):
+        span = into(charge_hour), into(through)
+        if _tier_words(tiered[rate_id], quantities[rate_id], *span) not in detail.split(
+            BETWEEN_DETAILS
+        ):
+            stale.add(charge_hour)
     return sorted(stale)
 
 
@@ -116,12 +118,12 @@ def _quantities_of(
 
 def _owned_spans(span: HourSpan) -> dict[int, list[HourSpan]]:
     """The hours in which a pool's nodes cost what a plan says and no rate prices them, by pool."""
-    found: dict[int, list[HourSpan]] = {}
+    spans_by_pool: dict[int, list[HourSpan]] = {}
     for plan in owned_plans_in(span.starts_at, span.ends_at):
         ends_at = span.ends_at if plan.ends_at is None else hour_from(plan.ends_at)
         began = hour_of(plan.starts_at)
-        found.setdefault(plan.pool_id, []).append(HourSpan(began, ends_at))
-    return found
+        spans_by_pool.setdefault(plan.pool_id, []).append(HourSpan(began, ends_at))
+    return spans_by_pool
 
 
 def _rented_spans(priced: pricing.RateSpan, owned: Iterable[HourSpan]) -> list[HourSpan]:
@@ -129,9 +131,9 @@ def _rented_spans(priced: pricing.RateSpan, owned: Iterable[HourSpan]) -> list[H
     left = [HourSpan(priced.starts_at, priced.ends_at)]
     for plan in owned:
         parts = [
-            (HourSpan(each.starts_at, min(each.ends_at, plan.starts_at)),
-             HourSpan(max(each.starts_at, plan.ends_at), each.ends_at))
-            for each in left
+            (HourSpan(span.starts_at, min(span.ends_at, plan.starts_at)),
+             HourSpan(max(span.starts_at, plan.ends_at), span.ends_at))
+            for span in left
         ]  # fmt: skip
         left = [part for pair in parts for part in pair if part.starts_at < part.ends_at]
     return left
@@ -169,20 +171,22 @@ def _quantity_of(steps: Steps) -> Quantity:
     return Quantity(times, list(accumulate(grown, initial=0)), slopes)
 
 
-def _blended_rate(rate: QuotedRate, lived: Quantity, start_ms: int, end_ms: int) -> QuotedRate:
-    before = lived.until(start_ms)
-    quantity = lived.until(end_ms) - before
-    told = [rate.detail, _tier_words(rate, lived, start_ms, end_ms)]
+def _blended_rate(
+    rate: QuotedRate, month_quantity: Quantity, start_ms: int, end_ms: int
+) -> QuotedRate:
+    before = month_quantity.until(start_ms)
+    quantity = month_quantity.until(end_ms) - before
+    details = [rate.detail, _tier_words(rate, month_quantity, start_ms, end_ms)]
     return replace(
         rate,
         amount=tiers.blended(rate.amount, rate.tiers, before, quantity),
-        detail=BETWEEN_DETAILS.join(word for word in told if word),
+        detail=BETWEEN_DETAILS.join(word for word in details if word),
     )
 
 
-def _tier_words(rate: QuotedRate, lived: Quantity, start_ms: int, end_ms: int) -> str:
-    before = lived.until(start_ms)
-    quantity = lived.until(end_ms) - before
+def _tier_words(rate: QuotedRate, month_quantity: Quantity, start_ms: int, end_ms: int) -> str:
+    before = month_quantity.until(start_ms)
+    quantity = month_quantity.until(end_ms) - before
     return tiers.in_words(rate.amount, rate.tiers, UNITS[rate.per], before, quantity)
 
 

@@ -19,6 +19,6 @@ def unheld_cost(pool_id: int) -> int | None:
 
     None: nothing of it has a price yet.
     """
-    asked = {"pool": pool_id, "states": UNHELD, "closed": sorted(closed_months())}
-    ((micros,),) = rows(SUM, asked)
+    params = {"pool": pool_id, "states": UNHELD, "closed": sorted(closed_months())}
+    ((micros,),) = rows(SUM, params)
     return None if micros is None else int(micros)

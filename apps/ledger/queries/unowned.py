@@ -22,8 +22,14 @@ class UnownedWork:
     @property
     def rank(self) -> tuple[int, int, str, str, str, str, str]:
         """The dearest first, then the longest; unique."""
-        who = self.submitter
-        named = (who.cluster, who.account, who.namespace, who.user, who.partition)
+        submitter = self.submitter
+        named = (
+            submitter.cluster,
+            submitter.account,
+            submitter.namespace,
+            submitter.user,
+            submitter.partition,
+        )
         return (-(self.micros or 0), -self.unit_milliseconds, *named)
 
 
@@ -34,7 +40,7 @@ def unowned_work(window: Window, team_id: int) -> list[UnownedWork]:
     alike: dict[workloads.Submitter, list[JobCost]] = {}
     for cost in costs:
         alike.setdefault(of_job[cost.job_id], []).append(cost)
-    return sorted((_work_of(*each) for each in alike.items()), key=lambda one: one.rank)
+    return sorted((_work_of(*item) for item in alike.items()), key=lambda one: one.rank)
 
 
 def _work_of(submitter: workloads.Submitter, jobs: Sequence[JobCost]) -> UnownedWork:

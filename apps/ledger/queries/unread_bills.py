@@ -63,10 +63,13 @@ class UnreadDelivery:
 
 def unread_of(bill_ids: Sequence[int]) -> dict[int, tuple[UnreadDelivery, ...]]:
     """By bill; those that are whole are left out."""
-    found: dict[int, tuple[UnreadDelivery, ...]] = {}
-    for bill_id, *told in rows(OF_BILLS, {"bills": list(bill_ids)}):
-        found[bill_id] = (*found.get(bill_id, ()), UnreadDelivery(*told))
-    return found
+    deliveries_by_bill: dict[int, tuple[UnreadDelivery, ...]] = {}
+    for bill_id, *fields in rows(OF_BILLS, {"bills": list(bill_ids)}):
+        deliveries_by_bill[bill_id] = (
+            *deliveries_by_bill.get(bill_id, ()),
+            UnreadDelivery(*fields),
+        )
+    return deliveries_by_bill
 
 
 def unread_between(*, starts_at: datetime, ends_at: datetime) -> int:

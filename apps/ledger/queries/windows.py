@@ -115,7 +115,7 @@ def window_of(text: str, calendar: Calendar) -> Window:
 def _hours_within(text: str, calendar: Calendar) -> Window:
     """The days that a span of whole hours touches, with these hours."""
     start, _, end = text.partition("/")
-    starts_at, ends_at = (_boundary_hour(each, calendar.zone) for each in (start, end))
+    starts_at, ends_at = (_boundary_hour(boundary, calendar.zone) for boundary in (start, end))
     if starts_at >= ends_at:
         raise WindowNotUnderstood("window", f"{text!r} ends before it starts")
     earliest, latest = (first_hour(day, calendar.zone) for day in (EARLIEST, LATEST))

@@ -35,12 +35,12 @@ def work_hours(
         "workloads": list(workload_ids),
         "node_hour": str(ChargeKind.NODE_HOUR),
         "host": int(ChargePart.HOST),
-        "held": [int(each) for each in HELD_STATES],
+        "held": [int(state) for state in HELD_STATES],
         "idle": int(State.HELD_IDLE),
     }
     return [
-        WorkHour(workload_id, hour, held / HOUR_MS, busy / HOUR_MS, portion / HOUR_MS)
-        for workload_id, hour, held, busy, portion in rows(HOURS, params)
+        WorkHour(workload_id, hour, held_ms / HOUR_MS, busy / HOUR_MS, portion / HOUR_MS)
+        for workload_id, hour, held_ms, busy, portion in rows(HOURS, params)
     ]
 
 

@@ -112,7 +112,7 @@ def names(group_by: Sequence[str] = (), groups: Sequence[queries.CostGroup] = ()
     return Named(
         teams={team.id: team.name for team in teams},
         cost_centres={team.id: team.cost_centre for team in teams},
-        workloads={each.id: each.name for each in workloads.workloads().values()},
+        workloads={workload.id: workload.name for workload in workloads.workloads().values()},
         pools={pool.id: pool.name for pool in fleet.pools().values()},
         others=others,
     )
@@ -121,12 +121,12 @@ def names(group_by: Sequence[str] = (), groups: Sequence[queries.CostGroup] = ()
 def meta_of(
     question: CubeQuestion,
     by_status: Sequence[queries.CostGroup],
-    known: queries.CostStanding,
+    cost_standing: queries.CostStanding,
     currency: str,
 ) -> dict[str, Any]:
     """The window, the basis and how sure the sums are; `status` is the least sure one."""
     statuses = {group.keys[0] for group in by_status}
-    held = sum(group.held_milliseconds for group in by_status)
+    held_ms = sum(group.held_milliseconds for group in by_status)
     observed = sum(group.observed_milliseconds for group in by_status)
     return {
         "window": window_answer(question.window),
@@ -134,9 +134,9 @@ def meta_of(
         "currency": currency,
         "status": least_sure(statuses) or None,
         "statuses": [status for status in LEAST_SURE_FIRST if status in statuses],
-        "coverage": ratio_of(observed, held),
-        "as_of": None if known.as_of is None else moment_of(known.as_of),
-        "pending_hours": known.pending_hours,
+        "coverage": ratio_of(observed, held_ms),
+        "as_of": None if cost_standing.as_of is None else moment_of(cost_standing.as_of),
+        "pending_hours": cost_standing.pending_hours,
     }
 
 
@@ -198,9 +198,9 @@ def _group_key(name: str, key: Any, named: Named) -> Any:
     return key.isoformat() if isinstance(key, date) else key
 
 
-def ratio_of(part: int, whole: int) -> float | None:
+def ratio_of(part: int, total: int) -> float | None:
     """A share to the sixth decimal; None of nothing."""
-    return round(part / whole, 6) if whole else None
+    return round(part / total, 6) if total else None
 
 
 def moment_of(moment: Any) -> str:

@@ -37,11 +37,13 @@ def meters_answer(meters: GpuMeters | None) -> dict[str, Any] | None:
     """As it is answered; None where no GPU time is known to have been held."""
     if meters is None or not meters.gpu_milliseconds:
         return None
-    told: dict[str, Any] = {"held_gpu_hours": round(meters.gpu_milliseconds / HOUR_MS, DIGITS)}
+    serialized: dict[str, Any] = {
+        "held_gpu_hours": round(meters.gpu_milliseconds / HOUR_MS, DIGITS)
+    }
     for name in RATIOS:
         value = getattr(meters, name)
-        told[name] = None if value is None else round(value, DIGITS)
-    return told
+        serialized[name] = None if value is None else round(value, DIGITS)
+    return serialized
 
 
 EXAMPLE = {

@@ -34,7 +34,7 @@ def filter_parameter(dimension: Dimension) -> OpenApiParameter:
 
 
 def question_asked(
-    given: QueryDict,
+    query: QueryDict,
     viewer: accounts.Viewer,
     at: datetime,
     *,
@@ -50,14 +50,14 @@ def question_asked(
     """
     organisation = accounts.organisation()
     calendar = queries.calendar_of(organisation.zone, organisation.week_starts_on, at)
-    told: dict[str, Any] = {} if defaults is None else {"defaults": defaults}
+    options: dict[str, Any] = {} if defaults is None else {"defaults": defaults}
     reading = read_question(
-        {name: given.getlist(name) for name in given},
+        {name: query.getlist(name) for name in query},
         viewer=viewer,
         organisation=organisation,
         calendar=replace(calendar, tells_hours=tells_hours),
         filters=filters,
-        **told,
+        **options,
     )
     if reading.problems:
         near = ""
@@ -69,10 +69,10 @@ def question_asked(
     return reading
 
 
-def groups_asked(given: QueryDict, known: Collection[str]) -> tuple[str, ...]:
-    """What costs are to be grouped by; refuses a ValidationError that names what is none of `known`."""
-    names = words_given(*given.getlist("group_by"))
-    refuse_others("group_by", names, known)
+def groups_asked(query: QueryDict, choices: Collection[str]) -> tuple[str, ...]:
+    """What costs are to be grouped by; refuses a ValidationError that names what is none of `choices`."""
+    names = words_given(*query.getlist("group_by"))
+    refuse_others("group_by", names, choices)
     return tuple(names)
 
 
@@ -86,18 +86,18 @@ def window_asked(text: str, at: datetime) -> queries.Window:
         raise ValidationError({"window": [str(refusal)]}) from refusal
 
 
-def refuse_unknown(given: QueryDict, single: Sequence[str], lists: Sequence[str]) -> None:
+def refuse_unknown(query: QueryDict, single: Sequence[str], lists: Sequence[str]) -> None:
     """Refuse parameters that are none of these or a tag's, and single ones given twice."""
-    known = {*single, *lists, *(TAG + key for key in settings.TAG_KEYS)}
+    parameter_names = {*single, *lists, *(TAG + key for key in settings.TAG_KEYS)}
     problems = {
-        name: [f"there is no parameter {name!r}; there are {', '.join(sorted(known))}"]
-        for name in given
-        if name not in known
+        name: [f"there is no parameter {name!r}; there are {', '.join(sorted(parameter_names))}"]
+        for name in query
+        if name not in parameter_names
     }
     problems |= {
         name: ["given more than once"]
-        for name in given
-        if name in known and name not in lists and len(given.getlist(name)) > 1
+        for name in query
+        if name in parameter_names and name not in lists and len(query.getlist(name)) > 1
     }
     if problems:
         raise ValidationError(problems)

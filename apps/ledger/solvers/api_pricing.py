@@ -78,14 +78,14 @@ class PublicPrices:
         by_minute = (call.vendor, call.model) in self._by_the_clock
         when = call.at.replace(second=0, microsecond=0) if by_minute else call.at.date()
         key = (call.vendor, call.model, call.tier, when)
-        found = self._found.get(key)
-        if found is None:
-            found = _look_up(call)
-            if by_minute or isinstance(found, str) or not _goes_by_the_clock(found.model):
-                self._found[key] = found
+        price = self._found.get(key)
+        if price is None:
+            price = _look_up(call)
+            if by_minute or isinstance(price, str) or not _goes_by_the_clock(price.model):
+                self._found[key] = price
             else:
                 self._by_the_clock.add((call.vendor, call.model))
-        return found
+        return price
 
 
 class PriceBook:
@@ -102,39 +102,45 @@ class PriceBook:
             if is_told or call.outcome != "ok":
                 return Priced({PUBLIC_CURRENCY: NOTHING}, NOTHING, price="nothing was used")
             return Priced(None, None, reason=NO_COUNTS)
-        found = self._public.of(call)
+        public_price = self._public.of(call)
         by_contract = self._contracts_of(call)
         try:
-            parts = None if isinstance(found, str) else _public_parts(found, call)
+            parts = None if isinstance(public_price, str) else _public_parts(public_price, call)
         except ValueError as refused:
             return Priced(None, None, reason=f"{CONTRADICTION}: {refused}")
-        if (unit := _count_left_out(call, by_contract, found)) and call.outcome in ANSWERED:
+        if (unit := _count_left_out(call, by_contract, public_price)) and call.outcome in ANSWERED:
             return Priced(
                 None, None, reason=f"the call told no {unit} tokens, which cost something"
             )
         if by_contract:
-            return _by_contract(call, by_contract, parts, found)
-        if parts is None or isinstance(found, str):
-            return Priced(None, None, reason=str(found))
-        if reason := _kind_not_told(found, call):
+            return _by_contract(call, by_contract, parts, public_price)
+        if parts is None or isinstance(public_price, str):
+            return Priced(None, None, reason=str(public_price))
+        if reason := _kind_not_told(public_price, call):
             return Priced(None, None, reason=reason)
-        whole = sum(parts.values(), NOTHING)
-        return Priced({PUBLIC_CURRENCY: whole}, whole, price=found.name)
+        total = sum(parts.values(), NOTHING)
+        return Priced({PUBLIC_CURRENCY: total}, total, price=public_price.name)
 
     def _contracts_of(self, call: Counted) -> dict[str, Contract]:
         """By unit, the one that names the call most closely."""
-        found: dict[str, Contract] = {}
+        contracts_by_unit: dict[str, Contract] = {}
         for contract in self._contracts:
             if _is_of_call(contract, call):
-                held = found.get(contract.unit)
-                if held is None or _contract_rank(contract) > _contract_rank(held):
-                    found[contract.unit] = contract
-        return found
+                current = contracts_by_unit.get(contract.unit)
+                if current is None or _contract_rank(contract) > _contract_rank(current):
+                    contracts_by_unit[contract.unit] = contract
+        return contracts_by_unit
 
 
-def _count_left_out(call: Counted, contracts: Mapping[str, Contract], found: _Public | str) -> str:
+def _count_left_out(
+    call: Counted, contracts: Mapping[str, Contract], public_price: _Public | str
+) -> str:
     """Which of input and output has a price and was not told: it is not known to be nothing."""
-    rates = None if isinstance(found, str) else _rates_of_step(found, call.input_tokens or 0)
+    rates = (
+        None
+        if isinstance(public_price, str)
+        else _rates_of_step(public_price, call.input_tokens or 0)
+    )
     for unit, count in (("input", call.input_tokens), ("output", call.output_tokens)):
         is_agreed = unit in contracts or "all" in contracts
         is_public = rates is not None and getattr(rates, unit) > 0
@@ -186,14 +192,14 @@ def _kind_not_told(public: _Public, call: Counted) -> str:
 def _goes_by_the_clock(model: ModelInfo) -> bool:
     priced = model.prices if isinstance(model.prices, list) else []
     return any(
-        isinstance(each.constraint, TimeOfDateConstraint)
-        for each in (*priced, *(model.price_variants or ()))
+        isinstance(price.constraint, TimeOfDateConstraint)
+        for price in (*priced, *(model.price_variants or ()))
     )
 
 
 def _tier_context(call: Counted, provider: Provider, model: ModelInfo) -> Mapping[str, str] | None:
     """How the table calls the call's tier; None where it has no price of its own for that."""
-    if not call.tier or not any(model is each for each in provider.models):
+    if not call.tier or not any(model is candidate for candidate in provider.models):
         return None
     for key in ("processing", "service_tier", "speed"):
         wanted = {key: call.tier}
@@ -212,13 +218,13 @@ def _public_parts(public: _Public, call: Counted) -> dict[str, Decimal]:
     rates = _rates_of_step(public, call.input_tokens or 0)
     parts = _unit_costs(rates, call)
     if call.detail:
-        whole = public.model.calc_price(
+        total = public.model.calc_price(
             _usage_of(call),
             public.provider,
             genai_request_timestamp=call.at,
             price_context=public.context,
         ).total_price
-        parts["other"] = whole - sum(parts.values(), NOTHING)
+        parts["other"] = total - sum(parts.values(), NOTHING)
     return parts
 
 
@@ -252,11 +258,11 @@ def _priced_quantities(call: Counted) -> dict[str, int]:
 def _rates_of_step(public: _Public, input_tokens: int) -> _Rates:
     """The rates of the step of size that so many tokens are in, as the table itself works them out."""
     step = sum(1 for start in public.starts if input_tokens > start)
-    found = public.rates.get(step)
-    if found is None:
+    rates = public.rates.get(step)
+    if rates is None:
         sent = public.starts[step - 1] + 1 if step else 1
-        found = public.rates[step] = _ask_rates(public.price, sent)
-    return found
+        rates = public.rates[step] = _ask_rates(public.price, sent)
+    return rates
 
 
 def _ask_rates(price: ModelPrice, sent: int) -> _Rates:
@@ -278,15 +284,15 @@ def _ask_rates(price: ModelPrice, sent: int) -> _Rates:
 
 
 def _usage_of(call: Counted) -> Usage:
-    told = {
+    counts = {
         "input_tokens": call.input_tokens,
         "cache_read_tokens": call.cached_tokens,
         "cache_write_tokens": call.cache_write_tokens,
         "output_tokens": call.output_tokens,
         "output_reasoning_tokens": call.reasoning_tokens,
     }
-    known = {name: count for name, count in told.items() if count is not None}
-    return Usage(**known, **call.detail)
+    known_counts = {name: count for name, count in counts.items() if count is not None}
+    return Usage(**known_counts, **call.detail)
 
 
 def _is_of_call(contract: Contract, call: Counted) -> bool:
@@ -312,7 +318,7 @@ def _by_contract(
     call: Counted,
     contracts: Mapping[str, Contract],
     public: Mapping[str, Decimal] | None,
-    found: _Public | str,
+    public_price: _Public | str,
 ) -> Priced:
     """Each unit by its contract, by the one for everything, or by the public price."""
     try:
@@ -327,15 +333,21 @@ def _by_contract(
         part = None if public is None else public.get(unit, NOTHING)
         cost = _unit_cost(contract, unit, quantity, part)
         if cost is None:
-            return Priced(None, list_amount, reason=f"{found}; no contract prices its {unit}")
+            return Priced(
+                None, list_amount, reason=f"{public_price}; no contract prices its {unit}"
+            )
         currency, amount = cost
         amounts[currency] = amounts.get(currency, NOTHING) + amount
         if contract is not None and quantity:
             used[contract.id] = None
-    known = {currency: amount for currency, amount in amounts.items() if amount}
-    said = [f"contract price {each}" for each in sorted(used)]
-    rest = [] if isinstance(found, str) else [found.name]
-    return Priced(known or {PUBLIC_CURRENCY: NOTHING}, list_amount, price=", ".join((*said, *rest)))
+    nonzero_amounts = {currency: amount for currency, amount in amounts.items() if amount}
+    contract_labels = [f"contract price {contract_id}" for contract_id in sorted(used)]
+    public_labels = [] if isinstance(public_price, str) else [public_price.name]
+    return Priced(
+        nonzero_amounts or {PUBLIC_CURRENCY: NOTHING},
+        list_amount,
+        price=", ".join((*contract_labels, *public_labels)),
+    )
 
 
 def _contract_of(

@@ -76,41 +76,41 @@ def _read_periods(account: CloudAccountFact, turn: clouds.SyncTurn, clock: Clock
     place = bill_reader_of(account.provider)(account.access)
     this = BillRound(f"{account.name} {place.name}", place, clock)
     cursor = dict(turn.cursor)
-    for seen in place.deliveries():
-        known = f"{seen.key} {seen.version}"
-        if cursor.get(seen.period) == known:
+    for delivery in place.deliveries():
+        delivery_version = f"{delivery.key} {delivery.version}"
+        if cursor.get(delivery.period) == delivery_version:
             this.tally.unchanged_periods += 1
-        elif _take_period(this, seen):
-            cursor[seen.period] = known
+        elif _take_period(this, delivery):
+            cursor[delivery.period] = delivery_version
         clouds.keep_page(turn=turn, cursor=cursor, counts=asdict(this.tally), at=clock())
     return "; ".join(this.notes)
 
 
-def _take_period(this: BillRound, seen: BillDelivery) -> bool:
+def _take_period(this: BillRound, delivery: BillDelivery) -> bool:
     """Whether the period is done with."""
     tally = this.tally
     try:
         with _private_folder() as folder:
-            path = this.place.fetch(seen, folder)
-            with open_bill(path, name=f"{this.name} {seen.period}") as file:
+            path = this.place.fetch(delivery, folder)
+            with open_bill(path, name=f"{this.name} {delivery.period}") as file:
                 taken = take_bill(file=file, clock=this.clock)
     except DeliveryIncomplete as waits:
         tally.waiting += 1
-        this.notes.append(f"{seen.period} waits: {waits}")
+        this.notes.append(f"{delivery.period} waits: {waits}")
         return False
     except NOT_TAKEN as refused:
         tally.refused += 1
-        this.notes.append(f"{seen.period} is not taken: {refused}")
+        this.notes.append(f"{delivery.period} is not taken: {refused}")
         return False
     tally.periods += 1
     tally.rows += taken.rows
     tally.imported += taken.imported
     tally.rejected += taken.rejected
     if taken.rejected:
-        standing = "it is held, and" if taken.is_held else "it"
+        subject = "it is held, and" if taken.is_held else "it"
         this.notes.append(
-            f"{seen.period}: {taken.rejected} rows of bill import {taken.import_id} could not be "
-            f"read; {standing} waits for somebody to accept it under Bills"
+            f"{delivery.period}: {taken.rejected} rows of bill import {taken.import_id} could not be "
+            f"read; {subject} waits for somebody to accept it under Bills"
         )
     return True
 

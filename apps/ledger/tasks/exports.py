@@ -66,8 +66,8 @@ def _make_next() -> bool:
         exports.lay_down_export(turn=turn, reason=AWAY.format(away), at=timezone.now())
     except (NoLongerAllowed, OSError) as broken:
         log.warning("export_broken_off export=%s reason=%s", turn.export_id, broken)
-        said = str(broken) if isinstance(broken, NoLongerAllowed) else NOT_KEPT
-        exports.break_off_export(turn=turn, failure=said, at=timezone.now())
+        failure = str(broken) if isinstance(broken, NoLongerAllowed) else NOT_KEPT
+        exports.break_off_export(turn=turn, failure=failure, at=timezone.now())
     return True
 
 

@@ -29,16 +29,16 @@ class OverrideReasonMissing(Refusal):
 @transaction.atomic
 def ask_admission(*, job: AdmissionJob, by: Viewer, at: datetime) -> int:
     """Hold a job against budgets and quotas and keep the answer; its id. Refuses as `answer_admission` does."""
-    found = answer_admission(job, at)
+    answer = answer_admission(job, at)
     return JobAdmission.objects.create(
         asked_at=at,
         asked_by_id=by.person_id,
         asked_name=by.name,
         team_id=job.team_id,
         job=asdict(job),
-        digest=found.digest,
-        verdict=found.verdict,
-        answer=found.answer,
+        digest=answer.digest,
+        verdict=answer.verdict,
+        answer=answer.answer,
     ).pk
 
 
@@ -83,7 +83,7 @@ def use_overrides_of_jobs(*, at: datetime) -> int:
     unused = JobAdmission.objects.filter(
         overridden_at__gt=at - OVERRIDE_HOLDS - LABELLED_WITHIN, overridden_at__lte=at, used_at=None
     )
-    ids = [str(each) for each in unused.order_by("id").values_list("id", flat=True)]
+    ids = [str(key) for key in unused.order_by("id").values_list("id", flat=True)]
     labelled = workloads.jobs_labelled(ADMISSION_LABEL, ids, since=at - LABELLED_WITHIN)
     return sum(
         JobAdmission.objects.filter(pk=int(admission_id), used_at=None).update(

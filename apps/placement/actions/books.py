@@ -17,23 +17,23 @@ KEPT_FOR = timedelta(days=2)
 @transaction.atomic
 def make_offer_book(*, at: datetime) -> int:
     """Make the book of this hour, in place of one that is there; how many offers."""
-    found = offers_now(at)
+    draft = offers_now(at)
     OfferBook.objects.filter(hour=hour_of(at)).delete()
     OfferBook.objects.filter(hour__lt=at - KEPT_FOR).delete()
     book = OfferBook.objects.create(
         hour=hour_of(at),
         made_at=at,
-        digest=found.digest,
-        left_out=found.left_out,
-        budgets=found.budgets,
-        calibration=found.calibration,
-        per_dollar=found.per_dollar,
+        digest=draft.digest,
+        left_out=draft.left_out,
+        budgets=draft.budgets,
+        calibration=draft.calibration,
+        per_dollar=draft.per_dollar,
     )
     BookOffer.objects.bulk_create(
         BookOffer(book=book, **{name: getattr(offer, name) for name in OFFER_FIELDS})
-        for offer in found.offers
+        for offer in draft.offers
     )
-    return len(found.offers)
+    return len(draft.offers)
 
 
 def make_offer_book_if_due(*, at: datetime) -> int:

@@ -36,54 +36,54 @@ class UnkeptQuote:
 
 def keep_quote(
     *,
-    asked: AskedQuote,
-    found: AnsweredQuote,
+    question: AskedQuote,
+    answer: AnsweredQuote,
     by: int | None,
     at: datetime,
     cluster_id: int | None = None,
 ) -> QuoteFact:
     """Keep a quote as it was answered, within a change that is logged."""
-    (kept,) = keep_quotes([UnkeptQuote(asked, found, by, at, cluster_id)])
-    return kept
+    (quote,) = keep_quotes([UnkeptQuote(question, answer, by, at, cluster_id)])
+    return quote
 
 
-def keep_quotes(made: Sequence[UnkeptQuote]) -> list[QuoteFact]:
+def keep_quotes(quotes: Sequence[UnkeptQuote]) -> list[QuoteFact]:
     """The same of several, all or none of them."""
     names = {}
-    if any(each.asked.team_id for each in made):
+    if any(quote.asked.team_id for quote in quotes):
         names = {team.id: team.name for team in accounts.teams()}
-    jobs = [each.asked.document() for each in made]
-    params = [_row_of_quote(each, job) for each, job in zip(made, jobs, strict=True)]
-    kept = row_of_each(KEEP_QUOTE, params)
+    jobs = [quote.asked.document() for quote in quotes]
+    params = [_row_of_quote(quote, job) for quote, job in zip(quotes, jobs, strict=True)]
+    id_rows = row_of_each(KEEP_QUOTE, params)
     return [
         QuoteFact(
             id=quote_id,
-            asked_at=each.at,
-            asked_by=None if each.by is None else accounts.person_names()[each.by],
-            team_id=each.asked.team_id,
-            team=names[each.asked.team_id] if each.asked.team_id else None,
+            asked_at=quote.at,
+            asked_by=None if quote.by is None else accounts.person_names()[quote.by],
+            team_id=quote.asked.team_id,
+            team=names[quote.asked.team_id] if quote.asked.team_id else None,
             job=job,
-            book_digest=each.found.book.digest,
-            digest=each.found.digest,
-            answer=each.found.answer,
-            cluster_id=each.cluster_id,
+            book_digest=quote.found.book.digest,
+            digest=quote.found.digest,
+            answer=quote.found.answer,
+            cluster_id=quote.cluster_id,
         )
-        for (quote_id,), each, job in zip(kept, made, jobs, strict=True)
+        for (quote_id,), quote, job in zip(id_rows, quotes, jobs, strict=True)
     ]
 
 
-def _row_of_quote(each: UnkeptQuote, job: Mapping[str, Any]) -> dict[str, Any]:
-    book, pools = each.found.book, pool_offers(each.found.answer)
+def _row_of_quote(quote: UnkeptQuote, job: Mapping[str, Any]) -> dict[str, Any]:
+    book, pools = quote.found.book, pool_offers(quote.found.answer)
     return {
-        "at": each.at,
-        "by": each.by,
-        "team": each.asked.team_id,
-        "cluster": each.cluster_id,
+        "at": quote.at,
+        "by": quote.by,
+        "team": quote.asked.team_id,
+        "cluster": quote.cluster_id,
         "job": Jsonb(job, dumps=msgspec.json.encode),
         "book": book.id,
         "book_digest": book.digest,
-        "digest": each.found.digest,
-        "answer": Jsonb(each.found.answer, dumps=msgspec.json.encode),
+        "digest": quote.found.digest,
+        "answer": Jsonb(quote.found.answer, dumps=msgspec.json.encode),
         "pool_ids": [offer["pool_id"] for offer in pools],
         "pool_offers": Jsonb(pools, dumps=msgspec.json.encode),
     }

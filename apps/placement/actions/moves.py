@@ -36,51 +36,51 @@ def look_for_moves(*, week: date, at: datetime) -> int:
     """Look and keep; how many proposals. Refuses FleetMovesKept."""
     if FleetMoveLook.objects.select_for_update().filter(week__gte=week).exists():
         raise FleetMovesKept("week", f"the look of {week} or of a later week is kept already")
-    return keep_fleet_look(found=look_at_fleet(week, at), week=week, at=at)
+    return keep_fleet_look(fleet_look=look_at_fleet(week, at), week=week, at=at)
 
 
 @transaction.atomic
-def keep_fleet_look(*, found: FleetLook, week: date, at: datetime) -> int:
+def keep_fleet_look(*, fleet_look: FleetLook, week: date, at: datetime) -> int:
     """Keep a look as it is: its proposals, and what became of the matters of earlier ones; how many proposals."""
-    look = FleetMoveLook.objects.create(
+    look_row = FleetMoveLook.objects.create(
         week=week,
         made_at=at,
-        seen_from=found.work.span.window.first_day,
-        weeks=len(found.work.span.weeks),
-        book_made_at=found.book.made_at if found.book else None,
-        addressable_micros=found.work.addressable_micros,
-        counted_micros=found.counted_micros,
-        kinds=found.kinds_document,
-        digest=found.digest,
+        seen_from=fleet_look.work.span.window.first_day,
+        weeks=len(fleet_look.work.span.weeks),
+        book_made_at=fleet_look.book.made_at if fleet_look.book else None,
+        addressable_micros=fleet_look.work.addressable_micros,
+        counted_micros=fleet_look.counted_micros,
+        kinds=fleet_look.kinds_document,
+        digest=fleet_look.digest,
     )
-    moves = _opened_moves(found, week)
+    moves = _opened_moves(fleet_look, week)
     FleetMoveProposal.objects.bulk_create(
         FleetMoveProposal(
-            look=look,
+            look=look_row,
             move=moves[proposal.key],
             place=place,
-            exclusive_group=found.groups[proposal.key],
-            is_counted=proposal.key in found.counted,
+            exclusive_group=fleet_look.groups[proposal.key],
+            is_counted=proposal.key in fleet_look.counted,
             document=_proposal_document(proposal),
         )
-        for place, proposal in enumerate(found.proposals)
+        for place, proposal in enumerate(fleet_look.proposals)
     )
-    return len(found.proposals)
+    return len(fleet_look.proposals)
 
 
-def _opened_moves(found: FleetLook, week: date) -> dict[str, FleetMove]:
+def _opened_moves(fleet_look: FleetLook, week: date) -> dict[str, FleetMove]:
     """The matter of each proposal, opened where it is new; those that are not proposed any more are closed."""
-    known = {move.key: move for move in FleetMove.objects.select_for_update().order_by("id")}
-    proposed = {proposal.key: proposal for proposal in found.proposals}
+    moves_by_key = {move.key: move for move in FleetMove.objects.select_for_update().order_by("id")}
+    proposed = {proposal.key: proposal for proposal in fleet_look.proposals}
     fresh = [
         FleetMove(key=key, opened_week=week, **_owner_columns(proposal))
         for key, proposal in proposed.items()
-        if key not in known
+        if key not in moves_by_key
     ]
     FleetMove.objects.bulk_create(fresh)
-    declined = declined_by_key(found.kinds)
+    declined = declined_by_key(fleet_look.kinds)
     changed = []
-    for key, move in known.items():
+    for key, move in moves_by_key.items():
         if key in proposed:
             for name, value in _owner_columns(proposed[key]).items():
                 setattr(move, name, value)
@@ -92,7 +92,7 @@ def _opened_moves(found: FleetLook, week: date) -> dict[str, FleetMove]:
         changed.append(move)
     names = ["kind", "team_id", "workload_id", "pool_id", "closed_week", "closed_reason"]
     FleetMove.objects.bulk_update(changed, names, batch_size=500)
-    return known | {move.key: move for move in fresh}
+    return moves_by_key | {move.key: move for move in fresh}
 
 
 def _owner_columns(proposal: MoveProposal) -> dict[str, Any]:

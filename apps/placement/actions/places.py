@@ -17,7 +17,7 @@ class EgressNotUnderstood(Refusal):
     """What is wrong with a price of egress."""
 
 
-@logged_change(count=lambda result, given: int(result))
+@logged_change(count=lambda result, arguments: int(result))
 @transaction.atomic
 def set_egress_prices(
     *, prices: Mapping[tuple[str, str], Decimal], source: str, at: datetime
@@ -31,10 +31,10 @@ def set_egress_prices(
             raise EgressNotUnderstood("place", f"{begins} to {ends}: a place is as aws:us-east-1")
         if not 0 <= amount <= MOST_USD_PER_GB:
             raise EgressNotUnderstood("cost", f"{begins} to {ends}: {amount} USD per GB")
-    known = {(row.source_place, row.target_place): row for row in EgressPrice.objects.all()}
+    rows_by_place = {(row.source_place, row.target_place): row for row in EgressPrice.objects.all()}
     fresh, moved, again = [], [], []
     for places, amount in prices.items():
-        row = known.get(places)
+        row = rows_by_place.get(places)
         if row is None:
             begins, ends = places
             fresh.append(
@@ -57,7 +57,7 @@ def set_egress_prices(
     return len(fresh) + len(moved)
 
 
-@logged_change(count=lambda result, given: int(result))
+@logged_change(count=lambda result, arguments: int(result))
 @transaction.atomic
 def set_accelerator_regions(
     *, provider: str, places: Collection[tuple[str, str]], source: str, at: datetime
@@ -65,8 +65,8 @@ def set_accelerator_regions(
     """Enter where a provider has which GPUs, (model, region) each, in place of what was said of it before; how many changed."""
     rows = AcceleratorRegion.objects.filter(provider=provider)
     before = {(row.gpu_model, row.region): row for row in rows}
-    gone = [row.pk for place, row in before.items() if place not in places]
-    rows.filter(pk__in=gone).delete()
+    stale_ids = [row.pk for place, row in before.items() if place not in places]
+    rows.filter(pk__in=stale_ids).delete()
     fresh = sorted(set(places) - set(before))
     AcceleratorRegion.objects.bulk_create(
         AcceleratorRegion(
@@ -74,4 +74,4 @@ def set_accelerator_regions(
         )
         for model, region in fresh
     )
-    return len(gone) + len(fresh)
+    return len(stale_ids) + len(fresh)

@@ -77,7 +77,7 @@ class QuoteOutcome:
 @logged_change()
 def make_quote(
     *,
-    asked: AskedQuote,
+    question: AskedQuote,
     team_ids: frozenset[int] | None,
     by: int | None,
     at: datetime,
@@ -89,8 +89,8 @@ def make_quote(
 
     One statement, and nothing is read again: many may be asked in a second.
     """
-    found = answer_quote(asked, PlacementScope(team_ids, cluster_id), at)
-    return keep_quote(asked=asked, found=found, by=by, at=at, cluster_id=cluster_id)
+    answer = answer_quote(question, PlacementScope(team_ids, cluster_id), at)
+    return keep_quote(question=question, answer=answer, by=by, at=at, cluster_id=cluster_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +108,14 @@ class SentQuote:
 @logged_each("make_quote", count=one)
 def make_quotes(sent: Sequence[SentQuote]) -> list[QuoteFact | Refusal]:
     """What `make_quote` answers to each, or refuses; all are kept together."""
-    found = [_answer_or_refusal(each) for each in sent]
-    kept = [
-        UnkeptQuote(each.asked, answer, each.by, each.at, each.scope.cluster_id)
-        for each, answer in zip(sent, found, strict=True)
+    answers = [_answer_or_refusal(quote) for quote in sent]
+    new_quotes = [
+        UnkeptQuote(quote.asked, answer, quote.by, quote.at, quote.scope.cluster_id)
+        for quote, answer in zip(sent, answers, strict=True)
         if isinstance(answer, AnsweredQuote)
     ]
-    facts = iter(keep_quotes(kept))
-    return [answer if isinstance(answer, Refusal) else next(facts) for answer in found]
+    facts = iter(keep_quotes(new_quotes))
+    return [answer if isinstance(answer, Refusal) else next(facts) for answer in answers]
 
 
 def _answer_or_refusal(sent: SentQuote) -> AnsweredQuote | Refusal:
@@ -210,14 +210,18 @@ def _take_labelled(quote_ids: Sequence[int], at: datetime) -> int:
     open_ones = JobQuote.objects.filter(
         id__in=quote_ids, chosen="", asked_at__gt=at - LABELLED_WITHIN, asked_at__lte=at
     )
-    asked = {str(quote_id): team_id for quote_id, team_id in open_ones.values_list("id", "team_id")}
-    labelled = workloads.jobs_labelled(QUOTE_LABEL, list(asked), since=at - LABELLED_WITHIN)
-    jobs = {quote_id: found[0].id for quote_id, found in labelled.items()}
+    teams_by_quote = {
+        str(quote_id): team_id for quote_id, team_id in open_ones.values_list("id", "team_id")
+    }
+    labelled = workloads.jobs_labelled(
+        QUOTE_LABEL, list(teams_by_quote), since=at - LABELLED_WITHIN
+    )
+    jobs = {quote_id: labelled_jobs[0].id for quote_id, labelled_jobs in labelled.items()}
     owners = workloads.owners(set(jobs.values()), at)
     pools = pools_of_jobs(set(jobs.values()))
     done = 0
     for quote_id, job_id in sorted(jobs.items()):
-        if asked[quote_id] not in (None, owners[job_id].team_id):
+        if teams_by_quote[quote_id] not in (None, owners[job_id].team_id):
             continue
         keys = [pool_key(pool_id) for pool_id in pools.get(job_id, ())]
         done += _is_taken(int(quote_id), keys, job_id, at)
@@ -283,11 +287,15 @@ def _take_named(waiting: QuerySet[JobQuote], named: Mapping[str, Sequence[int]])
     newest_first = waiting.order_by("-asked_at", "-id")
     columns = ("id", "asked_at", "team_id", "run_name")
     for quote_id, asked_at, team_id, name in newest_first.values_list(*columns):
-        found = [runs[run_id] for run_id in named[name] if run_id in runs]
-        began = [run for run in found if run.began_at is not None and run.began_at >= asked_at]
-        own = [run for run in began if run.team_id in (None, team_id)]
-        if len(own) == 1 and own[0].id not in taken and _is_taken_by_run(quote_id, own[0]):
-            taken.add(own[0].id)
+        named_runs = [runs[run_id] for run_id in named[name] if run_id in runs]
+        began = [run for run in named_runs if run.began_at is not None and run.began_at >= asked_at]
+        team_runs = [run for run in began if run.team_id in (None, team_id)]
+        if (
+            len(team_runs) == 1
+            and team_runs[0].id not in taken
+            and _is_taken_by_run(quote_id, team_runs[0])
+        ):
+            taken.add(team_runs[0].id)
 
 
 def _is_taken_by_run(quote_id: int, run: RunRow) -> bool:
@@ -297,9 +305,9 @@ def _is_taken_by_run(quote_id: int, run: RunRow) -> bool:
         return False
     models = {offer["key"]: offer["gpu_model"] for offer in quote.answer["offers"]}
     # A newer book may have answered the quote than gave the places.
-    known = [key for key in quote.expected if key in models]
-    keys = [key for key in known if are_same_model(models[key], run.gpu_model)]
-    quote.chosen = next(iter(keys or known), "")
+    known_keys = [key for key in quote.expected if key in models]
+    keys = [key for key in known_keys if are_same_model(models[key], run.gpu_model)]
+    quote.chosen = next(iter(keys or known_keys), "")
     if not quote.chosen:
         return False
     quote.taken_at, quote.taken_by_run_id = run.began_at, run.id
@@ -313,7 +321,7 @@ def _untaken_runs(named: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
     taken = set(
         JobQuote.objects.filter(taken_by_run_id__in=every).values_list("taken_by_run_id", flat=True)
     )
-    free = {name: [each for each in ids if each not in taken] for name, ids in named.items()}
+    free = {name: [run_id for run_id in ids if run_id not in taken] for name, ids in named.items()}
     return {name: ids for name, ids in free.items() if ids}
 
 
@@ -327,14 +335,14 @@ def _outcome_of(quote: JobQuote, at: datetime) -> QuoteOutcome:
         micros = run.effective_micros if not run.unpriced_milliseconds else None
         return QuoteOutcome(micros, hours, max(0, run.attempts - 1), run.ended_at)
     attempts = workloads.attempts_from(quote.taken_by_job_id) if quote.taken_by_job_id else []
-    began = next((each.started_at for each in attempts if each.started_at), None)
+    began = next((attempt.started_at for attempt in attempts if attempt.started_at), None)
     ended = attempts[-1].ended_at if attempts else None
     if began is None or ended is None:
         return QuoteOutcome()
-    interruptions = sum(each.state in INTERRUPTED_STATES for each in attempts)
+    interruptions = sum(attempt.state in INTERRUPTED_STATES for attempt in attempts)
     zone = organisation().zone
     window = Window("", local_day(began, zone), local_day(ended, zone) + DAY, zone)
-    question = CubeQuestion(window, is_bounded=False).of(job=[each.id for each in attempts])
+    question = CubeQuestion(window, is_bounded=False).of(job=[attempt.id for attempt in attempts])
     states = state_sums(question).get((), ())
     if not states:
         return QuoteOutcome(interruptions=interruptions, ended_at=ended)

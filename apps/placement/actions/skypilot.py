@@ -89,23 +89,23 @@ def decide_sky_task(
 
     Nothing is kept where it `is_looked_at` only, unless it is denied.
     """
-    asked = None if request_name in (EXEC, *PASSED) else sky_task(task, request_name)
-    if asked is None:
+    parsed_task = None if request_name in (EXEC, *PASSED) else sky_task(task, request_name)
+    if parsed_task is None:
         return SkyDecision(dict(task))
-    team = _team_of(asked, by)
+    team = _team_of(parsed_task, by)
     notes: list[str] = []
-    question = asked.asked_quote(team.id)
-    found = _quote_of(question, by, at, notes)
-    placed = SkyPlaces() if found is None else places_of(asked, found)
-    job = _admission_job(asked, team, found, placed)
+    question = parsed_task.asked_quote(team.id)
+    quote = _quote_of(question, by, at, notes)
+    placed = SkyPlaces() if quote is None else places_of(parsed_task, quote)
+    job = _admission_job(parsed_task, team, quote, placed)
     admitted = answer_admission(job, at)
-    limits = [each for each in admitted.answer["limits"] if each["verdict"] != ALLOW]
+    limits = [limit for limit in admitted.answer["limits"] if limit["verdict"] != ALLOW]
     kept_by = replace(
         by.viewer, name=f"{by.viewer.name} for {by.user}" if by.user else by.viewer.name
     )
     passed = None
     if admitted.verdict == DENY:
-        named = _named_override(asked, job)
+        named = _named_override(parsed_task, job)
         passed = _passed_by(named, _task_digest(task, by), at, is_looked_at=is_looked_at)
         if passed is None:
             number = ask_admission(job=job, by=kept_by, at=at)
@@ -116,26 +116,26 @@ def decide_sky_task(
     if not is_looked_at:
         number = passed.id if passed else ask_admission(job=job, by=kept_by, at=at)
         marks |= {ADMISSION: str(number)}
-        if question is not None and found is not None:
-            keys = [each.offer["key"] for each in placed.places]
-            marks |= _quote_marks(asked, question, found, keys, at)
+        if question is not None and quote is not None:
+            keys = [place.offer["key"] for place in placed.places]
+            marks |= _quote_marks(parsed_task, question, quote, keys, at)
     return SkyDecision(_marked_task(task, placed, marks, notes))
 
 
-def _team_of(asked: SkyTask, by: SkyAsker) -> TeamFact:
+def _team_of(parsed_task: SkyTask, by: SkyAsker) -> TeamFact:
     """As its variable says, else its workspace where a team is called so, else the token's."""
     allowed = teams_of_token(by.token)
-    known = {team.name: team for team in teams() if team.id in allowed}
-    said = asked.variables.get(TEAM, "")
-    if said:
-        if said not in known:
-            raise SkyTaskNotUnderstood(TEAM, f"there is no team named {said[:100]!r}")
-        return known[said]
-    of_token = next((team for team in known.values() if team.id == by.token.team_id), None)
-    found = known.get(by.workspace) or of_token
-    if found is None:
+    teams_by_name = {team.name: team for team in teams() if team.id in allowed}
+    team_name = parsed_task.variables.get(TEAM, "")
+    if team_name:
+        if team_name not in teams_by_name:
+            raise SkyTaskNotUnderstood(TEAM, f"there is no team named {team_name[:100]!r}")
+        return teams_by_name[team_name]
+    of_token = next((team for team in teams_by_name.values() if team.id == by.token.team_id), None)
+    chosen_team = teams_by_name.get(by.workspace) or of_token
+    if chosen_team is None:
         raise SkyTaskNotUnderstood(TEAM, "say in envs whose job it is, by the name of a team")
-    return found
+    return chosen_team
 
 
 def _quote_of(
@@ -154,20 +154,20 @@ def _quote_of(
 
 
 def _admission_job(
-    asked: SkyTask, team: TeamFact, found: AnsweredQuote | None, placed: SkyPlaces
+    parsed_task: SkyTask, team: TeamFact, quote: AnsweredQuote | None, placed: SkyPlaces
 ) -> AdmissionJob:
     """Where it would go first, at what that costs; else the model and place that it says."""
-    first = asked.alternatives[0]
+    first = parsed_task.alternatives[0]
     job = AdmissionJob(
         team_id=team.id,
-        gpus=asked.gpus,
-        workload_id=_workload_of(asked, team),
-        gpu_hours=asked.gpu_hours,
+        gpus=parsed_task.gpus,
+        workload_id=_workload_of(parsed_task, team),
+        gpu_hours=parsed_task.gpu_hours,
         gpu_model=first.accelerator,
         provider=first.cloud,
         region=first.region,
     )
-    if found is None or not placed.places:
+    if quote is None or not placed.places:
         return job
     offer = placed.places[0].offer
     return replace(
@@ -178,26 +178,30 @@ def _admission_job(
     )
 
 
-def _workload_of(asked: SkyTask, team: TeamFact) -> int | None:
+def _workload_of(parsed_task: SkyTask, team: TeamFact) -> int | None:
     """The team's workload that it names; a name that the team does not have yet is of none."""
-    said = asked.variables.get(WORKLOAD, "")
-    own = {each.name: each.id for each in workloads.workloads().values() if each.team_id == team.id}
-    return own.get(said)
+    workload_name = parsed_task.variables.get(WORKLOAD, "")
+    ids_by_name = {
+        workload.name: workload.id
+        for workload in workloads.workloads().values()
+        if workload.team_id == team.id
+    }
+    return ids_by_name.get(workload_name)
 
 
-def _named_override(asked: SkyTask, job: AdmissionJob) -> AdmissionFact | None:
+def _named_override(parsed_task: SkyTask, job: AdmissionJob) -> AdmissionFact | None:
     """The admission that it names, where somebody let one like it pass."""
-    said = asked.variables.get(ADMISSION, "")
-    is_number = said.isdecimal() and len(said) <= LONGEST_NUMBER
-    found = admission_if_kept(int(said)) if is_number else None
-    if found is None or found.overridden_at is None or found.team_id != job.team_id:
+    number_text = parsed_task.variables.get(ADMISSION, "")
+    is_number = number_text.isdecimal() and len(number_text) <= LONGEST_NUMBER
+    admission = admission_if_kept(int(number_text)) if is_number else None
+    if admission is None or admission.overridden_at is None or admission.team_id != job.team_id:
         return None
-    needs = ((job.gpus, found.job["gpus"]), (job.gpu_hours, found.job["gpu_hours"]))
+    needs = ((job.gpus, admission.job["gpus"]), (job.gpu_hours, admission.job["gpu_hours"]))
     is_larger = any(
         (let is not None and (need is None or need > let)) or (let is None and need is not None)
         for need, let in needs
     )
-    return None if is_larger else found
+    return None if is_larger else admission
 
 
 def _passed_by(
@@ -212,19 +216,23 @@ def _passed_by(
 
 def _task_digest(task: Mapping[str, Any], by: SkyAsker) -> str:
     """Which task uses an override: one that is launched again as it was is the same, whatever is mounted into it."""
-    said = [by.user, by.workspace, *(task.get(name) for name in SAME_TASK)]
-    text = json.dumps(said, sort_keys=True, default=str)
+    identity = [by.user, by.workspace, *(task.get(name) for name in SAME_TASK)]
+    text = json.dumps(identity, sort_keys=True, default=str)
     return f"task:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def _quote_marks(
-    asked: SkyTask, question: AskedQuote, found: AnsweredQuote, keys: Sequence[str], at: datetime
+    parsed_task: SkyTask,
+    question: AskedQuote,
+    quote: AnsweredQuote,
+    keys: Sequence[str],
+    at: datetime,
 ) -> dict[str, str]:
     """The quote that gave the places is kept with the name that its run will have."""
-    said = asked.variables.get(RUN, "")
-    number = keep_quote(asked=question, found=found, by=None, at=at).id
-    expect_run(quote_id=number, run_name=said or f"quote-{number}", keys=keys)
-    return {QUOTE: str(number), RUN: said or f"quote-{number}"}
+    run_name = parsed_task.variables.get(RUN, "")
+    number = keep_quote(question=question, answer=quote, by=None, at=at).id
+    expect_run(quote_id=number, run_name=run_name or f"quote-{number}", keys=keys)
+    return {QUOTE: str(number), RUN: run_name or f"quote-{number}"}
 
 
 def _marked_task(
@@ -236,14 +244,14 @@ def _marked_task(
         if name != RUN
     }
     envs = {**(task.get("envs") or {}), **marks}
-    told = {**task, "envs": envs}
-    told["resources"] = placed_resources(task.get("resources") or {}, placed, labels)
+    marked_task = {**task, "envs": envs}
+    marked_task["resources"] = placed_resources(task.get("resources") or {}, placed, labels)
     if notes:
         words = "; ".join(notes)
         envs[WARNING] = words
         echo = f"echo {shlex.quote(f'Runrate: {words}')}"
-        told["setup"] = f"{echo}\n{task.get('setup') or ''}"
-    return told
+        marked_task["setup"] = f"{echo}\n{task.get('setup') or ''}"
+    return marked_task
 
 
 def _label_value(value: str) -> str:

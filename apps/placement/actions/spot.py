@@ -66,7 +66,7 @@ def keep_spot_series(
 @transaction.atomic
 def ask_spot_plan(*, job_id: int, series_id: int, job: SpotJob, at: datetime) -> bool:
     """Ask a worker for a plan of a running job, in place of one for other times or prices; False where one waits already."""
-    asked = {
+    fields = {
         "series_id": series_id,
         "work_hours": job.work,
         "deadline_hours": job.deadline,
@@ -76,7 +76,7 @@ def ask_spot_plan(*, job_id: int, series_id: int, job: SpotJob, at: datetime) ->
         "spot": job.spot,
     }
     waiting = KeptSpotPlan.objects.filter(job_id=job_id, solved_at=None)
-    if waiting.update(**asked):
+    if waiting.update(**fields):
         return False
     fresh: dict[str, Any] = {
         "asked_at": at,
@@ -85,7 +85,7 @@ def ask_spot_plan(*, job_id: int, series_id: int, job: SpotJob, at: datetime) ->
         "shape": [],
         "modes": None,
     }
-    KeptSpotPlan.objects.update_or_create(job_id=job_id, defaults=asked | fresh | {"thin": ""})
+    KeptSpotPlan.objects.update_or_create(job_id=job_id, defaults=fields | fresh | {"thin": ""})
     return True
 
 
@@ -93,22 +93,22 @@ def ask_spot_plan(*, job_id: int, series_id: int, job: SpotJob, at: datetime) ->
 def solve_spot_plans(*, solver: SolveZone, clock: Callable[[], datetime]) -> int:
     """Solve what was asked for, the oldest first; how many."""
     solved = 0
-    while (kept := _solved_next(solver, clock)) is not None:
-        solved += kept
+    while (count := _solved_next(solver, clock)) is not None:
+        solved += count
     return solved
 
 
 @transaction.atomic
 def _solved_next(solver: SolveZone, clock: Callable[[], datetime]) -> int | None:
     waiting = KeptSpotPlan.objects.filter(solved_at=None).order_by("asked_at", "id")
-    kept = waiting.select_for_update(skip_locked=True).select_related("series").first()
-    if kept is None:
+    kept_plan = waiting.select_for_update(skip_locked=True).select_related("series").first()
+    if kept_plan is None:
         return None
-    zones = solver(job_of_kept(kept), series_trace(kept.series))
-    kept.solved_at, kept.thin = clock(), zones.thin
+    zones = solver(job_of_kept(kept_plan), series_trace(kept_plan.series))
+    kept_plan.solved_at, kept_plan.thin = clock(), zones.thin
     if zones.plan is not None:
-        kept.step_hours = zones.plan.step
-        kept.shape = list(zones.plan.modes.shape)
-        kept.modes = zlib.compress(zones.plan.modes.tobytes(), 6)
-    kept.save()
+        kept_plan.step_hours = zones.plan.step
+        kept_plan.shape = list(zones.plan.modes.shape)
+        kept_plan.modes = zlib.compress(zones.plan.modes.tobytes(), 6)
+    kept_plan.save()
     return 1

@@ -198,10 +198,12 @@ class Admissions(PlacementView):
     def post(self, request: Request) -> Response:
         """May a job start: allow, warn or deny, by budgets and quotas, with reasons. Nothing is reserved by it."""
         body, scope = parsed(AdmissionIn, request), self.scope()
-        made = actions.ask_admission(
+        admission_id = actions.ask_admission(
             job=_job_asked(body, scope), by=self.viewer(), at=timezone.now()
         )
-        return Response(serialize_admission(admission(made), seen_budget_ids(scope)), status=201)
+        return Response(
+            serialize_admission(admission(admission_id), seen_budget_ids(scope)), status=201
+        )
 
 
 class OneAdmission(PlacementView):
@@ -246,13 +248,15 @@ def serialize_admission(fact: AdmissionFact, seen_budgets: frozenset[int] | None
     """
     job, answer = fact.job, fact.answer
     limits, hidden = shown_limits(fact, seen_budgets)
-    reasons = [f"{each['name']}: {each['reason']}" for each in limits]
+    reasons = [f"{limit['name']}: {limit['reason']}" for limit in limits]
     reasons += [f"{NOT_SHOWN_LIMIT}: {verdict}" for verdict in hidden]
     notes = answer["notes"] if seen_budgets is None else []
-    said = {name: job[name] for name in ("gpus", "gpu_hours", "gpu_model", "provider", "region")}
+    job_fields = {
+        name: job[name] for name in ("gpus", "gpu_hours", "gpu_model", "provider", "region")
+    }
     return told_as(
         AdmissionOut,
-        said
+        job_fields
         | {
             "id": fact.id,
             "asked_at": fact.asked_at,
@@ -279,14 +283,14 @@ def serialize_admission(fact: AdmissionFact, seen_budgets: frozenset[int] | None
 
 def _admissions_asked(request: Request, scope: PlacementScope) -> AdmissionsWanted:
     """What the filters ask for of the caller's; refuses a ValidationError that names each."""
-    asked = AdmissionFilters.of(request)
-    limit = asked["held_against"]
+    filters = AdmissionFilters.of(request)
+    limit = filters["held_against"]
     refuse_others("held_against", filter(None, [limit]), limit_names(seen_budget_ids(scope)))
     ids = {team.name: [team.id] for team in teams() if scope.covers_team(team.id)}
     wanted = wanted_admissions(
-        window_asked(asked["window"], timezone.now()) if asked["window"] else None,
-        ids_named("team", words_given(asked["team"]), ids),
-        asked["answer"],
+        window_asked(filters["window"], timezone.now()) if filters["window"] else None,
+        ids_named("team", words_given(filters["team"]), ids),
+        filters["answer"],
         limit,
     )
     return admissions_within(wanted, scope)
@@ -300,7 +304,11 @@ def _job_asked(body: dict[str, Any], scope: PlacementScope) -> AdmissionJob:
     if body["gpu_hours"] is not None and body["hours"] is not None:
         raise ValidationError({"hours": ["say GPU-hours, or hours of all the GPUs: one of them"]})
     hours, estimate = body["hours"], body["estimated_cost"]
-    own = {each.name: each.id for each in workloads.workloads().values() if each.team_id == team_id}
+    workload_ids = {
+        workload.name: workload.id
+        for workload in workloads.workloads().values()
+        if workload.team_id == team_id
+    }
     in_reach = scope.pool_ids
     pools = {
         pool.name: pool.id
@@ -312,7 +320,7 @@ def _job_asked(body: dict[str, Any], scope: PlacementScope) -> AdmissionJob:
     return AdmissionJob(
         team_id=team_id,
         gpus=body["gpus"],
-        workload_id=_id_named("workload", body["workload"], own),
+        workload_id=_id_named("workload", body["workload"], workload_ids),
         gpu_hours=body["gpu_hours"] if hours is None else hours * body["gpus"],
         pool_id=_id_named("pool", body["pool"], pools),
         cost_micros=None if estimate is None else int(Decimal(estimate) * MICROS),
@@ -320,7 +328,7 @@ def _job_asked(body: dict[str, Any], scope: PlacementScope) -> AdmissionJob:
     )
 
 
-def _id_named(field: str, name: str, known: dict[str, int]) -> int | None:
-    if name and name not in known:
+def _id_named(field: str, name: str, ids_by_name: dict[str, int]) -> int | None:
+    if name and name not in ids_by_name:
         raise ValidationError({field: [f"there is no {field} named {name!r}"]})
-    return known.get(name)
+    return ids_by_name.get(name)

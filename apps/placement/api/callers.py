@@ -114,5 +114,5 @@ class PlacementView(RestView):
     def scope(self) -> PlacementScope:
         """For whom they ask, or whose they read; the permissions let nobody else come so far."""
         is_read = self.request.method == "GET"
-        found = (scope_to_read if is_read else scope_to_ask)(self.request, self)
-        return found if found is not None else PlacementScope(frozenset())
+        scope = (scope_to_read if is_read else scope_to_ask)(self.request, self)
+        return scope if scope is not None else PlacementScope(frozenset())

@@ -134,14 +134,14 @@ class FleetMoves(RestView):
         A team's people and tokens see what moves its own workloads.
         """
         week = FleetMovesQuery.of(request).get("week")
-        look = newest_move_look(timezone.now()) if week is None else None
-        asked = week or (look.week if look else None)
-        found = () if asked is None else moves_of_week(asked, self.viewer().seen_teams)
-        places = {move.key: place for place, move in enumerate(found)}
-        page = slice_of(found, page_asked(request), lambda move: (places[move.key],))
+        newest_look = newest_move_look(timezone.now()) if week is None else None
+        look_week = week or (newest_look.week if newest_look else None)
+        moves = () if look_week is None else moves_of_week(look_week, self.viewer().seen_teams)
+        places = {move.key: place for place, move in enumerate(moves)}
+        page = slice_of(moves, page_asked(request), lambda move: (places[move.key],))
         currency = organisation().currency
-        named = {each.id: each.name for each in teams()}
-        work = {each.id: each.name for each in workloads().values()}
+        named = {team.id: team.name for team in teams()}
+        work = {workload.id: workload.name for workload in workloads().values()}
         return paged(
             request,
             page,
@@ -164,11 +164,13 @@ class FleetMoveLooks(PricesView):
         Parameters.of(request)
         page = slice_of(move_looks(), page_asked(request), _newest_first)
         currency = organisation().currency
-        return paged(request, page, lambda look: told_as(FleetMoveLookOut, look, currency))
+        return paged(
+            request, page, lambda look_fact: told_as(FleetMoveLookOut, look_fact, currency)
+        )
 
 
-def _newest_first(look: MoveLookFact) -> tuple[int]:
-    return (-look.week.toordinal(),)
+def _newest_first(look_fact: MoveLookFact) -> tuple[int]:
+    return (-look_fact.week.toordinal(),)
 
 
 def serialize_move(

@@ -129,9 +129,9 @@ class NextMoves(PlacementView):
         if series is None and "series" in body:
             raise ValidationError({"series": [f"there is no series {body['series']!r}"]})
         question = _question_of(body)
-        found = answered_move(job.id, question, series)
-        if found.plan_is_asked and series is not None:
-            asked = SpotJob(
+        answer = answered_move(job.id, question, series)
+        if answer.plan_is_asked and series is not None:
+            spot_job = SpotJob(
                 body["work_left_hours"],
                 body["hours_to_deadline"],
                 question.job.restart,
@@ -139,8 +139,10 @@ class NextMoves(PlacementView):
                 question.job.spot,
                 question.job.checkpoint,
             )
-            actions.ask_spot_plan(job_id=job.id, series_id=series.id, job=asked, at=timezone.now())
-        return Response(_serialize_move(found))
+            actions.ask_spot_plan(
+                job_id=job.id, series_id=series.id, job=spot_job, at=timezone.now()
+            )
+        return Response(_serialize_move(answer))
 
 
 def _question_of(body: dict[str, Any]) -> MoveQuestion:
@@ -165,22 +167,22 @@ def _question_of(body: dict[str, Any]) -> MoveQuestion:
     )
 
 
-def _serialize_move(found: AnsweredMove) -> dict[str, Any]:
-    move = found.move
-    told: dict[str, Any] = NextMoveOut(
+def _serialize_move(answer: AnsweredMove) -> dict[str, Any]:
+    move = answer.move
+    serialized: dict[str, Any] = NextMoveOut(
         {
             "action": move.action.value,
             "mode": move.mode.name.lower(),
             "decided_by": move.rule.value,
-            "reason": found.reason,
+            "reason": answer.reason,
             "deadline": move.deadline.value,
             "slack_hours": move.slack,
             "risk_hours": move.risk_hours,
             "break_even_life_hours": move.break_even if move.break_even < MOST_HOURS else None,
-            "plan_solved_at": found.plan_solved_at,
-            "plan_is_asked": found.plan_is_asked,
-            "plan_thin": found.plan_thin,
-            "evidence": found.evidence,
+            "plan_solved_at": answer.plan_solved_at,
+            "plan_is_asked": answer.plan_is_asked,
+            "plan_thin": answer.plan_thin,
+            "evidence": answer.evidence,
         }
     ).data
-    return told
+    return serialized

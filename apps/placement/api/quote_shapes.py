@@ -226,7 +226,7 @@ class TakenIn(Strict):
 
 def asked_of_body(body: Mapping[str, Any], team_id: int | None) -> AskedQuote:
     """A parsed body as what is asked."""
-    own = {
+    plain_fields = {
         name: body[name]
         for name in (
             "gpus",
@@ -241,7 +241,7 @@ def asked_of_body(body: Mapping[str, Any], team_id: int | None) -> AskedQuote:
     }
     checkpoint, data = body["checkpoint"] or {}, body["dataset"]
     return AskedQuote(
-        **own,
+        **plain_fields,
         work=AskedWork(**body["work"]),
         gpu_models=tuple(body["gpu_models"]),
         write_seconds=checkpoint.get("write_seconds"),
@@ -263,8 +263,8 @@ def serialize_quote(fact: QuoteFact) -> dict[str, Any]:
 def serialize_one_quote(fact: QuoteFact) -> dict[str, Any]:
     """A quote with its offers."""
     offers = {
-        "offers": [_offer_left(each) for each in fact.offers],
-        "budgets": [_budget_left(each) for each in fact.answer["budgets"]],
+        "offers": [_offer_left(offer) for offer in fact.offers],
+        "budgets": [_budget_left(budget) for budget in fact.answer["budgets"]],
         "gates": serialize_gates(gates_of_quote(fact)),
     }
     return told_as(QuoteOneOut, _quote_fields(fact) | offers, organisation().currency)
@@ -279,7 +279,7 @@ def _budget_left(budget: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _offer_left(offer: Mapping[str, Any]) -> dict[str, Any]:
-    return {**offer, "budgets": [_budget_left(each) for each in offer["budgets"]]}
+    return {**offer, "budgets": [_budget_left(budget) for budget in offer["budgets"]]}
 
 
 def _quote_fields(fact: QuoteFact) -> dict[str, Any]:

@@ -39,10 +39,10 @@ class Quotes(PlacementView):
     row = QuoteOut
     counted_as = "quotes"
 
-    def dispatch(self, request: HttpRequest, *args: Any, **given: Any) -> HttpResponseBase:
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Teams and the organisation are read once for each request: nothing here changes them."""
         with reading_once():
-            return super().dispatch(request, *args, **given)
+            return super().dispatch(request, *args, **kwargs)
 
     @extend_schema(operation_id="list_quotes", parameters=[*PAGES], responses=list_of(QuoteOut))
     def get(self, request: Request) -> Response:
@@ -62,14 +62,14 @@ class Quotes(PlacementView):
     def post(self, request: Request) -> Response:
         """What a job costs where, and when it would be done: offers of the newest book, in order."""
         body, scope = parsed(QuoteIn, request), self.scope()
-        made = actions.make_quote(
-            asked=asked_of_body(body, team_asked(body["team"], scope)),
+        quote = actions.make_quote(
+            question=asked_of_body(body, team_asked(body["team"], scope)),
             team_ids=scope.team_ids,
             by=self.viewer().person_id,
             at=timezone.now(),
             cluster_id=scope.cluster_id,
         )
-        return Response(serialize_one_quote(shown_quote(made, scope)), status=201)
+        return Response(serialize_one_quote(shown_quote(quote, scope)), status=201)
 
 
 class OneQuote(PlacementView):
@@ -137,9 +137,9 @@ class QuoteCalibrations(PlacementView):
         """By way of buying, of every quote that was taken and ended, as far as they are the caller's."""
         Parameters.of(request)
         scope = self.scope()
-        found = calibration(scope.team_ids, scope.pool_ids)
-        page = slice_of(found, page_asked(request), lambda each: (each.option,))
-        return paged(request, page, lambda each: told_as(CalibrationOut, fields_of(each)))
+        calibrations = calibration(scope.team_ids, scope.pool_ids)
+        page = slice_of(calibrations, page_asked(request), lambda fact: (fact.option,))
+        return paged(request, page, lambda fact: told_as(CalibrationOut, fields_of(fact)))
 
 
 def team_asked(name: str, scope: PlacementScope) -> int | None:

@@ -89,8 +89,8 @@ def replies_together(environs: Sequence[Mapping[str, Any]]) -> list[QuoteReply |
     with reading_once():
         read = [_read_plain(environ, at) for environ in environs]
         counted = [*_within_the_minute(read, at)]
-        made = iter(make_quotes([each.sent for each in counted if each is not None]))
-        facts = [None if each is None else next(made) for each in counted]
+        quotes = iter(make_quotes([plain.sent for plain in counted if plain is not None]))
+        facts = [None if plain is None else next(quotes) for plain in counted]
         return [
             _answer(fact, plain, environ)
             for fact, plain, environ in zip(facts, counted, environs, strict=True)
@@ -115,11 +115,11 @@ def _read_plain(environ: Mapping[str, Any], at: datetime) -> _PlainQuote | None:
         if scope is None:
             return None
         body = parsed_data(QuoteIn, JSONParser().parse(environ["wsgi.input"]))
-        asked = asked_of_body(body, team_asked(body["team"], scope))
+        question = asked_of_body(body, team_asked(body["team"], scope))
     except (APIException, RecursionError, UnicodeError):
         return None
     actor, request_id = actor_named("token", token.name), environ["HTTP_X_REQUEST_ID"]
-    sent = SentQuote(asked, scope, viewer.person_id, at, actor, request_id)
+    sent = SentQuote(question, scope, viewer.person_id, at, actor, request_id)
     return _PlainQuote(caller_of_token(token), sent)
 
 
@@ -127,15 +127,15 @@ def _within_the_minute(
     read: Sequence[_PlainQuote | None], at: datetime
 ) -> Iterator[_PlainQuote | None]:
     """Counted by caller in one statement each; those that are too many are None."""
-    number = Counter(each.caller for each in read if each is not None)
+    number = Counter(plain_quote.caller for plain_quote in read if plain_quote is not None)
     left = {
         caller: allowed_in_minute(Quotes.counted_as, caller, number[caller], at)
         for caller in number
     }
-    for each in read:
-        if each is not None:
-            left[each.caller] -= 1
-        yield None if each is None or left[each.caller] < 0 else each
+    for plain in read:
+        if plain is not None:
+            left[plain.caller] -= 1
+        yield None if plain is None or left[plain.caller] < 0 else plain
 
 
 def _reply(document: Mapping[str, Any], environ: Mapping[str, Any]) -> QuoteReply:

@@ -61,10 +61,10 @@ class DocumentsOfScheduler(RestView):
     def told(self, request: Request) -> Response:
         """From the newest offer book."""
         cluster = cluster_of_rates(request, self, DocumentsWanted.of(request)["cluster"])
-        found = documents_of(self.scheduler, cluster, timezone.now())
+        documents = documents_of(self.scheduler, cluster, timezone.now())
         if getattr(request, "accepted_media_type", None) == YAML:
-            return Response(documents_as_yaml(found))
-        return Response(SchedulerDocumentsOut(found).data)
+            return Response(documents_as_yaml(documents))
+        return Response(SchedulerDocumentsOut(documents).data)
 
 
 def _documents_schema(

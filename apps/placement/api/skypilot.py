@@ -46,27 +46,32 @@ class SkyPolicy(RestView):
         """
         try:
             Parameters.of(request)
-            asked = sky_request(request.data)
-            decision = self._task_decision(request, asked)
+            policy_request = sky_request(request.data)
+            decision = self._task_decision(request, policy_request)
         except (Refusal, ParseError) as refused:
             return _refused_answer(f"Runrate: {refused}")
         if decision.refusal:
             return _refused_answer(decision.refusal)
-        return Response(sky_answer(decision.task, asked.config))
+        return Response(sky_answer(decision.task, policy_request.config))
 
-    def _task_decision(self, request: Request, asked: SkyRequest) -> actions.SkyDecision:
+    def _task_decision(self, request: Request, policy_request: SkyRequest) -> actions.SkyDecision:
         """A client's own question is answered without a change: its API server asks again."""
         decision = actions.decide_sky_task(
-            task=asked.task,
-            request_name=asked.name,
-            is_looked_at=asked.is_of_client or asked.is_dry_run or asked.name in LOOKED_AT,
+            task=policy_request.task,
+            request_name=policy_request.name,
+            is_looked_at=policy_request.is_of_client
+            or policy_request.is_dry_run
+            or policy_request.name in LOOKED_AT,
             by=actions.SkyAsker(
-                cast(TokenFact, request.auth), self.viewer(), asked.user, asked.workspace
+                cast(TokenFact, request.auth),
+                self.viewer(),
+                policy_request.user,
+                policy_request.workspace,
             ),
             at=timezone.now(),
         )
-        if asked.is_of_client and not decision.refusal:
-            return actions.SkyDecision(asked.task)
+        if policy_request.is_of_client and not decision.refusal:
+            return actions.SkyDecision(policy_request.task)
         return decision
 
 

@@ -69,11 +69,11 @@ def sky_answer(task: Mapping[str, Any], config: str) -> str:
 
 def _yaml_mapping(field: str, text: Any) -> dict[str, Any]:
     try:
-        found = yaml.safe_load(text) if isinstance(text, str) else None
+        mapping = yaml.safe_load(text) if isinstance(text, str) else None
     except (yaml.YAMLError, ValueError, RecursionError) as refused:
         raise SkyRequestNotUnderstood(field, "is no YAML") from refused
-    if found is None:
+    if mapping is None:
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(mapping, dict):
         raise SkyRequestNotUnderstood(field, "is no mapping")
-    return found
+    return mapping

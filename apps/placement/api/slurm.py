@@ -178,10 +178,10 @@ class SlurmWeights(RestView):
     )
     def get(self, request: Request) -> Response:
         """TRESBillingWeights of a cluster's partitions, by what the ledger charges, by partition."""
-        asked = SlurmWeightsAsked.of(request)
-        cluster = cluster_named(cluster_of_rates(request, self, asked["cluster"]))
-        found = slurm_billing_weights(cluster.id, timezone.now(), scale=asked["scale"])
-        page = slice_of(found, page_asked(request), lambda each: (each.partition,))
+        params = SlurmWeightsAsked.of(request)
+        cluster = cluster_named(cluster_of_rates(request, self, params["cluster"]))
+        weights = slurm_billing_weights(cluster.id, timezone.now(), scale=params["scale"])
+        page = slice_of(weights, page_asked(request), lambda weight: (weight.partition,))
         return paged(request, page, serialize_slurm_weights)
 
 
@@ -223,10 +223,12 @@ class SlurmCacheView(RestView):
 
 def cluster_named(name: str) -> ClusterFact:
     """The cluster; refuses a ValidationError that names the field."""
-    found = next((each for each in fleet.clusters().values() if each.name == name), None)
-    if found is None:
+    named_cluster = next(
+        (cluster for cluster in fleet.clusters().values() if cluster.name == name), None
+    )
+    if named_cluster is None:
         raise ValidationError({"cluster": [f"there is no cluster named {name!r}"]})
-    return found
+    return named_cluster
 
 
 def serialize_slurm_weights(row: PartitionWeights) -> dict[str, Any]:

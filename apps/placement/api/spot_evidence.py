@@ -116,8 +116,8 @@ class SpotRegionList(RestView):
     def get(self, request: Request) -> Response:
         """Interruptions and availability by region, GPU model and hour of the day in UTC; sources of one kind added up."""
         Parameters.of(request)
-        told = spot_regions(spot_evidence(timezone.now()))
-        page = slice_of(told, page_asked(request), _region_key)
+        regions = spot_regions(spot_evidence(timezone.now()))
+        page = slice_of(regions, page_asked(request), _region_key)
         return paged(request, page, lambda row: told_as(SpotRegionOut, row))
 
 

@@ -62,12 +62,12 @@ def replay_lines(report: SpotReport) -> Iterator[str]:
 
 
 def _together_words(report: SpotReport) -> str:
-    said = "Together are the zones that were the cheapest in the history before"
+    sentence = "Together are the zones that were the cheapest in the history before"
     egress = report.question.job.egress
     if not egress or report.together is None:
-        return f"{said}; moving data between them costs nothing here."
+        return f"{sentence}; moving data between them costs nothing here."
     moves = float(report.together.by_policy[SpotPolicy.RUNRATE].spent["moves"].mean())
-    return f"{said}; moving data between them costs {egress:g}, and was done {moves:.1f} times a start."
+    return f"{sentence}; moving data between them costs {egress:g}, and was done {moves:.1f} times a start."
 
 
 def _zone_row(name: str, replays: PolicyReplays) -> tuple[str, ...]:

@@ -114,10 +114,12 @@ def answer_admission(job: AdmissionJob, at: datetime) -> AnsweredAdmission:
     with reading_once():
         pool = _pool_of(job)
         need = _need_of(job)
-        held = [
-            each for each in budgets(None) if counts_against(each, job.team_id, job.workload_id)
+        counted_budgets = [
+            budget
+            for budget in budgets(None)
+            if counts_against(budget, job.team_id, job.workload_id)
         ]
-        running = [each for each in figures_of(held, at) if each.status == RUNNING]
+        running = [figure for figure in figures_of(counted_budgets, at) if figure.status == RUNNING]
         checks = [_budget_check(figures, need) for figures in running]
         quota_checks, notes = _quota_checks(job, pool, at)
         checks += quota_checks
@@ -127,11 +129,11 @@ def answer_admission(job: AdmissionJob, at: datetime) -> AnsweredAdmission:
         "cost_micros": need.cost_micros,
         "cost_from": need.cost_from,
         "gpu_hours": job.gpu_hours,
-        "limits": [asdict(each) | {"verdict": each.verdict} for each in checks],
+        "limits": [asdict(check) | {"verdict": check.verdict} for check in checks],
         "notes": notes,
     }
-    verdicts = {each.verdict for each in checks}
-    verdict = next((each for each in (DENY, WARN) if each in verdicts), ALLOW)
+    verdicts = {check.verdict for check in checks}
+    verdict = next((candidate for candidate in (DENY, WARN) if candidate in verdicts), ALLOW)
     return AnsweredAdmission(verdict, _digest_of(job, answer), answer)
 
 
@@ -204,7 +206,7 @@ def _budget_check(figures: BudgetFigures, need: JobNeed) -> LimitCheck:
     budget, left_now, left_expected = figures.budget, figures.left_now, figures.headroom
     needed = need.cost_micros if budget.measure == MONEY else need.gpu_milliseconds
     unit = unit_of_budget(budget)
-    standing = _standing_of(needed, left_now, left_expected)
+    outcome = _standing_of(needed, left_now, left_expected)
 
     def told(value: int | None) -> str | None:
         return None if value is None else f"{in_whole_units(budget.measure, value):f}"
@@ -214,12 +216,12 @@ def _budget_check(figures: BudgetFigures, need: JobNeed) -> LimitCheck:
         id=budget.id,
         name=budget.name,
         is_hard=budget.is_hard,
-        standing=standing,
+        standing=outcome,
         unit=unit,
         needed=told(needed),
         left_now=told(left_now),
         left_expected=told(left_expected),
-        reason=_budget_reason(standing, needed, left_now),
+        reason=_budget_reason(outcome, needed, left_now),
     )
 
 
@@ -239,8 +241,8 @@ def _standing_of(needed: int | None, left_now: int | None, left_expected: int | 
     return EXPECTED_OVER if needed > left_expected else FITS
 
 
-def _budget_reason(standing: str, needed: int | None, left_now: int | None) -> str:
-    if standing == UNKNOWN:
+def _budget_reason(outcome: str, needed: int | None, left_now: int | None) -> str:
+    if outcome == UNKNOWN:
         if needed is None:
             return "what the job needs of it is not known"
         what = "was spent" if left_now is None else "is expected of the rest of its period"
@@ -249,7 +251,7 @@ def _budget_reason(standing: str, needed: int | None, left_now: int | None) -> s
         OVER: "with what came already the job exceeds it",
         EXPECTED_OVER: "there is room now, but not when the rest of its period comes as expected",
         FITS: "there is room, also when the rest of its period comes as expected",
-    }[standing]
+    }[outcome]
 
 
 def _quota_checks(
@@ -266,13 +268,13 @@ def _quota_checks(
         else (job.provider, job.region, job.gpu_model)
     )
     uses = gpu_quota_use(gpu_quotas(), at)
-    found = quotas_held_against(uses, provider, region, model)
+    quota_uses = quotas_held_against(uses, provider, region, model)
     idle = idle_gpus(at)[pool.id] if pool else 0
     more = max(0, job.gpus - idle)
     notes = [f"{idle} GPUs of the pool are idle and need no quota"] if idle else []
-    if not found:
+    if not quota_uses:
         notes.append("no quota was entered of this place")
-    return [_quota_check(use, more) for use in found], notes
+    return [_quota_check(use, more) for use in quota_uses], notes
 
 
 def quotas_held_against(

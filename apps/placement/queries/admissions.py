@@ -69,7 +69,7 @@ class AdmissionFact:
     @property
     def limits(self) -> list[dict[str, Any]]:
         """What it was held against, each a LimitCheck with its verdict; those that decided come first."""
-        rising = sorted(self.answer["limits"], key=lambda each: VERDICTS.index(each["verdict"]))
+        rising = sorted(self.answer["limits"], key=lambda limit: VERDICTS.index(limit["verdict"]))
         return rising[::-1]
 
 
@@ -115,12 +115,18 @@ def limit_names(seen_budgets: frozenset[int] | None = None) -> dict[str, str]:
 
     Of who sees `seen_budgets` alone (None: everything) these are all.
     """
-    held = [budget for budget in budgets(None) if budget.scope != TAG]
+    limit_budgets = [budget for budget in budgets(None) if budget.scope != TAG]
     if seen_budgets is not None:
-        return {f"{BUDGET_LIMIT}:{each.id}": each.name for each in held if each.id in seen_budgets}
+        return {
+            f"{BUDGET_LIMIT}:{budget.id}": budget.name
+            for budget in limit_budgets
+            if budget.id in seen_budgets
+        }
     return {
-        **{f"{BUDGET_LIMIT}:{each.id}": each.name for each in held},
-        **{f"{QUOTA_LIMIT}:{each.id}": f"Quota {each.name}" for each in gpu_quotas()},
+        **{f"{BUDGET_LIMIT}:{budget.id}": budget.name for budget in limit_budgets},
+        **{
+            f"{QUOTA_LIMIT}:{gpu_quota.id}": f"Quota {gpu_quota.name}" for gpu_quota in gpu_quotas()
+        },
     }
 
 
@@ -139,9 +145,9 @@ def wanted_admissions(
     )
 
 
-def admission_page(wanted: AdmissionsWanted, asked: PageAsked) -> Slice[AdmissionFact]:
+def admission_page(wanted: AdmissionsWanted, page_request: PageAsked) -> Slice[AdmissionFact]:
     """A page of these, the newest first."""
-    page = page_of(_wanted_rows(wanted).values(*COLUMNS), asked, "-asked_at", "-id")
+    page = page_of(_wanted_rows(wanted).values(*COLUMNS), page_request, "-asked_at", "-id")
     return Slice(_admission_facts(page.rows), page.after, page.before)
 
 
@@ -170,18 +176,18 @@ def is_admission_asked_ever() -> bool:
 
 
 def _wanted_rows(wanted: AdmissionsWanted) -> QuerySet[JobAdmission]:
-    asked = {
+    conditions = {
         "asked_at__gte": wanted.starts_at,
         "asked_at__lt": wanted.ends_at,
         "team_id__in": wanted.team_ids,
         "verdict": wanted.verdict or None,
         "job__pool_id__in": None if wanted.pool_ids is None else sorted(wanted.pool_ids),
     }
-    found = JobAdmission.objects.filter(equal_to_given(asked))
+    admissions = JobAdmission.objects.filter(equal_to_given(conditions))
     if wanted.limit is not None:
         kind, limit_id = wanted.limit
-        found = found.filter(answer__limits__contains=[{"kind": kind, "id": limit_id}])
-    return found
+        admissions = admissions.filter(answer__limits__contains=[{"kind": kind, "id": limit_id}])
+    return admissions
 
 
 def _admission_facts(rows: Iterable[dict[str, Any]]) -> list[AdmissionFact]:
@@ -195,5 +201,5 @@ def _admission_facts(rows: Iterable[dict[str, Any]]) -> list[AdmissionFact]:
     return facts
 
 
-def _name_of(found: Any) -> str:
-    return found.name if found else ""
+def _name_of(record: Any) -> str:
+    return record.name if record else ""

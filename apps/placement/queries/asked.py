@@ -142,15 +142,19 @@ def are_same_model(one: str, other: str) -> bool:
 
 
 def work_basis(
-    asked: AskedQuote, team_ids: frozenset[int] | None, cluster_id: int | None = None
+    question: AskedQuote, team_ids: frozenset[int] | None, cluster_id: int | None = None
 ) -> WorkBasis:
     """What the work is taken to be; refuses QuoteNotUnderstood.
 
     The asker sees runs of `team_ids` (None: of everybody), with jobs in `cluster_id` (None: anywhere).
     """
-    work = asked.work
-    said = [work.gpu_hours is not None, work.tokens is not None, work.like_run is not None]
-    if sum(said) != 1:
+    work = question.work
+    stated_measures = [
+        work.gpu_hours is not None,
+        work.tokens is not None,
+        work.like_run is not None,
+    ]
+    if sum(stated_measures) != 1:
         raise QuoteNotUnderstood(
             "work", "say GPU-hours, tokens, or the run it is like: one of them"
         )
@@ -159,7 +163,7 @@ def work_basis(
         high = work.gpu_hours if work.most_gpu_hours is None else work.most_gpu_hours
         if not 0 < low <= work.gpu_hours <= high:
             raise QuoteNotUnderstood("work", "least, likely and most GPU-hours are in this order")
-        model = work.of_model or (asked.gpu_models[0] if len(asked.gpu_models) == 1 else "")
+        model = work.of_model or (question.gpu_models[0] if len(question.gpu_models) == 1 else "")
         on = f" on {model}" if model else ", taken to be as many on every model"
         words = f"{work.gpu_hours:g} GPU-hours{on}"
         return WorkBasis(words, LikelyRange(low, work.gpu_hours, high), model)
@@ -199,25 +203,26 @@ def _basis_of_run(
 def lies_within(place: str, residency: Sequence[str]) -> bool:
     """Whether a place is one of these, or begins as one of them: `gcp:us-east1` is no beginning of `gcp:us-east10`."""
     return any(
-        place.startswith(each) and not (each[-1:].isdigit() and place[len(each) :][:1].isdigit())
-        for each in residency
+        place.startswith(prefix)
+        and not (prefix[-1:].isdigit() and place[len(prefix) :][:1].isdigit())
+        for prefix in residency
     )
 
 
-def refuse_impossible_job(asked: AskedQuote, at: datetime) -> None:
+def refuse_impossible_job(question: AskedQuote, at: datetime) -> None:
     """Refuse QuoteNotUnderstood of what no job can be."""
-    if asked.deadline is not None and asked.deadline <= at:
+    if question.deadline is not None and question.deadline <= at:
         raise QuoteNotUnderstood("deadline", "the deadline is over")
-    if asked.kind == SERVING and asked.work.gpu_hours is None:
+    if question.kind == SERVING and question.work.gpu_hours is None:
         raise QuoteNotUnderstood("work", "serving is asked for by GPU-hours: GPUs times hours")
-    if asked.has_fallback and asked.kind != SERVING:
+    if question.has_fallback and question.kind != SERVING:
         raise QuoteNotUnderstood("has_fallback", "a fallback is of serving")
-    for name in asked.gpu_models:
+    for name in question.gpu_models:
         if not named_gpu(name).candidates:
             raise QuoteNotUnderstood("gpu_models", f"{name!r} is no GPU model that is known")
-    if asked.dataset is not None:
-        _refuse_unknown_place("dataset", [asked.dataset.place])
-    _refuse_unknown_place("residency", asked.residency)
+    if question.dataset is not None:
+        _refuse_unknown_place("dataset", [question.dataset.place])
+    _refuse_unknown_place("residency", question.residency)
 
 
 def _refuse_unknown_place(name: str, places: Sequence[str]) -> None:

@@ -44,20 +44,20 @@ def newest_book() -> BookFact | None:
     if not head:
         return None
     ((book_id, digest),) = head
-    kept = _newest.get(digest)
-    if kept is not None and kept.id == book_id:
-        return kept
-    found = read_book(book_id)
+    cached_book = _newest.get(digest)
+    if cached_book is not None and cached_book.id == book_id:
+        return cached_book
+    book = read_book(book_id)
     _newest.clear()
-    _newest[digest] = found
-    return found
+    _newest[digest] = book
+    return book
 
 
 def read_book(book_id: int) -> BookFact:
     """One book; refuses OfferBook.DoesNotExist."""
     book = OfferBook.objects.get(pk=book_id)
-    found = BookOffer.objects.filter(book=book).order_by("key").values_list(*OFFER_FIELDS)
-    offers = [OfferFact(*row) for row in found]
+    offer_rows = BookOffer.objects.filter(book=book).order_by("key").values_list(*OFFER_FIELDS)
+    offers = [OfferFact(*row) for row in offer_rows]
     models = frozenset(offer.gpu_model for offer in offers)
     return BookFact(
         id=book.pk,
@@ -76,20 +76,22 @@ def read_book(book_id: int) -> BookFact:
 
 def cheapest_on_demand(offers: Iterable[OfferFact]) -> dict[Place, OfferFact]:
     """The offer on demand of the lowest price, of each model in each region."""
-    found: dict[Place, OfferFact] = {}
+    offers_by_place: dict[Place, OfferFact] = {}
     for offer in offers:
         if offer.option == PurchaseOption.ON_DEMAND and offer.micros is not None:
-            known = found.setdefault(offer.model_place, offer).micros
-            if known is not None and offer.micros < known:
-                found[offer.model_place] = offer
-    return found
+            lowest_micros = offers_by_place.setdefault(offer.model_place, offer).micros
+            if lowest_micros is not None and offer.micros < lowest_micros:
+                offers_by_place[offer.model_place] = offer
+    return offers_by_place
 
 
-def offer_page(asked: PageAsked, pool_ids: Collection[int] | None = None) -> Slice[dict[str, Any]]:
+def offer_page(
+    page_request: PageAsked, pool_ids: Collection[int] | None = None
+) -> Slice[dict[str, Any]]:
     """A page of the newest book's offers, or of those of these pools alone, by key."""
     newest = OfferBook.objects.order_by("-hour").values("id")[:1]
     of_book = BookOffer.objects.filter(book__in=newest)
     if pool_ids is not None:
         of_book = of_book.filter(pool_id__in=pool_ids)
-    found = of_book.values("id", "book__made_at", *OFFER_FIELDS)
-    return page_of(found, asked, "key", "id")
+    offers = of_book.values("id", "book__made_at", *OFFER_FIELDS)
+    return page_of(offers, page_request, "key", "id")

@@ -24,14 +24,14 @@ def commitment_offers(at: datetime) -> tuple[list[OfferFact], list[str]]:
 
     One of a spend is offered for every machine that it has a price of, as many whole ones as its unused spend pays.
     """
-    held = commitments_in(at, at + HOUR)
-    if not held:
+    commitments = commitments_in(at, at + HOUR)
+    if not commitments:
         return [], []
     begins = hour_of(at) - RECENT_HOURS * HOUR
     cuts = [begins + place * HOUR for place in range(RECENT_HOURS + 1)]
     use = commitment_use(cuts, at)
     offers, left_out = [], []
-    for fact in held:
+    for fact in commitments:
         charged = [
             use.of[fact.id, time]
             for time in range(RECENT_HOURS)
@@ -47,15 +47,15 @@ def commitment_offers(at: datetime) -> tuple[list[OfferFact], list[str]]:
                 f"{fact.name}: its bill says {float(-unused):.1%} more use than was bought of it"
             )
             continue
-        found = list(
+        fact_offers = list(
             _offers_of_units(fact, unused) if fact.units else _offers_of_spend(fact, unused)
         )
-        if not found:
+        if not fact_offers:
             left_out.append(f"{fact.name}: no pool on record is of what it covers")
-        offers += [offer for offer in found if offer.free_gpus]
+        offers += [offer for offer in fact_offers if offer.free_gpus]
         left_out += [
             f"{offer.name}: {float(unused):.0%} of it is unused, less than one machine"
-            for offer in found
+            for offer in fact_offers
             if unused >= WORTH_SAYING and not offer.free_gpus
         ]
     return offers, left_out
@@ -99,9 +99,9 @@ def _paid_of_spend(fact: CommitmentFact, per_gpu_hour: Fraction) -> int | None:
     return round(per_gpu_hour * per_spend * MICROS)
 
 
-def _pool_of(fact: CommitmentFact, known: Sequence[PoolFact]) -> PoolFact | None:
+def _pool_of(fact: CommitmentFact, candidates: Sequence[PoolFact]) -> PoolFact | None:
     """The first pool of GPUs that it may cover: it says model and place."""
-    for pool in sorted(known, key=lambda each: each.id):
+    for pool in sorted(candidates, key=lambda candidate: candidate.id):
         is_its = (
             fact.pool_id in (None, pool.id)
             and fact.provider in ("", pool.provider)

@@ -96,10 +96,10 @@ LOOK_FIELDS = MoveLookFact.__slots__
 
 def newest_move_look(at: datetime | None = None) -> MoveLookFact | None:
     """The newest look; with a moment, the newest that was made until then. None before the first."""
-    looks = FleetMoveLook.objects.order_by("-week")
+    look_rows = FleetMoveLook.objects.order_by("-week")
     if at is not None:
-        looks = looks.filter(made_at__lte=at)
-    row = looks.values_list(*LOOK_FIELDS).first()
+        look_rows = look_rows.filter(made_at__lte=at)
+    row = look_rows.values_list(*LOOK_FIELDS).first()
     return None if row is None else MoveLookFact(*row)
 
 
@@ -122,8 +122,8 @@ def open_fleet_moves(
 
     `team_ids` None: all of it. Else only what moves these teams' own workloads, without prices.
     """
-    look = newest_move_look(at)
-    return () if look is None else moves_of_week(look.week, team_ids)
+    look_fact = newest_move_look(at)
+    return () if look_fact is None else moves_of_week(look_fact.week, team_ids)
 
 
 def moves_of_week(week: date, team_ids: frozenset[int] | None = None) -> tuple[OpenFleetMove, ...]:
@@ -131,9 +131,9 @@ def moves_of_week(week: date, team_ids: frozenset[int] | None = None) -> tuple[O
     rows = FleetMoveProposal.objects.filter(look__week=week).select_related("look", "move")
     if team_ids is not None:
         rows = rows.filter(move__team_id__in=team_ids, move__workload__isnull=False)
-    found = list(rows.order_by("place"))
-    counts = _weeks_proposed([row.move_id for row in found], week)
-    moves = (_open_move(row, counts[row.move_id]) for row in found)
+    proposals = list(rows.order_by("place"))
+    counts = _weeks_proposed([row.move_id for row in proposals], week)
+    moves = (_open_move(row, counts[row.move_id]) for row in proposals)
     return tuple(move if team_ids is None else move.without_prices() for move in moves)
 
 
@@ -161,11 +161,11 @@ def closed_fleet_moves(team_ids: frozenset[int] | None = None) -> list[ClosedFle
         .order_by("move_id", "-look__week")
         .distinct("move_id")
     )
-    said = dict(last.values_list("move_id", "document"))
+    documents_by_move = dict(last.values_list("move_id", "document"))
     return [
-        _closed_move(move, move.closed_week, said[move.pk])
+        _closed_move(move, move.closed_week, documents_by_move[move.pk])
         for move in moves
-        if move.closed_week is not None and move.pk in said
+        if move.closed_week is not None and move.pk in documents_by_move
     ]
 
 
@@ -175,15 +175,15 @@ def _weeks_proposed(move_ids: Sequence[int], week: date) -> dict[int, int]:
 
 
 def _open_move(row: FleetMoveProposal, weeks_proposed: int) -> OpenFleetMove:
-    said: Mapping[str, Any] = row.document
-    one_time, disruption = said["one_time"], said["disruption"]
+    document: Mapping[str, Any] = row.document
+    one_time, disruption = document["one_time"], document["disruption"]
     return OpenFleetMove(
         id=row.move_id,
         key=row.move.key,
         kind=row.move.kind,
-        subject=said["subject"],
-        source=said["source"],
-        target=said["target"],
+        subject=document["subject"],
+        source=document["source"],
+        target=document["target"],
         team_id=row.move.team_id,
         workload_id=row.move.workload_id,
         pool_id=row.move.pool_id,
@@ -191,38 +191,42 @@ def _open_move(row: FleetMoveProposal, weeks_proposed: int) -> OpenFleetMove:
         seen_from=row.look.seen_from,
         opened_week=row.move.opened_week,
         weeks_proposed=weeks_proposed,
-        spend_micros=said["spend_micros"],
-        saving=SavingRange(**said["saving"]),
-        one_time_micros=said["one_time_micros"],
+        spend_micros=document["spend_micros"],
+        saving=SavingRange(**document["saving"]),
+        one_time_micros=document["one_time_micros"],
         egress_micros=one_time["egress_micros"],
         restart_micros=one_time["restart_micros"],
         effort_hours=one_time["effort_hours"],
         effort_micros=one_time["effort_micros"],
-        payback_months=said["payback_months"],
+        payback_months=document["payback_months"],
         disruption=disruption["level"],
         disruption_reason=disruption["reason"],
         interruptions_per_month=disruption["interruptions_per_month"],
         restart_hours_per_month=disruption["restart_hours_per_month"],
-        confidence=said["confidence"],
-        doubts=tuple(said["doubts"]),
-        why=said["why"],
-        evidence=tuple(ProposalEvidence(**each) for each in said["evidence"]),
+        confidence=document["confidence"],
+        doubts=tuple(document["doubts"]),
+        why=document["why"],
+        evidence=tuple(
+            ProposalEvidence(**evidence_fields) for evidence_fields in document["evidence"]
+        ),
         exclusive_group=row.exclusive_group,
         is_counted=row.is_counted,
         # Looks that kept no cells yet had their group: whatever touches it is for the same dollars.
         cells=frozenset(
-            said.get("cells") or [f"moves of {row.look.week}, group {row.exclusive_group}"]
+            document.get("cells") or [f"moves of {row.look.week}, group {row.exclusive_group}"]
         ),
     )
 
 
-def _closed_move(move: FleetMove, closed_week: date, said: Mapping[str, Any]) -> ClosedFleetMove:
+def _closed_move(
+    move: FleetMove, closed_week: date, document: Mapping[str, Any]
+) -> ClosedFleetMove:
     return ClosedFleetMove(
         move.pk,
         move.key,
         move.kind,
-        said["subject"],
-        said["target"],
+        document["subject"],
+        document["target"],
         move.team_id,
         move.workload_id,
         move.opened_week,

@@ -18,9 +18,9 @@ from apps.placement.queries.scheduler_pools import (
 Told: TypeAlias = Callable[[ScheduledPools, datetime], SchedulerDocuments]
 GIVEN: Mapping[str, Told] = {
     "kueue": kueue_documents,
-    "karpenter": lambda found, _: karpenter_documents(found),
-    "karpenter-overlays": lambda found, _: overlay_documents(found),
-    "ray": lambda found, _: ray_documents(found),
+    "karpenter": lambda scheduler_pools, _: karpenter_documents(scheduler_pools),
+    "karpenter-overlays": lambda scheduler_pools, _: overlay_documents(scheduler_pools),
+    "ray": lambda scheduler_pools, _: ray_documents(scheduler_pools),
 }
 
 
@@ -29,10 +29,10 @@ def documents_of(scheduler: str, cluster: str, at: datetime) -> SchedulerDocumen
     return GIVEN[scheduler](scheduled_pools(cluster), at)
 
 
-def documents_as_yaml(told: SchedulerDocuments) -> str:
+def documents_as_yaml(bundle: SchedulerDocuments) -> str:
     """One after the other, with what is not in them and left to do as comments before."""
-    about = f"offer book of {told.made_at:%Y-%m-%dT%H:%M:%SZ}, digest {told.digest}"
-    comments = "".join(f"# {' '.join(note.split())}\n" for note in [about, *told.notes])
+    about = f"offer book of {bundle.made_at:%Y-%m-%dT%H:%M:%SZ}, digest {bundle.digest}"
+    comments = "".join(f"# {' '.join(note.split())}\n" for note in [about, *bundle.notes])
     return comments + yaml.safe_dump_all(
-        told.documents, sort_keys=False, explicit_start=True, allow_unicode=True
+        bundle.documents, sort_keys=False, explicit_start=True, allow_unicode=True
     )

@@ -86,9 +86,9 @@ def with_interruptions(offers: Sequence[OfferFact], at: datetime) -> list[OfferF
     """The offers, each on spot with the nearest evidence of its place; None where there is none."""
     if all(offer.option != PurchaseOption.SPOT for offer in offers):
         return list(offers)
-    jobs, told = _own_jobs(at), spot_evidence(at)
+    jobs, observations = _own_jobs(at), spot_evidence(at)
     return [
-        replace(offer, interruptions=_offer_evidence(offer, jobs, told, at))
+        replace(offer, interruptions=_offer_evidence(offer, jobs, observations, at))
         if offer.option == PurchaseOption.SPOT
         else offer
         for offer in offers
@@ -106,7 +106,7 @@ def _own_jobs(at: datetime) -> dict[Place, CountedInterruptions]:
         return {}
     ran = rows(RAN, {"from": at - EVIDENCE_SPAN, "to": at, "pools": sorted(pools)})
     states = {job.id: job.state for job in workloads.jobs([row[1] for row in ran]).values()}
-    lives: dict[Place, list[SpotLife]] = defaultdict(list)
+    lifetimes: dict[Place, list[SpotLife]] = defaultdict(list)
     names: dict[Place, set[str]] = defaultdict(set)
     newest: dict[Place, datetime] = {}
     for pool_id, job_id, begins, ends in ran:
@@ -114,29 +114,31 @@ def _own_jobs(at: datetime) -> dict[Place, CountedInterruptions]:
         place = pool.provider, pool.region, pool.gpu_model
         was_interrupted = states.get(job_id) in INTERRUPTED_STATES and ends < at
         hours = max(0.0, (ends - begins) / HOUR)
-        lives[place].append(SpotLife(begins.timestamp(), hours, was_interrupted))
+        lifetimes[place].append(SpotLife(begins.timestamp(), hours, was_interrupted))
         names[place].add(pool.name)
         newest[place] = max(ends, newest.get(place, ends))
     return {
         place: CountedInterruptions(
             OWN_JOBS,
             tuple(sorted(names[place])),
-            seen.exposure_hours,
-            seen.interruptions,
-            f"own jobs on spot there were interrupted {times_words(seen.interruptions)} in"
-            f" {_hours_words(seen.exposure_hours)} hours of the last {EVIDENCE_SPAN.days} days",
+            rate.exposure_hours,
+            rate.interruptions,
+            f"own jobs on spot there were interrupted {times_words(rate.interruptions)} in"
+            f" {_hours_words(rate.exposure_hours)} hours of the last {EVIDENCE_SPAN.days} days",
             newest[place],
-            rates_by_hour(lives[place]),
+            rates_by_hour(lifetimes[place]),
         )
-        for place, seen in ((place, interruption_rate(found)) for place, found in lives.items())
-        if seen.exposure_hours > 0
+        for place, rate in (
+            (place, interruption_rate(place_lives)) for place, place_lives in lifetimes.items()
+        )
+        if rate.exposure_hours > 0
     }
 
 
 def _offer_evidence(
     offer: OfferFact,
     jobs: dict[Place, CountedInterruptions],
-    told: Sequence[SpotEvidence],
+    observations: Sequence[SpotEvidence],
     at: datetime,
 ) -> dict[str, Any] | None:
     """None where nothing was seen. Of no interruption the likely rate is half of one (Gamma with prior ½).
@@ -145,20 +147,20 @@ def _offer_evidence(
     """
     there = (
         jobs.get(offer.model_place),
-        _own_nodes(offer, told),
-        _imported_series(offer, told),
+        _own_nodes(offer, observations),
+        _imported_series(offer, observations),
     )
-    sources = [each for each in there if each is not None]
+    sources = [source for source in there if source is not None]
     nearest, joined = _weighed_sources(sources)
     if nearest is None:
         return None
     ends = min(PRIOR_ENDS, joined.count) if joined else 0
     hours = nearest.hours + (ends * joined.hours / joined.count if joined else 0.0)
-    found = hazard(nearest.count + ends, hours)
+    estimate = hazard(nearest.count + ends, hours)
     return {
-        "low": found.low,
-        "likely": 0.5 / hours if found.rate is None else found.rate,
-        "high": found.high,
+        "low": estimate.low,
+        "likely": 0.5 / hours if estimate.rate is None else estimate.rate,
+        "high": estimate.high,
         "wait": offer.median_wait_hours or 0.0,
         "words": _before_words(sources, nearest) + nearest.words + _joined_words(joined, ends),
         "is_thin": nearest.count < FEWEST_ENDS,
@@ -179,9 +181,9 @@ def _weighed_sources(
     if not sources:
         return None, None
     nearest, *farther = sources
-    if not any(each.count for each in sources):
-        return max(sources, key=lambda each: each.hours), None
-    following = next((each for each in farther if each.count), None)
+    if not any(source.count for source in sources):
+        return max(sources, key=lambda source: source.hours), None
+    following = next((source for source in farther if source.count), None)
     if following is None or stands_alone(
         nearest.count, nearest.hours, following.count / following.hours
     ):
@@ -221,29 +223,33 @@ def _source_document(source: CountedInterruptions, at: datetime) -> dict[str, An
     }
 
 
-def _own_nodes(offer: OfferFact, told: Iterable[SpotEvidence]) -> CountedInterruptions | None:
+def _own_nodes(
+    offer: OfferFact, observations: Iterable[SpotEvidence]
+) -> CountedInterruptions | None:
     """Notices on own nodes there. None where none was seen: then nobody knows whether one would have been."""
     there = [
-        each
-        for each in told
-        if each.source == OWN_NODES
-        and (each.provider, each.region, each.gpu_model) == offer.model_place
+        evidence
+        for evidence in observations
+        if evidence.source == OWN_NODES
+        and (evidence.provider, evidence.region, evidence.gpu_model) == offer.model_place
     ]
-    if not any(each.rate.interruptions for each in there):
+    if not any(observation.rate.interruptions for observation in there):
         return None
     return _summed_evidence(there, NOTICES_WORDS)
 
 
-def _imported_series(offer: OfferFact, told: Iterable[SpotEvidence]) -> CountedInterruptions | None:
+def _imported_series(
+    offer: OfferFact, observations: Iterable[SpotEvidence]
+) -> CountedInterruptions | None:
     """Imported series of this machine type in this region; of its GPU model where one names no machine type."""
     there = [
-        each
-        for each in told
-        if each.source == IMPORTED
-        and each.rate.exposure_hours > 0
-        and each.region == offer.region
-        and each.provider in ("", offer.provider)
-        and _is_of_machine(each, offer)
+        evidence
+        for evidence in observations
+        if evidence.source == IMPORTED
+        and evidence.rate.exposure_hours > 0
+        and evidence.region == offer.region
+        and evidence.provider in ("", offer.provider)
+        and _is_of_machine(evidence, offer)
     ]
     if not there:
         return None
@@ -261,19 +267,19 @@ def _is_of_machine(series: SpotEvidence, offer: OfferFact) -> bool:
 def _summed_evidence(
     there: Sequence[SpotEvidence], words: str, until: str = ""
 ) -> CountedInterruptions:
-    names = tuple(sorted(each.name for each in there))
-    hours = sum(each.rate.exposure_hours for each in there)
-    count = sum(each.rate.interruptions for each in there)
-    said = words.format(
+    names = tuple(sorted(evidence.name for evidence in there))
+    hours = sum(evidence.rate.exposure_hours for evidence in there)
+    count = sum(evidence.rate.interruptions for evidence in there)
+    sentence = words.format(
         names=", ".join(names),
         times=times_words(count),
         hours=_hours_words(hours),
         until=until,
         days=NOTICES_SPAN.days,
     )
-    by_hour = summed_hours([each.by_hour for each in there])
+    by_hour = summed_hours([evidence.by_hour for evidence in there])
     return CountedInterruptions(
-        there[0].source, names, hours, count, said, _newest_look(there), by_hour
+        there[0].source, names, hours, count, sentence, _newest_look(there), by_hour
     )
 
 
@@ -283,4 +289,6 @@ def _hours_words(hours: float) -> str:
 
 def _newest_look(there: Iterable[SpotEvidence]) -> datetime | None:
     """When it was last looked; None where none of them says."""
-    return max((each.seen_until for each in there if each.seen_until is not None), default=None)
+    return max(
+        (evidence.seen_until for evidence in there if evidence.seen_until is not None), default=None
+    )

@@ -26,47 +26,51 @@ CAPACITY = {
 HIGHEST_WEIGHT = 100
 
 
-def karpenter_documents(found: ScheduledPools, node_class: str = "default") -> SchedulerDocuments:
+def karpenter_documents(
+    scheduler_pools: ScheduledPools, node_class: str = "default"
+) -> SchedulerDocuments:
     """NodePools of clouds' pools that Karpenter knows, in the order of what they cost."""
-    told = found.documents()
-    for rank, pool in enumerate(_known_to_karpenter(found, told)):
-        told.documents.append(_node_pool(pool, max(1, HIGHEST_WEIGHT - rank), node_class))
-    if told.documents:
-        told.notes.append(f"the node class {node_class!r} of each cloud is yours to have")
-    return told
+    bundle = scheduler_pools.documents()
+    for rank, pool in enumerate(_known_to_karpenter(scheduler_pools, bundle)):
+        bundle.documents.append(_node_pool(pool, max(1, HIGHEST_WEIGHT - rank), node_class))
+    if bundle.documents:
+        bundle.notes.append(f"the node class {node_class!r} of each cloud is yours to have")
+    return bundle
 
 
-def overlay_documents(found: ScheduledPools) -> SchedulerDocuments:
+def overlay_documents(scheduler_pools: ScheduledPools) -> SchedulerDocuments:
     """A price for each of these NodePools, in US dollars an hour of a machine. Refuses SchedulerNotUnderstood."""
-    told = found.documents()
-    per_dollar = found.book.per_dollar
+    bundle = scheduler_pools.documents()
+    per_dollar = scheduler_pools.book.per_dollar
     if per_dollar is None:
         raise SchedulerNotUnderstood(
             "", "nobody knows what a US dollar is worth: Karpenter reckons in dollars"
         )
-    for pool in _known_to_karpenter(found, told):
+    for pool in _known_to_karpenter(scheduler_pools, bundle):
         spec = {
             "requirements": [_one_of("karpenter.sh/nodepool", pool.name)],
             "price": f"{pool.dollars_an_hour(per_dollar):f}",
         }
-        told.documents.append(_karpenter_document(NODE_OVERLAY, "NodeOverlay", pool.name, spec))
-    if told.documents:
-        told.notes.append("NodeOverlay is alpha: Karpenter needs its feature gate NodeOverlay")
-    return told
+        bundle.documents.append(_karpenter_document(NODE_OVERLAY, "NodeOverlay", pool.name, spec))
+    if bundle.documents:
+        bundle.notes.append("NodeOverlay is alpha: Karpenter needs its feature gate NodeOverlay")
+    return bundle
 
 
-def _known_to_karpenter(found: ScheduledPools, told: SchedulerDocuments) -> list[ScheduledPool]:
+def _known_to_karpenter(
+    scheduler_pools: ScheduledPools, bundle: SchedulerDocuments
+) -> list[ScheduledPool]:
     """Those that it can start; why not, of the others, among the notes."""
-    known = []
-    for pool in found.pools:
+    startable_pools = []
+    for pool in scheduler_pools.pools:
         offer = pool.offer
         if offer.provider not in NODE_CLASSES or offer.option not in CAPACITY:
-            told.notes.append(f"left out: {offer.name}, Karpenter starts no such nodes")
+            bundle.notes.append(f"left out: {offer.name}, Karpenter starts no such nodes")
         elif not (offer.instance_type and offer.region):
-            told.notes.append(f"left out: {offer.name}, its machine type or region is not said")
+            bundle.notes.append(f"left out: {offer.name}, its machine type or region is not said")
         else:
-            known.append(pool)
-    return known
+            startable_pools.append(pool)
+    return startable_pools
 
 
 def _node_pool(pool: ScheduledPool, weight: int, node_class: str) -> dict[str, Any]:

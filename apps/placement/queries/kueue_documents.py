@@ -29,21 +29,21 @@ WITHOUT_CORES = (
 )
 
 
-def kueue_documents(found: ScheduledPools, at: datetime) -> SchedulerDocuments:
+def kueue_documents(scheduler_pools: ScheduledPools, at: datetime) -> SchedulerDocuments:
     """ResourceFlavors, a Cohort with their quotas, and a ClusterQueue for each team with its weight."""
-    told = found.documents()
-    bounded = [pool for pool in found.pools if pool.most_gpus is not None]
-    told.notes += [
+    bundle = scheduler_pools.documents()
+    bounded = [pool for pool in scheduler_pools.pools if pool.most_gpus is not None]
+    bundle.notes += [
         f"left out: {pool.offer.name}, no quota says how many of its GPUs may be held at once"
-        for pool in found.pools
+        for pool in scheduler_pools.pools
         if pool.most_gpus is None
     ]
-    told.notes += [f"left out: {each.offer.name}, too many" for each in bounded[MOST_FLAVORS:]]
+    bundle.notes += [f"left out: {pool.offer.name}, too many" for pool in bounded[MOST_FLAVORS:]]
     bounded = bounded[:MOST_FLAVORS]
     if not bounded:
-        return told
-    told.documents += [_flavor_document(pool) for pool in bounded]
-    told.documents.append(
+        return bundle
+    bundle.documents += [_flavor_document(pool) for pool in bounded]
+    bundle.documents.append(
         _named_document("Cohort", COHORT, {"resourceGroups": _resource_groups(bounded, None)})
     )
     weights, unweighed = _team_weights(at)
@@ -51,10 +51,12 @@ def kueue_documents(found: ScheduledPools, at: datetime) -> SchedulerDocuments:
     for team in _own_teams():
         name = kubernetes_name(team.name, taken, team.id)
         taken.append(name)
-        told.documents.append(_queue_document(name, weights[team.id], bounded))
-    told.notes += [f"{name} has no running budget in money: its weight is 1" for name in unweighed]
-    told.notes.append(WITHOUT_CORES)
-    return told
+        bundle.documents.append(_queue_document(name, weights[team.id], bounded))
+    bundle.notes += [
+        f"{name} has no running budget in money: its weight is 1" for name in unweighed
+    ]
+    bundle.notes.append(WITHOUT_CORES)
+    return bundle
 
 
 def _flavor_document(pool: ScheduledPool) -> dict[str, Any]:
@@ -114,13 +116,13 @@ def _team_weights(at: datetime) -> tuple[dict[int, Decimal], list[str]]:
             first, end = budget.period_on(today)
             team_id, amount = int(budget.key), Decimal(budget.amount_on(first))
             a_day[team_id] = a_day.get(team_id, Decimal(0)) + amount / (end - first).days
-    own = _own_teams()
-    given = [a_day[team.id] for team in own if a_day.get(team.id)]
-    mean = sum(given, Decimal(0)) / len(given) if given else Decimal(1)
+    own_teams = _own_teams()
+    daily_amounts = [a_day[team.id] for team in own_teams if a_day.get(team.id)]
+    mean = sum(daily_amounts, Decimal(0)) / len(daily_amounts) if daily_amounts else Decimal(1)
     weights = {
         team.id: max(LEAST_WEIGHT, (a_day[team.id] / mean).quantize(THOUSANDTH))
         if a_day.get(team.id)
         else Decimal(1)
-        for team in own
+        for team in own_teams
     }
-    return weights, [team.name for team in own if not a_day.get(team.id)]
+    return weights, [team.name for team in own_teams if not a_day.get(team.id)]

@@ -83,8 +83,8 @@ def quota_room(
     quotas: Sequence[GpuQuotaUse], provider: str, region: str, gpu_model: str
 ) -> tuple[int | None, list[str]]:
     """GPUs that the narrowest quota leaves there, and its name; None: no quota was entered."""
-    held = quotas_of_place(quotas, provider, region, gpu_model)
-    rooms = [(max(0, use.headroom), use.quota.name) for use in held]
+    quota_uses = quotas_of_place(quotas, provider, region, gpu_model)
+    rooms = [(max(0, use.headroom), use.quota.name) for use in quota_uses]
     if not rooms:
         return None, []
     room, name = min(rooms)
@@ -133,17 +133,17 @@ def _market_offer(
 
 def _known_machines(rates: Sequence[Rate]) -> dict[tuple[str, str], GpuMachine]:
     """By provider and machine type (or GPU model): as pools have it, else as that provider's documents do."""
-    known: dict[tuple[str, str], GpuMachine] = {}
+    machines: dict[tuple[str, str], GpuMachine] = {}
     for pool in pools().values():
         if pool.gpus_per_node and not pool.counts_cores and pool.gpu_model:
-            known.setdefault((pool.provider, pool.instance_type), _machine_of(pool))
-            known.setdefault((pool.provider, pool.gpu_model), _machine_of(pool))
+            machines.setdefault((pool.provider, pool.instance_type), _machine_of(pool))
+            machines.setdefault((pool.provider, pool.gpu_model), _machine_of(pool))
     for rate in rates:
         key = rate["provider"], rate["instance_type"] or rate["gpu_model"]
-        listed = None if key in known else _listed_machine(rate)
+        listed = None if key in machines else _listed_machine(rate)
         if listed is not None:
-            known[key] = listed
-    return known
+            machines[key] = listed
+    return machines
 
 
 def _listed_machine(rate: Rate) -> GpuMachine | None:

@@ -66,17 +66,17 @@ def answered_move(job_id: int, question: MoveQuestion, series: SpotSeries | None
     evidence = None if series is None else _move_evidence(series, question)
     if evidence is not None and question.spot_is_up:
         question = replace(question, expected_life=evidence.remaining_life)
-    kept = None if series is None else kept_spot_plan(job_id, series.id)
-    plan = None if kept is None else _fitting_plan(kept, question)
-    is_thin = kept is not None and bool(kept.thin)
+    kept_plan = None if series is None else kept_spot_plan(job_id, series.id)
+    plan = None if kept_plan is None else _fitting_plan(kept_plan, question)
+    is_thin = kept_plan is not None and bool(kept_plan.thin)
     move = next_move(question, plan)
     return AnsweredMove(
         move=move,
         question=question,
         reason=_reason_words(question, move),
         evidence=evidence,
-        plan_solved_at=kept.solved_at if plan is not None and kept is not None else None,
-        plan_thin=kept.thin if kept is not None else "",
+        plan_solved_at=kept_plan.solved_at if plan is not None and kept_plan is not None else None,
+        plan_thin=kept_plan.thin if kept_plan is not None else "",
         plan_is_asked=series is not None
         and plan is None
         and not is_thin
@@ -85,17 +85,17 @@ def answered_move(job_id: int, question: MoveQuestion, series: SpotSeries | None
     )
 
 
-def _fitting_plan(kept: KeptSpotPlan, question: MoveQuestion) -> SpotPlan | None:
-    plan = plan_of_kept(kept)
+def _fitting_plan(kept_plan: KeptSpotPlan, question: MoveQuestion) -> SpotPlan | None:
+    plan = plan_of_kept(kept_plan)
     return plan if plan is not None and plan_covers(plan, question) else None
 
 
 def _move_evidence(series: SpotSeries, question: MoveQuestion) -> MoveEvidence:
     trace = series_trace(series)
-    lives = lives_of_trace(trace, trace.starts or 0.0)
-    rate = interruption_rate(lives)
+    lifetimes = lives_of_trace(trace, trace.starts or 0.0)
+    rate = interruption_rate(lifetimes)
     age = question.state_hours if question.spot_is_up else 0.0
-    life = remaining_life(lives, age)
+    life = remaining_life(lifetimes, age)
     seen_until = (
         None if series.starts_at is None else series.starts_at + trace.hours * timedelta(hours=1)
     )
@@ -118,13 +118,13 @@ def _reason_words(question: MoveQuestion, move: NextMove) -> str:
     if move.deadline is DeadlineState.LATE:
         return f"{slack}: the deadline cannot be met any more, on demand neither"
     if move.rule is MoveRule.PLAN:
-        said = {
+        verdict = {
             MoveAction.STAY: "staying is cheaper",
             MoveAction.MOVE_TO_SPOT: "a start on spot is cheaper",
             MoveAction.FALL_BACK: "on demand now is cheaper than what waiting would cost later",
             MoveAction.WAIT: "waiting for spot is cheaper",
         }[move.action]
-        return f"{slack}: by the plan of its history {said}"
+        return f"{slack}: by the plan of its history {verdict}"
     if move.rule is MoveRule.SHORT_LIFE:
         life = question.expected_life or 0.0
         return (

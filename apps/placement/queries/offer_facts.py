@@ -101,7 +101,7 @@ class OfferFact:
         return self.paid_micros + (self.micros or 0)
 
 
-OFFER_FIELDS = tuple(each.name for each in fields(OfferFact))
+OFFER_FIELDS = tuple(offer_field.name for offer_field in fields(OfferFact))
 
 
 def hardware_fields(model_name: str) -> dict[str, Any]:

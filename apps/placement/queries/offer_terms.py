@@ -68,79 +68,80 @@ class JobSurroundings:
 
 def match_offers(
     book: BookFact,
-    asked: AskedQuote,
+    question: AskedQuote,
     basis: WorkBasis,
     egress: Mapping[str, EgressFact],
     promised: Mapping[str, Sequence[int]],
     at: datetime,
 ) -> MatchedOffers:
     """Every offer of the book, as this job meets it. `promised` are GPUs of offers that were just taken, by key."""
-    found = MatchedOffers()
+    outcome = MatchedOffers()
     allowed = {
         model
         for model in book.models
-        if not asked.gpu_models or any(are_same_model(name, model) for name in asked.gpu_models)
+        if not question.gpu_models
+        or any(are_same_model(name, model) for name in question.gpu_models)
     }
-    work = {model: basis.on(model, asked.gpus) for model in allowed}
+    work = {model: basis.on(model, question.gpus) for model in allowed}
     around = JobSurroundings(at, book, basis, egress, promised, work)
     for offer in book.offers.values():
-        why = _why_not(offer, asked, allowed)
+        why = _why_not(offer, question, allowed)
         if why:
-            found.refused[why] += 1
+            outcome.refused[why] += 1
         else:
-            found.matched.append(_terms_of(offer, asked, around))
-    return found
+            outcome.matched.append(_terms_of(offer, question, around))
+    return outcome
 
 
-def _why_not(offer: OfferFact, asked: AskedQuote, allowed: set[str]) -> str:
+def _why_not(offer: OfferFact, question: AskedQuote, allowed: set[str]) -> str:
     """Why this job cannot go there; empty: it can."""
     if offer.gpu_model not in allowed:
         return "another GPU model than those allowed"
-    if asked.gpu_memory_gib and (offer.gpu_memory_gib or 0) < asked.gpu_memory_gib:
+    if question.gpu_memory_gib and (offer.gpu_memory_gib or 0) < question.gpu_memory_gib:
         return "less GPU memory than needed, or not known how much"
-    if asked.residency and not lies_within(offer.place, asked.residency):
+    if question.residency and not lies_within(offer.place, question.residency):
         return "outside the places that the data may be in"
-    if offer.option == PurchaseOption.SPOT and asked.kind != INTERRUPTIBLE:
-        return _why_not_on_spot(asked) or _why_too_few(offer, asked)
-    return _why_too_few(offer, asked)
+    if offer.option == PurchaseOption.SPOT and question.kind != INTERRUPTIBLE:
+        return _why_not_on_spot(question) or _why_too_few(offer, question)
+    return _why_too_few(offer, question)
 
 
-def _why_not_on_spot(asked: AskedQuote) -> str:
-    if asked.kind != SERVING:
+def _why_not_on_spot(question: AskedQuote) -> str:
+    if question.kind != SERVING:
         return "spot, for work that may not be interrupted"
-    return "" if asked.has_fallback else "spot, for serving without a fallback"
+    return "" if question.has_fallback else "spot, for serving without a fallback"
 
 
-def _why_too_few(offer: OfferFact, asked: AskedQuote) -> str:
-    if offer.there_gpus is not None and offer.there_gpus < asked.gpus:
+def _why_too_few(offer: OfferFact, question: AskedQuote) -> str:
+    if offer.there_gpus is not None and offer.there_gpus < question.gpus:
         return "fewer GPUs there than asked for"
     is_bounded = offer.pool_id is None or offer.option not in PAID_ANYWAY
-    if is_bounded and offer.free_gpus is not None and offer.free_gpus < asked.gpus:
+    if is_bounded and offer.free_gpus is not None and offer.free_gpus < question.gpus:
         return "fewer GPUs left by the quota, or of the commitment, than asked for"
     return ""
 
 
-def _terms_of(offer: OfferFact, asked: AskedQuote, around: JobSurroundings) -> OfferTerms:
+def _terms_of(offer: OfferFact, question: AskedQuote, around: JobSurroundings) -> OfferTerms:
     work, carried = around.work[offer.gpu_model]
     reasons = [*offer.notes, *filter(None, [carried])]
     cautions = _stale_words(offer.rates, "its price")
     _say_calibration(offer, around.book, reasons)
-    wait = wait_there(offer, asked, around.promised.get(offer.key, ()), reasons, cautions)
-    egress, transfer = _data_terms(around, offer, asked, reasons, cautions)
+    wait = wait_there(offer, question, around.promised.get(offer.key, ()), reasons, cautions)
+    egress, transfer = _data_terms(around, offer, question, reasons, cautions)
     interruptions, fallback = None, None
     if offer.option == PurchaseOption.SPOT:
         begins = around.at + HOUR * (wait.mean if wait else 0.0)
         interruptions = _at_that_hour(
-            offer, _interruptions_there(offer, asked, reasons, cautions), begins, work, reasons
+            offer, _interruptions_there(offer, question, reasons, cautions), begins, work, reasons
         )
-        fallback = _fallback_there(offer, asked, around)
+        fallback = _fallback_there(offer, question, around)
     rates = offer.rates
     if fallback is not None:
         reasons.append(f"while spot is away, {fallback.name} takes over at its price on demand")
         cautions += _stale_words(fallback.rates, f"the price of {fallback.name}")
         rates = [*rates, *fallback.rates]
-    rented = _rented_gpus(offer, asked, cautions)
-    _doubt_room(offer, asked, cautions)
+    rented = _rented_gpus(offer, question, cautions)
+    _doubt_room(offer, question, cautions)
     watts, energy_words = _power_of(offer, around.basis)
     terms = PlacedTerms(
         key=offer.key,
@@ -162,27 +163,27 @@ def _stale_words(rates: Sequence[Mapping[str, Any]], what: str) -> list[str]:
     return [f"{what} was last said {row['age_days']} days ago" for row in rates if row["is_stale"]]
 
 
-def _rented_gpus(offer: OfferFact, asked: AskedQuote, cautions: list[str]) -> int | None:
+def _rented_gpus(offer: OfferFact, question: AskedQuote, cautions: list[str]) -> int | None:
     """Machines of the market are rented whole and nothing else runs on them; a pool's are shared with other jobs."""
     if offer.pool_id is not None or offer.option in PAID_ANYWAY:
         return None
-    rented = ceil(asked.gpus / offer.gpus_per_node) * offer.gpus_per_node
-    if rented > asked.gpus:
+    rented = ceil(question.gpus / offer.gpus_per_node) * offer.gpus_per_node
+    if rented > question.gpus:
         cautions.append(
-            f"machines are rented whole: {rented} GPUs are paid for {asked.gpus} that are used"
+            f"machines are rented whole: {rented} GPUs are paid for {question.gpus} that are used"
         )
     return rented
 
 
-def _doubt_room(offer: OfferFact, asked: AskedQuote, cautions: list[str]) -> None:
+def _doubt_room(offer: OfferFact, question: AskedQuote, cautions: list[str]) -> None:
     """Where no quota bounds what is rented, say how much of it was ever had."""
     if offer.option in PAID_ANYWAY or offer.free_gpus is not None:
         return
     most = offer.most_held_gpus
-    if most is not None and asked.gpus > most:
+    if most is not None and question.gpus > most:
         ever = f"{most} GPUs at once are the most that" if most else "no GPU of this model"
         cautions.append(
-            f"no quota is entered here and {ever} was ever rented there: whether {asked.gpus} can be had is not known"
+            f"no quota is entered here and {ever} was ever rented there: whether {question.gpus} can be had is not known"
         )
 
 
@@ -217,24 +218,24 @@ def _power_of(offer: OfferFact, basis: WorkBasis) -> tuple[float | None, str]:
 
 
 def _fallback_there(
-    offer: OfferFact, asked: AskedQuote, around: JobSurroundings
+    offer: OfferFact, question: AskedQuote, around: JobSurroundings
 ) -> OfferFact | None:
     """What takes over when spot is lost, of serving; None where nothing can."""
-    if asked.kind != SERVING:
+    if question.kind != SERVING:
         return None
-    found = around.book.on_demand.get(offer.model_place)
-    return None if found is None or _why_too_few(found, asked) else found
+    fallback = around.book.on_demand.get(offer.model_place)
+    return None if fallback is None or _why_too_few(fallback, question) else fallback
 
 
 def _data_terms(
     around: JobSurroundings,
     offer: OfferFact,
-    asked: AskedQuote,
+    question: AskedQuote,
     reasons: list[str],
     cautions: list[str],
 ) -> tuple[float | None, float | None]:
     """Micro-units of the organisation's currency and hours to bring the data there; None: not known."""
-    data = asked.dataset
+    data = question.dataset
     if data is None:
         return 0.0, 0.0
     if data.place == offer.place:
@@ -257,35 +258,35 @@ def _data_terms(
 
 
 def _interruptions_there(
-    offer: OfferFact, asked: AskedQuote, reasons: list[str], cautions: list[str]
+    offer: OfferFact, question: AskedQuote, reasons: list[str], cautions: list[str]
 ) -> InterruptionRate | None:
     """By the book's evidence, else as the asker assumes."""
-    known = offer.interruptions
-    if known is not None:
-        reasons.append(known["words"])
-        if known["is_thin"]:
-            seen = known.get("interruptions")
-            times = "" if seen is None else f": taken away {times_words(seen)}"
+    evidence = offer.interruptions
+    if evidence is not None:
+        reasons.append(evidence["words"])
+        if evidence["is_thin"]:
+            count = evidence.get("interruptions")
+            times = "" if count is None else f": taken away {times_words(count)}"
             cautions.append(f"the evidence of interruptions is thin{times}")
         cautions.extend(
-            _stale_evidence_words(each)
-            for each in (known, known.get("joined"))
-            if each and each.get("is_stale")
+            _stale_evidence_words(source)
+            for source in (evidence, evidence.get("joined"))
+            if source and source.get("is_stale")
         )
-        nodes = _nodes_counted(offer, asked, known, cautions)
-        low, likely, high = (known[end] for end in ("low", "likely", "high"))
-        return InterruptionRate(LikelyRange(low, nodes * likely, nodes * high), known["wait"])
-    if asked.assumed_interruptions_per_day is None:
+        nodes = _nodes_counted(offer, question, evidence, cautions)
+        low, likely, high = (evidence[end] for end in ("low", "likely", "high"))
+        return InterruptionRate(LikelyRange(low, nodes * likely, nodes * high), evidence["wait"])
+    if question.assumed_interruptions_per_day is None:
         return None
-    per_day = asked.assumed_interruptions_per_day
+    per_day = question.assumed_interruptions_per_day
     cautions.append(f"{per_day:g} interruptions a day are assumed by who asks: none was measured")
     rate = per_day / DAY_HOURS
-    wait = (asked.assumed_wait_minutes or 0) / HOUR_MINUTES
+    wait = (question.assumed_wait_minutes or 0) / HOUR_MINUTES
     return InterruptionRate(LikelyRange(rate, rate, rate), wait)
 
 
-def _stale_evidence_words(known: Mapping[str, Any]) -> str:
-    names, age_days = ", ".join(known["names"]), known["age_days"]
+def _stale_evidence_words(evidence: Mapping[str, Any]) -> str:
+    names, age_days = ", ".join(evidence["names"]), evidence["age_days"]
     if age_days is None:
         return f"nobody says when interruptions of {names} were seen"
     return f"interruptions of {names} were last looked at {age_days} days ago"
@@ -293,31 +294,31 @@ def _stale_evidence_words(known: Mapping[str, Any]) -> str:
 
 def _at_that_hour(
     offer: OfferFact,
-    known: InterruptionRate | None,
+    interruptions: InterruptionRate | None,
     begins: datetime,
     work: LikelyRange | None,
     reasons: list[str],
 ) -> InterruptionRate | None:
     """The rate of the hours of the day in which the work would run, where its evidence tells them apart."""
     factors = (offer.interruptions or {}).get("hour_factors")
-    if known is None or work is None or not factors:
-        return known
+    if interruptions is None or work is None or not factors:
+        return interruptions
     day_hour = begins.astimezone(UTC)
     factor = factor_between(factors, day_hour.hour + day_hour.minute / HOUR_MINUTES, work.likely)
     reasons.append(
         f"interruptions differ by the hour of the day there: {factor:.2f} of the usual from {day_hour:%H:%M} UTC on"
     )
-    return InterruptionRate(known.rate.times(factor), known.wait)
+    return InterruptionRate(interruptions.rate.times(factor), interruptions.wait)
 
 
 def _nodes_counted(
-    offer: OfferFact, asked: AskedQuote, known: Mapping[str, Any], cautions: list[str]
+    offer: OfferFact, question: AskedQuote, evidence: Mapping[str, Any], cautions: list[str]
 ) -> int:
     """By how many the evidence's rate is taken: the job's nodes where it is of one of them."""
-    nodes = ceil(asked.gpus / offer.gpus_per_node)
-    if nodes == 1 or known.get("source") in (None, OWN_JOBS):
+    nodes = ceil(question.gpus / offer.gpus_per_node)
+    if nodes == 1 or evidence.get("source") in (None, OWN_JOBS):
         return 1
-    if not known["is_per_node"]:
+    if not evidence["is_per_node"]:
         cautions.append(
             f"the series say when one node could be had: {nodes} are interrupted at least as often"
         )

@@ -13,37 +13,39 @@ THIN_WAITS = 10
 
 def wait_there(
     offer: OfferFact,
-    asked: AskedQuote,
+    question: AskedQuote,
     promised: Sequence[int],
     reasons: list[str],
     cautions: list[str],
 ) -> QueueWait | None:
     """Idle GPUs of one's own at once; else as jobs waited there, else as the asker assumes."""
-    if offer.pool_id is not None and _is_idle_enough(offer, asked, promised, cautions):
+    if offer.pool_id is not None and _is_idle_enough(offer, question, promised, cautions):
         reasons.append("enough of its GPUs are idle now")
         return QueueWait(0.0, offer.ninth_wait_hours or 0.0)
-    measured = _measured_wait(offer, asked, reasons, cautions)
+    measured = _measured_wait(offer, question, reasons, cautions)
     if measured is not None:
         return measured
-    if asked.assumed_wait_minutes is not None:
-        reasons.append(f"a wait of {asked.assumed_wait_minutes:g} minutes is assumed by who asks")
-        hours = asked.assumed_wait_minutes / HOUR_MINUTES
+    if question.assumed_wait_minutes is not None:
+        reasons.append(
+            f"a wait of {question.assumed_wait_minutes:g} minutes is assumed by who asks"
+        )
+        hours = question.assumed_wait_minutes / HOUR_MINUTES
         return QueueWait(hours, hours)
     return None
 
 
 def _is_idle_enough(
-    offer: OfferFact, asked: AskedQuote, promised: Sequence[int], cautions: list[str]
+    offer: OfferFact, question: AskedQuote, promised: Sequence[int], cautions: list[str]
 ) -> bool:
     """Whether the job's GPUs are idle together, beside those of offers that were just taken."""
     idle = offer.idle_by_node
-    if sum(idle) < asked.gpus:
+    if sum(idle) < question.gpus:
         return False
     for gpus in promised:
         idle = idle_beside(idle, gpus, offer.gpus_per_node)
-    if starts_together(idle, asked.gpus, offer.gpus_per_node):
+    if starts_together(idle, question.gpus, offer.gpus_per_node):
         return True
-    if promised and starts_together(offer.idle_by_node, asked.gpus, offer.gpus_per_node):
+    if promised and starts_together(offer.idle_by_node, question.gpus, offer.gpus_per_node):
         cautions.append(
             f"its idle GPUs were just taken: {sum(promised)} in {len(promised)} quotes of"
             " the last quarter of an hour, whose jobs have not started"
@@ -56,23 +58,25 @@ def _is_idle_enough(
 
 
 def _measured_wait(
-    offer: OfferFact, asked: AskedQuote, reasons: list[str], cautions: list[str]
+    offer: OfferFact, question: AskedQuote, reasons: list[str], cautions: list[str]
 ) -> QueueWait | None:
     """Of jobs of this priority where enough of them started there, else of all."""
     if offer.median_wait_hours is None or offer.ninth_wait_hours is None:
         return None
-    own = offer.waits_by_priority.get(asked.priority.casefold()) if asked.priority else None
-    if own is not None and own[2] >= THIN_WAITS:
-        median, ninth, count = own
+    priority_waits = (
+        offer.waits_by_priority.get(question.priority.casefold()) if question.priority else None
+    )
+    if priority_waits is not None and priority_waits[2] >= THIN_WAITS:
+        median, ninth, count = priority_waits
         reasons.append(
-            f"waits are of {count} jobs of the priority {asked.priority} that started in the last 14 days"
+            f"waits are of {count} jobs of the priority {question.priority} that started in the last 14 days"
         )
         return QueueWait(median, ninth)
     reasons.append(f"waits are of {offer.waits_counted} jobs that started in the last 14 days")
-    if asked.priority:
-        few = f"only {own[2]} jobs" if own else "no job"
+    if question.priority:
+        few = f"only {priority_waits[2]} jobs" if priority_waits else "no job"
         cautions.append(
-            f"{few} of the priority {asked.priority} started there: waits are of all priorities"
+            f"{few} of the priority {question.priority} started there: waits are of all priorities"
         )
     if offer.waits_counted < THIN_WAITS:
         cautions.append(f"waits are of {offer.waits_counted} jobs only")

@@ -67,7 +67,7 @@ def offers_now(at: datetime) -> OffersNow:
             ),
             left_out=[*unused, *market.left_out],
             budgets=budgets_left(at),
-            calibration=[asdict(each) for each in calibration()],
+            calibration=[asdict(fact) for fact in calibration()],
             per_dollar=None if rate is None else Decimal(rate.numerator) / rate.denominator,
         )
 

@@ -138,13 +138,13 @@ def seen_quote(quote_id: int, scope: PlacementScope) -> QuoteFact:
 
 def is_job_covered(job_id: int, scope: PlacementScope, at: datetime) -> bool:
     """Whether there is such a job, of the caller's teams as rules say now, in its cluster."""
-    found = workloads.job(job_id)
-    if found is None:
+    job = workloads.job(job_id)
+    if job is None:
         return False
-    if scope.cluster_id is not None and clusters()[scope.cluster_id].name != found.cluster:
+    if scope.cluster_id is not None and clusters()[scope.cluster_id].name != job.cluster:
         return False
     return scope.team_ids is None or scope.covers_team(
-        workloads.owners([found.id], at)[found.id].team_id
+        workloads.owners([job.id], at)[job.id].team_id
     )
 
 
@@ -161,7 +161,7 @@ def shown_quote(fact: QuoteFact, scope: PlacementScope) -> QuoteFact:
     if scope.is_whole:
         return fact
     is_shown = offer_filter(scope)
-    budgets = [each for each in fact.answer["budgets"] if _is_budget_shown(each, scope)]
+    budgets = [budget for budget in fact.answer["budgets"] if _is_budget_shown(budget, scope)]
     names = {budget["name"] for budget in budgets}
     offers = [
         _shown_offer(offer, names, scope)
@@ -179,7 +179,7 @@ def _keys_of(fact: QuoteFact) -> list[str]:
 def _shown_offer(
     offer: Mapping[str, Any], budget_names: set[str], scope: PlacementScope
 ) -> dict[str, Any]:
-    budgets = [each for each in offer.get("budgets", ()) if each["name"] in budget_names]
+    budgets = [budget for budget in offer.get("budgets", ()) if budget["name"] in budget_names]
     if scope.sees_limits:
         return {**offer, "budgets": budgets}
     # Notes name rates, commitments and how much others wait, and how many quotes they took.

@@ -40,17 +40,17 @@ def egress_micros(gigabytes: float, price: EgressFact, per_dollar: Decimal) -> f
     return float(Decimal(gigabytes) * price.usd_per_gb * per_dollar * MICROS)
 
 
-def egress_page(asked: PageAsked) -> Slice[dict[str, Any]]:
+def egress_page(page_request: PageAsked) -> Slice[dict[str, Any]]:
     """Every price, by source and target."""
     prices = EgressPrice.objects.values("id", *EgressFact.__slots__)
-    return page_of(prices, asked, "source_place", "target_place")
+    return page_of(prices, page_request, "source_place", "target_place")
 
 
 def accelerator_regions() -> dict[tuple[str, str], frozenset[str]]:
     """Regions with GPUs by provider and model; one that nobody entered is not in here."""
-    found: dict[tuple[str, str], set[str]] = {}
+    regions_by_key: dict[tuple[str, str], set[str]] = {}
     for provider, model, region in AcceleratorRegion.objects.values_list(
         "provider", "gpu_model", "region"
     ):
-        found.setdefault((provider, model), set()).add(region)
-    return {key: frozenset(regions) for key, regions in found.items()}
+        regions_by_key.setdefault((provider, model), set()).add(region)
+    return {key: frozenset(regions) for key, regions in regions_by_key.items()}

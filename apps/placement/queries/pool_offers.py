@@ -68,14 +68,17 @@ def pool_offers(quotas: Sequence[GpuQuotaUse], at: datetime) -> list[OfferFact]:
     idle = idle_by_node(at)
     waits = _waits_by_pool(at)
     rates = rates_of_pools(pools, at, at + HOUR)
-    spans = {key: found[0] for key, found in spans_of_pools(rates, pools, at, at + HOUR).items()}
+    spans = {
+        key: pool_spans[0]
+        for key, pool_spans in spans_of_pools(rates, pools, at, at + HOUR).items()
+    }
     evidence = rate_rows([rate.id for rate in rates])
     plans: dict[int, list[PlanStanding]] = defaultdict(list)
-    for standing in plan_standings(at):
-        if standing.plan.holds(at):
-            plans[standing.plan.pool_id].append(standing)
+    for plan_standing in plan_standings(at):
+        if plan_standing.plan.holds(at):
+            plans[plan_standing.plan.pool_id].append(plan_standing)
     offers = []
-    for pool in sorted(pools.values(), key=lambda each: each.name):
+    for pool in sorted(pools.values(), key=lambda candidate: candidate.name):
         span, is_paid = spans[pool.id], pool.purchase_option in PAID_ANYWAY
         if is_paid and not there[pool.id]:
             continue
@@ -98,22 +101,22 @@ def idle_gpus(at: datetime) -> Counter[int]:
 
 def idle_by_node(at: datetime) -> dict[int, list[int]]:
     """By pool, of each living node: its GPUs that no job holds, 0 of one that is out of order, the most first."""
-    held: dict[int, int] = dict(rows(HELD, {"at": at}))
-    lived = [
+    held_by_node: dict[int, int] = dict(rows(HELD, {"at": at}))
+    nodes = [
         node
         for node in fleet.nodes_lived(at, at + MILLISECOND)
         if not fleet.pools()[node.pool_id].counts_cores
     ]
     broken = {
         outage.node_id
-        for outage in fleet.outages([node.id for node in lived], at, at + MILLISECOND)
+        for outage in fleet.outages([node.id for node in nodes], at, at + MILLISECOND)
         if outage.device_id is None
     }
-    found: dict[int, list[int]] = defaultdict(list)
-    for node in lived:
-        free = 0 if node.id in broken else max(0, node.units - held.get(node.id, 0))
-        found[node.pool_id].append(free)
-    return {pool_id: sorted(idle, reverse=True) for pool_id, idle in found.items()}
+    free_by_pool: dict[int, list[int]] = defaultdict(list)
+    for node in nodes:
+        free = 0 if node.id in broken else max(0, node.units - held_by_node.get(node.id, 0))
+        free_by_pool[node.pool_id].append(free)
+    return {pool_id: sorted(idle, reverse=True) for pool_id, idle in free_by_pool.items()}
 
 
 def most_held(at: datetime) -> Counter[tuple[str, str, str]]:
@@ -160,16 +163,20 @@ def _room_fields(
 
 def _wait_fields(waits: Mapping[str, Sequence[Wait]]) -> dict[str, Any]:
     """Of all jobs, and of those of each priority."""
-    of_all = _wait_figures([wait for each in waits.values() for wait in each])
+    of_all = _wait_figures([wait for priority_waits in waits.values() for wait in priority_waits])
     if of_all is None:
         return {}
     median, ninth, count = of_all
-    by_priority = {name: _wait_figures(each) for name, each in sorted(waits.items()) if name}
+    by_priority = {
+        name: _wait_figures(priority_waits)
+        for name, priority_waits in sorted(waits.items())
+        if name
+    }
     return {
         "median_wait_hours": median,
         "ninth_wait_hours": ninth,
         "waits_counted": count,
-        "waits_by_priority": {name: each for name, each in by_priority.items() if each},
+        "waits_by_priority": {name: figures for name, figures in by_priority.items() if figures},
     }
 
 
@@ -187,10 +194,10 @@ def _hours_of(quantile: WaitQuantile) -> float:
 
 def _waits_by_pool(at: datetime) -> Mapping[int, Mapping[str, list[Wait]]]:
     """By pool and QOS, in small letters."""
-    found: dict[int, dict[str, list[Wait]]] = defaultdict(lambda: defaultdict(list))
+    waits: dict[int, dict[str, list[Wait]]] = defaultdict(lambda: defaultdict(list))
     for pool_id, _, qos, waited in rows(WAITED, {"from": at - WAITS_SPAN, "to": at}):
-        found[pool_id][qos].append(Wait(waited))
-    return found
+        waits[pool_id][qos].append(Wait(waited))
+    return waits
 
 
 def _price_fields(
@@ -227,10 +234,10 @@ def _price_fields(
 def _owned_fields(pool: PoolFact, plans: Sequence[PlanStanding], at: datetime) -> dict[str, Any]:
     """What owned hardware owes anyway, and the power that a GPU-hour of this month took."""
     zone, ours = organisation().zone, organisation().currency
-    gpus = sum(each.plan.nodes for each in plans) * pool.gpus_per_node
-    is_ours = all(each.plan.currency == ours for each in plans)
-    owed = sum(fixed_hour(each.plan, at, zone).micros for each in plans)
-    months = [each.this_month for each in plans]
+    gpus = sum(plan.plan.nodes for plan in plans) * pool.gpus_per_node
+    is_ours = all(plan.plan.currency == ours for plan in plans)
+    owed = sum(fixed_hour(plan.plan, at, zone).micros for plan in plans)
+    months = [plan.this_month for plan in plans]
     unit_ms = sum(month.unit_ms for month in months)
     power = [month.marginal_per_gpu_hour for month in months]
     notes = ["owned GPUs are paid whether they run or not: a GPU-hour more costs its power"]
@@ -240,19 +247,19 @@ def _owned_fields(pool: PoolFact, plans: Sequence[PlanStanding], at: datetime) -
         marginal = round(drawn * 3_600_000 / unit_ms)
     else:
         notes.append("what its power costs is not known yet, and not in the price")
-    plan_names = ", ".join(each.plan.name for each in plans)
+    plan_names = ", ".join(plan.plan.name for plan in plans)
     return {
         "micros": marginal,
         "paid_micros": round(owed / gpus) if is_ours and gpus else None,
-        "pue": float(max(each.plan.pue for each in plans)),
+        "pue": float(max(plan.plan.pue for plan in plans)),
         "notes": [*notes, f"by the owned plan {plan_names}"],
     }
 
 
 def _with_notes(offer: OfferFact) -> OfferFact:
     if offer.option in PAID_ANYWAY and offer.free_gpus is not None:
-        held = (offer.there_gpus or 0) - offer.free_gpus
+        held_gpus = (offer.there_gpus or 0) - offer.free_gpus
         offer.notes.append(
-            f"{offer.free_gpus} of {offer.there_gpus} GPUs are idle, {held} are held or out of order"
+            f"{offer.free_gpus} of {offer.there_gpus} GPUs are idle, {held_gpus} are held or out of order"
         )
     return offer

@@ -50,38 +50,41 @@ class AnsweredQuote:
     answer: dict[str, Any]
 
 
-def answer_quote(asked: AskedQuote, scope: PlacementScope, at: datetime) -> AnsweredQuote:
+def answer_quote(question: AskedQuote, scope: PlacementScope, at: datetime) -> AnsweredQuote:
     """Every offer that the caller sees, held against the job. Refuses QuoteNotUnderstood and NoOfferBook."""
-    refuse_impossible_job(asked, at)
-    basis = work_basis(asked, scope.team_ids, scope.cluster_id)
+    refuse_impossible_job(question, at)
+    basis = work_basis(question, scope.team_ids, scope.cluster_id)
     book = newest_book()
     if book is None:
         raise NoOfferBook("", "no offer book was made yet: a worker makes one every hour")
     book = narrowed_book(book, scope)
     basis = replace(basis, of_model=_model_of_book(book, basis.of_model))
-    egress = egress_from(asked.dataset.place) if asked.dataset else {}
+    egress = egress_from(question.dataset.place) if question.dataset else {}
     promised = promised_gpus(at)
-    found = match_offers(book, asked, basis, egress, promised, at)
-    terms = {each.offer.key: each for each in found.matched}
-    job = asked.placed_job(at)
-    ranked = ranked_offers([estimate_offer(job, each.terms) for each in found.matched])
-    budgets = budgets_of_team(book.budgets, asked.team_id)
+    outcome = match_offers(book, question, basis, egress, promised, at)
+    terms = {offer_terms.offer.key: offer_terms for offer_terms in outcome.matched}
+    job = question.placed_job(at)
+    ranked = ranked_offers(
+        [estimate_offer(job, offer_terms.terms) for offer_terms in outcome.matched]
+    )
+    budgets = budgets_of_team(book.budgets, question.team_id)
     answer = {
         "work": basis.words,
         "book_made_at": book.made_at.isoformat(),
-        "cautions": _cautions_of(book, asked, at),
+        "cautions": _cautions_of(book, question, at),
         "matched": len(ranked),
-        "refused": dict(sorted(found.refused.items())),
+        "refused": dict(sorted(outcome.refused.items())),
         "budgets": budgets,
         "offers": [
-            _offer_answer(asked, terms[each.key], each, budgets) for each in ranked[: asked.limit]
+            _offer_answer(question, terms[ranked_offer.key], ranked_offer, budgets)
+            for ranked_offer in ranked[: question.limit]
         ],
     }
-    digest = _digest_of(asked, basis, book, egress, promised, scope)
+    digest = _digest_of(question, basis, book, egress, promised, scope)
     return AnsweredQuote(book, digest, answer)
 
 
-def _cautions_of(book: BookFact, asked: AskedQuote, at: datetime) -> list[str]:
+def _cautions_of(book: BookFact, question: AskedQuote, at: datetime) -> list[str]:
     """What is old or missing behind every offer."""
     cautions = []
     if at - book.made_at > STALE_BOOK:
@@ -89,7 +92,7 @@ def _cautions_of(book: BookFact, asked: AskedQuote, at: datetime) -> list[str]:
         cautions.append(
             f"the offer book was made {hours:.0f} hours ago: workers make a new one every hour"
         )
-    if asked.dataset is not None and book.per_dollar is None:
+    if question.dataset is not None and book.per_dollar is None:
         cautions.append("nobody knows what a US dollar is worth this month: egress is not priced")
     return cautions
 
@@ -117,15 +120,15 @@ def budgets_of_team(
 def teams_above(team_id: int | None) -> frozenset[int]:
     """The team and all above it; none of no team."""
     parents = {team.id: team.parent_id for team in accounts.teams()}
-    found: set[int] = set()
-    while team_id is not None and team_id not in found:
-        found.add(team_id)
+    team_ids: set[int] = set()
+    while team_id is not None and team_id not in team_ids:
+        team_ids.add(team_id)
         team_id = parents.get(team_id)
-    return frozenset(found)
+    return frozenset(team_ids)
 
 
 def _digest_of(
-    asked: AskedQuote,
+    question: AskedQuote,
     basis: WorkBasis,
     book: BookFact,
     egress: Mapping[str, EgressFact],
@@ -133,23 +136,23 @@ def _digest_of(
     scope: PlacementScope,
 ) -> str:
     """SHA-256 of everything that the answer is made from."""
-    parts: list[Any] = [asked.document(), basis, book.digest, egress, promised]
+    parts: list[Any] = [question.document(), basis, book.digest, egress, promised]
     if not scope.is_whole:
         parts.append([sorted(book.offers), book.budgets])
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _offer_answer(
-    asked: AskedQuote,
+    question: AskedQuote,
     terms: OfferTerms,
-    found: PlacedEstimate,
+    estimate: PlacedEstimate,
     budgets: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
     offer = terms.offer
     charged = None
     per_hour = offer.charged_micros
-    if found.gpu_hours is not None and per_hour is not None and found.egress is not None:
-        charged = round(found.gpu_hours * per_hour + found.egress)
+    if estimate.gpu_hours is not None and per_hour is not None and estimate.egress is not None:
+        charged = round(estimate.gpu_hours * per_hour + estimate.egress)
     return {
         "key": offer.key,
         "name": offer.name,
@@ -158,41 +161,41 @@ def _offer_answer(
         "region": offer.region,
         "instance_type": offer.instance_type,
         "gpu_model": offer.gpu_model,
-        "nodes": -(-asked.gpus // offer.gpus_per_node),
-        "standing": found.order.name.lower(),
-        "cost_micros": _micros_range(found.cost),
-        "compute_micros": _micros_range(found.compute),
+        "nodes": -(-question.gpus // offer.gpus_per_node),
+        "standing": estimate.order.name.lower(),
+        "cost_micros": _micros_range(estimate.cost),
+        "compute_micros": _micros_range(estimate.compute),
         "charged_micros": charged,
-        "paid_anyway_micros": _paid_anyway(offer, found),
-        "finish_hours": found.finish,
-        "late_finish_hours": found.latest_finish,
-        "deadline_chance": found.chance,
-        "interruptions": found.interruptions,
-        "cadence_seconds": None if found.cadence is None else found.cadence * HOUR_SECONDS,
-        "egress_micros": None if found.egress is None else round(found.egress),
-        "transfer_hours": found.transfer,
-        "wait_hours": found.wait,
-        "gpu_hours": found.gpu_hours,
-        "kilowatt_hours": found.kilowatt_hours,
+        "paid_anyway_micros": _paid_anyway(offer, estimate),
+        "finish_hours": estimate.finish,
+        "late_finish_hours": estimate.latest_finish,
+        "deadline_chance": estimate.chance,
+        "interruptions": estimate.interruptions,
+        "cadence_seconds": None if estimate.cadence is None else estimate.cadence * HOUR_SECONDS,
+        "egress_micros": None if estimate.egress is None else round(estimate.egress),
+        "transfer_hours": estimate.transfer,
+        "wait_hours": estimate.wait,
+        "gpu_hours": estimate.gpu_hours,
+        "kilowatt_hours": estimate.kilowatt_hours,
         "energy_words": terms.energy_words,
-        "rented_gpus": terms.terms.rented_gpus or asked.gpus,
+        "rented_gpus": terms.terms.rented_gpus or question.gpus,
         "there_gpus": offer.there_gpus,
-        "budgets": [_budget_after(budget, charged, found.gpu_hours) for budget in budgets],
+        "budgets": [_budget_after(budget, charged, estimate.gpu_hours) for budget in budgets],
         "evidence": offer.interruptions,
         "price_rows": terms.rates,
         "reasons": terms.reasons,
         "cautions": terms.cautions,
-        "unknown": list(found.unknown),
+        "unknown": list(estimate.unknown),
     }
 
 
-def _paid_anyway(offer: OfferFact, found: PlacedEstimate) -> int | None:
+def _paid_anyway(offer: OfferFact, estimate: PlacedEstimate) -> int | None:
     """What the GPUs of these hours cost whether the job runs or not: of what is owned or bought ahead; else nothing."""
     if offer.option not in PAID_ANYWAY:
         return 0
-    if found.gpu_hours is None or offer.paid_micros is None:
+    if estimate.gpu_hours is None or offer.paid_micros is None:
         return None
-    return round(found.gpu_hours * offer.paid_micros)
+    return round(estimate.gpu_hours * offer.paid_micros)
 
 
 def _budget_after(
@@ -208,7 +211,7 @@ def _budget_after(
     }
 
 
-def _micros_range(found: LikelyRange | None) -> dict[str, int] | None:
-    if found is None:
+def _micros_range(cost_range: LikelyRange | None) -> dict[str, int] | None:
+    if cost_range is None:
         return None
-    return {name: round(getattr(found, name)) for name in ("low", "likely", "high")}
+    return {name: round(getattr(cost_range, name)) for name in ("low", "likely", "high")}

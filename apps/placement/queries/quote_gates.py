@@ -81,6 +81,6 @@ def _ended_quotes(
     }
     found = []
     for asked_at, ended_at, gpus, *micros in rows(ENDED, params):
-        said, low, high, actual = (None if each is None else each / MICROS for each in micros)
+        said, low, high, actual = (None if micro is None else micro / MICROS for micro in micros)
         found.append(EndedQuote(asked_at, ended_at, gpus, said, low, high, actual or 0.0))
     return found

@@ -127,16 +127,16 @@ def promised_gpus(at: datetime) -> dict[str, list[int]]:
     """By key of an offer: GPUs of each quote that took it lately and whose job has not started, so that nothing shows them held."""
     taken = rows(PROMISED, {"since": at - PROMISED_FOR, "at": at})
     jobs = workloads.jobs([job_id for _, job_id, _ in taken]) if taken else {}
-    found: dict[str, list[int]] = {}
+    gpus_by_offer: dict[str, list[int]] = {}
     for key, job_id, gpus in taken:
         job = jobs.get(job_id)
         if job is not None and job.started_at is None and job.ended_at is None:
-            found.setdefault(key, []).append(gpus)
-    return {key: sorted(found[key], reverse=True) for key in sorted(found)}
+            gpus_by_offer.setdefault(key, []).append(gpus)
+    return {key: sorted(gpus_by_offer[key], reverse=True) for key in sorted(gpus_by_offer)}
 
 
 def quote_page(
-    asked: PageAsked,
+    page_request: PageAsked,
     team_ids: frozenset[int] | None = None,
     pool_ids: frozenset[int] | None = None,
     cluster_id: int | None = None,
@@ -145,10 +145,10 @@ def quote_page(
 
     Those that were asked for the cluster are among them, also without an offer.
     """
-    found = JobQuote.objects.filter(equal_to_given({"team_id__in": team_ids}))
+    quotes = JobQuote.objects.filter(equal_to_given({"team_id__in": team_ids}))
     if pool_ids is not None:
-        found = found.filter(Q(pool_ids__overlap=sorted(pool_ids)) | Q(cluster_id=cluster_id))
-    page = page_of(found.values(*COLUMNS), asked, "-asked_at", "-id")
+        quotes = quotes.filter(Q(pool_ids__overlap=sorted(pool_ids)) | Q(cluster_id=cluster_id))
+    page = page_of(quotes.values(*COLUMNS), page_request, "-asked_at", "-id")
     facts = [QuoteFact(*(row[name] for name in COLUMNS)) for row in page.rows]
     return Slice(facts, page.after, page.before)
 
@@ -200,5 +200,5 @@ def _actual_ratio(actual: float | None, predicted: float | None) -> float | None
 
 
 def _known_median(ratios: Iterable[float | None]) -> float | None:
-    known = [ratio for ratio in ratios if ratio is not None]
-    return median(known) if known else None
+    known_ratios = [ratio for ratio in ratios if ratio is not None]
+    return median(known_ratios) if known_ratios else None

@@ -13,18 +13,18 @@ POOL = "runrate-pool"
 HEAD_IS_YOURS = "head_node_type and its node type are yours to add, and an SSH user (auth) where your images need one"
 
 
-def ray_documents(found: ScheduledPools) -> SchedulerDocuments:
+def ray_documents(scheduler_pools: ScheduledPools) -> SchedulerDocuments:
     """A cluster's configuration for each cloud and region that has pools, as `ray up` reads it once it has a head."""
-    told = found.documents()
+    bundle = scheduler_pools.documents()
     places: dict[tuple[str, str], list[ScheduledPool]] = {}
-    for pool in found.pools:
+    for pool in scheduler_pools.pools:
         offer = pool.offer
         if _node_config(pool) is None or not (offer.instance_type and offer.region):
-            told.notes.append(f"left out: {offer.name}, Ray's autoscaler starts no such nodes")
+            bundle.notes.append(f"left out: {offer.name}, Ray's autoscaler starts no such nodes")
         else:
             places.setdefault((offer.provider, offer.region), []).append(pool)
     for (provider, region), pools in sorted(places.items()):
-        told.documents.append(
+        bundle.documents.append(
             {
                 "cluster_name": f"runrate-{provider}-{region}",
                 "provider": {"type": provider, _region_field(provider): region},
@@ -34,9 +34,9 @@ def ray_documents(found: ScheduledPools) -> SchedulerDocuments:
                 },
             }
         )
-    if told.documents:
-        told.notes.append(HEAD_IS_YOURS)
-    return told
+    if bundle.documents:
+        bundle.notes.append(HEAD_IS_YOURS)
+    return bundle
 
 
 def _region_field(provider: str) -> str:
@@ -44,7 +44,7 @@ def _region_field(provider: str) -> str:
 
 
 def _node_type(pool: ScheduledPool, priority: int) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    node_type: dict[str, Any] = {
         "resources": {"GPU": pool.offer.gpus_per_node},
         "labels": {POOL: pool.name},
         "node_config": _node_config(pool),
@@ -52,8 +52,8 @@ def _node_type(pool: ScheduledPool, priority: int) -> dict[str, Any]:
         "priority": priority,
     }
     if pool.most_gpus is not None:
-        told["max_workers"] = pool.most_gpus // pool.offer.gpus_per_node
-    return told
+        node_type["max_workers"] = pool.most_gpus // pool.offer.gpus_per_node
+    return node_type
 
 
 def _node_config(pool: ScheduledPool) -> dict[str, Any] | None:

@@ -73,12 +73,12 @@ def scheduled_pools(cluster: str = "") -> ScheduledPools:
     book = newest_book()
     if book is None:
         raise NoOfferBook("", "no offer book was made yet: a worker makes one every hour")
-    clusters = {each.name: each.id for each in fleet.clusters().values()}
+    clusters = {fact.name: fact.id for fact in fleet.clusters().values()}
     if cluster and cluster not in clusters:
         raise SchedulerNotUnderstood("cluster", f"there is no cluster named {cluster!r}")
     pools = fleet.pools()
     there, idle = gpus_by_pool(book.made_at), idle_gpus(book.made_at)
-    found: list[ScheduledPool] = []
+    entries: list[ScheduledPool] = []
     notes: list[str] = []
     for offer in book.offers.values():
         pool = pools.get(offer.pool_id or 0)
@@ -89,14 +89,14 @@ def scheduled_pools(cluster: str = "") -> ScheduledPools:
             lacks = "it has no rate" if offer.micros is None else "its GPU's vendor is not known"
             notes.append(f"left out: {offer.name}, {lacks}")
             continue
-        held = there[pool.id] - idle[pool.id]
+        busy_gpus = there[pool.id] - idle[pool.id]
         most = offer.there_gpus if offer.there_gpus is not None else offer.free_gpus
         if most is not None and offer.there_gpus is None:
-            most += held
-        name = kubernetes_name(offer.name, [each.name for each in found], pool.id)
-        found.append(ScheduledPool(name, offer, resource, most))
-    found.sort(key=lambda each: (each.micros, each.offer.paid_micros or 0, each.name))
-    return ScheduledPools(book, found, notes)
+            most += busy_gpus
+        name = kubernetes_name(offer.name, [entry.name for entry in entries], pool.id)
+        entries.append(ScheduledPool(name, offer, resource, most))
+    entries.sort(key=lambda entry: (entry.micros, entry.offer.paid_micros or 0, entry.name))
+    return ScheduledPools(book, entries, notes)
 
 
 def kubernetes_name(name: str, taken: Collection[str], number: int) -> str:
@@ -108,5 +108,5 @@ def kubernetes_name(name: str, taken: Collection[str], number: int) -> str:
 def _resource_of(gpu_model: str) -> str | None:
     """As the vendor's device plugin names it."""
     names = [model.name for model in named_gpu(gpu_model).candidates]
-    found = {AMD_GPU if name.startswith("AMD") else NVIDIA_GPU for name in names}
-    return found.pop() if len(found) == 1 else None
+    resources = {AMD_GPU if name.startswith("AMD") else NVIDIA_GPU for name in names}
+    return resources.pop() if len(resources) == 1 else None

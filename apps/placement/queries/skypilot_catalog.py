@@ -46,18 +46,22 @@ def machine_prices(book: BookFact, cloud: str) -> dict[tuple[str, str], MachineP
         raise SkyCatalogNotUnderstood(
             "", "nobody knows what a US dollar is worth: SkyPilot reckons in dollars"
         )
-    found: dict[tuple[str, str], MachinePrices] = {}
+    prices_by_place: dict[tuple[str, str], MachinePrices] = {}
     for offer in book.offers.values():
         dollars = _dollars_an_hour(offer, book.per_dollar)
         if offer.provider != cloud or dollars is None or not (offer.instance_type and offer.region):
             continue
         place = offer.instance_type, offer.region
-        known = found.get(place, MachinePrices(None, None))
+        current = prices_by_place.get(place, MachinePrices(None, None))
         if offer.option == PurchaseOption.SPOT:
-            found[place] = MachinePrices(known.on_demand, _lower_price(known.spot, dollars))
+            prices_by_place[place] = MachinePrices(
+                current.on_demand, _lower_price(current.spot, dollars)
+            )
         else:
-            found[place] = MachinePrices(_lower_price(known.on_demand, dollars), known.spot)
-    return found
+            prices_by_place[place] = MachinePrices(
+                _lower_price(current.on_demand, dollars), current.spot
+            )
+    return prices_by_place
 
 
 def priced_catalog(
@@ -72,7 +76,7 @@ def priced_catalog(
     missing = [name for name in NEEDED if name not in columns]
     if missing:
         raise SkyCatalogNotUnderstood("", f"no catalog of SkyPilot: {', '.join(missing)} missing")
-    told, out = SkyCatalog(), io.StringIO()
+    catalog, out = SkyCatalog(), io.StringIO()
     writer = csv.DictWriter(out, columns, lineterminator="\n")
     writer.writeheader()
     unpriced: dict[str, None] = {}
@@ -85,17 +89,17 @@ def priced_catalog(
                 "",
                 "it prices hosts and accelerators apart, as Google's does: no rate is of one of them",
             )
-        known = prices.get((row[MACHINE], row[REGION]))
-        if known is None or known.on_demand is None:
+        machine_price = prices.get((row[MACHINE], row[REGION]))
+        if machine_price is None or machine_price.on_demand is None:
             unpriced[f"{row[MACHINE]} in {row[REGION]}"] = None
             if keeps_others:
                 writer.writerow(row)
             continue
-        spot = "" if known.spot is None else f"{known.spot:f}"
-        writer.writerow({**row, PRICE: f"{known.on_demand:f}", SPOT_PRICE: spot})
-        told.priced += 1
-    told.text, told.left_out = out.getvalue(), list(unpriced)
-    return told
+        spot = "" if machine_price.spot is None else f"{machine_price.spot:f}"
+        writer.writerow({**row, PRICE: f"{machine_price.on_demand:f}", SPOT_PRICE: spot})
+        catalog.priced += 1
+    catalog.text, catalog.left_out = out.getvalue(), list(unpriced)
+    return catalog
 
 
 def _dollars_an_hour(offer: OfferFact, per_dollar: Decimal) -> Decimal | None:
@@ -106,5 +110,5 @@ def _dollars_an_hour(offer: OfferFact, per_dollar: Decimal) -> Decimal | None:
     return machine_dollars(offer.micros, offer.gpus_per_node, per_dollar)
 
 
-def _lower_price(known: Decimal | None, found: Decimal) -> Decimal:
-    return found if known is None else min(known, found)
+def _lower_price(lowest: Decimal | None, price: Decimal) -> Decimal:
+    return price if lowest is None else min(lowest, price)

@@ -46,36 +46,36 @@ def places_of(task: SkyTask, quote: AnsweredQuote) -> SkyPlaces:
         late = any(offer["standing"] == "late" for offer in offers)
         why = "no offer is likely to meet the deadline" if late else "no offer has a known cost"
         return SkyPlaces(note=why)
-    found: list[SkyPlace] = []
+    places: list[SkyPlace] = []
     for offer in good:
         for resources in task.alternatives:
             fact = quote.book.offers[offer["key"]]
-            told = _resources_there(resources, fact)
-            if told is not None and all(place.resources != told for place in found):
-                found.append(SkyPlace(dict(offer), told))
-    if not found:
+            placement = _resources_there(resources, fact)
+            if placement is not None and all(place.resources != placement for place in places):
+                places.append(SkyPlace(dict(offer), placement))
+    if not places:
         return SkyPlaces(
             note="no offer is on a machine and in a place that SkyPilot has a name for"
         )
-    return SkyPlaces(tuple(found[:MOST_PLACES]), is_chosen=task.is_open)
+    return SkyPlaces(tuple(places[:MOST_PLACES]), is_chosen=task.is_open)
 
 
-def _resources_there(said: SkyResources, offer: OfferFact) -> dict[str, Any] | None:
+def _resources_there(alternative: SkyResources, offer: OfferFact) -> dict[str, Any] | None:
     """The alternative in the offer's place; None where it asks for another, or for a part of its machine."""
     is_spot = offer.option == PurchaseOption.SPOT
     fits = (
         offer.provider in SKY_CLOUDS
         and bool(offer.region)
-        and said.cloud in ("", offer.provider)
-        and said.region in ("", offer.region)
-        and said.use_spot in (None, is_spot)
-        and said.count == offer.gpus_per_node
-        and are_same_model(said.accelerator, offer.gpu_model)
+        and alternative.cloud in ("", offer.provider)
+        and alternative.region in ("", offer.region)
+        and alternative.use_spot in (None, is_spot)
+        and alternative.count == offer.gpus_per_node
+        and are_same_model(alternative.accelerator, offer.gpu_model)
     )
     if not fits:
         return None
-    infra = said.said["infra"] if said.region else f"{offer.provider}/{offer.region}"
-    return said.said | {"infra": infra, "use_spot": is_spot}
+    infra = alternative.said["infra"] if alternative.region else f"{offer.provider}/{offer.region}"
+    return alternative.said | {"infra": infra, "use_spot": is_spot}
 
 
 def placed_resources(
@@ -83,13 +83,17 @@ def placed_resources(
 ) -> dict[str, Any]:
     """A task's resources with its places before what it said itself, and labels on each of them."""
 
-    def labelled(said: Mapping[str, Any]) -> dict[str, Any]:
-        return {**said, "labels": {**(said.get("labels") or {}), **labels}}
+    def labelled(alternative: Mapping[str, Any]) -> dict[str, Any]:
+        return {**alternative, "labels": {**(alternative.get("labels") or {}), **labels}}
 
-    base = {key: each for key, each in resources.items() if key not in ("ordered", "any_of")}
-    said = resources.get("ordered") or resources.get("any_of")
-    own = [labelled({**base, **each}) for each in said or [{}]]
+    base = {
+        key: resource for key, resource in resources.items() if key not in ("ordered", "any_of")
+    }
+    alternatives = resources.get("ordered") or resources.get("any_of")
+    labelled_resources = [labelled({**base, **alternative}) for alternative in alternatives or [{}]]
     if not placed.is_chosen:
         kind = "ordered" if resources.get("ordered") else "any_of"
-        return {kind: own} if said else own[0]
-    return {"ordered": [*(labelled(place.resources) for place in placed.places), *own]}
+        return {kind: labelled_resources} if alternatives else labelled_resources[0]
+    return {
+        "ordered": [*(labelled(place.resources) for place in placed.places), *labelled_resources]
+    }

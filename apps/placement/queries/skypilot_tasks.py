@@ -58,7 +58,7 @@ class SkyTask:
     @property
     def gpus(self) -> int:
         """Of all its nodes; the most that an alternative has."""
-        return self.nodes * max(each.count for each in self.alternatives)
+        return self.nodes * max(alternative.count for alternative in self.alternatives)
 
     @property
     def is_serving(self) -> bool:
@@ -70,7 +70,7 @@ class SkyTask:
         """Spot is for what SkyPilot begins again by itself, and for what asks for it."""
         if self.is_serving:
             return SERVING
-        is_asked = any(each.use_spot for each in self.alternatives)
+        is_asked = any(alternative.use_spot for alternative in self.alternatives)
         is_managed = self.request_name.startswith(MANAGED)
         return INTERRUPTIBLE if is_managed or is_asked else UNINTERRUPTED
 
@@ -79,7 +79,8 @@ class SkyTask:
         """Whether it leaves something of its places or ways of buying to choose."""
         may_be_spot = self.kind == INTERRUPTIBLE
         return not self.is_ordered and any(
-            not each.region or (may_be_spot and each.use_spot is None) for each in self.alternatives
+            not alternative.region or (may_be_spot and alternative.use_spot is None)
+            for alternative in self.alternatives
         )
 
     @property
@@ -122,15 +123,15 @@ class SkyTask:
     def asked_quote(self, team_id: int) -> AskedQuote | None:
         """What a quote is asked of; None where it does not say how long it runs, or asks for what is no known GPU."""
         hours = self.gpu_hours
-        counts = {each.count for each in self.alternatives}
-        models = tuple(dict.fromkeys(each.accelerator for each in self.alternatives))
+        counts = {alternative.count for alternative in self.alternatives}
+        models = tuple(dict.fromkeys(alternative.accelerator for alternative in self.alternatives))
         if (
             hours is None
             or len(counts) > 1
-            or not all(named_gpu(each).candidates for each in models)
+            or not all(named_gpu(model).candidates for model in models)
         ):
             return None
-        clouds = {each.cloud for each in self.alternatives}
+        clouds = {alternative.cloud for alternative in self.alternatives}
         return AskedQuote(
             gpus=self.gpus,
             work=AskedWork(gpu_hours=hours),
@@ -140,7 +141,7 @@ class SkyTask:
             restart_seconds=self.number(RESTART) or 0.0,
             kind=self.kind,
             has_fallback=self.is_serving and self.has_fallback,
-            residency=() if "" in clouds else tuple(sorted(f"{each}:" for each in clouds)),
+            residency=() if "" in clouds else tuple(sorted(f"{cloud}:" for cloud in clouds)),
             team_id=team_id,
             limit=MOST_ASKED_OFFERS,
         )
@@ -150,12 +151,17 @@ def sky_task(task: Mapping[str, Any], request_name: str) -> SkyTask | None:
     """What a task asks for; None where it has no GPUs. Refuses SkyTaskNotUnderstood."""
     resources = _read_mapping(task.get("resources"), "resources")
     ordered, any_of = resources.get("ordered"), resources.get("any_of")
-    base = {key: each for key, each in resources.items() if key not in ("ordered", "any_of")}
-    said = ordered or any_of or [{}]
-    if not isinstance(said, list):
+    base = {
+        key: resource for key, resource in resources.items() if key not in ("ordered", "any_of")
+    }
+    alternatives = ordered or any_of or [{}]
+    if not isinstance(alternatives, list):
         raise SkyTaskNotUnderstood("resources", "its alternatives are no list")
-    found = [_read_alternative(base | _read_mapping(each, "resources")) for each in said]
-    with_gpus = tuple(each for each in found if each is not None)
+    choices = [
+        _read_alternative(base | _read_mapping(alternative, "resources"))
+        for alternative in alternatives
+    ]
+    with_gpus = tuple(choice for choice in choices if choice is not None)
     if not with_gpus:
         return None
     nodes = task.get("num_nodes") or 1
@@ -168,32 +174,37 @@ def sky_task(task: Mapping[str, Any], request_name: str) -> SkyTask | None:
     return SkyTask(
         alternatives=with_gpus,
         nodes=nodes,
-        is_ordered=bool(ordered) or len(with_gpus) < len(found),
+        is_ordered=bool(ordered) or len(with_gpus) < len(choices),
         request_name=request_name,
-        variables={str(key): "" if each is None else str(each) for key, each in variables.items()},
+        variables={
+            str(key): "" if variable is None else str(variable)
+            for key, variable in variables.items()
+        },
         has_fallback=bool(
             policy.get("dynamic_ondemand_fallback") or policy.get("base_ondemand_fallback_replicas")
         ),
     )
 
 
-def _read_alternative(said: dict[str, Any]) -> SkyResources | None:
-    accelerator = _read_accelerator(said.get("accelerators"))
+def _read_alternative(resources: dict[str, Any]) -> SkyResources | None:
+    accelerator = _read_accelerator(resources.get("accelerators"))
     if accelerator is None:
         return None
-    cloud, region = _cloud_and_region(str(said.get("infra") or ""))
-    spot = said.get("use_spot")
-    return SkyResources(said, *accelerator, cloud, region, spot if isinstance(spot, bool) else None)
+    cloud, region = _cloud_and_region(str(resources.get("infra") or ""))
+    spot = resources.get("use_spot")
+    return SkyResources(
+        resources, *accelerator, cloud, region, spot if isinstance(spot, bool) else None
+    )
 
 
-def _read_accelerator(said: Any) -> tuple[str, int] | None:
+def _read_accelerator(accelerators: Any) -> tuple[str, int] | None:
     """Name and number on a node; None without any, or where it is a part of one."""
-    if isinstance(said, str):
-        name, _, count = said.partition(":")
-        said = {name: count or 1}
-    if not isinstance(said, Mapping) or len(said) != 1:
+    if isinstance(accelerators, str):
+        name, _, count = accelerators.partition(":")
+        accelerators = {name: count or 1}
+    if not isinstance(accelerators, Mapping) or len(accelerators) != 1:
         return None
-    ((name, count),) = said.items()
+    ((name, count),) = accelerators.items()
     try:
         number = float(count)
     except (TypeError, ValueError):

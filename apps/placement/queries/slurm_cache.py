@@ -119,8 +119,8 @@ def slurm_cache(cluster_id: int, cluster: str, at: datetime) -> SlurmCache:
 
 def _running_budgets(at: datetime) -> list[BudgetFigures]:
     """But those of tags, which a job has none of here."""
-    held = [each for each in budgets(None) if each.scope != TAG]
-    return [each for each in figures_of(held, at) if each.status == RUNNING]
+    job_budgets = [budget for budget in budgets(None) if budget.scope != TAG]
+    return [figure for figure in figures_of(job_budgets, at) if figure.status == RUNNING]
 
 
 def _limit_of(figures: BudgetFigures) -> SlurmLimit:
@@ -170,17 +170,19 @@ def _limit_ids(
     figures: Sequence[BudgetFigures], team_id: int | None, workload_id: int | None
 ) -> tuple[int, ...]:
     return tuple(
-        each.budget.id for each in figures if counts_against(each.budget, team_id, workload_id)
+        figure.budget.id
+        for figure in figures
+        if counts_against(figure.budget, team_id, workload_id)
     )
 
 
 def _quotes_of(pools: Collection[SlurmPool], at: datetime) -> Iterable[SlurmQuote]:
     """The newest that no job took yet and that have an offer of a pool of the cluster."""
     names = {pool.id: pool.name for pool in pools}
-    found = JobQuote.objects.filter(
+    quotes = JobQuote.objects.filter(
         pool_ids__overlap=list(names), asked_at__gt=at - KEPT_FOR, asked_at__lte=at, chosen=""
     )
-    rows = found.order_by("-asked_at", "-id").values_list("id", "team__name", "job", "pool_offers")
+    rows = quotes.order_by("-asked_at", "-id").values_list("id", "team__name", "job", "pool_offers")
     for quote_id, team, job, offers in rows[:MOST_QUOTES]:
         best = next(offer for offer in offers if offer["pool_id"] in names)
         yield SlurmQuote(
@@ -197,17 +199,17 @@ def _overrides_of(
     cluster_id: int, pools: Collection[SlurmPool], at: datetime
 ) -> Iterable[SlurmOverride]:
     """The newest that no job used, of no pool of another cluster; of jobs that just began it is not kept yet."""
-    own = {None, *(pool.id for pool in pools)}
-    found = JobAdmission.objects.filter(
+    pool_ids = {None, *(pool.id for pool in pools)}
+    admissions = JobAdmission.objects.filter(
         overridden_at__gt=at - OVERRIDE_HOLDS, overridden_at__lte=at, used_at=None
     )
     rows = list(
-        found.order_by("-overridden_at", "-id").values_list(
+        admissions.order_by("-overridden_at", "-id").values_list(
             "id", "team__name", "job", "overridden_name"
         )[:MOST_OVERRIDES]
     )
     ids = [str(row[0]) for row in rows]
     used = workloads.jobs_labelled(ADMISSION_LABEL, ids, since=at - LABELLED_WITHIN)
     for admission_id, team, job, by in rows:
-        if job["pool_id"] in own and str(admission_id) not in used:
+        if job["pool_id"] in pool_ids and str(admission_id) not in used:
             yield SlurmOverride(admission_id, team, job["gpus"], job["gpu_hours"], by)

@@ -68,7 +68,7 @@ class SlurmPool:
 
 def slurm_pools(cluster_id: int, at: datetime) -> list[SlurmPool]:
     """Pools of GPUs of the cluster, by name; prices and waits are the newest offer book's."""
-    own = [
+    pools = [
         pool
         for pool in fleet.pools().values()
         if pool.cluster_id == cluster_id and pool.gpus_per_node and not pool.counts_cores
@@ -77,15 +77,15 @@ def slurm_pools(cluster_id: int, at: datetime) -> list[SlurmPool]:
     offers = {} if book is None else book.offers
     partitions = _partitions_by_pool(cluster_id, at)
     idle, uses = idle_gpus(at), gpu_quota_use(gpu_quotas(), at)
-    found = []
-    for pool in sorted(own, key=lambda each: each.name):
+    cluster_pools = []
+    for pool in sorted(pools, key=lambda candidate: candidate.name):
         offer = offers.get(pool_key(pool.id))
-        seen = [name for name in partitions[pool.id] if name != pool.name]
-        found.append(
+        other_names = [name for name in partitions[pool.id] if name != pool.name]
+        cluster_pools.append(
             SlurmPool(
                 id=pool.id,
                 name=pool.name,
-                partitions=(pool.name, *seen),
+                partitions=(pool.name, *other_names),
                 option=pool.purchase_option,
                 gpu_model=pool.gpu_model,
                 gpu_type=gpu_family(pool.gpu_model),
@@ -96,30 +96,30 @@ def slurm_pools(cluster_id: int, at: datetime) -> list[SlurmPool]:
                 quotas=_quotas_of(pool, uses),
             )
         )
-    return found
+    return cluster_pools
 
 
 def pools_of_jobs(job_ids: Collection[int]) -> dict[int, list[int]]:
     """The pools whose nodes each of these jobs held."""
-    found: dict[int, list[int]] = defaultdict(list)
+    pools_by_job: dict[int, list[int]] = defaultdict(list)
     for job_id, pool_id in rows(POOLS_HELD, {"jobs": list(job_ids)}):
-        found[job_id].append(pool_id)
-    return found
+        pools_by_job[job_id].append(pool_id)
+    return pools_by_job
 
 
 def _partitions_by_pool(cluster_id: int, at: datetime) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = defaultdict(list)
+    partitions_by_pool: dict[int, list[str]] = defaultdict(list)
     span = {"cluster": cluster_id, "from": at - PARTITIONS_SPAN, "to": at}
     for pool_id, partition in rows(PARTITIONS, span):
-        found[pool_id].append(partition)
-    return found
+        partitions_by_pool[pool_id].append(partition)
+    return partitions_by_pool
 
 
 def _quotas_of(pool: PoolFact, uses: Sequence[GpuQuotaUse]) -> tuple[SlurmQuota, ...]:
     """None of what is paid whether it runs or not: no more of these are started for a job."""
     if pool.purchase_option in PAID_ANYWAY:
         return ()
-    held = quotas_held_against(uses, pool.provider, pool.region, pool.gpu_model)
+    quota_uses = quotas_held_against(uses, pool.provider, pool.region, pool.gpu_model)
     return tuple(
-        SlurmQuota(use.quota.name, use.quota.is_hard, max(0, use.headroom)) for use in held
+        SlurmQuota(use.quota.name, use.quota.is_hard, max(0, use.headroom)) for use in quota_uses
     )

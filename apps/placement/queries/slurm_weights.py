@@ -36,8 +36,8 @@ class PartitionWeights:
     @property
     def option(self) -> str:
         """As slurm.conf has it on the line of a partition; empty where nothing is known."""
-        told = ",".join(f"{name}={weight:f}" for name, weight in self.weights.items())
-        return f'TRESBillingWeights="{told}"' if told else ""
+        text = ",".join(f"{name}={weight:f}" for name, weight in self.weights.items())
+        return f'TRESBillingWeights="{text}"' if text else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +61,11 @@ def slurm_billing_weights(
             pool.id: _priced_pool(pool, policies.get(pool.id), shares.get(pool.id, PARTS), book)
             for pool in pools
         }
-        found = []
+        weights = []
         for name in sorted({name for pool in pools for name in pool.partitions}):
-            own = [priced[pool.id] for pool in pools if name in pool.partitions]
-            found.append(_partition_weights(name, own, scale))
-        return found
+            partition_pools = [priced[pool.id] for pool in pools if name in pool.partitions]
+            weights.append(_partition_weights(name, partition_pools, scale))
+        return weights
 
 
 def _priced_pool(
@@ -102,11 +102,11 @@ def _priced_pool(
 
 def _partition_weights(name: str, pools: Sequence[_PricedPool], scale: int) -> PartitionWeights:
     """Slurm weighs a TRES, not a pool: what pools of one type cost must be one amount, else it is left out."""
-    reasons = [each.reason for each in pools]
+    reasons = [pool.reason for pool in pools]
     weights: dict[str, Decimal] = {}
-    types = sorted({each.gpu_type for each in pools})
+    types = sorted({pool.gpu_type for pool in pools})
     for gpu_type in types:
-        same = {each.weights for each in pools if each.gpu_type == gpu_type}
+        same = {pool.weights for pool in pools if pool.gpu_type == gpu_type}
         of_type = same.pop() if len(same) == 1 else None
         if of_type is not None and (gpu_type or len(types) == 1):
             tres = f"GRES/gpu:{gpu_type}" if len(types) > 1 else "GRES/gpu"
@@ -114,7 +114,7 @@ def _partition_weights(name: str, pools: Sequence[_PricedPool], scale: int) -> P
         else:
             model = gpu_type or "a model that is not known"
             reasons.append(f"GPUs of {model} are left out: no one price is known of them here")
-    cores = {each.weights.core if each.weights else None for each in pools}
+    cores = {pool.weights.core if pool.weights else None for pool in pools}
     core = cores.pop() if len(cores) == 1 else None
     if core:
         weights["CPU"] = _in_units(core, scale)

@@ -60,8 +60,10 @@ def _doubtful_places(
     rates: Sequence[Rate], machines: Machines, at: datetime
 ) -> dict[MachinePlace, str]:
     """Machines in regions whose list price on demand waits in quarantine, or cannot be with its GPUs."""
-    held = [rate for rate in rates_quarantined(at) if _is_list_on_demand(rate)]
-    doubts = {_machine_place(rate): "its list price there is in quarantine" for rate in held}
+    quarantined_rates = [rate for rate in rates_quarantined(at) if _is_list_on_demand(rate)]
+    doubts = {
+        _machine_place(rate): "its list price there is in quarantine" for rate in quarantined_rates
+    }
     listed = [rate for rate in rates if _is_list_on_demand(rate)]
 
     def of_model(rate: Rate) -> Hashable:
@@ -75,10 +77,10 @@ def _doubtful_places(
 
     by_model = _amounts_by(listed, of_model, for_a_gpu)
     for rate in listed:
-        beside, amount = by_model.get(of_model(rate), ()), for_a_gpu(rate)
+        peer_amounts, amount = by_model.get(of_model(rate), ()), for_a_gpu(rate)
         # More is no doubt here: a large machine costs more for each of its GPUs.
-        if beside and amount < median(beside):
-            why = why_implausible(amount.normalize(), beside, times=TIMES_OF_A_LIST)
+        if peer_amounts and amount < median(peer_amounts):
+            why = why_implausible(amount.normalize(), peer_amounts, times=TIMES_OF_A_LIST)
             if why:
                 doubts.setdefault(_machine_place(rate), f"a GPU-hour on demand at {why}")
     plain = [rate for rate in listed if _machine_place(rate) not in doubts]
@@ -114,10 +116,10 @@ def _amounts_by(
         rate["amount"], rate["quantity_seconds"]
     ),
 ) -> Amounts:
-    found: dict[Hashable, list[Decimal]] = defaultdict(list)
+    amounts_by_key: dict[Hashable, list[Decimal]] = defaultdict(list)
     for rate in rates:
-        found[key(rate)].append(amount(rate))
-    return found
+        amounts_by_key[key(rate)].append(amount(rate))
+    return amounts_by_key
 
 
 def _alike_machines(rate: Rate) -> Hashable:

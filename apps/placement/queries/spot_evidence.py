@@ -67,11 +67,13 @@ def _own_evidence(at: datetime) -> list[SpotEvidence]:
         if pool.purchase_option == PurchaseOption.SPOT and not pool.counts_cores
     }
     since = at - EVIDENCE_SPAN
-    lives: dict[int, list[SpotLife]] = defaultdict(list)
+    lives_by_pool: dict[int, list[SpotLife]] = defaultdict(list)
     for life in fleet.machine_lives(sorted(pools), since, at):
         begins, ends = max(life.started_at, since), min(life.ended_at or at, at)
         taken = life.was_reclaimed and life.ended_at is not None and life.ended_at <= at
-        lives[life.pool_id].append(SpotLife(begins.timestamp(), (ends - begins) / HOUR, taken))
+        lives_by_pool[life.pool_id].append(
+            SpotLife(begins.timestamp(), (ends - begins) / HOUR, taken)
+        )
     return [
         SpotEvidence(
             OWN_NODES,
@@ -84,20 +86,20 @@ def _own_evidence(at: datetime) -> list[SpotEvidence]:
             since,
             at,
             None,
-            *_seen_of_lives(lives[pool.id], is_dated=True),
+            *_seen_of_lives(lives_by_pool[pool.id], is_dated=True),
         )
         for pool in sorted(pools.values(), key=lambda pool: pool.name)
     ]
 
 
 def _series_evidence() -> list[SpotEvidence]:
-    found = []
+    observations = []
     for series in all_spot_series():
         trace = series_trace(series)
-        lives = lives_of_trace(trace, trace.starts or 0.0)
-        known = int(trace.known.sum())
+        lifetimes = lives_of_trace(trace, trace.starts or 0.0)
+        known_ticks = int(trace.known.sum())
         ends = None if series.starts_at is None else series.starts_at + trace.hours * HOUR
-        found.append(
+        observations.append(
             SpotEvidence(
                 IMPORTED,
                 series.name,
@@ -108,18 +110,23 @@ def _series_evidence() -> list[SpotEvidence]:
                 series.instance_type,
                 series.starts_at,
                 ends,
-                float(trace.is_up().sum() / known) if known else None,
-                *_seen_of_lives(lives, is_dated=trace.starts is not None),
+                float(trace.is_up().sum() / known_ticks) if known_ticks else None,
+                *_seen_of_lives(lifetimes, is_dated=trace.starts is not None),
                 known_by_hour=()
                 if trace.starts is None
                 else tuple(known_by_hour(trace, trace.starts)),
             )
         )
-    return found
+    return observations
 
 
 def _seen_of_lives(
-    lives: Sequence[SpotLife], *, is_dated: bool
+    lifetimes: Sequence[SpotLife], *, is_dated: bool
 ) -> tuple[SeenInterruptions, float | None, float | None, tuple[SeenInterruptions, ...]]:
-    by_hour = tuple(rates_by_hour(lives)) if is_dated else ()
-    return interruption_rate(lives), remaining_life(lives, 0.0), median_life(lives), by_hour
+    by_hour = tuple(rates_by_hour(lifetimes)) if is_dated else ()
+    return (
+        interruption_rate(lifetimes),
+        remaining_life(lifetimes, 0.0),
+        median_life(lifetimes),
+        by_hour,
+    )

@@ -39,43 +39,48 @@ class SpotRegion:
     hours: tuple[RegionHour, ...]
 
 
-def spot_regions(told: Sequence[SpotEvidence]) -> list[SpotRegion]:
+def spot_regions(observations: Sequence[SpotEvidence]) -> list[SpotRegion]:
     """By region, model, provider and kind of source. Own nodes on which no notice was ever seen say nothing of interruptions."""
     places: dict[tuple[str, str, str, str], list[SpotEvidence]] = defaultdict(list)
-    for each in told:
-        places[each.region, each.gpu_model, each.provider, each.source].append(each)
+    for evidence in observations:
+        places[evidence.region, evidence.gpu_model, evidence.provider, evidence.source].append(
+            evidence
+        )
     return [
-        _region_of(each) for _, each in sorted(places.items(), key=lambda at_place: at_place[0])
+        _region_of(place_evidence)
+        for _, place_evidence in sorted(places.items(), key=lambda at_place: at_place[0])
     ]
 
 
 def _region_of(there: Sequence[SpotEvidence]) -> SpotRegion:
-    first, dated = there[0], [each for each in there if each.by_hour]
+    first, dated = there[0], [evidence for evidence in there if evidence.by_hour]
     unknown = _why_unknown(there)
-    rates = [UNSEEN] * DAY_HOURS if unknown else summed_rates([each.by_hour for each in dated])
+    rates = (
+        [UNSEEN] * DAY_HOURS if unknown else summed_rates([evidence.by_hour for evidence in dated])
+    )
     return SpotRegion(
         first.source,
         first.provider,
         first.region,
         first.gpu_model,
-        tuple(sorted(each.name for each in dated or there)),
+        tuple(sorted(evidence.name for evidence in dated or there)),
         unknown,
         tuple(RegionHour(hour, rates[hour], _up_share(dated, hour)) for hour in range(DAY_HOURS)),
     )
 
 
 def _why_unknown(there: Sequence[SpotEvidence]) -> str:
-    if not any(each.by_hour for each in there):
+    if not any(evidence.by_hour for evidence in there):
         return "it was imported without the time of its first look"
-    if not any(each.rate.exposure_hours for each in there):
+    if not any(evidence.rate.exposure_hours for evidence in there):
         return "no hour on spot was seen there"
-    if there[0].source != IMPORTED and not any(each.rate.interruptions for each in there):
+    if there[0].source != IMPORTED and not any(evidence.rate.interruptions for evidence in there):
         return "no notice was ever seen there, which may mean that nobody could hear one"
     return ""
 
 
 def _up_share(dated: Sequence[SpotEvidence], hour: int) -> float | None:
     """Hours of availability ÷ hours looked: lives on spot are the hours in which it was up."""
-    known = sum(each.known_by_hour[hour] for each in dated if each.known_by_hour)
-    up = sum(each.by_hour[hour].exposure_hours for each in dated if each.known_by_hour)
-    return min(1.0, up / known) if known else None
+    known_hours = sum(evidence.known_by_hour[hour] for evidence in dated if evidence.known_by_hour)
+    up = sum(evidence.by_hour[hour].exposure_hours for evidence in dated if evidence.known_by_hour)
+    return min(1.0, up / known_hours) if known_hours else None

@@ -32,21 +32,21 @@ def kept_spot_plan(job_id: int, series_id: int) -> KeptSpotPlan | None:
     return KeptSpotPlan.objects.filter(job_id=job_id, series_id=series_id).first()
 
 
-def job_of_kept(kept: KeptSpotPlan) -> SpotJob:
+def job_of_kept(kept_plan: KeptSpotPlan) -> SpotJob:
     """The job that a plan is asked or kept for."""
     return SpotJob(
-        kept.work_hours,
-        kept.deadline_hours,
-        kept.restart_hours,
-        kept.on_demand,
-        kept.spot,
-        kept.checkpoint_hours,
+        kept_plan.work_hours,
+        kept_plan.deadline_hours,
+        kept_plan.restart_hours,
+        kept_plan.on_demand,
+        kept_plan.spot,
+        kept_plan.checkpoint_hours,
     )
 
 
-def plan_of_kept(kept: KeptSpotPlan) -> SpotPlan | None:
+def plan_of_kept(kept_plan: KeptSpotPlan) -> SpotPlan | None:
     """The plan itself; None where none was solved, or history is too thin for one."""
-    if kept.modes is None or kept.step_hours is None:
+    if kept_plan.modes is None or kept_plan.step_hours is None:
         return None
-    modes = np.frombuffer(zlib.decompress(bytes(kept.modes)), np.int8).reshape(kept.shape)
-    return SpotPlan(job_of_kept(kept), kept.step_hours, modes, np.zeros(0))
+    modes = np.frombuffer(zlib.decompress(bytes(kept_plan.modes)), np.int8).reshape(kept_plan.shape)
+    return SpotPlan(job_of_kept(kept_plan), kept_plan.step_hours, modes, np.zeros(0))

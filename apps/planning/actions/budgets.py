@@ -88,8 +88,8 @@ def check_budget(budget: NewBudget, replaced: int | None = None) -> None:
     _refuse_key(budget)
     _refuse_days(budget)
     _refuse_steps(budget)
-    held = Budget.objects.filter(name=budget.name.strip()).values_list("pk", flat=True)
-    if set(held) - {replaced}:
+    budget_ids = Budget.objects.filter(name=budget.name.strip()).values_list("pk", flat=True)
+    if set(budget_ids) - {replaced}:
         raise _name_taken(budget)
 
 
@@ -112,8 +112,12 @@ def _refuse_key(budget: NewBudget) -> None:
 def _keys_of(scope: str) -> set[str]:
     if scope == TEAM:
         return {str(team.id) for team in accounts.teams()}
-    found = workloads.workloads().values()
-    return {str(each.id) for each in found if scope != SERVICE or each.kind in SERVICE_KINDS}
+    all_workloads = workloads.workloads().values()
+    return {
+        str(workload.id)
+        for workload in all_workloads
+        if scope != SERVICE or workload.kind in SERVICE_KINDS
+    }
 
 
 def _refuse_days(budget: NewBudget) -> None:

@@ -85,7 +85,7 @@ def ask_scenario_run(*, scenario_id: int, at: datetime) -> None:
 def run_due_scenarios(*, at: datetime) -> int:
     """Run every scenario that is due, each by itself; how many. One that fails holds up no other."""
     due = scenarios_due(at, organisation())
-    return sum(run_scenario(scenario_id=each, at=at) for each in due)
+    return sum(run_scenario(scenario_id=scenario_id, at=at) for scenario_id in due)
 
 
 @logged_pass("run_scenario")
@@ -121,12 +121,12 @@ def _fill_in(run: ScenarioRun, at: datetime) -> None:
     service = None
     if scenario.service_id is not None:
         service = workloads.workloads()[scenario.service_id]
-    found = scenario_inputs(scenario.text, service, at)
-    question = question_of(found.document)
+    inputs = scenario_inputs(scenario.text, service, at)
+    question = question_of(inputs.document)
     answer = whole_answer(question)
     run.inputs, run.measured = (
-        _plain_json(found.document),
-        found.measured and _plain_json(found.measured),
+        _plain_json(inputs.document),
+        inputs.measured and _plain_json(inputs.measured),
     )
     run.digest = _digest_of(run.inputs)
     run.answer, run.advice = _plain_json(answer_fields(question, answer)), str(answer.advice)

@@ -72,13 +72,17 @@ def make_daily_forecast(
         return False
     realise_days(row, days, at, zone)
     starts_at, end = first_hour(days.ends_on, zone), days.ends_on + DAYS_AHEAD * DAY
-    kept = kept_events(events, days.first_day, days.ends_on, end)
+    event_documents = kept_events(events, days.first_day, days.ends_on, end)
     last = newest_forecast(row, Granularity.DAY)
     if last is not None:
         is_kept = ForecastPaths.objects.filter(forecast=last).exists()
         lacks_paths = has_paths(history.series) and not is_kept
         is_new = hours is not None and hours.is_new
-        is_due = is_new or not are_same_events(last.events, kept) or last.digest != days.digest
+        is_due = (
+            is_new
+            or not are_same_events(last.events, event_documents)
+            or last.digest != days.digest
+        )
         if last.starts_at > starts_at or not (is_due or (lacks_paths and not last.refusal)):
             return False
     paths_of_hours = None if hours is None else hours.paths()
@@ -86,15 +90,15 @@ def make_daily_forecast(
     fields = daily_fields(history, days, events, method, room)
     paths = fields.pop("paths", b"")
     _move_last(row, last, starts_at)
-    made, _ = Forecast.objects.update_or_create(
+    forecast, _ = Forecast.objects.update_or_create(
         series=row,
         granularity=Granularity.DAY,
         starts_at=starts_at,
-        defaults={**_daily_inputs(history, days, at, zone), **fields, "events": kept},
+        defaults={**_daily_inputs(history, days, at, zone), **fields, "events": event_documents},
     )
     ForecastPaths.objects.filter(series=row).delete()
     if paths and has_paths(history.series):
-        ForecastPaths.objects.create(series=row, forecast=made, totals=paths)
+        ForecastPaths.objects.create(series=row, forecast=forecast, totals=paths)
     return True
 
 
@@ -160,7 +164,7 @@ def begun_with(
     if hours is None:
         return maker
     zone = organisation().zone
-    found = []
+    day_hours = []
     for place in range(horizon):
         begin, end = (first_hour(days.ends_on + (place + more) * DAY, zone) for more in (0, 1))
         first, last = ((moment - history.ends_at) // HOUR for moment in (begin, end))
@@ -168,12 +172,23 @@ def begun_with(
             break
         count = len(history.values)
         before = history.values[max(0, count + min(first, 0)) : count + min(last, 0)]
-        came = [value for value in before if value is not None]
+        actual_values = [value for value in before if value is not None]
         # A day of which an hour is not known stays as days say it.
-        if last > 0 and len(came) == -min(first, 0):
-            held = held_within(came, room.of_hours(history.series, begin, len(came)))
-            found.append(DayOfHours(place, max(first, 0), last, sum(came), len(came), sum(held)))
-    return partial(maker, begun=BegunDays(hours, found))
+        if last > 0 and len(actual_values) == -min(first, 0):
+            held_values = held_within(
+                actual_values, room.of_hours(history.series, begin, len(actual_values))
+            )
+            day_hours.append(
+                DayOfHours(
+                    place,
+                    max(first, 0),
+                    last,
+                    sum(actual_values),
+                    len(actual_values),
+                    sum(held_values),
+                )
+            )
+    return partial(maker, begun=BegunDays(hours, day_hours))
 
 
 def _move_last(row: ForecastSeries, last: Forecast | None, starts_at: datetime) -> None:

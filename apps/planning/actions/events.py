@@ -34,9 +34,9 @@ class EventNotClear(Refusal):
 def add_demand_event(*, event: DemandEventFact, at: datetime) -> int:
     """Keep an event and have the forecasts that it touches made again; its id. Refuses EventNotClear."""
     check_demand_event(event)
-    made = DemandEvent.objects.create(**asdict(event) | {"id": None}, created_at=at)
+    row = DemandEvent.objects.create(**asdict(event) | {"id": None}, created_at=at)
     forecast_again(event)
-    return made.id
+    return row.id
 
 
 @logged_change()

@@ -82,30 +82,30 @@ def make_forecasts(
     400 days ago are dropped. Each series is kept by itself: a pass that breaks off goes on where it was, and one that
     cannot be forecast is said to be so, and stops no other.
     """
-    known, events, zone = histories(at), demand_events(), organisation().zone
+    histories_by_series, events, zone = histories(at), demand_events(), organisation().zone
     room = RoomAhead(at)
     Forecast.objects.filter(made_at__lt=at - KEPT).delete()
-    realise_hours(known, at)
-    made = 0
-    for done, (key, history) in enumerate(known.items(), 1):
+    realise_hours(histories_by_series, at)
+    count = 0
+    for done, (key, history) in enumerate(histories_by_series.items(), 1):
         touching = [event for event in events if event.touches(key)]
         try:
-            asked = AskedForecast(history, touching, maker, room, zone)
-            is_new = _make_forecast(asked)
-            made += is_new
+            forecast_request = AskedForecast(history, touching, maker, room, zone)
+            is_new = _make_forecast(forecast_request)
+            count += is_new
             if daily is not None:
-                made += make_daily_forecast(
-                    history, touching, daily, room, zone, HoursMade(asked.paths, is_new)
+                count += make_daily_forecast(
+                    history, touching, daily, room, zone, HoursMade(forecast_request.paths, is_new)
                 )
         except Exception:
             log.exception("forecast_not_kept series=%s", key)
-        progress(done, len(known))
-    reconcile_forecasts(known, reconcilers or {}, at, zone)
+        progress(done, len(histories_by_series))
+    reconcile_forecasts(histories_by_series, reconcilers or {}, at, zone)
     ForecastSeries.objects.exclude(looked_at=at).update(looked_at=at)
     # What was entered meanwhile is in none of them.
     for event in {*events} ^ {*demand_events()}:
         forecast_again(event)
-    return made
+    return count
 
 
 @dataclass(frozen=True)
@@ -128,18 +128,23 @@ class AskedForecast:
         return self.answer[1]
 
 
-def _make_forecast(asked: AskedForecast) -> bool:
-    history, events, room, zone = asked.history, asked.events, asked.room, asked.zone
+def _make_forecast(forecast_request: AskedForecast) -> bool:
+    history, events, room, zone = (
+        forecast_request.history,
+        forecast_request.events,
+        forecast_request.room,
+        forecast_request.zone,
+    )
     at = room.at
     row = ForecastSeries.objects.filter(**asdict(history.series)).first()
-    kept = _kept_events(history, events, zone)
+    event_documents = _kept_events(history, events, zone)
     last = newest_forecast(row, Granularity.HOUR)
     is_new = (
         last is None
         or (last.starts_at <= history.ends_at and last.digest != history.digest)
-        or not are_same_events(last.events, kept)
+        or not are_same_events(last.events, event_documents)
     )
-    fields = asked.answer[0] if is_new else {}
+    fields = forecast_request.answer[0] if is_new else {}
     with transaction.atomic():
         row, _ = ForecastSeries.objects.update_or_create(
             **asdict(history.series), defaults={"looked_at": at}
@@ -149,7 +154,7 @@ def _make_forecast(asked: AskedForecast) -> bool:
                 series=row,
                 granularity=Granularity.HOUR,
                 starts_at=history.ends_at,
-                defaults={**_inputs_of(history, at), **fields, "events": kept},
+                defaults={**_inputs_of(history, at), **fields, "events": event_documents},
             )
     return is_new
 

@@ -80,10 +80,10 @@ def check_gpu_quota(quota: NewGpuQuota, replaced: int | None = None) -> None:
         raise GpuQuotaNotUnderstood("asked_gpus", "a request has a number of GPUs and a day")
     if quota.asked_gpus is not None and not quota.most_gpus < quota.asked_gpus <= MOST_GPUS:
         raise GpuQuotaNotUnderstood("asked_gpus", "a request is for more than the quota")
-    held = GpuQuota.objects.filter(
+    quota_ids = GpuQuota.objects.filter(
         provider=quota.provider, region=quota.region, gpu_model=quota.gpu_model
     ).values_list("pk", flat=True)
-    if set(held) - {replaced}:
+    if set(quota_ids) - {replaced}:
         raise _exists(quota)
 
 

@@ -90,8 +90,10 @@ def check_headroom_policy(policy: NewHeadroomPolicy, replaced: int | None = None
         raise HeadroomNotUnderstood(
             "most_waiting", "the share that may wait is above 0 and below 1"
         )
-    held = HeadroomPolicy.objects.filter(name=policy.name.strip()).values_list("pk", flat=True)
-    if set(held) - {replaced}:
+    policy_ids = HeadroomPolicy.objects.filter(name=policy.name.strip()).values_list(
+        "pk", flat=True
+    )
+    if set(policy_ids) - {replaced}:
         raise _name_taken(policy)
 
 
@@ -100,10 +102,10 @@ def _refuse_unknown(policy: NewHeadroomPolicy) -> None:
     if policy.dimension not in HeadroomDimension.values:
         raise HeadroomNotUnderstood("of", f"it is one of {', '.join(HeadroomDimension.values)}")
     pools = fleet.pools()
-    known = {str(pool_id) for pool_id in pools}
+    known_keys = {str(pool_id) for pool_id in pools}
     if policy.dimension != POOL:
-        known = {pool.gpu_model for pool in pools.values()} - {""}
-    if policy.dimension != WORKLOAD_CLASS and policy.key not in known:
+        known_keys = {pool.gpu_model for pool in pools.values()} - {""}
+    if policy.dimension != WORKLOAD_CLASS and policy.key not in known_keys:
         raise HeadroomNotUnderstood("of", f"there is no {policy.dimension} {policy.key!r}")
     is_class = policy.dimension == WORKLOAD_CLASS
     if is_class != bool(policy.pool_ids) or not set(policy.pool_ids) <= pools.keys():

@@ -133,14 +133,15 @@ def newest_forecast(row: ForecastSeries | None, granularity: str) -> Forecast | 
     """The last that was made of a series, without its values."""
     if row is None:
         return None
-    kept = Forecast.objects.filter(series=row, granularity=granularity).order_by("-starts_at")
-    return kept.only("starts_at", "digest", "events", "refusal").first()
+    forecasts = Forecast.objects.filter(series=row, granularity=granularity).order_by("-starts_at")
+    return forecasts.only("starts_at", "digest", "events", "refusal").first()
 
 
 def are_same_events(one: Sequence[Mapping[str, Any]], other: Sequence[Mapping[str, Any]]) -> bool:
     """Whether two forecasts know of the same events, however many of their days lay ahead."""
     counts = {"days_before", "days_ahead"}
     plain = [
-        [{k: each[k] for k in each.keys() - counts} for each in events] for events in (one, other)
+        [{k: event[k] for k in event.keys() - counts} for event in events]
+        for events in (one, other)
     ]
     return plain[0] == plain[1]

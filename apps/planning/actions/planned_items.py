@@ -83,7 +83,9 @@ def check_item_in(
 ) -> None:
     """As `check_item` in a plan, with its others; `replaced` is the id of the one it takes the place of."""
     check_item(item, plan.gpu, at)
-    check_items_together([*(each.as_entered for each in plan.items if each.id != replaced), item])
+    check_items_together(
+        [*(other.as_entered for other in plan.items if other.id != replaced), item]
+    )
 
 
 def _check_training(inputs: TrainingWork) -> None:
@@ -126,13 +128,13 @@ def add_planned_item(*, plan_id: int, item: NewPlannedItem, at: datetime) -> int
 def change_planned_item(*, plan_id: int, item_id: int, item: NewPlannedItem, at: datetime) -> None:
     """Have it say this instead. Refuses as `check_item_in`, another kind, and DoesNotExist of plan and item."""
     row, plan = _touched_plan(plan_id, at)
-    kept = PlannedItem.objects.get(plan=row, pk=item_id)
-    if kept.kind != item.kind:
-        raise PlannedWorkRefused("kind", f"it is a {kept.get_kind_display()}, and stays one")
+    item_row = PlannedItem.objects.get(plan=row, pk=item_id)
+    if item_row.kind != item.kind:
+        raise PlannedWorkRefused("kind", f"it is a {item_row.get_kind_display()}, and stays one")
     check_item_in(plan, item, at, replaced=item_id)
     for name, value in item_columns(item).items():
-        setattr(kept, name, value)
-    kept.save()
+        setattr(item_row, name, value)
+    item_row.save()
 
 
 @logged_change()

@@ -70,8 +70,8 @@ def ask_portfolio(
     run = PortfolioRun.objects.create(
         overlay=dict(overlay), text=text, asked_at=at, asked_by_id=asked_by_id, is_weekly=is_weekly
     )
-    kept = PortfolioRun.objects.order_by("-id").values_list("id", flat=True)[:MOST_KEPT]
-    PortfolioRun.objects.exclude(state__in=OPEN).exclude(id__in=list(kept)).delete()
+    newest_ids = PortfolioRun.objects.order_by("-id").values_list("id", flat=True)[:MOST_KEPT]
+    PortfolioRun.objects.exclude(state__in=OPEN).exclude(id__in=list(newest_ids)).delete()
     return run.id
 
 
@@ -99,8 +99,8 @@ def ask_weekly_portfolio(*, at: datetime) -> int | None:
         is_due = last.asked_at <= at - WEEK
     if not is_due:
         return None
-    said = {} if last is None else {"overlay": last.overlay, "text": last.text}
-    return ask_portfolio(**{"overlay": {}} | said, asked_by_id=None, at=at, is_weekly=True)
+    previous = {} if last is None else {"overlay": last.overlay, "text": last.text}
+    return ask_portfolio(**{"overlay": {}} | previous, asked_by_id=None, at=at, is_weekly=True)
 
 
 def answer_portfolios(*, solver: PortfolioSolver, clock: Callable[[], datetime]) -> int:
@@ -141,8 +141,8 @@ def _answer_of(
 ) -> dict[str, Any]:
     running = PortfolioRun.objects.filter(id=run_id, state=PortfolioState.RUNNING)
 
-    def watch(found: int, of: int) -> None:
-        if not running.update(alive_at=clock(), found=found, of=of):
+    def watch(count: int, of: int) -> None:
+        if not running.update(alive_at=clock(), found=count, of=of):
             raise _RunCalledOff
 
     run = PortfolioRun.objects.get(id=run_id)

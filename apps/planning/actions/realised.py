@@ -18,18 +18,20 @@ HELD_DAYS = 13 * 7
 OPEN_DAYS = timedelta(days=HELD_DAYS + 7)
 
 
-def realise_hours(known: Mapping[SeriesKey, SeriesHistory], at: datetime) -> None:
+def realise_hours(histories_by_series: Mapping[SeriesKey, SeriesHistory], at: datetime) -> None:
     """Errors of forecasts by the hour of which hours have come, or may still change."""
     begun = Forecast.objects.filter(
         granularity=Granularity.HOUR, starts_at__lt=at, starts_at__gt=at - OPEN
     )
     for forecast in begun.select_related("series").iterator(chunk_size=100):
-        history = known.get(key_of(forecast.series))
+        history = histories_by_series.get(key_of(forecast.series))
         if history is None:
             continue
         first = (forecast.starts_at - history.starts_at) // HOUR
-        came = [history.value_at(first + lead) for lead in range(forecast.horizon)]
-        Forecast.objects.filter(pk=forecast.pk).update(came=came, **realised_scores(forecast, came))
+        actual_values = [history.value_at(first + lead) for lead in range(forecast.horizon)]
+        Forecast.objects.filter(pk=forecast.pk).update(
+            came=actual_values, **realised_scores(forecast, actual_values)
+        )
 
 
 def realise_days(row: ForecastSeries, history: DailyHistory, at: datetime, zone: str) -> None:
@@ -39,26 +41,28 @@ def realise_days(row: ForecastSeries, history: DailyHistory, at: datetime, zone:
     )
     for forecast in begun.defer("recent"):
         first = local_day(forecast.starts_at, zone)
-        came = [
+        actual_values = [
             history.value_on(first + timedelta(days=lead))
             for lead in range(min(HELD_DAYS, forecast.horizon))
         ]
-        scores = realised_scores(forecast, came)
+        scores = realised_scores(forecast, actual_values)
         scores["realised_hours"] *= 24
-        Forecast.objects.filter(pk=forecast.pk).update(came=came, **scores)
+        Forecast.objects.filter(pk=forecast.pk).update(came=actual_values, **scores)
 
 
-def realised_scores(forecast: Forecast, came: Sequence[float | None]) -> dict[str, Any]:
+def realised_scores(forecast: Forecast, actual_values: Sequence[float | None]) -> dict[str, Any]:
     """Values that came, their mean absolute error and that of reconciled ones, and the share of them inside the 80 % interval."""
-    known = [(lead, value) for lead, value in enumerate(came) if value is not None]
+    known_values = [(lead, value) for lead, value in enumerate(actual_values) if value is not None]
     lows, highs = (forecast.quantiles[end] if forecast.quantiles else [] for end in (0, -1))
-    ends = [(value, lows[lead], highs[lead]) for lead, value in known if lows]
+    ends = [(value, lows[lead], highs[lead]) for lead, value in known_values if lows]
     return {
-        "realised_hours": len(known),
-        "realised_error": _mean_of(abs(value - forecast.points[lead]) for lead, value in known),
+        "realised_hours": len(known_values),
+        "realised_error": _mean_of(
+            abs(value - forecast.points[lead]) for lead, value in known_values
+        ),
         "realised_reconciled_error": _mean_of(
             abs(value - moved)
-            for lead, value in known
+            for lead, value in known_values
             if forecast.reconciled and (moved := forecast.reconciled[lead]) is not None
         ),
         "realised_coverage": _mean_of(
@@ -70,5 +74,5 @@ def realised_scores(forecast: Forecast, came: Sequence[float | None]) -> dict[st
 
 
 def _mean_of(values: Iterable[float]) -> float | None:
-    known = list(values)
-    return sum(known) / len(known) if known else None
+    numbers = list(values)
+    return sum(numbers) / len(numbers) if numbers else None

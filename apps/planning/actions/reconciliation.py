@@ -51,7 +51,7 @@ class _Part:
 
 
 def reconcile_forecasts(
-    known: Mapping[SeriesKey, SeriesHistory],
+    histories_by_series: Mapping[SeriesKey, SeriesHistory],
     reconcilers: Mapping[str, Reconciler],
     at: datetime,
     zone: str,
@@ -60,17 +60,19 @@ def reconcile_forecasts(
 
     Again where one of them was made since. How many wholes; one that breaks is in the log, and stops no other.
     """
-    made = 0
+    count = 0
     for granularity, reconciler in reconcilers.items():
         for measure, dimensions in DIMENSIONS_OF.items():
             if WHOLE not in dimensions:
                 continue
             rows = _newest(measure, granularity)
             try:
-                made += _reconcile(SeriesKey(measure), rows, known, reconciler, at, zone)
+                count += _reconcile(
+                    SeriesKey(measure), rows, histories_by_series, reconciler, at, zone
+                )
             except Exception:
                 log.exception("reconciliation_failed measure=%s by=%s", measure, granularity)
-    return made
+    return count
 
 
 def _newest(measure: str, granularity: str) -> dict[SeriesKey, Forecast]:
@@ -82,22 +84,22 @@ def _newest(measure: str, granularity: str) -> dict[SeriesKey, Forecast]:
 def _reconcile(
     key: SeriesKey,
     rows: Mapping[SeriesKey, Forecast],
-    known: Mapping[SeriesKey, SeriesHistory],
+    histories_by_series: Mapping[SeriesKey, SeriesHistory],
     reconciler: Reconciler,
     at: datetime,
     zone: str,
 ) -> bool:
-    whole = rows.get(key)
-    if whole is None or key not in known or len(rows) == 1:
+    total_forecast = rows.get(key)
+    if total_forecast is None or key not in histories_by_series or len(rows) == 1:
         return False
-    before = Reconciliation.objects.filter(whole=whole).first()
+    before = Reconciliation.objects.filter(whole=total_forecast).first()
     if before is not None and before.made_at >= max(row.made_at for row in rows.values()):
         return False
-    parts, left_out = _parts_of(whole, rows, known, zone)
+    parts, left_out = _parts_of(total_forecast, rows, histories_by_series, zone)
     ways = {name: {"refusal": WHOLE_IS_FALLBACK} for name in {*parts, *left_out}}
     top = parts.pop(WHOLE, [])
-    if whole.method in FALLBACKS or not top:
-        _keep(whole, {}, {name: way for name, way in ways.items() if name}, [], at)
+    if total_forecast.method in FALLBACKS or not top:
+        _keep(total_forecast, {}, {name: way for name, way in ways.items() if name}, [], at)
         return True
     everyone = [*top, *(part for of_way in parts.values() for part in of_way)]
     starts, ends = max(part.starts for part in everyone), min(part.ends for part in everyone)
@@ -113,7 +115,7 @@ def _reconcile(
             part.row.pk: _placed(part, starts, values)
             for part, values in zip(of_way, answer["ways"][name]["parts"], strict=False)
         }
-    kept = {
+    way_documents = {
         name: {
             "refusal": answer["ways"][name]["refusal"] if name in parts else FROM_A_FALLBACK,
             "parts": [part.row.pk for part in parts.get(name, ())],
@@ -122,22 +124,29 @@ def _reconcile(
         }
         for name in sorted({*parts, *left_out})
     }
-    _keep(whole, points, kept, answer["backtests"], at, (starts - top[0].starts, ends - starts))
+    _keep(
+        total_forecast,
+        points,
+        way_documents,
+        answer["backtests"],
+        at,
+        (starts - top[0].starts, ends - starts),
+    )
     return True
 
 
 def _parts_of(
-    whole: Forecast,
+    total_forecast: Forecast,
     rows: Mapping[SeriesKey, Forecast],
-    known: Mapping[SeriesKey, SeriesHistory],
+    histories_by_series: Mapping[SeriesKey, SeriesHistory],
     zone: str,
 ) -> tuple[dict[str, list[_Part]], dict[str, list[dict[str, str]]]]:
     """By dimension those that are added up, the whole among them, and those that are not with why."""
     parts: dict[str, list[_Part]] = {}
     left_out: dict[str, list[dict[str, str]]] = {}
-    make = _daily_part if whole.granularity == Granularity.DAY else _hourly_part
+    part_maker = _daily_part if total_forecast.granularity == Granularity.DAY else _hourly_part
     for key, row in sorted(rows.items()):
-        part = make(row, whole, known, zone)
+        part = part_maker(row, total_forecast, histories_by_series, zone)
         why = FROM_A_FALLBACK if row.method in FALLBACKS else _why_left_out(part)
         if part is None or why:
             left_out.setdefault(key.dimension, []).append({"series": series_name(key), "why": why})
@@ -160,25 +169,37 @@ def _count(values: Sequence[float | None]) -> int:
 
 
 def _hourly_part(
-    row: Forecast, whole: Forecast, known: Mapping[SeriesKey, SeriesHistory], zone: str
+    row: Forecast,
+    total_forecast: Forecast,
+    histories_by_series: Mapping[SeriesKey, SeriesHistory],
+    zone: str,
 ) -> _Part | None:
-    history, of_whole = known.get(key_of(row.series)), known[key_of(whole.series)]
+    history, of_whole = (
+        histories_by_series.get(key_of(row.series)),
+        histories_by_series[key_of(total_forecast.series)],
+    )
     if history is None:
         return None
     first = (of_whole.starts_at - history.starts_at) // HOUR
-    count = (whole.starts_at - of_whole.starts_at) // HOUR
+    count = (total_forecast.starts_at - of_whole.starts_at) // HOUR
     values = [history.value_at(first + place) for place in range(count)]
-    return _Part(row, (row.starts_at - whole.starts_at) // HOUR, values)
+    return _Part(row, (row.starts_at - total_forecast.starts_at) // HOUR, values)
 
 
 def _daily_part(
-    row: Forecast, whole: Forecast, known: Mapping[SeriesKey, SeriesHistory], zone: str
+    row: Forecast,
+    total_forecast: Forecast,
+    histories_by_series: Mapping[SeriesKey, SeriesHistory],
+    zone: str,
 ) -> _Part | None:
-    history = known.get(key_of(row.series))
+    history = histories_by_series.get(key_of(row.series))
     days = None if history is None else daily_history(history, zone)
     if days is None:
         return None
-    first, starts = local_day(whole.history_from, zone), local_day(whole.starts_at, zone)
+    first, starts = (
+        local_day(total_forecast.history_from, zone),
+        local_day(total_forecast.starts_at, zone),
+    )
     values = [days.value_on(day) for day in _days(first, starts)]
     return _Part(row, (local_day(row.starts_at, zone) - starts).days, values)
 
@@ -196,19 +217,19 @@ def _placed(part: _Part, starts: int, values: Sequence[float]) -> list[float | N
 
 @transaction.atomic
 def _keep(
-    whole: Forecast,
+    total_forecast: Forecast,
     points: Mapping[int, list[float | None]],
     ways: Mapping[str, Any],
     backtests: Sequence[Any],
     at: datetime,
     span: tuple[int, int] = (0, 0),
 ) -> None:
-    Forecast.objects.filter(adds_up_to=whole).update(adds_up_to=None, reconciled=[])
+    Forecast.objects.filter(adds_up_to=total_forecast).update(adds_up_to=None, reconciled=[])
     for pk, values in points.items():
-        Forecast.objects.filter(pk=pk).update(adds_up_to=whole, reconciled=values)
+        Forecast.objects.filter(pk=pk).update(adds_up_to=total_forecast, reconciled=values)
     offset, horizon = span
     Reconciliation.objects.update_or_create(
-        whole=whole,
+        whole=total_forecast,
         defaults={
             "made_at": at,
             "offset": offset,

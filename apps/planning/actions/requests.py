@@ -65,13 +65,15 @@ class NewCapacityRequest:
 
 def check_capacity_request(request: NewCapacityRequest) -> None:
     """Refuse CapacityNotAskable or PlaceNotKnown at the field that is wrong."""
-    asked = request.asked
-    if all(team.id != asked.team_id for team in teams()):
+    capacity = request.asked
+    if all(team.id != capacity.team_id for team in teams()):
         raise CapacityNotAskable("team", "there is no such team")
-    workload = workloads.workloads().get(asked.workload_id or 0)
-    if asked.workload_id is not None and (workload is None or workload.team_id != asked.team_id):
+    workload = workloads.workloads().get(capacity.workload_id or 0)
+    if capacity.workload_id is not None and (
+        workload is None or workload.team_id != capacity.team_id
+    ):
         raise CapacityNotAskable("workload", "the team has no such workload")
-    refuse_unknown_place(asked.pool_id, asked.gpu_model)
+    refuse_unknown_place(capacity.pool_id, capacity.gpu_model)
     if not 1 <= request.gpus <= MOST_GPUS:
         raise CapacityNotAskable("gpus", f"say 1 to {MOST_GPUS:,} GPUs")
     if request.ends_at is not None and request.ends_at <= request.starts_at:
@@ -86,14 +88,14 @@ def raise_capacity_request(*, request: NewCapacityRequest, by: int | None, at: d
     Refuses CapacityNotAskable and PlaceNotKnown.
     """
     check_capacity_request(request)
-    asked = request.asked
-    profile = request_profile(asked, at).as_json()
+    capacity = request.asked
+    profile = request_profile(capacity, at).as_json()
     with transaction.atomic():
         row = CapacityRequest.objects.create(
-            team_id=asked.team_id,
-            workload_id=asked.workload_id,
-            pool_id=asked.pool_id,
-            gpu_model=asked.gpu_model,
+            team_id=capacity.team_id,
+            workload_id=capacity.workload_id,
+            pool_id=capacity.pool_id,
+            gpu_model=capacity.gpu_model,
             gpus=request.gpus,
             starts_at=request.starts_at,
             ends_at=request.ends_at,
@@ -167,21 +169,21 @@ def clock_capacity_requests(at: datetime) -> int:
     open_clocks = CapacityRequestStep.objects.filter(
         kind=RequestStepKind.DELIVERED, at__gt=at - LOOKED_AFTER
     ).exclude(request__steps__kind=RequestStepKind.PRODUCTIVE)
-    found = 0
+    count = 0
     for step in open_clocks.select_related("request").order_by("pk"):
         try:
             with transaction.atomic():
-                found += _found_productive(step, at)
+                count += _found_productive(step, at)
         except Exception:
             log.exception("request_not_clocked request=%s", step.request_id)
-    return found
+    return count
 
 
 def _found_productive(delivered: CapacityRequestStep, at: datetime) -> bool:
     row = delivered.request
-    asked = AskedCapacity(row.team_id, row.workload_id, row.pool_id, row.gpu_model)
-    hours = active_hours(asked, hour_from(delivered.at), hour_of(at - PROVISIONAL_FOR))
-    first = first_productive_hour(hours, most_held_before(asked, delivered.at))
+    capacity = AskedCapacity(row.team_id, row.workload_id, row.pool_id, row.gpu_model)
+    hours = active_hours(capacity, hour_from(delivered.at), hour_of(at - PROVISIONAL_FOR))
+    first = first_productive_hour(hours, most_held_before(capacity, delivered.at))
     if first is None:
         return False
     _, is_new = CapacityRequestStep.objects.get_or_create(
@@ -201,18 +203,18 @@ def _decide(
 
 
 def _refuse_others(by: int) -> None:
-    who = person(by)
-    if who is None or who.role not in DECIDES:
+    decider = person(by)
+    if decider is None or decider.role not in DECIDES:
         raise RequestDecidedByManagers("a person of finance or platform decides on requests")
 
 
 def _needed_reason(reason: str) -> str:
-    said = reason.strip()
-    if not said:
+    text = reason.strip()
+    if not text:
         raise CapacityNotAskable("reason", "say why")
-    if len(said) > LONGEST_REASON:
+    if len(text) > LONGEST_REASON:
         raise CapacityNotAskable("reason", f"say it in at most {LONGEST_REASON:,} characters")
-    return said
+    return text
 
 
 def _row_in(

@@ -44,9 +44,9 @@ def keep_series_file(*, upload: StoredFile, person_id: int | None, at: datetime)
 
 
 @logged_change()
-def ask_series_reading(*, import_id: int, asked: Mapping[str, object], at: datetime) -> None:
+def ask_series_reading(*, import_id: int, reading: Mapping[str, object], at: datetime) -> None:
     """Have the file looked at again, read in this way. Refuses ImportAlreadyOver, ImportNotReady."""
-    steps.ask_again(SeriesImport, import_id, asked)
+    steps.ask_again(SeriesImport, import_id, reading)
 
 
 @logged_change()
@@ -83,16 +83,16 @@ def still_wanted(*, claimed: ClaimedSeries, read_bytes: int, at: datetime) -> bo
 @logged_change()
 @transaction.atomic
 def tell_series_seen(
-    *, import_id: int, asked: Mapping[str, object], seen: Mapping[str, object], read: RowsRead
+    *, import_id: int, reading: Mapping[str, object], preview: Mapping[str, object], read: RowsRead
 ) -> None:
     """What a look at the file found; now it waits for a person."""
-    found = {
-        "asked": dict(asked),
-        "seen": dict(seen),
+    fields = {
+        "asked": dict(reading),
+        "seen": dict(preview),
         "rows": read.rows,
         "rejected": len(read.rejected),
     }
-    if steps.keep_look(SeriesImport, import_id, found):
+    if steps.keep_look(SeriesImport, import_id, fields):
         _keep_rejected(import_id, read.rejected)
 
 
@@ -117,13 +117,13 @@ def finish_series_import(
     )
     if batch is None:
         return 0
-    kept = import_history(series=series, points=points, at=at)
+    outcome = import_history(series=series, points=points, at=at)
     _keep_rejected(import_id, read.rejected)
     batch.state, batch.ended_at = ImportState.DONE, at
     batch.rows, batch.rejected = read.rows, len(read.rejected)
-    batch.imported, batch.unchanged = kept.written, kept.hours - kept.written
+    batch.imported, batch.unchanged = outcome.written, outcome.hours - outcome.written
     batch.save()
-    return kept.written
+    return outcome.written
 
 
 @logged_change()

@@ -24,4 +24,4 @@ class AheadSpanOut(serializers.Serializer[Any]):
 
 def spans_told(spans: Sequence[AheadSpan]) -> list[dict[str, Any]]:
     """Each as AheadSpanOut."""
-    return [fields_of(each) | {"series": each.name} for each in spans]
+    return [fields_of(span) | {"series": span.name} for span in spans]

@@ -41,8 +41,8 @@ def shape_of(dataclass: Any) -> type[serializers.Serializer[Any]]:
     return SHAPES[dataclass]
 
 
-def _field_of(hint: Any, **given: Any) -> Any:
-    options = [each for each in get_args(hint) if each is not NoneType]
+def _field_of(hint: Any, **kwargs: Any) -> Any:
+    options = [option for option in get_args(hint) if option is not NoneType]
     if NoneType in get_args(hint):
         return _field_of(options[0], allow_null=True)
     if get_origin(hint) is tuple:
@@ -51,8 +51,8 @@ def _field_of(hint: Any, **given: Any) -> Any:
     if get_origin(hint) is dict:
         return serializers.DictField(child=_field_of(options[1]))
     if issubclass(hint, StrEnum):
-        return serializers.ChoiceField(choices=[str(each) for each in hint], **given)
-    return shape_of(hint)(**given) if is_dataclass(hint) else PLAIN[hint](**given)
+        return serializers.ChoiceField(choices=[str(member) for member in hint], **kwargs)
+    return shape_of(hint)(**kwargs) if is_dataclass(hint) else PLAIN[hint](**kwargs)
 
 
 def _list_of(hint: type) -> serializers.Field[Any, Any, Any, Any]:

@@ -217,8 +217,8 @@ class OneBudget(BudgetView):
     @extend_schema(operation_id="replace_budget", request=BudgetIn, responses=BudgetOut)
     def put(self, request: Request, budget_id: int) -> Response:
         """Set it anew as a whole; the audit trail keeps what it was."""
-        asked = _budget_asked(request)
-        actions.replace_budget(budget_id=budget_id, budget=asked)
+        new_budget = _budget_asked(request)
+        actions.replace_budget(budget_id=budget_id, budget=new_budget)
         return Response(serialize_budget(self.seen(budget_id)))
 
     @extend_schema(operation_id="remove_budget", responses={200: BudgetOut})
@@ -303,13 +303,13 @@ def _by_name(fact: BudgetFact) -> tuple[str]:
 
 def _budget_asked(request: Request) -> actions.NewBudget:
     """The budget that a body describes; refuses a ValidationError that names the field."""
-    asked = parsed(BudgetIn, request)
-    of, steps = asked.pop("of"), asked.pop("amounts")
+    body = parsed(BudgetIn, request)
+    of, steps = body.pop("of"), body.pop("amounts")
     return actions.NewBudget(
-        **asked,
-        key=_key_named(asked["scope"], of),
+        **body,
+        key=_key_named(body["scope"], of),
         steps=tuple(
-            BudgetStep(step["from_day"] or asked["first_day"], Decimal(step["amount"]))
+            BudgetStep(step["from_day"] or body["first_day"], Decimal(step["amount"]))
             for step in steps
         ),
     )
@@ -320,12 +320,12 @@ def _key_named(scope: str, name: str) -> str:
         return name
     teams = {team.id: team.name for team in accounts.teams()}
     if scope == TEAM:
-        keys = [team_id for team_id, known in teams.items() if known == name]
+        keys = [team_id for team_id, team in teams.items() if team == name]
     else:
         keys = [
-            each.id
-            for each in workloads.workloads().values()
-            if name in (each.name, f"{teams[each.team_id]}/{each.name}")
+            workload.id
+            for workload in workloads.workloads().values()
+            if name in (workload.name, f"{teams[workload.team_id]}/{workload.name}")
         ]
     if len(keys) != 1:
         many = "several are" if keys else f"no {scope} is"

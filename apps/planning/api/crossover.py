@@ -135,16 +135,16 @@ class CrossoverView(RestView):
 
     def seen(self, scenario_id: int) -> KeptScenarioFact:
         """The scenario; refuses Http404 where there is none that the caller may see."""
-        found = kept_scenario(scenario_id, self.viewer().seen_teams)
-        if found is None:
+        scenario = kept_scenario(scenario_id, self.viewer().seen_teams)
+        if scenario is None:
             raise Http404
-        return found
+        return scenario
 
     def changeable(self, scenario_id: int) -> KeptScenarioFact:
         """The scenario, where it is the caller's to change."""
-        found = self.seen(scenario_id)
-        self.refuse_unless_kept(found.team_id)
-        return found
+        scenario = self.seen(scenario_id)
+        self.refuse_unless_kept(scenario.team_id)
+        return scenario
 
     def refuse_unless_kept(self, team_id: int | None) -> None:
         """Refuse who may not keep scenarios of this team."""
@@ -153,15 +153,15 @@ class CrossoverView(RestView):
 
     def entry(self, request: Request) -> actions.ScenarioEntry:
         """What is to be kept; refuses what names no team or service of the caller's."""
-        asked = parsed(KeptScenarioIn, request)
+        body = parsed(KeptScenarioIn, request)
         team_id, service_id = None, None
-        if asked["service"]:
-            service = service_named(asked["service"], self.viewer().seen_teams)
+        if body["service"]:
+            service = service_named(body["service"], self.viewer().seen_teams)
             team_id, service_id = service.team_id, service.id
-        if asked["team"]:
-            team_id = _team_named(asked["team"], self.viewer(), team_id)
+        if body["team"]:
+            team_id = _team_named(body["team"], self.viewer(), team_id)
         self.refuse_unless_kept(team_id)
-        return actions.ScenarioEntry(json.dumps(asked["scenario"], indent=2), team_id, service_id)
+        return actions.ScenarioEntry(json.dumps(body["scenario"], indent=2), team_id, service_id)
 
 
 class KeptScenarios(CrossoverView):
@@ -176,9 +176,11 @@ class KeptScenarios(CrossoverView):
         """Kept scenarios by name, each with what its newest answer advises."""
         Parameters.of(request)
         with reading_once():
-            found = kept_scenarios(self.viewer().seen_teams)
-            page = slice_of(found, page_asked(request), lambda each: (each.name, each.id))
-            return paged(request, page, lambda each: _told_scenario(each, self.viewer()))
+            scenarios = kept_scenarios(self.viewer().seen_teams)
+            page = slice_of(
+                scenarios, page_asked(request), lambda scenario: (scenario.name, scenario.id)
+            )
+            return paged(request, page, lambda scenario: _told_scenario(scenario, self.viewer()))
 
     @extend_schema(
         operation_id="keep_crossover",
@@ -191,8 +193,8 @@ class KeptScenarios(CrossoverView):
         """Keep a scenario; it is run within the minute, and every week from then on."""
         entry = self.entry(request)
         owner_id = self.viewer().person_id
-        made = actions.keep_scenario(entry=entry, owner_id=owner_id, at=timezone.now())
-        return Response(_told_whole(self.seen(made), self.viewer()), status=201)
+        scenario_id = actions.keep_scenario(entry=entry, owner_id=owner_id, at=timezone.now())
+        return Response(_told_whole(self.seen(scenario_id), self.viewer()), status=201)
 
 
 class OneKeptScenario(CrossoverView):
@@ -262,24 +264,24 @@ class EvaluatedScenario(RestView):
         tables = json.dumps(parsed(ScenarioIn, request)["scenario"])
         question = read_scenario(tables, timezone.now(), is_measured=False)
         answer = whole_answer(question, QUICK_ANSWER)
-        told = answer_fields(question, answer) | {"draws": QUICK_ANSWER.draws_of(question)}
-        return Response(told_as(CrossoverAnswerOut, told))
+        fields = answer_fields(question, answer) | {"draws": QUICK_ANSWER.draws_of(question)}
+        return Response(told_as(CrossoverAnswerOut, fields))
 
 
 def _team_named(name: str, viewer: Viewer, of_service: int | None) -> int:
-    found = {team.name: team.id for team in teams() if viewer.sees_team(team.id)}.get(name)
-    if found is None:
+    team_id = {team.name: team.id for team in teams() if viewer.sees_team(team.id)}.get(name)
+    if team_id is None:
         raise ValidationError({"team": [f"there is no team named {name!r}"]})
-    if of_service not in {None, found}:
+    if of_service not in {None, team_id}:
         raise Refusal("team", "the service is another team's: leave the team out")
-    return found
+    return team_id
 
 
 def _told_scenario(fact: KeptScenarioFact, viewer: Viewer) -> dict[str, Any]:
     names = {team.id: team.name for team in teams()}
     answered, newest = fact.answered, fact.newest
     service = None if fact.service_id is None else workloads()[fact.service_id]
-    told = fields_of(fact) | {
+    fields = fields_of(fact) | {
         "owner": fact.owner_id and {"id": fact.owner_id, "name": person_names()[fact.owner_id]},
         "team": team_seen(viewer, fact.team_id, names),
         "service": service and {"id": service.id, "name": service.name},
@@ -290,7 +292,7 @@ def _told_scenario(fact: KeptScenarioFact, viewer: Viewer) -> dict[str, Any]:
         "flipped_at": fact.flipped and fact.flipped.ran_at,
         "refusal": newest.refusal if newest else "",
     }
-    return told_as(KeptScenarioOut, told)
+    return told_as(KeptScenarioOut, fields)
 
 
 def _told_whole(fact: KeptScenarioFact, viewer: Viewer) -> dict[str, Any]:
@@ -300,7 +302,7 @@ def _told_whole(fact: KeptScenarioFact, viewer: Viewer) -> dict[str, Any]:
 
 
 def _told_run(run: ScenarioRunFact) -> dict[str, Any]:
-    told = fields_of(run) | {
+    fields = fields_of(run) | {
         "on": run.figure("on"),
         "advice": run.advice or None,
         "flipped_from": run.flipped_from or None,
@@ -312,4 +314,4 @@ def _told_run(run: ScenarioRunFact) -> dict[str, Any]:
         **{name: run.figure("break_even", name) for name in
            ("first_million_tokens", "durable_million_tokens")},
     }  # fmt: skip
-    return told_as(ScenarioRunOut, told)
+    return told_as(ScenarioRunOut, fields)

@@ -69,8 +69,11 @@ class DaysOfForecast(RestView):
     )
     def get(self, request: Request, daily_forecast_id: int) -> Response:
         """Each day of the organisation's zone with its quantiles; they are null in a fallback."""
-        found, zone = _daily_forecast(self, request, daily_forecast_id), organisation().zone
-        page = slice_of(found.hours, page_asked(request), by_beginning)
+        forecast_detail, zone = (
+            _daily_forecast(self, request, daily_forecast_id),
+            organisation().zone,
+        )
+        page = slice_of(forecast_detail.hours, page_asked(request), by_beginning)
         return paged(
             request,
             page,
@@ -93,8 +96,8 @@ class MonthsOfForecast(RestView):
     )
     def get(self, request: Request, daily_forecast_id: int) -> Response:
         """Each month's total with its quantiles; the first and the last are of the days that lie ahead."""
-        found = _daily_forecast(self, request, daily_forecast_id)
-        page = slice_of(found.forecast.months, page_asked(request), _by_month)
+        forecast_detail = _daily_forecast(self, request, daily_forecast_id)
+        page = slice_of(forecast_detail.forecast.months, page_asked(request), _by_month)
         return paged(
             request,
             page,
@@ -106,10 +109,10 @@ class MonthsOfForecast(RestView):
 
 def _daily_forecast(view: RestView, request: Request, forecast_id: int) -> ForecastHours:
     Parameters.of(request)
-    found = forecast_hours(forecast_id, view.viewer().seen_teams, BY_DAY)
-    if found is None:
+    forecast_detail = forecast_hours(forecast_id, view.viewer().seen_teams, BY_DAY)
+    if forecast_detail is None:
         raise Http404
-    return found
+    return forecast_detail
 
 
 def _by_month(month: ForecastMonth) -> tuple[str]:

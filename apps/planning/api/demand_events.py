@@ -136,9 +136,9 @@ def _seen_event(view: RestView, event_id: int) -> DemandEventFact:
 
 
 def _event_asked(request: Request, event_id: int = 0) -> DemandEventFact:
-    asked = parsed(DemandEventIn, request)
-    dimension, key = part_named(asked.pop("series"))
-    return DemandEventFact(id=event_id, dimension=dimension, key=key, **asked)
+    body = parsed(DemandEventIn, request)
+    dimension, key = part_named(body.pop("series"))
+    return DemandEventFact(id=event_id, dimension=dimension, key=key, **body)
 
 
 def _serialize_event(event: DemandEventFact) -> dict[str, Any]:

@@ -177,14 +177,18 @@ class Forecasts(RestView):
     )
     def get(self, request: Request) -> Response:
         """The newest forecast of each series, or with `earlier` all of one in 400 days."""
-        asked = ForecastsQuery.of(request)
-        measures = words_given(asked["measure"])
+        params = ForecastsQuery.of(request)
+        measures = words_given(params["measure"])
         refuse_others("measure", measures, DIMENSIONS_OF)
-        if asked["earlier"] and not asked["series"]:
+        if params["earlier"] and not params["series"]:
             raise ValidationError({"earlier": ["this needs a series"]})
         with reading_once():
-            found = _asked_forecasts(asked, self.viewer().seen_teams)
-            wanted = [each for each in found if not measures or each.series.measure in measures]
+            all_forecasts = _asked_forecasts(params, self.viewer().seen_teams)
+            wanted = [
+                forecast
+                for forecast in all_forecasts
+                if not measures or forecast.series.measure in measures
+            ]
             page = slice_of(wanted, page_asked(request), _by_series)
             return paged(request, page, serialize_forecast_fact)
 
@@ -200,48 +204,56 @@ class HoursOfForecast(RestView):
     def get(self, request: Request, forecast_id: int) -> Response:
         """Each hour with its quantiles; quantiles are null where too few errors are known yet."""
         Parameters.of(request)
-        found = forecast_hours(forecast_id, self.viewer().seen_teams, BY_HOUR)
-        if found is None:
+        forecast_detail = forecast_hours(forecast_id, self.viewer().seen_teams, BY_HOUR)
+        if forecast_detail is None:
             raise Http404
-        page = slice_of(found.hours, page_asked(request), by_beginning)
+        page = slice_of(forecast_detail.hours, page_asked(request), by_beginning)
         return paged(request, page, _serialize_hour)
 
 
 def _asked_forecasts(
-    asked: Mapping[str, Any], team_ids: frozenset[int] | None
+    params: Mapping[str, Any], team_ids: frozenset[int] | None
 ) -> list[ForecastFact]:
     """Of the series that is named, or of all; several may have one name, as services of two teams do."""
-    granularity = asked["granularity"]
-    found = forecasts(team_ids, granularity=granularity)
-    if not asked["series"]:
-        return found
-    refuse_others("series", [asked["series"]], dict.fromkeys(each.name for each in found))
-    found = [each for each in found if each.name == asked["series"]]
-    if not asked["earlier"]:
-        return found
-    return [earlier for each in found for earlier in forecasts(team_ids, each.series, granularity)]
+    granularity = params["granularity"]
+    visible_forecasts = forecasts(team_ids, granularity=granularity)
+    if not params["series"]:
+        return visible_forecasts
+    refuse_others(
+        "series", [params["series"]], dict.fromkeys(forecast.name for forecast in visible_forecasts)
+    )
+    visible_forecasts = [
+        forecast for forecast in visible_forecasts if forecast.name == params["series"]
+    ]
+    if not params["earlier"]:
+        return visible_forecasts
+    return [
+        earlier
+        for forecast in visible_forecasts
+        for earlier in forecasts(team_ids, forecast.series, granularity)
+    ]
 
 
-def serialize_forecast_fact(each: ForecastFact) -> dict[str, Any]:
+def serialize_forecast_fact(forecast: ForecastFact) -> dict[str, Any]:
     """A forecast as REST answers it."""
-    answer = fields_of(each) | {
-        "series": each.name,
-        "measure": each.series.measure,
-        "dimension": each.series.dimension,
-        "name": each.of,
-        "unit": each.unit,
-        "horizon_hours": each.horizon * (24 if each.is_daily else 1),
-        "weights": {name: each.weights.get(name) for name in CANDIDATES},
-        "backtest_24h": each.backtest_of(DAY_AHEAD),
-        "backtest_168h": each.backtest_of(WEEK_AHEAD),
-        "backtest_28d": each.backtest_of(MONTH_AHEAD),
-        "backtest_84d": each.backtest_of(QUARTER_AHEAD),
-        "level_shift_on": each.shift and each.shift.on,
-        "level_shift": each.shift and each.shift.effect,
-        "events": [event.id for event in each.events],
-        "realised_mase": each.realised_mase,
-        "realised_coverage_80": each.realised_coverage,
-        "adds_up_to": each.adds_up_to_id,
+    answer = fields_of(forecast) | {
+        "series": forecast.name,
+        "measure": forecast.series.measure,
+        "dimension": forecast.series.dimension,
+        "name": forecast.of,
+        "unit": forecast.unit,
+        "horizon_hours": forecast.horizon * (24 if forecast.is_daily else 1),
+        "weights": {name: forecast.weights.get(name) for name in CANDIDATES},
+        "backtest_24h": forecast.backtest_of(DAY_AHEAD),
+        "backtest_168h": forecast.backtest_of(WEEK_AHEAD),
+        "backtest_28d": forecast.backtest_of(MONTH_AHEAD),
+        "backtest_84d": forecast.backtest_of(QUARTER_AHEAD),
+        "level_shift_on": forecast.shift and forecast.shift.on,
+        "level_shift": forecast.shift and forecast.shift.effect,
+        "events": [event.id for event in forecast.events],
+        "realised_mase": forecast.realised_mase,
+        "realised_coverage_80": forecast.realised_coverage,
+        "adds_up_to": forecast.adds_up_to_id,
     }
     return told_as(ForecastOut, answer)
 
@@ -255,10 +267,10 @@ def named_quantiles(quantiles: Sequence[float | None]) -> dict[str, float | None
     return dict.fromkeys(QUANTILES) | dict(zip(QUANTILES, quantiles, strict=False))
 
 
-def _by_series(each: ForecastFact) -> tuple[str, str, str, float]:
+def _by_series(forecast: ForecastFact) -> tuple[str, str, str, float]:
     """By series, the newest first."""
-    series = each.series
-    return series.measure, series.dimension, series.key, -each.starts_at.timestamp()
+    series = forecast.series
+    return series.measure, series.dimension, series.key, -forecast.starts_at.timestamp()
 
 
 def by_beginning(hour: ForecastHour) -> tuple[str]:

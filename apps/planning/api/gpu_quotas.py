@@ -48,8 +48,8 @@ class GpuQuotas(PricesView):
         """Quotas with their use now and at most in the last 28 days, by provider, region and model."""
         Parameters.of(request)
         with reading_once():
-            found = gpu_quota_use(gpu_quotas(), timezone.now())
-            return paged(request, slice_of(found, page_asked(request), _by_place), _serialize_use)
+            uses = gpu_quota_use(gpu_quotas(), timezone.now())
+            return paged(request, slice_of(uses, page_asked(request), _by_place), _serialize_use)
 
 
 def _by_place(use: GpuQuotaUse) -> tuple[str, str, str]:

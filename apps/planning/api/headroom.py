@@ -77,9 +77,9 @@ class HeadroomPolicies(PricesView):
         """Policies with the GPUs that they ask for and those there, by name."""
         Parameters.of(request)
         with reading_once():
-            found = headroom_of(headroom_policies(), timezone.now())
-            asked = slice_of(found, page_asked(request), lambda each: (each.policy.name,))
-            return paged(request, asked, _serialize_policy)
+            figures = headroom_of(headroom_policies(), timezone.now())
+            page = slice_of(figures, page_asked(request), lambda figure: (figure.policy.name,))
+            return paged(request, page, _serialize_policy)
 
 
 class ActivityTargets(PricesView):
@@ -96,16 +96,18 @@ class ActivityTargets(PricesView):
         """Targets with what came in the last four whole weeks and what is lacking, by scope, id and measure."""
         Parameters.of(request)
         with reading_once():
-            found = target_figures(activity_targets(), timezone.now())
-            return paged(request, slice_of(found, page_asked(request), _by_target), _serialize_gap)
+            figures = target_figures(activity_targets(), timezone.now())
+            return paged(
+                request, slice_of(figures, page_asked(request), _by_target), _serialize_gap
+            )
 
 
-def _by_target(found: TargetFigures) -> tuple[str, int, str]:
-    return found.target.scope, found.target.key, found.target.measure
+def _by_target(figures: TargetFigures) -> tuple[str, int, str]:
+    return figures.target.scope, figures.target.key, figures.target.measure
 
 
-def _serialize_policy(found: HeadroomFigures) -> dict[str, Any]:
-    policy, currency = found.policy, accounts.organisation().currency
+def _serialize_policy(figures: HeadroomFigures) -> dict[str, Any]:
+    policy, currency = figures.policy, accounts.organisation().currency
     return told_as(
         HeadroomPolicyOut,
         fields_of(policy)
@@ -114,28 +116,28 @@ def _serialize_policy(found: HeadroomFigures) -> dict[str, Any]:
             "idle_cost": Money(policy.idle_cost, currency).micros(),
             "most_waiting_ratio": policy.most_waiting,
             "service_level_ratio": policy.level,
-            "needed_for_cost_gpus": found.for_cost,
-            "needed_for_waiting_gpus": found.for_waiting,
-            "there_gpus": found.there,
-            "shortfall_gpus": found.shortfall,
-            "waiting_ratio": found.waiting,
-            "demand_spans": spans_told(found.spans),
-            "gates": serialize_gates(found.gates),
+            "needed_for_cost_gpus": figures.for_cost,
+            "needed_for_waiting_gpus": figures.for_waiting,
+            "there_gpus": figures.there,
+            "shortfall_gpus": figures.shortfall,
+            "waiting_ratio": figures.waiting,
+            "demand_spans": spans_told(figures.spans),
+            "gates": serialize_gates(figures.gates),
         },
         currency,
     )
 
 
-def _serialize_gap(found: TargetFigures) -> dict[str, Any]:
+def _serialize_gap(figures: TargetFigures) -> dict[str, Any]:
     return told_as(
         ActivityTargetOut,
-        fields_of(found.target)
+        fields_of(figures.target)
         | {
-            "target_ratio": found.target.target,
-            "actual_ratio": found.actual,
-            "held_gpu_hours": found.held_milliseconds,
-            "gap_gpu_hours": found.gap_milliseconds,
-            "gap_cost": found.gap_micros,
+            "target_ratio": figures.target.target,
+            "actual_ratio": figures.actual,
+            "held_gpu_hours": figures.held_milliseconds,
+            "gap_gpu_hours": figures.gap_milliseconds,
+            "gap_cost": figures.gap_micros,
         },
         accounts.organisation().currency,
     )

@@ -16,8 +16,8 @@ from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
 from apps.web.rest.pages import fields_of, told_as
 
 
-def _hours(said: str = "") -> RatioOut:
-    return RatioOut(allow_null=True, help_text=said)
+def _hours(help_text: str = "") -> RatioOut:
+    return RatioOut(allow_null=True, help_text=help_text)
 
 
 class PlanBandOut(serializers.Serializer[Any]):

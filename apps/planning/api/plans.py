@@ -70,8 +70,8 @@ class WhatIfPlans(RestView):
     def post(self, request: Request) -> Response:
         """Keep a plan with its planned work; nothing else follows from it."""
         plan, at = plan_sent(request), timezone.now()
-        made = actions.keep_plan(plan=plan, by=self.viewer().person_id, at=at)
-        return Response(_plan_answer(made), status=201)
+        kept_plan_id = actions.keep_plan(plan=plan, by=self.viewer().person_id, at=at)
+        return Response(_plan_answer(kept_plan_id), status=201)
 
 
 class OneWhatIfPlan(RestView):
@@ -120,8 +120,8 @@ class CopiesOfPlan(RestView):
         """Keep another plan of the same work, there or elsewhere, to be changed and compared."""
         plan, at = plan_of_id(plan_id), timezone.now()
         copied = actions.variant_of(plan, *copy_sent(request, plan))
-        made = actions.keep_plan(plan=copied, by=self.viewer().person_id, at=at)
-        return Response(_plan_answer(made), status=201)
+        kept_plan_id = actions.keep_plan(plan=copied, by=self.viewer().person_id, at=at)
+        return Response(_plan_answer(kept_plan_id), status=201)
 
 
 class ItemsOfPlan(RestView):

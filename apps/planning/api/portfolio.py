@@ -132,8 +132,8 @@ class PortfolioRuns(PortfolioView):
             asked_by_id=self.viewer().person_id,
             at=timezone.now(),
         )
-        told = _told_run(_known_run(run_id))
-        return Response(told, status=202, headers={"Location": told["address"]})
+        answer = _told_run(_known_run(run_id))
+        return Response(answer, status=202, headers={"Location": answer["address"]})
 
 
 class OnePortfolioRun(PortfolioView):

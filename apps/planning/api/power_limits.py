@@ -72,9 +72,9 @@ class PowerLimits(PricesView):
         """Rooms with what they drew in the newest hour and at most in the last 28 days, by name."""
         Parameters.of(request)
         with reading_once():
-            found = power_use(power_limits(), timezone.now())
-            asked = page_asked(request)
-            return paged(request, slice_of(found, asked, _by_name), _serialize_power)
+            uses = power_use(power_limits(), timezone.now())
+            page_request = page_asked(request)
+            return paged(request, slice_of(uses, page_request, _by_name), _serialize_power)
 
 
 def _by_name(use: PowerUse) -> tuple[str]:

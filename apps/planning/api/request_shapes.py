@@ -177,15 +177,15 @@ def serialize_one_request(fact: CapacityRequestFact, viewer: Viewer) -> dict[str
         "gates": serialize_gates(request_gates(fact, sees_all=viewer.sees_everything)),
         "budgets": [
             {
-                **fields_of(held),
-                "end_day": date.fromisoformat(held.end_day),
-                "amount": in_whole_units(held.measure, held.amount),
+                **fields_of(budget),
+                "end_day": date.fromisoformat(budget.end_day),
+                "amount": in_whole_units(budget.measure, budget.amount),
                 "headroom": None
-                if held.headroom is None
-                else in_whole_units(held.measure, held.headroom),
+                if budget.headroom is None
+                else in_whole_units(budget.measure, budget.headroom),
             }
-            for held in profile.budgets
-            if is_budget_seen(held.scope, held.key, viewer.seen_teams)
+            for budget in profile.budgets
+            if is_budget_seen(budget.scope, budget.key, viewer.seen_teams)
         ],
         "steps": fact.steps,
     }

@@ -122,8 +122,8 @@ class CapacityRequests(RestView):
         states = words_given(CapacityRequestsQuery.of(request)["state"])
         refuse_others("state", states, STATES)
         with reading_once():
-            found = capacity_requests(self.viewer().seen_teams)
-            wanted = [fact for fact in found if not states or fact.state in states]
+            facts = capacity_requests(self.viewer().seen_teams)
+            wanted = [fact for fact in facts if not states or fact.state in states]
             page = slice_of(wanted, page_asked(request), _newest_first)
             return paged(request, page, serialize_request)
 
@@ -137,7 +137,7 @@ class CapacityRequests(RestView):
     def post(self, request: Request) -> Response:
         """Raise a request: what is known of the team's use is attached, and kept as it is now."""
         body, viewer = parsed(CapacityRequestIn, request), self.viewer()
-        made = actions.raise_capacity_request(
+        request_id = actions.raise_capacity_request(
             request=NewCapacityRequest(
                 asked=_asked_capacity(body, viewer),
                 gpus=body["gpus"],
@@ -148,7 +148,9 @@ class CapacityRequests(RestView):
             by=viewer.person_id,
             at=timezone.now(),
         )
-        return Response(serialize_one_request(_request_seen(made, viewer), viewer), status=201)
+        return Response(
+            serialize_one_request(_request_seen(request_id, viewer), viewer), status=201
+        )
 
 
 class OneCapacityRequest(RestView):

@@ -87,13 +87,13 @@ class WaitingCosts(RestView):
     )
     def get(self, request: Request) -> Response:
         """By team, workload, pool or GPU model: hours in the queue, GPU-hours, and what they cost."""
-        asked, viewer, at = WaitingCostsAsked.of(request), self.viewer(), timezone.now()
+        params, viewer, at = WaitingCostsAsked.of(request), self.viewer(), timezone.now()
         with reading_once():
             window, team_ids = (
-                window_asked(asked["window"], at),
-                _teams_asked(asked["team"], viewer),
+                window_asked(params["window"], at),
+                _teams_asked(params["team"], viewer),
             )
-            rows = waiting_costs(waiting_facts(window, team_ids, at), asked["group_by"])
+            rows = waiting_costs(waiting_facts(window, team_ids, at), params["group_by"])
             return paged(request, slice_of(rows, page_asked(request), _by_group), _serialize_cost)
 
 

@@ -77,16 +77,16 @@ def read_series(path: Path, *, time: str, value: str) -> HourlySeries:
     Moments are ISO 8601 (UTC where they name no zone) or Unix seconds or milliseconds, in any order. A value that is
     empty, or one of NOT_OBSERVED, is none. `path` is plain, gzip, a zip of one file, or Parquet. Refuses SeriesFileRefused.
     """
-    known = []
+    points = []
     for row in scan_rows(path, SeriesColumns(time, value)):
         if isinstance(row, SeriesRowRefused):
             raise row
         if row.value is not None:
-            known.append((row.seconds, row.value))
-    if not known:
+            points.append((row.seconds, row.value))
+    if not points:
         raise SeriesFileRefused(value, f"{path.name} has no value in this column")
     try:
-        return hourly_means([seconds for seconds, _ in known], [amount for _, amount in known])
+        return hourly_means([seconds for seconds, _ in points], [amount for _, amount in points])
     except SpanTooLong as far:
         raise SeriesFileRefused(time, far.message) from far
 
@@ -144,16 +144,16 @@ def _refuse_broken(path: Path) -> Iterator[_Place]:
         if isinstance(broken, OSError) and broken.errno in AWAY:
             # Nothing is wrong with the file: the place where it lies went away.
             raise
-        said = str(broken)
+        reason = str(broken)
         if isinstance(broken, UnicodeDecodeError):
-            said = "it is no text in UTF-8; save it as CSV in UTF-8"
+            reason = "it is no text in UTF-8; save it as CSV in UTF-8"
         where = f" after row {place.row}" if place.row else ""
-        raise SeriesFileRefused("", f"{path.name} cannot be read{where}: {said}") from broken
+        raise SeriesFileRefused("", f"{path.name} cannot be read{where}: {reason}") from broken
 
 
 def _csv_table(text: io.TextIOWrapper, source: BinaryIO) -> SeriesTable:
     first_line = text.readline(LONGEST_LINE)
-    names = {each: _names_in(first_line, each) for each in SEPARATORS}
+    names = {separator: _names_in(first_line, separator) for separator in SEPARATORS}
     if max(map(len, names.values())) > MOST_COLUMNS:
         raise SeriesFileRefused("", f"the file has more than {MOST_COLUMNS:,} columns")
 
@@ -213,7 +213,9 @@ def _places_of(table: SeriesTable, columns: SeriesColumns) -> tuple[str, tuple[i
     """The separator by which both columns are there, and where they are; else refuses the one that is not."""
     wanted = (columns.time, columns.value)
     first = next(iter(table.names))
-    separator = next((each for each, names in table.names.items() if {*wanted} <= {*names}), first)
+    separator = next(
+        (candidate for candidate, names in table.names.items() if {*wanted} <= {*names}), first
+    )
     header = list(table.names[separator])
     for column in wanted:
         if column not in header:

@@ -183,10 +183,10 @@ def _twice(
     before = first_row.setdefault(key, row.number)
     if before == row.number:
         return None
-    said = f"this moment is in row {before} already; a file is of one series"
+    message = f"this moment is in row {before} already; a file is of one series"
     if form.rows_are_days:
-        said = f"{key} is in row {before} already; a row is a whole day"
-    return SeriesRowRefused(columns.time, row.number, said, row.seconds)
+        message = f"{key} is in row {before} already; a row is a whole day"
+    return SeriesRowRefused(columns.time, row.number, message, row.seconds)
 
 
 def _refuse_unplaced(
@@ -211,14 +211,14 @@ def _known_hours(
         rows = list(_hours_of_days(rows, columns, form))
     else:
         _refuse_days(rows, columns)
-    known = [row for row in rows if form.are_amounts or row.value is not None]
-    if all(row.value is None or isnan(row.value) for row in known):
+    known_rows = [row for row in rows if form.are_amounts or row.value is not None]
+    if all(row.value is None or isnan(row.value) for row in known_rows):
         raise SeriesFileRefused(columns.value, "the file has no value in this column")
-    _refuse_far(known, columns)
+    _refuse_far(known_rows, columns)
     fold = hourly_sums if form.are_amounts else hourly_means
     series = fold(
-        [row.seconds for row in known],
-        [nan if row.value is None else row.value for row in known],
+        [row.seconds for row in known_rows],
+        [nan if row.value is None else row.value for row in known_rows],
     )
     return [
         (series.hour_at(place), float(amount))
@@ -277,8 +277,8 @@ def _day_of(row: SeriesRow, columns: SeriesColumns) -> date:
 
 def _ends_of_day(day: date, columns: SeriesColumns) -> tuple[float, float]:
     first, end = (
-        datetime.combine(each, clock.min, columns.zone).timestamp()
-        for each in (day, day + timedelta(days=1))
+        datetime.combine(boundary_day, clock.min, columns.zone).timestamp()
+        for boundary_day in (day, day + timedelta(days=1))
     )
     return first, end
 

@@ -94,13 +94,13 @@ class SeriesAhead:
         again = replace(last, origin=LAST_WEEK, starts_at=last.ends_at, ends_at=ends_at)
         cut = (
             replace(
-                each,
-                starts_at=max(starts_at, each.starts_at),
-                ends_at=min(ends_at, each.ends_at),
+                span,
+                starts_at=max(starts_at, span.starts_at),
+                ends_at=min(ends_at, span.ends_at),
             )
-            for each in (*self.spans, again)
+            for span in (*self.spans, again)
         )
-        return tuple(each for each in cut if each.starts_at < each.ends_at)
+        return tuple(span for span in cut if span.starts_at < span.ends_at)
 
 
 def series_ahead(
@@ -111,21 +111,25 @@ def series_ahead(
     One that has no forecast is not there. One of which too little was known is none: neither the last value by the
     hour, nor the mean of a week by the day, is a forecast of months.
     """
-    found = {
+    ahead_by_series = {
         key: _by_hour(key, row)
         for key, row in _newest(wanted, BY_HOUR, at).items()
         if row.method != ForecastMethod.LAST_VALUE and row.starts_at + row.horizon * HOUR > at
     }
-    short = {key for key, until in wanted.items() if key not in found or found[key].ends_at < until}
+    short = {
+        key
+        for key, until in wanted.items()
+        if key not in ahead_by_series or ahead_by_series[key].ends_at < until
+    }
     for key, row in _newest(short, BY_DAY, at).items():
-        begins = found.get(key) or SeriesAhead(
+        begins = ahead_by_series.get(key) or SeriesAhead(
             key, row.starts_at, HoursAhead([], _NONE_YET), (), row.history_from
         )
         if row.method not in FALLBACKS and begins.starts_at <= at:
             longer = _with_days(begins, row, wanted[key])
             if longer.ends_at > at:
-                found[key] = longer
-    return found
+                ahead_by_series[key] = longer
+    return ahead_by_series
 
 
 _NONE_YET: Mapping[float, tuple[float, ...]] = dict.fromkeys(QUANTILE_LEVELS, ())
@@ -198,8 +202,8 @@ def _with_days(ahead: SeriesAhead, row: Forecast, until_moment: datetime) -> Ser
         if level in by_level
     }
     of_days = held_within(row.expected or row.points, row.capacity)
-    found = _spreads_of(row, range(1, row.horizon + 1)) if row.expected else []
-    until = dict(zip(QUANTILE_LEVELS, found, strict=False))
+    level_spreads = _spreads_of(row, range(1, row.horizon + 1)) if row.expected else []
+    until = dict(zip(QUANTILE_LEVELS, level_spreads, strict=False))
     # Without an hour before them the days begin the paths; after some, theirs have to be known too.
     has_paths = bool(until) and (bool(ahead.hours.spreads) or not ahead.hours.points)
     spreads = {level: [*ahead.hours.spreads.get(level, ())] for level in until if has_paths}
@@ -246,5 +250,9 @@ def _days_to_add(
         if day.ends_at > ahead.ends_at and day.starts_at < until:
             hours = [day.starts_at + hour * HOUR for hour in range(day.hours)]
             skipped = max(0, (ahead.ends_at - day.starts_at) // HOUR)
-            known = [shape[name] for name in map(named, hours) if name in shape]
-            yield place, skipped, known if len(known) == day.hours else [1.0] * day.hours
+            known_weights = [shape[name] for name in map(named, hours) if name in shape]
+            yield (
+                place,
+                skipped,
+                known_weights if len(known_weights) == day.hours else [1.0] * day.hours,
+            )

@@ -42,11 +42,11 @@ def states_by(
 
     Those of one dimension and window are asked for in one statement.
     """
-    asked: dict[tuple[str, Window], list[BudgetFact]] = defaultdict(list)
+    grouped_budgets: dict[tuple[str, Window], list[BudgetFact]] = defaultdict(list)
     for budget in budgets:
-        asked[_dimension_of(budget)[0], windows[budget.id]].append(budget)
-    found: dict[int, StatesByKey] = {}
-    for (dimension, window), together in asked.items():
+        grouped_budgets[_dimension_of(budget)[0], windows[budget.id]].append(budget)
+    states_by_budget: dict[int, StatesByKey] = {}
+    for (dimension, window), together in grouped_budgets.items():
         keys = {budget.id: _dimension_of(budget)[1] for budget in together}
         groups = tuple(name for name in (dimension, more) if name)
         question = CubeQuestion(window, groups, is_bounded=False)
@@ -56,11 +56,11 @@ def states_by(
             (group[0] if dimension else None, group[-1] if more else None): states
             for group, states in state_sums(question).items()
         }
-        for budget_id, own in keys.items():
-            found[budget_id] = {
-                group: states for group, states in sums.items() if not dimension or group[0] in own
+        for budget_id, key in keys.items():
+            states_by_budget[budget_id] = {
+                group: states for group, states in sums.items() if not dimension or group[0] in key
             }
-    return found
+    return states_by_budget
 
 
 def spent_of(states: Iterable[StateSum], budget: BudgetFact) -> SpentSoFar:
@@ -85,12 +85,12 @@ def unpriced_calls(budget: BudgetFact, window: Window) -> int:
     if budget.measure == GPU_HOURS or budget.scope == TAG:
         return 0
     team_ids = budget.team_ids if budget.scope == TEAM else None
-    asked = SpendAsked(window.starts_at, window.ends_at, window.zone, team_ids)
-    own = int(budget.key) if budget.scope in (WORKLOAD, SERVICE) else None
+    question = SpendAsked(window.starts_at, window.ends_at, window.zone, team_ids)
+    workload_id = int(budget.key) if budget.scope in (WORKLOAD, SERVICE) else None
     called = {
-        each.key: each.unpriced
-        for each in spend(asked, ("vendor", "workload"))
-        if each.unpriced and own in (None, each.key[1])
+        row.key: row.unpriced
+        for row in spend(question, ("vendor", "workload"))
+        if row.unpriced and workload_id in (None, row.key[1])
     }
     booked = vendors_booked_by_bill() if called else frozenset()
     return sum(unpriced for (vendor, _), unpriced in called.items() if vendor not in booked)

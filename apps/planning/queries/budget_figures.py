@@ -59,10 +59,10 @@ class RestOfPeriod:
         """What it was held against: its forecasts' own gates; a run rate is no forecast, and was tried on nothing."""
         if self.method == FORECAST:
             return gates_of_spans(self.spans)
-        says = (
+        statement = (
             f"the rest is a {RUN_RATE_DAYS} days' run rate" if self.method == RUN_RATE else NO_REST
         )
-        return (Gate(GateName.BASELINE, None, says),)
+        return (Gate(GateName.BASELINE, None, statement),)
 
     @property
     def interval(self) -> tuple[int, int] | None:
@@ -164,8 +164,8 @@ class BudgetFigures:
         """Whether it is exceeded already, or will be as things are expected, requests without a price left out."""
         if self.spent.amount is None:
             return False
-        known = (self.spent.amount, self.rest.expected, self.requested.amount)
-        return self.spent.amount > self.amount or sum(filter(None, known)) > self.amount
+        known_amounts = (self.spent.amount, self.rest.expected, self.requested.amount)
+        return self.spent.amount > self.amount or sum(filter(None, known_amounts)) > self.amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,22 +187,26 @@ def figures_of(budgets: Sequence[BudgetFact], at: datetime) -> list[BudgetFigure
     """
     zone = organisation().zone
     today = local_day(at, zone)
-    windows = {each.id: Window("", *each.period_on(today), zone) for each in budgets}
+    windows = {
+        budget_fact.id: Window("", *budget_fact.period_on(today), zone) for budget_fact in budgets
+    }
     lately = Window("", today - RUN_RATE_DAYS * DAY, today, zone)
     sums, daily = (
-        states_by(budgets, {each: _until(at, window) for each, window in windows.items()}),
+        states_by(
+            budgets, {budget_id: _until(at, window) for budget_id, window in windows.items()}
+        ),
         states_by(budgets, dict.fromkeys(windows, lately), "day"),
     )
     ahead = series_ahead(_series_wanted(budgets, windows), at)
     requests = approved_requests(at)
-    found = []
+    figures = []
     for budget in budgets:
         window = windows[budget.id]
         begins = max(hour_from(at), window.starts_at)
         hours = max(0, (window.ends_at - begins) // HOUR)
-        rest = _forecast_rest(budget, daily[budget.id], ahead, (begins, hours))
-        gone = (at - window.starts_at) / (window.ends_at - window.starts_at)
-        found.append(
+        forecast_rest = _forecast_rest(budget, daily[budget.id], ahead, (begins, hours))
+        elapsed_share = (at - window.starts_at) / (window.ends_at - window.starts_at)
+        figures.append(
             BudgetFigures(
                 budget=budget,
                 status=budget.status_on(today),
@@ -210,13 +214,13 @@ def figures_of(budgets: Sequence[BudgetFact], at: datetime) -> list[BudgetFigure
                 end_day=window.end_day,
                 amount=budget.amount_on(window.first_day),
                 spent=spent_of(_all_states(sums[budget.id]), budget),
-                rest=rest or _run_rate_rest(budget, daily[budget.id], lately, hours),
+                rest=forecast_rest or _run_rate_rest(budget, daily[budget.id], lately, hours),
                 commitments=_commitments_rest(budget, begins, window.ends_at),
                 requested=requested_rest(budget, requests, begins, window.ends_at),
-                share_gone=max(0.0, min(1.0, gone)),
+                share_gone=max(0.0, min(1.0, elapsed_share)),
             )
         )
-    return found
+    return figures
 
 
 def months_of(figures: BudgetFigures, at: datetime) -> list[BudgetMonth]:
@@ -239,17 +243,17 @@ def months_of(figures: BudgetFigures, at: datetime) -> list[BudgetMonth]:
         if window.first_day < window.end_day
         for key, states in states_by([budget], {budget.id: window}, "month")[budget.id].items()
     }
-    found: list[BudgetMonth] = []
+    months: list[BudgetMonth] = []
     so_far: list[StateSum] = []
     while month <= last:
-        own = _all_states({key: states for key, states in sums.items() if key[1] == month})
-        so_far = [*so_far, *own] if budget.recurrence == facts.PROJECT else own
+        month_states = _all_states({key: states for key, states in sums.items() if key[1] == month})
+        so_far = [*so_far, *month_states] if budget.recurrence == facts.PROJECT else month_states
         is_current = month == current and figures.status == facts.RUNNING
         ahead = (figures.rest.expected, figures.requested.amount) if is_current else (None, None)
         spent = spent_of(so_far, budget)
-        found.append(BudgetMonth(month, budget.amount_on(month), spent, *ahead))
+        months.append(BudgetMonth(month, budget.amount_on(month), spent, *ahead))
         month = next_month(month)
-    return found[-MONTHS_SHOWN:]
+    return months[-MONTHS_SHOWN:]
 
 
 def _until(at: datetime, window: Window) -> Window:
@@ -275,7 +279,7 @@ def _series_wanted(
     budgets: Sequence[BudgetFact], windows: Mapping[int, Window]
 ) -> dict[SeriesKey, datetime]:
     """Until when each series is looked ahead: the end of the last period of a budget that it says something of."""
-    ends = [(key, windows[each.id].ends_at) for each in budgets for key in _series_of(each)]
+    ends = [(key, windows[budget.id].ends_at) for budget in budgets for key in _series_of(budget)]
     return dict(sorted(ends, key=itemgetter(1)))
 
 
@@ -296,17 +300,27 @@ def _forecast_rest(
     used = [ahead[key] for key in series if key in ahead]
     if not used or any(key not in ahead for key in series if key.key in had_costs):
         return None
-    sums = sum_ahead([(each.hours, (begins - each.starts_at) // HOUR) for each in used], hours)
+    sums = sum_ahead(
+        [(forecast.hours, (begins - forecast.starts_at) // HOUR) for forecast in used], hours
+    )
     unit = UNITS[budget.measure]
     return RestOfPeriod(
         round(sums.expected * unit),
         FORECAST,
-        ", ".join(series_name(each.series) for each in used),
+        ", ".join(series_name(forecast.series) for forecast in used),
         {level: value * unit for level, value in sums.quantiles.items()},
-        tuple(span for each in used for span in each.spans_within(begins, begins + hours * HOUR)),
-        tuple((each.hours, (begins - each.starts_at) // HOUR) for each in used),
+        tuple(
+            span
+            for forecast in used
+            for span in forecast.spans_within(begins, begins + hours * HOUR)
+        ),
+        tuple((forecast.hours, (begins - forecast.starts_at) // HOUR) for forecast in used),
         min(
-            ((begins - each.known_since) // DAY for each in used if each.known_since is not None),
+            (
+                (begins - forecast.known_since) // DAY
+                for forecast in used
+                if forecast.known_since is not None
+            ),
             default=None,
         ),
     )
@@ -320,7 +334,9 @@ def _run_rate_rest(
     for (_, day), states in daily.items():
         by_day[day].extend(states)
     spent = {day: spent_of(states, budget) for day, states in by_day.items()}
-    days = [day for day, each in spent.items() if isinstance(day, date) and not each.is_nothing]
+    days = [
+        day for day, spending in spent.items() if isinstance(day, date) and not spending.is_nothing
+    ]
     if not days:
         return RestOfPeriod(None, UNKNOWN, f"no costs in the last {RUN_RATE_DAYS} whole days", {})
     amounts = [spent[day].amount for day in days]
@@ -352,11 +368,13 @@ def _commitments_rest(budget: BudgetFact, begins: datetime, ends_at: datetime) -
         return None
     ours, total = organisation(), Fraction(0)
     month = local_day(begins, ours.zone).replace(day=1)
-    for each in commitments_in(begins, ends_at) if begins < ends_at else ():
-        lasts_ms = each.elapsed_ms(min(ends_at, each.ends_at)) - each.elapsed_ms(begins)
+    for commitment in commitments_in(begins, ends_at) if begins < ends_at else ():
+        lasts_ms = commitment.elapsed_ms(min(ends_at, commitment.ends_at)) - commitment.elapsed_ms(
+            begins
+        )
         try:
-            rate = conversion(currency=each.currency, to=ours.currency, month=month).rate
+            rate = conversion(currency=commitment.currency, to=ours.currency, month=month).rate
         except RateOfExchangeMissing:
             return None
-        total += each.price * rate * lasts_ms / each.term_ms
+        total += commitment.price * rate * lasts_ms / commitment.term_ms
     return round(total * MICROS)

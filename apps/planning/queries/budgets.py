@@ -87,8 +87,8 @@ class BudgetFact:
 
     def amount_on(self, day: date) -> int:
         """The amount of the period that begins on `day`: in micro-units, or in GPU-milliseconds."""
-        (first, *_), held = self.steps, [step for step in self.steps if step.from_day <= day]
-        return int((held[-1] if held else first).amount * UNITS[self.measure])
+        (first, *_), past_steps = self.steps, [step for step in self.steps if step.from_day <= day]
+        return int((past_steps[-1] if past_steps else first).amount * UNITS[self.measure])
 
 
 def in_whole_units(measure: str, value: int) -> Decimal:
@@ -111,7 +111,7 @@ def budgets_known(at: datetime) -> list[BudgetFact]:
     with connection.cursor() as cursor:
         cursor.execute(_KNOWN.format(columns), [at])
         rows = [Budget(**dict(zip(_COLUMNS, row, strict=True))) for row in cursor.fetchall()]
-    return sorted(map(_budget_fact, rows), key=lambda each: each.name)
+    return sorted(map(_budget_fact, rows), key=lambda fact: fact.name)
 
 
 def budget(budget_id: int, team_ids: frozenset[int] | None) -> BudgetFact:

@@ -58,9 +58,9 @@ def refuse_unknown_place(pool_id: int | None, gpu_model: str) -> None:
         if pool is None or pool.counts_cores:
             raise PlaceNotKnown("pool", "there is no such pool of GPUs")
     elif not pools_of(None, gpu_model):
-        here = models_meant(gpu_model)
-        if here:
-            raise PlaceNotKnown("gpu_model", f"pools here have it as {' or '.join(here)}")
+        local_models = models_meant(gpu_model)
+        if local_models:
+            raise PlaceNotKnown("gpu_model", f"pools here have it as {' or '.join(local_models)}")
         if not named_gpu(gpu_model).candidates:
             raise PlaceNotKnown("gpu_model", f"{gpu_model!r} is no GPU model that is known")
 
@@ -75,10 +75,10 @@ def pools_of(pool_id: int | None, gpu_model: str) -> frozenset[int]:
 
 def models_meant(gpu_model: str) -> list[str]:
     """Pools' own words for what is surely this model: `NVIDIA H100 80GB HBM3` where `H100` is said."""
-    meant = {model.name for model in named_gpu(gpu_model).candidates}
+    wanted_models = {model.name for model in named_gpu(gpu_model).candidates}
     words = {pool.gpu_model for pool in fleet.pools().values()} - {""}
     named = {word: {model.name for model in named_gpu(word).candidates} for word in words}
-    return sorted(word for word, models in named.items() if models and models <= meant)
+    return sorted(word for word, models in named.items() if models and models <= wanted_models)
 
 
 def place_series(pool_id: int | None, gpu_model: str) -> SeriesKey:
@@ -147,11 +147,11 @@ def price_of_pools(pool_ids: Collection[int], window: Window, at: datetime) -> G
         if price is not None
     ]
     if quoted:
-        price, basis, pool = max(quoted, key=lambda each: (each[0], each[2]))
+        price, basis, pool = max(quoted, key=lambda quote: (quote[0], quote[2]))
         return GpuHourPrice(price.numerator, price.denominator, basis, pool)
     states = state_sums(CubeQuestion(window, is_bounded=False).of(pool=pool_ids)).get((), ())
-    micros = sum_of_known(each.micros for each in states)
-    priced_ms = sum(each.gpu_milliseconds - each.unpriced_milliseconds for each in states)
+    micros = sum_of_known(state.micros for state in states)
+    priced_ms = sum(state.gpu_milliseconds - state.unpriced_milliseconds for state in states)
     if not micros or not priced_ms:
         return None
     names = ", ".join(sorted(pool.name for pool in pools.values()))
@@ -189,8 +189,8 @@ def gpus_there(
 def gpus_by_pool(at: datetime) -> Counter[int]:
     """How many GPUs live in each pool of GPUs."""
     pools = fleet.pools()
-    found: Counter[int] = Counter()
+    counts: Counter[int] = Counter()
     for node in fleet.nodes_lived(at, at + MILLISECOND):
         if not pools[node.pool_id].counts_cores:
-            found[node.pool_id] += node.units
-    return found
+            counts[node.pool_id] += node.units
+    return counts

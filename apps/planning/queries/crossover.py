@@ -41,10 +41,10 @@ class ScenarioRunFact:
 
     def figure(self, *path: str) -> Any:
         """A figure of the answer by its names; None where the run has none."""
-        found: Any = self.answer
+        value: Any = self.answer
         for name in path:
-            found = found.get(name) if found else None
-        return found
+            value = value.get(name) if value else None
+        return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +132,8 @@ def _due(at: datetime, chosen: OrganisationFact) -> QuerySet[KeptScenario]:
 
 
 def _seen(team_ids: frozenset[int] | None) -> QuerySet[KeptScenario]:
-    found = KeptScenario.objects.all()
-    return found if team_ids is None else found.filter(team_id__in=team_ids)
+    scenarios = KeptScenario.objects.all()
+    return scenarios if team_ids is None else scenarios.filter(team_id__in=team_ids)
 
 
 def _runs_without_inputs() -> QuerySet[ScenarioRun]:
@@ -145,9 +145,9 @@ def _run_fact(run: ScenarioRun) -> ScenarioRunFact:
 
 
 def _scenario_facts(scenarios: QuerySet[KeptScenario]) -> list[KeptScenarioFact]:
-    found = {f"{name}_run": Subquery(runs[:1]) for name, runs in NEWEST.items()}
-    rows = list(scenarios.annotate(**found))
-    ids = {getattr(row, name) for row in rows for name in found} - {None}
+    annotations = {f"{name}_run": Subquery(runs[:1]) for name, runs in NEWEST.items()}
+    rows = list(scenarios.annotate(**annotations))
+    ids = {getattr(row, name) for row in rows for name in annotations} - {None}
     runs = {run.id: run for run in map(_run_fact, _runs_without_inputs().filter(id__in=ids))}
     return [
         _scenario_fact(row, **{name: runs.get(getattr(row, f"{name}_run")) for name in NEWEST})
@@ -163,6 +163,6 @@ def _scenario_fact(
 ) -> KeptScenarioFact:
     if flipped and answered and answered.ran_at - flipped.ran_at > FLIP_TOLD:
         flipped = None
-    known: dict[str, Any] = {"newest": newest, "answered": answered, "flipped": flipped}
-    names = [name for name in KeptScenarioFact.__slots__ if name not in known]
-    return KeptScenarioFact(**known, **{name: getattr(row, name) for name in names})
+    runs: dict[str, Any] = {"newest": newest, "answered": answered, "flipped": flipped}
+    names = [name for name in KeptScenarioFact.__slots__ if name not in runs]
+    return KeptScenarioFact(**runs, **{name: getattr(row, name) for name in names})

@@ -97,8 +97,8 @@ def _tables_over_measured(text: str) -> dict[str, Any]:
     tables = scenario_tables(text)
     ours = organisation().currency
     if tables.get("currency", ours) != ours:
-        said = f"{tables['currency']!r} is not {ours}, in which the service is measured"
-        raise Refusal("currency", f"{said}: give the API’s prices in {ours}")
+        message = f"{tables['currency']!r} is not {ours}, in which the service is measured"
+        raise Refusal("currency", f"{message}: give the API’s prices in {ours}")
     return tables
 
 
@@ -110,7 +110,7 @@ def _merged_values(below: Any, above: Any) -> Any:
     has_tables = isinstance(above, list) and all(isinstance(row, Mapping) for row in above)
     if not isinstance(below, list) or not has_tables:
         return above
-    both = [_merged_values(kept, row) for kept, row in zip(below, above, strict=False)]
+    both = [_merged_values(base, row) for base, row in zip(below, above, strict=False)]
     return [*both, *below[len(both) :], *above[len(both) :]]
 
 
@@ -120,9 +120,9 @@ def _range_around(likely: float, off: Mapping[str, Any]) -> dict[str, Any]:
         is_number = isinstance(part, int | float) and not isinstance(part, bool)
         if not is_number or not 0 <= part <= MOST_OFF:
             raise Refusal(name, f"{part!r} is not a part of the number from 0 to {MOST_OFF}")
-    rest = {name: value for name, value in off.items() if name not in OFF}
+    other_fields = {name: value for name, value in off.items() if name not in OFF}
     low, high = likely * (1 - min(1, parts["below"])), likely * (1 + parts["above"])
-    return {"low": low, "likely": likely, "high": high} | rest
+    return {"low": low, "likely": likely, "high": high} | other_fields
 
 
 def _today(at: datetime) -> dict[str, Any]:

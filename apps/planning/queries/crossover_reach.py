@@ -32,8 +32,8 @@ class ForecastVolumes:
 
     def reached_in(self, million_tokens: float) -> date | None:
         """The first month that is expected to have so much; None: none of them."""
-        found = (each.month for each in self.months if each.million_tokens >= million_tokens)
-        return next(found, None)
+        months = (month.month for month in self.months if month.million_tokens >= million_tokens)
+        return next(months, None)
 
 
 def forecast_volumes(service_id: int | None) -> ForecastVolumes | None:
@@ -42,14 +42,14 @@ def forecast_volumes(service_id: int | None) -> ForecastVolumes | None:
         return None
     series = SeriesKey(TOKENS, SERVICE, str(service_id))
     forecast_id = newest_forecasts(series).get(BY_DAY)
-    found = None if forecast_id is None else forecast_hours(forecast_id, None)
-    if forecast_id is None or found is None:
+    forecast_detail = None if forecast_id is None else forecast_hours(forecast_id, None)
+    if forecast_id is None or forecast_detail is None:
         return None
     months = []
-    for each in found.forecast.months:
-        if each.is_whole:
-            scale = MONTH_HOURS / (DAY_HOURS * each.days * MILLION)
-            ends = (each.quantiles[0], each.quantiles[-1]) if each.quantiles else (None, None)
+    for month in forecast_detail.forecast.months:
+        if month.is_whole:
+            scale = MONTH_HOURS / (DAY_HOURS * month.days * MILLION)
+            ends = (month.quantiles[0], month.quantiles[-1]) if month.quantiles else (None, None)
             low, high = (None if end is None else end * scale for end in ends)
-            months.append(VolumeAhead(each.month, each.value * scale, low, high))
-    return ForecastVolumes(forecast_id, found.forecast.refusal, tuple(months))
+            months.append(VolumeAhead(month.month, month.value * scale, low, high))
+    return ForecastVolumes(forecast_id, forecast_detail.forecast.refusal, tuple(months))

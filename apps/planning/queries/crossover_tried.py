@@ -100,17 +100,17 @@ def looked_at(
         bool(values),
         curve,
         marked,
-        tuple(cost_bands(moved, [each.million_tokens for each in marked], BAND_DRAWS, chance)),
+        tuple(cost_bands(moved, [point.million_tokens for point in marked], BAND_DRAWS, chance)),
     )
 
 
-def _kept_range(kept: Mapping[str, Any] | None) -> SavingsRange | None:
-    if kept is None:
+def _kept_range(document: Mapping[str, Any] | None) -> SavingsRange | None:
+    if document is None:
         return None
     spreads = {
-        name: SpreadOfThree(**value) for name, value in kept.items() if isinstance(value, dict)
+        name: SpreadOfThree(**value) for name, value in document.items() if isinstance(value, dict)
     }
-    return SavingsRange(**{**kept, **spreads})
+    return SavingsRange(**{**document, **spreads})
 
 
 def _volumes_drawn(answer: CrossoverAnswer) -> list[float]:

@@ -66,19 +66,19 @@ def daily_history(history: SeriesHistory, zone: str) -> DailyHistory | None:
     """
     last = local_day(history.ends_at, zone)
     span = {"from": day_span(last - MOST_DAYS * DAY, zone).starts_at, "to": history.ends_at}
-    known: dict[date, float] = {}
+    values_by_day: dict[date, float] = {}
     row = ForecastSeries.objects.filter(**asdict(history.series)).first()
     if row is not None:
-        known |= _imported_days(row, span, zone)
-        kept = HistoryDay.objects.filter(series_id=row.pk, day__gt=last - MOST_DAYS * DAY)
-        known |= dict(kept.filter(day__lt=last).values_list("day", "value"))
-    known |= _totals_by_day(history, zone)
-    if not known:
+        values_by_day |= _imported_days(row, span, zone)
+        kept_days = HistoryDay.objects.filter(series_id=row.pk, day__gt=last - MOST_DAYS * DAY)
+        values_by_day |= dict(kept_days.filter(day__lt=last).values_list("day", "value"))
+    values_by_day |= _totals_by_day(history, zone)
+    if not values_by_day:
         return None
-    first, end = min(known), max(known) + DAY
+    first, end = min(values_by_day), max(values_by_day) + DAY
     days = [first + place * DAY for place in range((end - first).days)]
-    hours = sum(day_span(day, zone).hours for day in known)
-    return DailyHistory(first, [known.get(day) for day in days], hours)
+    hours = sum(day_span(day, zone).hours for day in values_by_day)
+    return DailyHistory(first, [values_by_day.get(day) for day in days], hours)
 
 
 def _totals_by_day(history: SeriesHistory, zone: str) -> dict[date, float]:
@@ -106,9 +106,10 @@ def _imported_days(
     row: ForecastSeries, span: Mapping[str, datetime], zone: str
 ) -> dict[date, float]:
     series = key_of(row)
-    found = named_rows(IMPORTED, {**span, "series": row.pk, "zone": zone})
+    day_rows = named_rows(IMPORTED, {**span, "series": row.pk, "zone": zone})
     totals = {
-        each.day: _total_of_day(series, each.total, each.hours, each.day, zone) for each in found
+        day_row.day: _total_of_day(series, day_row.total, day_row.hours, day_row.day, zone)
+        for day_row in day_rows
     }
     return {
         day: total
@@ -118,10 +119,10 @@ def _imported_days(
 
 
 def _total_of_day(
-    series: SeriesKey, total: float, known: int, day: date, zone: str
+    series: SeriesKey, total: float, known_hours: int, day: date, zone: str
 ) -> float | None:
     """The mean of the known hours times the day's; of waits their mean, for an hour without one has none."""
     if series.measure == QUEUE_WAIT:
-        return total / known
+        return total / known_hours
     hours = day_span(day, zone).hours
-    return total / known * hours if known >= LEAST_SHARE * hours else None
+    return total / known_hours * hours if known_hours >= LEAST_SHARE * hours else None

@@ -54,10 +54,10 @@ class DemandEventFact:
         """
         if self.measure not in ("", series.measure):
             return False
-        named, asked = (self.dimension, self.key), (series.dimension, series.key)
+        named, target = (self.dimension, self.key), (series.dimension, series.key)
         if self.effect == ADDED:
-            return asked in (named, ("", ""))
-        return self.dimension == "" or named == asked
+            return target in (named, ("", ""))
+        return self.dimension == "" or named == target
 
     def is_on(self, day: date) -> bool:
         """Whether the day is one of its own."""
@@ -100,7 +100,9 @@ def _is_seen_event(event: DemandEventFact, team_ids: frozenset[int] | None) -> b
 def effects_of_days(events: Sequence[DemandEventFact], first: date, count: int) -> list[DayEffect]:
     """What events that touch a series do to each of `count` days of it."""
     days = (first + place * DAY for place in range(count))
-    return [joint_effect([each.day_effect for each in events if each.is_on(day)]) for day in days]
+    return [
+        joint_effect([event.day_effect for event in events if event.is_on(day)]) for day in days
+    ]
 
 
 def kept_events(

@@ -43,12 +43,12 @@ def forecast_of_span(
     if row is None or row.starts_at + row.horizon * HOUR < ends_at:
         return None
     first = (starts_at - row.starts_at) // HOUR
-    whole = sum_ahead([(hours_of(row), first)], (ends_at - starts_at) // HOUR)
-    ends = list(whole.quantiles.values())
+    total = sum_ahead([(hours_of(row), first)], (ends_at - starts_at) // HOUR)
+    ends = list(total.quantiles.values())
     return SpanForecast(
         made_at=row.made_at,
         method=row.method,
-        expected=whole.expected,
+        expected=total.expected,
         interval=(ends[0], ends[-1]) if ends else None,
         is_fallback=row.method in FALLBACKS,
     )

@@ -166,7 +166,7 @@ class ForecastFact:
 
     def backtest_of(self, horizon: int) -> BacktestFact | None:
         """The scores so many hours ahead; None where the history was too short."""
-        return next((each for each in self.backtests if each.horizon == horizon), None)
+        return next((backtest for backtest in self.backtests if backtest.horizon == horizon), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,12 +213,12 @@ def forecasts(
     else:
         of_series = {"measure": series.measure, "dimension": series.dimension, "key": series.key}
         rows = rows.filter(**{f"series__{name}": value for name, value in of_series.items()})
-    found = [
+    facts = [
         forecast_fact(row)
         for row in rows.filter(granularity=granularity)
         if is_seen(key_of(row.series), team_ids)
     ]
-    return sorted(found, key=lambda each: (each.series, -each.starts_at.timestamp()))
+    return sorted(facts, key=lambda fact: (fact.series, -fact.starts_at.timestamp()))
 
 
 def newest_forecasts(series: SeriesKey) -> dict[str, int]:
@@ -226,8 +226,8 @@ def newest_forecasts(series: SeriesKey) -> dict[str, int]:
     rows = ForecastSeries.objects.filter(
         measure=series.measure, dimension=series.dimension, key=series.key
     )
-    (found,) = rows.values_list(*map(newest_id, GRANULARITIES)) or [(None, None)]
-    return {name: pk for name, pk in zip(GRANULARITIES, found, strict=True) if pk is not None}
+    (newest_ids,) = rows.values_list(*map(newest_id, GRANULARITIES)) or [(None, None)]
+    return {name: pk for name, pk in zip(GRANULARITIES, newest_ids, strict=True) if pk is not None}
 
 
 def forecast_hours(
@@ -241,9 +241,9 @@ def forecast_hours(
         return None
     room = row.capacity or [inf] * row.horizon
     levels = list(zip(*row.quantiles, strict=True)) or [()] * row.horizon
-    held: list[float | None] = [*held_within(row.expected, row.capacity)]
-    expected = held or [None] * row.horizon
-    came = [*row.came, *[None] * (row.horizon - len(row.came))]
+    held_values: list[float | None] = [*held_within(row.expected, row.capacity)]
+    expected = held_values or [None] * row.horizon
+    actual_values = [*row.came, *[None] * (row.horizon - len(row.came))]
     reconciled = row.reconciled or [None] * row.horizon
     begins = _beginnings(row, -len(row.recent), row.horizon)
     ahead = begins[len(row.recent) :]
@@ -254,8 +254,8 @@ def forecast_hours(
             max(0.0, value - room[lead]),
             expected[lead],
             _held(reconciled[lead], room[lead]),
-            tuple(_held(each, room[lead]) for each in levels[lead]),
-            came[lead],
+            tuple(_held(level, room[lead]) for level in levels[lead]),
+            actual_values[lead],
         )
         for lead, value in enumerate(row.points)
     )
@@ -281,8 +281,8 @@ def kept_reconciled(
         series__measure=series.measure, series__dimension=series.dimension, series__key=series.key
     )
     newest = rows.filter(granularity=granularity).order_by("-starts_at").first()
-    kept = newest.reconciled if newest is not None and newest.digest == digest else []
-    return [*kept[:horizon], *[None] * (horizon - len(kept))]
+    reconciled_values = newest.reconciled if newest is not None and newest.digest == digest else []
+    return [*reconciled_values[:horizon], *[None] * (horizon - len(reconciled_values))]
 
 
 def newest_id(granularity: str, until: datetime | None = None) -> Subquery:
@@ -321,39 +321,39 @@ def forecast_fact(row: Forecast) -> ForecastFact:
 
 def _totals_of(row: Forecast) -> Iterator[ForecastTotal]:
     """Of the first day, week and two weeks, as far as it has them; none of a forecast without paths."""
-    held = held_within(row.expected, row.capacity)
+    held_values = held_within(row.expected, row.capacity)
     for hours in TOTALS_OF:
-        if hours > len(held):
+        if hours > len(held_values):
             return
         count = hours if row.series.measure == QUEUE_WAIT else 1
         room = sum(row.capacity[:hours]) if row.capacity else inf
         place = hours // DAY_HOURS - 1
         ends = [min(row.sums[level][place], room) / count for level in (0, -1)] if row.sums else ()
         low, high = ends or (None, None)
-        waiting = sum(row.expected[:hours]) - sum(held[:hours])
-        yield ForecastTotal(hours, sum(held[:hours]) / count, low, high, waiting)
+        waiting = sum(row.expected[:hours]) - sum(held_values[:hours])
+        yield ForecastTotal(hours, sum(held_values[:hours]) / count, low, high, waiting)
 
 
-def _month_fact(kept: dict[str, Any]) -> ForecastMonth:
-    month = date.fromisoformat(kept["month"])
-    is_whole = kept["days"] == (next_month(month) - month).days
+def _month_fact(document: dict[str, Any]) -> ForecastMonth:
+    month = date.fromisoformat(document["month"])
+    is_whole = document["days"] == (next_month(month) - month).days
     return ForecastMonth(
         month,
-        kept["days"],
+        document["days"],
         is_whole,
-        kept["value"],
-        tuple(kept["quantiles"]),
-        kept.get("waiting", 0.0),
+        document["value"],
+        tuple(document["quantiles"]),
+        document.get("waiting", 0.0),
     )
 
 
-def _event_fact(kept: dict[str, Any]) -> ForecastEvent:
-    last = kept["last_day"]
+def _event_fact(document: dict[str, Any]) -> ForecastEvent:
+    last = document["last_day"]
     days: dict[str, Any] = {
-        "first_day": date.fromisoformat(kept["first_day"]),
+        "first_day": date.fromisoformat(document["first_day"]),
         "last_day": None if last is None else date.fromisoformat(last),
     }
-    return ForecastEvent(**{**kept, **days})
+    return ForecastEvent(**{**document, **days})
 
 
 def _day_ahead(row: Forecast, values: Sequence[float | None]) -> float:

@@ -74,14 +74,14 @@ def gpu_quotas() -> list[GpuQuotaFact]:
 def gpu_quota_use(quotas: Sequence[GpuQuotaFact], at: datetime) -> list[GpuQuotaUse]:
     """Each with its use; the fleet of 28 days is read once."""
     nodes = fleet.nodes_lived(at - LATELY, at + MILLISECOND) if quotas else []
-    found = []
+    uses = []
     for quota in quotas:
-        own = [node for node in nodes if node.pool_id in quota.pool_ids]
-        used = sum(node.units for node in own if node.lived_to > at)
-        changes = [(node.lived_from, node.units) for node in own]
-        changes += [(node.lived_to, -node.units) for node in own]
-        found.append(GpuQuotaUse(quota, used, most_at_once(changes)))
-    return found
+        quota_nodes = [node for node in nodes if node.pool_id in quota.pool_ids]
+        used = sum(node.units for node in quota_nodes if node.lived_to > at)
+        changes = [(node.lived_from, node.units) for node in quota_nodes]
+        changes += [(node.lived_to, -node.units) for node in quota_nodes]
+        uses.append(GpuQuotaUse(quota, used, most_at_once(changes)))
+    return uses
 
 
 def most_at_once(changes: Iterable[tuple[datetime, int]]) -> int:

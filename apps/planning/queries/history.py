@@ -57,8 +57,8 @@ class SeriesHistory:
 def digest_of(first: str, values: Sequence[float | None]) -> str:
     """SHA-256 of where values begin and of each, an unknown one as a NaN."""
     nan = float("nan")
-    known = [nan if value is None else value for value in values]
-    return hashlib.sha256(first.encode() + struct.pack(f"<{len(known)}d", *known)).hexdigest()
+    numbers = [nan if value is None else value for value in values]
+    return hashlib.sha256(first.encode() + struct.pack(f"<{len(numbers)}d", *numbers)).hexdigest()
 
 
 def histories(at: datetime) -> dict[SeriesKey, SeriesHistory]:
@@ -66,29 +66,29 @@ def histories(at: datetime) -> dict[SeriesKey, SeriesHistory]:
     until = hour_of(at)
     measured = measured_series(until - HISTORY, until)
     imported = _imported_hours(until)
-    found = {}
+    histories_by_series = {}
     for series in sorted({*measured, *imported}):
         history = _joined(series, measured.get(series, MeasuredSeries()), imported.get(series, {}))
         if history is not None:
-            found[series] = history
-    return found
+            histories_by_series[series] = history
+    return histories_by_series
 
 
 def _joined(
     series: SeriesKey, measured: MeasuredSeries, imported: Mapping[datetime, float]
 ) -> SeriesHistory | None:
     """What was measured stands before what a file says of the same hour."""
-    known = {**imported, **measured.values}
-    if not known:
+    values_by_hour = {**imported, **measured.values}
+    if not values_by_hour:
         return None
-    last = max(known)
-    first = min(hour for hour in known if hour > last - HISTORY)
+    last = max(values_by_hour)
+    first = min(hour for hour in values_by_hour if hour > last - HISTORY)
     count = (last - first) // HOUR + 1
     hours = [first + number * HOUR for number in range(count)]
     return SeriesHistory(
         series,
         first,
-        [known.get(hour) for hour in hours],
+        [values_by_hour.get(hour) for hour in hours],
         imported=sum(hour in imported and hour not in measured.values for hour in hours),
         left_out=measured.left_out,
         queue=measured.queue,
@@ -98,14 +98,14 @@ def _joined(
 
 def _imported_hours(until: datetime) -> dict[SeriesKey, dict[datetime, float]]:
     """Of each series with an imported history, its last 90 days before `until`."""
-    found = {}
+    hours_by_series = {}
     for row in ForecastSeries.objects.order_by("id"):
         points = HistoryPoint.objects.filter(series_id=row.pk, hour__lt=until)
         last = points.order_by("-hour").values_list("hour", flat=True).first()
         if last is not None:
-            known = points.filter(hour__gt=last - HISTORY).values_list("hour", "value")
-            found[key_of(row)] = dict(known)
-    return found
+            known_points = points.filter(hour__gt=last - HISTORY).values_list("hour", "value")
+            hours_by_series[key_of(row)] = dict(known_points)
+    return hours_by_series
 
 
 def key_of(row: ForecastSeries) -> SeriesKey:

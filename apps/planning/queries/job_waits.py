@@ -104,9 +104,9 @@ def job_waits(
     owners = workloads.owners({row.id for row in rows} | {job_id for job_id, *_ in queued}, at)
     # Of some ten thousand jobs: each policy is looked for once a pool and workload.
     cost_of = cache(partial(_hour_cost, policies))
-    found = [_started_wait(row, owners[row.id], window.starts_at, until, cost_of) for row in rows]
-    found += [_queued_wait(job, owners[job[0]], window.starts_at, until) for job in queued]
-    return _with_outages(found, out)
+    waits = [_started_wait(row, owners[row.id], window.starts_at, until, cost_of) for row in rows]
+    waits += [_queued_wait(job, owners[job[0]], window.starts_at, until) for job in queued]
+    return _with_outages(waits, out)
 
 
 def _started_wait(
@@ -191,12 +191,12 @@ def _with_outages(waits: Sequence[JobWait], out: Mapping[int, Sequence[GpuSpan]]
     of_pool: dict[int | None, list[int]] = defaultdict(list)
     for place, wait in enumerate(waits):
         of_pool[wait.pool_id].append(place)
-    found = list(waits)
+    new_waits = list(waits)
     for pool_id, spans in out.items():
         places = of_pool[pool_id]
         taken = waited_for_outages([waits[place].gpu_span for place in places], spans)
         for place, milliseconds in zip(places, taken, strict=True):
             if not milliseconds:
                 continue
-            found[place] = replace(waits[place], outage_ms=milliseconds)
-    return found
+            new_waits[place] = replace(waits[place], outage_ms=milliseconds)
+    return new_waits

@@ -166,17 +166,17 @@ class _LedgerHours:
     @property
     def unclear(self) -> set[datetime]:
         """Hours in which too little was observed; none where nothing ever was: jobs alone then say what was held."""
-        used = {hour for hour, held in self.held.items() if held}
+        used = {hour for hour, gpu_hours in self.held.items() if gpu_hours}
         return set() if used <= self.unobserved else self.unobserved
 
 
 def measured_series(starts_at: datetime, until: datetime) -> dict[SeriesKey, MeasuredSeries]:
     """All that Runrate knows the history of, in the hours of `[starts_at, until)`."""
     span = {"from": starts_at, "to": until}
-    found = _of_ledger(span)
-    _add_queued(found, span)
-    _add_waits(found, {**span, "to": until - COUNTED_AFTER})
-    return found | _of_services((starts_at, until - COUNTED_AFTER))
+    series_by_key = _of_ledger(span)
+    _add_queued(series_by_key, span)
+    _add_waits(series_by_key, {**span, "to": until - COUNTED_AFTER})
+    return series_by_key | _of_services((starts_at, until - COUNTED_AFTER))
 
 
 def _of_ledger(span: Mapping[str, datetime]) -> dict[SeriesKey, MeasuredSeries]:
@@ -186,21 +186,21 @@ def _of_ledger(span: Mapping[str, datetime]) -> dict[SeriesKey, MeasuredSeries]:
         group = _group_of(row)
         if group is not None:
             by_group[group].add(row)
-    whole = by_group[WHOLE, ""]
-    waiting = whole.provisional | _waiting_hours(span)
-    found = {}
+    all_hours = by_group[WHOLE, ""]
+    waiting = all_hours.provisional | _waiting_hours(span)
+    series_by_key = {}
     for (dimension, key), hours in sorted(by_group.items()):
         if hours.held:
             # Without a line a pool has no nodes; a team, model or class has none of those there are.
-            every_hour = hours.held if dimension == POOL else whole.held
-            found[SeriesKey(GPU_HOURS, dimension, key)] = _known_hours(
+            every_hour = hours.held if dimension == POOL else all_hours.held
+            series_by_key[SeriesKey(GPU_HOURS, dimension, key)] = _known_hours(
                 hours.held, every_hour, waiting | hours.unclear
             )
         if dimension in (WHOLE, TEAM) and hours.spend:
-            found[SeriesKey(SPEND, dimension, key)] = _known_hours(
-                hours.spend, whole.held or whole.spend, waiting | hours.unpriced
+            series_by_key[SeriesKey(SPEND, dimension, key)] = _known_hours(
+                hours.spend, all_hours.held or all_hours.spend, waiting | hours.unpriced
             )
-    return found
+    return series_by_key
 
 
 def _waiting_hours(span: Mapping[str, datetime]) -> set[datetime]:
@@ -209,8 +209,8 @@ def _waiting_hours(span: Mapping[str, datetime]) -> set[datetime]:
     hours = [span["from"] + number * HOUR for number in range(count)]
     return {
         hour
-        for each in (Pass.CHARGE, Pass.SPLIT, Pass.SPREAD)
-        for hour in units_marked(each, hours)
+        for pass_ in (Pass.CHARGE, Pass.SPLIT, Pass.SPREAD)
+        for hour in units_marked(pass_, hours)
     }
 
 
@@ -247,33 +247,39 @@ def _known_hours(
     return MeasuredSeries(values, left_out=len(hours) - len(values))
 
 
-def _add_queued(found: Mapping[SeriesKey, MeasuredSeries], span: Mapping[str, datetime]) -> None:
+def _add_queued(
+    series_by_key: Mapping[SeriesKey, MeasuredSeries], span: Mapping[str, datetime]
+) -> None:
     """What jobs waited for, as demand of the pool that they ran in at last, and how far that is known."""
     models = {row.id: row.gpu_model for row in named_rows(MODELS, {})}
     jobs: Counter[tuple[str, str]] = Counter()
-    told: Counter[tuple[str, str]] = Counter()
+    reporting_jobs: Counter[tuple[str, str]] = Counter()
     for row in named_rows(STARTS, span):
         for group in _groups_of_pool(row.pool_id, models):
             jobs[group] += row.jobs
-            told[group] += row.told
-    for series, demand in found.items():
+            reporting_jobs[group] += row.told
+    for series, demand in series_by_key.items():
         group = series.dimension, series.key
         if series.measure == GPU_HOURS:
-            is_whole = told[group] == jobs[group]
-            demand.queue = "unknown" if not told[group] else "known" if is_whole else "in_part"
+            is_whole = reporting_jobs[group] == jobs[group]
+            demand.queue = (
+                "unknown" if not reporting_jobs[group] else "known" if is_whole else "in_part"
+            )
     for row in named_rows(QUEUED, span):
         for dimension, key in _groups_of_pool(row.pool_id, models):
-            held = found.get(SeriesKey(GPU_HOURS, dimension, key))
-            if held is not None and row.hour in held.values:
-                held.values[row.hour] += row.gpu_hours
+            gpu_series = series_by_key.get(SeriesKey(GPU_HOURS, dimension, key))
+            if gpu_series is not None and row.hour in gpu_series.values:
+                gpu_series.values[row.hour] += row.gpu_hours
 
 
-def _add_waits(found: dict[SeriesKey, MeasuredSeries], span: Mapping[str, datetime]) -> None:
+def _add_waits(
+    series_by_key: dict[SeriesKey, MeasuredSeries], span: Mapping[str, datetime]
+) -> None:
     """The mean wait of the jobs that began in an hour; without one it is not known."""
     for row in named_rows(STARTS, span):
         if row.told:
             series = SeriesKey(QUEUE_WAIT, POOL, str(row.pool_id))
-            found.setdefault(series, MeasuredSeries()).values[row.hour] = row.mean_wait
+            series_by_key.setdefault(series, MeasuredSeries()).values[row.hour] = row.mean_wait
 
 
 MODELS: LiteralString = "SELECT id, gpu_model FROM fleet_pool_fact"
@@ -287,26 +293,26 @@ def _groups_of_pool(pool_id: int, models: Mapping[int, str]) -> list[tuple[str, 
 
 def _of_services(span: tuple[datetime, datetime]) -> dict[SeriesKey, MeasuredSeries]:
     """Requests and tokens, of the source that counted more: both see the same."""
-    found: dict[SeriesKey, MeasuredSeries] = {}
+    series_by_key: dict[SeriesKey, MeasuredSeries] = {}
     for fact in workloads.workloads().values():
         if fact.kind in SERVICE_KINDS:
             # One at a time: their counts of 90 days together would be a large part of a worker's memory.
-            found |= _of_service(fact.id, request_hours([fact.id], span))
-    return found
+            series_by_key |= _of_service(fact.id, request_hours([fact.id], span))
+    return series_by_key
 
 
 def _of_service(workload_id: int, counts: Iterable[HourCount]) -> dict[SeriesKey, MeasuredSeries]:
     by_source: dict[tuple[datetime, str], list[HourCount]] = defaultdict(list)
     for count in counts:
         by_source[count.hour, count.source].append(count)
-    found: dict[SeriesKey, MeasuredSeries] = defaultdict(MeasuredSeries)
+    series_by_key: dict[SeriesKey, MeasuredSeries] = defaultdict(MeasuredSeries)
     for (hour, _), of_source in by_source.items():
         amounts = {REQUESTS: _requests_of(of_source), TOKENS: _tokens_of(of_source)}
         for measure, amount in amounts.items():
             if amount is not None:
-                values = found[SeriesKey(measure, SERVICE, str(workload_id))].values
+                values = series_by_key[SeriesKey(measure, SERVICE, str(workload_id))].values
                 values[hour] = max(values.get(hour, 0.0), float(amount))
-    return dict(found)
+    return dict(series_by_key)
 
 
 def _requests_of(counts: Iterable[HourCount]) -> int | None:

@@ -39,13 +39,13 @@ def outage_losses(window: Window, at: datetime) -> list[OutageLoss]:
     until = min(window.ends_at, at)
     if until <= window.starts_at:
         return []
-    found = _outages_apart(window.starts_at, until)
+    losses = _outages_apart(window.starts_at, until)
     spans, outage_of = [], []
-    for each in found:
-        for stretch in each.stretches:
-            is_whole = each.outage.device_id is None
-            spans.append(UnusableSpan(each.outage.node_id, is_whole, *stretch))
-            outage_of.append(each.outage.id)
+    for loss in losses:
+        for stretch in loss.stretches:
+            is_whole = loss.outage.device_id is None
+            spans.append(UnusableSpan(loss.outage.node_id, is_whole, *stretch))
+            outage_of.append(loss.outage.id)
 
     def by_outage(
         times: Mapping[LostOwner, PricedTime],
@@ -58,26 +58,26 @@ def outage_losses(window: Window, at: datetime) -> list[OutageLoss]:
     lost, redone = by_outage(lost_time(spans)), by_outage(work_redone(spans))
     return [
         OutageLoss(
-            each.outage,
-            each.node,
-            each.pool_id,
-            each.gpus,
-            each.stretches,
-            lost.get(each.outage.id, {}),
-            redone.get(each.outage.id, {}),
+            outage_loss.outage,
+            outage_loss.node,
+            outage_loss.pool_id,
+            outage_loss.gpus,
+            outage_loss.stretches,
+            lost.get(outage_loss.outage.id, {}),
+            redone.get(outage_loss.outage.id, {}),
         )
-        for each in found
+        for outage_loss in losses
     ]
 
 
 def gpus_out(losses: Sequence[OutageLoss]) -> dict[int, list[GpuSpan]]:
     """By pool, how many GPUs were out from when to when, in milliseconds since 1970."""
-    found: dict[int, list[GpuSpan]] = defaultdict(list)
-    for each in losses:
-        for begins, ends in each.stretches:
-            span = GpuSpan(float(each.gpus), epoch_ms(begins), epoch_ms(ends))
-            found[each.pool_id].append(span)
-    return dict(found)
+    spans_by_pool: dict[int, list[GpuSpan]] = defaultdict(list)
+    for loss in losses:
+        for begins, ends in loss.stretches:
+            span = GpuSpan(float(loss.gpus), epoch_ms(begins), epoch_ms(ends))
+            spans_by_pool[loss.pool_id].append(span)
+    return dict(spans_by_pool)
 
 
 def _outages_apart(starts_at: datetime, until: datetime) -> list[OutageLoss]:
@@ -88,16 +88,20 @@ def _outages_apart(starts_at: datetime, until: datetime) -> list[OutageLoss]:
         for node in fleet.nodes_lived(starts_at, until)
         if not pools[node.pool_id].counts_cores
     }
-    records = [each for each in fleet.outages_between(starts_at, until) if each.node_id in nodes]
+    records = [
+        outage for outage in fleet.outages_between(starts_at, until) if outage.node_id in nodes
+    ]
     taken: dict[tuple[int, int | None], list[Stretch]] = defaultdict(list)
-    found = []
-    for each in sorted(records, key=lambda one: (one.device_id is not None, one.starts_at, one.id)):
-        node = nodes[each.node_id]
-        begins = max(each.starts_at, node.lived_from)
-        ends = min(each.ends_at or until, node.lived_to)
-        before = taken[each.node_id, None] + taken[each.node_id, each.device_id]
+    losses = []
+    for record in sorted(
+        records, key=lambda one: (one.device_id is not None, one.starts_at, one.id)
+    ):
+        node = nodes[record.node_id]
+        begins = max(record.starts_at, node.lived_from)
+        ends = min(record.ends_at or until, node.lived_to)
+        before = taken[record.node_id, None] + taken[record.node_id, record.device_id]
         stretches = spans_without(joined_spans([(begins, ends)]), joined_spans(before))
-        taken[each.node_id, each.device_id] += stretches
-        gpus = node.units if each.device_id is None else 1
-        found.append(OutageLoss(each, node.name, node.pool_id, gpus, tuple(stretches)))
-    return sorted(found, key=lambda one: (one.outage.starts_at, one.outage.id), reverse=True)
+        taken[record.node_id, record.device_id] += stretches
+        gpus = node.units if record.device_id is None else 1
+        losses.append(OutageLoss(record, node.name, node.pool_id, gpus, tuple(stretches)))
+    return sorted(losses, key=lambda one: (one.outage.starts_at, one.outage.id), reverse=True)

@@ -69,15 +69,17 @@ class NewPlannedItem:
     @property
     def kind(self) -> str:
         """The word of its inputs."""
-        return next(kind for kind, made in OF_KIND.items() if isinstance(self.inputs, made))
+        return next(
+            kind for kind, input_type in OF_KIND.items() if isinstance(self.inputs, input_type)
+        )
 
 
-def inputs_from_json(kind: str, kept: Mapping[str, Any]) -> PlannedInputs:
+def inputs_from_json(kind: str, document: Mapping[str, Any]) -> PlannedInputs:
     """What was kept, as it was."""
     if kind == LAUNCH:
-        kept = {**kept, "requests_by_week": tuple(kept["requests_by_week"])}
-    made: PlannedInputs = OF_KIND[kind](**kept)
-    return made
+        document = {**document, "requests_by_week": tuple(document["requests_by_week"])}
+    inputs: PlannedInputs = OF_KIND[kind](**document)
+    return inputs
 
 
 def inputs_as_json(inputs: PlannedInputs) -> dict[str, Any]:
@@ -97,10 +99,10 @@ def measured_mfu(run: str) -> float:
     """The MFU of the one run of this key; refuses a Refusal where there is none, or no MFU of it."""
     ids = runs_of_keys([run]).get(run, [])
     rows = run_rows(ids)
-    known = [row.mfu_ratio for row in rows.values() if row.mfu_ratio is not None]
-    if len(ids) != 1 or not known or known[0] > 1:
+    ratios = [row.mfu_ratio for row in rows.values() if row.mfu_ratio is not None]
+    if len(ids) != 1 or not ratios or ratios[0] > 1:
         raise Refusal("like_run", f"no one run {run!r} has a measured MFU")
-    return known[0]
+    return ratios[0]
 
 
 def measured_throughput(service: str, window: Window) -> float:

@@ -161,7 +161,7 @@ def plan_outcome(plan: PlanFact, at: datetime) -> PlanOutcome:
     by_item = {item.name: _item_days(item, plan, day_hours, zone) for item in plan.items}
     days = _days_of(plan, place, by_item, day_hours)
     length, waits = len(day_hours), _waits(days.waiting, place.committed_gpus)
-    (whole,) = _spans(plan, place, days, np.zeros(1, dtype=np.int64))
+    (total_span,) = _spans(plan, place, days, np.zeros(1, dtype=np.int64))
     weeks = _spans(plan, place, days, week_starts(length))
     begins = [first_hour(plan.first_day + day * DAY, zone) for day in range(length + 1)]
     wanted = None if days.total is None else _middle(days.total)[0]
@@ -173,7 +173,7 @@ def plan_outcome(plan: PlanFact, at: datetime) -> PlanOutcome:
     return PlanOutcome(
         plan=plan,
         place=place,
-        whole=whole,
+        whole=total_span,
         weeks=weeks,
         months=_spans(plan, place, days, month_starts(plan.first_day, length)),
         by_item={
@@ -193,7 +193,7 @@ def plan_outcome(plan: PlanFact, at: datetime) -> PlanOutcome:
                 there=there,
                 hours=day_hours,
                 waiting_price=_waiting_price(plan, wanted, there),
-                whole=(whole.total or whole.planned).likely,
+                whole=(total_span.total or total_span.planned).likely,
                 parts=[(week.total or week.planned).likely for week in weeks],
             )
         ),
@@ -345,9 +345,12 @@ def _spans(plan: PlanFact, place: PlaceNow, days: _PlanDays, starts: Ints) -> tu
     waiting = None if days.waiting is None else ends_of_spans(days.waiting, starts)
     planned = bands_of(sums_of_spans(days.planned, starts))
     bands = zip(
-        *(_span_bands(each, starts) for each in (days.expected, days.total, days.above)),
-        *(_bands(each, len(starts)) for each in (waiting, _waits(waiting, place.committed_gpus))),
-        *(_span_bands(each, starts) for each in (days.planned_cost, days.total_cost)),
+        *(_span_bands(amounts, starts) for amounts in (days.expected, days.total, days.above)),
+        *(
+            _bands(amounts, len(starts))
+            for amounts in (waiting, _waits(waiting, place.committed_gpus))
+        ),
+        *(_span_bands(costs, starts) for costs in (days.planned_cost, days.total_cost)),
         strict=True,
     )
     return tuple(

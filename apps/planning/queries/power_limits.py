@@ -40,7 +40,9 @@ class PowerLimitFact:
     def pool_names(self) -> list[str]:
         """Its pools by name."""
         pools = fleet.pools()
-        return sorted(pools[each].name if each in pools else str(each) for each in self.pool_ids)
+        return sorted(
+            pools[pool_id].name if pool_id in pools else str(pool_id) for pool_id in self.pool_ids
+        )
 
     @property
     def watts(self) -> RoomLimit:
@@ -92,31 +94,31 @@ class PowerUse:
 
 def power_limits() -> list[PowerLimitFact]:
     """Every room, by name."""
-    found = PowerLimit.objects.order_by("name").values_list(*PowerLimitFact.__slots__)
-    return [PowerLimitFact(row[0], row[1], tuple(row[2]), *row[3:]) for row in found]
+    limits = PowerLimit.objects.order_by("name").values_list(*PowerLimitFact.__slots__)
+    return [PowerLimitFact(row[0], row[1], tuple(row[2]), *row[3:]) for row in limits]
 
 
 def power_use(limits: Sequence[PowerLimitFact], at: datetime) -> list[PowerUse]:
     """Each with its use over the whole hours of the 28 days before `at`."""
     end = at.replace(minute=0, second=0, microsecond=0)
-    reported = _joules_by_hour([each for limit in limits for each in limit.pool_ids], end)
+    reported = _joules_by_hour([pool_id for limit in limits for pool_id in limit.pool_ids], end)
     hours = [_telling_hours(limit, reported, end) for limit in limits]
-    known = _KnownHours.of(
+    known_hours = _KnownHours.of(
         {hour for pair in hours for hour in pair if hour is not None},
         {pool_id for limit in limits for pool_id in limit.pool_ids},
     )
-    found = []
+    uses = []
     for limit, (newest, peak) in zip(limits, hours, strict=True):
-        at_peak = known.drawn_in(limit, peak)
-        found.append(
+        at_peak = known_hours.drawn_in(limit, peak)
+        uses.append(
             PowerUse(
                 limit,
-                known.drawn_in(limit, newest),
+                known_hours.drawn_in(limit, newest),
                 at_peak,
                 () if at_peak is None else _more_gpus(limit, at_peak),
             )
         )
-    return found
+    return uses
 
 
 def _telling_hours(
@@ -139,17 +141,17 @@ def _more_gpus(limit: PowerLimitFact, peak: DrawnHour) -> tuple[MoreGpus, ...]:
 
 
 def _design_watts(name: str) -> int | None:
-    known = gpu_model(name)
-    return None if known is None else known.tdp_watts
+    model = gpu_model(name)
+    return None if model is None else model.tdp_watts
 
 
 def _joules_by_hour(pool_ids: Sequence[int], end: datetime) -> dict[int, dict[datetime, float]]:
-    found: dict[int, dict[datetime, float]] = defaultdict(dict)
+    joules_by_pool: dict[int, dict[datetime, float]] = defaultdict(dict)
     if pool_ids:
         params = {"pools": list(pool_ids), "from": end - LATELY, "to": end}
         for pool_id, hour, joules in rows(JOULES, params):
-            found[pool_id][hour] = joules
-    return found
+            joules_by_pool[pool_id][hour] = joules
+    return joules_by_pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,18 +167,18 @@ class _KnownHours:
         """All that is known of these pools in these hours, in as many statements as of one."""
         if not hours:
             return cls({}, {}, ())
-        lived = {
+        nodes_by_hour = {
             hour: [node for node in nodes if node.pool_id in pool_ids]
             for hour, nodes in fleet.nodes_lived_in_hours(hours).items()
         }
         plans = owned_plans_in(min(hours), max(hours) + HOUR)
-        return cls(lived, known_draws_of_hours(lived), plans)
+        return cls(nodes_by_hour, known_draws_of_hours(nodes_by_hour), plans)
 
     def drawn_in(self, limit: PowerLimitFact, hour: datetime | None) -> DrawnHour | None:
         """What a room drew in the hour; None of none."""
         if hour is None:
             return None
-        nodes = [each for each in self.lived[hour] if each.pool_id in limit.pool_ids]
+        nodes = [node for node in self.lived[hour] if node.pool_id in limit.pool_ids]
         plates = {
             plan.pool_id: plan.watts
             for plan in self.plans
@@ -196,12 +198,12 @@ class _KnownHours:
 
 def _metering_of(node: fleet.NodeFact, drew: NodeDrew, plate: int | None) -> NodeMetering:
     pool = fleet.pools()[node.pool_id]
-    lived = Fraction(round((node.lived_to - node.lived_from) / HOUR * WATTS), WATTS)
+    lived_share = Fraction(round((node.lived_to - node.lived_from) / HOUR * WATTS), WATTS)
     if pool.counts_cores:
-        return NodeMetering(node.name, "", 0, lived, (), plate)
+        return NodeMetering(node.name, "", 0, lived_share, (), plate)
     design = _design_watts(pool.gpu_model)
     host = None if plate is None or design is None else Plate(plate, node.units, design).host_watts
-    return NodeMetering(node.name, pool.gpu_model, node.units, lived, drew.meters, host)
+    return NodeMetering(node.name, pool.gpu_model, node.units, lived_share, drew.meters, host)
 
 
 JOULES = """

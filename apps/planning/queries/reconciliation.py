@@ -53,24 +53,37 @@ class ReconciliationFact:
 
 def reconciliation_of(forecast: ForecastFact) -> ReconciliationFact | None:
     """What its parts were reconciled with; None of a forecast that is no whole's, or not yet looked at."""
-    kept = Reconciliation.objects.select_related("whole").filter(whole_id=forecast.id).first()
-    if kept is None:
-        return None
-    steps = min(FIRST_HOURS if forecast.granularity == BY_HOUR else FIRST_DAYS, kept.horizon)
-    ids = [pk for way in kept.ways.values() for pk in way.get("parts", ())]
-    rows = {row.pk: row for row in Forecast.objects.filter(pk__in=ids).only(*NAMES)}
-    first = kept.offset
-    ways = tuple(
-        _way(name, way, kept, [rows[pk] for pk in way.get("parts", ()) if pk in rows], steps)
-        for name, way in kept.ways.items()
+    reconciliation = (
+        Reconciliation.objects.select_related("whole").filter(whole_id=forecast.id).first()
     )
-    whole = kept.whole
+    if reconciliation is None:
+        return None
+    steps = min(
+        FIRST_HOURS if forecast.granularity == BY_HOUR else FIRST_DAYS, reconciliation.horizon
+    )
+    ids = [pk for way in reconciliation.ways.values() for pk in way.get("parts", ())]
+    rows = {row.pk: row for row in Forecast.objects.filter(pk__in=ids).only(*NAMES)}
+    first = reconciliation.offset
+    ways = tuple(
+        _way(
+            name,
+            way,
+            reconciliation,
+            [rows[pk] for pk in way.get("parts", ()) if pk in rows],
+            steps,
+        )
+        for name, way in reconciliation.ways.items()
+    )
+    total_forecast = reconciliation.whole
     return ReconciliationFact(
-        kept.made_at,
+        reconciliation.made_at,
         steps,
-        sum(whole.points[first : first + steps]) if steps else None,
-        _sum(whole.reconciled, first, steps),
-        {each["horizon"]: LevelErrors(**each["whole"]) for each in kept.backtests},
+        sum(total_forecast.points[first : first + steps]) if steps else None,
+        _sum(total_forecast.reconciled, first, steps),
+        {
+            backtest["horizon"]: LevelErrors(**backtest["whole"])
+            for backtest in reconciliation.backtests
+        },
         ways,
     )
 
@@ -79,11 +92,15 @@ NAMES = ("starts_at", "points", "reconciled", "adds_up_to_id", "granularity")
 
 
 def _way(
-    name: str, way: Mapping[str, Any], kept: Reconciliation, rows: Sequence[Forecast], steps: int
+    name: str,
+    way: Mapping[str, Any],
+    reconciliation: Reconciliation,
+    rows: Sequence[Forecast],
+    steps: int,
 ) -> ReconciledWay:
-    rest = way.get("rest") or {"points": [], "reconciled": []}
+    remainder = way.get("rest") or {"points": [], "reconciled": []}
     # Parts were made anew since: what they add up to is another forecast.
-    is_same = {row.adds_up_to_id for row in rows} <= {kept.whole_id}
+    is_same = {row.adds_up_to_id for row in rows} <= {reconciliation.whole_id}
     adds_up = bool(steps and not way["refusal"] and is_same)
     firsts = [_first_reconciled(row) for row in rows]
     return ReconciledWay(
@@ -92,7 +109,7 @@ def _way(
         part_count=len(rows),
         own_total=_total(
             [row.points[first : first + steps] for row, first in zip(rows, firsts, strict=True)],
-            rest["points"][:steps],
+            remainder["points"][:steps],
         )
         if adds_up
         else None,
@@ -101,16 +118,16 @@ def _way(
                 [value for value in row.reconciled[first : first + steps] if value is not None]
                 for row, first in zip(rows, firsts, strict=True)
             ],
-            rest["reconciled"][:steps],
+            remainder["reconciled"][:steps],
         )
         if adds_up
         else None,
-        rest=sum(rest["reconciled"][:steps]) if adds_up else None,
-        left_out=tuple((each["series"], each["why"]) for each in way.get("left_out", ())),
+        rest=sum(remainder["reconciled"][:steps]) if adds_up else None,
+        left_out=tuple((item["series"], item["why"]) for item in way.get("left_out", ())),
         errors={
-            each["horizon"]: LevelErrors(**each["parts"][name])
-            for each in kept.backtests
-            if name in each["parts"]
+            backtest["horizon"]: LevelErrors(**backtest["parts"][name])
+            for backtest in reconciliation.backtests
+            if name in backtest["parts"]
         },
     )
 
@@ -119,10 +136,10 @@ def _first_reconciled(row: Forecast) -> int:
     return next((place for place, value in enumerate(row.reconciled) if value is not None), 0)
 
 
-def _total(parts: Sequence[Sequence[float]], rest: Sequence[float]) -> float:
-    return sum(map(sum, parts)) + sum(rest)
+def _total(parts: Sequence[Sequence[float]], remainder: Sequence[float]) -> float:
+    return sum(map(sum, parts)) + sum(remainder)
 
 
 def _sum(values: Sequence[float | None], first: int, steps: int) -> float | None:
-    known = [value for value in values[first : first + steps] if value is not None]
-    return sum(known) if steps and len(known) == steps else None
+    known_values = [value for value in values[first : first + steps] if value is not None]
+    return sum(known_values) if steps and len(known_values) == steps else None

@@ -94,8 +94,8 @@ class UseFact:
     @property
     def waste_micros(self) -> int | None:
         """All parts of waste; 0 where work was observed and had none."""
-        known = sum_of_known(self.waste.values())
-        return 0 if known is None and self.observed_ms else known
+        total_waste = sum_of_known(self.waste.values())
+        return 0 if total_waste is None and self.observed_ms else total_waste
 
     def measured(self, span_ms: int) -> MeasuredUse:
         """As the arithmetic of returns takes it."""
@@ -177,47 +177,48 @@ class RequestProfile:
     def as_json(self) -> dict[str, Any]:
         """What is kept."""
         forecasts = [
-            asdict(each) | {"gates": serialize_gates(each.gates)} for each in self.forecasts
+            asdict(forecast) | {"gates": serialize_gates(forecast.gates)}
+            for forecast in self.forecasts
         ]
         return asdict(self) | {"forecasts": forecasts}
 
 
-def profile_from_json(kept: Mapping[str, Any]) -> RequestProfile:
+def profile_from_json(document: Mapping[str, Any]) -> RequestProfile:
     """What was kept, as it was."""
-    made: dict[str, Any] = {
-        "there": UseFact(**kept["there"]),
-        "everywhere": UseFact(**kept["everywhere"]),
-        "waits": kept["waits"] and WaitFact(**kept["waits"]),
-        "price": kept["price"] and GpuHourPrice(**kept["price"]),
+    fields: dict[str, Any] = {
+        "there": UseFact(**document["there"]),
+        "everywhere": UseFact(**document["everywhere"]),
+        "waits": document["waits"] and WaitFact(**document["waits"]),
+        "price": document["price"] and GpuHourPrice(**document["price"]),
         "forecasts": tuple(
             DemandForecast(**each | {"gates": read_gates(each.get("gates", ()))})
-            for each in kept["forecasts"]
+            for each in document["forecasts"]
         ),
-        "budgets": tuple(BudgetRoom(**each) for each in kept["budgets"]),
+        "budgets": tuple(BudgetRoom(**budget) for budget in document["budgets"]),
     }
-    return RequestProfile(**{**kept, **made})
+    return RequestProfile(**{**document, **fields})
 
 
-def request_profile(asked: AskedCapacity, at: datetime) -> RequestProfile:
+def request_profile(capacity: AskedCapacity, at: datetime) -> RequestProfile:
     """The 28 complete local days before `at`, prices and forecasts as they stand then."""
     zone = organisation().zone
     end_day = local_day(at, zone)
     window = Window("", end_day - timedelta(days=PROFILE_DAYS), end_day, zone)
     since = max(window.starts_at, fleet.lived_since() or window.starts_at)
     span_ms = max(window.ends_at - since, HOUR) // MILLISECOND
-    work = CubeQuestion(window, team_ids=asked.team_ids, is_bounded=False)
-    if asked.workload_id is not None:
-        work = work.of(workload={asked.workload_id})
+    work = CubeQuestion(window, team_ids=capacity.team_ids, is_bounded=False)
+    if capacity.workload_id is not None:
+        work = work.of(workload={capacity.workload_id})
     return RequestProfile(
         first_day=window.first_day.isoformat(),
         end_day=window.end_day.isoformat(),
         span_ms=span_ms,
-        there=_use_of(work.of(pool=asked.pool_ids)),
+        there=_use_of(work.of(pool=capacity.pool_ids)),
         everywhere=_use_of(work),
-        waits=_waits_of(asked, window, at),
-        price=price_of_pools(asked.pool_ids, window, at),
-        forecasts=_forecasts_of(asked, at),
-        budgets=_budgets_of(asked, at),
+        waits=_waits_of(capacity, window, at),
+        price=price_of_pools(capacity.pool_ids, window, at),
+        forecasts=_forecasts_of(capacity, at),
+        budgets=_budgets_of(capacity, at),
     )
 
 
@@ -225,10 +226,10 @@ def _use_of(question: CubeQuestion) -> UseFact:
     states: States = state_sums(question).get((), ())
     meters = meters_by(question).get((), GpuMeters())
     times = waste_time_by(question).get((), {})
-    told = {
+    known_times = {
         bucket: time for bucket, time in bucket_times(question).items() if bucket != Bucket.UNTOLD
     }
-    starved = told.get(Bucket.DATA_WAIT, BucketTime(0, 0))
+    starved = known_times.get(Bucket.DATA_WAIT, BucketTime(0, 0))
     lost = {str(cause): times.get(part, 0) for cause, part in RETURNS.items()}
     lost[GpuReturn.DATA_WAIT] = starved.milliseconds
     # What stood idle while it waited for data is the data wait's: nothing comes back twice.
@@ -236,24 +237,24 @@ def _use_of(question: CubeQuestion) -> UseFact:
     waste = waste_by(question)
     parts = waste[()].parts if () in waste else {}
     return UseFact(
-        held_ms=sum(each.held_milliseconds for each in states),
-        active_ms=sum(each.gpu_milliseconds for each in states if each.state is State.ACTIVE),
-        observed_ms=sum(each.observed_milliseconds for each in states),
-        told_ms=sum(time.milliseconds for time in told.values()),
+        held_ms=sum(state.held_milliseconds for state in states),
+        active_ms=sum(state.gpu_milliseconds for state in states if state.state is State.ACTIVE),
+        observed_ms=sum(state.observed_milliseconds for state in states),
+        told_ms=sum(time.milliseconds for time in known_times.values()),
         sm_active_ratio=meters.sm_active_ratio,
         sm_coverage_ratio=meters.sm_coverage_ratio,
-        micros=sum_of_known(each.micros for each in states),
+        micros=sum_of_known(state.micros for state in states),
         waste={part.name.lower(): micros for part, micros in parts.items() if micros},
         lost_ms={str(cause): milliseconds for cause, milliseconds in lost.items() if milliseconds},
     )
 
 
-def _waits_of(asked: AskedCapacity, window: Window, at: datetime) -> WaitFact | None:
+def _waits_of(capacity: AskedCapacity, window: Window, at: datetime) -> WaitFact | None:
     """Of all that entered the queue, wherever it ran; None where nothing did."""
     work = [
-        each
-        for each in first_work(window, asked.team_ids, at)
-        if asked.workload_id in (None, each.workload_id)
+        entry
+        for entry in first_work(window, capacity.team_ids, at)
+        if capacity.workload_id in (None, entry.workload_id)
     ]
     if not work:
         return None
@@ -268,17 +269,17 @@ def _waits_of(asked: AskedCapacity, window: Window, at: datetime) -> WaitFact | 
     )
 
 
-def _budgets_of(asked: AskedCapacity, at: datetime) -> tuple[BudgetRoom, ...]:
+def _budgets_of(capacity: AskedCapacity, at: datetime) -> tuple[BudgetRoom, ...]:
     """Those that run, of the team, of teams above it and of the workload, by name."""
     today = local_day(at, organisation().zone)
-    own = {str(asked.workload_id)} - {"None"}
+    workload_keys = {str(capacity.workload_id)} - {"None"}
     running = [
-        each
-        for each in budgets(None)
-        if each.status_on(today) == RUNNING
+        budget
+        for budget in budgets(None)
+        if budget.status_on(today) == RUNNING
         and (
-            asked.team_id in each.team_ids
-            or (each.scope in (WORKLOAD, SERVICE) and each.key in own)
+            capacity.team_id in budget.team_ids
+            or (budget.scope in (WORKLOAD, SERVICE) and budget.key in workload_keys)
         )
     ]
     return tuple(
@@ -296,19 +297,19 @@ def _budgets_of(asked: AskedCapacity, at: datetime) -> tuple[BudgetRoom, ...]:
     )
 
 
-def _forecasts_of(asked: AskedCapacity, at: datetime) -> tuple[DemandForecast, ...]:
+def _forecasts_of(capacity: AskedCapacity, at: datetime) -> tuple[DemandForecast, ...]:
     """The newest forecasts that were kept by then, of GPU-hours of the pool or model and of each of the teams."""
-    place = place_series(asked.pool_id, asked.gpu_model)
-    teams = [SeriesKey(GPU_HOURS, TEAM, str(team_id)) for team_id in sorted(asked.team_ids)]
-    found = []
+    place = place_series(capacity.pool_id, capacity.gpu_model)
+    teams = [SeriesKey(GPU_HOURS, TEAM, str(team_id)) for team_id in sorted(capacity.team_ids)]
+    forecasts = []
     for series, there in (
-        (place, gpus_there(asked.pool_ids, at)),
+        (place, gpus_there(capacity.pool_ids, at)),
         *((team, None) for team in teams),
     ):
         row = newest_forecast(series, at)
         if row is not None:
-            found.append(_demand_of(row, series, there, at))
-    return tuple(found)
+            forecasts.append(_demand_of(row, series, there, at))
+    return tuple(forecasts)
 
 
 def _demand_of(row: Forecast, series: SeriesKey, there: int | None, at: datetime) -> DemandForecast:
@@ -336,7 +337,7 @@ def _gates_of(row: Forecast, series: SeriesKey, at: datetime) -> tuple[Gate, ...
     hours, room = row.expected or row.points, row.capacity
     place = max(range(len(hours)), key=lambda each: hours[each] - (room[each] if room else 0.0))
     pools = pool_series(series)
-    parts = [newest_forecast(each, at) for each in pools]
+    parts = [newest_forecast(pool, at) for pool in pools]
     price = None if series.dimension == TEAM else waiting_price(_pools_of_series(series))
     return demand_gates(
         DemandGrounds(
@@ -345,7 +346,7 @@ def _gates_of(row: Forecast, series: SeriesKey, at: datetime) -> tuple[Gate, ...
             there=room[place] if room else None,
             waiting_price=None if price is None else price / MICROS,
             whole=_mean_of(row),
-            parts=[None if each is None else _mean_of(each) for each in parts],
+            parts=[None if part is None else _mean_of(part) for part in parts],
         )
     )
 

@@ -86,8 +86,8 @@ def judged_use(profile: RequestProfile) -> tuple[UseFact, bool]:
 def profile_sentences(profile: RequestProfile) -> list[ProfileSentence]:
     """What each cause would give back, in the order of GpuReturn; none where nothing was held."""
     use, _ = judged_use(profile)
-    found = gpu_returns(use.measured(profile.span_ms))
-    return [_sentence_of(each, use, profile.span_ms) for each in found]
+    returns = gpu_returns(use.measured(profile.span_ms))
+    return [_sentence_of(gpu_return, use, profile.span_ms) for gpu_return in returns]
 
 
 def returned_gpus(profile: RequestProfile) -> float | None:
@@ -130,40 +130,38 @@ def request_gates(fact: CapacityRequestFact, *, sees_all: bool) -> tuple[Gate, .
 
 def forecast_words(demand: DemandForecast, gpus: int) -> str:
     """What is expected against what is there, with what is asked for on top."""
-    said = (
+    sentence = (
         f"GPU-hours forecast of {_name_of(demand)}: {gpus_text(demand.mean_gpus)} GPUs on average over "
         f"{demand.hours / 24:.0f} days, up to {gpus_text(demand.most_gpus)}"
     )
     if demand.there is None:
-        return f"{said}."
+        return f"{sentence}."
     room = demand.there - demand.mean_gpus
     is_one = gpus == 1
     fits = (
         ("fits" if is_one else "fit") if room >= gpus else f"{'does' if is_one else 'do'} not fit"
     )
     return (
-        f"{said}; {demand.there:,} are there, {gpus_text(max(0.0, room))} free on average: "
+        f"{sentence}; {demand.there:,} are there, {gpus_text(max(0.0, room))} free on average: "
         f"{gpus:,} more {fits} in them."
     )
 
 
-def budget_words(held: BudgetRoom, currency: str) -> str:
+def budget_words(budget: BudgetRoom, currency: str) -> str:
     """What is left of a budget as things are expected, before the request."""
 
     def amount(value: int) -> str:
-        if held.measure == MONEY:
+        if budget.measure == MONEY:
             return whole_amount(value, currency)
         return f"{gpu_hours(abs(value))} GPU-hours"
 
-    until = f"until {date.fromisoformat(held.end_day) - timedelta(days=1)}"
-    whole = amount(held.amount)
-    if held.headroom is None:
-        return f"{held.name}: {whole} {until}; what is left of it is not known."
-    if held.headroom < 0:
-        return (
-            f"{held.name}: expected to be exceeded by {amount(-held.headroom)} of {whole} {until}."
-        )
-    return f"{held.name}: {amount(held.headroom)} of {whole} left {until} as things are expected."
+    until = f"until {date.fromisoformat(budget.end_day) - timedelta(days=1)}"
+    full_amount = amount(budget.amount)
+    if budget.headroom is None:
+        return f"{budget.name}: {full_amount} {until}; what is left of it is not known."
+    if budget.headroom < 0:
+        return f"{budget.name}: expected to be exceeded by {amount(-budget.headroom)} of {full_amount} {until}."
+    return f"{budget.name}: {amount(budget.headroom)} of {full_amount} left {until} as things are expected."
 
 
 def span_words(milliseconds: int) -> str:

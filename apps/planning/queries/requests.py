@@ -111,11 +111,11 @@ class CapacityRequestFact:
 
 def capacity_requests(team_ids: frozenset[int] | None) -> list[CapacityRequestFact]:
     """Those of these teams (None: who sees everything), the newest first."""
-    found = CapacityRequest.objects.prefetch_related("steps").order_by("-raised_at", "-id")
+    requests = CapacityRequest.objects.prefetch_related("steps").order_by("-raised_at", "-id")
     if team_ids is not None:
-        found = found.filter(team_id__in=team_ids)
+        requests = requests.filter(team_id__in=team_ids)
     people = accounts.person_names()
-    return [_request_fact(row, people) for row in found]
+    return [_request_fact(row, people) for row in requests]
 
 
 def capacity_request(
@@ -164,28 +164,28 @@ GROUP BY hour ORDER BY hour
 
 
 def active_hours(
-    asked: AskedCapacity, starts_at: datetime, ends_at: datetime
+    capacity: AskedCapacity, starts_at: datetime, ends_at: datetime
 ) -> list[tuple[datetime, int]]:
     """Active GPU-milliseconds of the team's (workload's) work there, of the hours in `[starts_at, ends_at)` that have some."""
-    return _hours_in_states(asked, starts_at, ends_at, [State.ACTIVE])
+    return _hours_in_states(capacity, starts_at, ends_at, [State.ACTIVE])
 
 
-def most_held_before(asked: AskedCapacity, delivered_at: datetime) -> int:
+def most_held_before(capacity: AskedCapacity, delivered_at: datetime) -> int:
     """The most GPU-milliseconds that it held there in an hour of the seven days before delivery."""
     until = hour_from(delivered_at)
-    hours = _hours_in_states(asked, until - COMPARED_BEFORE, until, HELD_STATES)
+    hours = _hours_in_states(capacity, until - COMPARED_BEFORE, until, HELD_STATES)
     return max((milliseconds for _, milliseconds in hours), default=0)
 
 
 def _hours_in_states(
-    asked: AskedCapacity, starts_at: datetime, ends_at: datetime, states: Collection[State]
+    capacity: AskedCapacity, starts_at: datetime, ends_at: datetime, states: Collection[State]
 ) -> list[tuple[datetime, int]]:
     params = {
         "from": starts_at,
         "to": ends_at,
-        "teams": sorted(asked.team_ids),
-        "workload": asked.workload_id,
-        "pools": sorted(asked.pool_ids),
+        "teams": sorted(capacity.team_ids),
+        "workload": capacity.workload_id,
+        "pools": sorted(capacity.pool_ids),
         "states": [int(state) for state in states],
         "shared_idle": int(Flag.SHARED_IDLE),
     }

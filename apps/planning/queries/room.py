@@ -53,20 +53,20 @@ class RoomAhead:
         if not any(self._bound(pool) or pool in self._known for pool in pools):
             return []
         changes = sorted(change for pool in pools for change in self._bound(pool) or ())
-        found, there, place = [], 0, 0
+        gpu_hours, there, place = [], 0, 0
         for begin, hours in spans:
             while place < len(changes) and changes[place][0] <= begin:
                 there += changes[place][1]
                 place += 1
-            found.append(float(there * hours))
-        return found
+            gpu_hours.append(float(there * hours))
+        return gpu_hours
 
     def _pools_of(self, series: SeriesKey) -> frozenset[int]:
         if series.measure != GPU_HOURS:
             return frozenset()
         if series.dimension == POOL:
-            known = pools_of(int(series.key), "")
-            return known & frozenset(self._gpu_pools)
+            pool_ids = pools_of(int(series.key), "")
+            return pool_ids & frozenset(self._gpu_pools)
         if series.dimension == GPU_MODEL:
             return pools_of(None, series.key) & frozenset(self._gpu_pools)
         return frozenset(self._gpu_pools)
@@ -99,12 +99,12 @@ class RoomAhead:
     def _bound(self, pool_id: int) -> list[tuple[datetime, int]] | None:
         """When GPUs come and go, by the moment; None where more of them are started as they are asked for."""
         if pool_id not in self._steps:
-            lives = self._lives.get(pool_id, [])
-            if not self._scales(pool_id, lives):
-                changes = [(node.lived_from, node.units) for node in lives]
+            nodes = self._lives.get(pool_id, [])
+            if not self._scales(pool_id, nodes):
+                changes = [(node.lived_from, node.units) for node in nodes]
                 changes += [
                     (node.lived_to, -node.units)
-                    for node in lives
+                    for node in nodes
                     if node.lived_to < self.at + FURTHEST
                 ]
                 self._steps[pool_id] = changes
@@ -114,10 +114,10 @@ class RoomAhead:
                 return None
         return self._steps[pool_id]
 
-    def _scales(self, pool_id: int, lives: Sequence[fleet.NodeFact]) -> bool:
+    def _scales(self, pool_id: int, nodes: Sequence[fleet.NodeFact]) -> bool:
         """Whether it is rented by the hour, and nodes of it came or went in the last four weeks, or it has none now."""
         if fleet.pools()[pool_id].purchase_option not in BY_THE_HOUR:
             return False
-        return not lives or any(
-            node.lived_from > self.at - LATELY or node.lived_to <= self.at for node in lives
+        return not nodes or any(
+            node.lived_from > self.at - LATELY or node.lived_to <= self.at for node in nodes
         )

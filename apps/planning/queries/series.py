@@ -137,7 +137,7 @@ def _key_named(dimension: str, name: str) -> str:
     names = _names().get(dimension)
     if names is None:
         return name
-    keys = [key for key, known in names.items() if known == name]
+    keys = [key for key, key_name in names.items() if key_name == name]
     if len(keys) != 1:
         many = f"several {dimension}s are" if keys else f"no {dimension} is"
         there = ", ".join(sorted(set(names.values()))) or "none yet"

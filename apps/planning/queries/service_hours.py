@@ -68,25 +68,25 @@ def service_measured(workload_id: int, name: str, window: Window) -> ServiceMeas
 def served_hours(workload_id: int, span: tuple[datetime, datetime]) -> list[ServedHour]:
     """The hours in which tokens were counted and GPUs held, in order."""
     counted = _counted_hours(workload_id, span)
-    held = rows(
+    gpu_rows = rows(
         GPU_HOURS,
         {"workload": workload_id, "active": int(State.ACTIVE), "from": span[0], "to": span[1]},
     )
     return [
         ServedHour(hour, *counted[hour], gpu_ms / HOUR_MS, active_ms / HOUR_MS)
-        for hour, gpu_ms, active_ms in sorted(held)
+        for hour, gpu_ms, active_ms in sorted(gpu_rows)
         if hour in counted
     ]
 
 
 def services_seen(team_ids: frozenset[int] | None) -> list[WorkloadFact]:
     """The services of these teams (None: of all), by name."""
-    found = [
+    facts = [
         fact
         for fact in workloads.workloads().values()
         if fact.kind in SERVICE_KINDS and (team_ids is None or fact.team_id in team_ids)
     ]
-    return sorted(found, key=lambda fact: (fact.name, fact.id))
+    return sorted(facts, key=lambda fact: (fact.name, fact.id))
 
 
 def service_named(name: str, team_ids: frozenset[int] | None = None) -> WorkloadFact:

@@ -40,9 +40,9 @@ class ActivityTargetFact:
     def of(self) -> str:
         """The cluster, pool or team by name; the id where it is no more on record."""
         names = {
-            CLUSTER: lambda: {each.id: each.name for each in fleet.clusters().values()},
-            POOL: lambda: {each.id: each.name for each in fleet.pools().values()},
-            TEAM: lambda: {each.id: each.name for each in accounts.teams()},
+            CLUSTER: lambda: {cluster.id: cluster.name for cluster in fleet.clusters().values()},
+            POOL: lambda: {pool.id: pool.name for pool in fleet.pools().values()},
+            TEAM: lambda: {team.id: team.name for team in accounts.teams()},
         }[self.scope]()
         return names.get(self.key, str(self.key))
 
@@ -97,7 +97,9 @@ def target_figures(targets: Sequence[ActivityTargetFact], at: datetime) -> list[
     places = [_place_of(target) for target in targets]
     groups = {}
     for dimension in {dimension for dimension, _ in places}:
-        keys = frozenset[int]().union(*(keys for each, keys in places if each == dimension))
+        keys = frozenset[int]().union(
+            *(keys for place_dimension, keys in places if place_dimension == dimension)
+        )
         question = weeks.by(dimension).of(**{dimension: keys})
         groups[dimension] = meters_by(question), state_sums(question)
     return [
@@ -123,11 +125,11 @@ def _held_against(
     states_of: Mapping[tuple[Key, ...], States],
 ) -> TargetFigures:
     meters = meters_together(meters_of[(key,)] for key in keys if (key,) in meters_of)
-    states = (each for key in keys for each in states_of.get((key,), ()))
-    held = [each for each in states if each.state in HELD_STATES]
+    states = (state for key in keys for state in states_of.get((key,), ()))
+    held_states = [state for state in states if state.state in HELD_STATES]
     return TargetFigures(
         target,
         meters.active_ratio if target.measure == ACTIVE else meters.sm_active_ratio,
-        sum(each.held_milliseconds for each in held),
-        sum_of_known(each.micros for each in held) if held else 0,
+        sum(state.held_milliseconds for state in held_states),
+        sum_of_known(state.micros for state in held_states) if held_states else 0,
     )

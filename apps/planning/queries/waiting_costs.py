@@ -92,9 +92,9 @@ class WaitingCost:
     @property
     def waits_of_gpus(self) -> PricedTime | None:
         """GPU time of waits; None where all that is known is jobs of which nobody says since when, or for how many GPUs."""
-        whole = time_together((self.for_capacity, self.for_outages))
-        is_unknown = bool(self.undated_jobs or self.unsized_jobs) and not whole.milliseconds
-        return None if is_unknown else whole
+        total = time_together((self.for_capacity, self.for_outages))
+        is_unknown = bool(self.undated_jobs or self.unsized_jobs) and not total.milliseconds
+        return None if is_unknown else total
 
     @property
     def micros(self) -> int | None:
@@ -118,12 +118,12 @@ def waiting_facts(window: Window, team_ids: Collection[int] | None, at: datetime
     waits = job_waits(window, gpus_out(losses), headroom_policies(), at)
     if team_ids is None:
         return WaitingFacts(window, at, tuple(waits), tuple(losses))
-    own = [_lost_of_teams(each, team_ids) for each in losses]
+    team_losses = [_lost_of_teams(loss, team_ids) for loss in losses]
     return WaitingFacts(
         window,
         at,
-        tuple(each for each in waits if each.team_id in team_ids),
-        tuple(each for each in own if each.lost or each.redone),
+        tuple(wait for wait in waits if wait.team_id in team_ids),
+        tuple(loss for loss in team_losses if loss.lost or loss.redone),
     )
 
 
@@ -141,8 +141,8 @@ def waiting_costs(facts: WaitingFacts, by: str) -> list[WaitingCost]:
     lost: dict[WaitingGroup, list[OutagePart]] = defaultdict(list)
     for part in _outage_parts(facts):
         lost[of_lost(part.owner)].append(part)
-    found = [_cost_of(group, waits[group], lost[group], facts) for group in {*waits, *lost}]
-    return sorted(found, key=_most_first)
+    costs = [_cost_of(group, waits[group], lost[group], facts) for group in {*waits, *lost}]
+    return sorted(costs, key=_most_first)
 
 
 class OutagePart(NamedTuple):
@@ -156,8 +156,8 @@ class OutagePart(NamedTuple):
 def _outage_parts(facts: WaitingFacts) -> list[OutagePart]:
     return [
         OutagePart(owner, time, is_redone)
-        for each in facts.outages
-        for is_redone, times in ((False, each.lost), (True, each.redone))
+        for outage in facts.outages
+        for is_redone, times in ((False, outage.lost), (True, outage.redone))
         for owner, time in times.items()
     ]
 
@@ -195,22 +195,22 @@ def _cost_of(
     facts: WaitingFacts,
 ) -> WaitingCost:
     entered = _jobs_entered(waits, facts)
-    whole = [wait for each in entered if (wait := each.whole_wait(facts.at)) is not None]
+    full_waits = [wait for entry in entered if (wait := entry.whole_wait(facts.at)) is not None]
     # By price first: of some ten thousand waits there are few.
     capacity_ms, outage_ms = Counter[Fraction | None](), Counter[Fraction | None]()
-    for each in waits:
-        capacity_ms[each.hour_cost] += each.capacity_ms
-        outage_ms[each.hour_cost] += each.outage_ms
-    once = {each.job_id: each for each in waits}.values()
+    for job_wait in waits:
+        capacity_ms[job_wait.hour_cost] += job_wait.capacity_ms
+        outage_ms[job_wait.hour_cost] += job_wait.outage_ms
+    once = {entry.job_id: entry for entry in waits}.values()
     return WaitingCost(
         group,
         jobs=len(entered),
-        still_waiting=sum(each.over_at is None for each in entered),
-        undated_jobs=sum(each.submitted_at is None for each in once),
-        unsized_jobs=sum(each.gpus is None and each.length > timedelta(0) for each in once),
-        waited=sum((each.length for each in once), timedelta(0)),
-        median=wait_quantile(whole, 0.5),
-        ninth=wait_quantile(whole, 0.9),
+        still_waiting=sum(entry.over_at is None for entry in entered),
+        undated_jobs=sum(entry.submitted_at is None for entry in once),
+        unsized_jobs=sum(entry.gpus is None and entry.length > timedelta(0) for entry in once),
+        waited=sum((entry.length for entry in once), timedelta(0)),
+        median=wait_quantile(full_waits, 0.5),
+        ninth=wait_quantile(full_waits, 0.9),
         for_capacity=_priced_time(capacity_ms),
         for_outages=_priced_time(outage_ms),
         lost_held=time_together(
@@ -223,10 +223,10 @@ def _cost_of(
 
 def _priced_time(by_hour_cost: Mapping[Fraction | None, int]) -> PricedTime:
     """GPU-milliseconds by what a GPU-hour of them costs, together."""
-    whole = PricedTime()
+    total = PricedTime()
     for hour_cost, milliseconds in by_hour_cost.items():
-        whole.add(milliseconds, price_of(hour_cost))
-    return whole
+        total.add(milliseconds, price_of(hour_cost))
+    return total
 
 
 def _jobs_entered(waits: Sequence[JobWait], facts: WaitingFacts) -> list[JobWait]:
@@ -234,9 +234,9 @@ def _jobs_entered(waits: Sequence[JobWait], facts: WaitingFacts) -> list[JobWait
     begins, ends = facts.window.starts_at, facts.window.ends_at
     return list(
         {
-            each.job_id: each
-            for each in waits
-            if each.submitted_at is not None and begins <= each.submitted_at < ends
+            wait.job_id: wait
+            for wait in waits
+            if wait.submitted_at is not None and begins <= wait.submitted_at < ends
         }.values()
     )
 

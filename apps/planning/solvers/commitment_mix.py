@@ -257,8 +257,8 @@ class MasterProgram:
     def demand_whole_lots(self) -> None:
         """From here on lots are whole; the best with fractions, rounded down, is where that begins."""
         places = np.arange(self.offers, dtype=np.int32)
-        whole = np.full(self.offers, highspy.HighsVarType.kInteger)
-        self.program.changeColsIntegrality(self.offers, places, whole)
+        column_kinds = np.full(self.offers, highspy.HighsVarType.kInteger)
+        self.program.changeColsIntegrality(self.offers, places, column_kinds)
         self.is_whole, self.best = True, inf
         self.evaluate(np.floor(self.best_lots + ROUNDING))
 
@@ -269,13 +269,17 @@ class MasterProgram:
         if self.limits_blocked and status in INFEASIBLE:
             raise BlockedAbove("most_blocked", "no choice of these offers keeps to it")
         if status == highspy.HighsModelStatus.kTimeLimit:
-            said = f"the solver did not end within {MOST_SECONDS:g} seconds"
-            raise NoProvenMix("offers", f"{said}: plan fewer months, scenarios, families or offers")
+            message = f"the solver did not end within {MOST_SECONDS:g} seconds"
+            raise NoProvenMix(
+                "offers", f"{message}: plan fewer months, scenarios, families or offers"
+            )
         if status != highspy.HighsModelStatus.kOptimal:
-            said = self.program.modelStatusToString(status)
-            raise NoProvenMix("offers", f"the solver ended with {said}: amounts lie too far apart")
-        found = self.program.getInfo()
-        proven = found.mip_dual_bound if self.is_whole else found.objective_function_value
+            message = self.program.modelStatusToString(status)
+            raise NoProvenMix(
+                "offers", f"the solver ended with {message}: amounts lie too far apart"
+            )
+        info = self.program.getInfo()
+        proven = info.mip_dual_bound if self.is_whole else info.objective_function_value
         self.bound = max(self.bound, proven * self.unit)
         lots: Floats = np.array(self.program.getSolution().col_value[: self.offers])
         if self.is_whole:

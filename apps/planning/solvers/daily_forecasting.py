@@ -60,8 +60,8 @@ def daily_forecast_fields(
     (from 0) with which a new month begins, and their number at the end: totals of months are the sums of what is expected of
     their days and can be held of it (`capacity` by day, empty where nothing bounds it), means where `is_mean`, with quantiles of whole scenarios. The days that are `begun` are as the hours say them, with later ones joined on; `room` is what then bounds each day. `paths` are the scenarios as ForecastPaths keeps them. Where history is too short, the mean of its last known week stands as a fallback, without intervals, and `refusal` says why.
     """
-    known = nan_for_none(values)
-    scale = seasonal_scale(known, WEEK)
+    history = nan_for_none(values)
+    scale = seasonal_scale(history, WEEK)
     fields: dict[str, Any] = {
         "horizon": len(effects),
         "scale": None if np.isnan(scale) else scale,
@@ -73,10 +73,10 @@ def daily_forecast_fields(
         capacity = near.room_beside(capacity)
     fields["room"] = [*capacity]
     try:
-        scores = scores_until(known, max(JUDGED_DAYS_AHEAD))
-        made = calibrated_scenarios(known, len(effects), scores)
+        scores = scores_until(history, max(JUDGED_DAYS_AHEAD))
+        scenarios = calibrated_scenarios(history, len(effects), scores)
     except TooLittleHistory as refused:
-        level = float(np.mean(known[~np.isnan(known)][-WEEK:]))
+        level = float(np.mean(history[~np.isnan(history)][-WEEK:]))
         flat = _with_effects(np.full((1, len(effects)), level), effects)
         if near is not None:
             flat[0, near.places] = near.planned.mean(axis=0)
@@ -90,16 +90,16 @@ def daily_forecast_fields(
             "shift": None,
             "months": _months(flat, ends, capacity, is_mean=is_mean),
         }
-    judged = _judged(known, scores)
-    most = _most_joined(known, capacity)
-    answer = _answered(known, made, judged)
-    planned, made_fields = _planned(made, answer, judged, effects, near, most)
+    judged = _judged(history, scores)
+    most = _most_joined(history, capacity)
+    answer = _answered(history, scenarios, judged)
+    planned, made_fields = _planned(scenarios, answer, judged, effects, near, most)
     months = _months(planned.totals, ends, capacity, is_mean=is_mean)
     return fields | made_fields | {"months": months}
 
 
 def _planned(
-    made: DailyScenarios,
+    scenarios: DailyScenarios,
     answer: AnsweredForecast,
     judged: Judged,
     effects: Sequence[DayEffect],
@@ -109,7 +109,7 @@ def _planned(
     """The scenarios with their gates passed, begun with the near days, and with events, and what is kept of them."""
     totals, points = answer.quantiles, answer.points
     if near is not None:
-        totals, order = joined(totals, near, most, is_rare=made.busy is not None)
+        totals, order = joined(totals, near, most, is_rare=scenarios.busy is not None)
         later = np.arange(len(points)) > near.places[-1]
         before = answer.quantiles.mean(axis=0)
         # What a baseline answers joins on as its scenarios do.
@@ -120,8 +120,8 @@ def _planned(
     if near is not None:
         totals[:, near.places] = near.planned[order]
         points[near.places] = np.median(near.planned, axis=0)
-    busy = None if made.busy is None else _with_effects(made.busy[None], effects)[0]
-    planned = DailyScenarios(totals, made.shift, busy)
+    busy = None if scenarios.busy is None else _with_effects(scenarios.busy[None], effects)[0]
+    planned = DailyScenarios(totals, scenarios.shift, busy)
     return planned, {
         "method": "baseline" if answer.baseline else "level_scenarios",
         "refusal": "",
@@ -135,43 +135,43 @@ def _planned(
         "sums": quantiles_of(planned.totals.cumsum(axis=1)).tolist(),
         "gates": serialize_gates(answer.gates),
         "paths": planned.totals.astype("<f4").tobytes(),
-        "shift": made.shift and serialize_shift(made.shift.day, made.shift.effect),
+        "shift": scenarios.shift and serialize_shift(scenarios.shift.day, scenarios.shift.effect),
     }
 
 
-def _most_joined(known: Floats, capacity: Sequence[float]) -> float:
+def _most_joined(history: Floats, capacity: Sequence[float]) -> float:
     """How far days that join on to the hours go: as far as there is room, or half beyond what was ever seen."""
-    return max(MOST_OF_JOINED * float(np.nanmax(known)), *capacity, 0.0)
+    return max(MOST_OF_JOINED * float(np.nanmax(history)), *capacity, 0.0)
 
 
 def _over(values: Floats, others: Floats) -> Floats:
     """Each over the other; 1 where that is 0 or less."""
-    found: Floats = np.where(others > 0, values / np.where(others > 0, others, 1.0), 1.0)
-    return found
+    ratios: Floats = np.where(others > 0, values / np.where(others > 0, others, 1.0), 1.0)
+    return ratios
 
 
-def _answered(known: Floats, made: DailyScenarios, judged: Judged) -> AnsweredForecast:
+def _answered(history: Floats, scenarios: DailyScenarios, judged: Judged) -> AnsweredForecast:
     """The scenarios with their gates passed, as `quantiles`: days held against baselines as far ahead as they lie."""
-    horizon = made.totals.shape[1]
-    baselines = daily_baselines(known, horizon)
-    answer = AnsweredForecast(made.points, made.totals, ())
+    horizon = scenarios.totals.shape[1]
+    baselines = daily_baselines(history, horizon)
+    answer = AnsweredForecast(scenarios.points, scenarios.totals, ())
     is_baselines = np.zeros(horizon, dtype=bool)
     steps_of = zip(judged_steps(judged, horizon), judged.items(), strict=True)
     for steps, (ahead, (scores, _)) in steps_of:
         gate = held_against_baselines(scores, f"{ahead} days", LEAST_ORIGINS)
-        if made.swings:
+        if scenarios.swings:
             # What comes and goes is no level that stays: for far days a baseline of it is none.
             steps = slice(steps.start, min(ahead, horizon, SWING_DAYS))
         answer = with_baseline(answer, gate, baselines, steps)
         is_baselines[steps] = gate.is_passed is False
     for scores, reaches in list(judged.values())[:1]:
-        if made.busy is None:
+        if scenarios.busy is None:
             answer = covering(answer, scores, reaches)
         else:
             answer = replace(answer, gates=(*answer.gates, rare_gate(scores)))
     # Wider intervals are no more demand, and what a baseline answers adds up to its own total.
-    expected = np.where(is_baselines, answer.points, made.totals.mean(axis=0))
-    totals = held_with_means(known, answer.quantiles, expected)
+    expected = np.where(is_baselines, answer.points, scenarios.totals.mean(axis=0))
+    totals = held_with_means(history, answer.quantiles, expected)
     points = np.where(is_baselines, answer.points, np.median(totals, axis=0))
     return replace(answer, points=points, quantiles=totals)
 
@@ -197,24 +197,24 @@ def _months(
     for begin, end in pairwise([0, *ends.tolist()]):
         count = end - begin if is_mean else 1
         sums = np.minimum(totals, most)[:, begin:end].sum(axis=1) / count
-        held = float(np.minimum(expected, most)[begin:end].sum())
+        held_total = float(np.minimum(expected, most)[begin:end].sum())
         months.append(
             {
                 "days": end - begin,
-                "value": held / count,
+                "value": held_total / count,
                 "quantiles": quantiles_of(sums).tolist() if len(totals) > 1 else [],
-                "waiting": float(expected[begin:end].sum()) - held,
+                "waiting": float(expected[begin:end].sum()) - held_total,
             }
         )
     return months
 
 
-def _judged(known: Floats, scores: Mapping[int, Floats]) -> Judged:
+def _judged(history: Floats, scores: Mapping[int, Floats]) -> Judged:
     """The scores of each judged number of days ahead that the history is long enough for."""
     judged: Judged = {}
     for horizon in JUDGED_DAYS_AHEAD:
         try:
-            judged[horizon] = judged_daily(known, horizon, scores)
+            judged[horizon] = judged_daily(history, horizon, scores)
         except NothingToForecast:
             continue
     return judged

@@ -48,21 +48,23 @@ def forecast_fields(values: Sequence[float | None], horizon: int = MOST_HORIZON)
     in `gates`. Where history is too short to choose a method, the last value stands as a
     fallback, without intervals, and `refusal` says why.
     """
-    known = nan_for_none(values)
-    scale = seasonal_scale(known)
-    rest, days = len(known) % DAY, _days_to_the_end(known)
+    history = nan_for_none(values)
+    scale = seasonal_scale(history)
+    spare_hours, days = len(history) % DAY, _days_to_the_end(history)
     shift = last_shift(days)
     step = fresh_step(days, np.ones(len(days)), shift)
     fields: dict[str, Any] = {
         "horizon": horizon,
         "scale": None if np.isnan(scale) else scale,
-        "seen": _seen(known),
-        "shift": None if shift is None else serialize_shift(rest + shift.day * DAY, shift.effect),
+        "seen": _seen(history),
+        "shift": None
+        if shift is None
+        else serialize_shift(spare_hours + shift.day * DAY, shift.effect),
     }
     try:
-        rolled = rolled_forecasts(known, *_origins(known), horizon)
+        rolled = rolled_forecasts(history, *_origins(history), horizon)
     except TooLittleHistory as refused:
-        last = float(known[~np.isnan(known)][-1])
+        last = float(history[~np.isnan(history)][-1])
         return fields | {
             "method": "last_value",
             "refusal": refused.message,
@@ -71,23 +73,23 @@ def forecast_fields(values: Sequence[float | None], horizon: int = MOST_HORIZON)
             "points": [last] * horizon,
             "quantiles": [],
         }
-    scores = _scores(known, rolled, horizon)
+    scores = _scores(history, rolled, horizon)
     is_fresh = step is not None or fresh_level(days) is not None
-    answer = _with_width(_answered(known, rolled, scores, is_fresh=is_fresh), step)
+    answer = _with_width(_answered(history, rolled, scores, is_fresh=is_fresh), step)
     fields |= {
         "method": "baseline" if answer.baseline else "weighted_median",
         "refusal": "",
         "weights": _weight_shares(rolled),
-        "backtests": [{"horizon": each, **serialize_scores(of)} for each, of in scores.items()],
+        "backtests": [{"horizon": ahead, **serialize_scores(of)} for ahead, of in scores.items()],
         "points": answer.points.tolist(),
         "quantiles": _without_nan(answer.quantiles),
     }
-    totals, gates = _totals(known, rolled, answer.points, step) if horizon >= DAY else ({}, ())
+    totals, gates = _totals(history, rolled, answer.points, step) if horizon >= DAY else ({}, ())
     return fields | totals | {"gates": serialize_gates((*answer.gates, *gates))}
 
 
 def _answered(
-    known: Floats,
+    history: Floats,
     rolled: RolledForecasts,
     scores: Mapping[int, ForecastScores],
     *,
@@ -95,7 +97,7 @@ def _answered(
 ) -> AnsweredForecast:
     """The newest forecast with its gates passed: the first day held against baselines a day ahead, the others a week."""
     origin, horizon = rolled.origins[-1:], rolled.points.shape[1]
-    pool = candidates(known[rolled.begin :], origin - rolled.begin, np.arange(horizon))
+    pool = candidates(history[rolled.begin :], origin - rolled.begin, np.arange(horizon))
     baselines = {name: pool[name][0] for name in BASELINES}
     answer = AnsweredForecast(rolled.points[-1], rolled.quantiles[-1], ())
     for steps, (ahead, of) in zip(judged_steps(scores, horizon), scores.items(), strict=True):
@@ -103,42 +105,42 @@ def _answered(
         answer = with_baseline(answer, gate, baselines, steps)
     if scores:
         ahead, of = max(scores.items())
-        followed = rolled.origins + ahead <= len(known)
-        actual = observed_at(known, rolled.origins[followed], np.arange(ahead))
+        followed = rolled.origins + ahead <= len(history)
+        actual = observed_at(history, rolled.origins[followed], np.arange(ahead))
         quantiles = np.moveaxis(rolled.quantiles[followed, :, :ahead], 1, 0)
         reaches = reaches_of(actual, rolled.points[followed, :ahead], quantiles)
         answer = covering(answer, of, reaches.ravel().tolist(), is_fresh=is_fresh)
-    held = bounded(known, origin, np.stack([answer.points, *answer.quantiles])[None])[0]
-    held[1:] = reaching_demand(known, origin, held[None, 1:])[0]
-    return replace(answer, points=held[0], quantiles=held[1:])
+    held_values = bounded(history, origin, np.stack([answer.points, *answer.quantiles])[None])[0]
+    held_values[1:] = reaching_demand(history, origin, held_values[None, 1:])[0]
+    return replace(answer, points=held_values[0], quantiles=held_values[1:])
 
 
 def _totals(
-    known: Floats, rolled: RolledForecasts, points: Floats, step: FreshStep | None
+    history: Floats, rolled: RolledForecasts, points: Floats, step: FreshStep | None
 ) -> tuple[dict[str, Any], tuple[Gate, ...]]:
     """What hours come to together, of whole paths: the mean of each hour, and quantiles of sums of days.
 
     Nothing where no day before is known well enough to have a total.
     """
     begin, origin = rolled.begin, int(rolled.origins[-1]) - rolled.begin
-    if not has_known_day(known[begin:], origin):
+    if not has_known_day(history[begin:], origin):
         return {}, ()
-    days = day_totals(known[begin:], origin, rolled.day_sums)
+    days = day_totals(history[begin:], origin, rolled.day_sums)
     before = rolled_sums(days)
     level = fresh_level(days.totals)
     gate, wider = totals_gate(days, before, is_fresh=step is not None)
     if level is not None:
         gate = fresh_gate(level, days.came.shape[1])
     paths = sample_paths(days, before, step, wider, level)
-    rest = len(points) - paths.shape[1]
-    expected = np.concatenate([paths.mean(axis=0), points[len(points) - rest :]])
+    remaining_hours = len(points) - paths.shape[1]
+    expected = np.concatenate([paths.mean(axis=0), points[len(points) - remaining_hours :]])
     ends = np.arange(DAY, paths.shape[1] + 1, DAY) - 1
     quantiles = np.quantile(paths.cumsum(axis=1)[:, ends], LEVELS, axis=0)
     sums = quantiles.tolist() if len(paths) > 1 else []
     gates = (gate, middles_gate(days.came.shape[1], points, expected))
-    beyond = np.broadcast_to(points[len(points) - rest :], (len(paths), rest))
-    kept = np.concatenate([paths, beyond], axis=1).astype("<f4").tobytes()
-    return {"expected": expected.tolist(), "sums": sums, "paths": kept}, gates
+    beyond = np.broadcast_to(points[len(points) - remaining_hours :], (len(paths), remaining_hours))
+    path_bytes = np.concatenate([paths, beyond], axis=1).astype("<f4").tobytes()
+    return {"expected": expected.tolist(), "sums": sums, "paths": path_bytes}, gates
 
 
 def nan_for_none(values: Sequence[float | None]) -> Floats:
@@ -160,27 +162,27 @@ def _with_width(answer: AnsweredForecast, step: FreshStep | None) -> AnsweredFor
     return replace(answer, quantiles=np.where(is_point, apart, answer.quantiles))
 
 
-def _days_to_the_end(known: Floats) -> Floats:
+def _days_to_the_end(history: Floats) -> Floats:
     """The mean hour of days of 24 hours that end with the history; NaN where too few are known."""
-    days = known[len(known) % DAY :].reshape(-1, DAY)
+    days = history[len(history) % DAY :].reshape(-1, DAY)
     counts = (~np.isnan(days)).sum(axis=1)
     means = np.nansum(days, axis=1) / np.maximum(counts, 1)
     return np.where(counts >= LEAST_HOURS_OF_DAY, means, np.nan)
 
 
-def _origins(known: Floats) -> tuple[int, int]:
+def _origins(history: Floats) -> tuple[int, int]:
     """The first origin and how many there are, a day apart, of which the last is the end of the history."""
-    observed = np.flatnonzero(~np.isnan(known))
+    observed = np.flatnonzero(~np.isnan(history))
     if len(observed) < LEAST_OBSERVED:
-        return len(known), 1
+        return len(history), 1
     earliest = int(observed[LEAST_OBSERVED - 1]) + 1
-    days = min(JUDGED_DAYS, (len(known) - earliest) // DAY)
-    return len(known) - days * DAY, days + 1
+    days = min(JUDGED_DAYS, (len(history) - earliest) // DAY)
+    return len(history) - days * DAY, days + 1
 
 
-def _seen(known: Floats) -> list[float]:
+def _seen(history: Floats) -> list[float]:
     """Of the last hours that came, as many as eight weeks have, the quantiles at SEEN_LEVELS, each one of them; the last the most of all."""
-    hours = known[~np.isnan(known)]
+    hours = history[~np.isnan(history)]
     of_hours = np.quantile(hours[-SEEN_HOURS:], SEEN_LEVELS[:-1], method="higher")
     return [*of_hours.tolist(), float(hours.max())]
 
@@ -192,15 +194,15 @@ def _weight_shares(rolled: RolledForecasts) -> dict[str, float]:
     return {name: round(float(share), 6) for name, share in zip(CANDIDATES, shares, strict=True)}
 
 
-def _scores(known: Floats, rolled: RolledForecasts, horizon: int) -> dict[int, ForecastScores]:
+def _scores(history: Floats, rolled: RolledForecasts, horizon: int) -> dict[int, ForecastScores]:
     """Of each judged horizon that lies in this one and in the history."""
-    found = {}
-    for judged in sorted({min(each, horizon) for each in JUDGED_HORIZONS}):
+    scores_by_horizon = {}
+    for judged in sorted({min(judged_horizon, horizon) for judged_horizon in JUDGED_HORIZONS}):
         try:
-            found[judged] = score_rolled(known, rolled, judged)
+            scores_by_horizon[judged] = score_rolled(history, rolled, judged)
         except NothingToForecast:
             continue
-    return found
+    return scores_by_horizon
 
 
 def serialize_scores(scores: ForecastScores) -> dict[str, Any]:

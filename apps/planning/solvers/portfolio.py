@@ -64,15 +64,17 @@ def solve_portfolio(
     over three times the history. Refuses a Refusal.
     """
     request = portfolio_request_of(document)
-    histories = [_history(place, each, hours_of) for place, each in enumerate(request.sources)]
+    histories = [_history(place, source, hours_of) for place, source in enumerate(request.sources)]
     mixer = counted_mixer(watch)
-    whole = request.question(histories)
+    full_question = request.question(histories)
     by_name = {
         family.name: held_history(history, family)
-        for family, history in zip(whole.families, histories, strict=True)
+        for family, history in zip(full_question.families, histories, strict=True)
     }
-    most = {name: max(each.gpus, default=0.0) for name, each in in_service.items()}
-    bounded = bounded_offers(whole, by_name, unproven_share, most)
+    most = {
+        name: max(service_hours.gpus, default=0.0) for name, service_hours in in_service.items()
+    }
+    bounded = bounded_offers(full_question, by_name, unproven_share, most)
     question = bounded.question
 
     def drawn(before: Sequence[Floats], hours: int) -> PortfolioQuestion:
@@ -83,7 +85,9 @@ def solve_portfolio(
     rule = best_rule(tried)
     answer = answer_portfolio(PortfolioCosts(question), by_name, request.plan, mixer, rule)
     bought = [
-        offer for offer, found in zip(question.offers, answer.offers, strict=True) if found.lots
+        offer
+        for offer, offer_answer in zip(question.offers, answer.offers, strict=True)
+        if offer_answer.lots
     ]
     fields = {
         **answer_fields(request, answer, by_name, bounded.cautions),

@@ -44,25 +44,31 @@ def reconciled_hours(hierarchy: ForecastHierarchy) -> dict[str, Any]:
     `whole` are its points; `ways` by name have `refusal`, `parts` (points) and `rest` (`points`, `reconciled`); `backtests`
     say for each judged horizon what it does to errors and coverage.
     """
-    whole = nan_for_none(hierarchy.whole.history)
+    total_history = nan_for_none(hierarchy.whole.history)
     histories = {
         name: [nan_for_none(part.history) for part in parts]
         for name, parts in hierarchy.ways.items()
     }
-    rests, refusals = _rests(whole, histories, LEAST_HOURS)
-    kept = {name: parts for name, parts in histories.items() if name not in refusals}
+    rests, refusals = _rests(total_history, histories, LEAST_HOURS)
+    valid_histories = {name: parts for name, parts in histories.items() if name not in refusals}
     with_rest = {
-        name: [*parts, *([rests[name]] if name in rests else [])] for name, parts in kept.items()
+        name: [*parts, *([rests[name]] if name in rests else [])]
+        for name, parts in valid_histories.items()
     }
-    days = common_days([whole, *(values for parts in with_rest.values() for values in parts)])
-    rolled = rolled_series(whole, days)
+    days = common_days(
+        [total_history, *(values for parts in with_rest.values() for values in parts)]
+    )
+    rolled = rolled_series(total_history, days)
     of_ways = {
         name: [rolled_series(values, days) for values in parts] for name, parts in with_rest.items()
     }
     steps = {
         name: [
-            _Steps(_points_of(part, each, hierarchy.offset), _variances_of(each, hierarchy))
-            for part, each in zip(
+            _Steps(
+                _points_of(part, rolled_part, hierarchy.offset),
+                _variances_of(rolled_part, hierarchy),
+            )
+            for part, rolled_part in zip(
                 [*hierarchy.ways[name], *[None] * (name in rests)], series, strict=True
             )
         ]
@@ -79,12 +85,12 @@ def reconciled_days(hierarchy: ForecastHierarchy) -> dict[str, Any]:
 
     No backtest: it is held against what comes.
     """
-    whole = nan_for_none(hierarchy.whole.history)
+    total_history = nan_for_none(hierarchy.whole.history)
     histories = {
         name: [nan_for_none(part.history) for part in parts]
         for name, parts in hierarchy.ways.items()
     }
-    rests, refusals = _rests(whole, histories, 0)
+    rests, refusals = _rests(total_history, histories, 0)
     count, steps = len(hierarchy.whole.points), {}
     for name, parts in hierarchy.ways.items():
         if name in refusals:
@@ -92,13 +98,13 @@ def reconciled_days(hierarchy: ForecastHierarchy) -> dict[str, Any]:
         of_parts = [_with_interval(part) for part in parts]
         if name in rests:
             try:
-                made = calibrated_scenarios(rests[name], hierarchy.offset + count)
+                scenarios = calibrated_scenarios(rests[name], hierarchy.offset + count)
             except TooLittleHistory:
                 refusals[name] = TOO_LITTLE_REST
                 continue
-            ends = made.quantiles[[0, -1], hierarchy.offset :]
+            ends = scenarios.quantiles[[0, -1], hierarchy.offset :]
             of_parts.append(
-                _Steps(made.points[hierarchy.offset :], interval_variances(ends[0], ends[1]))
+                _Steps(scenarios.points[hierarchy.offset :], interval_variances(ends[0], ends[1]))
             )
         steps[name] = of_parts
     top = _with_interval(hierarchy.whole)
@@ -106,20 +112,20 @@ def reconciled_days(hierarchy: ForecastHierarchy) -> dict[str, Any]:
 
 
 def _rests(
-    whole: Floats, histories: Mapping[str, Sequence[Floats]], least: int
+    total_history: Floats, histories: Mapping[str, Sequence[Floats]], least: int
 ) -> tuple[dict[str, Floats], dict[str, str]]:
     """What of the whole is in no part, of each way where there is something, and why a way does not add up."""
     rests: dict[str, Floats] = {}
     refusals: dict[str, str] = {}
     for name, parts in histories.items():
-        if come_to_more(whole, parts):
+        if come_to_more(total_history, parts):
             refusals[name] = TOO_MUCH
             continue
-        rest = rest_of(whole, parts)
-        if rest is not None and np.isfinite(rest).sum() < least:
+        remainder = rest_of(total_history, parts)
+        if remainder is not None and np.isfinite(remainder).sum() < least:
             refusals[name] = TOO_LITTLE_REST
-        elif rest is not None:
-            rests[name] = rest
+        elif remainder is not None:
+            rests[name] = remainder
     return rests, refusals
 
 
@@ -146,16 +152,16 @@ def _reconciled(
     rests: Mapping[str, Floats],
 ) -> dict[str, Any]:
     count = len(top.points)
-    made = reconciled_forecasts(
+    reconciliation = reconciled_forecasts(
         top.points,
         top.variances,
-        [np.stack([each.points[:count] for each in parts]) for parts in steps.values()],
-        [np.stack([each.variances for each in parts]) for parts in steps.values()],
+        [np.stack([part.points[:count] for part in parts]) for parts in steps.values()],
+        [np.stack([part.variances for part in parts]) for parts in steps.values()],
     )
     ways: dict[str, Any] = {
         name: {"refusal": refusal, "parts": [], "rest": None} for name, refusal in refusals.items()
     }
-    for (name, parts), points in zip(steps.items(), made.parts, strict=True):
+    for (name, parts), points in zip(steps.items(), reconciliation.parts, strict=True):
         has_rest = name in rests
         ways[name] = {
             "refusal": "",
@@ -167,7 +173,7 @@ def _reconciled(
             if has_rest
             else None,
         }
-    return {"whole": made.whole.tolist(), "ways": ways}
+    return {"whole": reconciliation.whole.tolist(), "ways": ways}
 
 
 def _plain(scores: Any) -> Any:

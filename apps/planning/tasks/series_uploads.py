@@ -101,16 +101,18 @@ def forget_series_files() -> None:
 
 def _look_at_file(claimed: ClaimedSeries, path: Path) -> None:
     names = [storable_text(name) for name in column_names(path)[:MOST_COLUMNS]]
-    asked = dict(claimed.asked) or _proposed_reading(names, path)
+    reading = dict(claimed.asked) or _proposed_reading(names, path)
     at, read = timezone.now(), RowsRead(0)
     try:
-        history = _read_file(claimed, path, asked, at)
-        trial = _trial_of(history, asked)
+        history = _read_file(claimed, path, reading, at)
+        trial = _trial_of(history, reading)
         read = RowsRead(history.rows, _rejected_facts(history.rejected))
     except Refusal as refused:
         trial = {"refused": _failure_words(refused, claimed), "hours": 0}
-    seen = {"trial": trial, "columns": names}
-    series_uploads.tell_series_seen(import_id=claimed.id, asked=asked, seen=seen, read=read)
+    preview = {"trial": trial, "columns": names}
+    series_uploads.tell_series_seen(
+        import_id=claimed.id, reading=reading, preview=preview, read=read
+    )
 
 
 def _import_file(claimed: ClaimedSeries, path: Path) -> None:
@@ -127,7 +129,7 @@ def _import_file(claimed: ClaimedSeries, path: Path) -> None:
 
 
 def _read_file(
-    claimed: ClaimedSeries, path: Path, asked: Mapping[str, Any], at: datetime
+    claimed: ClaimedSeries, path: Path, reading: Mapping[str, Any], at: datetime
 ) -> ReadHistory:
     """All of it, as it was asked; whoever reads says so now and then. Refuses SeriesDiscarded."""
 
@@ -140,50 +142,50 @@ def _read_file(
 
     watch(0)
     return read_what_can(
-        path, columns=_columns_asked(asked), form=_form_asked(asked), until=at, watch=watch
+        path, columns=_columns_asked(reading), form=_form_asked(reading), until=at, watch=watch
     )
 
 
-def _columns_asked(asked: Mapping[str, Any]) -> SeriesColumns:
-    if asked["zone"] not in known_zones():
-        raise Refusal("zone", f"{asked['zone']!r} is no time zone such as Europe/Berlin")
-    return SeriesColumns(asked["time"], asked["value"], ZoneInfo(asked["zone"]))
+def _columns_asked(reading: Mapping[str, Any]) -> SeriesColumns:
+    if reading["zone"] not in known_zones():
+        raise Refusal("zone", f"{reading['zone']!r} is no time zone such as Europe/Berlin")
+    return SeriesColumns(reading["time"], reading["value"], ZoneInfo(reading["zone"]))
 
 
-def _series_asked(asked: Mapping[str, Any]) -> SeriesKey:
-    return SeriesKey(*asked["series"])
+def _series_asked(reading: Mapping[str, Any]) -> SeriesKey:
+    return SeriesKey(*reading["series"])
 
 
-def _factor_asked(asked: Mapping[str, Any]) -> float:
+def _factor_asked(reading: Mapping[str, Any]) -> float:
     """How much of the series' own unit a value's is."""
-    return factor_of(_series_asked(asked).measure, _unit_asked(asked), organisation().currency)
+    return factor_of(_series_asked(reading).measure, _unit_asked(reading), organisation().currency)
 
 
-def _unit_asked(asked: Mapping[str, Any]) -> str:
+def _unit_asked(reading: Mapping[str, Any]) -> str:
     """What values are in. Refuses a measure that has several units, of which none was said."""
-    units = units_of(_series_asked(asked).measure, organisation().currency)
-    if not asked["unit"] and len(units) > 1:
+    units = units_of(_series_asked(reading).measure, organisation().currency)
+    if not reading["unit"] and len(units) > 1:
         raise UnitUnknown("unit", f"say what a value is in, one of {', '.join(units)}")
-    return asked["unit"] or next(iter(units))
+    return reading["unit"] or next(iter(units))
 
 
-def _form_asked(asked: Mapping[str, Any]) -> HistoryForm:
+def _form_asked(reading: Mapping[str, Any]) -> HistoryForm:
     """What values may be; before anybody said of what they are, any number."""
-    rows_are_days = asked["rows"] == "days"
-    if not asked["series"]:
+    rows_are_days = reading["rows"] == "days"
+    if not reading["series"]:
         return HistoryForm(
             -MOST_AMOUNT, MOST_AMOUNT, False, rows_are_days
         )  # by place, as its fields
-    _factor_asked(asked)
-    measure = _series_asked(asked).measure
-    return history_form(measure, _unit_asked(asked), rows_are_days=rows_are_days)
+    _factor_asked(reading)
+    measure = _series_asked(reading).measure
+    return history_form(measure, _unit_asked(reading), rows_are_days=rows_are_days)
 
 
 def _proposed_reading(names: Sequence[str], path: Path) -> dict[str, object]:
     """How the file is probably read; whose history it is a person says."""
     time = _likely_column(names, TIMES, names[0])
-    rest = [name for name in names if name != time]
-    value = _likely_column(rest, VALUES, rest[-1] if rest else time)
+    other_names = [name for name in names if name != time]
+    value = _likely_column(other_names, VALUES, other_names[-1] if other_names else time)
     scanned = islice(scan_rows(path, SeriesColumns(time, value)), ROWS_TRIED)
     try:
         rows = [row for row in scanned if isinstance(row, SeriesRow)]
@@ -203,10 +205,10 @@ def _proposed_reading(names: Sequence[str], path: Path) -> dict[str, object]:
 
 def _likely_column(names: Sequence[str], likely: Sequence[str], otherwise: str) -> str:
     bare = {"".join(filter(str.isalnum, name.lower())): name for name in reversed(names)}
-    return next((bare[each] for each in likely if each in bare), otherwise)
+    return next((bare[candidate] for candidate in likely if candidate in bare), otherwise)
 
 
-def _trial_of(history: ReadHistory, asked: Mapping[str, Any]) -> dict[str, object]:
+def _trial_of(history: ReadHistory, reading: Mapping[str, Any]) -> dict[str, object]:
     """What would be imported: its span, what an hour comes to, gaps that stay unknown, and the first rows."""
     hours = [hour for hour, _ in history.points]
     gaps = [
@@ -214,7 +216,7 @@ def _trial_of(history: ReadHistory, asked: Mapping[str, Any]) -> dict[str, objec
         for earlier, later in pairwise(hours)
         if later - earlier > HOUR
     ]
-    found: dict[str, object] = {
+    trial: dict[str, object] = {
         "refused": "",
         "hours": 0,
         "from": hours[0].isoformat(),
@@ -228,14 +230,14 @@ def _trial_of(history: ReadHistory, asked: Mapping[str, Any]) -> dict[str, objec
             for row in history.first
         ],
     }
-    if not asked["series"]:
-        return found
-    factor = _factor_asked(asked)
+    if not reading["series"]:
+        return trial
+    factor = _factor_asked(reading)
     points = [(hour, value * factor) for hour, value in history.points]
     values = [value for _, value in points]
-    added, changed = hours_compared(_series_asked(asked), points)
+    added, changed = hours_compared(_series_asked(reading), points)
     sizes = {"least": min(values), "most": max(values), "mean": sum(values) / len(values)}
-    return found | sizes | {"hours": len(hours), "added": added, "changed": changed}
+    return trial | sizes | {"hours": len(hours), "added": added, "changed": changed}
 
 
 def _rejected_facts(rejected: Sequence[SeriesRowRefused]) -> list[RejectedFact]:

@@ -62,9 +62,11 @@ class NewApiPrice:
         """
         object.__setattr__(self, "vendor", vendor_named(self.vendor))
         if self.amount is not None:
-            kept = kept_amount(self.amount)
-            object.__setattr__(self, "remark", self.remark or rounding_remark(self.amount, kept))
-            object.__setattr__(self, "amount", kept)
+            rounded_amount = kept_amount(self.amount)
+            object.__setattr__(
+                self, "remark", self.remark or rounding_remark(self.amount, rounded_amount)
+            )
+            object.__setattr__(self, "amount", rounded_amount)
 
 
 def check_api_price(price: NewApiPrice) -> None:
@@ -78,11 +80,11 @@ def check_api_price(price: NewApiPrice) -> None:
         unit=price.unit,
         period__overlap=(price.starts_at, price.ends_at),
     )
-    held = same.order_by("id").first()
-    if held is not None:
+    existing_price = same.order_by("id").first()
+    if existing_price is not None:
         raise ApiPriceOverlaps(
             "starts_at",
-            f"price {held.pk} of {price.model}, {UNITS[price.unit]}, holds then; end it first",
+            f"price {existing_price.pk} of {price.model}, {UNITS[price.unit]}, holds then; end it first",
         )
 
 
@@ -95,61 +97,63 @@ def add_api_price(*, price: NewApiPrice) -> int:
     # Two that are entered at once must not both find the place free.
     list(ApiPrice.objects.select_for_update().filter(vendor=price.vendor).order_by("id"))
     check_api_price(price)
-    given = {
-        each.name: getattr(price, each.name)
-        for each in fields(price)
-        if each.name not in ("starts_at", "ends_at", "remark")
+    columns = {
+        field.name: getattr(price, field.name)
+        for field in fields(price)
+        if field.name not in ("starts_at", "ends_at", "remark")
     }
-    return ApiPrice.objects.create(**given, period=(price.starts_at, price.ends_at)).pk
+    return ApiPrice.objects.create(**columns, period=(price.starts_at, price.ends_at)).pk
 
 
 @transaction.atomic
 def end_api_price(*, price_id: int, ended_at: datetime) -> None:
     """It holds until `ended_at`. Refuses ApiPriceAlreadyEnded and ApiPriceNotUnderstood."""
-    held = ApiPrice.objects.select_for_update().get(pk=price_id)
-    since, until = held.period.lower, held.period.upper
+    row = ApiPrice.objects.select_for_update().get(pk=price_id)
+    since, until = row.period.lower, row.period.upper
     if until is not None and until <= ended_at:
         raise ApiPriceAlreadyEnded("", f"it ended at {until:%Y-%m-%d %H:%M}Z")
     if since is not None and ended_at <= since:
         raise ApiPriceNotUnderstood("ended_at", f"it begins only at {since:%Y-%m-%d %H:%M}Z")
-    held.period = (since, ended_at)
-    held.save(update_fields=["period"])
+    row.period = (since, ended_at)
+    row.save(update_fields=["period"])
 
 
 def book_vendor(*, vendor: str, booked_by: str) -> bool:
     """Say which record of a vendor's calls goes to the ledger; whether that changed anything."""
     if booked_by not in BOOKED_BY or not vendor:
         raise ApiPriceNotUnderstood("booked_by", f"it is one of {', '.join(BOOKED_BY)}")
-    held, is_new = ApiVendor.objects.get_or_create(vendor=vendor, defaults={"booked_by": booked_by})
-    if is_new or held.booked_by == booked_by:
+    vendor_row, is_new = ApiVendor.objects.get_or_create(
+        vendor=vendor, defaults={"booked_by": booked_by}
+    )
+    if is_new or vendor_row.booked_by == booked_by:
         return is_new and booked_by == "bill"
-    held.booked_by = booked_by
-    held.save(update_fields=["booked_by"])
+    vendor_row.booked_by = booked_by
+    vendor_row.save(update_fields=["booked_by"])
     return True
 
 
 def _faults_of_price(price: NewApiPrice) -> list[tuple[str, str]]:
-    found = [
+    faults = [
         (name, "is required") for name in ("vendor", "model") if not getattr(price, name).strip()
     ]
     if "*" in price.model[:-1]:
-        found.append(("model", "only its end may be left open, as in gpt-4.1*"))
+        faults.append(("model", "only its end may be left open, as in gpt-4.1*"))
     if price.unit not in UNITS:
-        found.append(("unit", f"is one of {', '.join(UNITS)}"))
+        faults.append(("unit", f"is one of {', '.join(UNITS)}"))
     if price.ends_at is not None and price.ends_at <= price.starts_at:
-        found.append(("ends_at", "it must end after it starts"))
-    return found + _faults_of_money(price)
+        faults.append(("ends_at", "it must end after it starts"))
+    return faults + _faults_of_money(price)
 
 
 def _faults_of_money(price: NewApiPrice) -> list[tuple[str, str]]:
-    found = []
+    faults = []
     if (price.amount is None) == (price.discount_ratio is None):
-        found.append(("amount", "say an amount or a discount, and not both"))
+        faults.append(("amount", "say an amount or a discount, and not both"))
     amount, share = price.amount, price.discount_ratio
     if amount is not None and not (amount.is_finite() and 0 <= amount < LARGEST):
-        found.append(("amount", f"is an amount of 0 or more, below {LARGEST:,}"))
+        faults.append(("amount", f"is an amount of 0 or more, below {LARGEST:,}"))
     elif amount and not round(amount, KEPT_DECIMALS):
-        found.append(
+        faults.append(
             (
                 "amount",
                 "would be 0 with the 9 decimals that are kept; quote it for a larger quantity",
@@ -158,10 +162,10 @@ def _faults_of_money(price: NewApiPrice) -> list[tuple[str, str]]:
     if share is not None and not (
         share.is_finite() and 0 <= share <= 1 and share == round(share, 8)
     ):
-        found.append(("discount_ratio", "is a share between 0 and 1 with at most 8 decimals"))
+        faults.append(("discount_ratio", "is a share between 0 and 1 with at most 8 decimals"))
     if not 1 <= price.per_quantity <= 10**12:
-        found.append(("per_quantity", "is at least 1"))
+        faults.append(("per_quantity", "is at least 1"))
     code = price.currency
     if not (len(code) == 3 and code.isascii() and code.isupper()):
-        found.append(("currency", "is a code such as EUR"))
-    return found
+        faults.append(("currency", "is a code such as EUR"))
+    return faults

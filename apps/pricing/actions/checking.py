@@ -39,13 +39,13 @@ def kept_amount(amount: Decimal) -> Decimal:
     """
     if not amount.is_finite() or abs(amount) >= LARGEST:
         return amount
-    kept = round(amount, KEPT_DECIMALS)
-    return amount if kept == amount or not kept else kept
+    rounded_amount = round(amount, KEPT_DECIMALS)
+    return amount if rounded_amount == amount or not rounded_amount else rounded_amount
 
 
-def rounding_remark(quoted: Decimal, kept: Decimal) -> str:
+def rounding_remark(quoted: Decimal, rounded_amount: Decimal) -> str:
     """How an amount was rounded, in words; empty: it was not."""
-    if quoted == kept or not quoted.is_finite():
+    if quoted == rounded_amount or not quoted.is_finite():
         return ""
     exponent = quoted.normalize().as_tuple().exponent
     return f"quoted with {-int(exponent)} decimals, kept to {KEPT_DECIMALS}"
@@ -84,10 +84,10 @@ def refuse_unconvertible(currency: str, starts_at: datetime | None) -> None:
     ours = organisation()
     if currency == ours.currency:
         return
-    known = [moment for moment in (starts_at, lived_since()) if moment is not None]
-    month = month_of_hour(max(known), ours.zone) if known else date.max.replace(day=1)
+    moments = [moment for moment in (starts_at, lived_since()) if moment is not None]
+    month = month_of_hour(max(moments), ours.zone) if moments else date.max.replace(day=1)
     if exchange(from_currency=currency, to_currency=ours.currency, month=month) is None:
-        when = f" for {month:%Y-%m} or before" if known else ""
+        when = f" for {month:%Y-%m} or before" if moments else ""
         raise RateCurrencyDiffers(
             "currency",
             f"no rate of exchange from {currency} to {ours.currency} is known{when}; "

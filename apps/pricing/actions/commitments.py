@@ -87,25 +87,25 @@ def record_commitment(
     """
     if not commitment.external_id:
         raise CommitmentNotUnderstood("external_id", "a provider calls its commitment something")
-    told = replace(
+    new_commitment = replace(
         commitment,
         starts_at=bound_of_period(commitment, commitment.starts_at),
         ends_at=end_of_period(commitment, commitment.ends_at),
     )
-    check_commitment(told)
-    held = (
+    check_commitment(new_commitment)
+    row = (
         Commitment.objects.select_for_update()
-        .filter(provider=told.provider, external_id=told.external_id)
+        .filter(provider=new_commitment.provider, external_id=new_commitment.external_id)
         .first()
     )
-    if held is None:
-        with refusing(_refusals_by_constraint(told)):
-            held = Commitment.objects.create(
-                **_commitment_columns(told), created_at=at, ended_at=ended_at
+    if row is None:
+        with refusing(_refusals_by_constraint(new_commitment)):
+            row = Commitment.objects.create(
+                **_commitment_columns(new_commitment), created_at=at, ended_at=ended_at
             )
-        _mark_term(told.starts_at, told.ends_at, at, told.external_id)
-        return RecordedCommitment(held.id, ADDED)
-    return _kept_up(held, told, ended_at, at)
+        _mark_term(new_commitment.starts_at, new_commitment.ends_at, at, new_commitment.external_id)
+        return RecordedCommitment(row.id, ADDED)
+    return _kept_up(row, new_commitment, ended_at, at)
 
 
 @logged_change()
@@ -139,18 +139,18 @@ def as_bought(commitment: NewCommitment) -> CommitmentFact:
     Refuses CommitmentNotUnderstood.
     """
     commitment = as_pools_say(commitment)
-    said = {
+    fields = {
         name: getattr(commitment, name)
         for name in NewCommitment.__slots__
         if name in CommitmentFact.__slots__
     }
     term = commitment.ends_at - commitment.starts_at
-    said |= {
+    fields |= {
         "platform": platform_of(commitment.platform),
         "tenancy": tenancy_of(commitment.tenancy),
     }
     return CommitmentFact(
-        **said, id=0, hours=-(-term // HOUR), term_ms=term // MILLISECOND, ended_at=None
+        **fields, id=0, hours=-(-term // HOUR), term_ms=term // MILLISECOND, ended_at=None
     )
 
 
@@ -166,31 +166,34 @@ def _refuse_unconvertible(commitment: NewCommitment) -> None:
 
 
 def _kept_up(
-    held: Commitment, told: NewCommitment, ended_at: datetime | None, at: datetime
+    commitment: Commitment, new_commitment: NewCommitment, ended_at: datetime | None, at: datetime
 ) -> RecordedCommitment:
-    row = _commitment_columns(told)
-    if told.owner_id is None:
-        row["owner_id"] = held.owner_id
-    if told.pool_id is None:
-        row["pool_id"] = held.pool_id
+    row = _commitment_columns(new_commitment)
+    if new_commitment.owner_id is None:
+        row["owner_id"] = commitment.owner_id
+    if new_commitment.pool_id is None:
+        row["pool_id"] = commitment.pool_id
     for name in ("platform", "tenancy", "account"):
-        row[name] = row[name] or getattr(held, name)
+        row[name] = row[name] or getattr(commitment, name)
     # A provider tells whose it is, not whether sharing was switched off.
-    row["is_shared"] = held.is_shared
-    until = held.ended_at if ended_at is None else hour_of(ended_at)
-    before = (held.period.lower, held.period.upper)
-    is_same = before == row["period"] and held.ended_at == until
-    names = [name for name in row if name != "period" and getattr(held, name) != row[name]]
+    row["is_shared"] = commitment.is_shared
+    until = commitment.ended_at if ended_at is None else hour_of(ended_at)
+    before = (commitment.period.lower, commitment.period.upper)
+    is_same = before == row["period"] and commitment.ended_at == until
+    names = [name for name in row if name != "period" and getattr(commitment, name) != row[name]]
     if is_same and not names:
-        return RecordedCommitment(held.id, UNCHANGED)
-    for name, said in {**row, "ended_at": until}.items():
-        setattr(held, name, said)
-    with refusing(_refusals_by_constraint(told)):
-        held.save()
+        return RecordedCommitment(commitment.id, UNCHANGED)
+    for name, value in {**row, "ended_at": until}.items():
+        setattr(commitment, name, value)
+    with refusing(_refusals_by_constraint(new_commitment)):
+        commitment.save()
     # Both what it was and what it is have to be charged anew.
-    starts_at, ends_at = min(before[0], told.starts_at), max(before[1], told.ends_at)
-    _mark_term(starts_at, ends_at, at, told.external_id)
-    return RecordedCommitment(held.id, UPDATED)
+    starts_at, ends_at = (
+        min(before[0], new_commitment.starts_at),
+        max(before[1], new_commitment.ends_at),
+    )
+    _mark_term(starts_at, ends_at, at, new_commitment.external_id)
+    return RecordedCommitment(commitment.id, UPDATED)
 
 
 def _mark_term(starts_at: datetime, ends_at: datetime, at: datetime, external_id: str) -> None:
@@ -229,10 +232,10 @@ def _commitment_columns(commitment: NewCommitment) -> dict[str, Any]:
 
 
 def _refusals_by_constraint(commitment: NewCommitment) -> dict[str, Exception]:
-    known = f"{commitment.provider} {commitment.external_id!r} is known already"
+    message = f"{commitment.provider} {commitment.external_id!r} is known already"
     return {
         "pricing_commitment_name_key": CommitmentExists(
             "name", f"there is a commitment {commitment.name.strip()!r} already"
         ),
-        "commitment_known_once": CommitmentExists("external_id", known),
+        "commitment_known_once": CommitmentExists("external_id", message),
     }

@@ -63,11 +63,11 @@ def refuse_rate(*, rate_id: int, by: int, note: str, at: datetime) -> None:
     Refuses RateNotWaiting, DecidedByFinance, SecondPersonNeeded and NoteMissing.
     """
     rate = _waiting_rate(rate_id, by)
-    said = note.strip()[:LONGEST_NOTE]
-    if not said:
+    reason = note.strip()[:LONGEST_NOTE]
+    if not reason:
         raise NoteMissing("note", "say why the price is refused")
     rate.standing = RateStanding.REFUSED
-    rate.doubt = f"{rate.doubt}; refused: {said}"
+    rate.doubt = f"{rate.doubt}; refused: {reason}"
     _save_decision(rate, by, at)
 
 
@@ -75,8 +75,8 @@ def _waiting_rate(rate_id: int, by: int) -> Rate:
     rate = Rate.objects.select_for_update().get(pk=rate_id)
     if rate.standing not in {RateStanding.QUARANTINED, RateStanding.WAITING}:
         raise RateNotWaiting(f"{rate.target} is {rate.get_standing_display()}: nothing waits")
-    who = person(by)
-    if who is None or who.role != Role.FINANCE:
+    decider = person(by)
+    if decider is None or decider.role != Role.FINANCE:
         raise DecidedByFinance("a person of finance decides about prices that wait")
     if rate.entered_by_id == by:
         raise SecondPersonNeeded("you entered this price: another person of finance decides")

@@ -50,12 +50,18 @@ class Doubts:
     """
 
     def __init__(self, rates: Sequence[NewRate] = ()) -> None:
-        own = defaultdict(list)
+        amounts_by_machine = defaultdict(list)
         for rate in rates:
             if rate.amount.is_finite() and rate.quantity_seconds:
-                own[_machine_of_rate(rate)].append(hourly(rate.amount, rate.quantity_seconds))
+                amounts_by_machine[_machine_of_rate(rate)].append(
+                    hourly(rate.amount, rate.quantity_seconds)
+                )
         self._has_spot = any(rate.purchase_option == PurchaseOption.SPOT for rate in rates)
-        self._own = {key: said for key, said in own.items() if len(said) >= FEWEST_OF_A_TABLE}
+        self._own = {
+            key: amounts
+            for key, amounts in amounts_by_machine.items()
+            if len(amounts) >= FEWEST_OF_A_TABLE
+        }
         self._in_force: dict[NeighbourMachine, list[Decimal]] = {}
         self._elsewhere: dict[tuple[NeighbourMachine, str], list[Decimal]] = {}
         self._said: dict[str, list[SaidOfPlace]] = {}
@@ -67,15 +73,17 @@ class Doubts:
         times = TIMES_OF_A_LIST if is_list else TIMES
         return why_implausible(amount, self._neighbour_amounts(rate), self._bare_price(rate), times)
 
-    def entered(self, rate: NewRate, standing: str) -> None:
+    def entered(self, rate: NewRate, state: str) -> None:
         """It is beside those that follow from now on."""
         amount = hourly(rate.amount, rate.quantity_seconds)
-        if standing == RateStanding.IN_FORCE:
+        if state == RateStanding.IN_FORCE:
             self._amounts_in_force(_machine_of_rate(rate)).append(amount)
         if self._has_spot and rate.purchase_option == PurchaseOption.ON_DEMAND:
-            told = self._said_of(target_of(rate))
-            told.append(SaidOfPlace(rate.starts_at, amount, standing == RateStanding.QUARANTINED))
-            told.sort(key=_began_at)
+            place_prices = self._said_of(target_of(rate))
+            place_prices.append(
+                SaidOfPlace(rate.starts_at, amount, state == RateStanding.QUARANTINED)
+            )
+            place_prices.sort(key=_began_at)
 
     def _neighbour_amounts(self, rate: NewRate) -> Sequence[Decimal]:
         machine = _machine_of_rate(rate)
@@ -87,8 +95,12 @@ class Doubts:
         return self._usual_amounts(machine)
 
     def _usual_amounts(self, machine: NeighbourMachine) -> Sequence[Decimal]:
-        own = self._own.get(machine)
-        return [*self._amounts_in_force(machine), *own] if own else self._amounts_in_force(machine)
+        table_amounts = self._own.get(machine)
+        return (
+            [*self._amounts_in_force(machine), *table_amounts]
+            if table_amounts
+            else self._amounts_in_force(machine)
+        )
 
     def _amounts_in_force(self, machine: NeighbourMachine) -> list[Decimal]:
         if machine not in self._in_force:
@@ -107,9 +119,9 @@ class Doubts:
         if rate.purchase_option != PurchaseOption.SPOT or rate.pool_id is not None:
             return None
         place = target_of(replace(rate, purchase_option=PurchaseOption.ON_DEMAND))
-        told = self._said_of(place)
-        count = bisect_right(told, rate.starts_at or EVER, key=_began_at)
-        last = told[count - 1] if count else None
+        place_prices = self._said_of(place)
+        count = bisect_right(place_prices, rate.starts_at or EVER, key=_began_at)
+        last = place_prices[count - 1] if count else None
         return last.amount if last is not None and last.is_quarantined else None
 
     def _said_of(self, place: str) -> list[SaidOfPlace]:
@@ -148,5 +160,5 @@ def _machine_of_rate(rate: NewRate) -> NeighbourMachine:
     return NeighbourMachine(**{name: getattr(rate, name) for name in NeighbourMachine.__slots__})
 
 
-def _began_at(said: SaidOfPlace) -> datetime:
-    return said.starts_at or EVER
+def _began_at(price: SaidOfPlace) -> datetime:
+    return price.starts_at or EVER

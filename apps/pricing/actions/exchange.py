@@ -57,17 +57,17 @@ def state_exchange_rate(*, rate: NewExchangeRate, at: datetime) -> bool:
             "rate",
             f"a rate is above zero and below {LARGEST_RATE:,}, between two different currencies",
         )
-    held, is_new = ExchangeRate.objects.get_or_create(
+    row, is_new = ExchangeRate.objects.get_or_create(
         month=rate.month.replace(day=1),
         from_currency=rate.from_currency,
         to_currency=rate.to_currency,
         kind=rate.kind,
         defaults={"rate": rate.rate, "source": rate.source, "created_at": at},
     )
-    if is_new or held.rate == rate.rate:
+    if is_new or row.rate == rate.rate:
         return is_new
-    held.rate, held.source = rate.rate, rate.source
-    held.save(update_fields=["rate", "source"])
+    row.rate, row.source = rate.rate, rate.source
+    row.save(update_fields=["rate", "source"])
     return True
 
 
@@ -93,12 +93,12 @@ def _spans_of(
     currency: str, begins: datetime, ends: datetime
 ) -> Iterable[tuple[datetime, datetime]]:
     """When rates in force, shared costs and commitments of a currency hold, clipped to the span."""
-    held: tuple[QuerySet[Any], ...] = (
+    tables: tuple[QuerySet[Any], ...] = (
         Rate.objects.filter(standing=RateStanding.IN_FORCE),
         SharedCost.objects.all(),
         Commitment.objects.all(),
     )
-    for table in held:
+    for table in tables:
         rows = table.filter(currency=currency, period__overlap=(begins, ends)).order_by("id")
         for start, end in rows.values_list("period__startswith", "period__endswith"):
             yield max(begins, start or begins), min(ends, end or ends)

@@ -255,10 +255,11 @@ def _refuse_held(plan: NewOwnedPlan) -> None:
     if OwnedPlan.objects.filter(name=plan.name.strip()).exists():
         raise _named_already(plan.name)
     span = (plan.starts_at, plan.ends_at)
-    held = OwnedPlan.objects.filter(pool_id=plan.pool_id, period__overlap=span).first()
-    if held is not None:
+    existing_plan = OwnedPlan.objects.filter(pool_id=plan.pool_id, period__overlap=span).first()
+    if existing_plan is not None:
         raise OwnedPlanExists(
-            "pool", f"{held.name} pays for its nodes at that time; another purchase is another pool"
+            "pool",
+            f"{existing_plan.name} pays for its nodes at that time; another purchase is another pool",
         )
 
 

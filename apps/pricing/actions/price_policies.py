@@ -38,22 +38,22 @@ def set_gpu_share(
     """
     check_gpu_share(gpu_share)
     of_pool = NodePricePolicy.objects.select_for_update().filter(pool_id=pool_id)
-    said = note.strip()[:LONGEST_NOTE]
-    held = of_pool.filter(period__contains=starts_at).first()
-    if held is not None and held.period.lower == starts_at:
-        held.gpu_share, held.note = gpu_share, said
-        held.save(update_fields=["gpu_share", "note"])
-        mark_charge(starts_at, held.period.upper, at)
-        return held.id
+    text = note.strip()[:LONGEST_NOTE]
+    policy = of_pool.filter(period__contains=starts_at).first()
+    if policy is not None and policy.period.lower == starts_at:
+        policy.gpu_share, policy.note = gpu_share, text
+        policy.save(update_fields=["gpu_share", "note"])
+        mark_charge(starts_at, policy.period.upper, at)
+        return policy.id
     later = of_pool.filter(period__startswith__gt=starts_at).order_by("period")
     ends_at = later.values_list(F("period__startswith"), flat=True).first()
-    if held is not None:
-        ends_at = held.period.upper
-        held.period = (held.period.lower, starts_at)
-        held.save(update_fields=["period"])
+    if policy is not None:
+        ends_at = policy.period.upper
+        policy.period = (policy.period.lower, starts_at)
+        policy.save(update_fields=["period"])
     period = (starts_at, ends_at)
     row = NodePricePolicy.objects.create(
-        pool_id=pool_id, gpu_share=gpu_share, period=period, note=said, created_at=at
+        pool_id=pool_id, gpu_share=gpu_share, period=period, note=text, created_at=at
     )
     mark_charge(starts_at, ends_at, at)
     return row.id

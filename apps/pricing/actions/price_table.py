@@ -41,10 +41,10 @@ def read_price_table(lines: Iterable[str], *, pool_ids: Mapping[str, int]) -> Pr
     Every price says its source and the source's date. Refuses ColumnsUnknown; a bad row is
     rejected with its line and reason, and the others are kept.
     """
-    needed, known = set(COLUMNS), {*COLUMNS, *OPTIONAL}
+    needed, column_names = set(COLUMNS), {*COLUMNS, *OPTIONAL}
     return read_table(
         lines,
-        lambda header: (sorted(needed - header), sorted(header - known)),
+        lambda header: (sorted(needed - header), sorted(header - column_names)),
         lambda text: _rate_of_row(text, pool_ids),
     )
 
@@ -83,9 +83,9 @@ def _rate_of_row(text: Mapping[str, str], pool_ids: Mapping[str, int]) -> NewRat
         raise ValueError("source: a price says where it comes from")
     if text["pool"] and text["pool"] not in pool_ids:
         raise ValueError(f"pool: there is no pool named {text['pool']!r}")
-    said: dict[str, Any] = {name: text[name] for name in SAID}
+    fields: dict[str, Any] = {name: text[name] for name in SAID}
     return NewRate(
-        **said,
+        **fields,
         amount=decimal_in("amount", text["amount"]),
         starts_at=_midnight_of_day("valid_from", text["valid_from"]),
         ends_at=_midnight_of_day("valid_to", text["valid_to"]),

@@ -23,16 +23,16 @@ def import_prices(
     A price that its publisher dates before the one in force, and that differs, holds since the day on which it was read:
     the publisher's list is right now, and says nothing of who was charged what before. Otherwise as `load_price_table`.
     """
-    known = {rate["target"]: rate for rate in rates_in_force(at)}
+    rates_by_target = {rate["target"]: rate for rate in rates_in_force(at)}
     fresh, unchanged = [], 0
     for line, rate in rows:
-        held = known.get(target_of(rate))
-        if held is None:
+        current = rates_by_target.get(target_of(rate))
+        if current is None:
             fresh.append((line, rate))
-        elif _is_same(rate, held):
+        elif _is_same(rate, current):
             say_again(rate)
             unchanged += 1
-        elif _begins_before(rate, held["starts_at"]):
+        elif _begins_before(rate, current["starts_at"]):
             fresh.append((line, replace(rate, starts_at=_midnight(read_on))))
         else:
             fresh.append((line, rate))
@@ -40,12 +40,12 @@ def import_prices(
     return replace(loaded, unchanged=loaded.unchanged + unchanged)
 
 
-def _is_same(rate: NewRate, held: dict[str, object]) -> bool:
+def _is_same(rate: NewRate, current: dict[str, object]) -> bool:
     names = ("amount", "currency", "quantity_seconds", "unit")
     return (
         not rate.tiers
-        and not held["tiers"]
-        and all(getattr(rate, name) == held[name] for name in names)
+        and not current["tiers"]
+        and all(getattr(rate, name) == current[name] for name in names)
     )
 
 

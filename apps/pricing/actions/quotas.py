@@ -53,10 +53,13 @@ def record_held_capacity(*, place: QuotaPlace, held: Sequence[NewQuota], at: dat
 
 
 def _replace_quotas(
-    place: QuotaPlace, held: QuerySet[CloudQuota], told: Sequence[NewQuota], at: datetime
+    place: QuotaPlace,
+    existing_quotas: QuerySet[CloudQuota],
+    quotas: Sequence[NewQuota],
+    at: datetime,
 ) -> None:
-    rows = [CloudQuota(**asdict(place), **asdict(each), read_at=at) for each in told]
-    held.filter(**asdict(place)).exclude(code__in=[row.code for row in rows]).delete()
+    rows = [CloudQuota(**asdict(place), **asdict(quota), read_at=at) for quota in quotas]
+    existing_quotas.filter(**asdict(place)).exclude(code__in=[row.code for row in rows]).delete()
     CloudQuota.objects.bulk_create(
         rows,
         update_conflicts=True,

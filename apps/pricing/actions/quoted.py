@@ -38,14 +38,17 @@ class NewRate:
 
     def __post_init__(self) -> None:
         """Whichever way a price comes in: the same amount is compared, judged, shown and kept."""
-        kept = kept_amount(self.amount)
+        rounded_amount = kept_amount(self.amount)
         tiers = tuple(replace(tier, amount=kept_amount(tier.amount)) for tier in self.tiers)
-        amounts = [(self.amount, kept)]
-        amounts += [(tier.amount, own.amount) for tier, own in zip(self.tiers, tiers, strict=True)]
-        said = next(filter(None, (rounding_remark(*pair) for pair in amounts)), "")
-        object.__setattr__(self, "amount", kept)
+        amounts = [(self.amount, rounded_amount)]
+        amounts += [
+            (tier.amount, rounded_tier.amount)
+            for tier, rounded_tier in zip(self.tiers, tiers, strict=True)
+        ]
+        remark = next(filter(None, (rounding_remark(*pair) for pair in amounts)), "")
+        object.__setattr__(self, "amount", rounded_amount)
         object.__setattr__(self, "tiers", tiers)
-        object.__setattr__(self, "remark", self.remark or said)
+        object.__setattr__(self, "remark", self.remark or remark)
 
 
 def target_of(rate: NewRate) -> str:

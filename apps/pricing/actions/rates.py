@@ -82,8 +82,8 @@ def row_remarks(
 ) -> tuple[RowRemark, ...]:
     """What is to be said of the rows that were taken, by line."""
     refused = {row.line for row in rejected}
-    said = [(line, rate.remark) for line, rate in rows if rate.remark and line not in refused]
-    return tuple(RowRemark(line, remark) for line, remark in sorted(said))
+    remarks = [(line, rate.remark) for line, rate in rows if rate.remark and line not in refused]
+    return tuple(RowRemark(line, remark) for line, remark in sorted(remarks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +208,8 @@ class _TableJudge:
         doubt = moved(rate, before, self._threshold)
         return Judged(RateStanding.WAITING, doubt) if doubt else Judged()
 
-    def entered(self, rate: NewRate, standing: str) -> None:
-        self._doubts.entered(rate, standing)
+    def entered(self, rate: NewRate, state: str) -> None:
+        self._doubts.entered(rate, state)
 
 
 def _enter_row(rate: NewRate, as_judged: Judged, by: int | None, at: datetime) -> EnteredRate:
@@ -223,8 +223,8 @@ def _enter_rate(rate: NewRate, as_judged: Judged, by: int | None, at: datetime) 
     target = target_of(rate)
     overlaps = RateOverlaps("", f"{target} has a price at that time already; end it first")
     if as_judged.standing != RateStanding.IN_FORCE:
-        if (known := known_doubtful(rate)) is not None:
-            return known
+        if (doubtful_rate := known_doubtful(rate)) is not None:
+            return doubtful_rate
         if in_force_since(target, rate.starts_at):
             raise overlaps
     with refusing({"rates_of_equal_priority_do_not_overlap": overlaps}):
@@ -306,6 +306,10 @@ def _end_predecessor(rate: NewRate, at: datetime) -> None:
     if rate.starts_at is None:
         return
     rows = Rate.objects.filter(standing=RateStanding.IN_FORCE, target=target_of(rate))
-    held = rows.filter(period__contains=rate.starts_at).first()
-    if held is not None and held.period.upper is None and held.period.lower != rate.starts_at:
-        end_rate(rate_id=held.id, ended_at=rate.starts_at, at=at)
+    current_rate = rows.filter(period__contains=rate.starts_at).first()
+    if (
+        current_rate is not None
+        and current_rate.period.upper is None
+        and current_rate.period.lower != rate.starts_at
+    ):
+        end_rate(rate_id=current_rate.id, ended_at=rate.starts_at, at=at)

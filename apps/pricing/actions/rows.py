@@ -17,10 +17,10 @@ SAID = (
 
 def row_of(rate: NewRate) -> dict[str, Any]:
     """What a rate says, by column."""
-    said = {name: getattr(rate, name) for name in SAID}
+    columns = {name: getattr(rate, name) for name in SAID}
     tiers = kept_tiers(rate)
     return {
-        **said,
+        **columns,
         "source": "; ".join(filter(None, (rate.source, rate.remark))),
         "tiers": tiers,
         "period": (rate.starts_at, rate.ends_at),

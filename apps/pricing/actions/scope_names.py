@@ -19,9 +19,9 @@ def as_pools_say(commitment: NewCommitment) -> NewCommitment:
     What a pool says to the letter stays. Refuses CommitmentNotUnderstood of a GPU model that neither
     knows, or that may be one of several: it would cover nothing.
     """
-    known = list(pools().values())
-    provider = _provider(commitment.provider.strip(), known)
-    ours = [pool for pool in known if provider in ("", pool.provider)]
+    all_pools = list(pools().values())
+    provider = _provider(commitment.provider.strip(), all_pools)
+    ours = [pool for pool in all_pools if provider in ("", pool.provider)]
     prices = {
         _priced_machine(provider, name, ours): price for name, price in commitment.prices.items()
     }
@@ -40,14 +40,14 @@ def unknown_names(commitment: NewCommitment) -> tuple[str, ...]:
 
     `commitment` is as pools say it.
     """
-    known = list(pools().values())
+    all_pools = list(pools().values())
     provider, machine = commitment.provider, commitment.instance_type
     names = (
-        ("provider", provider, provider in {*CLOUDS, *(pool.provider for pool in known)}),
+        ("provider", provider, provider in {*CLOUDS, *(pool.provider for pool in all_pools)}),
         (
             "instance type",
             machine,
-            machine in {pool.instance_type for pool in known}
+            machine in {pool.instance_type for pool in all_pools}
             or gpu_machine(provider, machine) is not None
             or ec2_sizes.size_quarters(machine) is not None
             or azure_sizes.ratio(machine) is not None,
@@ -60,42 +60,46 @@ def unknown_names(commitment: NewCommitment) -> tuple[str, ...]:
     )
 
 
-def _provider(said: str, known: Iterable[PoolFact]) -> str:
-    names = {pool.provider for pool in known if provider_key(pool.provider) == provider_key(said)}
-    if not said or said in names:
-        return said
-    return names.pop() if len(names) == 1 else provider_word(said)
-
-
-def _machine(provider: str, said: str, known: Iterable[PoolFact]) -> str:
+def _provider(text: str, known_pools: Iterable[PoolFact]) -> str:
     names = {
-        pool.instance_type for pool in known if pool.instance_type.casefold() == said.casefold()
+        pool.provider for pool in known_pools if provider_key(pool.provider) == provider_key(text)
     }
-    if said in names:
-        return said
-    return names.pop() if len(names) == 1 else machine_name(provider, said)
+    if not text or text in names:
+        return text
+    return names.pop() if len(names) == 1 else provider_word(text)
 
 
-def _priced_machine(provider: str, said: str, known: Iterable[PoolFact]) -> str:
+def _machine(provider: str, text: str, known_pools: Iterable[PoolFact]) -> str:
+    names = {
+        pool.instance_type
+        for pool in known_pools
+        if pool.instance_type.casefold() == text.casefold()
+    }
+    if text in names:
+        return text
+    return names.pop() if len(names) == 1 else machine_name(provider, text)
+
+
+def _priced_machine(provider: str, text: str, known_pools: Iterable[PoolFact]) -> str:
     """A plan's price names a machine, and its platform and tenancy after it where those differ."""
-    machine, *terms = said.split() or [""]
-    return " ".join([_machine(provider, machine, known), *terms])
+    machine, *terms = text.split() or [""]
+    return " ".join([_machine(provider, machine, known_pools), *terms])
 
 
-def _gpu(said: str, known: Iterable[PoolFact]) -> str:
-    names = {pool.gpu_model for pool in known}
-    if not said or said in names:
-        return said
-    named = named_gpu(said)
+def _gpu(text: str, known_pools: Iterable[PoolFact]) -> str:
+    names = {pool.gpu_model for pool in known_pools}
+    if not text or text in names:
+        return text
+    named = named_gpu(text)
     models = ", ".join(sorted(model.name for model in named.candidates))
     if not models:
         raise CommitmentNotUnderstood(
-            "gpu_model", f"{said!r} is no GPU that the catalogue of models or a pool has"
+            "gpu_model", f"{text!r} is no GPU that the catalogue of models or a pool has"
         )
     if named.part != 1:
-        raise CommitmentNotUnderstood("gpu_model", f"{said!r} is a part of a GPU")
+        raise CommitmentNotUnderstood("gpu_model", f"{text!r} is a part of a GPU")
     if len(named.candidates) > 1:
-        raise CommitmentNotUnderstood("gpu_model", f"{said!r} may be any of {models}: say which")
+        raise CommitmentNotUnderstood("gpu_model", f"{text!r} may be any of {models}: say which")
     (model,) = named.candidates
     same = {name for name in names if gpu_model(name) == model}
     return same.pop() if len(same) == 1 else model.name

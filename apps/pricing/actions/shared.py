@@ -79,8 +79,10 @@ def check_shared_cost(cost: NewSharedCost) -> None:
         refuse_weights(cost.weights)
     elif cost.weights:
         raise RateNotUnderstood("weights", "only a cost that is shared by stated weights has them")
-    held = SharedCost.objects.filter(name=cost.name, period__overlap=(cost.starts_at, cost.ends_at))
-    if held.exists():
+    overlaps = SharedCost.objects.filter(
+        name=cost.name, period__overlap=(cost.starts_at, cost.ends_at)
+    )
+    if overlaps.exists():
         raise SharedCostExists("name", f"{cost.name} is shared at that time already")
 
 
@@ -88,9 +90,9 @@ def refuse_weights(weights: Mapping[int, Decimal]) -> None:
     """Refuse RateNotUnderstood: no weight at all, one that is none, or one of no team."""
     if not weights:
         raise RateNotUnderstood("weights", "say what at least one team weighs")
-    known = {team.id for team in accounts.teams()}
+    team_ids = {team.id for team in accounts.teams()}
     for team_id, weight in weights.items():
-        if team_id not in known:
+        if team_id not in team_ids:
             raise RateNotUnderstood("weights", f"there is no team {team_id}")
         if not weight.is_finite() or weight <= 0 or weight >= 10**12 or weight != round(weight, 6):
             raise RateNotUnderstood(

@@ -101,10 +101,10 @@ def accept_spot_point(*, rate: Rate, at: datetime) -> bool:
     moment = rate.period.lower
     series = _Series(rate.target, [moment])
     series.tell(moment, _quote_of_row(rate), rate)
-    held = series.write(at, created=(), prices=Prices.of(rate))
-    if moment in held:
-        rate.period = held[moment]
-    return moment in held
+    periods = series.write(at, created=(), prices=Prices.of(rate))
+    if moment in periods:
+        rate.period = periods[moment]
+    return moment in periods
 
 
 def _refuse_no_point(rate: NewRate) -> None:
@@ -124,12 +124,12 @@ def _record_series(
     series = _Series(target, [_quoted_at(rate) for _, rate in points])
     fresh: dict[datetime, NewRate] = {}
     for line, rate in sorted(points, key=lambda point: (_quoted_at(point[1]), point[0])):
-        moment, told = _quoted_at(rate), series.told.get(_quoted_at(rate))
-        if told == _quote_of_rate(rate):
+        moment, current_quote = _quoted_at(rate), series.told.get(_quoted_at(rate))
+        if current_quote == _quote_of_rate(rate):
             say_again(rate)
             tally.unchanged += 1
-        elif told is not None:
-            tally.rejected.append(RefusedRow(line, _contradiction_words(rate, told)))
+        elif current_quote is not None:
+            tally.rejected.append(RefusedRow(line, _contradiction_words(rate, current_quote)))
         elif doubt := doubts.of(rate):
             is_new = _quarantine_point(rate, doubt, at)
             tally.waiting += is_new
@@ -138,9 +138,9 @@ def _record_series(
             series.tell(moment, _quote_of_rate(rate))
             fresh[moment] = rate
     if fresh:
-        made = series.write(at, created=fresh.values(), prices=Prices.of(points[0][1]))
-        tally.entered += sum(moment in made for moment in fresh)
-        tally.unchanged += sum(moment not in made for moment in fresh)
+        periods = series.write(at, created=fresh.values(), prices=Prices.of(points[0][1]))
+        tally.entered += sum(moment in periods for moment in fresh)
+        tally.unchanged += sum(moment not in periods for moment in fresh)
 
 
 def _quarantine_point(rate: NewRate, doubt: str, at: datetime) -> bool:
@@ -153,9 +153,9 @@ def _quarantine_point(rate: NewRate, doubt: str, at: datetime) -> bool:
     return True
 
 
-def _contradiction_words(rate: NewRate, told: Quote) -> str:
+def _contradiction_words(rate: NewRate, quote: Quote) -> str:
     since = f"{_quoted_at(rate):%Y-%m-%d %H:%M:%S}Z"
-    costs = f"costs {told.amount:f} from {since} on, not {rate.amount:f}"
+    costs = f"costs {quote.amount:f} from {since} on, not {rate.amount:f}"
     return f"RateOverlaps: {target_of(rate)} {costs}"
 
 
@@ -180,25 +180,28 @@ class _Series:
         self, at: datetime, created: Iterable[NewRate], prices: Prices
     ) -> dict[datetime, tuple[datetime | None, datetime | None]]:
         """Make the rates what was told; answers the periods by the start of what is in force."""
-        said = {rate.starts_at: row_of(rate) for rate in created}
+        columns_by_start = {rate.starts_at: row_of(rate) for rate in created}
         spans = spans_of(self.told)
-        kept, made = self._planned_spans(spans)
+        row_spans, new_spans = self._planned_spans(spans)
         # What begins again after a late point is the price that held on there until now.
-        said = {start: said.get(start) or self._copied_columns(start) for start, _ in made}
+        columns_by_start = {
+            start: columns_by_start.get(start) or self._copied_columns(start)
+            for start, _ in new_spans
+        }
         overlaps = RateOverlaps("", f"{self.target} was given another price at the same time")
         with refusing({"rates_of_equal_priority_do_not_overlap": overlaps}):
-            _resize_rows(kept)
+            _resize_rows(row_spans)
             Rate.objects.bulk_create(
                 [
-                    Rate(**said[start] | {"period": (start, end)}, created_at=at)
-                    for start, end in made
+                    Rate(**columns_by_start[start] | {"period": (start, end)}, created_at=at)
+                    for start, end in new_spans
                     if start not in self._adopted
                 ]
             )
         self._remember_repeats(spans)
         for starts_at, ends_at in changed_spans(self._before, self.told):
             mark_priced(prices, _period_bound(starts_at), ends_at, at)
-        return {start: (_period_bound(start), end) for start, end in made}
+        return {start: (_period_bound(start), end) for start, end in new_spans}
 
     def _planned_spans(
         self, spans: Sequence[PriceSpan[Quote]]
@@ -206,21 +209,21 @@ class _Series:
         list[tuple[Rate, datetime, datetime | None]], list[tuple[datetime, datetime | None]]
     ]:
         """Which row takes which span; those that no row has yet."""
-        kept, made = [], []
+        row_spans, new_spans = [], []
         for span in spans:
-            own = [row for row in self._rows if _lies_in(row, span)]
-            if not own:
-                made.append((span.starts_at, span.ends_at))
+            span_rows = [row for row in self._rows if _lies_in(row, span)]
+            if not span_rows:
+                new_spans.append((span.starts_at, span.ends_at))
                 continue
             # Two of one price that touch, since a gap was filled, stay two: either may be on a line.
-            starts = [span.starts_at, *(row.period.lower for row in own[1:])]
-            for row, start, end in zip(own, starts, [*starts[1:], span.ends_at], strict=True):
-                kept.append((row, start, end))
-        return kept, made
+            starts = [span.starts_at, *(row.period.lower for row in span_rows[1:])]
+            for row, start, end in zip(span_rows, starts, [*starts[1:], span.ends_at], strict=True):
+                row_spans.append((row, start, end))
+        return row_spans, new_spans
 
     def _copied_columns(self, start: datetime) -> dict[str, Any]:
-        held = [row for row in self._rows if (row.period.lower or EVER) <= start]
-        return copied(held[-1]) if held else {}
+        earlier_rows = [row for row in self._rows if (row.period.lower or EVER) <= start]
+        return copied(earlier_rows[-1]) if earlier_rows else {}
 
     def _remember_repeats(self, spans: Sequence[PriceSpan[Quote]]) -> None:
         again = [moment for span in spans for moment in span.repeated_at]
@@ -244,12 +247,12 @@ def _rows_around(target: str, first: datetime, last: datetime) -> list[Rate]:
 
 
 def _told_by(rows: Sequence[Rate]) -> Told:
-    told: Told = {row.period.upper: None for row in rows if row.period.upper is not None}
-    told |= {row.period.lower or EVER: _quote_of_row(row) for row in rows}
-    return told
+    quotes: Told = {row.period.upper: None for row in rows if row.period.upper is not None}
+    quotes |= {row.period.lower or EVER: _quote_of_row(row) for row in rows}
+    return quotes
 
 
-def _told_again(target: str, rows: Sequence[Rate], told: Told) -> Told:
+def _told_again(target: str, rows: Sequence[Rate], quotes: Told) -> Told:
     """Moments inside these rows at which their price was told again."""
     if not rows:
         return {}
@@ -258,19 +261,19 @@ def _told_again(target: str, rows: Sequence[Rate], told: Told) -> Told:
         repeats = repeats.filter(moment__gte=rows[0].period.lower)
     if rows[-1].period.upper is not None:
         repeats = repeats.filter(moment__lt=rows[-1].period.upper)
-    moments = sorted(told)
+    moments = sorted(quotes)
     again: Told = {}
     for moment in repeats.order_by("moment").values_list("moment", flat=True):
-        held = told[moments[bisect_right(moments, moment) - 1]]
-        if moment not in told and held is not None:
-            again[moment] = held
+        quote = quotes[moments[bisect_right(moments, moment) - 1]]
+        if moment not in quotes and quote is not None:
+            again[moment] = quote
     return again
 
 
-def _resize_rows(kept: Iterable[tuple[Rate, datetime, datetime | None]]) -> None:
+def _resize_rows(row_spans: Iterable[tuple[Rate, datetime, datetime | None]]) -> None:
     """Give rows their periods; what shrinks first, since no two may overlap at any time."""
     grown = []
-    for row, start, end in kept:
+    for row, start, end in row_spans:
         lower, upper = row.period.lower, row.period.upper
         if (lower, upper) == (_period_bound(start), end):
             continue

@@ -33,6 +33,6 @@ def moment_in(column: str, text: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        said = f"{column}: {text!r} is not a moment such as 2026-03-02T12:15:00Z"
-        raise ValueError(said) from None
+        message = f"{column}: {text!r} is not a moment such as 2026-03-02T12:15:00Z"
+        raise ValueError(message) from None
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

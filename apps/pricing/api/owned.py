@@ -80,9 +80,9 @@ class OwnedPlans(PricesView):
 def _serialize_plan(plan: OwnedPlanFact) -> dict[str, Any]:
     at = hour_of(timezone.now())
     off = Decimal(written_off(plan, at, organisation().zone)).scaleb(-6)
-    told = fields_of(plan) | {
+    fields = fields_of(plan) | {
         "pool": {"id": plan.pool_id, "name": pools()[plan.pool_id].name},
         "written_off": off,
         "left": round(plan.purchase - off, 6),
     }
-    return told_as(OwnedPlanOut, told)
+    return told_as(OwnedPlanOut, fields)

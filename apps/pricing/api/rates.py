@@ -97,9 +97,9 @@ class RateEnd(PricesView):
 
         The same end again changes nothing.
         """
-        asked = parsed(RateEndIn, request)
-        if listing.rate_row(rate_id)["ends_at"] != asked["ended_at"]:
-            actions.end_rate(rate_id=rate_id, **asked, at=timezone.now())
+        body = parsed(RateEndIn, request)
+        if listing.rate_row(rate_id)["ends_at"] != body["ended_at"]:
+            actions.end_rate(rate_id=rate_id, **body, at=timezone.now())
         return Response(told_rate(listing.rate_row(rate_id)))
 
 
@@ -115,14 +115,14 @@ class RateEndPreview(PricesView):
         return _told_reach(reach_of(prices, ended_at, row["ends_at"], timezone.now()))
 
 
-def _new_rate(asked: dict[str, Any]) -> actions.NewRate:
-    price, pool, tiers = asked.pop("price"), asked.pop("pool"), asked.pop("tiers")
+def _new_rate(body: dict[str, Any]) -> actions.NewRate:
+    price, pool, tiers = body.pop("price"), body.pop("pool"), body.pop("tiers")
     return actions.NewRate(
-        **asked,
+        **body,
         amount=Decimal(price["amount"]),
         currency=price["currency"],
         pool_id=None if pool is None else _pool_id_of(pool),
-        tiers=tuple(Tier(Decimal(each["beyond"]), Decimal(each["amount"])) for each in tiers),
+        tiers=tuple(Tier(Decimal(tier["beyond"]), Decimal(tier["amount"])) for tier in tiers),
     )
 
 
@@ -134,9 +134,9 @@ def _pool_id_of(name: str) -> int:
 
 
 def _is_same(row: dict[str, Any], rate: actions.NewRate) -> bool:
-    said = (rate.amount, rate.currency, rate.quantity_seconds, rate.unit, rate.ends_at)
+    values = (rate.amount, rate.currency, rate.quantity_seconds, rate.unit, rate.ends_at)
     names = ("amount", "currency", "quantity_seconds", "unit", "ends_at")
-    return said == tuple(row[name] for name in names) and rate.tiers == tiers_of(row["tiers"])
+    return values == tuple(row[name] for name in names) and rate.tiers == tiers_of(row["tiers"])
 
 
 def _told_reach(reach: Reach) -> Response:

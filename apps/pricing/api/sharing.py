@@ -100,15 +100,15 @@ class SharedCosts(PricesView):
     @once()
     def post(self, request: Request) -> Response:
         """Add a shared cost; past hours from its start on are charged again."""
-        asked = parsed(SharedCostIn, request)
+        body = parsed(SharedCostIn, request)
         cost = actions.NewSharedCost(
-            name=asked["name"],
-            amount=Decimal(asked["price"]["amount"]),
-            currency=asked["price"]["currency"],
-            method=asked["method"],
-            starts_at=asked["starts_at"],
-            ends_at=asked["ends_at"],
-            weights=_weights_by_team(asked["weights"]),
+            name=body["name"],
+            amount=Decimal(body["price"]["amount"]),
+            currency=body["price"]["currency"],
+            method=body["method"],
+            starts_at=body["starts_at"],
+            ends_at=body["ends_at"],
+            weights=_weights_by_team(body["weights"]),
         )
         cost_id = actions.add_shared_cost(cost=cost, at=timezone.now())
         return Response(told_shared_cost(shared_cost(cost_id)), status=201)
@@ -154,11 +154,11 @@ class SharedCostWeights(PricesView):
     @once()
     def post(self, request: Request, shared_cost_id: int) -> Response:
         """From then on the cost goes on as another, by these weights; hours before keep theirs."""
-        asked = parsed(SharedWeightsIn, request)
+        body = parsed(SharedWeightsIn, request)
         goes_on = actions.change_shared_weights(
             cost_id=shared_cost_id,
-            weights=_weights_by_team(asked["weights"]),
-            starts_at=asked["starts_at"],
+            weights=_weights_by_team(body["weights"]),
+            starts_at=body["starts_at"],
             at=timezone.now(),
         )
         return Response(told_shared_cost(shared_cost(goes_on)), status=201)
@@ -167,23 +167,23 @@ class SharedCostWeights(PricesView):
 def told_shared_cost(cost: SharedCostRow) -> dict[str, Any]:
     """A shared cost as it is answered."""
     names = {team.id: team.name for team in accounts.teams()} if cost.weights else {}
-    told = fields_of(cost)
-    told["price"] = {"amount": f"{told.pop('amount'):f}", "currency": told.pop("currency")}
-    told["weights"] = [
+    fields = fields_of(cost)
+    fields["price"] = {"amount": f"{fields.pop('amount'):f}", "currency": fields.pop("currency")}
+    fields["weights"] = [
         {"team": {"id": team_id, "name": names[team_id]}, "weight": f"{weight:f}"}
         for team_id, weight in cost.weights.items()
     ]
-    return told_as(SharedCostOut, told)
+    return told_as(SharedCostOut, fields)
 
 
-def _weights_by_team(asked: list[Mapping[str, str]]) -> dict[int, Decimal]:
+def _weights_by_team(items: list[Mapping[str, str]]) -> dict[int, Decimal]:
     ids = {team.name: team.id for team in accounts.teams()}
-    found: dict[int, Decimal] = {}
-    for each in asked:
-        team_id = ids.get(each["team"])
+    weights: dict[int, Decimal] = {}
+    for item in items:
+        team_id = ids.get(item["team"])
         if team_id is None:
-            raise ValidationError({"weights": [f"there is no team named {each['team']!r}"]})
-        if team_id in found:
-            raise ValidationError({"weights": [f"{each['team']!r} is there twice"]})
-        found[team_id] = Decimal(each["weight"])
-    return found
+            raise ValidationError({"weights": [f"there is no team named {item['team']!r}"]})
+        if team_id in weights:
+            raise ValidationError({"weights": [f"{item['team']!r} is there twice"]})
+        weights[team_id] = Decimal(item["weight"])
+    return weights

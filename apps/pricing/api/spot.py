@@ -33,24 +33,26 @@ class SpotPrices(PricesView):
 
         An implausible one is quarantined. One that is refused is named, and the others are kept.
         """
-        asked = parsed(SpotPricesIn, request)
+        body = parsed(SpotPricesIn, request)
         rows = [
-            (row, _rate_of_point(point, asked["source"]))
-            for row, point in enumerate(asked["points"], 1)
+            (row, _rate_of_point(point, body["source"]))
+            for row, point in enumerate(body["points"], 1)
         ]
         loaded = actions.record_spot_prices(rows=rows, at=timezone.now())
-        told = {
+        answer = {
             "entered": loaded.imported,
             "unchanged": loaded.unchanged,
             "waiting": loaded.waiting,
-            "rejected": [{"row": each.line, "reason": each.reason} for each in loaded.rejected],
-            "remarks": [{"row": each.line, "remark": each.remark} for each in loaded.remarks],
+            "rejected": [
+                {"row": rejection.line, "reason": rejection.reason} for rejection in loaded.rejected
+            ],
+            "remarks": [{"row": remark.line, "remark": remark.remark} for remark in loaded.remarks],
         }
-        return Response(SpotPricesOut(told).data)
+        return Response(SpotPricesOut(answer).data)
 
 
-def _rate_of_point(said: dict[str, Any], source: str) -> actions.NewRate:
-    values = dict(said)
+def _rate_of_point(point: dict[str, Any], source: str) -> actions.NewRate:
+    values = dict(point)
     price, at = values.pop("price"), values.pop("at")
     return actions.NewRate(
         **values,

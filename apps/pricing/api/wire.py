@@ -182,12 +182,12 @@ class ReachOut(serializers.Serializer[Any]):
 
 def told_rate(row: Mapping[str, Any]) -> dict[str, Any]:
     """A rate as it is answered."""
-    told = dict(row)
+    fields = dict(row)
     # Who did it is on the price's page; the surface names no people.
-    del told["entered_by_id"], told["decided_by_id"]
-    pool_id, pool_name = told.pop("pool_id"), told.pop("pool_name")
-    told["pool"] = None if pool_id is None else {"id": pool_id, "name": pool_name}
-    amount: Decimal = told.pop("amount")
-    told["price"] = {"amount": f"{amount:f}", "currency": told.pop("currency")}
-    told["tiers"] = [{"beyond": beyond, "amount": tier} for beyond, tier in told["tiers"]]
-    return told_as(RateOut, told)
+    del fields["entered_by_id"], fields["decided_by_id"]
+    pool_id, pool_name = fields.pop("pool_id"), fields.pop("pool_name")
+    fields["pool"] = None if pool_id is None else {"id": pool_id, "name": pool_name}
+    amount: Decimal = fields.pop("amount")
+    fields["price"] = {"amount": f"{amount:f}", "currency": fields.pop("currency")}
+    fields["tiers"] = [{"beyond": beyond, "amount": tier} for beyond, tier in fields["tiers"]]
+    return told_as(RateOut, fields)

@@ -51,11 +51,11 @@ class Entry:
 
 def read_commitments(path: Path) -> list[Entry]:
     """Every commitment of the file; refuses CommitmentFileUnreadable. Figures are exact decimals."""
-    told = read_toml(path, CommitmentFileUnreadable)
-    tables = told.pop("commitments") if "commitments" in told else [told]
-    beside = sorted(told) if [told] != tables else []
-    if beside:
-        raise CommitmentFileUnreadable(f"{path}: {beside[0]} stands outside of any commitment")
+    document = read_toml(path, CommitmentFileUnreadable)
+    tables = document.pop("commitments") if "commitments" in document else [document]
+    stray_keys = sorted(document) if [document] != tables else []
+    if stray_keys:
+        raise CommitmentFileUnreadable(f"{path}: {stray_keys[0]} stands outside of any commitment")
     if not isinstance(tables, list) or not any(tables):
         raise CommitmentFileUnreadable(f"{path}: there is no commitment in it")
     return [_entry_of_table(number, table) for number, table in enumerate(tables, start=1)]
@@ -68,20 +68,20 @@ def _entry_of_table(number: int, table: object) -> Entry:
         return Entry(number, None, str(refusal))
 
 
-def commitment_of(told: Mapping[str, Any]) -> NewCommitment:
+def commitment_of(table: Mapping[str, Any]) -> NewCommitment:
     """What was written, field by field; refuses CommitmentNotUnderstood."""
-    read = read_fields(told, READERS, NEEDED, CommitmentNotUnderstood)
+    read = read_fields(table, READERS, NEEDED, CommitmentNotUnderstood)
     pool, owner = read.pop("pool", ""), read.pop("owner", "")
     return NewCommitment(
         **{"currency": organisation().currency, **read},
-        pool_id=_id_by_name("pool", pool, {each.name: each.id for each in pools().values()}),
-        owner_id=_id_by_name("owner", owner, {each.name: each.id for each in teams()}),
+        pool_id=_id_by_name("pool", pool, {fact.name: fact.id for fact in pools().values()}),
+        owner_id=_id_by_name("owner", owner, {team.name: team.id for team in teams()}),
     )
 
 
-def _id_by_name(field: str, name: str, known: Mapping[str, int]) -> int | None:
+def _id_by_name(field: str, name: str, ids_by_name: Mapping[str, int]) -> int | None:
     if not name:
         return None
-    if name not in known:
+    if name not in ids_by_name:
         raise CommitmentNotUnderstood(field, f"there is no {field} named {name!r}")
-    return known[name]
+    return ids_by_name[name]

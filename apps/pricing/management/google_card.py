@@ -33,14 +33,14 @@ def rates_of_card(rows: Sequence[Any], read_on: date) -> GoogleCard:
     rejected, others = [], 0
     for number, row in enumerate(rows, 1):
         try:
-            found = _sku_of(row)
+            sku_entry = _sku_of(row)
         except (KeyError, TypeError, ValueError, ArithmeticError, IndexError) as broken:
             rejected.append(RefusedRow(number, f"a SKU that is not understood: {broken}"))
             continue
-        if found is None:
+        if sku_entry is None:
             others += 1
         else:
-            skus.append((number, *found))
+            skus.append((number, *sku_entry))
     priced, remarks = [], []
     for way, option in WAYS.items():
         plain = [sku for _, sku, _ in skus if sku.usage == way]
@@ -70,12 +70,12 @@ def _places(
     shape: Shape, skus: Sequence[tuple[int, Sku, str]], way: str
 ) -> Iterator[tuple[str, int, str]]:
     """Regions that have the shape's GPU for sale, with the row and currency of its SKU."""
-    seen: set[str] = set()
+    seen_regions: set[str] = set()
     for number, sku, currency in skus:
         if sku.usage != way or sku.group != "GPU" or not sku.is_gpu_of(shape):
             continue
-        for region in sorted(sku.regions - seen):
-            seen.add(region)
+        for region in sorted(sku.regions - seen_regions):
+            seen_regions.add(region)
             yield region, number, currency
 
 
@@ -86,8 +86,8 @@ def _sku_of(row: Any) -> tuple[Sku, str] | None:
     category = row["category"]
     if category.get("resourceGroup") not in PARTS or category.get("usageType") not in WAYS:
         return None
-    told = row["pricingInfo"][-1]
-    expression = told["pricingExpression"]
+    pricing_info = row["pricingInfo"][-1]
+    expression = pricing_info["pricingExpression"]
     if expression.get("usageUnit") not in UNITS:
         return None
     # The last step is what more than a free allowance costs.
@@ -95,7 +95,7 @@ def _sku_of(row: Any) -> tuple[Sku, str] | None:
     amount = (
         Decimal(str(price.get("units", 0) or 0)) + Decimal(str(price.get("nanos", 0) or 0)) / NANOS
     )
-    begins_at = datetime.fromisoformat(told["effectiveTime"])
+    begins_at = datetime.fromisoformat(pricing_info["effectiveTime"])
     sku = Sku(
         id=row["skuId"],
         description=row["description"],

@@ -37,10 +37,10 @@ def tell_loaded(
     if as_json:
         command.stdout.write(json.dumps(figures))
         return
-    said = (
+    sentence = (
         f"{loaded.imported} prices loaded, {loaded.unchanged} known already, "
         f"{len(rejected)} rows rejected."
     )
     if loaded.waiting:
-        said += f" {loaded.waiting} wait until a person of finance decides, on the page Prices."
-    command.stdout.write(said)
+        sentence += f" {loaded.waiting} wait until a person of finance decides, on the page Prices."
+    command.stdout.write(sentence)

@@ -37,9 +37,9 @@ def read_owned_plan(path: Path) -> NewOwnedPlan:
     return plan_of(read_toml(path, OwnedPlanFileUnreadable))
 
 
-def plan_of(told: Mapping[str, Any]) -> NewOwnedPlan:
+def plan_of(table: Mapping[str, Any]) -> NewOwnedPlan:
     """What was written, field by field; refuses OwnedPlanNotUnderstood."""
-    read = read_fields(told, _READERS, NEEDED, OwnedPlanNotUnderstood)
+    read = read_fields(table, _READERS, NEEDED, OwnedPlanNotUnderstood)
     ids = {pool.name: pool.id for pool in pools().values()}
     pool = read.pop("pool")
     if pool not in ids:
@@ -53,13 +53,13 @@ def _power_tariffs(name: str, value: object, refusal: type[Refusal]) -> dict[int
     if not isinstance(value, dict):
         # One tariff, whatever the time of day.
         return {0: amount_of(name, value, refusal)}
-    found: dict[int, Decimal] = {}
+    tariffs: dict[int, Decimal] = {}
     for clock, amount in value.items():
         minute = minute_of_day(clock)
         if minute is None:
             raise refusal(name, f"{clock!r} is not a time of day like 07:00")
-        found[minute] = amount_of(f"{name}.{clock}", amount, refusal)
-    return found
+        tariffs[minute] = amount_of(f"{name}.{clock}", amount, refusal)
+    return tariffs
 
 
 def _moment_field(name: str, value: object, refusal: type[Refusal]) -> datetime:

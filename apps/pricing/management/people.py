@@ -11,7 +11,7 @@ def person_named(email: str | None) -> int | None:
     """Their id; None where nobody is said. Refuses CommandError."""
     if email is None:
         return None
-    found = person_of_address(email)
-    if found is None:
+    person_id = person_of_address(email)
+    if person_id is None:
         raise CommandError(f"--by: nobody signs in as {email}")
-    return found
+    return person_id

@@ -67,10 +67,10 @@ def read_published_prices(source: IO[bytes], *, read_on: date, today: date) -> P
     if len(text) > MOST_BYTES:
         raise PublishedPricesUnreadable(f"it has more than {MOST_BYTES >> 20} MiB")
     try:
-        told = json.loads(text, parse_float=Decimal)
+        document = json.loads(text, parse_float=Decimal)
     except (ValueError, RecursionError) as broken:
         raise PublishedPricesUnreadable(f"it is no JSON: {broken}") from broken
-    pages = told if isinstance(told, list) else [told]
+    pages = document if isinstance(document, list) else [document]
     for key, read in (("Items", _of_azure), ("skus", _of_google)):
         if pages and all(
             isinstance(page, dict) and isinstance(page.get(key), list) for page in pages

@@ -21,19 +21,19 @@ def read_toml(path: Path, unreadable: type[ValueError]) -> dict[str, Any]:
 
 
 def read_fields(
-    told: Mapping[str, Any],
+    table: Mapping[str, Any],
     readers: Mapping[str, Callable[..., Any]],
     needed: Collection[str],
     refusal: type[Refusal],
 ) -> dict[str, Any]:
     """Each field as its reader understands it; refuses one that is unknown, and a needed one missing."""
-    unknown = sorted(set(told) - set(readers))
+    unknown = sorted(set(table) - set(readers))
     if unknown:
         raise refusal(unknown[0], "there is no such field")
-    missing = [name for name in needed if name not in told]
+    missing = [name for name in needed if name not in table]
     if missing:
         raise refusal(missing[0], "this is missing")
-    return {name: readers[name](name, value, refusal) for name, value in told.items()}
+    return {name: readers[name](name, value, refusal) for name, value in table.items()}
 
 
 def text_of(name: str, value: object, refusal: type[Refusal]) -> str:
@@ -71,7 +71,7 @@ def amounts_of(name: str, value: object, refusal: type[Refusal]) -> dict[str, De
     """A table of amounts by name."""
     if not isinstance(value, dict):
         raise refusal(name, "this is a table of amounts by name")
-    return {each: amount_of(f"{name}.{each}", amount, refusal) for each, amount in value.items()}
+    return {key: amount_of(f"{name}.{key}", amount, refusal) for key, amount in value.items()}
 
 
 def moment_of(
@@ -79,11 +79,11 @@ def moment_of(
 ) -> datetime:
     """A moment, UTC where no offset is said; a day begins by the clock of `days_in`."""
     try:
-        said = datetime.fromisoformat(value) if isinstance(value, str) else value
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else value
     except ValueError:
-        said = None
-    if isinstance(said, date) and not isinstance(said, datetime):
-        return datetime.combine(said, time(), tzinfo=days_in).astimezone(UTC)
-    if not isinstance(said, datetime):
+        moment = None
+    if isinstance(moment, date) and not isinstance(moment, datetime):
+        return datetime.combine(moment, time(), tzinfo=days_in).astimezone(UTC)
+    if not isinstance(moment, datetime):
         raise refusal(name, f"{value!r} is not a day or a moment")
-    return said.replace(tzinfo=UTC) if said.tzinfo is None else said.astimezone(UTC)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

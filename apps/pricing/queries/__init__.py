@@ -55,8 +55,8 @@ class RateSpan:
     @property
     def pricing_rates(self) -> tuple[economics.QuotedRate, ...]:
         """The rates that count this pool's time as theirs: on whose terms it may be bought."""
-        own = (self.list_rate if self.list_is_paid else None, self.contract_rate)
-        return tuple(rate for rate in own if rate is not None)
+        candidates = (self.list_rate if self.list_is_paid else None, self.contract_rate)
+        return tuple(rate for rate in candidates if rate is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,21 +167,21 @@ def _of_pools(pools: Iterable[PoolFact]) -> Q:
 def _offers_of_pool(
     rows: Sequence[Rate],
     pool: PoolFact,
-    asked: tuple[datetime, datetime],
+    span: tuple[datetime, datetime],
     foreign: Mapping[str, Sequence[Conversion]],
 ) -> list[_Offer]:
     return [
         offer
         for row in rows
         if any(bases := (_is_paid(row, pool), _is_list(row, pool)))
-        for offer in _offers_of_rate(row, bases, asked, foreign.get(row.currency))
+        for offer in _offers_of_rate(row, bases, span, foreign.get(row.currency))
     ]
 
 
 def _offers_of_rate(
     row: Rate,
     bases: tuple[bool, bool],
-    asked: tuple[datetime, datetime],
+    span: tuple[datetime, datetime],
     converted: Sequence[Conversion] | None,
 ) -> Iterable[_Offer]:
     """One offer; of a foreign rate one for each month, at that month's rate of exchange."""
@@ -193,20 +193,20 @@ def _offers_of_rate(
         tiers=tiers_of(row.tiers),
     )
     starts_at, ends_at = (
-        _later_moment(row.period.lower, asked[0]),
-        _sooner_moment(row.period.upper, asked[1]),
+        _later_moment(row.period.lower, span[0]),
+        _sooner_moment(row.period.upper, span[1]),
     )
     if converted is None:
         yield _Offer(rate, *bases, _priority_of_rate(row), starts_at, ends_at)
         return
-    for each in converted:
-        begins, ends = max(starts_at, each.starts_at), min(ends_at, each.ends_at)
+    for conversion in converted:
+        begins, ends = max(starts_at, conversion.starts_at), min(ends_at, conversion.ends_at)
         if begins < ends:
             there = replace(
                 rate,
-                exchange=each.rate,
-                detail=each.detail,
-                is_provisional=each.is_provisional,
+                exchange=conversion.rate,
+                detail=conversion.detail,
+                is_provisional=conversion.is_provisional,
             )
             yield _Offer(there, *bases, _priority_of_rate(row), begins, ends)
 
@@ -270,9 +270,9 @@ def _spans_of_offers(
 
 
 def _span_of_offers(offers: Sequence[_Offer], start: datetime, end: datetime) -> RateSpan:
-    held = [offer for offer in offers if offer.starts_at <= start and offer.ends_at >= end]
-    paid = _best_offer(offer for offer in held if offer.is_paid)
-    listed = _best_offer(offer for offer in held if offer.is_list)
+    valid_offers = [offer for offer in offers if offer.starts_at <= start and offer.ends_at >= end]
+    paid = _best_offer(offer for offer in valid_offers if offer.is_paid)
+    listed = _best_offer(offer for offer in valid_offers if offer.is_list)
     if paid is None or listed is None:
         # Without a price of its own a pool is unpriced: nobody pays the list for it.
         return RateSpan(start, end, None, None if paid is None else paid.rate)

@@ -34,10 +34,10 @@ ENDS = (
     ApiEnd("openai", "gpt-5.1", date(2027, 4, 1), OPENAI),
     ApiEnd("anthropic", "claude-3-opus", date(2026, 1, 5), ANTHROPIC),
 )
-_BY_NAME = {(each.vendor, each.model): each for each in ENDS}
+_BY_NAME = {(end.vendor, end.model): end for end in ENDS}
 
 
 def end_of(vendor: str, model: str) -> ApiEnd | None:
     """When this model ends; a dated snapshot ends with its model. None: no date is known."""
-    found = _BY_NAME.get((vendor, model))
-    return found or _BY_NAME.get((vendor, DATED.sub("", model)))
+    end = _BY_NAME.get((vendor, model))
+    return end or _BY_NAME.get((vendor, DATED.sub("", model)))

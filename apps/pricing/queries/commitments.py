@@ -60,16 +60,16 @@ class CommitmentFact:
 
 def commitments_in(starts_at: datetime, ends_at: datetime) -> list[CommitmentFact]:
     """Those that hold at some time of `[starts_at, ends_at)`, by id."""
-    found = Commitment.objects.filter(period__overlap=(starts_at, ends_at))
-    facts = [_commitment_fact(row) for row in _in_order(found)]
-    return [each for each in facts if each.ends_at > starts_at]
+    overlapping_rows = Commitment.objects.filter(period__overlap=(starts_at, ends_at))
+    facts = [_commitment_fact(row) for row in _in_order(overlapping_rows)]
+    return [fact for fact in facts if fact.ends_at > starts_at]
 
 
 def held_spans(starts_at: datetime, ends_at: datetime) -> list[tuple[datetime, datetime]]:
     """When each of them holds within `[starts_at, ends_at)`."""
     return [
-        (max(starts_at, each.starts_at), min(ends_at, each.ends_at))
-        for each in commitments_in(starts_at, ends_at)
+        (max(starts_at, fact.starts_at), min(ends_at, fact.ends_at))
+        for fact in commitments_in(starts_at, ends_at)
     ]
 
 
@@ -81,9 +81,9 @@ def commitments() -> list[CommitmentFact]:
 def commitments_called(external_ids: Collection[str]) -> dict[str, CommitmentFact]:
     """Those that bills call so, by what they call them; of two of one name the one entered first."""
     names = [name for name in external_ids if name]
-    found = _in_order(Commitment.objects.filter(external_id__in=names)) if names else ()
+    rows = _in_order(Commitment.objects.filter(external_id__in=names)) if names else ()
     called: dict[str, CommitmentFact] = {}
-    for row in found:
+    for row in rows:
         called.setdefault(row.external_id, _commitment_fact(row))
     return called
 
@@ -99,9 +99,10 @@ def _in_order(rows: "QuerySet[Commitment]") -> "QuerySet[Commitment]":
 
 def _commitment_fact(row: Commitment) -> CommitmentFact:
     starts_at, term_ends_at = row.period.lower, row.period.upper
-    said = {name: getattr(row, name) for name in CommitmentFact.__slots__ if hasattr(row, name)}
+    columns = {name: getattr(row, name) for name in CommitmentFact.__slots__ if hasattr(row, name)}
     return CommitmentFact(
-        **said | {"prices": {name: Decimal(price) for name, price in sorted(row.prices.items())}},
+        **columns
+        | {"prices": {name: Decimal(price) for name, price in sorted(row.prices.items())}},
         starts_at=starts_at,
         ends_at=term_ends_at if row.ended_at is None else min(term_ends_at, row.ended_at),
         hours=-((starts_at - term_ends_at) // HOUR),

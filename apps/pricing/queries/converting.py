@@ -38,7 +38,7 @@ def conversions(
     ours = organisation()
     months = months_of(starts_at, ends_at, ours.zone)
     return {
-        code: [_conversion_of_month(code, ours.currency, *each) for each in months]
+        code: [_conversion_of_month(code, ours.currency, *month) for month in months]
         for code in sorted(set(currencies) - {ours.currency})
     }
 
@@ -52,27 +52,27 @@ def months_of(
     starts_at: datetime, ends_at: datetime, zone: str
 ) -> Sequence[tuple[date, datetime, datetime]]:
     """The local months of a span, each with the part of the span that is in it."""
-    found = []
+    months = []
     reached = starts_at
     while reached < ends_at:
         # The hour that local midnight cuts belongs to the month before.
         month = month_of_hour(hour_of(reached), zone)
         following = (month + timedelta(days=32)).replace(day=1)
         until = min(ends_at, first_hour(following, zone))
-        found.append((month, reached, until))
+        months.append((month, reached, until))
         reached = until
-    return found
+    return months
 
 
 def _conversion_of_month(
     code: str, ours: str, month: date, starts_at: datetime, ends_at: datetime
 ) -> Conversion:
-    found = exchange(from_currency=code, to_currency=ours, month=month)
-    if found is None:
-        said = f"no rate of exchange from {code} to {ours} is known for {month:%Y-%m} or before"
-        return Conversion(starts_at, ends_at, None, said, is_provisional=False)
-    rate = f"{float(found.rate):.10g}"
-    said = f"quoted in {code}, at {rate} {ours} each"
-    if not found.is_stated:
-        said = f"{said} until the rate of {month:%Y-%m} is stated"
-    return Conversion(starts_at, ends_at, found.rate, said, not found.is_stated)
+    exchange_rate = exchange(from_currency=code, to_currency=ours, month=month)
+    if exchange_rate is None:
+        detail = f"no rate of exchange from {code} to {ours} is known for {month:%Y-%m} or before"
+        return Conversion(starts_at, ends_at, None, detail, is_provisional=False)
+    rate = f"{float(exchange_rate.rate):.10g}"
+    detail = f"quoted in {code}, at {rate} {ours} each"
+    if not exchange_rate.is_stated:
+        detail = f"{detail} until the rate of {month:%Y-%m} is stated"
+    return Conversion(starts_at, ends_at, exchange_rate.rate, detail, not exchange_rate.is_stated)

@@ -41,14 +41,16 @@ def place_of(rate: Rate) -> RatePlace:
     """Between the prices in force of the same thing; a later one goes on as it does."""
     starts_at, ends_at = rate.period.lower, rate.period.upper
     in_force = Rate.objects.filter(standing=RateStanding.IN_FORCE, target=rate.target)
-    known = Q(period__contains=starts_at) | Q(period__startswith__gt=starts_at)
+    condition = Q(period__contains=starts_at) | Q(period__startswith__gt=starts_at)
     if starts_at is None:
-        known = ~Q(period__startswith=None)
+        condition = ~Q(period__startswith=None)
     # Prices in force of one thing never overlap: at most one holds then, and it is the first.
-    near = in_force.filter(known).order_by(F("period__startswith").asc(nulls_first=True), "id")[:2]
-    found = list(near)
-    before = found.pop(0) if found and _holds_at(found[0], starts_at) else None
-    begins_next = found[0].period.lower if found else None
+    near = in_force.filter(condition).order_by(F("period__startswith").asc(nulls_first=True), "id")[
+        :2
+    ]
+    rows = list(near)
+    before = rows.pop(0) if rows and _holds_at(rows[0], starts_at) else None
+    begins_next = rows[0].period.lower if rows else None
     upper = None if before is None else before.period.upper
     # A spot price that was told late holds no longer than the one that it splits.
     bounds = [ends_at, begins_next, upper if is_spot_point(rate) else None]

@@ -22,12 +22,12 @@ def exchange(*, from_currency: str, to_currency: str, month: date) -> Exchange |
     """
     if from_currency == to_currency:
         return Exchange(Fraction(1), is_stated=True)
-    known = ExchangeRate.objects.filter(
+    rates = ExchangeRate.objects.filter(
         from_currency=from_currency, to_currency=to_currency, month__lte=month
     )
     # "stated" sorts after "fetched".
-    found = known.order_by("-month", "-kind").first()
-    if found is None:
+    row = rates.order_by("-month", "-kind").first()
+    if row is None:
         return None
-    is_stated = found.month == month and found.kind == ExchangeKind.STATED
-    return Exchange(Fraction(found.rate), is_stated)
+    is_stated = row.month == month and row.kind == ExchangeKind.STATED
+    return Exchange(Fraction(row.rate), is_stated)

@@ -29,7 +29,7 @@ class RatesWanted:
     standing: str | None = None
 
 
-def rate_page(wanted: RatesWanted, asked: PageAsked) -> Slice[dict[str, Any]]:
+def rate_page(wanted: RatesWanted, page_request: PageAsked) -> Slice[dict[str, Any]]:
     """Rates by what they price, then as they were entered: the history of one thing together."""
     chosen = {
         "provider": wanted.provider,
@@ -38,8 +38,8 @@ def rate_page(wanted: RatesWanted, asked: PageAsked) -> Slice[dict[str, Any]]:
         "period__contains": wanted.in_force_at,
         "standing": wanted.standing if wanted.in_force_at is None else RateStanding.IN_FORCE,
     }
-    given = Q(**{name: value for name, value in chosen.items() if value is not None})
-    return page_of(rate_table().filter(given), asked, "target", "id")
+    conditions = Q(**{name: value for name, value in chosen.items() if value is not None})
+    return page_of(rate_table().filter(conditions), page_request, "target", "id")
 
 
 def rate_row(rate_id: int) -> dict[str, Any]:
@@ -134,8 +134,8 @@ def rates_of_target(target: str) -> list[dict[str, Any]]:
 
 def quoted_history(target: str) -> list[dict[str, Any]]:
     """The rates in force of one thing, as list and as contract prices; the first first."""
-    _, _, thing = target.partition(" ")
-    targets = [f"{kind} {thing}" for kind in RateKind.values]
+    _, _, subject = target.partition(" ")
+    targets = [f"{kind} {subject}" for kind in RateKind.values]
     rows = rate_table().filter(standing=RateStanding.IN_FORCE, target__in=targets)
     return list(rows.order_by(F("period__startswith").asc(nulls_first=True), "id"))
 
@@ -147,8 +147,8 @@ def overlapping_rate(
     rows = rate_table().filter(
         standing=RateStanding.IN_FORCE, target=target, period__overlap=(starts_at, ends_at)
     )
-    found: dict[str, Any] | None = rows.order_by("id").first()
-    return found
+    rate: dict[str, Any] | None = rows.order_by("id").first()
+    return rate
 
 
 def rate_table() -> Rows:

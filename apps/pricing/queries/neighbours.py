@@ -59,8 +59,8 @@ def hourly(amount: Decimal, quantity_seconds: int) -> Decimal:
 
 def amounts_beside(machine: NeighbourMachine, *, except_target: str = "") -> list[Decimal]:
     """What an hour of the machine costs by the rates in force, in all places and at all times."""
-    known = {} if machine.pool_id is None else pools()
-    rows = _rates_beside(machine, Rate.objects.all(), known).exclude(target=except_target)
+    pools_by_id = {} if machine.pool_id is None else pools()
+    rows = _rates_beside(machine, Rate.objects.all(), pools_by_id).exclude(target=except_target)
     return [hourly(*row) for row in rows.values_list("amount", "quantity_seconds")]
 
 
@@ -69,23 +69,25 @@ def neighbours_of(rates: Sequence[Mapping[str, Any]]) -> dict[int, list[dict[str
 
     Of more than MOST_MACHINES the rest are left out.
     """
-    known = pools() if any(rate["pool_id"] is not None for rate in rates) else {}
+    pools_by_id = pools() if any(rate["pool_id"] is not None for rate in rates) else {}
     of_each = {rate["id"]: _machine_of(rate) for rate in rates}
     machines = list(dict.fromkeys(of_each.values()))[:MOST_MACHINES]
-    found: dict[NeighbourMachine, list[dict[str, Any]]] = defaultdict(list)
-    for row in _newest_of_each(machines, known):
-        found[machines[row.pop("machine")]].append(row)
+    rows_by_machine: dict[NeighbourMachine, list[dict[str, Any]]] = defaultdict(list)
+    for row in _newest_of_each(machines, pools_by_id):
+        rows_by_machine[machines[row.pop("machine")]].append(row)
     return {
-        rate_id: [row for row in found[machine] if row["id"] != rate_id][:MOST_SHOWN]
+        rate_id: [row for row in rows_by_machine[machine] if row["id"] != rate_id][:MOST_SHOWN]
         for rate_id, machine in of_each.items()
     }
 
 
-def _newest_of_each(machines: Sequence[NeighbourMachine], known: Mapping[int, PoolFact]) -> Rows:
+def _newest_of_each(
+    machines: Sequence[NeighbourMachine], pools_by_id: Mapping[int, PoolFact]
+) -> Rows:
     """In one question, however many machines there are."""
     newest = F("period__startswith").desc(nulls_last=True)
     parts = [
-        _rates_beside(machine, rate_table(), known)
+        _rates_beside(machine, rate_table(), pools_by_id)
         .annotate(machine=Value(index))
         .order_by(newest, "target", "id")[: MOST_SHOWN + 1]
         for index, machine in enumerate(machines)
@@ -110,22 +112,22 @@ def price_before(
     if last_id is not None:
         rows = rows.filter(id__lte=last_id)
     began = Q(period__startswith__lte=starts_at) | Q(period__startswith=None)
-    found = (
+    row = (
         rows.filter(began)
         .order_by(F("period__startswith").desc(nulls_last=True), "id")
         .values_list("amount", "currency", "quantity_seconds", "unit")
         .first()
     )
-    return None if found is None else PriceBefore(*found)
+    return None if row is None else PriceBefore(*row)
 
 
 def said_of_place(target: str) -> list[SaidOfPlace]:
     """Everything that was said of the price of one thing, the first first; refused ones are not."""
     rows = Rate.objects.filter(target=target).exclude(standing=RateStanding.REFUSED)
-    told = rows.order_by(F("period__startswith").asc(nulls_first=True), "id")
+    ordered_rows = rows.order_by(F("period__startswith").asc(nulls_first=True), "id")
     return [
-        SaidOfPlace(starts_at, hourly(amount, seconds), standing == RateStanding.QUARANTINED)
-        for starts_at, amount, seconds, standing in told.values_list(
+        SaidOfPlace(starts_at, hourly(amount, seconds), state == RateStanding.QUARANTINED)
+        for starts_at, amount, seconds, state in ordered_rows.values_list(
             "period__startswith", "amount", "quantity_seconds", "standing"
         )
     ]
@@ -136,17 +138,19 @@ def last_rate_id() -> int:
     return Rate.objects.order_by("-id").values_list("id", flat=True).first() or 0
 
 
-def _rates_beside(machine: NeighbourMachine, rows: Rows, known: Mapping[int, PoolFact]) -> Rows:
+def _rates_beside(
+    machine: NeighbourMachine, rows: Rows, pools_by_id: Mapping[int, PoolFact]
+) -> Rows:
     return rows.filter(
         standing=RateStanding.IN_FORCE,
         kind=machine.kind,
         purchase_option=machine.purchase_option,
         unit=machine.unit,
         currency=machine.currency,
-    ).filter(_same_machine(machine, known))
+    ).filter(_same_machine(machine, pools_by_id))
 
 
-def _same_machine(machine: NeighbourMachine, known: Mapping[int, PoolFact]) -> Q:
+def _same_machine(machine: NeighbourMachine, pools_by_id: Mapping[int, PoolFact]) -> Q:
     if machine.pool_id is None:
         return Q(
             pool=None,
@@ -154,7 +158,7 @@ def _same_machine(machine: NeighbourMachine, known: Mapping[int, PoolFact]) -> Q
             instance_type=machine.instance_type,
             gpu_model=machine.gpu_model,
         )
-    pool = known[machine.pool_id]
+    pool = pools_by_id[machine.pool_id]
     described = Q(pool=machine.pool_id)
     if pool.instance_type:
         described |= Q(pool=None, provider=pool.provider, instance_type=pool.instance_type)

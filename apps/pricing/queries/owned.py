@@ -79,12 +79,14 @@ class OwnedPlanFact:
 
     def tariffs_at(self, hour: datetime) -> tuple[tuple[int, int], ...]:
         """(minute of the local day, micro-units per kilowatt-hour) in that hour, by minute."""
-        held = [each for each in self.tariffs if each.holds(hour)]
-        return tuple(sorted((each.minute, _whole_micros(each.amount)) for each in held))
+        current_tariffs = [tariff for tariff in self.tariffs if tariff.holds(hour)]
+        return tuple(
+            sorted((tariff.minute, _whole_micros(tariff.amount)) for tariff in current_tariffs)
+        )
 
     def costs_at(self, hour: datetime) -> list[OwnedCostFact]:
         """The monthly costs owed in that hour, by name."""
-        return sorted((each for each in self.costs if each.holds(hour)), key=lambda each: each.name)
+        return sorted((cost for cost in self.costs if cost.holds(hour)), key=lambda cost: cost.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +134,10 @@ def pools_owned(at: datetime) -> set[int]:
 
 def owned_plan(plan_id: int) -> OwnedPlanFact:
     """One plan; refuses OwnedPlan.DoesNotExist."""
-    found = _plan_facts(OwnedPlan.objects.filter(id=plan_id))
-    if not found:
+    plan_facts = _plan_facts(OwnedPlan.objects.filter(id=plan_id))
+    if not plan_facts:
         raise OwnedPlan.DoesNotExist(f"there is no owned plan {plan_id}")
-    return found[0]
+    return plan_facts[0]
 
 
 def fixed_hour(plan: OwnedPlanFact, hour: datetime, zone: str) -> FixedHour:
@@ -146,8 +148,10 @@ def fixed_hour(plan: OwnedPlanFact, hour: datetime, zone: str) -> FixedHour:
     )
     month = of_calendar(hour, zone)
     running = {
-        each.name: term_amount_in_hour(_whole_micros(each.monthly), month.hours, month.hour)
-        for each in plan.costs_at(hour)
+        monthly_cost.name: term_amount_in_hour(
+            _whole_micros(monthly_cost.monthly), month.hours, month.hour
+        )
+        for monthly_cost in plan.costs_at(hour)
     }
     return FixedHour(cost.depreciation_micros, running)
 
@@ -203,9 +207,9 @@ def _whole_micros(amount: Decimal) -> int:
     return int(amount * MICROS)
 
 
-def _plan_facts(found: "QuerySet[OwnedPlan]") -> list[OwnedPlanFact]:
+def _plan_facts(plans: "QuerySet[OwnedPlan]") -> list[OwnedPlanFact]:
     rows: list[Row] = list(
-        found.values_list(
+        plans.values_list(
             *("id", "name", "pool_id", "nodes", "purchase", "salvage", "life_months", "watts"),
             *("pue", "currency", "period__startswith", "period__endswith"),
         )
@@ -223,14 +227,14 @@ def _plan_facts(found: "QuerySet[OwnedPlan]") -> list[OwnedPlanFact]:
 
 
 def _costs_by_plan(plan_ids: Collection[int]) -> dict[int, list[OwnedCostFact]]:
-    found = OwnedCost.objects.filter(plan__in=plan_ids, period__isempty=False)
-    ordered = found.order_by("plan_id", "name", "period")
+    costs = OwnedCost.objects.filter(plan__in=plan_ids, period__isempty=False)
+    ordered = costs.order_by("plan_id", "name", "period")
     return _facts_by_plan(OwnedCostFact, ordered.values_list("plan_id", "name", "monthly", *SPAN))
 
 
 def _tariffs_by_plan(plan_ids: Collection[int]) -> dict[int, list[TariffFact]]:
-    found = PowerTariff.objects.filter(plan__in=plan_ids, period__isempty=False)
-    ordered = found.order_by("plan_id", "period", "minute")
+    tariffs = PowerTariff.objects.filter(plan__in=plan_ids, period__isempty=False)
+    ordered = tariffs.order_by("plan_id", "period", "minute")
     return _facts_by_plan(TariffFact, ordered.values_list("plan_id", "minute", "amount", *SPAN))
 
 

@@ -48,9 +48,9 @@ def quotas() -> list[QuotaFact]:
     return [QuotaFact(*row) for row in rows.values_list(*QuotaFact.__slots__)]
 
 
-def quota_page(wanted: QuotasWanted, asked: PageAsked) -> Slice[dict[str, Any]]:
+def quota_page(wanted: QuotasWanted, page_request: PageAsked) -> Slice[dict[str, Any]]:
     """A page of them in the same order."""
     chosen = {"provider": wanted.provider, "account": wanted.account, "region": wanted.region}
-    given = {name: value for name, value in chosen.items() if value is not None}
-    rows = CloudQuota.objects.filter(**given).values(*QuotaFact.__slots__)
-    return page_of(rows, asked, "provider", "account", "region", "code")
+    conditions = {name: value for name, value in chosen.items() if value is not None}
+    rows = CloudQuota.objects.filter(**conditions).values(*QuotaFact.__slots__)
+    return page_of(rows, page_request, "provider", "account", "region", "code")

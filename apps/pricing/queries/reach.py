@@ -58,10 +58,10 @@ def reach_of(
     if ends <= begins:
         return Reach(None, None, 0, 0.0, names)
     pool_ids = {pool.id for pool in reached}
-    lived = tuple(node for node in nodes_lived(begins, ends) if node.pool_id in pool_ids)
-    hours = _hours_touched(begins, ends) if lived else 0
-    node_hours = sum((node.lived_to - node.lived_from) / HOUR for node in lived)
-    return Reach(begins, ends, hours, round(node_hours, 6), names, lived)
+    nodes = tuple(node for node in nodes_lived(begins, ends) if node.pool_id in pool_ids)
+    hours = _hours_touched(begins, ends) if nodes else 0
+    node_hours = sum((node.lived_to - node.lived_from) / HOUR for node in nodes)
+    return Reach(begins, ends, hours, round(node_hours, 6), names, nodes)
 
 
 def pools_priced(prices: Prices) -> tuple[PoolFact, ...]:
@@ -88,7 +88,7 @@ def _is_priced(pool: PoolFact, prices: Prices) -> bool:
 
 
 def _all_match(pairs: Iterable[tuple[str, str]]) -> bool:
-    return all(wanted in ("", found) for wanted, found in pairs)
+    return all(wanted in ("", value) for wanted, value in pairs)
 
 
 def _hours_touched(starts_at: datetime, ends_at: datetime) -> int:

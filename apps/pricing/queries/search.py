@@ -9,16 +9,16 @@ from apps.pricing.models import Rate
 NAMED_BY = ("pool__name", "instance_type", "gpu_model", "provider", "source")
 
 
-def rates_found(viewer: Viewer, asked: Sought) -> Hits:
+def rates_found(viewer: Viewer, query: Sought) -> Hits:
     """Rates by a part of what they price, of the provider or of where they come from."""
     if not viewer.sees_prices:
         return Hits(Kind.RATE, (), has_more=False)
     named = Q()
     for field in NAMED_BY:
-        named |= Q(**{f"{field}__icontains": asked.text})
+        named |= Q(**{f"{field}__icontains": query.text})
     rows = Rate.objects.filter(named).order_by("target", "-id")
     columns = ("id", *NAMED_BY[:4], "region", "kind", "purchase_option")
-    found = (
+    matches = (
         SearchHit(
             id_,
             pool or instance_type or gpu_model,
@@ -26,6 +26,6 @@ def rates_found(viewer: Viewer, asked: Sought) -> Hits:
         )
         for id_, pool, instance_type, gpu_model, provider, region, kind, option in rows.values_list(
             *columns
-        )[: asked.limit + 1]
+        )[: query.limit + 1]
     )
-    return hits(Kind.RATE, found, asked)
+    return hits(Kind.RATE, matches, query)

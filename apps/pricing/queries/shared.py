@@ -36,14 +36,14 @@ class SharedCostRow:
 
 def shared_cost_rows() -> list[SharedCostRow]:
     """Every shared cost, by name, then since when."""
-    found = SharedCost.objects.order_by("name", "period", "id")
-    return _shared_rows(found)
+    costs = SharedCost.objects.order_by("name", "period", "id")
+    return _shared_rows(costs)
 
 
-def shared_cost_page(asked: PageAsked) -> Slice[SharedCostRow]:
+def shared_cost_page(page_request: PageAsked) -> Slice[SharedCostRow]:
     """Shared costs as they were entered, the newest first."""
-    found: Rows = SharedCost.objects.values("id")
-    page = page_of(found, asked, "-id")
+    cost_rows: Rows = SharedCost.objects.values("id")
+    page = page_of(cost_rows, page_request, "-id")
     ids = [row["id"] for row in page.rows]
     by_id = {row.id: row for row in _shared_rows(SharedCost.objects.filter(id__in=ids))}
     return Slice([by_id[cost_id] for cost_id in ids], page.after, page.before)
@@ -51,10 +51,10 @@ def shared_cost_page(asked: PageAsked) -> Slice[SharedCostRow]:
 
 def shared_cost(cost_id: int) -> SharedCostRow:
     """One shared cost; refuses SharedCost.DoesNotExist."""
-    found = shared_cost_if_entered(cost_id)
-    if found is None:
+    cost = shared_cost_if_entered(cost_id)
+    if cost is None:
         raise SharedCost.DoesNotExist(f"there is no shared cost {cost_id}")
-    return found
+    return cost
 
 
 def shared_cost_if_entered(cost_id: int) -> SharedCostRow | None:
@@ -70,15 +70,15 @@ def weights_of(cost_ids: Collection[int]) -> dict[int, dict[int, int]]:
     }
 
 
-def _shared_rows(found: "QuerySet[SharedCost]") -> list[SharedCostRow]:
-    rows = list(found.values_list(*COLUMNS))
+def _shared_rows(costs: "QuerySet[SharedCost]") -> list[SharedCostRow]:
+    rows = list(costs.values_list(*COLUMNS))
     weights = _weights_by_cost([row[0] for row in rows])
     return [replace(SharedCostRow(*row), weights=weights.get(row[0], {})) for row in rows]
 
 
 def _weights_by_cost(cost_ids: Collection[int]) -> dict[int, dict[int, Decimal]]:
-    found = SharedWeight.objects.filter(cost__in=cost_ids).order_by("cost_id", "team_id")
+    weight_rows = SharedWeight.objects.filter(cost__in=cost_ids).order_by("cost_id", "team_id")
     by_cost: dict[int, dict[int, Decimal]] = {}
-    for cost_id, team_id, weight in found.values_list("cost_id", "team_id", "weight"):
+    for cost_id, team_id, weight in weight_rows.values_list("cost_id", "team_id", "weight"):
         by_cost.setdefault(cost_id, {})[team_id] = weight
     return by_cost

@@ -8,9 +8,9 @@ from apps.economics.tiers import Tier
 from apps.pricing.models import Rate, RateStanding
 
 
-def tiers_of(kept: Iterable[tuple[str, str]]) -> tuple[Tier, ...]:
+def tiers_of(pairs: Iterable[tuple[str, str]]) -> tuple[Tier, ...]:
     """[from, amount] pairs, as text, of a row."""
-    return tuple(Tier(Decimal(beyond), Decimal(amount)) for beyond, amount in kept)
+    return tuple(Tier(Decimal(beyond), Decimal(amount)) for beyond, amount in pairs)
 
 
 def has_tiers(starts_at: datetime, ends_at: datetime) -> bool:

@@ -118,12 +118,12 @@ def if_nodes_lived(
 
 def if_pool_were(corrected: PoolFact, at: datetime) -> WhatIf:
     """What the hours of a pool before `at` cost as it is on record, and would as `corrected`; commitments aside."""
-    known = pools()[corrected.id]
-    reach = reach_of(Prices(known.id, "", "", "", "", ""), None, None, at)
+    current_pool = pools()[corrected.id]
+    reach = reach_of(Prices(current_pool.id, "", "", "", "", ""), None, None, at)
     if reach.starts_at is None or reach.ends_at is None:
         return WhatIf(reach, 0, 0, 0.0, 0.0)
     costs = []
-    for pool in (known, corrected):
+    for pool in (current_pool, corrected):
         rows = rates_of_pools({pool.id: pool}, reach.starts_at, reach.ends_at)
         costs.append(_reach_cost(rows, {pool.id: pool}, reach))
     (before, unpriced_before), (after, unpriced_after) = costs
@@ -164,7 +164,7 @@ def _reach_cost(
     zone = organisation().zone
     if any(row.tiers for row in rows):
         spans = {pool_id: _by_month(of_pool, zone) for pool_id, of_pool in spans.items()}
-    lived: dict[tuple[economics.QuotedRate, date | None], int] = {}
+    microseconds_by_rate: dict[tuple[economics.QuotedRate, date | None], int] = {}
     unpriced = 0.0
     for node in reach.lived:
         for span in spans[node.pool_id]:
@@ -173,8 +173,12 @@ def _reach_cost(
                 unpriced += _overlap_of_span(node.lived_from, node.lived_to, span) / HOUR
             else:
                 key = (paid, month_of_hour(span.starts_at, zone) if paid.tiers else None)
-                lived[key] = lived.get(key, 0) + _lived_microseconds(paid, node, span)
-    micros = sum((_exact_cost(rate, time) for (rate, _), time in lived.items()), Fraction(0))
+                microseconds_by_rate[key] = microseconds_by_rate.get(key, 0) + _lived_microseconds(
+                    paid, node, span
+                )
+    micros = sum(
+        (_exact_cost(rate, time) for (rate, _), time in microseconds_by_rate.items()), Fraction(0)
+    )
     return round(micros), round(unpriced, 6)
 
 
@@ -192,16 +196,17 @@ def _lived_microseconds(paid: economics.QuotedRate, node: NodeFact, span: RateSp
     if paid.per is economics.Per.NODE:
         return _overlap_of_span(node.lived_from, node.lived_to, span) // MICROSECOND
     return sum(
-        each.units * (_overlap_of_span(each.starts_at, each.ends_at, span) // MICROSECOND)
-        for each in node.capacity_spans
+        capacity_span.units
+        * (_overlap_of_span(capacity_span.starts_at, capacity_span.ends_at, span) // MICROSECOND)
+        for capacity_span in node.capacity_spans
     )
 
 
-def _exact_cost(paid: economics.QuotedRate, lived: int) -> Fraction:
+def _exact_cost(paid: economics.QuotedRate, microseconds: int) -> Fraction:
     """Microseconds of time times whole units of money: micro-units. Tiers begin with the reach."""
-    amount = Fraction(paid.amount) * lived
+    amount = Fraction(paid.amount) * microseconds
     if paid.tiers:
-        hours = Fraction(lived, HOUR // MICROSECOND)
+        hours = Fraction(microseconds, HOUR // MICROSECOND)
         amount = graduated(paid.amount, paid.tiers, hours) * (HOUR // MICROSECOND)
     return amount * (paid.exchange or 0) / paid.quantity_seconds
 

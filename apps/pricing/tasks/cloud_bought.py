@@ -40,22 +40,22 @@ class PurchaseLedger:
     def _record_bought(self, bought: BoughtAhead) -> None:
         self.round.note(bought.note)
         try:
-            kept = actions.record_commitment(
+            outcome = actions.record_commitment(
                 commitment=self._new_commitment(bought), at=self.round.clock()
             )
         except Refusal as refused:
             self._reject_bought(bought.name, str(refused))
             return
-        self.round.count(kept.became)
+        self.round.count(outcome.became)
 
     def _end_commitment(self, external_id: str) -> None:
         at = self.round.clock()
         this_hour = hour_of(at)
-        for held in commitments():
-            ended_at = max(this_hour, held.starts_at) + HOUR
-            is_it = (held.provider, held.external_id) == (self.provider, external_id)
-            if is_it and held.ended_at is None and ended_at < held.ends_at:
-                actions.end_commitment(commitment_id=held.id, ended_at=ended_at, at=at)
+        for commitment in commitments():
+            ended_at = max(this_hour, commitment.starts_at) + HOUR
+            is_it = (commitment.provider, commitment.external_id) == (self.provider, external_id)
+            if is_it and commitment.ended_at is None and ended_at < commitment.ends_at:
+                actions.end_commitment(commitment_id=commitment.id, ended_at=ended_at, at=at)
                 self.round.count("ended")
 
     def _reject_bought(self, name: str, reason: str) -> None:
@@ -63,6 +63,6 @@ class PurchaseLedger:
         self.round.note(f"{name} is not kept: {reason}")
 
     def _new_commitment(self, bought: BoughtAhead) -> actions.NewCommitment:
-        said = {name: getattr(bought, name) for name in SAID if hasattr(bought, name)}
+        fields = {name: getattr(bought, name) for name in SAID if hasattr(bought, name)}
         unit = RateUnit.GPU if bought.is_by_gpu else RateUnit.NODE
-        return actions.NewCommitment(**said, provider=self.provider, unit=unit)
+        return actions.NewCommitment(**fields, provider=self.provider, unit=unit)

@@ -47,25 +47,25 @@ class PriceTally:
 
     def note(self) -> str:
         """What was odd, in words."""
-        said = []
+        remarks = []
         if self.reasons:
-            said.append(f"{self.rejected} prices not taken: {self.reasons[0]}")
+            remarks.append(f"{self.rejected} prices not taken: {self.reasons[0]}")
         if self.waiting:
-            said.append(f"{self.waiting} prices wait for finance to decide")
-        return "; ".join(said)
+            remarks.append(f"{self.waiting} prices wait for finance to decide")
+        return "; ".join(remarks)
 
 
 def read_prices(account: CloudAccountFact, what: str, turn: clouds.SyncTurn, clock: Clock) -> str:
     """Enter what the cloud asks for the machines that pools use; answers what was odd."""
     tally, at = PriceTally(), clock()
-    asked = ReadingRequest(
+    request = ReadingRequest(
         account=account.access,
         began_at=at,
         lived_since=at,
         wanted=tuple(_wanted_prices(account, OPTIONS[what])),
         cursor=turn.cursor,
     )
-    for fact in reader_of(account.provider, what)(asked):
+    for fact in reader_of(account.provider, what)(request):
         if not isinstance(fact, PricesRead):
             raise TypeError(f"{type(fact).__name__} is no price")
         if fact.unpriced:
@@ -79,7 +79,7 @@ def read_prices(account: CloudAccountFact, what: str, turn: clouds.SyncTurn, clo
 
 def _wanted_prices(account: CloudAccountFact, option: PurchaseOption) -> Iterator[WantedPrice]:
     """What to ask for: every instance type of the account's pools, in each of its regions."""
-    found: dict[tuple[str, str], set[str]] = {}
+    places_by_machine: dict[tuple[str, str], set[str]] = {}
     for pool in pools().values():
         # What machines cost on demand is the list price of those bought otherwise, too.
         is_asked = pool.purchase_option == option or (
@@ -89,8 +89,8 @@ def _wanted_prices(account: CloudAccountFact, option: PurchaseOption) -> Iterato
             continue
         for region in account.regions:
             if pool.instance_type and lies_in(pool.region, region):
-                found.setdefault((region, pool.instance_type), set()).add(pool.region)
-    for (region, instance_type), places in sorted(found.items()):
+                places_by_machine.setdefault((region, pool.instance_type), set()).add(pool.region)
+    for (region, instance_type), places in sorted(places_by_machine.items()):
         yield WantedPrice(region, instance_type, tuple(sorted(places)))
 
 

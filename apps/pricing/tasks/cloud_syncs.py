@@ -55,13 +55,15 @@ def sync_cloud(account: CloudAccountFact, what: str, clock: Clock) -> None:
 
 def _read_facts(account: CloudAccountFact, what: str, turn: clouds.SyncTurn, clock: Clock) -> str:
     this = round_of(turn, clock, *COUNTS[what])
-    kept = PurchaseLedger(account.provider, this)
+    purchase_ledger = PurchaseLedger(account.provider, this)
     for fact in reader_of(account.provider, what)(_reading_request(account, what, this)):
         if not _keep_fact(account, this, fact):
-            kept.keep(fact)
+            purchase_ledger.keep(fact)
     if what == "machines":
-        gone = forget_machines(account_id=account.id, before=this.began_at, regions=account.regions)
-        this.count("gone", gone)
+        removed_count = forget_machines(
+            account_id=account.id, before=this.began_at, regions=account.regions
+        )
+        this.count("gone", removed_count)
     return this.over()
 
 
@@ -73,7 +75,10 @@ def _reading_request(account: CloudAccountFact, what: str, this: ReadingRound) -
         lived_since=lived_since() or this.began_at,
         pools=tuple(_pool_hardware(pool) for pool in mine),
         machines=machines_of(account.id, this.began_at) if what == "quotas" else None,
-        fees={each.external_id: (each.upfront, each.source) for each in commitments()},
+        fees={
+            commitment.external_id: (commitment.upfront, commitment.source)
+            for commitment in commitments()
+        },
         done=tuple(this.done),
         token=this.token,
     )
@@ -88,14 +93,14 @@ def _keep_fact(account: CloudAccountFact, this: ReadingRound, fact: CloudFact) -
     match fact:
         case LimitsRead():
             place = quotas.QuotaPlace(account.provider, account.account, fact.region)
-            limits = [_quota_of_limit(each) for each in fact.limits]
+            limits = [_quota_of_limit(limit) for limit in fact.limits]
             quotas.record_quotas(place=place, quotas=limits, at=this.clock())
             this.count("quotas", len(limits))
         case ReservationsRead():
             place = quotas.QuotaPlace(account.provider, account.account, fact.region)
-            held = [_quota_of_held(each) for each in fact.held]
-            quotas.record_held_capacity(place=place, held=held, at=this.clock())
-            this.count("reservations", len(held))
+            held_quotas = [_quota_of_held(machines) for machines in fact.held]
+            quotas.record_held_capacity(place=place, held=held_quotas, at=this.clock())
+            this.count("reservations", len(held_quotas))
         case MachinesRead():
             keep_machines(account_id=account.id, machines=fact.machines, at=this.clock())
             tell_machine_terms(provider=account.provider, machines=fact.machines, at=this.clock())
@@ -108,15 +113,15 @@ def _keep_fact(account: CloudAccountFact, this: ReadingRound, fact: CloudFact) -
     return True
 
 
-def _quota_of_limit(each: AccountLimit) -> quotas.NewQuota:
-    return quotas.NewQuota(each.code, each.name, each.value, each.unit, each.used)
+def _quota_of_limit(limit: AccountLimit) -> quotas.NewQuota:
+    return quotas.NewQuota(limit.code, limit.name, limit.value, limit.unit, limit.used)
 
 
-def _quota_of_held(each: HeldMachines) -> quotas.NewQuota:
+def _quota_of_held(machines: HeldMachines) -> quotas.NewQuota:
     return quotas.NewQuota(
-        f"{HELD}{each.code}",
-        f"Held: {each.name}",
-        Decimal(each.total),
+        f"{HELD}{machines.code}",
+        f"Held: {machines.name}",
+        Decimal(machines.total),
         "machines",
-        Decimal(each.used),
+        Decimal(machines.used),
     )

@@ -54,8 +54,8 @@ def round_of(turn: clouds.SyncTurn, clock: Clock, *counted: str) -> ReadingRound
     """The reading that broke off within the hour, or a new one."""
     at = clock()
     counts = dict.fromkeys(counted, 0)
-    held = turn.cursor
-    if "began" in held and at - datetime.fromisoformat(held["began"]) < GOES_ON_FOR:
-        began_at = datetime.fromisoformat(held["began"])
-        return ReadingRound(turn, clock, began_at, list(held["done"]), held["token"], counts)
+    cursor = turn.cursor
+    if "began" in cursor and at - datetime.fromisoformat(cursor["began"]) < GOES_ON_FOR:
+        began_at = datetime.fromisoformat(cursor["began"])
+        return ReadingRound(turn, clock, began_at, list(cursor["done"]), cursor["token"], counts)
     return ReadingRound(turn, clock, at, counts=counts)

@@ -63,13 +63,13 @@ def session(role_arn: str = "", external_id: str = "") -> boto3.Session:
 
     Refuses CloudRefused where that role may not be taken.
     """
-    own = boto3.Session()
+    default_session = boto3.Session()
     if not role_arn:
-        return own
+        return default_session
     with in_words():
-        token = own.client("sts", region_name="us-east-1", config=CONFIG)
-        said = {"ExternalId": external_id} if external_id else {}
-        taken: Any = token.assume_role(RoleArn=role_arn, RoleSessionName="runrate", **said)
+        token = default_session.client("sts", region_name="us-east-1", config=CONFIG)
+        options = {"ExternalId": external_id} if external_id else {}
+        taken: Any = token.assume_role(RoleArn=role_arn, RoleSessionName="runrate", **options)
         keys = taken["Credentials"]
     return boto3.Session(
         aws_access_key_id=keys["AccessKeyId"],
@@ -104,9 +104,9 @@ def in_words() -> Iterator[None]:
 def _refusal_of(refused: ClientError) -> CloudRefused:
     error = refused.response.get("Error", {})
     code, message = error.get("Code", ""), error.get("Message", "")
-    asked = refused.operation_name
+    operation = refused.operation_name
     if code in DENIED:
-        needed = PERMISSIONS.get(asked, asked)
+        needed = PERMISSIONS.get(operation, operation)
         return CloudRefused(
             f"AWS denies {needed}: the role or user that asks needs this permission ({message})",
             CloudFault.DENIED,
@@ -119,4 +119,4 @@ def _refusal_of(refused: ClientError) -> CloudRefused:
     if code in BAD_KEYS:
         words = f"AWS does not accept the keys: {message or code}"
         return CloudRefused(words, CloudFault.CREDENTIALS)
-    return CloudRefused(f"AWS refuses {asked}: {code} {message}".strip())
+    return CloudRefused(f"AWS refuses {operation}: {code} {message}".strip())

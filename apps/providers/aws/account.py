@@ -105,37 +105,37 @@ class ServiceQuota:
     unit: str
 
 
-def reserved_instances(asks: boto3.Session, region: str) -> list[ReservedInstance]:
+def reserved_instances(aws_session: boto3.Session, region: str) -> list[ReservedInstance]:
     """All that AWS still tells of, past ones too. Refuses CloudRefused."""
-    client = asks.client("ec2", region_name=region, config=CONFIG)
+    client = aws_session.client("ec2", region_name=region, config=CONFIG)
     with in_words():
         rows = client.describe_reserved_instances()["ReservedInstances"]
         return [_reserved_instance(row, region) for row in rows]
 
 
-def savings_plans(asks: boto3.Session) -> list[SavingsPlan]:
+def savings_plans(aws_session: boto3.Session) -> list[SavingsPlan]:
     """All of the account, past ones too. Refuses CloudRefused."""
-    client = plans_of(asks)
-    found: list[SavingsPlan] = []
-    asked: dict[str, Any] = {"maxResults": PLANS_A_PAGE}
+    client = plans_of(aws_session)
+    plans: list[SavingsPlan] = []
+    params: dict[str, Any] = {"maxResults": PLANS_A_PAGE}
     pace = Pace(per_second=2)
     while True:
         pace.wait()
         with in_words():
-            page = client.describe_savings_plans(**asked)
-            found += [_savings_plan(row) for row in page["savingsPlans"]]
+            page = client.describe_savings_plans(**params)
+            plans += [_savings_plan(row) for row in page["savingsPlans"]]
         if not page.get("nextToken"):
-            return found
-        asked["nextToken"] = page["nextToken"]
+            return plans
+        params["nextToken"] = page["nextToken"]
 
 
 def plan_prices(
-    asks: boto3.Session, plan_id: str, instance_types: Sequence[str]
+    aws_session: boto3.Session, plan_id: str, instance_types: Sequence[str]
 ) -> list[PlanPrice]:
     """What the plan asks for these instance types, in every region. Refuses CloudRefused."""
-    client = plans_of(asks)
-    found: list[PlanPrice] = []
-    asked: dict[str, Any] = {
+    client = plans_of(aws_session)
+    prices: list[PlanPrice] = []
+    params: dict[str, Any] = {
         "savingsPlanId": plan_id,
         "filters": [
             {"name": "instanceType", "values": list(instance_types)},
@@ -147,33 +147,33 @@ def plan_prices(
     while True:
         pace.wait()
         with in_words():
-            page = client.describe_savings_plan_rates(**asked)
-            found += [price for row in page["searchResults"] for price in _plan_price(row)]
+            page = client.describe_savings_plan_rates(**params)
+            prices += [price for row in page["searchResults"] for price in _plan_price(row)]
         if not page.get("nextToken"):
-            return found
-        asked["nextToken"] = page["nextToken"]
+            return prices
+        params["nextToken"] = page["nextToken"]
 
 
-def capacity_reservations(asks: boto3.Session, region: str) -> list[CapacityReservation]:
+def capacity_reservations(aws_session: boto3.Session, region: str) -> list[CapacityReservation]:
     """Capacity blocks, and capacity held on demand, past ones too. Refuses CloudRefused."""
-    client = asks.client("ec2", region_name=region, config=CONFIG)
-    found, pace = [], Pace(per_second=5)
+    client = aws_session.client("ec2", region_name=region, config=CONFIG)
+    reservations, pace = [], Pace(per_second=5)
     with in_words():
         for page in client.get_paginator("describe_capacity_reservations").paginate():
-            found += [_capacity_reservation(row) for row in page["CapacityReservations"]]
+            reservations += [_capacity_reservation(row) for row in page["CapacityReservations"]]
             pace.wait()
-    return found
+    return reservations
 
 
-def service_quotas(asks: boto3.Session, region: str) -> list[ServiceQuota]:
+def service_quotas(aws_session: boto3.Session, region: str) -> list[ServiceQuota]:
     """EC2's limits on machines with GPUs or their like there. Refuses CloudRefused."""
-    client = asks.client("service-quotas", region_name=region, config=CONFIG)
-    found, pace = [], Pace(per_second=5)
+    client = aws_session.client("service-quotas", region_name=region, config=CONFIG)
+    quotas, pace = [], Pace(per_second=5)
     with in_words():
         for page in client.get_paginator("list_service_quotas").paginate(ServiceCode="ec2"):
-            found += [quota for row in page["Quotas"] for quota in _service_quotas(row)]
+            quotas += [quota for row in page["Quotas"] for quota in _service_quotas(row)]
             pace.wait()
-    return found
+    return quotas
 
 
 def is_accelerated(instance_type: str, also: frozenset[str]) -> bool:
@@ -181,9 +181,9 @@ def is_accelerated(instance_type: str, also: frozenset[str]) -> bool:
     return instance_type in also or ACCELERATED.match(instance_type) is not None
 
 
-def plans_of(asks: boto3.Session) -> "SavingsPlansClient":
+def plans_of(aws_session: boto3.Session) -> "SavingsPlansClient":
     """Whom to ask for savings plans."""
-    return asks.client("savingsplans", region_name=GLOBAL_REGION, config=CONFIG)
+    return aws_session.client("savingsplans", region_name=GLOBAL_REGION, config=CONFIG)
 
 
 def _reserved_instance(row: Mapping[str, Any], region: str) -> ReservedInstance:
@@ -230,10 +230,12 @@ def _savings_plan(row: Mapping[str, Any]) -> SavingsPlan:
 
 def _plan_price(row: Mapping[str, Any]) -> Iterator[PlanPrice]:
     """Only boxes as they are used: dedicated hosts and unused reservations are other usage."""
-    told = {each["name"]: each["value"] for each in row.get("properties", [])}
+    properties = {item["name"]: item["value"] for item in row.get("properties", [])}
     is_box = "BoxUsage" in row.get("usageType", "BoxUsage")
-    if is_box and row["unit"] == "Hrs" and {"instanceType", "region"} <= told.keys():
-        yield PlanPrice(told["region"], told["instanceType"], _exact_decimal(row["rate"]))
+    if is_box and row["unit"] == "Hrs" and {"instanceType", "region"} <= properties.keys():
+        yield PlanPrice(
+            properties["region"], properties["instanceType"], _exact_decimal(row["rate"])
+        )
 
 
 def _capacity_reservation(row: Mapping[str, Any]) -> CapacityReservation:

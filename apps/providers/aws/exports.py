@@ -72,10 +72,10 @@ class ExportPlace:
                 Bucket=self.bucket, Prefix=f"{self.prefix}/"
             )
             for page in pages:
-                for seen in _manifests_in(page.get("Contents", [])):
-                    held = newest.get(seen.period)
-                    if held is None or held.written_at <= seen.written_at:
-                        newest[seen.period] = seen
+                for manifest in _manifests_in(page.get("Contents", [])):
+                    current = newest.get(manifest.period)
+                    if current is None or current.written_at <= manifest.written_at:
+                        newest[manifest.period] = manifest
                 self.pace.wait()
         return [
             BillDelivery(period, newest[period].key, newest[period].etag)
@@ -126,7 +126,7 @@ def _data_keys(place: ExportPlace, delivery: BillDelivery) -> list[str]:
     try:
         manifest: Mapping[str, Any] = json.loads(text)
         named = manifest.get("dataFiles") or manifest.get("reportKeys") or []
-        return [_object_key(each) for each in named]
+        return [_object_key(entry) for entry in named]
     except (ValueError, AttributeError, TypeError) as broken:
         raise DeliveryUnreadable(
             f"the manifest {delivery.key} cannot be read: {broken}"
@@ -153,24 +153,24 @@ def _download_part(place: ExportPlace, key: str, path: Path) -> Path:
 
 
 def _join_parts(parts: Sequence[Path], key: str, folder: Path) -> Path:
-    whole = folder / "whole"
+    target = folder / "whole"
     if key.endswith(".parquet"):
-        _join_parquet(parts, whole)
+        _join_parquet(parts, target)
     else:
-        _join_csv(parts, whole)
+        _join_csv(parts, target)
     for part in parts:
         part.unlink()
-    return whole
+    return target
 
 
-def _join_parquet(parts: Sequence[Path], whole: Path) -> None:
+def _join_parquet(parts: Sequence[Path], target: Path) -> None:
     """Each part is decoded within bounds: who writes to a bucket is not always who reads it."""
     out: Any = None
     try:
         for part in parts:
             with open_parquet(part) as source:
                 if out is None:
-                    out = PARQUET.ParquetWriter(whole, source.schema)
+                    out = PARQUET.ParquetWriter(target, source.schema)
                 if source.names != out.schema.names:
                     raise DeliveryUnreadable("the files of one delivery have different columns")
                 for batch in source.batches:
@@ -191,10 +191,10 @@ def _unpacked(part: Path) -> Iterator[IO[bytes]]:
         raise DeliveryUnreadable(f"a file of the delivery cannot be read: {refused}") from refused
 
 
-def _join_csv(parts: Sequence[Path], whole: Path) -> None:
+def _join_csv(parts: Sequence[Path], target: Path) -> None:
     """Each part has the heading of its own; no time in the file: the same rows, the same bytes."""
     heading = b""
-    with whole.open("wb") as raw, gzip.GzipFile("", "wb", LEVEL, fileobj=raw, mtime=0) as out:
+    with target.open("wb") as raw, gzip.GzipFile("", "wb", LEVEL, fileobj=raw, mtime=0) as out:
         for part in parts:
             with _unpacked(part) as source:
                 first = source.readline(LONGEST_LINE)

@@ -30,47 +30,57 @@ RUNNING = "Running On-Demand "
 HOLDS = {"active", "scheduled", "pending", "payment-pending", "assessing", "delayed"}
 
 
-def read_quotas(asked: ReadingRequest) -> Iterator[CloudFact]:
+def read_quotas(request: ReadingRequest) -> Iterator[CloudFact]:
     """EC2's limits on machines with accelerators, region by region.
 
     How much of one is used is told where the machines of the account are read too.
     """
-    asks = session_of(asked.account)
-    for region in asked.left(asked.account.regions):
+    aws_session = session_of(request.account)
+    for region in request.left(request.account.regions):
         limits = tuple(
             AccountLimit(
-                each.code,
-                each.name,
-                each.value,
-                each.unit,
-                _processors_used(each.name, region, asked.machines),
+                service_quota.code,
+                service_quota.name,
+                service_quota.value,
+                service_quota.unit,
+                _processors_used(service_quota.name, region, request.machines),
             )
-            for each in account.service_quotas(asks, region)
+            for service_quota in account.service_quotas(aws_session, region)
         )
         yield LimitsRead(region, limits)
         yield PartRead(region)
 
 
-def read_reservations(asked: ReadingRequest) -> Iterator[CloudFact]:
+def read_reservations(request: ReadingRequest) -> Iterator[CloudFact]:
     """Capacity that is held, region by region; capacity blocks are commitments besides."""
-    asks = session_of(asked.account)
-    for region in asked.left(asked.account.regions):
-        found = account.capacity_reservations(asks, region)
-        held = tuple(
+    aws_session = session_of(request.account)
+    for region in request.left(request.account.regions):
+        reservations = account.capacity_reservations(aws_session, region)
+        held_machines = tuple(
             HeldMachines(
-                each.id, f"{each.zone} {each.instance_type}", each.total, _machines_taken(each)
+                capacity_reservation.id,
+                f"{capacity_reservation.zone} {capacity_reservation.instance_type}",
+                capacity_reservation.total,
+                _machines_taken(capacity_reservation),
             )
-            for each in found
-            if each.state in HOLDS and each.total
+            for capacity_reservation in reservations
+            if capacity_reservation.state in HOLDS and capacity_reservation.total
         )
-        yield ReservationsRead(region, held)
-        yield from capacity_blocks(asked, [each for each in found if each.is_block])
+        yield ReservationsRead(region, held_machines)
+        yield from capacity_blocks(
+            request,
+            [
+                capacity_reservation
+                for capacity_reservation in reservations
+                if capacity_reservation.is_block
+            ],
+        )
         yield PartRead(region)
 
 
-def _machines_taken(held: account.CapacityReservation) -> int:
+def _machines_taken(reservation: account.CapacityReservation) -> int:
     # One that has not begun has nothing available, and nothing taken.
-    return held.total - held.available if held.state == "active" else 0
+    return reservation.total - reservation.available if reservation.state == "active" else 0
 
 
 def _processors_used(
@@ -91,8 +101,8 @@ def _processors_used(
 
 def _processors_of(machines: Iterable[RunningMachine]) -> Decimal | None:
     counted = [machine.cpus for machine in machines]
-    known = [cpus for cpus in counted if cpus is not None]
-    return Decimal(sum(known)) if len(known) == len(counted) else None
+    known_cpus = [cpus for cpus in counted if cpus is not None]
+    return Decimal(sum(known_cpus)) if len(known_cpus) == len(counted) else None
 
 
 def _instance_family(instance_type: str) -> str:

@@ -15,11 +15,11 @@ LIFECYCLES = {"spot": "spot", "capacity-block": "reserved"}
 ROWS_A_PAGE = 500
 
 
-def read_machines(asked: ReadingRequest) -> Iterator[CloudFact]:
+def read_machines(request: ReadingRequest) -> Iterator[CloudFact]:
     """EC2's instances with accelerators, region by region and page by page."""
-    asks, token = session_of(asked.account), asked.token
-    for region in asked.left(asked.account.regions):
-        pages = machine_pages(asks, region, also=asked.instance_types, token=token)
+    aws_session, token = session_of(request.account), request.token
+    for region in request.left(request.account.regions):
+        pages = machine_pages(aws_session, region, also=request.instance_types, token=token)
         for machines, following in pages:
             yield MachinesRead(tuple(machines), following)
         yield PartRead(region)
@@ -27,13 +27,13 @@ def read_machines(asked: ReadingRequest) -> Iterator[CloudFact]:
 
 
 def machine_pages(
-    asks: boto3.Session, region: str, *, also: frozenset[str], token: str = ""
+    aws_session: boto3.Session, region: str, *, also: frozenset[str], token: str = ""
 ) -> Iterator[tuple[list[SeenMachine], str]]:
     """Each page of what runs there, and the token of the next one; begins at `token`.
 
     Machines without accelerators are left out but for the types `also`. Refuses CloudRefused.
     """
-    client = asks.client("ec2", region_name=region, config=CONFIG)
+    client = aws_session.client("ec2", region_name=region, config=CONFIG)
     pace = Pace(per_second=5)
     while True:
         pace.wait()
@@ -45,9 +45,9 @@ def machine_pages(
                 **more,
             )
             rows: list[Mapping[str, Any]] = [
-                {"OwnerId": each.get("OwnerId", ""), **row}
-                for each in page["Reservations"]
-                for row in each["Instances"]
+                {"OwnerId": describe_instance.get("OwnerId", ""), **row}
+                for describe_instance in page["Reservations"]
+                for row in describe_instance["Instances"]
             ]
         token = page.get("NextToken", "")
         mine = [row for row in rows if is_accelerated(row["InstanceType"], also)]

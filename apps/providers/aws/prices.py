@@ -48,57 +48,59 @@ class OnDemandPrice:
     sku: str
 
 
-def read_spot_prices(asked: ReadingRequest) -> Iterator[CloudFact]:
+def read_spot_prices(request: ReadingRequest) -> Iterator[CloudFact]:
     """A week at a time: AWS tells each page from the newest back, a price needs its end."""
-    cursor, asks = dict(asked.cursor), session_of(asked.account)
-    for want in asked.wanted:
+    cursor, aws_session = dict(request.cursor), session_of(request.account)
+    for want in request.wanted:
         key = f"{want.region}/{want.instance_type}"
-        held = cursor.get(key, {})
-        since = asked.began_at - KEPT_BY_AWS
-        if held.get("until"):
-            since = datetime.fromisoformat(held["until"])
-        zones = {zone: Decimal(amount) for zone, amount in held.get("zones", {}).items()}
-        market = spot_market(asks, want.region)
-        while since < asked.began_at:
-            until = min(since + AT_ONCE, asked.began_at)
+        position = cursor.get(key, {})
+        since = request.began_at - KEPT_BY_AWS
+        if position.get("until"):
+            since = datetime.fromisoformat(position["until"])
+        zones = {zone: Decimal(amount) for zone, amount in position.get("zones", {}).items()}
+        market = spot_market(aws_session, want.region)
+        while since < request.began_at:
+            until = min(since + AT_ONCE, request.began_at)
             points = spot_points(
                 market, instance_type=want.instance_type, starts_at=since, ends_at=until
             )
             prices = tuple(_spot_prices(points, want.places, zones))
             since = until
-            kept = {zone: str(amount) for zone, amount in zones.items()}
-            cursor[key] = {"until": until.isoformat(), "zones": kept}
+            zone_amounts = {zone: str(amount) for zone, amount in zones.items()}
+            cursor[key] = {"until": until.isoformat(), "zones": zone_amounts}
             yield PricesRead(prices, cursor=dict(cursor))
 
 
-def read_on_demand_prices(asked: ReadingRequest) -> Iterator[CloudFact]:
+def read_on_demand_prices(request: ReadingRequest) -> Iterator[CloudFact]:
     """What the price list says of each; where it has several prices for one, none is taken."""
-    cursor = dict(asked.cursor)
-    offered = price_list(session_of(asked.account))
-    for want in asked.wanted:
+    cursor = dict(request.cursor)
+    offered = price_list(session_of(request.account))
+    for want in request.wanted:
         key = f"{want.region}/{want.instance_type}"
         if key in cursor:
             continue
-        found = on_demand_prices(offered, region=want.region, instance_type=want.instance_type)
-        cursor[key] = asked.began_at.isoformat()
-        if len({price.amount for price in found}) == 1:
-            prices = tuple(_listed_price(found[0], place) for place in want.places)
+        list_prices = on_demand_prices(
+            offered, region=want.region, instance_type=want.instance_type
+        )
+        cursor[key] = request.began_at.isoformat()
+        if len({price.amount for price in list_prices}) == 1:
+            prices = tuple(_listed_price(list_prices[0], place) for place in want.places)
             yield PricesRead(prices, cursor=dict(cursor))
         else:
-            reason = f"the price list has {len(found)} prices for {key}"
+            reason = f"the price list has {len(list_prices)} prices for {key}"
             yield PricesRead(unpriced=reason, cursor=dict(cursor))
     # All of it was asked: the next time begins from the first again.
     yield PricesRead(cursor={})
 
 
-def spot_market(asks: boto3.Session, region: str) -> "EC2Client":
+def spot_market(aws_session: boto3.Session, region: str) -> "EC2Client":
     """Whom to ask for the spot prices of a region."""
-    return asks.client("ec2", region_name=region, config=CONFIG)
+    return aws_session.client("ec2", region_name=region, config=CONFIG)
 
 
-def price_list(asks: boto3.Session) -> "PricingClient":
+def price_list(aws_session: boto3.Session) -> "PricingClient":
     """Whom to ask for on-demand prices, of every region."""
-    return asks.client("pricing", region_name=PRICE_LIST_REGION, config=CONFIG)
+    return aws_session.client("pricing", region_name=PRICE_LIST_REGION, config=CONFIG)
 
 
 def spot_points(
@@ -108,7 +110,7 @@ def spot_points(
 
     Refuses CloudRefused.
     """
-    found, pace = [], Pace(per_second=5)
+    points, pace = [], Pace(per_second=5)
     with in_words():
         pages = market.get_paginator("describe_spot_price_history").paginate(
             InstanceTypes=[instance_type],  # type: ignore[list-item]  # new ones come out weekly
@@ -118,9 +120,9 @@ def spot_points(
             PaginationConfig={"PageSize": ROWS_A_PAGE},
         )
         for page in pages:
-            found += [_spot_point(row) for row in page["SpotPriceHistory"]]
+            points += [_spot_point(row) for row in page["SpotPriceHistory"]]
             pace.wait()
-    return sorted(found, key=lambda point: (point.at, point.zone))
+    return sorted(points, key=lambda point: (point.at, point.zone))
 
 
 def on_demand_prices(
@@ -148,7 +150,7 @@ def _offered_prices(
         "preInstalledSw": "NA",
         "capacitystatus": "Used",
     }
-    found, pace = [], Pace(per_second=5)
+    prices, pace = [], Pace(per_second=5)
     with in_words():
         pages = offered.get_paginator("get_products").paginate(
             ServiceCode="AmazonEC2",
@@ -158,13 +160,13 @@ def _offered_prices(
             ],
         )
         for page in pages:
-            found += [
+            prices += [
                 price
                 for text in page["PriceList"]
                 for price in _prices_of_product(json.loads(text), market)
             ]
             pace.wait()
-    return found
+    return prices
 
 
 def _spot_prices(

@@ -18,34 +18,34 @@ from apps.providers.reading import (
 HELD_STATES = {"active", "retired", "queued", "pending-return", "scheduled", "expired"}
 
 
-def read_reserved_instances(asked: ReadingRequest) -> Iterator[CloudFact]:
+def read_reserved_instances(request: ReadingRequest) -> Iterator[CloudFact]:
     """Reserved instances of machines with accelerators, region by region."""
-    asks = session_of(asked.account)
-    for region in asked.left(asked.account.regions):
-        for bought in account.reserved_instances(asks, region):
-            yield _reserved_fact(asked, bought)
+    aws_session = session_of(request.account)
+    for region in request.left(request.account.regions):
+        for bought in account.reserved_instances(aws_session, region):
+            yield _reserved_fact(request, bought)
         yield PartRead(region)
 
 
-def read_savings_plans(asked: ReadingRequest) -> Iterator[CloudFact]:
+def read_savings_plans(request: ReadingRequest) -> Iterator[CloudFact]:
     """Savings plans, each with its own prices of the instance types that pools use."""
-    asks = session_of(asked.account)
-    plans = {plan.id: plan for plan in account.savings_plans(asks)}
-    types = sorted(asked.instance_types)
-    for plan_id in asked.left(sorted(plans)):
+    aws_session = session_of(request.account)
+    plans = {plan.id: plan for plan in account.savings_plans(aws_session)}
+    types = sorted(request.instance_types)
+    for plan_id in request.left(sorted(plans)):
         plan = plans[plan_id]
         if plan.state not in HELD_STATES:
             yield GivenBack(plan.arn)
-        elif asked.was_over(plan.ends_at):
+        elif request.was_over(plan.ends_at):
             yield NotCounted()
         else:
-            offered = account.plan_prices(asks, plan_id, types) if types else []
-            yield from _plan_facts(asked, plan, offered)
+            offered = account.plan_prices(aws_session, plan_id, types) if types else []
+            yield from _plan_facts(request, plan, offered)
         yield PartRead(plan_id)
 
 
 def capacity_blocks(
-    asked: ReadingRequest, blocks: Sequence[account.CapacityReservation]
+    request: ReadingRequest, blocks: Sequence[account.CapacityReservation]
 ) -> Iterator[CloudFact]:
     """Capacity blocks; what one cost is asked of the price list once.
 
@@ -56,10 +56,10 @@ def capacity_blocks(
         if block.state not in HELD_STATES:
             yield GivenBack(block.arn)
             continue
-        if block.ends_at is None or asked.was_over(block.ends_at):
+        if block.ends_at is None or request.was_over(block.ends_at):
             yield NotCounted()
             continue
-        fee, source = asked.fees.get(block.arn) or _listed_fee(asked, block)
+        fee, source = request.fees.get(block.arn) or _listed_fee(request, block)
         name = f"AWS capacity block {block.id}"
         if fee:
             yield _block_bought(block, name, fee, source)
@@ -68,14 +68,16 @@ def capacity_blocks(
             yield NotKept(name, reason)
 
 
-def _reserved_fact(asked: ReadingRequest, bought: account.ReservedInstance) -> CloudFact:
+def _reserved_fact(request: ReadingRequest, bought: account.ReservedInstance) -> CloudFact:
     external_id = (
-        f"arn:aws:ec2:{bought.region}:{asked.account.account}:reserved-instances/{bought.id}"
+        f"arn:aws:ec2:{bought.region}:{request.account.account}:reserved-instances/{bought.id}"
     )
     if bought.state not in HELD_STATES:
         return GivenBack(external_id)
-    counts = account.is_accelerated(bought.instance_type, asked.instance_types) and bought.is_linux
-    if not counts or asked.was_over(bought.ends_at):
+    counts = (
+        account.is_accelerated(bought.instance_type, request.instance_types) and bought.is_linux
+    )
+    if not counts or request.was_over(bought.ends_at):
         return NotCounted()
     lasted = (bought.ends_at - bought.starts_at).total_seconds()
     part = min(Decimal(1), Decimal(lasted + 1) / bought.full_term_seconds)
@@ -94,20 +96,20 @@ def _reserved_fact(asked: ReadingRequest, bought: account.ReservedInstance) -> C
         hourly=bought.hourly,
         platform="Linux/UNIX",
         tenancy=bought.tenancy,
-        account=asked.account.account,
+        account=request.account.account,
         source="AWS reserved instances",
     )
 
 
 def _plan_facts(
-    asked: ReadingRequest, plan: account.SavingsPlan, offered: Sequence[account.PlanPrice]
+    request: ReadingRequest, plan: account.SavingsPlan, offered: Sequence[account.PlanPrice]
 ) -> Iterator[CloudFact]:
     name = f"AWS {plan.kind} savings plan {plan.id[:8]}"
-    chosen = _prices_where_used(asked, offered)
+    chosen = _prices_where_used(request, offered)
     if not chosen:
         yield NotCounted(f"{name} has no price for any instance type of a pool")
         return
-    several = {each for each, amounts in chosen.items() if len(amounts) > 1}
+    several = {machine_type for machine_type, amounts in chosen.items() if len(amounts) > 1}
     note = ""
     if several:
         note = f"{name} has several prices for {', '.join(sorted(several))}, by region: the highest"
@@ -120,39 +122,41 @@ def _plan_facts(
         ends_at=plan.ends_at,
         region=plan.region,
         spend=plan.commitment,
-        prices={each: max(amounts) for each, amounts in chosen.items()},
+        prices={machine_type: max(amounts) for machine_type, amounts in chosen.items()},
         upfront=plan.upfront,
         hourly=plan.hourly,
-        account=asked.account.account,
+        account=request.account.account,
         source="AWS savings plans",
         note=note,
     )
 
 
 def _prices_where_used(
-    asked: ReadingRequest, offered: Sequence[account.PlanPrice]
+    request: ReadingRequest, offered: Sequence[account.PlanPrice]
 ) -> dict[str, set[Decimal]]:
     """The plan's prices of each instance type in the regions where pools have it."""
-    found: dict[str, set[Decimal]] = {}
+    prices_by_type: dict[str, set[Decimal]] = {}
     for price in offered:
         used = any(
             pool.instance_type == price.instance_type and pool.region.startswith(price.region)
-            for pool in asked.pools
+            for pool in request.pools
         )
         if used:
-            found.setdefault(price.instance_type, set()).add(price.amount)
-    return found
+            prices_by_type.setdefault(price.instance_type, set()).add(price.amount)
+    return prices_by_type
 
 
-def _listed_fee(asked: ReadingRequest, block: account.CapacityReservation) -> tuple[Decimal, str]:
+def _listed_fee(request: ReadingRequest, block: account.CapacityReservation) -> tuple[Decimal, str]:
     """What the price list would ask for the whole block; 0 where it says nothing, or two things."""
-    offered = prices.price_list(session_of(asked.account))
-    region = next(each for each in asked.account.regions if block.zone.startswith(each))
-    found = prices.block_prices(offered, region=region, instance_type=block.instance_type)
-    if len({price.amount for price in found}) != 1 or block.ends_at is None:
+    offered = prices.price_list(session_of(request.account))
+    region = next(
+        candidate for candidate in request.account.regions if block.zone.startswith(candidate)
+    )
+    listed_prices = prices.block_prices(offered, region=region, instance_type=block.instance_type)
+    if len({price.amount for price in listed_prices}) != 1 or block.ends_at is None:
         return Decimal(0), ""
     hours = round(Decimal((block.ends_at - block.starts_at).total_seconds()) / 3600)
-    return found[0].amount * block.total * hours, f"AWS price list {found[0].sku}"
+    return listed_prices[0].amount * block.total * hours, f"AWS price list {listed_prices[0].sku}"
 
 
 def _block_bought(

@@ -71,10 +71,12 @@ class RegionQuota:
     used: Decimal
 
 
-def committed_uses(asks: GoogleAccess, *, project: str) -> list[CommittedUse]:
+def committed_uses(google_access: GoogleAccess, *, project: str) -> list[CommittedUse]:
     """All of the project, past ones too. Refuses CloudRefused."""
     with in_words("compute.commitments.list"):
-        client = RegionCommitmentsClient(credentials=asks.credentials, client_options=asks.options)
+        client = RegionCommitmentsClient(
+            credentials=google_access.credentials, client_options=google_access.options
+        )
         return [
             _committed_use(row, scope.removeprefix("regions/"), project)
             for scope, scoped in client.aggregated_list(project=project)
@@ -92,20 +94,22 @@ def committed_price(bought: CommittedUse, skus: Sequence[Sku]) -> Decimal | str:
     if bought.plan not in TERMS:
         return f"a term of {bought.plan} has no SKU"
     usage = TERMS[bought.plan]
-    here = [sku for sku in skus if bought.region in sku.regions and sku.usage == usage]
+    region_skus = [sku for sku in skus if bought.region in sku.regions and sku.usage == usage]
     amount = Decimal(0)
     for words, group, quantity in _parts_of_commitment(bought):
-        fitting = [sku for sku in here if sku.group == group and _has_words(sku, words)]
+        fitting = [sku for sku in region_skus if sku.group == group and _has_words(sku, words)]
         if len(fitting) != 1:
             return f"{len(fitting)} {usage} SKUs are {words!r} in {bought.region}"
         amount += fitting[0].amount * quantity
     return round(amount, 9)
 
 
-def reservations(asks: GoogleAccess, *, project: str) -> list[ProjectReservation]:
+def reservations(google_access: GoogleAccess, *, project: str) -> list[ProjectReservation]:
     """Every reservation of certain machines. Refuses CloudRefused."""
     with in_words("compute.reservations.list"):
-        client = ReservationsClient(credentials=asks.credentials, client_options=asks.options)
+        client = ReservationsClient(
+            credentials=google_access.credentials, client_options=google_access.options
+        )
         return [
             ProjectReservation(
                 name=row.name,
@@ -120,10 +124,12 @@ def reservations(asks: GoogleAccess, *, project: str) -> list[ProjectReservation
         ]
 
 
-def region_quotas(asks: GoogleAccess, *, project: str, region: str) -> list[RegionQuota]:
+def region_quotas(google_access: GoogleAccess, *, project: str, region: str) -> list[RegionQuota]:
     """The region's limits on GPUs. Refuses CloudRefused."""
     with in_words("compute.regions.get"):
-        client = RegionsClient(credentials=asks.credentials, client_options=asks.options)
+        client = RegionsClient(
+            credentials=google_access.credentials, client_options=google_access.options
+        )
         return [
             RegionQuota(row.metric, Decimal(str(row.limit)), Decimal(str(row.usage)))
             for row in client.get(project=project, region=region).quotas
@@ -132,7 +138,7 @@ def region_quotas(asks: GoogleAccess, *, project: str, region: str) -> list[Regi
 
 
 def machine_pages(
-    asks: GoogleAccess, *, project: str, also: frozenset[str], token: str = ""
+    google_access: GoogleAccess, *, project: str, also: frozenset[str], token: str = ""
 ) -> Iterator[tuple[list[SeenMachine], str]]:
     """Each page of what runs in the project, and the token of the next; begins at `token`.
 
@@ -143,20 +149,22 @@ def machine_pages(
     )
     pace = Pace(per_second=5)
     with in_words("compute.instances.list"):
-        client = InstancesClient(credentials=asks.credentials, client_options=asks.options)
+        client = InstancesClient(
+            credentials=google_access.credentials, client_options=google_access.options
+        )
         for page in client.aggregated_list(request=request).pages:
-            seen = [
+            machines = [
                 _seen_machine(row, zone.removeprefix("zones/"), project)
                 for zone, scoped in page.items.items()
                 for row in scoped.instances
                 if row.status in RUNS and (row.guest_accelerators or _machine_type(row) in also)
             ]
-            yield seen, page.next_page_token
+            yield machines, page.next_page_token
             pace.wait()
 
 
 def _committed_use(row: Any, region: str, project: str) -> CommittedUse:
-    amounts = {each.type_: each for each in row.resources}
+    amounts = {resource.type_: resource for resource in row.resources}
     gpu = amounts.pop("ACCELERATOR", None)
     cpus, memory = amounts.pop("VCPU", None), amounts.pop("MEMORY", None)
     return CommittedUse(
@@ -176,12 +184,12 @@ def _committed_use(row: Any, region: str, project: str) -> CommittedUse:
     )
 
 
-def _machine_family(told: str) -> str:
-    if told in FIRST_FAMILY:
-        return FIRST_FAMILY[told]
+def _machine_family(family: str) -> str:
+    if family in FIRST_FAMILY:
+        return FIRST_FAMILY[family]
     for beginning in FAMILY:
-        told = told.removeprefix(beginning)
-    return told.replace("_", " ")
+        family = family.removeprefix(beginning)
+    return family.replace("_", " ")
 
 
 def _parts_of_commitment(bought: CommittedUse) -> Iterator[tuple[tuple[str, ...], str, Decimal]]:
@@ -196,8 +204,8 @@ def _parts_of_commitment(bought: CommittedUse) -> Iterator[tuple[tuple[str, ...]
 
 
 def _has_words(sku: Sku, words: Sequence[str]) -> bool:
-    told = sku.description.lower().replace("core", "cpu")
-    return all(f" {word.lower()} " in f" {told} " for word in words)
+    description = sku.description.lower().replace("core", "cpu")
+    return all(f" {word.lower()} " in f" {description} " for word in words)
 
 
 def _seen_machine(row: Any, zone: str, project: str) -> SeenMachine:

@@ -24,21 +24,23 @@ NANOS = Decimal(10) ** 9
 MIB_A_GIB = 1024
 
 
-def read_spot_prices(asked: ReadingRequest) -> Iterator[CloudFact]:
+def read_spot_prices(request: ReadingRequest) -> Iterator[CloudFact]:
     """What preemptible machines cost now; Google keeps no history of it."""
-    return _read_prices(asked, PurchaseOption.SPOT)
+    return _read_prices(request, PurchaseOption.SPOT)
 
 
-def read_on_demand_prices(asked: ReadingRequest) -> Iterator[CloudFact]:
+def read_on_demand_prices(request: ReadingRequest) -> Iterator[CloudFact]:
     """What machines cost on demand now."""
-    return _read_prices(asked, PurchaseOption.ON_DEMAND)
+    return _read_prices(request, PurchaseOption.ON_DEMAND)
 
 
-def machine_shapes(asks: GoogleAccess, *, project: str, name: str) -> dict[str, Shape]:
+def machine_shapes(google_access: GoogleAccess, *, project: str, name: str) -> dict[str, Shape]:
     """What the machine type is made of, by the zones that have it. Refuses CloudRefused."""
     request = AggregatedListMachineTypesRequest(project=project, filter=f'name = "{name}"')
     with in_words("compute.machineTypes.list"):
-        client = MachineTypesClient(credentials=asks.credentials, client_options=asks.options)
+        client = MachineTypesClient(
+            credentials=google_access.credentials, client_options=google_access.options
+        )
         return {
             zone.removeprefix("zones/"): _machine_shape(row)
             for zone, scoped in client.aggregated_list(request=request)
@@ -46,21 +48,23 @@ def machine_shapes(asks: GoogleAccess, *, project: str, name: str) -> dict[str, 
         }
 
 
-def compute_skus(asks: GoogleAccess) -> list[Sku]:
+def compute_skus(google_access: GoogleAccess) -> list[Sku]:
     """Every SKU of Compute Engine that is a core, memory or a GPU. Refuses CloudRefused."""
     with in_words("cloudbilling: the catalogue of SKUs"):
         client = CloudCatalogClient(
-            credentials=asks.credentials, client_options=asks.options, transport="rest"
+            credentials=google_access.credentials,
+            client_options=google_access.options,
+            transport="rest",
         )
         rows = client.list_skus(parent=COMPUTE_ENGINE)
         return [sku for row in rows for sku in _skus_of_row(row)]
 
 
-def _read_prices(asked: ReadingRequest, option: PurchaseOption) -> Iterator[CloudFact]:
-    asks = access.default_access()
-    skus = compute_skus(asks) if asked.wanted else []
-    for want in asked.wanted:
-        price = _price_of(asks, asked.account.account, want, skus, option)
+def _read_prices(request: ReadingRequest, option: PurchaseOption) -> Iterator[CloudFact]:
+    google_access = access.default_access()
+    skus = compute_skus(google_access) if request.wanted else []
+    for want in request.wanted:
+        price = _price_of(google_access, request.account.account, want, skus, option)
         if isinstance(price, str):
             yield PricesRead(unpriced=f"{want.instance_type}: {price}")
         else:
@@ -70,7 +74,7 @@ def _read_prices(asked: ReadingRequest, option: PurchaseOption) -> Iterator[Clou
 
 
 def _price_of(
-    asks: GoogleAccess,
+    google_access: GoogleAccess,
     project: str,
     want: WantedPrice,
     skus: Sequence[Sku],
@@ -78,7 +82,9 @@ def _price_of(
 ) -> MachinePrice | str:
     """The price in the last zone of the region that has it, or in words why there is none."""
     price: MachinePrice | str = f"no zone of {want.region} has {want.instance_type}"
-    for zone, shape in machine_shapes(asks, project=project, name=want.instance_type).items():
+    for zone, shape in machine_shapes(
+        google_access, project=project, name=want.instance_type
+    ).items():
         if zone.startswith(want.region):
             price = machine_price(shape, skus, region=want.region, purchase_option=option)
     return price
@@ -112,10 +118,10 @@ def _machine_shape(row: Any) -> Shape:
 def _skus_of_row(row: Any) -> Iterator[Sku]:
     if row.category.resource_group not in {"CPU", "RAM", "GPU"} or not row.pricing_info:
         return
-    told = row.pricing_info[-1]
-    rates = told.pricing_expression.tiered_rates
+    pricing = row.pricing_info[-1]
+    rates = pricing.pricing_expression.tiered_rates
     # The last step is what more than a free allowance costs.
-    if rates and told.pricing_expression.usage_unit in {"h", "GiBy.h"}:
+    if rates and pricing.pricing_expression.usage_unit in {"h", "GiBy.h"}:
         price = rates[-1].unit_price
         yield Sku(
             id=row.sku_id,
@@ -124,5 +130,5 @@ def _skus_of_row(row: Any) -> Iterator[Sku]:
             usage=row.category.usage_type,
             regions=frozenset(row.service_regions),
             amount=Decimal(price.units) + Decimal(price.nanos) / NANOS,
-            begins_at=told.effective_time,
+            begins_at=pricing.effective_time,
         )

@@ -24,65 +24,71 @@ from apps.providers.reading import (
 COUNTED_STATES = {"ACTIVE", "NOT_YET_ACTIVE", "EXPIRED"}
 
 
-def read_committed_use(asked: ReadingRequest) -> Iterator[CloudFact]:
+def read_committed_use(request: ReadingRequest) -> Iterator[CloudFact]:
     """Committed use of GPUs, priced by its SKUs."""
-    asks = access.default_access()
+    google_access = access.default_access()
     mine = []
-    for bought in account.committed_uses(asks, project=asked.account.account):
+    for bought in account.committed_uses(google_access, project=request.account.account):
         if bought.status not in COUNTED_STATES:
             yield GivenBack(bought.id)
-        elif not bought.gpus or asked.was_over(bought.ends_at):
+        elif not bought.gpus or request.was_over(bought.ends_at):
             yield NotCounted()
         else:
             mine.append(bought)
-    skus = prices.compute_skus(asks) if mine else []
+    skus = prices.compute_skus(google_access) if mine else []
     for bought in mine:
         price = account.committed_price(bought, skus)
         if isinstance(price, str):
             yield NotKept(bought.name, f"{price}; enter it with its price")
         else:
-            yield _commitment_bought(asked, bought, price)
+            yield _commitment_bought(request, bought, price)
         yield PartRead(bought.id)
 
 
-def read_quotas(asked: ReadingRequest) -> Iterator[CloudFact]:
+def read_quotas(request: ReadingRequest) -> Iterator[CloudFact]:
     """A project's limits on GPUs, region by region, with what is used."""
-    asks, project = access.default_access(), asked.account.account
-    for region in asked.left(asked.account.regions):
+    google_access, project = access.default_access(), request.account.account
+    for region in request.left(request.account.regions):
         limits = tuple(
-            AccountLimit(each.metric, _metric_words(each.metric), each.limit, "GPUs", each.used)
-            for each in account.region_quotas(asks, project=project, region=region)
+            AccountLimit(
+                region_quota.metric,
+                _metric_words(region_quota.metric),
+                region_quota.limit,
+                "GPUs",
+                region_quota.used,
+            )
+            for region_quota in account.region_quotas(google_access, project=project, region=region)
         )
         yield LimitsRead(region, limits)
         yield PartRead(region)
 
 
-def read_reservations(asked: ReadingRequest) -> Iterator[CloudFact]:
+def read_reservations(request: ReadingRequest) -> Iterator[CloudFact]:
     """The machines that a project's reservations hold."""
-    found = account.reservations(access.default_access(), project=asked.account.account)
-    for region in asked.account.regions:
-        held = tuple(
+    reservations = account.reservations(access.default_access(), project=request.account.account)
+    for region in request.account.regions:
+        held_machines = tuple(
             HeldMachines(
-                f"{each.zone}/{each.name}",
-                f"{each.name} {each.machine_type}",
-                each.count,
-                each.used,
+                f"{reservation.zone}/{reservation.name}",
+                f"{reservation.name} {reservation.machine_type}",
+                reservation.count,
+                reservation.used,
             )
-            for each in found
-            if each.zone.rpartition("-")[0] == region
+            for reservation in reservations
+            if reservation.zone.rpartition("-")[0] == region
         )
-        yield ReservationsRead(region, held)
+        yield ReservationsRead(region, held_machines)
 
 
-def read_machines(asked: ReadingRequest) -> Iterator[CloudFact]:
+def read_machines(request: ReadingRequest) -> Iterator[CloudFact]:
     """A project's instances with accelerators, page by page, of the account's regions."""
-    for seen, token in account.machine_pages(
+    for machines, token in account.machine_pages(
         access.default_access(),
-        project=asked.account.account,
-        also=asked.instance_types,
-        token=asked.token,
+        project=request.account.account,
+        also=request.instance_types,
+        token=request.token,
     ):
-        mine = [machine for machine in seen if machine.region in asked.account.regions]
+        mine = [machine for machine in machines if machine.region in request.account.regions]
         yield MachinesRead(tuple(mine), token)
 
 
@@ -97,9 +103,9 @@ READERS: Mapping[str, FactReader] = {
 
 
 def _commitment_bought(
-    asked: ReadingRequest, bought: account.CommittedUse, price: Decimal
+    request: ReadingRequest, bought: account.CommittedUse, price: Decimal
 ) -> BoughtAhead:
-    using = _pools_using(asked, bought)
+    using = _pools_using(request, bought)
     models = {pool.gpu_model for pool in using}
     places = {pool.region for pool in using}
     return BoughtAhead(
@@ -115,17 +121,17 @@ def _commitment_bought(
         units=bought.gpus,
         is_by_gpu=True,
         hourly=price,
-        account=asked.account.account,
+        account=request.account.account,
         source=f"Google Cloud commitment, {bought.plan.replace('_', ' ').lower()}",
     )
 
 
-def _pools_using(asked: ReadingRequest, bought: account.CommittedUse) -> list[PoolHardware]:
+def _pools_using(request: ReadingRequest, bought: account.CommittedUse) -> list[PoolHardware]:
     """Pools of the model in the region: nvidia-h100-80gb is NVIDIA H100 80GB HBM3 to its driver."""
     word = bought.accelerator.removeprefix("nvidia-").removeprefix("tesla-").partition("-")[0]
     return [
         pool
-        for pool in asked.pools
+        for pool in request.pools
         if pool.region.startswith(bought.region) and word in pool.gpu_model.lower().split()
     ]
 

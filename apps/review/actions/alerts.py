@@ -39,23 +39,23 @@ class AlertMatter:
 
 @logged_change()
 @transaction.atomic
-def raise_alert(*, told: AlertMatter, at: datetime) -> int | None:
+def raise_alert(*, alert_matter: AlertMatter, at: datetime) -> int | None:
     """Open an alert, or carry it on where the matter went further; its id, None where nothing is new.
 
     One matter has one alert. It is told again where its level grew: one that was acknowledged, or that somebody
     resolved, is open again then; one that is muted takes it down and says nothing. What Runrate itself resolved is open
     again when it comes back, what a person resolved only when it goes further.
     """
-    facts = [list(fact) for fact in told.facts]
-    new = {"severity": told.severity, "title": told.title, "facts": facts}
+    facts = [list(fact) for fact in alert_matter.facts]
+    new = {"severity": alert_matter.severity, "title": alert_matter.title, "facts": facts}
     alert, is_new = Alert.objects.select_for_update().get_or_create(
-        matter=told.matter,
+        matter=alert_matter.matter,
         defaults=new
         | {
-            "kind": told.kind,
-            "link": told.link,
-            "level": told.level,
-            "team_id": told.team_id,
+            "kind": alert_matter.kind,
+            "link": alert_matter.link,
+            "level": alert_matter.level,
+            "team_id": alert_matter.team_id,
             "opened_at": at,
             "told_at": at,
             "state_at": at,
@@ -65,12 +65,12 @@ def raise_alert(*, told: AlertMatter, at: datetime) -> int | None:
         _add_entry(alert, AlertStep.OPENED, at)
         return alert.pk
     came_back = alert.state == AlertState.RESOLVED and not alert.state_name
-    if told.level <= alert.level and not came_back:
+    if alert_matter.level <= alert.level and not came_back:
         return None
     was_open = alert.state == AlertState.OPEN
     for name, value in new.items():
         setattr(alert, name, value)
-    alert.level, alert.told_at = max(told.level, alert.level), at
+    alert.level, alert.told_at = max(alert_matter.level, alert.level), at
     if alert.state != AlertState.MUTED:
         _set_state(alert, AlertState.OPEN, at)
     alert.save()
@@ -121,16 +121,20 @@ def resolve_alert(*, alert_id: int, reason: str, by: Viewer, at: datetime) -> No
 
 @logged_change()
 @transaction.atomic
-def lower_alert(*, told: AlertMatter, at: datetime) -> int | None:
+def lower_alert(*, alert_matter: AlertMatter, at: datetime) -> int | None:
     """Take an alert back to a lower level, as what it is held against changed; its id, None where there is none above it.
 
     What it says now is a step of it that is sent nowhere. Its state stays, so that going further raises it as ever.
     """
-    alert = Alert.objects.select_for_update().filter(matter=told.matter).first()
-    if alert is None or alert.level <= told.level:
+    alert = Alert.objects.select_for_update().filter(matter=alert_matter.matter).first()
+    if alert is None or alert.level <= alert_matter.level:
         return None
-    alert.level, alert.severity, alert.title = told.level, told.severity, told.title
-    alert.facts = [list(fact) for fact in told.facts]
+    alert.level, alert.severity, alert.title = (
+        alert_matter.level,
+        alert_matter.severity,
+        alert_matter.title,
+    )
+    alert.facts = [list(fact) for fact in alert_matter.facts]
     alert.save()
     _add_entry(alert, AlertStep.LOWERED, at)
     return alert.pk
@@ -140,33 +144,33 @@ def lower_alert(*, told: AlertMatter, at: datetime) -> int | None:
 @transaction.atomic
 def end_matters(*, matters: Collection[str], reason: str, at: datetime) -> int:
     """Resolve those of these matters that are not yet, as what they told of is over; how many."""
-    found = list(
+    alerts = list(
         Alert.objects.select_for_update()
         .filter(matter__in=matters)
         .exclude(state=AlertState.RESOLVED)
         .order_by("id")
     )
-    for alert in found:
+    for alert in alerts:
         _set_state(alert, AlertState.RESOLVED, at, reason=reason)
         alert.save()
         _add_entry(alert, AlertStep.RESOLVED, at)
-    return len(found)
+    return len(alerts)
 
 
 @logged_change(count=lambda answer, _: int(answer))
 @transaction.atomic
 def unmute_due_alerts(*, at: datetime) -> int:
     """Open those again that were muted until now; how many."""
-    found = list(
+    alerts = list(
         Alert.objects.select_for_update()
         .filter(state=AlertState.MUTED, muted_until__lte=at)
         .order_by("id")
     )
-    for alert in found:
+    for alert in alerts:
         _set_state(alert, AlertState.OPEN, at)
         alert.save()
         _add_entry(alert, AlertStep.UNMUTED, at)
-    return len(found)
+    return len(alerts)
 
 
 @logged_change()

@@ -31,64 +31,66 @@ def tell_anomalies(*, at: datetime) -> int:
     """
     ours = organisation()
     since = local_day(at, ours.zone) - timedelta(days=NEWEST_DAYS)
-    told = [*_findings_told(since, at, ours.currency), *_spend_told(since, at, ours.currency)]
-    named = [each.matter for each in told]
+    matters = [*_findings_told(since, at, ours.currency), *_spend_told(since, at, ours.currency)]
+    named = [matter.matter for matter in matters]
     # What no person resolved, a verdict did: nothing else ends these matters.
     by_verdict = Q(state=AlertState.RESOLVED, state_name="")
-    known = Alert.objects.filter(matter__in=named).exclude(by_verdict)
-    done = set(known.values_list("matter", flat=True))
-    raised = [raise_alert(told=each, at=at) for each in told if each.matter not in done]
+    earlier_alerts = Alert.objects.filter(matter__in=named).exclude(by_verdict)
+    done = set(earlier_alerts.values_list("matter", flat=True))
+    raised = [
+        raise_alert(alert_matter=matter, at=at) for matter in matters if matter.matter not in done
+    ]
     return len([alert_id for alert_id in raised if alert_id is not None])
 
 
 def _findings_told(since: date, at: datetime, currency: str) -> list[AlertMatter]:
     named = workloads.workloads()
-    found = findings(FindingsWanted(since=since, states=WAITING), at)
+    waiting_findings = findings(FindingsWanted(since=since, states=WAITING), at)
     return [
         AlertMatter(
-            matter=each.judged.matter,
+            matter=finding.judged.matter,
             kind=AlertKind.ANOMALY,
             severity=AlertSeverity.WARNING,
-            title=title_of(each, named[each.workload_id].name),
-            facts=_facts_of(each, named[each.workload_id].name, currency),
-            link=reverse("finding", args=[each.id]),
-            team_id=named[each.workload_id].team_id,
+            title=title_of(finding, named[finding.workload_id].name),
+            facts=_facts_of(finding, named[finding.workload_id].name, currency),
+            link=reverse("finding", args=[finding.id]),
+            team_id=named[finding.workload_id].team_id,
         )
-        for each in found
-        if each.is_worse
+        for finding in waiting_findings
+        if finding.is_worse
     ]
 
 
 def _spend_told(since: date, at: datetime, currency: str) -> list[AlertMatter]:
     """The same of spend."""
-    found = spend_anomalies(SpendWanted(since=since, states=WAITING), at)
-    return [_spend_matter(each, currency) for each in found]
+    anomalies = spend_anomalies(SpendWanted(since=since, states=WAITING), at)
+    return [_spend_matter(spend_anomaly, currency) for spend_anomaly in anomalies]
 
 
-def _spend_matter(found: SpendFact, currency: str) -> AlertMatter:
+def _spend_matter(anomaly: SpendFact, currency: str) -> AlertMatter:
     return AlertMatter(
-        matter=found.judged.matter,
+        matter=anomaly.judged.matter,
         kind=AlertKind.ANOMALY,
         # What a known change of a price or commitment made is no surprise to who made it.
-        severity=AlertSeverity.NOTICE if found.known_event else AlertSeverity.WARNING,
-        title=spend_title(found, currency),
-        facts=spend_facts(found, currency),
-        link=reverse("spend-anomaly", args=[found.id]),
-        team_id=found.team_id,
+        severity=AlertSeverity.NOTICE if anomaly.known_event else AlertSeverity.WARNING,
+        title=spend_title(anomaly, currency),
+        facts=spend_facts(anomaly, currency),
+        link=reverse("spend-anomaly", args=[anomaly.id]),
+        team_id=anomaly.team_id,
     )
 
 
-def _facts_of(found: FindingFact, name: str, currency: str) -> list[tuple[str, str]]:
+def _facts_of(finding: FindingFact, name: str, currency: str) -> list[tuple[str, str]]:
     impact = "not known"
-    if found.impact_micros is not None:
-        impact = whole_amount(found.impact_micros, currency)
+    if finding.impact_micros is not None:
+        impact = whole_amount(finding.impact_micros, currency)
     facts = [
-        ("Workload", f"{name} ({found.feature})" if found.feature else name),
-        ("Since", weekday(found.changed_on)),
-        ("By", per_cent(abs(found.effect_ratio))),
+        ("Workload", f"{name} ({finding.feature})" if finding.feature else name),
+        ("Since", weekday(finding.changed_on)),
+        ("By", per_cent(abs(finding.effect_ratio))),
         ("Projected monthly impact", impact),
     ]
-    if found.causes:
-        nearest = found.causes[0]
+    if finding.causes:
+        nearest = finding.causes[0]
         facts.append(("Possible cause", f"{nearest['kind']}: {nearest['what']}"))
     return facts

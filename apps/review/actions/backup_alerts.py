@@ -18,17 +18,17 @@ def tell_backups(*, failure: str, newest_at: datetime | None, is_old: bool, at: 
     What is no longer so is resolved.
     """
     newest = f"{newest_at:%Y-%m-%d %H:%M} UTC" if newest_at else "none"
-    told = []
+    matters = []
     if failure:
         facts = [("Why", failure), ("Newest backup", newest)]
-        told.append(_matter(FAILED, "The last backup failed", AlertSeverity.WARNING, facts))
+        matters.append(_matter(FAILED, "The last backup failed", AlertSeverity.WARNING, facts))
     if is_old and newest_at is not None:
         days = (at - newest_at).days
         title = f"The newest backup is {days} {'day' if days == 1 else 'days'} old"
-        told.append(_matter(OLD, title, AlertSeverity.URGENT, [("Newest backup", newest)], days))
-    over = {FAILED, OLD} - {matter.matter for matter in told}
+        matters.append(_matter(OLD, title, AlertSeverity.URGENT, [("Newest backup", newest)], days))
+    over = {FAILED, OLD} - {matter.matter for matter in matters}
     end_matters(matters=over, reason="A backup was made.", at=at)
-    raised = [raise_alert(told=matter, at=at) for matter in told]
+    raised = [raise_alert(alert_matter=matter, at=at) for matter in matters]
     return len([alert_id for alert_id in raised if alert_id is not None])
 
 

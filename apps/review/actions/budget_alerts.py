@@ -65,16 +65,18 @@ def look_at_budgets(*, at: datetime) -> int:
     """
     # The organisation and the workloads are asked for of every budget, and nothing here changes them.
     with reading_once():
-        found = [each for each in figures_of(budgets(None), at) if each.status == RUNNING]
+        all_figures = [
+            figure for figure in figures_of(budgets(None), at) if figure.status == RUNNING
+        ]
         zone, live = organisation().zone, set[str]()
-        told = _told_thresholds(found)
-        for figures in found:
+        thresholds = _told_thresholds(all_figures)
+        for figures in all_figures:
             live |= {matter_of(figures, THRESHOLD), matter_of(figures, FORECAST)}
-            _tell_threshold(figures, told.get(matter_of(figures, THRESHOLD)), at)
+            _tell_threshold(figures, thresholds.get(matter_of(figures, THRESHOLD)), at)
             _tell_forecast(figures, at, zone)
     _end_all_but(live, at)
     BudgetForecastLook.objects.filter(looked_at__lt=at - LOOKS_KEPT).delete()
-    return len(found)
+    return len(all_figures)
 
 
 def _tell_threshold(figures: BudgetFigures, before: ToldThreshold | None, at: datetime) -> None:
@@ -83,7 +85,7 @@ def _tell_threshold(figures: BudgetFigures, before: ToldThreshold | None, at: da
     if share is None:
         return
     reached = threshold_reached(share) or 0
-    told = AlertMatter(
+    alert_matter = AlertMatter(
         matter=matter_of(figures, THRESHOLD),
         kind=AlertKind.BUDGET_THRESHOLD,
         severity=SEVERITIES[reached],
@@ -96,15 +98,15 @@ def _tell_threshold(figures: BudgetFigures, before: ToldThreshold | None, at: da
     if before is not None and reached < before.level:
         is_of_other_amount = budget_fact(figures, currency) not in before.facts
         if is_of_other_amount or has_fallen_back(share, before.level):
-            lower_alert(told=told, at=at)
+            lower_alert(alert_matter=alert_matter, at=at)
             if not reached:
-                end_matters(matters=[told.matter], reason=NONE_REACHED_REASON, at=at)
+                end_matters(matters=[alert_matter.matter], reason=NONE_REACHED_REASON, at=at)
     elif reached:
-        raise_alert(told=told, at=at)
+        raise_alert(alert_matter=alert_matter, at=at)
 
 
-def _told_thresholds(found: Sequence[BudgetFigures]) -> dict[str, ToldThreshold]:
-    matters = [matter_of(figures, THRESHOLD) for figures in found]
+def _told_thresholds(all_figures: Sequence[BudgetFigures]) -> dict[str, ToldThreshold]:
+    matters = [matter_of(figures, THRESHOLD) for figures in all_figures]
     rows = Alert.objects.filter(matter__in=matters).values_list("matter", "level", "facts")
     return {
         matter: ToldThreshold(level, frozenset(map(tuple, facts))) for matter, level, facts in rows
@@ -118,7 +120,7 @@ def _tell_forecast(figures: BudgetFigures, at: datetime, zone: str) -> None:
     elif is_warned(looks):
         currency, passed = organisation().currency, figures.exceeds_at(at)
         raise_alert(
-            told=AlertMatter(
+            alert_matter=AlertMatter(
                 matter=matter,
                 kind=AlertKind.BUDGET_FORECAST,
                 severity=AlertSeverity.WARNING,
@@ -150,7 +152,7 @@ def _looks_with(figures: BudgetFigures, at: datetime, zone: str) -> list[BudgetL
     rows = BudgetForecastLook.objects.filter(
         budget_id=figures.budget.id, first_day=figures.first_day, day__gt=day - LOOKS_READ
     ).order_by("day")
-    found = [
+    budget_looks = [
         BudgetLook(
             row.day,
             row.chance,
@@ -159,16 +161,18 @@ def _looks_with(figures: BudgetFigures, at: datetime, zone: str) -> list[BudgetL
         )
         for row in rows
     ]
-    newest = replace(found[-1], known_days=figures.rest.known_days, share_used=figures.share_used)
-    return [*found[:-1], newest]
+    newest = replace(
+        budget_looks[-1], known_days=figures.rest.known_days, share_used=figures.share_used
+    )
+    return [*budget_looks[:-1], newest]
 
 
 def _end_all_but(live: set[str], at: datetime) -> None:
     """Those of periods that are over, and of budgets that are gone."""
-    known = Alert.objects.filter(
+    open_alerts = Alert.objects.filter(
         kind__in=(AlertKind.BUDGET_THRESHOLD, AlertKind.BUDGET_FORECAST)
     ).exclude(state=AlertState.RESOLVED)
-    ended = set(known.values_list("matter", flat=True)) - live
+    ended = set(open_alerts.values_list("matter", flat=True)) - live
     if ended:
         end_matters(matters=ended, reason=OVER_REASON, at=at)
 

@@ -205,12 +205,12 @@ def _shown_address(kind: str, address: str) -> str:
 
 def _mail_checked(address: str) -> str:
     """The addresses by comma; refuses ChannelIsWrong for what is none."""
-    every = [each.strip() for each in address.split(",") if each.strip()]
+    every = [part.strip() for part in address.split(",") if part.strip()]
     if not 1 <= len(every) <= MOST_ADDRESSES:
         raise ChannelIsWrong("address", f"say 1 to {MOST_ADDRESSES} addresses, by comma")
-    for each in every:
+    for entry in every:
         try:
-            validate_email(each)
+            validate_email(entry)
         except ValidationError:
             raise ChannelIsWrong("address", "one of these is no mail address") from None
     return ", ".join(every)

@@ -36,7 +36,7 @@ class NewChartNote:
 def add_chart_note(*, note: NewChartNote, viewer: Viewer, at: datetime) -> int:
     """Keep a note of the viewer; its id. Refuses ChartNoteRefused."""
     check_chart_note(note, viewer)
-    made = ChartNote.objects.create(
+    row = ChartNote.objects.create(
         day=note.day,
         text=note.text.strip(),
         team_id=note.team_id,
@@ -44,7 +44,7 @@ def add_chart_note(*, note: NewChartNote, viewer: Viewer, at: datetime) -> int:
         made_by_id=viewer.person_id,
         created_at=at,
     )
-    return made.id
+    return row.id
 
 
 @logged_change()

@@ -63,17 +63,20 @@ def look_at_day(*, day: date, at: datetime, zone: str) -> int:
     A change is counted on from the look before; looking again at the same day counts nothing twice.
     """
     before = Look.objects.filter(day__lt=day).order_by("-day").values_list("day", flat=True).first()
-    series, said = every_series(day, zone), verdicts_in_force(at)
-    for each in series:
-        if each.days and each.days[-1].day >= (day - timedelta(days=SAME_WITHIN_DAYS)).toordinal():
-            _look_at(each, _known_of(each, day, said), day, before, zone)
+    series, verdicts = every_series(day, zone), verdicts_in_force(at)
+    for one_series in series:
+        if (
+            one_series.days
+            and one_series.days[-1].day >= (day - timedelta(days=SAME_WITHIN_DAYS)).toordinal()
+        ):
+            _look_at(one_series, _known_of(one_series, day, verdicts), day, before, zone)
     count = len(series) + look_at_spend(day=day, at=at, zone=zone)
     Look.objects.update_or_create(day=day, defaults={"looked_at": at, "series": count})
     return count
 
 
-def _known_of(series: Series, day: date, said: VerdictsInForce) -> _Known:
-    known = list(
+def _known_of(series: Series, day: date, verdicts: VerdictsInForce) -> _Known:
+    findings = list(
         Finding.objects.select_for_update()
         .filter(
             measure=series.measure,
@@ -83,25 +86,27 @@ def _known_of(series: Series, day: date, said: VerdictsInForce) -> _Known:
         )
         .order_by("id")
     )
-    answered = frozenset(each.pk for each in known if said.is_answered(FINDING, each.pk))
-    return _Known(known, answered, said.strictness_of(series.text))
+    answered = frozenset(
+        finding.pk for finding in findings if verdicts.is_answered(FINDING, finding.pk)
+    )
+    return _Known(findings, answered, verdicts.strictness_of(series.text))
 
 
-def _look_at(series: Series, known: _Known, day: date, before: date | None, zone: str) -> None:
-    seen = [
+def _look_at(series: Series, record: _Known, day: date, before: date | None, zone: str) -> None:
+    sightings = [
         Sighting(
-            each.changed_on.toordinal(),
-            each.effect_ratio,
-            _looks_before(each, day, before),
-            each.pk in known.answered,
+            finding.changed_on.toordinal(),
+            finding.effect_ratio,
+            _looks_before(finding, day, before),
+            finding.pk in record.answered,
         )
-        for each in known.findings
-        if each.kind == FindingKind.STEP
-        and (each.last_seen_on in (before, day) or each.pk in known.answered)
+        for finding in record.findings
+        if finding.kind == FindingKind.STEP
+        and (finding.last_seen_on in (before, day) or finding.pk in record.answered)
     ]
-    strictness = known.strictness
-    for sight in (*_step_sights(series, seen, strictness), *_spike_sights(series, strictness)):
-        _keep_finding(series, sight, known, day, zone)
+    strictness = record.strictness
+    for sight in (*_step_sights(series, sightings, strictness), *_spike_sights(series, strictness)):
+        _keep_finding(series, sight, record, day, zone)
 
 
 def _looks_before(finding: Finding, day: date, before: date | None) -> int:
@@ -109,17 +114,17 @@ def _looks_before(finding: Finding, day: date, before: date | None) -> int:
     return finding.seen - 1 if finding.last_seen_on == day else finding.seen
 
 
-def _step_sights(series: Series, seen: Iterable[Sighting], strictness: float) -> list[_Sight]:
-    found = look(series.days, seen, strictness)
-    all_edges = edges(series.days, strictness) if found else []
+def _step_sights(series: Series, sightings: Iterable[Sighting], strictness: float) -> list[_Sight]:
+    steps = look(series.days, sightings, strictness)
+    all_edges = edges(series.days, strictness) if steps else []
     least = LEAST_EFFECT * strictness
     sights = []
-    for each in found:
-        story = story_of(series, spans_of_step(series.days, all_edges, each.day))
-        if story is None or story.effect * each.effect <= 0 or abs(story.effect) < least:
+    for step in steps:
+        story = story_of(series, spans_of_step(series.days, all_edges, step.day))
+        if story is None or story.effect * step.effect <= 0 or abs(story.effect) < least:
             continue
-        began = date.fromordinal(each.day)
-        sights.append(_Sight(FindingKind.STEP, began, each.looks, story, each.is_answered))
+        began = date.fromordinal(step.day)
+        sights.append(_Sight(FindingKind.STEP, began, step.looks, story, step.is_answered))
     return sights
 
 
@@ -135,28 +140,30 @@ def _spike_sights(series: Series, strictness: float) -> list[_Sight]:
     return [_Sight(FindingKind.SPIKE, date.fromordinal(day), 1, story)]
 
 
-def _keep_finding(series: Series, sight: _Sight, known: _Known, day: date, zone: str) -> None:
+def _keep_finding(series: Series, sight: _Sight, record: _Known, day: date, zone: str) -> None:
     """Write it; the nearest of the same kind within 7 days is the same, told anew, answered or not as it is."""
-    same = [each for each in known.findings if _is_same(each, sight, known.answered)]
+    same = [finding for finding in record.findings if _is_same(finding, sight, record.answered)]
     # No other has the day of the nearest: it may move there.
-    found = min(same, key=lambda each: _days_apart(each, sight), default=None) or Finding(
+    nearest = min(
+        same, key=lambda candidate: _days_apart(candidate, sight), default=None
+    ) or Finding(
         kind=sight.kind,
         measure=series.measure,
         workload_id=series.workload_id,
         feature=series.feature,
         first_seen_on=day,
-        strictness=known.strictness,
+        strictness=record.strictness,
     )
-    found.changed_on = sight.began
-    found.last_seen_on = max(day, found.last_seen_on or day)
+    nearest.changed_on = sight.began
+    nearest.last_seen_on = max(day, nearest.last_seen_on or day)
     # What was told stays told, though a later look is not sure of it any more.
-    found.seen = max(sight.looks, found.seen if found.pk and found.seen > 1 else 0)
-    found.before, found.after = sight.story.before, sight.story.after
-    found.effect_ratio = sight.story.effect
-    found.impact_micros = sight.story.impact_micros
-    found.parts = [{"name": n, "millionths": part} for n, part in sight.story.parts.items()]
-    found.causes = causes_of(series.workload_id, series.feature, sight.began, zone)
-    found.save()
+    nearest.seen = max(sight.looks, nearest.seen if nearest.pk and nearest.seen > 1 else 0)
+    nearest.before, nearest.after = sight.story.before, sight.story.after
+    nearest.effect_ratio = sight.story.effect
+    nearest.impact_micros = sight.story.impact_micros
+    nearest.parts = [{"name": n, "millionths": part} for n, part in sight.story.parts.items()]
+    nearest.causes = causes_of(series.workload_id, series.feature, sight.began, zone)
+    nearest.save()
 
 
 def _is_same(finding: Finding, sight: _Sight, answered: frozenset[int]) -> bool:

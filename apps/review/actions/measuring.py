@@ -34,7 +34,9 @@ def measure_savings_if_due(*, at: datetime) -> int:
     """Measure every one that is done and was not measured in this week; how many were."""
     week = move_week(at - SETTLED_AFTER)
     due = to_be_measured(week, at - LONGEST_UNKNOWN)
-    return sum(measure_saving(recommendation_id=each, at=at) for each in due)
+    return sum(
+        measure_saving(recommendation_id=recommendation_id, at=at) for recommendation_id in due
+    )
 
 
 @logged_change()
@@ -54,26 +56,26 @@ def measure_saving(*, recommendation_id: int, at: datetime) -> bool:
         return False
     fact = recommendation(recommendation_id, None)
     others = recommendations(RecommendationsWanted(None, MEASURED_STATES))
-    look = look_at_saving(fact, others, at)
-    if look is None:
+    outcome = look_at_saving(fact, others, at)
+    if outcome is None:
         return False
     measurement = SavingMeasurement(
         recommendation=row,
         done_at=row.done_at,
         week=move_week(at - SETTLED_AFTER),
         measured_at=at,
-        status=look.status,
-        why=look.why,
+        status=outcome.status,
+        why=outcome.why,
         promise=asdict(fact.saving),
-        measured=None if look.measured is None else look.measured.document,
+        measured=None if outcome.measured is None else outcome.measured.document,
     )
     measurement.digest = measurement_digest(measurement)
     measurement.save()
-    if look.status in JUDGED and look.measured is not None:
+    if outcome.status in JUDGED and outcome.measured is not None:
         settle_recommendation(
             recommendation_id=recommendation_id,
-            measured=look.measured,
-            is_verified=look.status is SavingStatus.VERIFIED,
+            measured=outcome.measured,
+            is_verified=outcome.status is SavingStatus.VERIFIED,
             at=at,
         )
     return True

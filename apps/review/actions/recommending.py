@@ -72,20 +72,24 @@ def look_for_recommendations(
     """Look and keep; how many proposals. Refuses RecommendationsKept. What is claimed stays as it was at the claim."""
     if RecommendationLook.objects.select_for_update().filter(week__gte=week).exists():
         raise RecommendationsKept("week", f"the look of {week} or of a later week is kept already")
-    found, waste = detected_kinds(at, kinds)
-    found = take_promises_down(found, promise_records(at))
-    look = RecommendationLook.objects.create(
-        week=week, made_at=at, counted_micros=0, kinds=kinds_document(found)
+    detections, waste = detected_kinds(at, kinds)
+    detections = take_promises_down(detections, promise_records(at))
+    look_row = RecommendationLook.objects.create(
+        week=week, made_at=at, counted_micros=0, kinds=kinds_document(detections)
     )
     take_turns()
-    known = {row.matter: row for row in Recommendation.objects.select_for_update().order_by("id")}
-    proposed = proposals_by_matter(found)
-    steps = _propose_matters(proposed, known, week, at) + _close_matters(found, proposed, known, at)
+    rows_by_matter = {
+        row.matter: row for row in Recommendation.objects.select_for_update().order_by("id")
+    }
+    proposed = proposals_by_matter(detections)
+    steps = _propose_matters(proposed, rows_by_matter, week, at) + _close_matters(
+        detections, proposed, rows_by_matter, at
+    )
     RecommendationStep.objects.bulk_create(steps)
     count_savings()
-    look.counted_micros = _counted_micros()
-    look.waste = _explained_document(waste, found)
-    look.save(update_fields=["counted_micros", "waste"])
+    look_row.counted_micros = _counted_micros()
+    look_row.waste = _explained_document(waste, detections)
+    look_row.save(update_fields=["counted_micros", "waste"])
     return len(proposed)
 
 
@@ -137,11 +141,14 @@ def count_savings() -> None:
         before[row_id] = (group, is_counted)
         sort = claimed if state == RecommendationState.CLAIMED else of_sort
         sort.append(WeighedMove(str(row_id), frozenset(cells), worth))
-    found = counted_matters(proposed, claimed, giving_way)
+    selection = counted_matters(proposed, claimed, giving_way)
     firsts: dict[int, int] = {}
-    for key, number in found.groups.items():
+    for key, number in selection.groups.items():
         firsts[number] = min(firsts.get(number, int(key)), int(key))
-    now = {int(key): (firsts[number], key in found.counted) for key, number in found.groups.items()}
+    now = {
+        int(key): (firsts[number], key in selection.counted)
+        for key, number in selection.groups.items()
+    }
     Recommendation.objects.filter(is_counted=True).exclude(state__in=TO_BE_ADDED).update(
         is_counted=False
     )
@@ -173,14 +180,14 @@ def put_into_state(
 
 def _propose_matters(
     proposed: Mapping[str, tuple[str, RecommendationProposal]],
-    known: Mapping[str, Recommendation],
+    rows_by_matter: Mapping[str, Recommendation],
     week: date,
     at: datetime,
 ) -> list[RecommendationStep]:
     fresh, changed, steps = [], [], []
     zone = organisation().zone
     for matter, (kind, proposal) in proposed.items():
-        row = known.get(matter)
+        row = rows_by_matter.get(matter)
         if row is None:
             row = Recommendation(
                 matter=matter,
@@ -222,29 +229,31 @@ def _is_back(row: Recommendation, week: date, zone: str) -> bool:
 
 
 def _close_matters(
-    found: Sequence[DetectedKind],
+    detections: Sequence[DetectedKind],
     proposed: Mapping[str, Any],
-    known: Mapping[str, Recommendation],
+    rows_by_matter: Mapping[str, Recommendation],
     at: datetime,
 ) -> list[RecommendationStep]:
     """Those that were looked for and are proposed no more."""
-    declined = {f"{each.kind}:{key}": why for each in found for key, why in each.declined.items()}
-    looked = {each.kind for each in found if not each.not_looked}
-    gone = [
+    declined = {
+        f"{kind.kind}:{key}": why for kind in detections for key, why in kind.declined.items()
+    }
+    inspected_kinds = {kind.kind for kind in detections if not kind.not_looked}
+    closed_rows = [
         row
-        for matter, row in known.items()
-        if matter not in proposed and row.kind in looked and row.state in REFRESHED
+        for matter, row in rows_by_matter.items()
+        if matter not in proposed and row.kind in inspected_kinds and row.state in REFRESHED
     ]
-    for row in gone:
+    for row in closed_rows:
         put_into_state(
             row, RecommendationState.CLOSED, at, reason=declined.get(row.matter, NOT_SEEN)
         )
-    _save_rows(gone)
+    _save_rows(closed_rows)
     return [
         RecommendationStep(
             recommendation=row, at=at, verb=RecommendationVerb.CLOSED, why=row.state_reason
         )
-        for row in gone
+        for row in closed_rows
     ]
 
 
@@ -257,17 +266,25 @@ def _tell_anew(row: Recommendation, proposal: RecommendationProposal) -> None:
 def _save_rows(rows: Sequence[Recommendation]) -> None:
     """All that a look may change, in statements of many rows: thousands are told anew at once."""
     fixed = {"id", "matter", "kind", "first_week"}
-    names = [each.name for each in Recommendation._meta.concrete_fields if each.name not in fixed]
+    names = [
+        concrete_field.name
+        for concrete_field in Recommendation._meta.concrete_fields
+        if concrete_field.name not in fixed
+    ]
     Recommendation.objects.bulk_create(
         rows, batch_size=500, update_conflicts=True, update_fields=names, unique_fields=["matter"]
     )
 
 
-def _explained_document(waste: WasteOfLook | None, found: Sequence[DetectedKind]) -> dict[str, Any]:
+def _explained_document(
+    waste: WasteOfLook | None, detections: Sequence[DetectedKind]
+) -> dict[str, Any]:
     """Where the look's waste goes, with matters as they stand after it."""
     rows = list(Recommendation.objects.values_list("matter", "state", "is_counted"))
     counted = [matter for matter, _, is_counted in rows if is_counted]
-    explained = explain_waste(waste, found, {matter: state for matter, state, _ in rows}, counted)
+    explained = explain_waste(
+        waste, detections, {matter: state for matter, state, _ in rows}, counted
+    )
     return {} if explained is None else explained.document
 
 

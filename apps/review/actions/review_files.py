@@ -19,12 +19,12 @@ Typesetter = Callable[[OutgoingDocument, datetime], bytes]
 @logged_pass("make_review_files")
 def make_review_files(*, typeset: Typesetter, at: datetime) -> int:
     """PDFs of the newest review that has not all of them; how many were made. Each is kept as it is made."""
-    whole = ReviewFile.objects.filter(review=OuterRef("pk"), team=None)
-    review = WeeklyReview.objects.exclude(Exists(whole)).order_by("-id").first()
+    full_files = ReviewFile.objects.filter(review=OuterRef("pk"), team=None)
+    review = WeeklyReview.objects.exclude(Exists(full_files)).order_by("-id").first()
     if review is None:
         return 0
     done = set(ReviewFile.objects.filter(review=review).values_list("team_id", flat=True))
-    made = 0
+    count = 0
     for team_id in [*_team_parts(review), None]:
         if team_id in done:
             continue
@@ -37,8 +37,8 @@ def make_review_files(*, typeset: Typesetter, at: datetime) -> int:
         )
         # Another worker may have made it meanwhile: it is the same.
         ReviewFile.objects.bulk_create([file], ignore_conflicts=True)
-        made += 1
-    return made
+        count += 1
+    return count
 
 
 def _team_parts(review: WeeklyReview) -> list[int]:

@@ -38,7 +38,7 @@ def _put_into_messages(review: WeeklyReview, at: datetime) -> int:
     sent = AlertMessage.objects.filter(review=review).values("channel_id")
     channels = AlertChannel.objects.filter(gets_reviews=True, ended_at=None).exclude(pk__in=sent)
     named = {team["team_id"] for team in review.content["teams"]}
-    zone, made = organisation().zone, 0
+    zone, count = organisation().zone, 0
     for channel in channels.order_by("id"):
         if channel.team_id is not None and not teams_below(channel.team_id) & named:
             continue
@@ -47,5 +47,5 @@ def _put_into_messages(review: WeeklyReview, at: datetime) -> int:
             review=review,
             defaults={"made_at": at, "due_at": due_moment(channel, at, zone, is_urgent=False)},
         )
-        made += is_new
-    return made
+        count += is_new
+    return count

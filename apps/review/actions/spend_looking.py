@@ -70,32 +70,35 @@ def look_at_spend(*, day: date, at: datetime, zone: str) -> int:
 
     What is found goes on being told of for two weeks, or until it is over. Looking again at the same day finds the same.
     """
-    found = every_spend_series(day, zone)
-    if not found:
+    all_series = every_spend_series(day, zone)
+    if not all_series:
         return 0
-    look = _Look(
+    spend_look = _Look(
         day,
         at,
         zone,
-        date.fromordinal(max(each.last for each in found)),
-        {each.of.series: each for each in found},
+        date.fromordinal(max(entry.last for entry in all_series)),
+        {entry.of.series: entry for entry in all_series},
         verdicts_in_force(at),
     )
-    known = list(SpendAnomaly.objects.select_for_update().filter(first_seen_on__lte=day))
-    current = [each for each in known if _is_current(each, look)]
-    for each in current:
-        _follow(each, look)
-    for series in found:
-        if any(_is_of(each, series.of) and not _is_settled(each, look) for each in current):
+    anomalies = list(SpendAnomaly.objects.select_for_update().filter(first_seen_on__lte=day))
+    current = [candidate for candidate in anomalies if _is_current(candidate, spend_look)]
+    for current_anomaly in current:
+        _follow(current_anomaly, spend_look)
+    for series in all_series:
+        if any(
+            _is_of(candidate, series.of) and not _is_settled(candidate, spend_look)
+            for candidate in current
+        ):
             continue
-        excess = _excess_of(series, known, look)
+        excess = _excess_of(series, anomalies, spend_look)
         if excess is not None:
-            anomaly = _place(series, excess, current, look)
+            anomaly = _place(series, excess, current, spend_look)
             if anomaly is not None:
                 current.append(anomaly)
-                known.append(anomaly)
-    _look_over_own_lines(found, known, look)
-    return len(found)
+                anomalies.append(anomaly)
+    _look_over_own_lines(all_series, anomalies, spend_look)
+    return len(all_series)
 
 
 def _look_over_own_lines(
@@ -104,7 +107,7 @@ def _look_over_own_lines(
     """What creeps over its budget or over last year, parts before their wholes; a rise that is told of is not told again."""
     lines = OwnLines(budget_paces(look.last, look.at), weeks_of_years(look.last, look.zone))
     for series in reversed(found):
-        own = [each for each in known if _is_of(each, series.of)]
+        own = [anomaly for anomaly in known if _is_of(anomaly, series.of)]
         if any(_is_current(each, look) and not _is_settled(each, look) for each in own):
             continue
         strictness = look.said.strictness_of(series.of.series)
@@ -124,12 +127,12 @@ def _is_rise_told(
 ) -> bool:
     """Whether half of a rise or more is of its own or its parts' anomalies that began while it rose, and last."""
     a_day, told = story.excess / WEEK, 0.0
-    for each in known:
-        other = look.series.get(series_text(each.subject, each.key))
-        is_since = each.ended_on is None and each.began_on.toordinal() >= excess.rose_since
+    for anomaly in known:
+        other = look.series.get(series_text(anomaly.subject, anomaly.key))
+        is_since = anomaly.ended_on is None and anomaly.began_on.toordinal() >= excess.rose_since
         if other is None or not is_since or _is_wider(other.of, of):
             continue
-        size = (each.spent_micros - each.expected_micros) / each.days / a_day
+        size = (anomaly.spent_micros - anomaly.expected_micros) / anomaly.days / a_day
         told += max(0.0, min(size, story.share_of(other.of)))
     return told >= TOLD_SHARE
 
@@ -141,13 +144,13 @@ def _is_wider(other: SubjectOfSpend, of: SubjectOfSpend) -> bool:
     )
 
 
-def _is_current(anomaly: SpendAnomaly, look: _Look) -> bool:
-    return anomaly.began_on >= current_since(look.last)
+def _is_current(anomaly: SpendAnomaly, spend_look: _Look) -> bool:
+    return anomaly.began_on >= current_since(spend_look.last)
 
 
-def _is_settled(anomaly: SpendAnomaly, look: _Look) -> bool:
+def _is_settled(anomaly: SpendAnomaly, spend_look: _Look) -> bool:
     """Whether its series is looked at anew: it is over, or explained, so that its level is the usual one."""
-    return anomaly.ended_on is not None or (SPEND, anomaly.pk) in look.said.explained
+    return anomaly.ended_on is not None or (SPEND, anomaly.pk) in spend_look.said.explained
 
 
 def _is_of(anomaly: SpendAnomaly, of: SubjectOfSpend) -> bool:
@@ -162,20 +165,20 @@ def _excess_of(series: SpendSeries, known: Iterable[SpendAnomaly], look: _Look) 
         if began > series.first
     ]
     strictness = look.said.strictness_of(series.of.series)
-    found = out_of_line(on_new_levels(series.values, levels), strictness, series.first)
-    if found is None:
+    outlier = out_of_line(on_new_levels(series.values, levels), strictness, series.first)
+    if outlier is None:
         return None
-    until = series.last - found.ago
-    days = ExcessDays.after_usual(until - found.days + 1, until)
-    if found.look is SpendLook.CREEP:
+    until = series.last - outlier.ago
+    days = ExcessDays.after_usual(until - outlier.days + 1, until)
+    if outlier.look is SpendLook.CREEP:
         # The days just before crept too: it is held against those that it was found against.
-        nearest, furthest = found.line
+        nearest, furthest = outlier.line
         days = replace(
             days,
             line_from=until - WEEK * (furthest + 1) + 1,
             line_until=until - WEEK * nearest,
         )
-    return Excess(days, found.look)
+    return Excess(days, outlier.look)
 
 
 def _levels_of(
@@ -183,12 +186,12 @@ def _levels_of(
 ) -> list[tuple[int, float]]:
     """From which day on (its ordinal) it has a level that is usual by now, and its ratio to the one before."""
     return [
-        (each.began_on.toordinal(), _ratio_of(each))
-        for each in known
-        if _is_of(each, series.of)
-        and each.ended_on is None
-        and each.expected_micros > 0
-        and (not _is_current(each, look) or (SPEND, each.pk) in look.said.explained)
+        (anomaly.began_on.toordinal(), _ratio_of(anomaly))
+        for anomaly in known
+        if _is_of(anomaly, series.of)
+        and anomaly.ended_on is None
+        and anomaly.expected_micros > 0
+        and (not _is_current(anomaly, look) or (SPEND, anomaly.pk) in look.said.explained)
     ]
 
 
@@ -207,15 +210,18 @@ def _place(
         return None
     of = explained_by(story, series.of)
     if of.series != series.of.series:
-        own = look.series.get(of.series)
+        own_series = look.series.get(of.series)
         inner = excess_story(series, excess.days, look.zone, of)
-        twin = next((each for each in current if _is_of(each, of) and _is_near(each, began)), None)
+        twin = next(
+            (anomaly for anomaly in current if _is_of(anomaly, of) and _is_near(anomaly, began)),
+            None,
+        )
         if twin is not None:
             _note_seen_in(twin, series.of, story)
             return None
         if inner is not None:
             seen_in = (series.of, story)
-            return _write(own or series, of, inner, excess, look, seen_in=seen_in)
+            return _write(own_series or series, of, inner, excess, look, seen_in=seen_in)
     return _write(series, series.of, story, excess, look)
 
 
@@ -224,19 +230,19 @@ def _is_told_already(
     story: ExcessStory,
     began: int,
     current: Iterable[SpendAnomaly],
-    look: _Look,
+    spend_look: _Look,
 ) -> bool:
     """Whether half of the excess or more is of anomalies that are known: it is noted with the one that has the most."""
     shares = []
-    for each in current:
-        other = look.series.get(series_text(each.subject, each.key))
-        if other is None or not _is_near(each, began):
+    for anomaly in current:
+        other = spend_look.series.get(series_text(anomaly.subject, anomaly.key))
+        if other is None or not _is_near(anomaly, began):
             continue
         share = story.share_of(other.of)
-        if each.subject == SpendSubject.CHARGE:
+        if anomaly.subject == SpendSubject.CHARGE:
             # Lines do not tell which charge they are of: no more of it than there is.
-            share = min(share, (each.spent_micros - each.expected_micros) / story.excess)
-        shares.append((share, each))
+            share = min(share, (anomaly.spent_micros - anomaly.expected_micros) / story.excess)
+        shares.append((share, anomaly))
     if sum(share for share, _ in shares if share > 0) < TOLD_SHARE:
         return False
     _note_seen_in(max(shares, key=lambda pair: pair[0])[1], of, story)
@@ -251,7 +257,7 @@ def _is_near(anomaly: SpendAnomaly, began: int) -> bool:
 
 
 def _note_seen_in(anomaly: SpendAnomaly, of: SubjectOfSpend, story: ExcessStory) -> None:
-    others = [each for each in anomaly.seen_in if each["series"] != of.series]
+    others = [entry for entry in anomaly.seen_in if entry["series"] != of.series]
     anomaly.seen_in = [*others, _seen(of, story)]
     anomaly.save()
 
@@ -270,7 +276,7 @@ def _write(
     of: SubjectOfSpend,
     story: ExcessStory,
     excess: Excess,
-    look: _Look,
+    spend_look: _Look,
     seen_in: tuple[SubjectOfSpend, ExcessStory] | None = None,
 ) -> SpendAnomaly:
     days = excess.days
@@ -282,13 +288,13 @@ def _write(
             "name": of.name,
             "team_id": of.team_id,
             "workload_id": of.workload_id,
-            "first_seen_on": look.day,
-            "last_seen_on": look.day,
+            "first_seen_on": spend_look.day,
+            "last_seen_on": spend_look.day,
             "days": days.until - days.began + 1,
             "expected_micros": story.expected,
             "spent_micros": story.spent,
             "seen_in": [] if seen_in is None else [_seen(*seen_in)],
-            "strictness": look.said.strictness_of(of.series),
+            "strictness": spend_look.said.strictness_of(of.series),
             "look": excess.look,
             "line_from": date.fromordinal(days.line_from),
             "line_until": date.fromordinal(days.line_until),
@@ -298,12 +304,14 @@ def _write(
         },
     )
     if is_new:
-        _tell_story(anomaly, of, story, look)
+        _tell_story(anomaly, of, story, spend_look)
         anomaly.save()
     return anomaly
 
 
-def _tell_story(anomaly: SpendAnomaly, of: SubjectOfSpend, story: ExcessStory, look: _Look) -> None:
+def _tell_story(
+    anomaly: SpendAnomaly, of: SubjectOfSpend, story: ExcessStory, spend_look: _Look
+) -> None:
     anomaly.expected_micros, anomaly.spent_micros = story.expected, story.spent
     anomaly.parts = [{"name": name, "micros": part} for name, part in story.parts.items()]
     anomaly.drivers = drivers_of(story, of)
@@ -313,29 +321,29 @@ def _tell_story(anomaly: SpendAnomaly, of: SubjectOfSpend, story: ExcessStory, l
         for name in ("workload_id", "pool_id")
     }
     anomaly.causes = causes_of_spend(
-        [each for each in ids["workload_id"] if each is not None],
-        [each for each in ids["pool_id"] if each is not None],
+        [workload_id for workload_id in ids["workload_id"] if workload_id is not None],
+        [pool_id for pool_id in ids["pool_id"] if pool_id is not None],
         anomaly.began_on,
-        look.zone,
+        spend_look.zone,
     )
 
 
-def _follow(anomaly: SpendAnomaly, look: _Look) -> None:
+def _follow(anomaly: SpendAnomaly, spend_look: _Look) -> None:
     """Tell it anew with the days since, and note when it is over."""
-    own = look.series.get(series_text(anomaly.subject, anomaly.key))
-    anomaly.last_seen_on = max(anomaly.last_seen_on, look.day)
+    own_series = spend_look.series.get(series_text(anomaly.subject, anomaly.key))
+    anomaly.last_seen_on = max(anomaly.last_seen_on, spend_look.day)
     began = anomaly.began_on.toordinal()
-    if own is not None and own.first <= began <= own.last:
+    if own_series is not None and own_series.first <= began <= own_series.last:
         # What is new has no days before: they are those of the whole that it was seen in.
-        whole = own
-        if began == own.first and anomaly.seen_in:
-            whole = look.series.get(anomaly.seen_in[0]["series"], own)
-        until = min(began + _days_of_anomaly(anomaly, own) - 1, own.last)
-        story = excess_story(whole, _days_of(anomaly, until), look.zone, own.of)
+        full_series = own_series
+        if began == own_series.first and anomaly.seen_in:
+            full_series = spend_look.series.get(anomaly.seen_in[0]["series"], own_series)
+        until = min(began + _days_of_anomaly(anomaly, own_series) - 1, own_series.last)
+        story = excess_story(full_series, _days_of(anomaly, until), spend_look.zone, own_series.of)
         if story is not None:
             anomaly.days = until - began + 1
-            anomaly.ended_on = date.fromordinal(until + 1) if until < own.last else None
-            _tell_story(anomaly, own.of, story, look)
+            anomaly.ended_on = date.fromordinal(until + 1) if until < own_series.last else None
+            _tell_story(anomaly, own_series.of, story, spend_look)
     anomaly.save()
 
 

@@ -30,7 +30,7 @@ def judge_anomaly(
     judged = _anomaly_to_judge(anomaly)
     if judged.verdicts.filter(verdict=verdict, taken_back_at=None).exists():
         raise SaidAlready("", "this was said of it already")
-    said = judged.verdicts.create(
+    row = judged.verdicts.create(
         verdict=verdict,
         series=anomaly.series,
         at=at,
@@ -41,7 +41,7 @@ def judge_anomaly(
     word = VerdictKind(verdict).label
     why = f"{word}: {reason.strip()}" if reason.strip() else word
     end_matters(matters=[anomaly.matter], reason=why, at=at)
-    return said.pk
+    return row.pk
 
 
 @logged_change()
@@ -51,7 +51,7 @@ def mute_series(
     """Tell nothing of a series, or of all of a kind, until then (None: until taken back); the id. Refuses MuteInThePast."""
     if until is not None and until <= at:
         raise MuteInThePast("until", "this moment is over")
-    said = AnomalyVerdict.objects.create(
+    verdict = AnomalyVerdict.objects.create(
         verdict=VerdictKind.MUTED,
         series=series,
         at=at,
@@ -60,19 +60,19 @@ def mute_series(
         who=by.name,
         by_id=by.person_id,
     )
-    return said.pk
+    return verdict.pk
 
 
 @logged_change()
 @transaction.atomic
 def take_back_verdict(*, verdict_id: int, reason: str, by: Viewer, at: datetime) -> None:
     """Let it count no more; it stays in the history. Refuses SaidAlready, AnomalyVerdict.DoesNotExist."""
-    said = AnomalyVerdict.objects.select_for_update().get(pk=verdict_id)
-    if said.taken_back_at is not None:
+    verdict = AnomalyVerdict.objects.select_for_update().get(pk=verdict_id)
+    if verdict.taken_back_at is not None:
         raise SaidAlready("", "it was taken back already")
-    said.taken_back_at, said.taken_back_who = at, by.name
-    said.taken_back_reason = reason.strip()
-    said.save()
+    verdict.taken_back_at, verdict.taken_back_who = at, by.name
+    verdict.taken_back_reason = reason.strip()
+    verdict.save()
 
 
 def _anomaly_to_judge(anomaly: JudgedAnomaly) -> SpendAnomaly | Finding:

@@ -47,8 +47,8 @@ class AnswersAlerts(BasePermission):
 
     def has_permission(self, request: Request, view: object) -> bool:
         """Whether this caller may answer what they see."""
-        known = request.auth is not None or bool(request.user and request.user.is_authenticated)
-        return known and isinstance(view, RestView) and may_answer(view.viewer())
+        is_known = request.auth is not None or bool(request.user and request.user.is_authenticated)
+        return is_known and isinstance(view, RestView) and may_answer(view.viewer())
 
 
 class AlertsQuery(Parameters):
@@ -130,12 +130,12 @@ class Alerts(RestView):
     )
     def get(self, request: Request) -> Response:
         """Those raised last come first; without `state` the open ones."""
-        asked = AlertsQuery.of(request)
+        params = AlertsQuery.of(request)
         wanted = AlertsWanted(
             self.viewer().seen_teams,
-            states=_words_asked(asked, "state", STATES) or (OPEN,),
-            kinds=_words_asked(asked, "kind", KINDS),
-            severities=_words_asked(asked, "severity", SEVERITIES),
+            states=_words_asked(params, "state", STATES) or (OPEN,),
+            kinds=_words_asked(params, "kind", KINDS),
+            severities=_words_asked(params, "severity", SEVERITIES),
         )
         return paged(request, alert_page(wanted, page_asked(request)), serialize_alert)
 
@@ -148,16 +148,16 @@ class AlertView(RestView):
     def told(self, alert_id: int) -> dict[str, Any]:
         """It with its steps."""
         fact = alert(alert_id, self.viewer().seen_teams)
-        steps = [_entry_fields(each) for each in entries_of([fact.id])]
+        steps = [_entry_fields(entry) for entry in entries_of([fact.id])]
         return told_as(AlertWithStepsOut, _alert_fields(fact) | {"steps": steps})
 
     def answered(
         self, request: Request, alert_id: int, body: type[Strict], act: Callable[..., None]
     ) -> Response:
         """Do it with what the body says, and tell what the alert is then."""
-        said = parsed(body, request)
+        fields = parsed(body, request)
         alert(alert_id, self.viewer().seen_teams)
-        act(alert_id=alert_id, by=self.viewer(), at=timezone.now(), **said)
+        act(alert_id=alert_id, by=self.viewer(), at=timezone.now(), **fields)
         return Response(self.told(alert_id))
 
 
@@ -222,7 +222,7 @@ def _named_facts(facts: list[list[str]]) -> list[dict[str, str]]:
     return [{"name": name, "value": value} for name, value in facts]
 
 
-def _words_asked(asked: dict[str, Any], name: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    given = words_given(asked[name])
-    refuse_others(name, given, known)
-    return tuple(given)
+def _words_asked(params: dict[str, Any], name: str, choices: tuple[str, ...]) -> tuple[str, ...]:
+    words = words_given(params[name])
+    refuse_others(name, words, choices)
+    return tuple(words)

@@ -84,13 +84,13 @@ class Annotations(RestView):
     )
     def get(self, request: Request) -> Response:
         """Notes, events, releases, own prices and closes of these days, as far as the caller may see them; by day."""
-        asked = AnnotationParameters.of(request)
+        params = AnnotationParameters.of(request)
         chosen = accounts.organisation()
         calendar = calendar_of(chosen.zone, chosen.week_starts_on, timezone.now())
-        window = window_of(asked.get("window") or "90d", calendar)
+        window = window_of(params.get("window") or "90d", calendar)
         every = all_annotations(window.first_day, window.end_day, chosen.zone)
-        found = seen_annotations(every, AnnotationsWanted(window), self.viewer())
-        page = slice_of(found, page_asked(request), _annotation_key)
+        annotations = seen_annotations(every, AnnotationsWanted(window), self.viewer())
+        page = slice_of(annotations, page_asked(request), _annotation_key)
         return paged(request, page, serialize_annotation)
 
     @extend_schema(
@@ -130,50 +130,54 @@ class OneAnnotation(RestView):
         return Response(serialize_annotation(note))
 
 
-def serialize_annotation(found: ChartAnnotation) -> dict[str, Any]:
+def serialize_annotation(annotation: ChartAnnotation) -> dict[str, Any]:
     """As REST has it, with names for ids."""
     teams = {team.id: team.name for team in accounts.teams()}
     named = workloads.workloads()
     return {
-        "id": found.note_id,
-        "day": found.day.isoformat(),
-        "kind": found.kind,
-        "text": found.text,
-        "team": None if found.team_id is None else teams[found.team_id],
-        "workload": None if found.workload_id is None else named[found.workload_id].name,
-        "noted_by": found.made_by or None,
+        "id": annotation.note_id,
+        "day": annotation.day.isoformat(),
+        "kind": annotation.kind,
+        "text": annotation.text,
+        "team": None if annotation.team_id is None else teams[annotation.team_id],
+        "workload": None if annotation.workload_id is None else named[annotation.workload_id].name,
+        "noted_by": annotation.made_by or None,
     }
 
 
 def _seen_note(view: RestView, note_id: int) -> ChartAnnotation:
     """The note, or that there is none: another team's is as if it were not there."""
-    found = chart_note(note_id, view.viewer())
-    if found is None:
+    note = chart_note(note_id, view.viewer())
+    if note is None:
         raise Http404
-    return found
+    return note
 
 
 def _note_asked(request: Request) -> actions.NewChartNote:
-    asked = parsed(ChartNoteIn, request)
+    body = parsed(ChartNoteIn, request)
     return actions.NewChartNote(
-        day=asked["day"],
-        text=asked["text"],
-        team_id=_id_named("team", asked["team"], {t.name: t.id for t in accounts.teams()}),
+        day=body["day"],
+        text=body["text"],
+        team_id=_id_named("team", body["team"], {t.name: t.id for t in accounts.teams()}),
         workload_id=_id_named(
             "workload",
-            asked["workload"],
-            {each.name: each.id for each in workloads.workloads().values()},
+            body["workload"],
+            {workload.name: workload.id for workload in workloads.workloads().values()},
         ),
     )
 
 
-def _id_named(field: str, name: str, known: dict[str, int]) -> int | None:
+def _id_named(field: str, name: str, ids_by_name: dict[str, int]) -> int | None:
     if not name:
         return None
-    if name not in known:
+    if name not in ids_by_name:
         raise Refusal(field, f"there is no {field} named {name!r}")
-    return known[name]
+    return ids_by_name[name]
 
 
-def _annotation_key(found: ChartAnnotation) -> tuple[str, str, str]:
-    return found.day.isoformat(), found.kind, f"{found.text}{found.note_id or ''}"
+def _annotation_key(annotation: ChartAnnotation) -> tuple[str, str, str]:
+    return (
+        annotation.day.isoformat(),
+        annotation.kind,
+        f"{annotation.text}{annotation.note_id or ''}",
+    )

@@ -113,24 +113,24 @@ class Anomalies(RestView):
     )
     def get(self, request: Request) -> Response:
         """Changes of the caller's teams' workloads, seen in two daily looks; the newest first."""
-        asked, viewer = AnomaliesQuery.of(request), self.viewer()
-        seen, states = viewer.seen_teams, words_given(asked["state"])
+        query, viewer = AnomaliesQuery.of(request), self.viewer()
+        team_ids, states = viewer.seen_teams, words_given(query["state"])
         refuse_others("state", states, tuple(STATES))
-        found = findings(
+        facts = findings(
             FindingsWanted(
-                team_ids=seen,
-                workload_ids=_workload_ids(asked["workload"], seen),
-                since=asked.get("since"),
-                until=asked.get("until"),
-                measures=_measures_asked(asked["measure"]),
+                team_ids=team_ids,
+                workload_ids=_workload_ids(query["workload"], team_ids),
+                since=query.get("since"),
+                until=query.get("until"),
+                measures=_measures_asked(query["measure"]),
                 states=frozenset(states),
             ),
             timezone.now(),
         )
-        page = slice_of(found, page_asked(request), _newest_first)
+        page = slice_of(facts, page_asked(request), _newest_first)
         currency, names = organisation().currency, _workload_names()
         return paged(
-            request, page, lambda each: told_as(FindingOut, _finding_fields(each, names), currency)
+            request, page, lambda fact: told_as(FindingOut, _finding_fields(fact, names), currency)
         )
 
 
@@ -196,16 +196,16 @@ class TakenBackVerdict(AnomalyView, TakenBackView):
     """Something that was said of a figure and counts no more."""
 
 
-def _newest_first(each: FindingFact) -> tuple[int, int]:
+def _newest_first(fact: FindingFact) -> tuple[int, int]:
     """The newest change first."""
-    return -each.changed_on.toordinal(), each.id
+    return -fact.changed_on.toordinal(), fact.id
 
 
-def _workload_ids(text: str, seen: frozenset[int] | None) -> frozenset[int] | None:
+def _workload_ids(text: str, team_ids: frozenset[int] | None) -> frozenset[int] | None:
     ids: dict[str, set[int]] = {}
-    for each in workloads.workloads().values():
-        if seen is None or each.team_id in seen:
-            ids.setdefault(each.name, set()).add(each.id)
+    for workload in workloads.workloads().values():
+        if team_ids is None or workload.team_id in team_ids:
+            ids.setdefault(workload.name, set()).add(workload.id)
     names = words_given(text)
     return ids_named("workload", names, ids) if names else None
 
@@ -217,19 +217,19 @@ def _measures_asked(text: str) -> frozenset[str] | None:
 
 
 def _workload_names() -> dict[int, str]:
-    return {each.id: each.name for each in workloads.workloads().values()}
+    return {workload.id: workload.name for workload in workloads.workloads().values()}
 
 
-def _finding_fields(each: FindingFact, names: Mapping[int, str]) -> dict[str, Any]:
-    return fields_of(each) | {
-        "is_improvement": not each.is_worse,
-        "unit": UNIT_WORDS[each.measure],
-        "workload": {"id": each.workload_id, "name": names[each.workload_id]},
-        "before": f"{each.before:.6f}",
-        "after": f"{each.after:.6f}",
+def _finding_fields(fact: FindingFact, names: Mapping[int, str]) -> dict[str, Any]:
+    return fields_of(fact) | {
+        "is_improvement": not fact.is_worse,
+        "unit": UNIT_WORDS[fact.measure],
+        "workload": {"id": fact.workload_id, "name": names[fact.workload_id]},
+        "before": f"{fact.before:.6f}",
+        "after": f"{fact.after:.6f}",
         "parts": [
             {"name": part["name"], "amount": _millionths_text(part["millionths"])}
-            for part in each.parts
+            for part in fact.parts
         ],
     }
 

@@ -37,9 +37,14 @@ class KeepsChannels(KeepsBills):
     message = "channels are kept by finance and platform, and by the organisation's 'manage' tokens"
 
 
-def _hour_field(said: str) -> Whole:
+def _hour_field(help_text: str) -> Whole:
     return Whole(
-        required=False, allow_null=True, default=None, min_value=0, max_value=23, help_text=said
+        required=False,
+        allow_null=True,
+        default=None,
+        min_value=0,
+        max_value=23,
+        help_text=help_text,
     )
 
 
@@ -126,7 +131,9 @@ class AlertChannels(ChannelView):
     def get(self, request: Request) -> Response:
         """Channels by name."""
         Parameters.of(request)
-        page = slice_of(channels(), page_asked(request), lambda each: (each.name,))
+        page = slice_of(
+            channels(), page_asked(request), lambda alert_channel: (alert_channel.name,)
+        )
         return paged(request, page, serialize_channel)
 
     @extend_schema(
@@ -138,8 +145,8 @@ class AlertChannels(ChannelView):
     @once(forgetting="key")
     def post(self, request: Request) -> Response:
         """Send alerts of a team, or of the organisation, there from now on."""
-        made = actions.add_channel(channel=_channel_asked(request), at=timezone.now())
-        return Response(serialize_channel(channel(made.id)) | {"key": made.key}, status=201)
+        issued = actions.add_channel(channel=_channel_asked(request), at=timezone.now())
+        return Response(serialize_channel(channel(issued.id)) | {"key": issued.key}, status=201)
 
 
 class OneAlertChannel(ChannelView):
@@ -232,9 +239,9 @@ def serialize_message(fact: MessageFact) -> dict[str, Any]:
 
 def _channel_asked(request: Request) -> actions.NewAlertChannel:
     """The channel that a body describes; refuses a ValidationError that names the field."""
-    asked: Mapping[str, Any] = parsed(AlertChannelIn, request)
+    body: Mapping[str, Any] = parsed(AlertChannelIn, request)
     ids = {team.name: team.id for team in accounts.teams()}
-    if asked["team"] and asked["team"] not in ids:
-        raise ValidationError({"team": [f"there is no team named {asked['team']!r}"]})
-    given = {name: value for name, value in asked.items() if name != "team"}
-    return actions.NewAlertChannel(**given, team_id=ids.get(asked["team"]))
+    if body["team"] and body["team"] not in ids:
+        raise ValidationError({"team": [f"there is no team named {body['team']!r}"]})
+    fields = {name: value for name, value in body.items() if name != "team"}
+    return actions.NewAlertChannel(**fields, team_id=ids.get(body["team"]))

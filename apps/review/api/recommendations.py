@@ -249,8 +249,8 @@ class Recommendations(RestView):
     )
     def get(self, request: Request) -> Response:
         """Those worth most first; without `state` the open and the claimed ones. Evidence that names prices is for who reads prices."""
-        asked = RecommendationsQuery.of(request)
-        states, kinds = words_given(asked["state"]), words_given(asked["kind"])
+        query = RecommendationsQuery.of(request)
+        states, kinds = words_given(query["state"]), words_given(query["kind"])
         refuse_others("state", states, STATE_WORDS)
         refuse_others("kind", kinds, KIND_LABELS)
         wanted = RecommendationsWanted(self.viewer().seen_teams, states or TO_BE_DONE, kinds)
@@ -280,7 +280,8 @@ class RecommendationView(RestView):
         """It with its steps and what came of it."""
         fact = recommendation(recommendation_id, self.viewer().seen_teams)
         steps = [
-            fields_of(each) | {"who": each.who or None} for each in recommendation_steps(fact.id)
+            fields_of(recommendation_step) | {"who": recommendation_step.who or None}
+            for recommendation_step in recommendation_steps(fact.id)
         ]
         more = {
             "steps": steps,
@@ -344,8 +345,8 @@ class AnsweredRecommendation(RecommendationView):
 def _names() -> dict[str, dict[int, str]]:
     """Of teams, workloads and people by their ids."""
     return {
-        "team": {each.id: each.name for each in teams()},
-        "workload": {each.id: each.name for each in workloads().values()},
+        "team": {team.id: team.name for team in teams()},
+        "workload": {workload.id: workload.name for workload in workloads().values()},
         "owner": person_names(),
     }
 
@@ -361,7 +362,9 @@ def _recommendation_fields(
         "kind_record": records.get(fact.kind, NO_RECORD),
         "owner": names["owner"].get(fact.owner_id or 0),
         **{
-            name: None if known is None else {"id": known, "name": names[name][known]}
-            for name, known in ids.items()
+            name: None
+            if subject_id is None
+            else {"id": subject_id, "name": names[name][subject_id]}
+            for name, subject_id in ids.items()
         },
     }

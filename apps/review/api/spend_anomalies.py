@@ -116,16 +116,18 @@ class SpendAnomalies(RestView):
     )
     def get(self, request: Request) -> Response:
         """The newest first."""
-        asked = SpendAnomaliesQuery.of(request)
-        states = words_given(asked["state"])
+        query = SpendAnomaliesQuery.of(request)
+        states = words_given(query["state"])
         refuse_others("state", states, tuple(STATES))
         wanted = SpendWanted(
-            self.viewer().seen_teams, asked.get("since"), asked.get("until"), frozenset(states)
+            self.viewer().seen_teams, query.get("since"), query.get("until"), frozenset(states)
         )
-        found = spend_anomalies(wanted, timezone.now())
-        page = slice_of(found, page_asked(request), _newest_first)
+        anomalies = spend_anomalies(wanted, timezone.now())
+        page = slice_of(anomalies, page_asked(request), _newest_first)
         currency = organisation().currency
-        return paged(request, page, lambda each: told_as(SpendAnomalyOut, _fields(each), currency))
+        return paged(
+            request, page, lambda anomaly: told_as(SpendAnomalyOut, _fields(anomaly), currency)
+        )
 
 
 class SpendAnomalyView(JudgedView):
@@ -182,20 +184,20 @@ class TakenBackOfSpend(SpendAnomalyView, TakenBackView):
     """Something that was said of a series of spend and counts no more."""
 
 
-def _newest_first(each: SpendFact) -> tuple[int, int]:
+def _newest_first(anomaly: SpendFact) -> tuple[int, int]:
     """The newest beginning first."""
-    return -each.began_on.toordinal(), each.id
+    return -anomaly.began_on.toordinal(), anomaly.id
 
 
-def _fields(each: SpendFact) -> dict[str, Any]:
-    return fields_of(each) | {
-        "excess_micros": each.excess_micros,
-        "month_micros": each.month_micros,
-        "effect_ratio": each.effect_ratio,
-        "against": line_words(each),
+def _fields(anomaly: SpendFact) -> dict[str, Any]:
+    return fields_of(anomaly) | {
+        "excess_micros": anomaly.excess_micros,
+        "month_micros": anomaly.month_micros,
+        "effect_ratio": anomaly.effect_ratio,
+        "against": line_words(anomaly),
         "drivers": [
             {"dimension": driver["dimension"], **row}
-            for driver in each.drivers
+            for driver in anomaly.drivers
             for row in driver["rows"]
         ],
     }

@@ -83,17 +83,17 @@ class JudgedView(RestView):
 
     def known(self) -> Any:
         """The one that the address names, or the answer that there is none."""
-        found = self.find(self.kwargs[self.ids[0]], timezone.now())
-        if found is None:
+        anomaly = self.find(self.kwargs[self.ids[0]], timezone.now())
+        if anomaly is None:
             raise NotFound
-        return found
+        return anomaly
 
     def told(self) -> dict[str, Any]:
         """It with what was said of its series, the newest first."""
-        found = self.known()
-        said = verdicts_of([found.judged.series])
+        anomaly = self.known()
+        verdicts = verdicts_of([anomaly.judged.series])
         return self.serialize(
-            found, [fields_of(each) | {"of_kind": each.is_of_kind} for each in said]
+            anomaly, [fields_of(verdict) | {"of_kind": verdict.is_of_kind} for verdict in verdicts]
         )
 
     def answered(self, act: Callable[[JudgedAnomaly, Viewer, datetime], object]) -> Response:

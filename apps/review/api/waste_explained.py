@@ -65,17 +65,17 @@ class WasteExplained(RestView):
     def get(self, request: Request) -> Response:
         """Where each dollar of the waste of the newest look goes: covered by which recommendation, or why by none."""
         Parameters.of(request)
-        look = newest_recommendation_look(timezone.now())
-        explained = waste_from(look.waste) if look else None
+        newest_look = newest_recommendation_look(timezone.now())
+        explained = waste_from(newest_look.waste) if newest_look else None
         fields = NOTHING
         if explained is not None:
-            known = ids_of_matters({line.matter for line in explained.lines if line.matter})
+            ids_by_matter = ids_of_matters({line.matter for line in explained.lines if line.matter})
             fields = {
                 **{name: getattr(explained, name) for name in NOTHING},
                 "lines": [
                     fields_of(line)
                     | {
-                        "recommendation": known.get(line.matter),
+                        "recommendation": ids_by_matter.get(line.matter),
                         "where_words": line.where_words,
                     }
                     for line in explained.lines

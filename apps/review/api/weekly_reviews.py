@@ -119,15 +119,15 @@ class OneWeeklyReview(RestView):
     def get(self, request: Request, week: str) -> Response:
         """All of it that the caller sees, as it was frozen."""
         edition = EditionQuery.of(request).get("edition")
-        kept = _review_seen(week, self.viewer(), edition)
-        notes = notes_of(kept.week, self.viewer())
-        told = told_as(
+        review = _review_seen(week, self.viewer(), edition)
+        notes = notes_of(review.week, self.viewer())
+        serialized = told_as(
             OneWeeklyReviewOut,
-            kept,
-            content=as_json(kept.content),
+            review,
+            content=as_json(review.content),
             notes=[_serialize_note(note) for note in notes],
         )
-        return Response(told)
+        return Response(serialized)
 
 
 class ReviewNotes(RestView):
@@ -157,14 +157,14 @@ class ReviewNotes(RestView):
     def post(self, request: Request, week: str) -> Response:
         """Comment on the week, or decide about a workload of it; on the whole week: who sees everything."""
         viewer = self.viewer()
-        kept, body = _review_seen(week, viewer, None), parsed(ReviewNoteIn, request)
+        review, body = _review_seen(week, viewer, None), parsed(ReviewNoteIn, request)
         workload_id = body["workload"]
-        seen = {each.workload_id for each in kept.content.workloads}
-        if workload_id not in seen and not (workload_id is None and viewer.sees_everything):
+        workload_ids = {workload.workload_id for workload in review.content.workloads}
+        if workload_id not in workload_ids and not (workload_id is None and viewer.sees_everything):
             raise ValidationError({"workload": ["name a workload of the review by its id"]})
         note = actions.NewReviewNote(week, workload_id, body["decision"], body["text"])
-        made = actions.add_review_note(note=note, by=viewer, at=timezone.now())
-        fact = next(each for each in notes_of(week, viewer) if each.id == made)
+        note_id = actions.add_review_note(note=note, by=viewer, at=timezone.now())
+        fact = next(note_fact for note_fact in notes_of(week, viewer) if note_fact.id == note_id)
         return Response(_serialize_note(fact), status=201)
 
 

@@ -23,8 +23,8 @@ def send_message(message: OutgoingMessage, at: datetime) -> PostOutcome:
     if message.kind == MAIL:
         return _send_mail(message)
     is_slack = message.kind == SLACK
-    said = message.text.slack if is_slack else message.text.body
-    body = json.dumps(said, ensure_ascii=False).encode()
+    payload = message.text.slack if is_slack else message.text.body
+    body = json.dumps(payload, ensure_ascii=False).encode()
     headers = {} if is_slack else signed_headers(message, body, at)
     return post(message.address, body, headers, settings.WEBHOOK_NETWORKS)
 
@@ -46,7 +46,7 @@ def mail_of(message: OutgoingMessage) -> EmailMultiAlternatives:
         f"Runrate: {message.text.subject}",
         message.text.plain,
         settings.DEFAULT_FROM_EMAIL,
-        [each.strip() for each in message.address.split(",")],
+        [part.strip() for part in message.address.split(",")],
     )
     mail.attach_alternative(message.text.html, "text/html")
     return mail
@@ -58,11 +58,11 @@ def _send_mail(message: OutgoingMessage) -> PostOutcome:
     began = time.monotonic()
     try:
         mail_of(message).send()
-        is_sent, said = True, "taken by the mail server"
+        is_sent, outcome = True, "taken by the mail server"
     except smtplib.SMTPResponseException as refused:
-        is_sent, said = False, f"refused by the mail server: {refused.smtp_code}"
+        is_sent, outcome = False, f"refused by the mail server: {refused.smtp_code}"
     except smtplib.SMTPRecipientsRefused:
-        is_sent, said = False, "refused by the mail server: no address was taken"
+        is_sent, outcome = False, "refused by the mail server: no address was taken"
     except (smtplib.SMTPException, OSError) as failed:
-        is_sent, said = False, f"no answer of the mail server: {type(failed).__name__}"
-    return PostOutcome(is_sent, said, round((time.monotonic() - began) * 1000))
+        is_sent, outcome = False, f"no answer of the mail server: {type(failed).__name__}"
+    return PostOutcome(is_sent, outcome, round((time.monotonic() - began) * 1000))

@@ -97,18 +97,18 @@ def waiting_alerts(at: datetime) -> list[AlertFact]:
         *(Subquery(entries.values(name)[:1]) for name in ("title", "severity", "at")),
     ]
     rows = Alert.objects.filter(opened_at__lte=at).values_list(*_COLUMNS, *then)
-    found = []
-    for *own, step, title, severity, told_at in rows:
+    alert_facts = []
+    for *columns, step, title, severity, told_at in rows:
         if step in WAITS_AFTER:
-            state, fact = WAITS_AFTER[step], AlertFact(*own)
-            said = {"title": title, "severity": severity, "told_at": told_at}
-            found.append(replace(fact, state=state, **said))
-    return sorted(found, key=lambda alert: (alert.told_at, alert.id), reverse=True)
+            state, fact = WAITS_AFTER[step], AlertFact(*columns)
+            entry_fields = {"title": title, "severity": severity, "told_at": told_at}
+            alert_facts.append(replace(fact, state=state, **entry_fields))
+    return sorted(alert_facts, key=lambda alert: (alert.told_at, alert.id), reverse=True)
 
 
-def alert_page(wanted: AlertsWanted, asked: PageAsked) -> Slice[AlertFact]:
+def alert_page(wanted: AlertsWanted, page_request: PageAsked) -> Slice[AlertFact]:
     """A page of them, the newest first."""
-    page = page_of(_rows_of(wanted).values(*_COLUMNS), asked, "-told_at", "-id")
+    page = page_of(_rows_of(wanted).values(*_COLUMNS), page_request, "-told_at", "-id")
     rows = [AlertFact(*(row[name] for name in _COLUMNS)) for row in page.rows]
     return Slice(rows, page.after, page.before)
 
@@ -149,7 +149,7 @@ def may_answer(viewer: Viewer) -> bool:
 
 
 def _rows_of(wanted: AlertsWanted) -> QuerySet[Alert]:
-    seen = Q() if wanted.team_ids is None else Q(team_id__in=wanted.team_ids)
+    visible = Q() if wanted.team_ids is None else Q(team_id__in=wanted.team_ids)
     chosen = {
         f"{name}__in": values
         for name, values in (
@@ -159,7 +159,7 @@ def _rows_of(wanted: AlertsWanted) -> QuerySet[Alert]:
         )
         if values
     }
-    return Alert.objects.filter(seen, **chosen)
+    return Alert.objects.filter(visible, **chosen)
 
 
 _COLUMNS: Any = tuple("team__name" if name == "team" else name for name in AlertFact.__slots__)

@@ -65,7 +65,7 @@ class AnnotationsWanted:
 def all_annotations(since: date, until: date, zone: str) -> list[ChartAnnotation]:
     """Everything from `since` on and before `until`, whoever may see it; in the order of days."""
     span = first_hour(since, zone), first_hour(until, zone)
-    found = [
+    annotations = [
         *_notes(since, until),
         *_events(since, until),
         *_releases(span, zone),
@@ -73,7 +73,9 @@ def all_annotations(since: date, until: date, zone: str) -> list[ChartAnnotation
         *_commitments(span, zone),
         *_closes(span, zone),
     ]
-    return sorted(found, key=lambda each: (each.day, each.kind, each.text))
+    return sorted(
+        annotations, key=lambda annotation: (annotation.day, annotation.kind, annotation.text)
+    )
 
 
 def seen_annotations(
@@ -82,12 +84,12 @@ def seen_annotations(
     """Those of the days and the scope that the viewer may see; what is of everybody's is of each scope too."""
     window = wanted.window
     return [
-        each
-        for each in every
-        if window.first_day <= each.day < window.end_day
-        and (each.team_id is None or viewer.sees_team(each.team_id))
-        and (not each.is_restricted or viewer.sees_everything)
-        and _is_of_scope(each, wanted)
+        annotation
+        for annotation in every
+        if window.first_day <= annotation.day < window.end_day
+        and (annotation.team_id is None or viewer.sees_team(annotation.team_id))
+        and (not annotation.is_restricted or viewer.sees_everything)
+        and _is_of_scope(annotation, wanted)
     ]
 
 
@@ -117,14 +119,20 @@ def may_remove_note(viewer: Viewer, made_by_id: int | None) -> bool:
     return is_own or viewer.may_manage
 
 
-def _is_of_scope(each: ChartAnnotation, wanted: AnnotationsWanted) -> bool:
+def _is_of_scope(annotation: ChartAnnotation, wanted: AnnotationsWanted) -> bool:
     if wanted.workload_id is not None:
-        return each.workload_id in (None, wanted.workload_id) and _is_of_teams(each, wanted)
-    return _is_of_teams(each, wanted)
+        return annotation.workload_id in (None, wanted.workload_id) and _is_of_teams(
+            annotation, wanted
+        )
+    return _is_of_teams(annotation, wanted)
 
 
-def _is_of_teams(each: ChartAnnotation, wanted: AnnotationsWanted) -> bool:
-    return wanted.team_ids is None or each.team_id is None or each.team_id in wanted.team_ids
+def _is_of_teams(annotation: ChartAnnotation, wanted: AnnotationsWanted) -> bool:
+    return (
+        wanted.team_ids is None
+        or annotation.team_id is None
+        or annotation.team_id in wanted.team_ids
+    )
 
 
 def _notes(since: date, until: date) -> Iterator[ChartAnnotation]:
@@ -184,10 +192,10 @@ def _prices(span: tuple[datetime, datetime], zone: str) -> Iterator[ChartAnnotat
 
 
 def _commitments(span: tuple[datetime, datetime], zone: str) -> Iterator[ChartAnnotation]:
-    for each in commitments_in(*span):
-        for moment, verb in ((each.starts_at, "began"), (each.ends_at, "ended")):
+    for commitment in commitments_in(*span):
+        for moment, verb in ((commitment.starts_at, "began"), (commitment.ends_at, "ended")):
             if span[0] < moment < span[1]:
-                text = f"{each.name} {verb}"
+                text = f"{commitment.name} {verb}"
                 yield ChartAnnotation(local_day(moment, zone), COMMITMENT, text, is_restricted=True)
 
 

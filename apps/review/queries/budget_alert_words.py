@@ -14,14 +14,14 @@ Facts = list[tuple[str, str]]
 def used_title(figures: BudgetFigures, reached: int, currency: str) -> str:
     """`Research has used 92 % of its $60,000 of November 2026, with 63 % of the time gone`."""
     budget, share = figures.budget, figures.share_used
-    whole = f"{amount(budget, figures.amount, currency)} of {_period_of(figures)}"
-    gone = f"with {per_cent(figures.share_gone)} of the time gone"
+    budget_words = f"{amount(budget, figures.amount, currency)} of {_period_of(figures)}"
+    time_words = f"with {per_cent(figures.share_gone)} of the time gone"
     if share is None or figures.spent.amount is None:
-        return f"{budget.name} has used {reached} % of its {whole}"
+        return f"{budget.name} has used {reached} % of its {budget_words}"
     if share > 1:
         over = amount(budget, figures.spent.amount - figures.amount, currency)
-        return f"{budget.name} is exceeded by {over}: its {whole} are used, {gone}"
-    return f"{budget.name} has used {per_cent(share)} of its {whole}, {gone}"
+        return f"{budget.name} is exceeded by {over}: its {budget_words} are used, {time_words}"
+    return f"{budget.name} has used {per_cent(share)} of its {budget_words}, {time_words}"
 
 
 def used_facts(figures: BudgetFigures, reached: int, currency: str) -> Facts:
@@ -38,19 +38,19 @@ def forecast_title(figures: BudgetFigures, passed: datetime | None, zone: str) -
     if passed is not None:
         when = f" on {weekday(passed.astimezone(ZoneInfo(zone)).date())}"
     chance = chance_of(figures)
-    said = f"chance {chance}" if chance else "by the run rate"
-    return f"{figures.budget.name} will exceed its budget of {_period_of(figures)}{when} ({said})"
+    basis = f"chance {chance}" if chance else "by the run rate"
+    return f"{figures.budget.name} will exceed its budget of {_period_of(figures)}{when} ({basis})"
 
 
 def forecast_facts(
     figures: BudgetFigures, passed: datetime | None, zone: str, currency: str
 ) -> Facts:
     """What it is told from, and how it came to be."""
-    budget, rest = figures.budget, figures.rest
-    kind = "the newest forecasts" if rest.method == FORECAST else "the run rate"
+    budget, remainder = figures.budget, figures.rest
+    kind = "the newest forecasts" if remainder.method == FORECAST else "the run rate"
     facts = [
         ("Expected of the whole period", amount(budget, figures.expected, currency)),
-        ("The rest is from", f"{kind}: {rest.source}"),
+        ("The rest is from", f"{kind}: {remainder.source}"),
     ]
     if passed is not None:
         facts.append(("The amount is passed", instant(passed, ZoneInfo(zone))))

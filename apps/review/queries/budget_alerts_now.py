@@ -22,7 +22,9 @@ def facts_now(fact: AlertFact, team_ids: frozenset[int] | None, at: datetime) ->
     """The same facts as of `at`; none of other kinds, of a budget that these teams may not see or that is gone, or of a period that is over."""
     if fact.kind not in (AlertKind.BUDGET_THRESHOLD, AlertKind.BUDGET_FORECAST):
         return []
-    about = [each for each in budgets(team_ids) if fact.matter.startswith(f"budget:{each.id}:")]
+    about = [
+        budget for budget in budgets(team_ids) if fact.matter.startswith(f"budget:{budget.id}:")
+    ]
     ours = organisation()
     for figures in figures_of(about, at):
         if fact.matter == matter_of(figures, FORECAST):

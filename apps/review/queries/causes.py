@@ -32,12 +32,12 @@ class NearbyChange:
 
 def causes_of(workload_id: int, feature: str, day: date, zone: str) -> list[dict[str, Any]]:
     """All that is known to have changed within a week of the day, the nearest first."""
-    found = [
+    changes = [
         *_reported_changes(workload_id, feature, day, zone),
         *_machine_causes(workload_id, day),
         *_price_causes([workload_id], (), day, zone),
     ]
-    return _nearest_first(found)
+    return _nearest_first(changes)
 
 
 def causes_of_spend(
@@ -45,20 +45,25 @@ def causes_of_spend(
 ) -> list[dict[str, Any]]:
     """The same of several workloads, and of pools: what is reported of each, and what changed their prices; each once."""
     named = workloads()
-    found = [
-        replace(each, what=f"{each.what} ({named[workload_id].name})")
+    changes = [
+        replace(reported_change, what=f"{reported_change.what} ({named[workload_id].name})")
         for workload_id in workload_ids
-        for each in (
+        for reported_change in (
             *_reported_changes(workload_id, "", day, zone),
             *_machine_causes(workload_id, day),
         )
     ]
-    found += _price_causes(workload_ids, pool_ids, day, zone)
-    return _nearest_first(dict.fromkeys(found))
+    changes += _price_causes(workload_ids, pool_ids, day, zone)
+    return _nearest_first(dict.fromkeys(changes))
 
 
-def _nearest_first(found: Iterable[NearbyChange]) -> list[dict[str, Any]]:
-    return [asdict(each) for each in sorted(found, key=lambda each: (abs(each.days), each.what))]
+def _nearest_first(changes: Iterable[NearbyChange]) -> list[dict[str, Any]]:
+    return [
+        asdict(change)
+        for change in sorted(
+            changes, key=lambda nearby_change: (abs(nearby_change.days), nearby_change.what)
+        )
+    ]
 
 
 def _reported_changes(workload_id: int, feature: str, day: date, zone: str) -> list[NearbyChange]:
@@ -66,25 +71,25 @@ def _reported_changes(workload_id: int, feature: str, day: date, zone: str) -> l
     first, last = day - timedelta(days=NEAR_DAYS), day + timedelta(days=NEAR_DAYS + 1)
     span = (first_hour(first, zone), first_hour(last, zone))
     return [
-        _cause_near(KINDS[each.kind], each.name, local_day(each.at, zone), day)
-        for each in changes_of(workload_id, span)
-        if not feature or each.feature in ("", feature)
+        _cause_near(KINDS[change.kind], change.name, local_day(change.at, zone), day)
+        for change in changes_of(workload_id, span)
+        if not feature or change.feature in ("", feature)
     ]
 
 
 def _machine_causes(workload_id: int, day: date) -> list[NearbyChange]:
     """Pools in which the workload began, or ceased, to run about then."""
     used = timedelta(days=USED_DAYS)
-    named, found = fleet.pools(), []
+    named, causes = fleet.pools(), []
     for pool_id, (begun, ended) in pools_of_days([workload_id], day - used, day + used).items():
         pool = named[pool_id]
         what = f"{pool.gpu_model or pool.name} in {pool.name}"
         if _is_near(begun, day) and begun > day - used:
-            found.append(_cause_near("machines", f"began to run on {what}", begun, day))
-        gone = ended + timedelta(days=1)
-        if gone <= day + timedelta(days=1) and _is_near(gone, day):
-            found.append(_cause_near("machines", f"no longer runs on {what}", gone, day))
-    return found
+            causes.append(_cause_near("machines", f"began to run on {what}", begun, day))
+        left_on = ended + timedelta(days=1)
+        if left_on <= day + timedelta(days=1) and _is_near(left_on, day):
+            causes.append(_cause_near("machines", f"no longer runs on {what}", left_on, day))
+    return causes
 
 
 def _price_causes(
@@ -98,20 +103,20 @@ def _price_causes(
         used |= {*pools_of_days(workload_ids, day - timedelta(days=USED_DAYS), day + near)}
     named = fleet.pools()
     pools = {pool_id: named[pool_id] for pool_id in sorted(used)}
-    found = []
+    causes = []
     for pool_id, spans in pricing.pool_rates(pools, first, last).items():
         for was, now in pairwise(spans):
             if was.paid_rate != now.paid_rate:
                 what = f"the price of {named[pool_id].name} changed"
-                found.append(_cause_near("price", what, local_day(now.starts_at, zone), day))
-    for each in commitments_in(first, last) if pools else []:
-        if first < each.starts_at < last:
-            on = local_day(each.starts_at, zone)
-            found.append(_cause_near("price", f"a commitment began: {each.name}", on, day))
-        if first < each.ends_at < last:
-            on = local_day(each.ends_at, zone)
-            found.append(_cause_near("price", f"a commitment ended: {each.name}", on, day))
-    return found
+                causes.append(_cause_near("price", what, local_day(now.starts_at, zone), day))
+    for commitment in commitments_in(first, last) if pools else []:
+        if first < commitment.starts_at < last:
+            on = local_day(commitment.starts_at, zone)
+            causes.append(_cause_near("price", f"a commitment began: {commitment.name}", on, day))
+        if first < commitment.ends_at < last:
+            on = local_day(commitment.ends_at, zone)
+            causes.append(_cause_near("price", f"a commitment ended: {commitment.name}", on, day))
+    return causes
 
 
 def _is_near(on: date, day: date) -> bool:

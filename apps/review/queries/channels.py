@@ -106,9 +106,9 @@ def messages(channel_id: int | None, most: int | None = None) -> list[MessageFac
     return [MessageFact(*row) for row in rows]
 
 
-def message_page(asked: PageAsked) -> Slice[MessageFact]:
+def message_page(page_request: PageAsked) -> Slice[MessageFact]:
     """A page of all messages, the newest first."""
-    page = page_of(_messages_of(None).values(*_MESSAGE), asked, "-made_at", "-id")
+    page = page_of(_messages_of(None).values(*_MESSAGE), page_request, "-made_at", "-id")
     rows = [MessageFact(*(row[name] for name in _MESSAGE)) for row in page.rows]
     return Slice(rows, page.after, page.before)
 
@@ -118,8 +118,8 @@ def message_counts(channel_id: int | None) -> MessageCounts:
     chosen = equal_to_given({"channel_id": channel_id})
     tries = MessageAttempt.objects.filter(equal_to_given({"message__channel_id": channel_id}))
     failing = Count("id", filter=Q(state=WAITING, attempts__gt=0))
-    found = AlertMessage.objects.filter(chosen).aggregate(messages=Count("id"), failing=failing)
-    return MessageCounts(attempts=tries.count(), **found)
+    counts = AlertMessage.objects.filter(chosen).aggregate(messages=Count("id"), failing=failing)
+    return MessageCounts(attempts=tries.count(), **counts)
 
 
 def attempts_of(channel_id: int, most: int | None = None) -> list[MessageAttemptFact]:
@@ -132,8 +132,8 @@ def attempts_of(channel_id: int, most: int | None = None) -> list[MessageAttempt
 
 def signing_key(channel_id: int, salt: str) -> str:
     """What a signed webhook is signed with: made of the installation's own key, and nowhere kept."""
-    made = salted_hmac("alert channel", f"{channel_id}:{salt}", algorithm="sha256")
-    return f"rrwh_{made.hexdigest()}"
+    digest = salted_hmac("alert channel", f"{channel_id}:{salt}", algorithm="sha256")
+    return f"rrwh_{digest.hexdigest()}"
 
 
 class AddressNotReadable(Exception):
@@ -145,11 +145,11 @@ def kept_address(kind: str, address: str) -> str:
     return address if kind == MAIL else f"{SEALED}{sealed_secret(address, WEBHOOKS)}"
 
 
-def opened_address(kept: str) -> str:
+def opened_address(stored: str) -> str:
     """Return an address as it is sent to. Refuses AddressNotReadable."""
-    if not kept.startswith(SEALED):
-        return kept
-    address = opened_secret(kept.removeprefix(SEALED), WEBHOOKS)
+    if not stored.startswith(SEALED):
+        return stored
+    address = opened_secret(stored.removeprefix(SEALED), WEBHOOKS)
     if address is None:
         raise AddressNotReadable(
             "its address was sealed with another secret key than this installation has: enter it anew, "

@@ -23,31 +23,31 @@ EVERY: Mapping[str, str] = {
 }
 
 
-def title_of(found: FindingFact, name: str) -> str:
+def title_of(finding: FindingFact, name: str) -> str:
     """`chat-api: the cost of 1,000 requests rose by 17 % on 12 March`."""
-    of = _named_with_feature(found, name)
-    what = NAMES[found.measure]
-    on = day(found.changed_on)
-    size = per_cent(abs(found.effect_ratio))
-    if found.kind == SPIKE:
-        return f"{of}: on {on} alone the {what} {_was_or_were(found)} {size} above its weekday’s"
-    moved = "rose" if found.effect_ratio > 0 else "fell"
+    of = _named_with_feature(finding, name)
+    what = NAMES[finding.measure]
+    on = day(finding.changed_on)
+    size = per_cent(abs(finding.effect_ratio))
+    if finding.kind == SPIKE:
+        return f"{of}: on {on} alone the {what} {_was_or_were(finding)} {size} above its weekday’s"
+    moved = "rose" if finding.effect_ratio > 0 else "fell"
     return f"{of}: the {what} {moved} by {size} on {on}"
 
 
-def figure_of(found: FindingFact, name: str) -> str:
+def figure_of(finding: FindingFact, name: str) -> str:
     """`the tokens of a request of chat-api (search)`: the series that it is of."""
-    return f"the {NAMES[found.measure]} of {_named_with_feature(found, name)}"
+    return f"the {NAMES[finding.measure]} of {_named_with_feature(finding, name)}"
 
 
-def figure_of_all(found: FindingFact) -> str:
+def figure_of_all(finding: FindingFact) -> str:
     """`the MFU of every training programme`: all series of its kind."""
-    return f"the {NAMES[found.measure]} of {EVERY[found.measure]}"
+    return f"the {NAMES[finding.measure]} of {EVERY[finding.measure]}"
 
 
-def _named_with_feature(found: FindingFact, name: str) -> str:
-    return f"{name} ({found.feature})" if found.feature else name
+def _named_with_feature(finding: FindingFact, name: str) -> str:
+    return f"{name} ({finding.feature})" if finding.feature else name
 
 
-def _was_or_were(found: FindingFact) -> str:
-    return "were" if found.measure == TOKENS else "was"
+def _was_or_were(finding: FindingFact) -> str:
+    return "were" if finding.measure == TOKENS else "was"

@@ -92,9 +92,9 @@ def findings(wanted: FindingsWanted, at: datetime) -> list[FindingFact]:
     knows what it is worth, it is told.
     """
     rows = _told_findings(wanted).order_by("-changed_on", "id")
-    said = verdicts_in_force(at)
-    found = [_finding_fact(row, said) for row in rows.values(*_FIELDS)]
-    return [each for each in found if not wanted.states or each.state in wanted.states]
+    verdicts = verdicts_in_force(at)
+    facts = [_finding_fact(row, verdicts) for row in rows.values(*_FIELDS)]
+    return [fact for fact in facts if not wanted.states or fact.state in wanted.states]
 
 
 def finding(finding_id: int, team_ids: frozenset[int] | None, at: datetime) -> FindingFact | None:
@@ -111,15 +111,15 @@ def last_look() -> LastLook | None:
 
 def _told_findings(wanted: FindingsWanted) -> QuerySet[Finding]:
     ids = [
-        each.id
-        for each in workloads.workloads().values()
-        if (wanted.team_ids is None or each.team_id in wanted.team_ids)
-        and (wanted.workload_ids is None or each.id in wanted.workload_ids)
+        workload.id
+        for workload in workloads.workloads().values()
+        if (wanted.team_ids is None or workload.team_id in wanted.team_ids)
+        and (wanted.workload_ids is None or workload.id in wanted.workload_ids)
     ]
     floor = settings.FINDING_FLOOR * MICROS
-    told = Q(kind=FindingKind.SPIKE) | Q(seen__gte=LOOKS_TO_TELL)
+    is_reliable = Q(kind=FindingKind.SPIKE) | Q(seen__gte=LOOKS_TO_TELL)
     worth = Q(impact_micros=None) | Q(impact_micros__gte=floor) | Q(impact_micros__lte=-floor)
-    rows = Finding.objects.filter(told, worth, workload_id__in=ids)
+    rows = Finding.objects.filter(is_reliable, worth, workload_id__in=ids)
     if wanted.since is not None:
         rows = rows.filter(changed_on__gte=wanted.since)
     if wanted.until is not None:
@@ -133,9 +133,9 @@ def _told_findings(wanted: FindingsWanted) -> QuerySet[Finding]:
     return rows
 
 
-def _finding_fact(row: dict[str, Any], said: VerdictsInForce) -> FindingFact:
-    found = FindingFact(**row)
-    return replace(found, state=said.state_of(found.judged))
+def _finding_fact(row: dict[str, Any], verdicts: VerdictsInForce) -> FindingFact:
+    fact = FindingFact(**row)
+    return replace(fact, state=verdicts.state_of(fact.judged))
 
 
 _FIELDS = tuple(name for name in FindingFact.__slots__ if name != "state")

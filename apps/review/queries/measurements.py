@@ -45,16 +45,16 @@ def to_be_measured(week: date, done_after: datetime) -> list[int]:
     done = Recommendation.objects.filter(
         state=RecommendationState.DONE, done_at__gte=done_after
     ).order_by("id")
-    said = set(
+    measured_pairs = set(
         SavingMeasurement.objects.filter(week__gte=week).values_list("recommendation_id", "done_at")
     )
-    found = done.values_list("id", "done_at")
-    return [row_id for row_id, done_at in found if (row_id, done_at) not in said]
+    done_pairs = done.values_list("id", "done_at")
+    return [row_id for row_id, done_at in done_pairs if (row_id, done_at) not in measured_pairs]
 
 
 def measurement_digest(row: SavingMeasurement) -> str:
     """SHA-256 of what a row says, whenever it is read."""
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "recommendation": row.recommendation_id,
         "done_at": row.done_at.isoformat(),
         "week": row.week.isoformat(),
@@ -64,7 +64,7 @@ def measurement_digest(row: SavingMeasurement) -> str:
         "promise": row.promise,
         "measured": row.measured,
     }
-    return digest_of_json(said)
+    return digest_of_json(fields)
 
 
 def _fact_of(row: SavingMeasurement) -> SavingMeasurementFact:

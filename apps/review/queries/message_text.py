@@ -76,21 +76,21 @@ def outgoing_message(message: AlertMessage) -> OutgoingMessage:
 
 def message_text(message: AlertMessage) -> MessageText:
     """All that a message says; one step a line, the most urgent first."""
-    told = _sent_steps(message)
-    subject = _subject_words(told, is_test=message.is_test)
-    document = _document(told, subject)
+    steps = _sent_steps(message)
+    subject = _subject_words(steps, is_test=message.is_test)
+    document = _document(steps, subject)
     return MessageText(
         subject=subject,
         plain=document_text(document),
         html=document_html(document),
-        slack=_slack_document(told, subject),
+        slack=_slack_document(steps, subject),
         body={
             "id": message.pk,
             "is_test": message.is_test,
             "made_at": machine(message.made_at),
             "organisation": document.author,
             "text": subject,
-            "alerts": [_body_of(each) for each in told],
+            "alerts": [_body_of(sent_step) for sent_step in steps],
         },
     )
 
@@ -108,7 +108,7 @@ def _sent_steps(message: AlertMessage) -> list[SentStep]:
             row.step,
             row.severity,
             " ".join(row.title.split()),
-            [[" ".join(said.split()) for said in fact] for fact in row.facts],
+            [[" ".join(text.split()) for text in fact] for fact in row.facts],
             row.at,
             site_address(f"/alerts/{row.alert_id}"),
         )
@@ -116,30 +116,30 @@ def _sent_steps(message: AlertMessage) -> list[SentStep]:
     ]
 
 
-def _subject_words(told: Sequence[SentStep], *, is_test: bool) -> str:
+def _subject_words(steps: Sequence[SentStep], *, is_test: bool) -> str:
     if is_test:
         return TEST
-    if len(told) == 1:
-        return told[0].title
-    urgent = sum(each.severity == "urgent" for each in told)
-    return f"{counted(len(told), 'alert')}{f', {urgent} urgent' if urgent else ''}"
+    if len(steps) == 1:
+        return steps[0].title
+    urgent = sum(step.severity == "urgent" for step in steps)
+    return f"{counted(len(steps), 'alert')}{f', {urgent} urgent' if urgent else ''}"
 
 
-def _document(told: Sequence[SentStep], subject: str) -> OutgoingDocument:
+def _document(steps: Sequence[SentStep], subject: str) -> OutgoingDocument:
     """A section for each step; where there is but one, it is the whole."""
     facts = organisation()
-    is_one = len(told) == 1
+    is_one = len(steps) == 1
     sections = tuple(
         DocumentSection(
-            "" if is_one else f"{each.severity}: {each.title}",
-            (DocumentFacts(tuple((name, value) for name, value in each.facts)),),
-            (DocumentLink("Open the alert", each.link),) if each.link else (),
+            "" if is_one else f"{step.severity}: {step.title}",
+            (DocumentFacts(tuple((name, value) for name, value in step.facts)),),
+            (DocumentLink("Open the alert", step.link),) if step.link else (),
         )
-        for each in told
+        for step in steps
     )
     return OutgoingDocument(
         title=subject,
-        under=f"{facts.name} · {told[0].severity}" if is_one else facts.name,
+        under=f"{facts.name} · {steps[0].severity}" if is_one else facts.name,
         author=facts.name,
         sections=sections,
         footer="Sent by Runrate: Act → Alerts → Where alerts are sent says to whom.",
@@ -147,37 +147,37 @@ def _document(told: Sequence[SentStep], subject: str) -> OutgoingDocument:
     )
 
 
-def _slack_document(told: Sequence[SentStep], subject: str) -> dict[str, Any]:
-    said = [_slack_block(each) for each in told[:MOST_BLOCKS]] or [
+def _slack_document(steps: Sequence[SentStep], subject: str) -> dict[str, Any]:
+    blocks = [_slack_block(step) for step in steps[:MOST_BLOCKS]] or [
         slack_section(slack_escaped(subject))
     ]
-    more = len(told) - MOST_BLOCKS
+    more = len(steps) - MOST_BLOCKS
     if more > 0:
-        said.append(slack_section(f"and {more} more"))
-    return {"text": slack_escaped(subject), "blocks": said}
+        blocks.append(slack_section(f"and {more} more"))
+    return {"text": slack_escaped(subject), "blocks": blocks}
 
 
-def _slack_block(each: SentStep) -> dict[str, Any]:
+def _slack_block(step: SentStep) -> dict[str, Any]:
     """Its title, and as many whole facts as there is room for: half of an escape or of a link would be neither."""
-    title = slack_escaped(Truncator(each.title).chars(LONGEST_SLACK_TITLE))
-    text = f"*<{each.link}|{title}>*" if each.link else f"*{title}*"
-    for name, value in each.facts:
+    title = slack_escaped(Truncator(step.title).chars(LONGEST_SLACK_TITLE))
+    text = f"*<{step.link}|{title}>*" if step.link else f"*{title}*"
+    for name, value in step.facts:
         line = f"\n{slack_escaped(name)}: {slack_escaped(value)}"
         if len(text) + len(line) <= LONGEST_BLOCK:
             text += line
     return slack_section(text)
 
 
-def _body_of(each: SentStep) -> dict[str, Any]:
+def _body_of(step: SentStep) -> dict[str, Any]:
     return {
-        "alert_id": each.alert_id,
-        "matter": each.matter,
-        "kind": each.kind,
-        "team": each.team,
-        "step": each.step,
-        "severity": each.severity,
-        "title": each.title,
-        "facts": [{"name": name, "value": value} for name, value in each.facts],
-        "at": machine(each.at),
-        "link": each.link,
+        "alert_id": step.alert_id,
+        "matter": step.matter,
+        "kind": step.kind,
+        "team": step.team,
+        "step": step.step,
+        "severity": step.severity,
+        "title": step.title,
+        "facts": [{"name": name, "value": value} for name, value in step.facts],
+        "at": machine(step.at),
+        "link": step.link,
     }

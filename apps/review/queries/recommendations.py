@@ -202,11 +202,11 @@ def open_recommendations(
     steps = RecommendationStep.objects.filter(recommendation=OuterRef("pk"), at__lte=at)
     newest = steps.order_by("-at", "-id").values("verb")[:1]
     rows = _rows_of(RecommendationsWanted(team_ids), first_week__lte=_day_of(at))
-    found = []
+    facts = []
     for row in rows.annotate(verb=Subquery(newest)).filter(verb__in=STATE_AFTER):
         fact = _fact_of(row, team_ids)
-        found.append(replace(fact, state=STATE_AFTER[row.verb]))
-    return found
+        facts.append(replace(fact, state=STATE_AFTER[row.verb]))
+    return facts
 
 
 def counted_recommendations(
@@ -281,13 +281,13 @@ def may_answer_recommendations(viewer: Viewer) -> bool:
 def possible_owners(viewer: Viewer) -> dict[int, str]:
     """Whom this viewer may name to see to something, by id: themselves, and who signs in of the teams that they see."""
     return {
-        each.id: each.name
-        for each in people()
-        if each.is_active
+        person.id: person.name
+        for person in people()
+        if person.is_active
         and (
             viewer.sees_everything
-            or each.id == viewer.person_id
-            or not each.member_of.isdisjoint(viewer.team_ids)
+            or person.id == viewer.person_id
+            or not person.member_of.isdisjoint(viewer.team_ids)
         )
     }
 
@@ -295,8 +295,8 @@ def possible_owners(viewer: Viewer) -> dict[int, str]:
 def outcomes_of(recommendation_id: int) -> list[SettledSaving]:
     """What came of one, each time that it was done; the newest first."""
     rows = RecommendationOutcome.objects.filter(recommendation_id=recommendation_id)
-    found = rows.select_related("recommendation").order_by("-settled_at", "-id")
-    return [_outcome_of(row) for row in found]
+    outcomes = rows.select_related("recommendation").order_by("-settled_at", "-id")
+    return [_outcome_of(row) for row in outcomes]
 
 
 def _rows_of(wanted: RecommendationsWanted, **more: Any) -> QuerySet[Recommendation]:
@@ -321,23 +321,27 @@ def _seen_by(team_ids: frozenset[int] | None) -> Q:
 
 
 def _fact_of(row: Recommendation, team_ids: frozenset[int] | None) -> RecommendationFact:
-    said: Mapping[str, Any] = row.proposal
-    own = {name: getattr(row, name) for name in RecommendationFact.__slots__ if hasattr(row, name)}
+    proposal: Mapping[str, Any] = row.proposal
+    columns = {
+        name: getattr(row, name) for name in RecommendationFact.__slots__ if hasattr(row, name)
+    }
     fact = RecommendationFact(
-        **own
-        | dict(said)
+        **columns
+        | dict(proposal)
         | {
-            "cells": frozenset(said["cells"]),
-            "saving": SavingRange(**said["saving"]),
-            "doubts": tuple(said["doubts"]),
-            "evidence": tuple(RecommendationEvidence(**each) for each in said["evidence"]),
+            "cells": frozenset(proposal["cells"]),
+            "saving": SavingRange(**proposal["saving"]),
+            "doubts": tuple(proposal["doubts"]),
+            "evidence": tuple(
+                RecommendationEvidence(**evidence) for evidence in proposal["evidence"]
+            ),
         }
     )
     return fact if team_ids is None else fact.without_prices()
 
 
 def _outcome_of(row: RecommendationOutcome) -> SettledSaving:
-    of, said = row.recommendation, row.measured
+    of, measured = row.recommendation, row.measured
     return SettledSaving(
         recommendation_id=of.pk,
         kind=of.kind,
@@ -348,19 +352,19 @@ def _outcome_of(row: RecommendationOutcome) -> SettledSaving:
         settled_at=row.settled_at,
         is_verified=row.is_verified,
         promised=SavingRange(**row.promise["saving"]),
-        measured=measured_from(said),
+        measured=measured_from(measured),
     )
 
 
-def measured_from(said: Mapping[str, Any]) -> MeasuredSaving:
+def measured_from(measured: Mapping[str, Any]) -> MeasuredSaving:
     """As it is kept, read again."""
     return MeasuredSaving(
-        **dict(said)
+        **dict(measured)
         | {
-            "saving": SavingRange(**said["saving"]),
-            "first_day": date.fromisoformat(said["first_day"]),
-            "last_day": date.fromisoformat(said["last_day"]),
-            "doubts": tuple(said["doubts"]),
-            "gates": tuple(said.get("gates", ())),
+            "saving": SavingRange(**measured["saving"]),
+            "first_day": date.fromisoformat(measured["first_day"]),
+            "last_day": date.fromisoformat(measured["last_day"]),
+            "doubts": tuple(measured["doubts"]),
+            "gates": tuple(measured.get("gates", ())),
         }
     )

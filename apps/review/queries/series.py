@@ -56,46 +56,48 @@ def key_text(key: tuple[str, int, str]) -> str:
 def every_series(day: date, zone: str, workload_id: int | None = None) -> list[Series]:
     """All that is watched (of a workload), up to the day before; by measure, workload, feature."""
     window = Window("", day - HISTORY, day, zone)
-    found = [*_of_services(served_days(window, workload_id))]
-    found += _of_training(Measure.DATA_WAIT, waited_days(window, workload_id))
-    found += _of_training(Measure.MFU, used_days(window, workload_id))
-    return sorted(found, key=lambda series: series.key)
+    all_series = [*_of_services(served_days(window, workload_id))]
+    all_series += _of_training(Measure.DATA_WAIT, waited_days(window, workload_id))
+    all_series += _of_training(Measure.MFU, used_days(window, workload_id))
+    return sorted(all_series, key=lambda series: series.key)
 
 
 def one_series(key: tuple[str, int, str], day: date, zone: str) -> Series | None:
     """One of them, up to the day before; None where nothing of it is known."""
-    return next((each for each in every_series(day, zone, key[1]) if each.key == key), None)
+    return next((series for series in every_series(day, zone, key[1]) if series.key == key), None)
 
 
-def _of_services(found: Iterable[ServedDay]) -> list[Series]:
+def _of_services(served: Iterable[ServedDay]) -> list[Series]:
     by_key: dict[tuple[int, str], list[ServedDay]] = {}
     of_service: dict[int, list[ServedDay]] = {}
-    for each in found:
-        by_key.setdefault((each.workload_id, each.feature), []).append(each)
-        if each.feature:
-            of_service.setdefault(each.workload_id, []).append(each)
+    for fact in served:
+        by_key.setdefault((fact.workload_id, fact.feature), []).append(fact)
+        if fact.feature:
+            of_service.setdefault(fact.workload_id, []).append(fact)
     series = []
     for (workload_id, feature), days in by_key.items():
         facts = (*days, *(of_service.get(workload_id, ()) if not feature else ()))
         for measure in (Measure.COST_PER_1000_REQUESTS, Measure.TOKENS_PER_REQUEST):
-            told = [day for each in days if (day := _served_day(measure, each)) is not None]
-            if told:
-                series.append(Series(measure, workload_id, feature, tuple(usable(told)), facts))
+            watched = [
+                day for served_day in days if (day := _served_day(measure, served_day)) is not None
+            ]
+            if watched:
+                series.append(Series(measure, workload_id, feature, tuple(usable(watched)), facts))
     return series
 
 
-def _served_day(measure: Measure, each: ServedDay) -> WatchedDay | None:
+def _served_day(measure: Measure, fact: ServedDay) -> WatchedDay | None:
     if measure is Measure.COST_PER_1000_REQUESTS:
-        return WatchedDay(each.day.toordinal(), each.micros / each.requests / 1_000, each.requests)
-    if each.tokens is None:
+        return WatchedDay(fact.day.toordinal(), fact.micros / fact.requests / 1_000, fact.requests)
+    if fact.tokens is None:
         return None
-    return WatchedDay(each.day.toordinal(), each.tokens / each.requests, each.requests)
+    return WatchedDay(fact.day.toordinal(), fact.tokens / fact.requests, fact.requests)
 
 
-def _of_training(measure: Measure, found: Iterable[TrainedDay]) -> list[Series]:
+def _of_training(measure: Measure, trained: Iterable[TrainedDay]) -> list[Series]:
     by_workload: dict[int, list[TrainedDay]] = {}
-    for each in found:
-        by_workload.setdefault(each.workload_id, []).append(each)
+    for day in trained:
+        by_workload.setdefault(day.workload_id, []).append(day)
     least = LEAST_WAIT if measure is Measure.DATA_WAIT else 0.0
     return [
         Series(measure, workload_id, "", tuple(usable(_ratio_days(days, least))), (), tuple(days))
@@ -105,8 +107,8 @@ def _of_training(measure: Measure, found: Iterable[TrainedDay]) -> list[Series]:
 
 def _ratio_days(days: Iterable[TrainedDay], least: float) -> list[WatchedDay]:
     by_day: dict[date, dict[str, Weighed]] = {}
-    for each in days:
-        by_day.setdefault(each.day, {})[each.gpu_model] = each.cell
+    for trained_day in days:
+        by_day.setdefault(trained_day.day, {})[trained_day.gpu_model] = trained_day.cell
     return [_ratio_day(day, cells, least) for day, cells in by_day.items()]
 
 

@@ -80,15 +80,15 @@ class SpendFact:
     @property
     def known_event(self) -> dict[str, Any] | None:
         """The change of a price or commitment, within a day, that four fifths of the excess are of; None: there is none."""
-        told = {part["name"]: part["micros"] for part in self.parts}
-        of_price = told.get("price", 0) + told.get("commitments", 0)
+        micros_by_part = {part["name"]: part["micros"] for part in self.parts}
+        of_price = micros_by_part.get("price", 0) + micros_by_part.get("commitments", 0)
         if of_price < OF_A_KNOWN_EVENT * self.excess_micros:
             return None
         return next(
             (
-                each
-                for each in self.causes
-                if each["kind"] == "price" and abs(each["days"]) <= KNOWN_EVENT_DAYS
+                cause
+                for cause in self.causes
+                if cause["kind"] == "price" and abs(cause["days"]) <= KNOWN_EVENT_DAYS
             ),
             None,
         )
@@ -113,12 +113,12 @@ def spend_anomalies(wanted: SpendWanted, at: datetime) -> list[SpendFact]:
         rows = rows.filter(began_on__gte=wanted.since)
     if wanted.until is not None:
         rows = rows.filter(began_on__lt=wanted.until)
-    said = verdicts_in_force(at)
-    found = [_fact_of(row, said) for row in rows.order_by("-began_on", "id").values(*_FIELDS)]
+    verdicts = verdicts_in_force(at)
+    facts = [_fact_of(row, verdicts) for row in rows.order_by("-began_on", "id").values(*_FIELDS)]
     return [
-        each
-        for each in found
-        if each.is_worth_telling and (not wanted.states or each.state in wanted.states)
+        fact
+        for fact in facts
+        if fact.is_worth_telling and (not wanted.states or fact.state in wanted.states)
     ]
 
 
@@ -140,9 +140,9 @@ def current_since(last: date) -> date:
 CURRENT_DAYS = 14
 
 
-def _fact_of(row: dict[str, Any], said: VerdictsInForce) -> SpendFact:
-    found = SpendFact(**row)
-    return replace(found, state=said.state_of(found.judged))
+def _fact_of(row: dict[str, Any], verdicts: VerdictsInForce) -> SpendFact:
+    fact = SpendFact(**row)
+    return replace(fact, state=verdicts.state_of(fact.judged))
 
 
 _FIELDS = tuple(name for name in SpendFact.__slots__ if name != "state")

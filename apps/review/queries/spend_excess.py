@@ -74,11 +74,11 @@ def _over_pace(series: SpendSeries, pace: BudgetPace, told: ToldBefore) -> Exces
     spent, planned = series.values[first - series.first :], pace.days[first - pace.first :]
     # What was told of a budget is told again where it is over by more than that.
     ratios = [
-        each.spent_micros / each.expected_micros
-        for each in told.anomalies
-        if (each.look, each.line_name) == (SpendLook.BUDGET, pace.name)
-        and each.began_on.toordinal() >= first
-        and each.expected_micros > 0
+        anomaly.spent_micros / anomaly.expected_micros
+        for anomaly in told.anomalies
+        if (anomaly.look, anomaly.line_name) == (SpendLook.BUDGET, pace.name)
+        and anomaly.began_on.toordinal() >= first
+        and anomaly.expected_micros > 0
     ]
     known = max(ratios, default=1.0)
     found = crept_over_pace(whole_weeks(spent), known * whole_weeks(planned), told.strictness)
@@ -96,7 +96,7 @@ def _over_year(series: SpendSeries, weeks: Days, told: ToldBefore) -> Excess | N
     """Held against the same days of 52 weeks ago, with the growth that there was anyhow."""
     after = series.last + 1
     levels = [(len(weeks) - (after - began) // WEEK, ratio) for began, ratio in told.levels]
-    scaled = on_new_levels(weeks, [each for each in levels if each[0] > 0])
+    scaled = on_new_levels(weeks, [level for level in levels if level[0] > 0])
     found = crept_over_year(scaled, told.strictness)
     if found is None:
         return None

@@ -88,7 +88,7 @@ def every_spend_series(day: date, zone: str) -> list[SpendSeries]:
     by_team = spend_by_day(window, BY_TEAM)
     found = [(WHOLE, together(by_team.values()))]
     found += with_teams(by_team)
-    subjects = {each.series: each for each in subjects_named()}
+    subjects = {named_subject.series: named_subject for named_subject in subjects_named()}
     for by, subject in (
         (BY_POOL, SpendSubject.POOL),
         (BY_CHARGE, SpendSubject.CHARGE),
@@ -109,7 +109,9 @@ def subject_named(subject: str, key: str) -> SubjectOfSpend | None:
     if subject == SpendSubject.CHARGE:
         return _charge_subject(key)
     text = series_text(subject, key)
-    return next((each for each in subjects_named() if each.series == text), None)
+    return next(
+        (named_subject for named_subject in subjects_named() if named_subject.series == text), None
+    )
 
 
 WHOLE = SubjectOfSpend(SpendSubject.ORGANISATION, "", "the organisation")
@@ -118,30 +120,36 @@ WHOLE = SubjectOfSpend(SpendSubject.ORGANISATION, "", "the organisation")
 def subjects_named() -> list[SubjectOfSpend]:
     """The organisation, and every team, pool and workload there is."""
     facts = {team.id: team for team in teams()}
-    below = _below({each.id: each.parent_id for each in facts.values()})
+    below = _below({fact.id: fact.parent_id for fact in facts.values()})
     return [
         WHOLE,
         *(
             SubjectOfSpend(
-                SpendSubject.TEAM, str(each.id), each.name, each.id, team_ids=below[each.id]
+                SpendSubject.TEAM, str(fact.id), fact.name, fact.id, team_ids=below[fact.id]
             )
-            for each in facts.values()
+            for fact in facts.values()
         ),
         *(
-            SubjectOfSpend(SpendSubject.POOL, str(each.id), each.name)
-            for each in fleet.pools().values()
+            SubjectOfSpend(SpendSubject.POOL, str(pool.id), pool.name)
+            for pool in fleet.pools().values()
         ),
         *(
-            SubjectOfSpend(SpendSubject.WORKLOAD, str(each.id), each.name, each.team_id, each.id)
-            for each in workloads().values()
+            SubjectOfSpend(
+                SpendSubject.WORKLOAD,
+                str(workload.id),
+                workload.name,
+                workload.team_id,
+                workload.id,
+            )
+            for workload in workloads().values()
         ),
     ]
 
 
 def _charge_subject(key: str) -> SubjectOfSpend:
     kind, provider, account, label = (*key.split("|", 3), "", "", "")[:4]
-    said = " ".join(filter(None, (provider, label))) or kind.replace("_", " ")
-    name = f"{said} (account {account})" if account else said
+    description = " ".join(filter(None, (provider, label))) or kind.replace("_", " ")
+    name = f"{description} (account {account})" if account else description
     return SubjectOfSpend(SpendSubject.CHARGE, key, name)
 
 
@@ -158,13 +166,13 @@ def with_teams(
 
 
 def _below(parents: Mapping[int, int | None]) -> dict[int, frozenset[int]]:
-    found: dict[int, set[int]] = {team_id: set() for team_id in parents}
+    ids_by_team: dict[int, set[int]] = {team_id: set() for team_id in parents}
     for team_id in parents:
         above: int | None = team_id
-        while above is not None and team_id not in found[above]:
-            found[above].add(team_id)
+        while above is not None and team_id not in ids_by_team[above]:
+            ids_by_team[above].add(team_id)
             above = parents[above]
-    return {team_id: frozenset(ids) for team_id, ids in found.items()}
+    return {team_id: frozenset(ids) for team_id, ids in ids_by_team.items()}
 
 
 def together(several: Iterable[SpendDays]) -> SpendDays:

@@ -56,7 +56,7 @@ class ExcessStory:
 
     def share_of(self, subject: SubjectOfSpend) -> float:
         """How much of the excess is a subject's."""
-        return sum(each for cell, each in self.cells.items() if subject.has(cell)) / self.excess
+        return sum(micros for cell, micros in self.cells.items() if subject.has(cell)) / self.excess
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +103,8 @@ def excess_story(
     weights = {day: days_of.scale * weight for day, weight in weights_like(before, after).items()}
     subject = of or series.of
     days = [date.fromordinal(day) for day in (*before, *after)]
-    found = _cells_of(subject, days, zone)
-    expected, spent = _weighed(found, weights), _weighed(found, dict.fromkeys(after, 1.0))
+    day_cells = _cells_of(subject, days, zone)
+    expected, spent = _weighed(day_cells, weights), _weighed(day_cells, dict.fromkeys(after, 1.0))
     story = _story_of(expected, spent)
     if story.excess <= 0:
         return None
@@ -122,16 +122,22 @@ def excess_story(
 
 def spend_of_days(of: SubjectOfSpend, days: list[date], zone: str) -> list[tuple[date, int]]:
     """What a subject cost on each of these days, in micro-units."""
-    found = _cells_of(of, days, zone)
+    day_cells = _cells_of(of, days, zone)
     return [
-        (day, int(sum(each.micros for each in found.get(day.toordinal(), {}).values())))
+        (
+            day,
+            int(sum(spend_sum.micros for spend_sum in day_cells.get(day.toordinal(), {}).values())),
+        )
         for day in days
     ]
 
 
 def drivers_of(story: ExcessStory, subject: SubjectOfSpend) -> list[dict[str, Any]]:
     """By dimension the largest of whose excess it is, what falls, and all others: each adds up to the excess."""
-    pools, named = fleet.pools(), {each.series: each.name for each in subjects_named()}
+    pools, named = (
+        fleet.pools(),
+        {named_subject.series: named_subject.name for named_subject in subjects_named()},
+    )
 
     def name_of(kind: str, key: object, without: str) -> str:
         return without if key is None else named.get(f"spend_{kind}|{key}", str(key))
@@ -145,17 +151,19 @@ def drivers_of(story: ExcessStory, subject: SubjectOfSpend) -> list[dict[str, An
     }
     if subject.subject in ways and subject.subject != SpendSubject.TEAM:
         ways.pop(subject.subject)
-    found = []
+    amounts_by_dimension = []
     for dimension, way in ways.items():
         amounts: dict[str, int] = {}
         for cell, micros in story.cells.items():
             amounts[way(cell)] = amounts.get(way(cell), 0) + micros
-        found.append((dimension, amounts))
-    found.append(("user", {name or "no named user": each for name, each in story.users.items()}))
+        amounts_by_dimension.append((dimension, amounts))
+    amounts_by_dimension.append(
+        ("user", {name or "no named user": user for name, user in story.users.items()})
+    )
     return [
         {"dimension": dimension, "rows": _largest(amounts)}
-        for dimension, amounts in found
-        if len([each for each in amounts.values() if each]) > 0
+        for dimension, amounts in amounts_by_dimension
+        if len([amount for amount in amounts.values() if amount]) > 0
         and not (len(amounts) == 1 and next(iter(amounts)).startswith("no "))
     ]
 
@@ -170,25 +178,30 @@ def explained_by(story: ExcessStory, subject: SubjectOfSpend) -> SubjectOfSpend:
     if is_of_price:
         order[SpendSubject.POOL] = 0
     candidates = [
-        each
-        for each in subjects_named()
-        if each.subject in order and _may_be(each, subject, is_of_price=is_of_price)
+        named_subject
+        for named_subject in subjects_named()
+        if named_subject.subject in order
+        and _may_be(named_subject, subject, is_of_price=is_of_price)
     ]
     # The smallest of nested teams is the most specific.
-    candidates.sort(key=lambda each: (order[SpendSubject(each.subject)], len(each.team_ids)))
-    return next((each for each in candidates if story.share_of(each) >= EXPLAINS), subject)
+    candidates.sort(
+        key=lambda candidate: (order[SpendSubject(candidate.subject)], len(candidate.team_ids))
+    )
+    return next(
+        (candidate for candidate in candidates if story.share_of(candidate) >= EXPLAINS), subject
+    )
 
 
-def _may_be(each: SubjectOfSpend, of: SubjectOfSpend, *, is_of_price: bool) -> bool:
+def _may_be(candidate: SubjectOfSpend, of: SubjectOfSpend, *, is_of_price: bool) -> bool:
     """Whether one subject may stand for another: a part of it, or the pool whose price it is."""
-    if each.series == of.series:
+    if candidate.series == of.series:
         return False
-    if each.subject == SpendSubject.POOL:
+    if candidate.subject == SpendSubject.POOL:
         return is_of_price or of.subject == SpendSubject.ORGANISATION
-    if each.subject == SpendSubject.WORKLOAD:
+    if candidate.subject == SpendSubject.WORKLOAD:
         return of.subject != SpendSubject.WORKLOAD
     is_whole = of.subject == SpendSubject.ORGANISATION
-    return is_whole or (of.subject == SpendSubject.TEAM and each.team_ids < of.team_ids)
+    return is_whole or (of.subject == SpendSubject.TEAM and candidate.team_ids < of.team_ids)
 
 
 def _narrowed(subject: SubjectOfSpend) -> dict[str, Any]:
@@ -206,13 +219,13 @@ def _cells_of(subject: SubjectOfSpend, days: list[date], zone: str) -> DayCells:
     return cells_of_days(days, **_narrowed(subject))
 
 
-def _weighed(found: DayCells, weights: Mapping[int, float]) -> dict[SpendCell, SpendSum]:
+def _weighed(day_cells: DayCells, weights: Mapping[int, float]) -> dict[SpendCell, SpendSum]:
     """The sum of the days, each as often as it counts, in whole units of each cell."""
     sums: dict[SpendCell, SpendSum] = {}
     for day, weight in weights.items():
-        for cell, each in found.get(day, {}).items():
-            sums[cell] = sums.get(cell, NO_SPEND).plus(each, weight)
-    return {cell: SpendSum(*map(round, each)) for cell, each in sums.items()}
+        for cell, spend_sum in day_cells.get(day, {}).items():
+            sums[cell] = sums.get(cell, NO_SPEND).plus(spend_sum, weight)
+    return {cell: SpendSum(*map(round, totals)) for cell, totals in sums.items()}
 
 
 def _story_of(
@@ -228,15 +241,17 @@ def _story_of(
     for cell, micros in cells.items():
         if cell.kind != NODE_HOUR and cell.kind not in OF_COMMITMENTS:
             parts[CHARGE_PARTS.get(cell.kind, CHARGES)] += micros
-    whole = [int(sum(each.micros for each in sums.values())) for sums in (expected, spent)]
-    return ExcessStory(whole[0], whole[1], cells, parts)
+    totals = [
+        int(sum(spend_sum.micros for spend_sum in sums.values())) for sums in (expected, spent)
+    ]
+    return ExcessStory(totals[0], totals[1], cells, parts)
 
 
 def _period_of(sums: Mapping[SpendCell, SpendSum]) -> PeriodCost:
     capacity: dict[CapacityCell, CapacityCost] = {}
     commitments = other = 0
-    for cell, each in sums.items():
-        micros, rated, milliseconds, useful = map(int, each)
+    for cell, spend_sum in sums.items():
+        micros, rated, milliseconds, useful = map(int, spend_sum)
         if cell.capacity is not None:
             had = capacity.get(cell.capacity, NO_CAPACITY)
             capacity[cell.capacity] = had.plus(CapacityCost(rated, milliseconds, useful))
@@ -259,18 +274,20 @@ def _user_excess(
     for day, weight in weights.items():
         for user, micros in users.get(day, {}).items():
             expected[user] = expected.get(user, 0.0) + weight * micros
-    found = {user: -round(micros) for user, micros in expected.items()}
+    excess_by_user = {user: -round(micros) for user, micros in expected.items()}
     for day in after:
         for user, micros in users.get(day, {}).items():
-            found[user] = found.get(user, 0) + micros
-    found[""] = found.get("", 0) + excess - sum(found.values())
-    return found
+            excess_by_user[user] = excess_by_user.get(user, 0) + micros
+    excess_by_user[""] = excess_by_user.get("", 0) + excess - sum(excess_by_user.values())
+    return excess_by_user
 
 
 def _largest(amounts: Mapping[str, int]) -> list[dict[str, Any]]:
     ordered = sorted(amounts.items(), key=lambda pair: (-abs(pair[1]), pair[0]))
     shown = [{"name": name, "micros": micros} for name, micros in ordered[:MOST_DRIVERS] if micros]
-    rest = ordered[MOST_DRIVERS:]
-    if any(micros for _, micros in rest):
-        shown.append({"name": f"{len(rest)} others", "micros": sum(each for _, each in rest)})
+    remainder = ordered[MOST_DRIVERS:]
+    if any(micros for _, micros in remainder):
+        shown.append(
+            {"name": f"{len(remainder)} others", "micros": sum(micros for _, micros in remainder)}
+        )
     return shown

@@ -56,7 +56,7 @@ def spans_of_step(days: Iterable[WatchedDay], edges: Collection[int], began: int
     """From the change before it, but no more than 28 days, and from it to the next or the last."""
     since = max((edge for edge in edges if edge < began), default=0)
     until = min((edge for edge in edges if edge > began), default=10**7)
-    ordinals = [each.day for each in days]
+    ordinals = [day.day for day in days]
     return Spans(
         _dates_of(day for day in ordinals if max(since, began - DAYS_BEFORE) <= day < began),
         _dates_of(day for day in ordinals if began <= day < until),
@@ -66,8 +66,8 @@ def spans_of_step(days: Iterable[WatchedDay], edges: Collection[int], began: int
 def spans_of_spike(days: Iterable[WatchedDay], day: int) -> Spans:
     """The same weekday of the four weeks before, and the day."""
     like = (day - WEEK * week for week in range(1, 5))
-    known = {each.day for each in days}
-    return Spans(_dates_of(each for each in like if each in known), _dates_of((day,)))
+    known_days = {watched_day.day for watched_day in days}
+    return Spans(_dates_of(weekday for weekday in like if weekday in known_days), _dates_of((day,)))
 
 
 def story_of(series: Series, spans: Spans) -> Story | None:
@@ -96,29 +96,39 @@ def _of_cost(series: Series, spans: Spans) -> Story | None:
 def _span_served(
     series: Series, spend: Mapping[date, Mapping[str, UnitSpend]], days: Collection[date]
 ) -> Served | None:
-    told = [each for each in series.served if each.feature == series.feature and each.day in days]
-    requests = sum(each.requests for each in told)
+    served_days = [
+        served_day
+        for served_day in series.served
+        if served_day.feature == series.feature and served_day.day in days
+    ]
+    requests = sum(served_day.requests for served_day in served_days)
     if not requests:
         return None
     cells: dict[str, UnitSpend] = {}
     for day in days:
-        for name, each in spend.get(day, {}).items():
-            cells[name] = cells[name].plus(each) if name in cells else each
-    return Served(cells, requests, sum_or_unknown(each.tokens for each in told))
+        for name, unit_spend in spend.get(day, {}).items():
+            cells[name] = cells[name].plus(unit_spend) if name in cells else unit_spend
+    return Served(cells, requests, sum_or_unknown(served_day.tokens for served_day in served_days))
 
 
 def _of_tokens(series: Series, spans: Spans) -> Story | None:
-    by_feature = {each.feature for each in series.served} - {""} or {""}
+    by_feature = {served.feature for served in series.served} - {""} or {""}
     features = {series.feature} if series.feature else by_feature
     cells = []
     for days in (spans.before, spans.after):
-        told: dict[str, Weighed] = {}
-        for each in series.served:
-            if each.day in days and each.feature in features and each.tokens is not None:
-                told[each.feature] = _weighed_more(
-                    told.get(each.feature), each.tokens, each.requests
+        tokens_by_feature: dict[str, Weighed] = {}
+        for served_day in series.served:
+            if (
+                served_day.day in days
+                and served_day.feature in features
+                and served_day.tokens is not None
+            ):
+                tokens_by_feature[served_day.feature] = _weighed_more(
+                    tokens_by_feature.get(served_day.feature),
+                    served_day.tokens,
+                    served_day.requests,
                 )
-        cells.append(told)
+        cells.append(tokens_by_feature)
     return _of_means(cells[0], cells[1], VOLUME, None)
 
 
@@ -126,13 +136,17 @@ def _of_training(series: Series, spans: Spans) -> Story | None:
     cells: list[dict[str, Weighed]] = []
     costs: list[int | None] = []
     for days in (spans.before, spans.after):
-        told: dict[str, Weighed] = {}
-        for each in series.trained:
-            if each.day in days:
-                cell = told.get(each.gpu_model)
-                told[each.gpu_model] = _weighed_more(cell, each.cell.amount, each.cell.weight)
-        cells.append(told)
-        costs.append(sum_or_unknown(each.micros for each in series.trained if each.day in days))
+        cells_by_model: dict[str, Weighed] = {}
+        for trained_day in series.trained:
+            if trained_day.day in days:
+                cell = cells_by_model.get(trained_day.gpu_model)
+                cells_by_model[trained_day.gpu_model] = _weighed_more(
+                    cell, trained_day.cell.amount, trained_day.cell.weight
+                )
+        cells.append(cells_by_model)
+        costs.append(
+            sum_or_unknown(trained.micros for trained in series.trained if trained.day in days)
+        )
     a_month = None if costs[1] is None else costs[1] / len(spans.after) * DAYS_OF_IMPACT
     story = _of_means(cells[0], cells[1], EFFICIENCY, a_month)
     if story is None or a_month is None or series.measure is Measure.DATA_WAIT:
@@ -148,10 +162,10 @@ def _of_means(
     was, now = mean_of(before), mean_of(after)
     if was is None or now is None or round(was * MILLION) <= 0:
         return None
-    whole = round(was * MILLION), round(now * MILLION)
+    millionths = round(was * MILLION), round(now * MILLION)
     impact = None if month is None else round(month * (now - was))
     parts = mean_parts(before, after, inner)
-    return Story(whole[0] / MILLION, whole[1] / MILLION, parts, impact)
+    return Story(millionths[0] / MILLION, millionths[1] / MILLION, parts, impact)
 
 
 def _weighed_more(cell: Weighed | None, amount: float, weight: float) -> Weighed:

@@ -112,13 +112,13 @@ def kind_series(series: str) -> str:
 def verdicts_in_force(at: datetime) -> VerdictsInForce:
     """All that counted at `at`: false alarms of the last year make a series' watch stricter, within bounds."""
     still = Q(taken_back_at=None) | Q(taken_back_at__gt=at)
-    rows = [each for each in _facts_of(still & Q(at__lte=at)) if each.is_in_force(at)]
+    rows = [fact for fact in _facts_of(still & Q(at__lte=at)) if fact.is_in_force(at)]
     counts: dict[str, int] = {}
-    for each in rows:
-        if each.verdict == FALSE_ALARM and each.at > at - COUNTS_FOR:
-            counts[each.series] = counts.get(each.series, 0) + 1
+    for row in rows:
+        if row.verdict == FALSE_ALARM and row.at > at - COUNTS_FOR:
+            counts[row.series] = counts.get(row.series, 0) + 1
     return VerdictsInForce(
-        frozenset(each.series for each in rows if each.verdict == MUTED),
+        frozenset(verdict_fact.series for verdict_fact in rows if verdict_fact.verdict == MUTED),
         _anomalies_called(EXPLAINED, rows),
         _anomalies_called(FALSE_ALARM, rows),
         {series: strictness_after(count) for series, count in counts.items()},
@@ -132,14 +132,14 @@ def verdicts_of(series: Collection[str]) -> list[VerdictFact]:
 
 def verdict_of(verdict_id: int, series: str, *, of_kinds: bool) -> VerdictFact | None:
     """One that was said of a series, with `of_kinds` or of all of its kind; None where there is none."""
-    said = next(iter(_facts_of(Q(pk=verdict_id))), None)
-    own = {series, *([kind_series(series)] if of_kinds else [])}
-    return said if said is not None and said.series in own else None
+    verdict = next(iter(_facts_of(Q(pk=verdict_id))), None)
+    own_series = {series, *([kind_series(series)] if of_kinds else [])}
+    return verdict if verdict is not None and verdict.series in own_series else None
 
 
 def _anomalies_called(verdict: str, rows: Collection[VerdictFact]) -> frozenset[tuple[str, int]]:
-    called = (each.anomaly for each in rows if each.verdict == verdict)
-    return frozenset(each for each in called if each is not None)
+    called = (row.anomaly for row in rows if row.verdict == verdict)
+    return frozenset(anomaly for anomaly in called if anomaly is not None)
 
 
 def _facts_of(which: Q) -> list[VerdictFact]:

@@ -107,11 +107,11 @@ def _paragraph(text: str, *, is_quiet: bool) -> str:
 def _links(links: tuple[DocumentLink, ...]) -> str:
     if not links:
         return ""
-    said = " &nbsp; ".join(
+    anchors = " &nbsp; ".join(
         f'<a href="{escape(link.address)}" style="color:{ACCENT}">{escape(link.text)}</a>'
         for link in links
     )
-    return f'<p style="margin:8px 0 12px">{said}</p>'
+    return f'<p style="margin:8px 0 12px">{anchors}</p>'
 
 
 def _facts(block: DocumentFacts) -> str:

@@ -47,7 +47,7 @@ def document_pdf(document: OutgoingDocument, made_at: datetime, *, more_fonts: s
 def _typeset(
     inputs: dict[str, str], fonts: typst.Fonts, made_at: datetime, *, is_accessible: bool
 ) -> bytes:
-    made: bytes = typst.compile(
+    pdf_bytes: bytes = typst.compile(
         _sheet(),
         font_paths=fonts,
         sys_inputs=inputs,
@@ -56,7 +56,7 @@ def _typeset(
         # PDF/UA-1 is ISO 14289: the typesetter refuses what breaks it.
         pdf_standards=["ua-1"] if is_accessible else [],
     )
-    return made
+    return pdf_bytes
 
 
 @cache
@@ -102,12 +102,12 @@ def _block(block: DocumentBlock, locale: DocumentLocale) -> dict[str, Any]:
         case DocumentFacts():
             return {"kind": "facts", "facts": block.facts}
         case DocumentFigures():
-            return {"kind": "figures", "figures": [_figure(each) for each in block.figures]}
+            return {"kind": "figures", "figures": [_figure(figure) for figure in block.figures]}
         case DocumentBars():
             return {
                 "kind": "bars",
                 "title": block.title,
-                "bars": [_bar(each) for each in block.bars],
+                "bars": [_bar(bar) for bar in block.bars],
             }
         case DocumentTable():
             return _table(block, locale)

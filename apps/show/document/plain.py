@@ -58,8 +58,8 @@ def _block_lines(block: DocumentBlock, locale: DocumentLocale) -> Iterator[str]:
         case DocumentFigures():
             for figure in block.figures:
                 notes = ", ".join(filter(None, (figure.status, figure.note)))
-                said = f"{figure.label}: {figure.number}{f' ({notes})' if notes else ''}"
-                yield from _wrapped(said)
+                line = f"{figure.label}: {figure.number}{f' ({notes})' if notes else ''}"
+                yield from _wrapped(line)
         case DocumentBars():
             yield from _bar_lines(block)
         case DocumentTable():

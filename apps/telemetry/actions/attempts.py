@@ -19,19 +19,19 @@ def attempted(work: Callable[[], Result]) -> Result | Exception:
 
 
 def attempted_together(
-    work: Callable[[Sequence[Given]], Sequence[Result]], given: Sequence[Given]
+    work: Callable[[Sequence[Given]], Sequence[Result]], items: Sequence[Given]
 ) -> list[Result | Exception]:
     """`work` of all of them at once; where that fails, of each by itself."""
-    if len(given) > 1:
+    if len(items) > 1:
         try:
-            return [*work(given)]
+            return [*work(items)]
         except Exception as trouble:  # noqa: BLE001  # whose it was shows when each is alone
             leave_lost_connection(trouble)
-    return [attempted(partial(_of_one, work, each)) for each in given]
+    return [attempted(partial(_of_one, work, item)) for item in items]
 
 
-def _of_one(work: Callable[[Sequence[Given]], Sequence[Result]], given: Given) -> Result:
-    return work([given])[0]
+def _of_one(work: Callable[[Sequence[Given]], Sequence[Result]], item: Given) -> Result:
+    return work([item])[0]
 
 
 def leave_lost_connection(trouble: Exception) -> None:

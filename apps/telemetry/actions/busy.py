@@ -33,31 +33,31 @@ def note_busy_hour(
     slices = _slices_by_gpu(devices)
     for device in devices:
         if device.kind == "gpu":
-            told = _device_quarters(usage.get(device.id, ())) or _quarters_of_slices(
+            quarters = _device_quarters(usage.get(device.id, ())) or _quarters_of_slices(
                 slices.get(device.id, ()), usage
             )
-            sums[device.node_id] = _summed_quarters((sums[device.node_id], told))
-    columns = [[round(each[part]) for each in sums.values()] for part in (0, 1)]
+            sums[device.node_id] = _summed_quarters((sums[device.node_id], quarters))
+    columns = [[round(node_sums[part]) for node_sums in sums.values()] for part in (0, 1)]
     with connection.cursor() as cursor:
         cursor.execute(NOTING, [hour, list(sums), *columns])
 
 
 def _slices_by_gpu(devices: Iterable[DeviceFact]) -> dict[int, list[DeviceFact]]:
-    found: dict[int, list[DeviceFact]] = {}
-    for each in devices:
-        if each.kind == "mig" and each.parent_id is not None:
-            found.setdefault(each.parent_id, []).append(each)
-    return found
+    slices_by_gpu: dict[int, list[DeviceFact]] = {}
+    for device in devices:
+        if device.kind == "mig" and device.parent_id is not None:
+            slices_by_gpu.setdefault(device.parent_id, []).append(device)
+    return slices_by_gpu
 
 
 def _quarters_of_slices(slices: Sequence[DeviceFact], usage: ByDevice) -> Quarters:
     """A GPU that only its slices tell of: as one GPU, each slice by its part of the compute."""
-    weights = [each.compute_slices or 1 for each in slices]
-    told = [_device_quarters(usage.get(each.id, ())) or NOTHING for each in slices]
-    whole = sum(weights) or 1
+    weights = [slice_.compute_slices or 1 for slice_ in slices]
+    quarters = [_device_quarters(usage.get(slice_.id, ())) or NOTHING for slice_ in slices]
+    total_weight = sum(weights) or 1
     return _summed_quarters(
-        (observed * Fraction(weight, whole), worked * Fraction(weight, whole))
-        for (observed, worked), weight in zip(told, weights, strict=True)
+        (observed * Fraction(weight, total_weight), worked * Fraction(weight, total_weight))
+        for (observed, worked), weight in zip(quarters, weights, strict=True)
     )
 
 

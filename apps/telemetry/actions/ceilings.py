@@ -107,8 +107,8 @@ class NodeSays:
             None if device is None or device.uuid in uuids else device
             for device in self.batch.devices
         )
-        gone = [place for place, device in enumerate(left) if device is None]
-        refused = np.isin(self.judgement.pieces.device, gone)
+        refused_places = [place for place, device in enumerate(left) if device is None]
+        refused = np.isin(self.judgement.pieces.device, refused_places)
         judgement = self.judgement.without(refused, "device", WAITS)
         return replace(self, batch=replace(self.batch, devices=left), judgement=judgement)
 
@@ -126,98 +126,110 @@ class _HourNames:
     seen: Mapping[tuple[int, str], set[str]]
 
 
-def within_ceilings(told: Sequence[NodeSays]) -> list[NodeSays]:
+def within_ceilings(reports: Sequence[NodeSays]) -> list[NodeSays]:
     """Each without the windows of devices that wait, and of holders and names beyond the ceilings.
 
     What is stored of hours in which new holders are named is read for all of them at once, before
     anything is counted.
     """
-    left = [_without_waiting(says) for says in told]
-    named = [_hour_names(says) for says in left]
+    left = [_without_waiting(node_report) for node_report in reports]
+    named = [_hour_names(node_report) for node_report in left]
     _learn_stored_holders(left, named)
     within = [
-        _without_names(_without_holders(says, names))
-        for says, names in zip(left, named, strict=True)
+        _without_names(_without_holders(node_report, names))
+        for node_report, names in zip(left, named, strict=True)
     ]
-    for says in left:
-        says.memory().drop_hours()
+    for report in left:
+        report.memory().drop_hours()
     return within
 
 
-def _without_waiting(says: NodeSays) -> NodeSays:
-    waiting = says.memory().waiting
-    return says.without_devices(waiting) if waiting else says
+def _without_waiting(report: NodeSays) -> NodeSays:
+    waiting = report.memory().waiting
+    return report.without_devices(waiting) if waiting else report
 
 
-def within_device_ceilings(told: Sequence[NodeSays]) -> list[NodeSays]:
+def within_device_ceilings(reports: Sequence[NodeSays]) -> list[NodeSays]:
     """Each without devices beyond what its machine can have; those on record stay.
 
     Asked where lists of devices are about to be registered: of all of them at once.
     """
-    node_ids = {says.agent.node_id for says in told}
+    node_ids = {node_report.agent.node_id for node_report in reports}
     ceilings = ceilings_of_nodes(node_ids)
-    for says in told:
-        says.memory().ceilings = ceilings[says.agent.node_id]
+    for report in reports:
+        report.memory().ceilings = ceilings[report.agent.node_id]
     names = {
         name
-        for says in told
-        for device in says.batch.devices
+        for node_report in reports
+        for device in node_report.batch.devices
         if device is not None
         for name in (device.uuid, _gpu_of(device))
     }
-    known = uuids_on_record(node_ids, names)
-    beside = gpus_beside(
-        [span for says in told if (span := _span_of_new_gpus(says, known[says.agent.node_id]))]
+    uuids_by_node = uuids_on_record(node_ids, names)
+    other_gpus = gpus_beside(
+        [
+            span
+            for node_report in reports
+            if (span := _span_of_new_gpus(node_report, uuids_by_node[node_report.agent.node_id]))
+        ]
     )
     return [
         _within_device_ceilings(
-            says, known[says.agent.node_id], beside.get(says.agent.node_id, NONE_BESIDE)
+            node_report,
+            uuids_by_node[node_report.agent.node_id],
+            other_gpus.get(node_report.agent.node_id, NONE_BESIDE),
         )
-        for says in told
+        for node_report in reports
     ]
 
 
-def _span_of_new_gpus(says: NodeSays, known: Collection[str]) -> ListedGpus | None:
+def _span_of_new_gpus(report: NodeSays, recorded_uuids: Collection[str]) -> ListedGpus | None:
     """When a list with new GPUs has windows, and which it names; None without a new one."""
-    gpus = says.gpus()
-    pieces = says.judgement.pieces
-    if not pieces.device.size or all(uuid in known for uuid in gpus):
+    gpus = report.gpus()
+    pieces = report.judgement.pieces
+    if not pieces.device.size or all(uuid in recorded_uuids for uuid in gpus):
         return None
     return ListedGpus(
-        says.agent.node_id,
+        report.agent.node_id,
         from_epoch_ms(int(pieces.starts_at_ms.min())),
         from_epoch_ms(int((pieces.starts_at_ms + pieces.length_ms).max())),
         frozenset(gpus),
     )
 
 
-def _within_device_ceilings(says: NodeSays, known: Collection[str], beside: GpusBeside) -> NodeSays:
-    devices = [device for device in says.batch.devices if device is not None]
-    memory = says.memory()
-    beyond = _gpus_beyond(says, known, beside)
+def _within_device_ceilings(
+    report: NodeSays, recorded_uuids: Collection[str], other_gpus: GpusBeside
+) -> NodeSays:
+    devices = [device for device in report.batch.devices if device is not None]
+    memory = report.memory()
+    beyond = _gpus_beyond(report, recorded_uuids, other_gpus)
     waiting = {device.uuid for device in devices if _gpu_of(device) in beyond}
-    waiting |= _slices_beyond(says, devices, known)
-    new = [uuid for device in devices if (uuid := device.uuid) not in {*known, *waiting}]
-    waiting |= set(_counted_names(says, new))
+    waiting |= _slices_beyond(report, devices, recorded_uuids)
+    new = [uuid for device in devices if (uuid := device.uuid) not in {*recorded_uuids, *waiting}]
+    waiting |= set(_counted_names(report, new))
     if not waiting:
-        return says
+        return report
     memory.waiting = frozenset(waiting)
-    return says.without_devices(waiting)
+    return report.without_devices(waiting)
 
 
-def _gpus_beyond(says: NodeSays, known: Collection[str], beside: GpusBeside) -> set[str]:
+def _gpus_beyond(
+    report: NodeSays, recorded_uuids: Collection[str], other_gpus: GpusBeside
+) -> set[str]:
     """The GPUs that the node has no room for, beside those that it reports in other lists.
 
     Of one hour as many again are taken: a machine may be made anew with other GPUs in it.
     """
-    gpus, most = says.gpus(), says.ceilings().most_gpus()
-    room = min(most - beside.together, 2 * most - beside.in_an_hour)
-    on_record = sum(uuid in known for uuid in gpus)
-    beyond = set(_beyond(gpus, known, max(room, min(on_record, most))))
+    gpus, most = report.gpus(), report.ceilings().most_gpus()
+    room = min(most - other_gpus.together, 2 * most - other_gpus.in_an_hour)
+    on_record = sum(uuid in recorded_uuids for uuid in gpus)
+    beyond = set(_beyond(gpus, recorded_uuids, max(room, min(on_record, most))))
     if beyond:
-        others = beside.together if room == most - beside.together else beside.in_an_hour
+        others = (
+            other_gpus.together if room == most - other_gpus.together else other_gpus.in_an_hour
+        )
         _raise(
-            says,
+            report,
             TrustMatter(
                 TrustKind.DEVICES,
                 f"{len(beyond)} GPUs wait, as {min(beyond)}",
@@ -228,7 +240,9 @@ def _gpus_beyond(says: NodeSays, known: Collection[str], beside: GpusBeside) -> 
     return beyond
 
 
-def _slices_beyond(says: NodeSays, devices: Sequence[DeviceIn], known: Collection[str]) -> set[str]:
+def _slices_beyond(
+    report: NodeSays, devices: Sequence[DeviceIn], recorded_uuids: Collection[str]
+) -> set[str]:
     models = {device.uuid: device.model for device in devices}
     slices: dict[str, list[str]] = {}
     for device in devices:
@@ -236,12 +250,12 @@ def _slices_beyond(says: NodeSays, devices: Sequence[DeviceIn], known: Collectio
             slices.setdefault(device.parent, []).append(device.uuid)
     beyond: set[str] = set()
     for gpu, uuids in slices.items():
-        most = says.ceilings().most_slices(models.get(gpu) or models[uuids[0]])
-        extra = _beyond(uuids, known, most)
+        most = report.ceilings().most_slices(models.get(gpu) or models[uuids[0]])
+        extra = _beyond(uuids, recorded_uuids, most)
         if extra:
             beyond |= set(extra)
             _raise(
-                says,
+                report,
                 TrustMatter(
                     TrustKind.SLICES,
                     f"{len(extra)} slices of {gpu} wait",
@@ -252,29 +266,29 @@ def _slices_beyond(says: NodeSays, devices: Sequence[DeviceIn], known: Collectio
     return beyond
 
 
-def _without_names(says: NodeSays) -> NodeSays:
+def _without_names(report: NodeSays) -> NodeSays:
     """Without the windows of new holders beyond the names that a node may bring in a day."""
-    new = new_holders(says.batch.holders)
-    beyond = set(_counted_names(says, new)) if new else ()
+    new = new_holders(report.batch.holders)
+    beyond = set(_counted_names(report, new)) if new else ()
     if not beyond:
-        return says
-    places = [place for place, key in enumerate(says.batch.holders) if key in beyond]
-    return _without_holder_windows(says, np.isin(says.judgement.pieces.holder, places), beyond)
+        return report
+    places = [place for place, key in enumerate(report.batch.holders) if key in beyond]
+    return _without_holder_windows(report, np.isin(report.judgement.pieces.holder, places), beyond)
 
 
-def _counted_names(says: NodeSays, new: Sequence[str]) -> Sequence[str]:
+def _counted_names(report: NodeSays, new: Sequence[str]) -> Sequence[str]:
     """Count new names of the day; those beyond the ceiling."""
-    memory = says.memory()
+    memory = report.memory()
     if memory.names + len(new) <= settings.MOST_NEW_NAMES:
         memory.names += len(new)
         return ()
-    most = says.ceilings().most_names()
+    most = report.ceilings().most_names()
     room = max(0, most - memory.names)
     memory.names += min(room, len(new))
     beyond = new[room:]
     if beyond:
         _raise(
-            says,
+            report,
             TrustMatter(
                 TrustKind.NAMES,
                 f"{len(beyond)} new names wait, as {beyond[0]}",
@@ -285,68 +299,68 @@ def _counted_names(says: NodeSays, new: Sequence[str]) -> Sequence[str]:
     return beyond
 
 
-def _hour_names(says: NodeSays) -> _HourNames:
-    pieces, holders, memory = says.judgement.pieces, says.batch.holders, says.memory()
+def _hour_names(report: NodeSays) -> _HourNames:
+    pieces, holders, memory = report.judgement.pieces, report.batch.holders, report.memory()
     if not pieces.device.size:
         return _HourNames(np.zeros(0, np.int64), {}, {})
     hours = pieces.starts_at_ms // HOUR_MS
-    devices, first = len(says.batch.devices), int(hours.min())
+    devices, first = len(report.batch.devices), int(hours.min())
     codes = ((hours - first) * devices + pieces.device) * len(holders) + pieces.holder
     names: dict[int, tuple[int, str, str]] = {}
     for code in np.unique(codes).tolist():
         place, holder = divmod(code, len(holders))
         hour, device = divmod(place, devices)
-        key, named = holders[holder], says.batch.devices[device]
+        key, named = holders[holder], report.batch.devices[device]
         if key and named is not None:
             names[code] = first + hour, named.uuid, key
     places = dict.fromkeys((hour, uuid) for hour, uuid, _ in names.values())
     return _HourNames(codes, names, {place: memory.holders_of(*place) for place in places})
 
 
-def _learn_stored_holders(told: Sequence[NodeSays], named: Sequence[_HourNames]) -> None:
+def _learn_stored_holders(reports: Sequence[NodeSays], named: Sequence[_HourNames]) -> None:
     """Read what is stored of each device's hour for which a holder is named that is new to it."""
-    asked: dict[DeviceAtHour, set[str]] = {}
-    for says, names in zip(told, named, strict=True):
+    keys_by_hour: dict[DeviceAtHour, set[str]] = {}
+    for report, names in zip(reports, named, strict=True):
         for hour, uuid, key in names.names.values():
-            seen = names.seen[hour, uuid]
-            if key not in seen and _has_room(says, seen):
-                asked[DeviceAtHour(says.agent.node_id, uuid, hour)] = seen
-    if asked:
-        for place, keys in stored_holders(list(asked)).items():
-            asked[place] |= keys
+            holder_keys = names.seen[hour, uuid]
+            if key not in holder_keys and _has_room(report, holder_keys):
+                keys_by_hour[DeviceAtHour(report.agent.node_id, uuid, hour)] = holder_keys
+    if keys_by_hour:
+        for place, keys in stored_holders(list(keys_by_hour)).items():
+            keys_by_hour[place] |= keys
 
 
-def _without_holders(says: NodeSays, named: _HourNames) -> NodeSays:
+def _without_holders(report: NodeSays, named: _HourNames) -> NodeSays:
     """Without the windows of holders beyond those that a device can have in an hour."""
     refused = []
     for code, (hour, uuid, key) in named.names.items():
-        seen = named.seen[hour, uuid]
-        if key in seen:
+        holder_keys = named.seen[hour, uuid]
+        if key in holder_keys:
             continue
-        if _has_room(says, seen):
-            seen.add(key)
+        if _has_room(report, holder_keys):
+            holder_keys.add(key)
         else:
             refused.append(code)
-    return _without_codes(says, named.codes, refused) if refused else says
+    return _without_codes(report, named.codes, refused) if refused else report
 
 
-def _has_room(says: NodeSays, seen: Collection[str]) -> bool:
+def _has_room(report: NodeSays, holder_keys: Collection[str]) -> bool:
     """Whether a device's hour with these holders can have another one."""
-    if len(seen) < settings.MOST_HOLDERS_PER_GPU:
+    if len(holder_keys) < settings.MOST_HOLDERS_PER_GPU:
         return True
-    return len(seen) < says.ceilings().most_holders()
+    return len(holder_keys) < report.ceilings().most_holders()
 
 
-def _without_codes(says: NodeSays, codes: NDArray[np.int64], refused: Sequence[int]) -> NodeSays:
-    pieces, holders = says.judgement.pieces, says.batch.holders
-    gone = np.isin(codes, refused)
+def _without_codes(report: NodeSays, codes: NDArray[np.int64], refused: Sequence[int]) -> NodeSays:
+    pieces, holders = report.judgement.pieces, report.batch.holders
+    refused_mask = np.isin(codes, refused)
     by_device: dict[int, int] = {}
     for code in refused:
         device = code // len(holders)
         by_device[device] = by_device.get(device, 0) + 1
-    most = says.ceilings().most_holders()
+    most = report.ceilings().most_holders()
     _raise(
-        says,
+        report,
         TrustMatter(
             TrustKind.HOLDERS,
             f"{len(refused)} holders wait, as {holders[refused[0] % len(holders)]}",
@@ -354,34 +368,34 @@ def _without_codes(says: NodeSays, codes: NDArray[np.int64], refused: Sequence[i
             reported=most + max(by_device.values()),
         ),
     )
-    used = set(np.unique(pieces.holder[~gone]).tolist())
+    used = set(np.unique(pieces.holder[~refused_mask]).tolist())
     unused = {key for place, key in enumerate(holders) if key and place not in used}
-    return _without_holder_windows(says, gone, unused)
+    return _without_holder_windows(report, refused_mask, unused)
 
 
 def _without_holder_windows(
-    says: NodeSays, gone: NDArray[np.bool_], unused: Collection[str]
+    report: NodeSays, refused_mask: NDArray[np.bool_], unused: Collection[str]
 ) -> NodeSays:
     """Without these pieces, and without the names that are left without any."""
-    left = tuple(None if key in unused else key for key in says.batch.holders)
-    judgement = says.judgement.without(gone, "holder", WAITS)
-    return replace(says, batch=replace(says.batch, holders=left), judgement=judgement)
+    left = tuple(None if key in unused else key for key in report.batch.holders)
+    judgement = report.judgement.without(refused_mask, "holder", WAITS)
+    return replace(report, batch=replace(report.batch, holders=left), judgement=judgement)
 
 
-def _raise(says: NodeSays, matter: TrustMatter) -> None:
+def _raise(report: NodeSays, matter: TrustMatter) -> None:
     """Count the matter on the node's incident, once a minute: a flood is one incident."""
-    memory = says.memory()
-    if says.at_ms - memory.raised_ms.get(matter.kind, 0) < BELIEVED_MS:
+    memory = report.memory()
+    if report.at_ms - memory.raised_ms.get(matter.kind, 0) < BELIEVED_MS:
         return
-    memory.raised_ms[matter.kind] = says.at_ms
-    of_node = replace(matter, node_id=says.agent.node_id)
-    raise_trust_incident(matter=of_node, at=from_epoch_ms(says.at_ms))
+    memory.raised_ms[matter.kind] = report.at_ms
+    of_node = replace(matter, node_id=report.agent.node_id)
+    raise_trust_incident(matter=of_node, at=from_epoch_ms(report.at_ms))
 
 
 def _gpu_of(device: DeviceIn) -> str:
     return device.parent or device.uuid
 
 
-def _beyond(names: Iterable[str], known: Collection[str], most: int) -> list[str]:
+def _beyond(names: Iterable[str], recorded: Collection[str], most: int) -> list[str]:
     """Those that no room is left for, what is on record having it first."""
-    return sorted(names, key=lambda name: name not in known)[most:]
+    return sorted(names, key=lambda name: name not in recorded)[most:]

@@ -52,24 +52,29 @@ class NodeWindows:
         )
 
 
-def undisputed(told: Sequence[NodeWindows]) -> list[NodeWindows]:
+def undisputed(node_windows: Sequence[NodeWindows]) -> list[NodeWindows]:
     """Without the windows of GPUs that another node reports then; None for devices all of it.
 
-    No two of `told` may name one GPU.
+    No two of `node_windows` may name one GPU.
     """
-    spans = {uuid: span for each in told if (span := each.span()) for uuid in each.uuids()}
+    spans = {
+        uuid: span
+        for windows in node_windows
+        if (span := windows.span())
+        for uuid in windows.uuids()
+    }
     uuid_of = devices_elsewhere(spans) if spans else {}
-    return [_undisputed(each, uuid_of) for each in told]
+    return [_undisputed(windows, uuid_of) for windows in node_windows]
 
 
-def _undisputed(told: NodeWindows, uuid_of: Mapping[int, str]) -> NodeWindows:
-    heard = _heard_elsewhere(told, uuid_of)
+def _undisputed(windows: NodeWindows, uuid_of: Mapping[int, str]) -> NodeWindows:
+    heard = _heard_elsewhere(windows, uuid_of)
     if not heard:
-        return told
-    pieces = told.judgement.pieces
+        return windows
+    pieces = windows.judgement.pieces
     disputed = np.zeros(pieces.device.size, np.bool_)
-    left: list[DeviceIn | None] = list(told.devices)
-    for place, device in enumerate(told.devices):
+    left: list[DeviceIn | None] = list(windows.devices)
+    for place, device in enumerate(windows.devices):
         spans = [heard[uuid] for uuid in _claimed_uuids(device) if uuid in heard]
         its = pieces.device == place
         for from_ms, to_ms in spans:
@@ -77,12 +82,12 @@ def _undisputed(told: NodeWindows, uuid_of: Mapping[int, str]) -> NodeWindows:
             disputed |= its & (starts >= from_ms) & (starts < to_ms + SILENT_MS)
         if spans and not (its & ~disputed).any():
             left[place] = None
-    return NodeWindows(told.node_id, left, told.judgement.without(disputed, "device", REASON))
+    return NodeWindows(windows.node_id, left, windows.judgement.without(disputed, "device", REASON))
 
 
-def _heard_elsewhere(told: NodeWindows, uuid_of: Mapping[int, str]) -> Heard:
+def _heard_elsewhere(windows: NodeWindows, uuid_of: Mapping[int, str]) -> Heard:
     """From when to when other nodes reported its GPUs, about the time of its windows."""
-    named, span = told.uuids(), told.span()
+    named, span = windows.uuids(), windows.span()
     ids = [device_id for device_id, uuid in uuid_of.items() if uuid in named]
     heard: Heard = {}
     for device_id, from_ms, to_ms in _reported_spans(ids, span) if ids and span else ():

@@ -69,15 +69,15 @@ def _packed_group(
 ) -> NDArray[np.uint8]:
     layout, template = _row_layout(kinds, absent)
     named = [name for name, _ in kinds if name not in absent]
-    given = {
+    column_values = {
         name: values if isinstance(values := columns[name], int) else values[rows] for name in named
     }
-    count = max(values.size for values in given.values() if not isinstance(values, int))
+    count = max(values.size for values in column_values.values() if not isinstance(values, int))
     raw = np.empty((count, template.size), np.uint8)
     raw[:] = template
     fields = raw.view(layout)[:, 0]
     for name in named:
-        fields[name] = given[name]
+        fields[name] = column_values[name]
     return raw
 
 

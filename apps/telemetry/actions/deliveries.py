@@ -79,9 +79,11 @@ class JudgedBatch:
 
     def placed(self) -> "JudgedBatch | PlacedBatch":
         """With the id of each device, where this process knows them all."""
-        devices, seen = _readable_devices(self.batch.devices, self.judgement.pieces)
+        devices, first_seen_ms = _readable_devices(self.batch.devices, self.judgement.pieces)
         at_ms = int(self.delivery.at.timestamp() * 1000)
-        ids = device_ids(agent=self.agent, devices=devices, first_seen_ms=seen, at_ms=at_ms)
+        ids = device_ids(
+            agent=self.agent, devices=devices, first_seen_ms=first_seen_ms, at_ms=at_ms
+        )
         return self if ids is None else PlacedBatch(self, self.windows(), ids)
 
 
@@ -109,7 +111,7 @@ def judged_batch(delivery: BatchDelivery) -> JudgedBatch:
 
 def bounded_each(batches: Sequence[JudgedBatch]) -> list[JudgedBatch]:
     """Return each batch without what goes beyond the ceilings of its node."""
-    return _left_of(batches, within_ceilings([each.says() for each in batches]))
+    return _left_of(batches, within_ceilings([batch.says() for batch in batches]))
 
 
 def next_turn(
@@ -121,17 +123,17 @@ def next_turn(
     that are of its node or name its GPUs, and those after it wait for it.
     """
     turn: dict[int, JudgedBatch | PlacedBatch | Exception] = {
-        place: attempted(each.placed) if isinstance(each, JudgedBatch) else each
-        for place, each in left.items()
+        place: attempted(entry.placed) if isinstance(entry, JudgedBatch) else entry
+        for place, entry in left.items()
     }
-    new = {place for place, each in turn.items() if isinstance(each, JudgedBatch)}
+    new = {place for place, entry in turn.items() if isinstance(entry, JudgedBatch)}
     if not new:
         return turn
     named: set[int | str] = set()
     named_by_new: set[int | str] = set()
-    for place, each in left.items():
-        if isinstance(each, JudgedBatch):
-            names: set[int | str] = {each.agent.node_id, *each.windows().uuids()}
+    for place, batch in left.items():
+        if isinstance(batch, JudgedBatch):
+            names: set[int | str] = {batch.agent.node_id, *batch.windows().uuids()}
             waits = not names.isdisjoint(named if place in new else named_by_new)
             if waits:
                 del turn[place]
@@ -147,38 +149,38 @@ def registered_each(new: Sequence[JudgedBatch]) -> list[PlacedBatch | Receipt]:
     That is asked before anything is registered: an old batch delivered again must not bring back
     devices that are gone.
     """
-    stored = _stored_keys([each.key for each in new])
-    fresh = _with_possible_devices([each for each in new if each.key not in stored])
-    left = undisputed([each.windows() for each in fresh])
+    stored = _stored_keys([batch.key for batch in new])
+    fresh = _with_possible_devices([batch for batch in new if batch.key not in stored])
+    left = undisputed([batch.windows() for batch in fresh])
     lists = [
-        _new_devices(each.delivery, windows) for each, windows in zip(fresh, left, strict=True)
+        _new_devices(batch.delivery, windows) for batch, windows in zip(fresh, left, strict=True)
     ]
-    named = [each for each in lists if each.devices]
+    named = [listed for listed in lists if listed.devices]
     ids = iter(registered_device_ids(named) if named else [])
     placed = {
-        each.key: PlacedBatch(each, windows, next(ids) if told.devices else [])
-        for each, windows, told in zip(fresh, left, lists, strict=True)
+        batch.key: PlacedBatch(batch, windows, next(ids) if listed.devices else [])
+        for batch, windows, listed in zip(fresh, left, lists, strict=True)
     }
-    return [placed.get(each.key) or earlier_receipt(each) for each in new]
+    return [placed.get(batch.key) or earlier_receipt(batch) for batch in new]
 
 
 def _with_possible_devices(fresh: Sequence[JudgedBatch]) -> list[JudgedBatch]:
     """Each without devices beyond what its node's machine can have."""
     if not fresh:
         return []
-    return _left_of(fresh, within_device_ceilings([each.says() for each in fresh]))
+    return _left_of(fresh, within_device_ceilings([batch.says() for batch in fresh]))
 
 
 def _left_of(batches: Sequence[JudgedBatch], left: Sequence[NodeSays]) -> list[JudgedBatch]:
     return [
-        JudgedBatch(each.delivery, says.batch, says.judgement)
-        for each, says in zip(batches, left, strict=True)
+        JudgedBatch(batch.delivery, report.batch, report.judgement)
+        for batch, report in zip(batches, left, strict=True)
     ]
 
 
 def _new_devices(delivery: BatchDelivery, windows: NodeWindows) -> NewDevices:
-    devices, seen = _readable_devices(windows.devices, windows.judgement.pieces)
-    return NewDevices(delivery.agent, devices, seen, delivery.at)
+    devices, first_seen_ms = _readable_devices(windows.devices, windows.judgement.pieces)
+    return NewDevices(delivery.agent, devices, first_seen_ms, delivery.at)
 
 
 def _readable_devices(devices: Devices, pieces: Pieces) -> tuple[list[DeviceIn], list[int]]:
@@ -204,6 +206,6 @@ def earlier_receipt(judged: JudgedBatch) -> Receipt:
             judged.key,
         )
         accepted, remarks = cursor.fetchone()
-    said = msgspec.json.decode(remarks or "[]", type=tuple[Remark, ...])
+    earlier_remarks = msgspec.json.decode(remarks or "[]", type=tuple[Remark, ...])
     version = judged.batch.agent.version
-    return Receipt(accepted=accepted, duplicate=True, remarks=said, version=version)
+    return Receipt(accepted=accepted, duplicate=True, remarks=earlier_remarks, version=version)

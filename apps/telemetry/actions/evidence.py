@@ -69,18 +69,18 @@ def add_node_rows(rows: Iterable[ReportRow], node_id: int, source: int) -> None:
                 if name in row.values:
                     sums.add(key, name, row.values[name] * share)
             for name, parts in PEAKS.items():
-                told = [row.values[part] for part in parts if part in row.values]
-                if told:
-                    sums.add(key, name, sum(told) / row.seconds)
+                readings = [row.values[part] for part in parts if part in row.values]
+                if readings:
+                    sums.add(key, name, sum(readings) / row.seconds)
     _add_to_hours("telemetry_nodehour", "node_id", NODE_COLUMNS, sums, source)
 
 
 def _add_device_part(sums: EvidenceSums, key: Hour, row: ReportRow, share: float) -> None:
     observed = min(row.values.get("observed_seconds", row.seconds), row.seconds) * share
     sums.add(key, "observed_seconds", observed)
-    for told, name in MEANS.items():
-        if told in row.values:
-            sums.add(key, f"{name}_sum", row.values[told] * observed)
+    for reading, name in MEANS.items():
+        if reading in row.values:
+            sums.add(key, f"{name}_sum", row.values[reading] * observed)
             sums.add(key, f"{name}_seconds", observed)
     if "temperature_celsius" in row.values:
         sums.add(key, "temperature_peak", row.values["temperature_celsius"])
@@ -97,8 +97,8 @@ def _add_to_hours(
     names = ("hour", key, "source", *columns)
     values: list[datetime | float | None] = []
     # Sorted, so that two reports take the rows in the same order.
-    for (hour_ms, unit), told in sorted(sums.hours.items()):
-        values += [from_epoch_ms(hour_ms), unit, source, *(told.get(name) for name in columns)]
+    for (hour_ms, unit), amounts in sorted(sums.hours.items()):
+        values += [from_epoch_ms(hour_ms), unit, source, *(amounts.get(name) for name in columns)]
     row = sql.SQL("({})").format(sql.SQL(", ").join([sql.SQL("%s")] * len(names)))
     statement = sql.SQL(
         "INSERT INTO {table} AS held ({names}) VALUES {rows}"

@@ -64,12 +64,12 @@ def gpus_beside(lists: Sequence[ListedGpus]) -> dict[int, GpusBeside]:
     """
     if not lists:
         return {}
-    given: dict[str, Any] = {
-        "nodes": [each.node_id for each in lists],
-        "starts": [each.starts_at for each in lists],
-        "ends": [each.ends_at for each in lists],
-        "listed": sorted(uuid for each in lists for uuid in each.uuids),
+    params: dict[str, Any] = {
+        "nodes": [gpu_list.node_id for gpu_list in lists],
+        "starts": [gpu_list.starts_at for gpu_list in lists],
+        "ends": [gpu_list.ends_at for gpu_list in lists],
+        "listed": sorted(uuid for gpu_list in lists for uuid in gpu_list.uuids),
     }
     with connection.cursor() as cursor:
-        cursor.execute(HEARD, given)
+        cursor.execute(HEARD, params)
         return {node: GpusBeside(together, most) for node, most, together in cursor.fetchall()}

@@ -36,31 +36,31 @@ class DeviceAtHour(NamedTuple):
     hour: int
 
 
-def stored_holders(asked: Sequence[DeviceAtHour]) -> dict[DeviceAtHour, set[str]]:
+def stored_holders(device_hours: Sequence[DeviceAtHour]) -> dict[DeviceAtHour, set[str]]:
     """Return the keys of the holders of each device's hour; nothing of one without holders."""
-    found: dict[DeviceAtHour, set[str]] = {}
-    wanted = set(asked)
+    keys_by_place: dict[DeviceAtHour, set[str]] = {}
+    wanted = set(device_hours)
     with connection.cursor() as cursor:
-        for run in _runs_of_hours(asked):
+        for run in _runs_of_hours(device_hours):
             first, last = run[0].hour, run[-1].hour + 1
-            nodes = sorted({each.node_id for each in run})
-            uuids = sorted({each.uuid for each in run})
+            nodes = sorted({device_hour.node_id for device_hour in run})
+            uuids = sorted({device_hour.uuid for device_hour in run})
             span = [from_epoch_ms(hour * HOUR_MS) for hour in (first, last)]
             cursor.execute(STORED, [nodes, uuids, *span])
             for node_id, uuid, hour, key in cursor.fetchall():
                 place = DeviceAtHour(node_id, uuid, hour)
                 if place in wanted:
-                    found.setdefault(place, set()).add(key)
-    return found
+                    keys_by_place.setdefault(place, set()).add(key)
+    return keys_by_place
 
 
-def _runs_of_hours(asked: Sequence[DeviceAtHour]) -> Iterator[list[DeviceAtHour]]:
+def _runs_of_hours(device_hours: Sequence[DeviceAtHour]) -> Iterator[list[DeviceAtHour]]:
     """Those of hours that follow one another, at most MOST_HOURS together."""
     run: list[DeviceAtHour] = []
-    for each in sorted(asked, key=lambda one: one.hour):
-        if run and (each.hour > run[-1].hour + 1 or each.hour >= run[0].hour + MOST_HOURS):
+    for hour in sorted(device_hours, key=lambda one: one.hour):
+        if run and (hour.hour > run[-1].hour + 1 or hour.hour >= run[0].hour + MOST_HOURS):
             yield run
             run = []
-        run.append(each)
+        run.append(hour)
     if run:
         yield run

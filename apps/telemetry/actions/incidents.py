@@ -41,14 +41,16 @@ def record_happenings(
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK, node_id])
     book = _Book(node_id, device_ids, _recent_incidents(node_id, events))
-    kept = 0
-    for event in sorted(events, key=lambda each: (each.at_ms, each.index)):
+    kept_count = 0
+    for event in sorted(
+        events, key=lambda reported_event: (reported_event.at_ms, reported_event.index)
+    ):
         if book.enter(event):
-            kept += 1
+            kept_count += 1
         else:
             remarks.say(event.index, "events", "ends what had not begun")
     book.write()
-    return kept
+    return kept_count
 
 
 @logged_change(count=answered)
@@ -63,33 +65,35 @@ class _Book:
     """The incidents of a node that events may still go on with, the latest of each kind."""
 
     def __init__(
-        self, node_id: int, device_ids: Mapping[str, int], known: Iterable[Incident]
+        self, node_id: int, device_ids: Mapping[str, int], incidents: Iterable[Incident]
     ) -> None:
         self.node_id = node_id
         self.device_ids = device_ids
         self.latest: dict[Key, Incident] = {}
         self.touched: dict[int, Incident] = {}
-        for each in known:
-            key = (each.uuid, each.kind, _identifying_code(each.kind, each.code))
-            held = self.latest.get(key)
-            if held is None or each.ended_at is None or held.ended_at is not None:
-                self.latest[key] = each
+        for incident in incidents:
+            key = (incident.uuid, incident.kind, _identifying_code(incident.kind, incident.code))
+            latest = self.latest.get(key)
+            if latest is None or incident.ended_at is None or latest.ended_at is not None:
+                self.latest[key] = incident
 
     def enter(self, event: ReportedEvent) -> bool:
         """False where it ends what is not open."""
         at = from_epoch_ms(event.at_ms)
         if event.phase == "ended":
             return self._end_open_incidents(event, at)
-        held = self.latest.get((event.uuid, event.kind, _identifying_code(event.kind, event.code)))
-        if held is not None and _goes_on_with(held, event, at):
-            held.count += 1
-            held.detail = _detail_of_event(event) or held.detail
-            held.last_at = max(held.last_at, at)
-            held.started_at = min(held.started_at, at)
-            held.ended_at = None if held.ended_at is None else held.last_at
+        incident = self.latest.get(
+            (event.uuid, event.kind, _identifying_code(event.kind, event.code))
+        )
+        if incident is not None and _goes_on_with(incident, event, at):
+            incident.count += 1
+            incident.detail = _detail_of_event(event) or incident.detail
+            incident.last_at = max(incident.last_at, at)
+            incident.started_at = min(incident.started_at, at)
+            incident.ended_at = None if incident.ended_at is None else incident.last_at
         else:
-            held = self._opened_incident(event, at)
-        self.touched[id(held)] = held
+            incident = self._opened_incident(event, at)
+        self.touched[id(incident)] = incident
         return True
 
     def write(self) -> None:
@@ -103,7 +107,7 @@ class _Book:
             )
 
     def _opened_incident(self, event: ReportedEvent, at: datetime) -> Incident:
-        made = Incident(
+        incident = Incident(
             node_id=self.node_id,
             device_id=self.device_ids.get(event.uuid),
             uuid=event.uuid,
@@ -114,21 +118,21 @@ class _Book:
             last_at=at,
             ended_at=at if event.phase == "point" else None,
         )
-        self.latest[event.uuid, event.kind, made.code] = made
-        return made
+        self.latest[event.uuid, event.kind, incident.code] = incident
+        return incident
 
     def _end_open_incidents(self, event: ReportedEvent, at: datetime) -> bool:
         # Whoever says that it is over need not know the code that it began with.
         ended = [
-            each
-            for (uuid, kind, code), each in self.latest.items()
-            if each.ended_at is None
+            open_incident
+            for (uuid, kind, code), open_incident in self.latest.items()
+            if open_incident.ended_at is None
             and (uuid, kind) == (event.uuid, event.kind)
             and _identifying_code(event.kind, event.code) in (None, code)
         ]
-        for each in ended:
-            each.ended_at = each.last_at = max(at, each.started_at)
-            self.touched[id(each)] = each
+        for incident in ended:
+            incident.ended_at = incident.last_at = max(at, incident.started_at)
+            self.touched[id(incident)] = incident
         return bool(ended)
 
 
@@ -142,13 +146,13 @@ def _detail_of_event(event: ReportedEvent) -> str:
     return f"{event.code} errors that could not be corrected"
 
 
-def _goes_on_with(held: Incident, event: ReportedEvent, at: datetime) -> bool:
+def _goes_on_with(incident: Incident, event: ReportedEvent, at: datetime) -> bool:
     """What is open goes on; a point joins the last of its kind within the hour."""
-    return held.ended_at is None or (event.phase == "point" and _is_near(held, at))
+    return incident.ended_at is None or (event.phase == "point" and _is_near(incident, at))
 
 
-def _is_near(held: Incident, at: datetime) -> bool:
-    return held.started_at - HOUR <= at <= held.last_at + HOUR
+def _is_near(incident: Incident, at: datetime) -> bool:
+    return incident.started_at - HOUR <= at <= incident.last_at + HOUR
 
 
 def _recent_incidents(node_id: int, events: Sequence[ReportedEvent]) -> list[Incident]:

@@ -113,7 +113,7 @@ def ingest_each(deliveries: Sequence[BatchDelivery]) -> list[Receipt | Exception
     while left:
         turn = next_turn(left)
         receipts |= zip(turn, _stored_each(list(turn.values())), strict=True)
-        left = {place: each for place, each in left.items() if place not in turn}
+        left = {place: batch for place, batch in left.items() if place not in turn}
     return [receipts[place] for place in range(len(deliveries))]
 
 
@@ -122,9 +122,12 @@ def _stored_each(
 ) -> list[Receipt | Exception]:
     registered = _advanced(JudgedBatch, registered_each, turn)
     prepared = _advanced(PlacedBatch, _prepared_each, registered)
-    outcomes = iter(_done_each([each.script for each in prepared if isinstance(each, _Prepared)]))
+    outcomes = iter(
+        _done_each([entry.script for entry in prepared if isinstance(entry, _Prepared)])
+    )
     return [
-        _receipt(each, next(outcomes)) if isinstance(each, _Prepared) else each for each in prepared
+        _receipt(entry, next(outcomes)) if isinstance(entry, _Prepared) else entry
+        for entry in prepared
     ]
 
 
@@ -154,15 +157,15 @@ def _advanced(
     kind: type[Given], work: Callable[[Sequence[Given]], Sequence[Any]], items: Sequence[Any]
 ) -> list[Any]:
     """`work` in place of each item of this kind; the others have come to their answer already."""
-    done = iter(attempted_together(work, [each for each in items if isinstance(each, kind)]))
-    return [next(done) if isinstance(each, kind) else each for each in items]
+    done = iter(attempted_together(work, [item for item in items if isinstance(item, kind)]))
+    return [next(done) if isinstance(item, kind) else item for item in items]
 
 
 def _prepared_each(placed: Sequence[PlacedBatch]) -> list[_Prepared]:
     """The script of each, its holders and partitions there."""
-    keys = {key for each in placed for key in each.judged.batch.holders if key is not None}
+    keys = {key for batch in placed for key in batch.judged.batch.holders if key is not None}
     holders = holder_ids(keys=keys)
-    return [_Prepared(each, _script(each, holders)) for each in placed]
+    return [_Prepared(batch, _script(batch, holders)) for batch in placed]
 
 
 def _script(placed: PlacedBatch, holders: Mapping[str, int]) -> Script:
@@ -185,15 +188,15 @@ def _script(placed: PlacedBatch, holders: Mapping[str, int]) -> Script:
 
 
 def _by_place(devices: Devices, ids: Sequence[int]) -> NDArray[np.int32]:
-    given = iter(ids)
-    return np.array([next(given) if device else 0 for device in devices], np.int32)
+    remaining_ids = iter(ids)
+    return np.array([next(remaining_ids) if device else 0 for device in devices], np.int32)
 
 
-def _rows(placed: PlacedBatch, known: Mapping[str, int]) -> list[bytes]:
+def _rows(placed: PlacedBatch, ids_by_key: Mapping[str, int]) -> list[bytes]:
     batch, agent = placed.judged.batch, placed.judged.agent
     pieces = placed.windows.judgement.pieces
     devices = _by_place(placed.windows.devices, placed.ids)
-    holders = np.array([0 if key is None else known[key] for key in batch.holders], np.int32)
+    holders = np.array([0 if key is None else ids_by_key[key] for key in batch.holders], np.int32)
     columns: dict[str, Values] = {
         "starts_at": (pieces.starts_at_ms - EPOCH_MS) * 1000,
         "boot": batch.boot,
@@ -221,8 +224,8 @@ def _hours(pieces: Pieces) -> list[datetime]:
 
 def _entry_row(judged: JudgedBatch, judgement: JudgedWindows) -> str:
     """The row that enters the batch; an identical one on its way is waited for."""
-    said = msgspec.json.encode(judgement.remarks).decode() if judgement.remarks else None
-    remarks = "NULL" if said is None else sql.Literal(said).as_string()
+    encoded = msgspec.json.encode(judgement.remarks).decode() if judgement.remarks else None
+    remarks = "NULL" if encoded is None else sql.Literal(encoded).as_string()
     agent_id, boot, sequence = judged.key
     return ENTRY_ROW.format(
         agent=agent_id,

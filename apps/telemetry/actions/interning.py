@@ -58,7 +58,7 @@ def remember(at: datetime) -> None:
         )
         _memory.holders.update(cursor.fetchall())
     for agent_id, devices in devices_by_agent(MOST_DEVICES_REMEMBERED).items():
-        _memory.devices[agent_id] = {each.uuid: _known_device(each) for each in devices}
+        _memory.devices[agent_id] = {device.uuid: _known_device(device) for device in devices}
     _memory.devices_asked_ms = int(at.timestamp() * 1000)
 
 
@@ -67,14 +67,14 @@ def holder_ids(*, keys: Collection[str]) -> Mapping[str, int]:
 
     A key that no stored window comes to use does no harm, so it need not share a transaction.
     """
-    known = _memory.holders
-    if len(known) > MOST_HOLDERS_KEPT:
+    ids_by_key = _memory.holders
+    if len(ids_by_key) > MOST_HOLDERS_KEPT:
         # A new one, since other threads may be reading the old.
-        known = _memory.holders = {}
-    unknown = sorted({"", *keys} - known.keys())
+        ids_by_key = _memory.holders = {}
+    unknown = sorted({"", *keys} - ids_by_key.keys())
     if unknown:
-        known.update(_intern_keys(unknown))
-    return known
+        ids_by_key.update(_intern_keys(unknown))
+    return ids_by_key
 
 
 def new_holders(keys: Collection[str | None]) -> list[str]:
@@ -85,16 +85,16 @@ def new_holders(keys: Collection[str | None]) -> list[str]:
 def _intern_keys(keys: Sequence[str]) -> dict[str, int]:
     """The integers of keys; a new one of a person whose name was taken out is kept as the pseudonym says."""
     # Asked first: an insert that conflicts would use up a number of the sequence each time.
-    found = _stored_keys(keys)
-    missing = [key for key in keys if key not in found]
+    ids_by_key = _stored_keys(keys)
+    missing = [key for key in keys if key not in ids_by_key]
     names = names_taken_out({key for key in missing if key})
-    kept = {key: names.in_text(key) if names else key for key in missing}
-    if kept:
-        stored = _inserted_keys(sorted(set(kept.values())))
-        if others := set(kept.values()) - stored.keys():
+    texts_by_key = {key: names.in_text(key) if names else key for key in missing}
+    if texts_by_key:
+        stored = _inserted_keys(sorted(set(texts_by_key.values())))
+        if others := set(texts_by_key.values()) - stored.keys():
             stored |= _stored_keys(others)
-        found |= {key: stored[kept[key]] for key in missing}
-    return found
+        ids_by_key |= {key: stored[texts_by_key[key]] for key in missing}
+    return ids_by_key
 
 
 def _inserted_keys(keys: Sequence[str]) -> dict[str, int]:
@@ -126,12 +126,12 @@ def device_ids(
     """The id of each device, or None when one is new, changed, gone or seen earlier than known."""
     if at_ms - _memory.devices_asked_ms > DEVICES_BELIEVED_MS:
         _forget_ended_devices(at_ms)
-    known = _memory.devices.get(agent.agent_id)
-    if known is None or len(known) != len(devices):
+    devices_by_uuid = _memory.devices.get(agent.agent_id)
+    if devices_by_uuid is None or len(devices_by_uuid) != len(devices):
         return None
     ids = []
     for device, seen_ms in zip(devices, first_seen_ms, strict=True):
-        entry = known.get(device.uuid)
+        entry = devices_by_uuid.get(device.uuid)
         if entry is None or seen_ms < entry.seen_from_ms or entry.device != device:
             return None
         ids.append(entry.id)
@@ -147,14 +147,16 @@ def _forget_ended_devices(at_ms: int) -> None:
     """One question for the devices of all agents: asked for each by itself it stalls a fleet."""
     asked_before_ms = _memory.devices_asked_ms
     _memory.devices_asked_ms = at_ms  # other threads go on with what is known meanwhile
-    known = dict(_memory.devices)
+    agent_devices = dict(_memory.devices)
     try:
-        living = devices_not_ended([each.id for list_ in known.values() for each in list_.values()])
+        living_ids = devices_not_ended(
+            [known_device.id for list_ in agent_devices.values() for known_device in list_.values()]
+        )
     except (OperationalError, InterfaceError):
         _memory.devices_asked_ms = asked_before_ms
         raise
-    for agent_id, devices in known.items():
-        if not living.issuperset(each.id for each in devices.values()):
+    for agent_id, devices in agent_devices.items():
+        if not living_ids.issuperset(device.id for device in devices.values()):
             _memory.devices.pop(agent_id, None)
 
 
@@ -182,31 +184,31 @@ def registered_device_ids(lists: Sequence[NewDevices]) -> list[list[int]]:
 
     All in one transaction. No two of `lists` may be of one node or name one GPU.
     """
-    since = [each.seen_since() for each in lists]
-    found = register_devices_of_nodes(
+    since = [listed.seen_since() for listed in lists]
+    ids_of_lists = register_devices_of_nodes(
         lists=[
             NodeDevices(
-                node_id=each.agent.node_id,
-                devices=list(map(_seen_device, each.devices, seen)),
-                at=each.at,
-                seen_from=from_epoch_ms(min(seen)),
+                node_id=listed.agent.node_id,
+                devices=list(map(_seen_device, listed.devices, seen_times)),
+                at=listed.at,
+                seen_from=from_epoch_ms(min(seen_times)),
             )
-            for each, seen in zip(lists, since, strict=True)
+            for listed, seen_times in zip(lists, since, strict=True)
         ]
     )
-    for each in lists:
-        _memory.devices.pop(each.agent.agent_id, None)
-    living = devices_not_ended([id_ for ids in found for id_ in ids.values()])
-    for each, seen, ids in zip(lists, since, found, strict=True):
+    for new_devices in lists:
+        _memory.devices.pop(new_devices.agent.agent_id, None)
+    living_ids = devices_not_ended([id_ for ids in ids_of_lists for id_ in ids.values()])
+    for new_devices, first_seen, ids in zip(lists, since, ids_of_lists, strict=True):
         # A late batch may name devices that are gone; what it says is not to be believed of a newer.
-        if living.issuperset(ids.values()):
-            _memory.devices[each.agent.agent_id] = {
+        if living_ids.issuperset(ids.values()):
+            _memory.devices[new_devices.agent.agent_id] = {
                 device.uuid: KnownDevice(device, ids[device.uuid], seen_ms)
-                for device, seen_ms in zip(each.devices, seen, strict=True)
+                for device, seen_ms in zip(new_devices.devices, first_seen, strict=True)
             }
     return [
-        [ids[device.uuid] for device in each.devices]
-        for each, ids in zip(lists, found, strict=True)
+        [ids[device.uuid] for device in listed.devices]
+        for listed, ids in zip(lists, ids_of_lists, strict=True)
     ]
 
 

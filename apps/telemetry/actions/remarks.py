@@ -32,7 +32,7 @@ class Remark(msgspec.Struct, frozen=True, array_like=True):
 
 def refused_indices(remarks: Iterable[Remark]) -> list[int]:
     """The windows that were refused, once for each reason."""
-    return [each.index for each in remarks if each.index is not None and not each.kept]
+    return [remark.index for remark in remarks if remark.index is not None and not remark.kept]
 
 
 def _counted_as(remark: Remark) -> str:

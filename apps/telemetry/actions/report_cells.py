@@ -33,9 +33,11 @@ class Remarks:
         if len(self.kept) < MOST_LISTED:
             self.kept.append(Ignored(index, field[:200], reason))
 
-    def unknown_fields(self, given: Mapping[str, Any], known: Sequence[str], where: str) -> None:
+    def unknown_fields(
+        self, fields: Mapping[str, Any], known_names: Sequence[str], where: str
+    ) -> None:
         """A newer agent's fields are left out, and listed."""
-        for name in sorted(given.keys() - set(known)):
+        for name in sorted(fields.keys() - set(known_names)):
             self.say(None, f"{where}{storable(name)}", "unknown field")
 
 

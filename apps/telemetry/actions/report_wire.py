@@ -102,18 +102,18 @@ def report_wire(body: bytes, at_ms: int) -> ReportWire:
 
     Refuses BatchUnreadable where it has no identity, BatchTooLarge over the limits.
     """
-    given = decoded_object(body)
+    document = decoded_object(body)
     remarks = Remarks()
-    remarks.unknown_fields(given, REPORT, "")
-    boot, sequence = (_identity_number(given, name) for name in ("boot", "sequence"))
-    sent_at_ms = whole_of(given.get("sent_at_ms"))
+    remarks.unknown_fields(document, REPORT, "")
+    boot, sequence = (_identity_number(document, name) for name in ("boot", "sequence"))
+    sent_at_ms = whole_of(document.get("sent_at_ms"))
     if sent_at_ms is None:
         remarks.say(None, "sent_at_ms", "not a whole number")
     offset_ms = 0 if sent_at_ms is None else at_ms - sent_at_ms
     shift_ms = offset_ms if abs(offset_ms) > SKEW_MS else 0
-    devices = _device_uuids(given.get("devices"), remarks)
+    devices = _device_uuids(document.get("devices"), remarks)
     clock = _Clock(at_ms, shift_ms)
-    agent = _object_at(given, "agent", remarks)
+    agent = _object_at(document, "agent", remarks)
     return ReportWire(
         boot=boot,
         sequence=sequence,
@@ -121,11 +121,13 @@ def report_wire(body: bytes, at_ms: int) -> ReportWire:
         node=text_of(agent.get("node")),
         offset_ms=offset_ms,
         shift_ms=shift_ms,
-        status=_object_at(given, "status", remarks),
+        status=_object_at(document, "status", remarks),
         devices=devices,
-        readings=_ReportRows("readings", READINGS, len(devices), clock, remarks).read(given),
-        node_readings=_ReportRows("node_readings", NODE_READINGS, None, clock, remarks).read(given),
-        events=tuple(_sound_events(given.get("events"), devices, clock, remarks)),
+        readings=_ReportRows("readings", READINGS, len(devices), clock, remarks).read(document),
+        node_readings=_ReportRows("node_readings", NODE_READINGS, None, clock, remarks).read(
+            document
+        ),
+        events=tuple(_sound_events(document.get("events"), devices, clock, remarks)),
         remarks=remarks,
     )
 
@@ -135,11 +137,11 @@ class _Clock:
     at_ms: int
     shift_ms: int
 
-    def corrected(self, said: object) -> int | str:
+    def corrected(self, value: object) -> int | str:
         """The moment by the server's clock, or why it cannot be."""
-        if type(said) is not int or not 0 <= said < LARGEST:
+        if type(value) is not int or not 0 <= value < LARGEST:
             return "not a whole number"
-        moment_ms = said + self.shift_ms
+        moment_ms = value + self.shift_ms
         if moment_ms < oldest_ms(self.at_ms):
             return too_old_words()
         return "over 10 minutes ahead" if moment_ms > self.at_ms + AHEAD_MS else moment_ms
@@ -155,8 +157,8 @@ class _ReportRows:
     clock: _Clock
     remarks: Remarks
 
-    def read(self, given: Mapping[str, Any]) -> tuple[ReportRow, ...]:
-        columns = _object_at(given, self.table, self.remarks)
+    def read(self, document: Mapping[str, Any]) -> tuple[ReportRow, ...]:
+        columns = _object_at(document, self.table, self.remarks)
         keys = ("starts_at_ms", "seconds", *(() if self.devices is None else ("device",)))
         self.remarks.unknown_fields(columns, (*keys, *self.names), f"{self.table}.")
         if not columns:
@@ -165,11 +167,13 @@ class _ReportRows:
         count = len(starts) if isinstance(starts, list) else 0
         if count > MOST_ROWS:
             raise BatchTooLarge(f"{count} rows of {self.table}; send at most {MOST_ROWS}")
-        kept = {name: self._sound_column(columns, name, count) for name in (*keys, *self.names)}
-        if any(kept[key] is None for key in keys):
+        sound_columns = {
+            name: self._sound_column(columns, name, count) for name in (*keys, *self.names)
+        }
+        if any(sound_columns[key] is None for key in keys):
             self.remarks.say(None, self.table, f"needs the columns {', '.join(keys)}")
             return ()
-        rows = (self._sound_row(index, kept) for index in range(count))
+        rows = (self._sound_row(index, sound_columns) for index in range(count))
         return tuple(row for row in rows if row is not None)
 
     def _sound_column(self, columns: Mapping[str, Any], name: str, count: int) -> list[Any] | None:
@@ -189,8 +193,8 @@ class _ReportRows:
             return None
         seconds = cells["seconds"]
         if not _is_length(seconds):
-            said = "not 10 to 300 whole seconds that divide an hour"
-            self._refuse_row(index, "seconds", said)
+            reason = "not 10 to 300 whole seconds that divide an hour"
+            self._refuse_row(index, "seconds", reason)
             return None
         device = cells.get("device")
         if self.devices is not None and not (type(device) is int and 0 <= device < self.devices):
@@ -216,15 +220,15 @@ class _ReportRows:
         self.remarks.say(index, f"{self.table}.{name}", reason)
 
 
-def _identity_number(given: Mapping[str, Any], name: str) -> int:
-    value = whole_of(given.get(name))
+def _identity_number(document: Mapping[str, Any], name: str) -> int:
+    value = whole_of(document.get(name))
     if value is None:
         raise BatchUnreadable("is not a whole number from 0", field=name)
     return value
 
 
-def _object_at(given: Mapping[str, Any], name: str, remarks: Remarks) -> Mapping[str, Any]:
-    value = given.get(name)
+def _object_at(document: Mapping[str, Any], name: str, remarks: Remarks) -> Mapping[str, Any]:
+    value = document.get(name)
     if isinstance(value, dict):
         return value
     if value is not None:
@@ -235,7 +239,7 @@ def _object_at(given: Mapping[str, Any], name: str, remarks: Remarks) -> Mapping
 def _device_uuids(value: object, remarks: Remarks) -> tuple[str, ...]:
     if value is not None and not isinstance(value, list):
         remarks.say(None, "devices", "not a list")
-    return tuple(text_of(each) for each in value[:MOST_ROWS]) if isinstance(value, list) else ()
+    return tuple(text_of(uuid) for uuid in value[:MOST_ROWS]) if isinstance(value, list) else ()
 
 
 def _is_length(seconds: object) -> bool:
@@ -255,38 +259,38 @@ def _sound_events(
         return
     if len(value) > MOST_EVENTS:
         raise BatchTooLarge(f"{len(value)} events; send at most {MOST_EVENTS}")
-    for index, each in enumerate(value):
-        said = _sound_event(index, each, devices, clock)
-        if isinstance(said, ReportedEvent):
-            remarks.unknown_fields(each, EVENT, f"events[{index}].")
-            yield said
+    for index, item in enumerate(value):
+        event = _sound_event(index, item, devices, clock)
+        if isinstance(event, ReportedEvent):
+            remarks.unknown_fields(item, EVENT, f"events[{index}].")
+            yield event
         else:
-            remarks.say(said.index, said.field, said.reason)
+            remarks.say(event.index, event.field, event.reason)
 
 
 def _sound_event(
-    index: int, given: object, devices: tuple[str, ...], clock: _Clock
+    index: int, item: object, devices: tuple[str, ...], clock: _Clock
 ) -> ReportedEvent | Ignored:
-    if not isinstance(given, dict):
+    if not isinstance(item, dict):
         return Ignored(index, "events", "not an object")
-    at_ms = clock.corrected(given.get("at_ms"))
+    at_ms = clock.corrected(item.get("at_ms"))
     if isinstance(at_ms, str):
         return Ignored(index, "events.at_ms", at_ms)
-    kind, phase, device = text_of(given.get("kind"))[:60], given.get("phase"), given.get("device")
+    kind, phase, device = text_of(item.get("kind"))[:60], item.get("phase"), item.get("device")
     if not kind:
         return Ignored(index, "events.kind", "missing")
     if phase not in PHASES:
         return Ignored(index, "events.phase", f"not one of {', '.join(PHASES)}")
     if device is not None and not (type(device) is int and 0 <= device < len(devices)):
         return Ignored(index, "events.device", "no such device in the report")
-    ends_at_ms = whole_of(given.get("ends_at_ms"))
+    ends_at_ms = whole_of(item.get("ends_at_ms"))
     return ReportedEvent(
         index=index,
         at_ms=at_ms,
         kind=kind,
         phase=str(phase),
         uuid="" if device is None else devices[device],
-        code=whole_of(given.get("code")),
-        detail=text_of(given.get("detail")),
+        code=whole_of(item.get("code")),
+        detail=text_of(item.get("detail")),
         ends_at_ms=None if ends_at_ms is None else ends_at_ms + clock.shift_ms,
     )

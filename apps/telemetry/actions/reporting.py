@@ -55,7 +55,7 @@ class ReportReceipt(msgspec.Struct, frozen=True):
     version: str = ""
 
 
-def _rows_kept(receipt: ReportReceipt, given: Mapping[str, Any]) -> int:
+def _rows_kept(receipt: ReportReceipt, arguments: Mapping[str, Any]) -> int:
     return 0 if receipt.duplicate else sum(msgspec.structs.astuple(receipt.accepted))
 
 
@@ -70,9 +70,9 @@ def receive_report(*, body: bytes, agent: AgentFact, at: datetime) -> ReportRece
     with transaction.atomic():
         if not _enter_report(report, agent, at):
             return _earlier_receipt(report, agent)
-        kept = _store_rows(report, agent, at)
+        accepted_rows = _store_rows(report, agent, at)
         receipt = ReportReceipt(
-            kept, duplicate=False, ignored=report.remarks.kept, offset_ms=report.offset_ms
+            accepted_rows, duplicate=False, ignored=report.remarks.kept, offset_ms=report.offset_ms
         )
         _keep_answer(report, agent, receipt)
     return msgspec.structs.replace(receipt, version=report.version)
@@ -116,11 +116,11 @@ def _device_ids(report: ReportWire, node_id: int) -> dict[str, int]:
 
 def _of_known_devices(report: ReportWire, ids: Mapping[str, int]) -> list[ReportRow]:
     """Devices are made known by batches: a report has not what a device is."""
-    known = {place for place, _ in _known_places(report, ids)}
+    known_places = {place for place, _ in _known_places(report, ids)}
     for row in report.readings:
-        if row.device not in known:
+        if row.device not in known_places:
             report.remarks.say(row.index, "readings.device", "not on record on this node")
-    return [row for row in report.readings if row.device in known]
+    return [row for row in report.readings if row.device in known_places]
 
 
 def _reclaim_noticed_node(report: ReportWire, agent: AgentFact, at: datetime) -> None:
@@ -136,43 +136,43 @@ def _reclaim_noticed_node(report: ReportWire, agent: AgentFact, at: datetime) ->
 
 
 def _told_status(report: ReportWire) -> ToldStatus | None:
-    given = report.status
-    if not given:
+    status = report.status
+    if not status:
         return None
-    report.remarks.unknown_fields(given, STATUS, "status.")
-    held = given.get("spool")
-    spool: Mapping[str, Any] = held if isinstance(held, dict) else {}
+    report.remarks.unknown_fields(status, STATUS, "status.")
+    spool_value = status.get("spool")
+    spool: Mapping[str, Any] = spool_value if isinstance(spool_value, dict) else {}
     oldest = whole_of(spool.get("oldest_at_ms"))
-    missing, problems = given.get("missing"), given.get("problems")
+    missing, problems = status.get("missing"), status.get("problems")
     return ToldStatus(
         boot=report.boot,
         sequence=report.sequence,
-        state=text_of(given.get("state"))[:60],
-        expected_gpus=_small_whole(given.get("expected_gpus")),
-        seen_gpus=_small_whole(given.get("seen_gpus")),
+        state=text_of(status.get("state"))[:60],
+        expected_gpus=_small_whole(status.get("expected_gpus")),
+        seen_gpus=_small_whole(status.get("seen_gpus")),
         missing=tuple(map(text_of, missing[:100])) if isinstance(missing, list) else (),
         spool_batches=whole_of(spool.get("batches")),
         spool_bytes=whole_of(spool.get("bytes")),
         spool_oldest_at=_moment_if_sane(oldest, report.shift_ms),
-        dropped_windows=whole_of(given.get("dropped_windows")),
-        cpu_seconds=real_of(given.get("cpu_seconds")),
-        pss_bytes=whole_of(given.get("pss_bytes")),
-        calls_per_second=real_of(given.get("nvml_calls_per_second")),
-        driver=text_of(given.get("driver")),
+        dropped_windows=whole_of(status.get("dropped_windows")),
+        cpu_seconds=real_of(status.get("cpu_seconds")),
+        pss_bytes=whole_of(status.get("pss_bytes")),
+        calls_per_second=real_of(status.get("nvml_calls_per_second")),
+        driver=text_of(status.get("driver")),
         problems=tuple(_told_problems(problems, report.remarks)),
-        purchase_option=text_of(given.get("purchase_option")),
-        instance_type=text_of(given.get("instance_type")),
-        region=text_of(given.get("region")),
-        provider_id=text_of(given.get("provider_id")),
+        purchase_option=text_of(status.get("purchase_option")),
+        instance_type=text_of(status.get("instance_type")),
+        region=text_of(status.get("region")),
+        provider_id=text_of(status.get("provider_id")),
     )
 
 
-def _told_problems(given: object, remarks: Remarks) -> list[dict[str, str]]:
-    told: Sequence[object] = given[:MOST_PROBLEMS] if isinstance(given, list) else ()
+def _told_problems(value: object, remarks: Remarks) -> list[dict[str, str]]:
+    items: Sequence[object] = value[:MOST_PROBLEMS] if isinstance(value, list) else ()
     problems = []
-    for index, each in enumerate(told):
-        if isinstance(each, dict) and isinstance(each.get("code"), str):
-            problems.append({"code": storable(each["code"]), "detail": text_of(each.get("detail"))})
+    for index, item in enumerate(items):
+        if isinstance(item, dict) and isinstance(item.get("code"), str):
+            problems.append({"code": storable(item["code"]), "detail": text_of(item.get("detail"))})
         else:
             remarks.say(index, "status.problems", "has no code")
     return problems

@@ -70,7 +70,7 @@ def roll_up_hour(*, hour: datetime) -> int:
             return 0
         if has_windows_of(hour.date()):
             _stay_on_one_core()
-            changed = _rolled_up(hour, [each.unit for each in marks])
+            changed = _rolled_up(hour, [node_mark.unit for node_mark in marks])
             mark(_next_marks(hour, changed))
     _lift_marks(hour, marks)
     return len(marks)
@@ -112,24 +112,28 @@ def _next_marks(hour: datetime, changed: _Changed) -> list[Mark]:
 
 def _rolled_up(hour: datetime, node_ids: Sequence[int]) -> _Changed:
     """Replace what differs; the nodes of which it did."""
-    lived = devices_lived(node_ids, hour, hour + HOUR)
-    node_of = {each.id: each.node_id for each in lived}
+    devices = devices_lived(node_ids, hour, hour + HOUR)
+    node_of = {device.id: device.node_id for device in devices}
     device_ids = sorted(node_of)
     stored = _by_device(usage_rows(hour, device_ids))
     counted = _by_device(_as_stored(counted_usage(windows_of_hour(hour, device_ids))))
-    note_busy_hour(hour=hour, node_ids=node_ids, devices=lived, usage=counted)
-    differing = [each for each in device_ids if stored.get(each) != counted.get(each)]
+    note_busy_hour(hour=hour, node_ids=node_ids, devices=devices, usage=counted)
+    differing = [
+        device_id for device_id in device_ids if stored.get(device_id) != counted.get(device_id)
+    ]
     if not differing:
         return _Changed(frozenset(), frozenset())
-    _replace_usage(hour, differing, [row for each in differing for row in counted.get(each, ())])
+    _replace_usage(
+        hour, differing, [row for device_id in differing for row in counted.get(device_id, ())]
+    )
     in_time = [
-        each
-        for each in differing
-        if _times_by_holder(stored, each) != _times_by_holder(counted, each)
+        device_id
+        for device_id in differing
+        if _times_by_holder(stored, device_id) != _times_by_holder(counted, device_id)
     ]
     return _Changed(
-        frozenset(node_of[each] for each in in_time),
-        frozenset(node_of[each] for each in differing),
+        frozenset(node_of[device_id] for device_id in in_time),
+        frozenset(node_of[device_id] for device_id in differing),
     )
 
 

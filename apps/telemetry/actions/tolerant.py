@@ -44,12 +44,12 @@ def tolerant_wire(body: bytes) -> Wire:
 
     Refuses BatchUnreadable where nothing can be kept: no JSON, no identity, no windows.
     """
-    given = decoded_object(body)
-    remarks = _unknown_fields(given, BatchIn, "")
-    sent_at_ms = _sent_at_ms(given.get("sent_at_ms"), remarks)
-    devices = _readable_devices(given, remarks)
-    holders = _readable_holders(given, remarks)
-    windows = _as_object(given.get("windows"), "windows")
+    document = decoded_object(body)
+    remarks = _unknown_fields(document, BatchIn, "")
+    sent_at_ms = _sent_at_ms(document.get("sent_at_ms"), remarks)
+    devices = _readable_devices(document, remarks)
+    holders = _readable_holders(document, remarks)
+    windows = _as_object(document.get("windows"), "windows")
     remarks.extend(_unknown_fields(windows, WindowsIn, "windows."))
     columns = [_window_column(name, windows, remarks) for name in COLUMNS]
     count = window_count(columns)
@@ -63,10 +63,10 @@ def tolerant_wire(body: bytes) -> Wire:
     if columns[HOLDER] is None:
         cells[HOLDER] = holders.index("") if "" in holders else np.nan
     return Wire(
-        boot=_whole_number(given, "boot"),
-        sequence=_whole_number(given, "sequence"),
+        boot=_whole_number(document, "boot"),
+        sequence=_whole_number(document, "sequence"),
         sent_at_ms=sent_at_ms,
-        agent=_readable_agent(given.get("agent"), remarks),
+        agent=_readable_agent(document.get("agent"), remarks),
         devices=devices,
         holders=holders,
         cells=cells,
@@ -81,15 +81,15 @@ def _as_object(value: object, field: str) -> dict[str, Any]:
     return value
 
 
-def _list_at(given: dict[str, Any], name: str) -> list[object]:
-    value = given.get(name)
+def _list_at(document: dict[str, Any], name: str) -> list[object]:
+    value = document.get(name)
     if not isinstance(value, list):
         raise BatchUnreadable("is not a list", field=name)
     return value
 
 
-def _whole_number(given: dict[str, Any], name: str) -> int:
-    value = given.get(name)
+def _whole_number(document: dict[str, Any], name: str) -> int:
+    value = document.get(name)
     if type(value) is not int or not 0 <= value < LARGEST_WHOLE:
         raise BatchUnreadable("is not a whole number from 0", field=name)
     return value
@@ -109,28 +109,30 @@ def _readable_agent(value: object, remarks: list[Remark]) -> AgentIn:
         agent = msgspec.convert(value, AgentIn)
         _storable_text(agent.version + agent.node)
     except (msgspec.ValidationError, _NotStorable, UnicodeEncodeError):
-        said = "not an object of version, source and node"
-        remarks.append(Remark(None, "agent", said, kept=True))
+        reason = "not an object of version, source and node"
+        remarks.append(Remark(None, "agent", reason, kept=True))
         return AgentIn()
     return agent
 
 
 def _unknown_fields(
-    given: dict[str, Any], struct: type[msgspec.Struct], prefix: str
+    fields: dict[str, Any], struct: type[msgspec.Struct], prefix: str
 ) -> list[Remark]:
-    unknown = given.keys() - set(struct.__struct_fields__)
+    unknown = fields.keys() - set(struct.__struct_fields__)
     return [
         Remark(None, f"{prefix}{name[:MAX_TEXT]!r}", UNKNOWN_FIELD, kept=True)
         for name in sorted(unknown)[:20]
     ]
 
 
-def _readable_devices(given: dict[str, Any], remarks: list[Remark]) -> tuple[DeviceIn | None, ...]:
-    listed = _list_at(given, "devices")
+def _readable_devices(
+    document: dict[str, Any], remarks: list[Remark]
+) -> tuple[DeviceIn | None, ...]:
+    listed = _list_at(document, "devices")
     refuse_long_lists(listed, ())
-    devices = [_readable_device(index, each, remarks) for index, each in enumerate(listed)]
-    places = [index for index, each in enumerate(devices) if each is not None]
-    for place, (field, reason) in wrong_devices([each for each in devices if each]).items():
+    devices = [_readable_device(index, item, remarks) for index, item in enumerate(listed)]
+    places = [index for index, device in enumerate(devices) if device is not None]
+    for place, (field, reason) in wrong_devices([device for device in devices if device]).items():
         index = places[place]
         remarks.append(Remark(None, f"devices[{index}].{field}", reason, kept=False))
         devices[index] = None
@@ -141,8 +143,8 @@ def _readable_device(index: int, value: object, remarks: list[Remark]) -> Device
     where = f"devices[{index}]"
     if isinstance(value, dict):
         remarks.extend(_unknown_fields(value, DeviceIn, f"{where}."))
-        known = DeviceIn.__struct_fields__
-        value = {name: cell for name, cell in value.items() if name in known}
+        field_names = DeviceIn.__struct_fields__
+        value = {name: cell for name, cell in value.items() if name in field_names}
     try:
         device = msgspec.convert(value, DeviceIn)
         _storable_text(
@@ -163,12 +165,12 @@ def _readable_device(index: int, value: object, remarks: list[Remark]) -> Device
     return device
 
 
-def _readable_holders(given: dict[str, Any], remarks: list[Remark]) -> tuple[str | None, ...]:
-    if "holders" not in given:
+def _readable_holders(document: dict[str, Any], remarks: list[Remark]) -> tuple[str | None, ...]:
+    if "holders" not in document:
         return ("",)
-    listed = _list_at(given, "holders")
+    listed = _list_at(document, "holders")
     refuse_long_lists((), listed)
-    return tuple(_readable_holder(index, each, remarks) for index, each in enumerate(listed))
+    return tuple(_readable_holder(index, item, remarks) for index, item in enumerate(listed))
 
 
 def _readable_holder(index: int, value: object, remarks: list[Remark]) -> str | None:

@@ -98,12 +98,12 @@ class JudgedWindows:
         windows = np.unique(self.pieces.window[refused])
         if not windows.size:
             return self
-        said = [Remark(index, field, reason, kept=False) for index in windows.tolist()]
+        refusals = [Remark(index, field, reason, kept=False) for index in windows.tolist()]
         return JudgedWindows(
             self.pieces.taken(~np.isin(self.pieces.window, windows)),
-            self.accepted - len(said),
+            self.accepted - len(refusals),
             self.offset_ms,
-            (*self.remarks, *said[:MOST_REFUSED_ALIKE]),
+            (*self.remarks, *refusals[:MOST_REFUSED_ALIKE]),
         )
 
 
@@ -118,8 +118,8 @@ def too_old_words() -> str:
 
 
 def _taken_days() -> int:
-    kept: int = settings.KEEP_WINDOW_DAYS
-    return kept - 1
+    days: int = settings.KEEP_WINDOW_DAYS
+    return days - 1
 
 
 def judged(wire: Wire, at_ms: int) -> JudgedWindows:
@@ -135,14 +135,14 @@ def judged(wire: Wire, at_ms: int) -> JudgedWindows:
     strange = _strange_cells(wire, at_ms)
     keep, remarks = ~wire.refused, list(wire.remarks)
     if strange.any():
-        said = _explained_cells(wire, strange, at_ms)
-        remarks.extend(said)
-        keep[refused_indices(said)] = False
-    kept = np.flatnonzero(keep)
-    if kept.size < keep.size:
+        refusals = _explained_cells(wire, strange, at_ms)
+        remarks.extend(refusals)
+        keep[refused_indices(refusals)] = False
+    kept_windows = np.flatnonzero(keep)
+    if kept_windows.size < keep.size:
         cells = cells[:, keep]
-    pieces = _cut_at_hours(_clamped_to_bounds(cells), kept, SHIFTED if shifted else 0)
-    return JudgedWindows(pieces, kept.size, offset_ms, tuple(remarks))
+    pieces = _cut_at_hours(_clamped_to_bounds(cells), kept_windows, SHIFTED if shifted else 0)
+    return JudgedWindows(pieces, kept_windows.size, offset_ms, tuple(remarks))
 
 
 def _strange_cells(wire: Wire, at_ms: int) -> NDArray[np.bool_]:
@@ -158,9 +158,9 @@ def _strange_cells(wire: Wire, at_ms: int) -> NDArray[np.bool_]:
     strange[WORKED] |= cells[WORKED] > np.fmin(observed, seconds) * TOLERANCE
     strange[ENERGY] |= cells[ENERGY] > seconds * MOST_WATTS
     strange[MEMORY] |= (cells[MEMORY] == _SMALL_SENTINELS[:, None]).any(axis=0)
-    for row, given in ((DEVICE, wire.devices), (HOLDER, wire.holders)):
-        if None in given:
-            unread = [index for index, each in enumerate(given) if each is None]
+    for row, entries in ((DEVICE, wire.devices), (HOLDER, wire.holders)):
+        if None in entries:
+            unread = [index for index, entry in enumerate(entries) if entry is None]
             strange[row] |= np.isin(cells[row], unread)
     return strange
 
@@ -240,10 +240,10 @@ def _cut_at_hours(cells: Cells, windows: NDArray[np.intp], flags: int) -> Pieces
     starts = cells[START].astype(np.int64)
     lengths = cells[SECONDS].astype(np.int64) * 1000
     to_hour = HOUR_MS - starts % HOUR_MS
-    whole = _whole_pieces(cells, windows, starts, lengths, flags)
+    pieces = _whole_pieces(cells, windows, starts, lengths, flags)
     crossing = np.flatnonzero(lengths > to_hour)
     if not crossing.size:
-        return whole
+        return pieces
     crossed = cells[:, crossing]
     before = to_hour[crossing]
     share = before / lengths[crossing]
@@ -252,10 +252,12 @@ def _cut_at_hours(cells: Cells, windows: NDArray[np.intp], flags: int) -> Pieces
         cells[row, crossing] = crossed[row] * share
         tail[row] = crossed[row] * (1 - share)
     after = lengths[crossing] - before
-    rest = _whole_pieces(tail, windows[crossing], starts[crossing] + before, after, flags | CUT)
-    whole.length_ms[crossing] = before
-    whole.flags[crossing] = flags | CUT
-    return _joined_pieces(whole, rest)
+    tail_pieces = _whole_pieces(
+        tail, windows[crossing], starts[crossing] + before, after, flags | CUT
+    )
+    pieces.length_ms[crossing] = before
+    pieces.flags[crossing] = flags | CUT
+    return _joined_pieces(pieces, tail_pieces)
 
 
 def _whole_pieces(

@@ -150,14 +150,14 @@ def decoded_object(body: bytes) -> dict[str, Any]:
     Refuses BatchUnreadable of what is no JSON, no object or of another format.
     """
     try:
-        given = json.loads(body.decode(), parse_int=_parsed_whole)
+        document = json.loads(body.decode(), parse_int=_parsed_whole)
     except (ValueError, RecursionError) as trouble:
         raise BatchUnreadable(f"is not JSON: {trouble}") from trouble
-    if not isinstance(given, dict):
+    if not isinstance(document, dict):
         raise BatchUnreadable("is not an object")
-    if given.get("format", FORMAT) != FORMAT:
+    if document.get("format", FORMAT) != FORMAT:
         raise BatchUnreadable(f"is not {FORMAT}, the one format this server reads", field="format")
-    return given
+    return document
 
 
 def _parsed_whole(text: str) -> int | float:
@@ -212,13 +212,13 @@ def device_texts(device: DeviceIn) -> tuple[str, ...]:
 
 def window_count(columns: list[Column | None]) -> int:
     """The length all given columns share. Refuses BatchUnreadable and BatchTooLarge."""
-    given = {
+    lengths = {
         name: len(column)
         for name, column in zip(COLUMNS, columns, strict=True)
         if column is not None
     }
-    count = given["device"]
-    for name, length in given.items():
+    count = lengths["device"]
+    for name, length in lengths.items():
         if length != count:
             raise BatchUnreadable(
                 f"has {length} cells where device has {count}", field=f"windows.{name}"
@@ -243,14 +243,18 @@ def refuse_long_lists(devices: Sequence[object], holders: Sequence[object]) -> N
 def wrong_devices(devices: Sequence[DeviceIn]) -> dict[int, tuple[str, str]]:
     """The field and the reason for each device, by index, that cannot be what it says."""
     wrong: dict[int, tuple[str, str]] = {}
-    seen: dict[str, DeviceIn] = {}
+    devices_by_uuid: dict[str, DeviceIn] = {}
     for index, device in enumerate(devices):
-        if device.uuid in seen:
+        if device.uuid in devices_by_uuid:
             wrong[index] = ("uuid", "named twice in one batch")
         elif (device.kind == "mig") != (device.parent is not None):
             wrong[index] = ("parent", "a MIG slice names its GPU, and only a slice does")
-        seen.setdefault(device.uuid, device)
+        devices_by_uuid.setdefault(device.uuid, device)
     for index, device in enumerate(devices):
-        if device.parent and (parent := seen.get(device.parent)) and parent.kind == "mig":
+        if (
+            device.parent
+            and (parent := devices_by_uuid.get(device.parent))
+            and parent.kind == "mig"
+        ):
             wrong[index] = ("parent", "names a slice, not a GPU")
     return wrong

@@ -70,8 +70,8 @@ def received_each(environs: Sequence[Mapping[str, Any]]) -> list[bytes | Excepti
     at = timezone.now()
     expect((environ.get("HTTP_AUTHORIZATION") for environ in environs), at)
     arrivals = [attempted(partial(_read_arrival, environ, at)) for environ in environs]
-    came = [each for each in arrivals if isinstance(each, _Arrival)]
-    receipts = iter(ingest_each([each.delivery for each in came]))
+    read_arrivals = [candidate for candidate in arrivals if isinstance(candidate, _Arrival)]
+    receipts = iter(ingest_each([read_arrival.delivery for read_arrival in read_arrivals]))
     answers: list[bytes | Exception] = []
     for arrival in arrivals:
         outcome = next(receipts) if isinstance(arrival, _Arrival) else arrival
@@ -79,7 +79,7 @@ def received_each(environs: Sequence[Mapping[str, Any]]) -> list[bytes | Excepti
             answers.append(attempted(partial(_encode_reply, arrival.sender, outcome, at)))
         elif isinstance(outcome, Exception):
             answers.append(outcome)
-    lost = any(isinstance(each, (OperationalError, InterfaceError)) for each in answers)
+    lost = any(isinstance(answer, (OperationalError, InterfaceError)) for answer in answers)
     if lost and not connection.in_atomic_block:
         # The connection may have died while idle; the next delivery deserves a new one.
         connection.close()
@@ -106,8 +106,8 @@ def _encode_reply(sender: Sender, receipt: Receipt, at: datetime) -> bytes:
         BatchReply(
             accepted=receipt.accepted,
             duplicate=receipt.duplicate,
-            rejected=[_serialize_remark(each) for each in receipt.remarks if not each.kept],
-            ignored=[_serialize_remark(each) for each in receipt.remarks if each.kept],
+            rejected=[_serialize_remark(remark) for remark in receipt.remarks if not remark.kept],
+            ignored=[_serialize_remark(remark) for remark in receipt.remarks if remark.kept],
         )
     )
 

@@ -64,9 +64,9 @@ class Incidents(RestView):
     )
     def get(self, request: Request) -> Response:
         """Incidents, the one that began last first."""
-        asked = IncidentsAsked.of(request)
-        is_open = asked.pop("open", None)
-        wanted = IncidentsWanted(**asked, is_open=is_open)
+        query = IncidentsAsked.of(request)
+        is_open = query.pop("open", None)
+        wanted = IncidentsWanted(**query, is_open=is_open)
         # Matters of trust name jobs, services and tokens of anybody.
         listed_of = incidents_and_trust if self.viewer().sees_prices else incidents
         return paged(request, listed_of(wanted, page_asked(request)), _serialize_incident)
@@ -75,5 +75,5 @@ class Incidents(RestView):
 def _serialize_incident(row: Mapping[str, Any]) -> dict[str, Any]:
     nothing = {"trust_incident_id": None, "join_token_id": None, "join_token_name": None}
     of_device = {"device_id": None, "uuid": "", "code": None}
-    told = {**nothing, **of_device, **row}
-    return told_as(IncidentOut, told | named_parts(told, "node", "join_token"))
+    fields = {**nothing, **of_device, **row}
+    return told_as(IncidentOut, fields | named_parts(fields, "node", "join_token"))

@@ -148,7 +148,7 @@ def note(sender: Sender, version: str, offset_ms: int, at: datetime) -> None:
         _memory.noted_at = moment
         noted, _memory.to_note = _memory.to_note, {}
         touch_tokens(token_ids=list(noted), at=at)
-        agents_seen(seen=list(noted.values()), at=at)
+        agents_seen(agents=list(noted.values()), at=at)
 
 
 def _header_digest(header: str) -> bytes:
@@ -175,14 +175,14 @@ def _forget_refused_tokens(at: datetime) -> None:
     """One question for all senders: asked for each by itself, a fleet's come all at once."""
     asked_before = _memory.asked_at
     _memory.asked_at = at.timestamp()  # other threads go on with what is known meanwhile
-    known, expected = dict(_memory.senders), dict(_memory.expected)
+    senders, expected = dict(_memory.senders), dict(_memory.expected)
     try:
-        ids = {sender.token_id for sender in (*known.values(), *expected.values())}
+        ids = {sender.token_id for sender in (*senders.values(), *expected.values())}
         good = tokens_in_force(ids, at)
     except (OperationalError, InterfaceError):
         _memory.asked_at = asked_before
         raise
-    for memory, were in ((_memory.senders, known), (_memory.expected, expected)):
+    for memory, were in ((_memory.senders, senders), (_memory.expected, expected)):
         for key, sender in were.items():
             if sender.token_id not in good:
                 memory.pop(key, None)

@@ -48,18 +48,18 @@ def heat(starts_at: datetime, ends_at: datetime, node_ids: Collection[int]) -> H
     The nodes are in the order given; kept for the last 35 days.
     """
     hours = tuple(starts_at + k * HOUR for k in range(max(0, -((starts_at - ends_at) // HOUR))))
-    asked = np.array(list(node_ids), np.int64)
-    sums = np.zeros((2, len(asked), len(hours)))
+    asked_ids = np.array(list(node_ids), np.int64)
+    sums = np.zeros((2, len(asked_ids), len(hours)))
     connection.ensure_connection()
     with Cursor(connection.connection) as cursor:
-        cursor.execute(QUESTION, [starts_at, ends_at, asked.tolist()], binary=True)
+        cursor.execute(QUESTION, [starts_at, ends_at, asked_ids.tolist()], binary=True)
         answer: tuple[bytes | None, ...] = cursor.fetchone() or ()
     if answer[0] is not None:
-        node, moment, *told = map(array_values, answer, KINDS)
-        order = np.argsort(asked)
-        row = order[np.searchsorted(asked, node, sorter=order)]
+        node, moment, *readings = map(array_values, answer, KINDS)
+        order = np.argsort(asked_ids)
+        row = order[np.searchsorted(asked_ids, node, sorter=order)]
         first = (starts_at - POSTGRES_EPOCH) // timedelta(microseconds=1)
         column = (moment - first) // HOUR_MICROSECONDS
-        for each, quarters in enumerate(told):
-            sums[each, row, column] = quarters / QUARTERS_PER_SECOND
-    return HeatSample(hours, tuple(asked.tolist()), sums[0], sums[1])
+        for place, quarters in enumerate(readings):
+            sums[place, row, column] = quarters / QUARTERS_PER_SECOND
+    return HeatSample(hours, tuple(asked_ids.tolist()), sums[0], sums[1])

@@ -41,8 +41,8 @@ def incident_facts(wanted: IncidentsWanted, most: int) -> list[IncidentFact]:
         heard_at=Max("node__agents__last_seen_at"),
     )
     names = IncidentFact.__dataclass_fields__
-    found = rows.order_by("-started_at", "-id").values_list(*names)[:most]
-    return [IncidentFact(*row) for row in found]
+    newest_rows = rows.order_by("-started_at", "-id").values_list(*names)[:most]
+    return [IncidentFact(*row) for row in newest_rows]
 
 
 def incident_kinds() -> list[str]:
@@ -52,8 +52,8 @@ def incident_kinds() -> list[str]:
 
 def incident_nodes(most: int) -> dict[str, int]:
     """Nodes that anything ever happened to, by name; of one name the latest."""
-    found = Incident.objects.order_by("node__name", "node_id").values_list("node__name", "node_id")
-    return dict(found.distinct()[:most])
+    nodes = Incident.objects.order_by("node__name", "node_id").values_list("node__name", "node_id")
+    return dict(nodes.distinct()[:most])
 
 
 def open_incidents(kinds: Collection[str] | None = None) -> int:

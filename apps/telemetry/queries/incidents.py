@@ -29,22 +29,22 @@ class IncidentsWanted:
     until: datetime | None = None
 
 
-def incidents(wanted: IncidentsWanted, asked: PageAsked) -> Slice[dict[str, Any]]:
+def incidents(wanted: IncidentsWanted, page_request: PageAsked) -> Slice[dict[str, Any]]:
     """The one that began last first. `ended_at` is None while it lasts."""
     rows = Incident.objects.filter(chosen_by(wanted)).annotate(node_name=F("node__name"))
     columns = (
         *("id", "node_id", "node_name", "device_id", "uuid", "kind", "code", "detail"),
         *("started_at", "last_at", "ended_at", "count"),
     )
-    return page_of(rows.values(*columns), asked, "-started_at", "-id")
+    return page_of(rows.values(*columns), page_request, "-started_at", "-id")
 
 
-def incidents_and_trust(wanted: IncidentsWanted, asked: PageAsked) -> Slice[dict[str, Any]]:
+def incidents_and_trust(wanted: IncidentsWanted, page_request: PageAsked) -> Slice[dict[str, Any]]:
     """Return incidents and matters of trust as one list, the one that began last first.
 
     A matter of trust is of a node, or of the machines that come with a join token; of no device.
     """
-    reported = incidents(wanted, asked)
+    reported = incidents(wanted, page_request)
     if wanted.device_id is not None:
         return reported
     chosen = {
@@ -53,8 +53,8 @@ def incidents_and_trust(wanted: IncidentsWanted, asked: PageAsked) -> Slice[dict
         "decided_at__isnull": wanted.is_open,
         "first_at__lt": wanted.until,
     }
-    matters = trust_incidents_begun(asked, chosen, wanted.since)
-    return merged_page([reported, matters], asked, "-started_at", "-id")
+    matters = trust_incidents_begun(page_request, chosen, wanted.since)
+    return merged_page([reported, matters], page_request, "-started_at", "-id")
 
 
 def chosen_by(wanted: IncidentsWanted) -> Q:

@@ -61,18 +61,18 @@ class GpuUse:
     worked_ratio: float | None
 
 
-def gpu_use(held: Sequence[HeldDevice]) -> dict[int, GpuUse]:
+def gpu_use(devices: Sequence[HeldDevice]) -> dict[int, GpuUse]:
     """By place, of all its GPUs together; no entry: no window of them is kept. One statement."""
-    if not held:
+    if not devices:
         return {}
     params: dict[str, Any] = {
-        "places": [each.place for each in held],
-        "devices": [each.device_id for each in held],
-        "since": [each.starts_at for each in held],
-        "until": [each.ends_at for each in held],
-        "first": min(each.starts_at for each in held),
-        "last": max(each.ends_at for each in held),
+        "places": [device.place for device in devices],
+        "devices": [device.device_id for device in devices],
+        "since": [device.starts_at for device in devices],
+        "until": [device.ends_at for device in devices],
+        "first": min(device.starts_at for device in devices),
+        "last": max(device.ends_at for device in devices),
     }
     with connection.cursor() as cursor:
         cursor.execute(SEEN, params)
-        return {place: GpuUse(*told) for place, *told in cursor.fetchall()}
+        return {place: GpuUse(*figures) for place, *figures in cursor.fetchall()}

@@ -51,12 +51,12 @@ def device_hours(
     """The hours of `[starts_at, ends_at)` of which anything was measured, by device and hour."""
     return [
         DeviceHourReading(
-            each.device_id,
-            each.hour,
-            sum(each.observed) / QUARTERS_PER_SECOND,
-            sum(each.worked) / QUARTERS_PER_SECOND,
+            device_minute.device_id,
+            device_minute.hour,
+            sum(device_minute.observed) / QUARTERS_PER_SECOND,
+            sum(device_minute.worked) / QUARTERS_PER_SECOND,
         )
-        for each in device_minutes(device_ids, starts_at, ends_at)
+        for device_minute in device_minutes(device_ids, starts_at, ends_at)
     ]
 
 
@@ -67,11 +67,14 @@ def device_minutes(
     connection.ensure_connection()
     with Cursor(connection.connection) as cursor:
         cursor.execute(READINGS, [starts_at, ends_at, list(device_ids)], binary=True)
-        found = cursor.fetchall()
+        device_rows = cursor.fetchall()
     readings: dict[tuple[int, datetime], list[Reading]] = {}
-    for device_id, hour, *reading in found:
+    for device_id, hour, *reading in device_rows:
         readings.setdefault((device_id, hour), []).append((reading[0], reading[1], reading[2]))
-    return [DeviceMinutes(*key, *told_by_minute(each)) for key, each in readings.items()]
+    return [
+        DeviceMinutes(*key, *told_by_minute(device_readings))
+        for key, device_readings in readings.items()
+    ]
 
 
 def told_by_minute(readings: Sequence[Reading]) -> tuple[bytes, bytes]:
@@ -79,20 +82,24 @@ def told_by_minute(readings: Sequence[Reading]) -> tuple[bytes, bytes]:
 
     By the device's own reading; in minutes without one its holders follow one another.
     """
-    own = next((each for each in readings if each[0] == NO_HOLDER), (0, NOTHING, NOTHING))
-    others = [each for each in readings if each[0] != NO_HOLDER]
-    if not others or 0 not in own[1]:
-        return own[1], own[2]
+    own_reading = next(
+        (reading for reading in readings if reading[0] == NO_HOLDER), (0, NOTHING, NOTHING)
+    )
+    others = [reading for reading in readings if reading[0] != NO_HOLDER]
+    if not others or 0 not in own_reading[1]:
+        return own_reading[1], own_reading[2]
     if len(readings) == 1:
         return others[0][1], others[0][2]
-    is_seen = np.frombuffer(own[1], np.uint8) > 0
-    observed = np.where(is_seen, np.frombuffer(own[1], np.uint8), _holders_in_turn(others, 1))
-    worked = np.where(is_seen, np.frombuffer(own[2], np.uint8), _holders_in_turn(others, 2))
+    is_seen = np.frombuffer(own_reading[1], np.uint8) > 0
+    observed = np.where(
+        is_seen, np.frombuffer(own_reading[1], np.uint8), _holders_in_turn(others, 1)
+    )
+    worked = np.where(is_seen, np.frombuffer(own_reading[2], np.uint8), _holders_in_turn(others, 2))
     return observed.tobytes(), worked.tobytes()
 
 
 def _holders_in_turn(others: Sequence[Reading], part: Literal[1, 2]) -> NDArray[np.uint8]:
-    told = np.frombuffer(b"".join(each[part] for each in others), np.uint8)
-    together = told.reshape(len(others), MINUTES).sum(axis=0, dtype=np.int64)
+    quarters = np.frombuffer(b"".join(other[part] for other in others), np.uint8)
+    together = quarters.reshape(len(others), MINUTES).sum(axis=0, dtype=np.int64)
     capped: NDArray[np.uint8] = np.minimum(together, FULL_MINUTE).astype(np.uint8)
     return capped

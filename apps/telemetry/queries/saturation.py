@@ -87,11 +87,13 @@ class Saturation:
     memory_stalled_ratio: float | None
 
 
-def saturation(asked: Mapping[Named, NodeHours]) -> dict[Named, Saturation]:
+def saturation(hours_by_name: Mapping[Named, NodeHours]) -> dict[Named, Saturation]:
     """Of each of these nodes in these hours, together; what nothing was told of is left out."""
-    names = list(asked)
+    names = list(hours_by_name)
     rows = [
-        (place, node_id, hour) for place, name in enumerate(names) for node_id, hour in asked[name]
+        (place, node_id, hour)
+        for place, name in enumerate(names)
+        for node_id, hour in hours_by_name[name]
     ]
     if not rows:
         return {}
@@ -100,7 +102,7 @@ def saturation(asked: Mapping[Named, NodeHours]) -> dict[Named, Saturation]:
     span = {"from": first, "to": last, "since": first - SEEN_BEFORE, "before": SEEN_BEFORE}
     with connection.cursor() as cursor:
         cursor.execute(SATURATION, {"places": places, "nodes": nodes, "hours": hours, **span})
-        return {names[place]: _saturation_of(*told) for place, *told in cursor}
+        return {names[place]: _saturation_of(*figures) for place, *figures in cursor}
 
 
 def _saturation_of(node_hours: int, *ratios: float | None) -> Saturation:

@@ -42,10 +42,10 @@ def usage_rows_of_hours(
     hours: Collection[datetime], device_ids: Collection[int]
 ) -> dict[datetime, list[UsageRow]]:
     """The same of several hours, in one statement; of each hour by device, then holder."""
-    found: dict[datetime, list[UsageRow]] = {hour: [] for hour in hours}
+    rows_by_hour: dict[datetime, list[UsageRow]] = {hour: [] for hour in hours}
     for *row, hour in _fetch_binary(ROWS_OF_HOURS, list(hours), device_ids):
-        found[hour].append(UsageRow._make(row))
-    return found
+        rows_by_hour[hour].append(UsageRow._make(row))
+    return rows_by_hour
 
 
 def _fetch_binary(

@@ -48,13 +48,13 @@ class _Hour:
 
     __slots__ = ("is_measured", "named", "portions", "weights")
 
-    def __init__(self, found: tuple[Portion, ...], *, is_measured: bool) -> None:
-        self.portions = found
-        self.weights = largest_remainder(BILLION, [each.weight for each in found])
+    def __init__(self, hour_portions: tuple[Portion, ...], *, is_measured: bool) -> None:
+        self.portions = hour_portions
+        self.weights = largest_remainder(BILLION, [portion.weight for portion in hour_portions])
         self.is_measured = is_measured
         self.named = [
-            ((each.feature, int(each.purpose)), weight)
-            for each, weight in zip(found, self.weights, strict=True)
+            ((portion.feature, int(portion.purpose)), weight)
+            for portion, weight in zip(hour_portions, self.weights, strict=True)
             if weight
         ]
 
@@ -66,7 +66,7 @@ class _Hour:
     @property
     def whole(self) -> Portion:
         """Who has all of it, where it is not divided."""
-        return next(each for each, w in zip(self.portions, self.weights, strict=True) if w)
+        return next(portion for portion, w in zip(self.portions, self.weights, strict=True) if w)
 
 
 def write_service_days(rolled: RolledDay) -> frozenset[Cell]:
@@ -84,30 +84,32 @@ def write_service_days(rolled: RolledDay) -> frozenset[Cell]:
     for query in DELETE:
         run(query, params)
     counted = request_hours(services, (rolled.starts_at, rolled.ends_at))
-    hours = {cell: _hour_division(list(told)) for cell, told in groupby(counted, _cell_of_count)}
+    hours = {
+        cell: _hour_division(list(counts)) for cell, counts in groupby(counted, _cell_of_count)
+    }
     _write_days(params, hours)
-    lived = {(workload_id, hour): ms for workload_id, hour, ms in rows(LIVED, params)}
+    ms_by_cell = {(workload_id, hour): ms for workload_id, hour, ms in rows(LIVED, params)}
     if rolled.has_own_month:
         run(DELETE_COUNTS, params)
-        _write_counts(params, hours, lived)
-    run(TOTALS, params | _costless_requests(hours, lived) | CONSTANTS)
+        _write_counts(params, hours, ms_by_cell)
+    run(TOTALS, params | _costless_requests(hours, ms_by_cell) | CONSTANTS)
     return frozenset(
         cell for cell, hour in hours.items() if hour.portions[0].purpose is Purpose.IDLE
     )
 
 
-def _cell_of_count(told: HourCount) -> Cell:
-    return told.workload_id, told.hour
+def _cell_of_count(count: HourCount) -> Cell:
+    return count.workload_id, count.hour
 
 
 def _hour_division(counted: Sequence[HourCount]) -> _Hour:
     engine, gateway = (
-        {each.feature: _tokens_told(each) for each in counted if each.source == source}
+        {count.feature: _tokens_told(count) for count in counted if count.source == source}
         for source in ("engine", "gateway")
     )
     time = _engine_time(counted)
-    found = portions(engine, gateway, time, settings.TOKEN_WEIGHTS)
-    return _Hour(found, is_measured=time is not None)
+    hour_portions = portions(engine, gateway, time, settings.TOKEN_WEIGHTS)
+    return _Hour(hour_portions, is_measured=time is not None)
 
 
 def _tokens_told(counted: HourCount) -> ToldTokens:
@@ -123,26 +125,28 @@ def _tokens_told(counted: HourCount) -> ToldTokens:
 
 def _engine_time(counted: Sequence[HourCount]) -> EngineTime | None:
     """Prefill and decode of all that told both."""
-    told = [
-        (round(each.counts.prefill_seconds * 1_000), round(each.counts.decode_seconds * 1_000))
-        for each in counted
-        if each.source == "engine"
-        and each.counts.prefill_seconds is not None
-        and each.counts.decode_seconds is not None
+    phase_times = [
+        (round(count.counts.prefill_seconds * 1_000), round(count.counts.decode_seconds * 1_000))
+        for count in counted
+        if count.source == "engine"
+        and count.counts.prefill_seconds is not None
+        and count.counts.decode_seconds is not None
     ]
-    time = EngineTime(sum(prefill for prefill, _ in told), sum(decode for _, decode in told))
+    time = EngineTime(
+        sum(prefill for prefill, _ in phase_times), sum(decode for _, decode in phase_times)
+    )
     return time if any(time) else None
 
 
 def _write_days(params: Mapping[str, object], hours: Mapping[Cell, _Hour]) -> None:
     """Hours that one has whole are summed where they lie; the others are divided here."""
-    whole = [(*cell, hour.whole) for cell, hour in hours.items() if not hour.is_divided]
+    undivided = [(*cell, hour.whole) for cell, hour in hours.items() if not hour.is_divided]
     divided = {cell: hour for cell, hour in hours.items() if hour.is_divided}
     named = {
-        "whole_of": [workload_id for workload_id, _, _ in whole],
-        "whole_at": [at for _, at, _ in whole],
-        "features": [portion.feature for _, _, portion in whole],
-        "parts": [int(portion.purpose) for _, _, portion in whole],
+        "whole_of": [workload_id for workload_id, _, _ in undivided],
+        "whole_at": [at for _, at, _ in undivided],
+        "features": [portion.feature for _, _, portion in undivided],
+        "parts": [int(portion.purpose) for _, _, portion in undivided],
         "divided_of": [workload_id for workload_id, _ in divided],
         "divided_at": [at for _, at in divided],
         "uncounted": int(Purpose.UNCOUNTED),
@@ -194,7 +198,7 @@ def _insert_days(params: Mapping[str, object], sums: Sums) -> None:
 
 
 def _rounded_rows(key: tuple[object, ...], parts: Mapping[Name, list[int]]) -> Iterable[Row]:
-    workload_id, *kept, no_list, no_contracted, no_effective, no_billed = key
+    workload_id, *traits, no_list, no_contracted, no_effective, no_billed = key
     columns = [whole_parts(column, BILLION) for column in zip(*parts.values(), strict=True)]
     for (feature, part), row in zip(parts, zip(*columns, strict=True), strict=True):
         effective, more, most, billed, marginal, ms = row
@@ -202,7 +206,7 @@ def _rounded_rows(key: tuple[object, ...], parts: Mapping[Name, list[int]]) -> I
             workload_id,
             feature,
             part,
-            *kept,
+            *traits,
             None if no_list else effective + more + most,
             None if no_contracted else effective + more,
             None if no_effective else effective,
@@ -213,29 +217,31 @@ def _rounded_rows(key: tuple[object, ...], parts: Mapping[Name, list[int]]) -> I
 
 
 def _write_counts(
-    params: Mapping[str, object], hours: Mapping[Cell, _Hour], lived: Mapping[Cell, int]
+    params: Mapping[str, object], hours: Mapping[Cell, _Hour], ms_by_cell: Mapping[Cell, int]
 ) -> None:
     """What was counted in hours that have lines, by feature and part, with its work in time."""
     nobody = _Hour(UNCOUNTED, is_measured=False)
-    told: dict[tuple[int, str, int], list[ToldTokens]] = defaultdict(list)
+    tokens_by_key: dict[tuple[int, str, int], list[ToldTokens]] = defaultdict(list)
     works: dict[tuple[int, str, int], list[int]] = defaultdict(lambda: [0] * 5)
-    for cell, ms in lived.items():
+    for cell, ms in ms_by_cell.items():
         hour = hours.get(cell, nobody)
         for portion, own_ms in zip(hour.portions, largest_remainder(ms, hour.weights), strict=True):
             key = (cell[0], portion.feature, int(portion.purpose))
-            told[key].append(_of_its_work(portion))
+            tokens_by_key[key].append(_of_its_work(portion))
             for place, more in enumerate(_work_times(portion, own_ms, hour)):
                 works[key][place] += more
-    counts = [_summed_counts(each) for each in told.values()]
+    counts = [_summed_counts(token_counts) for token_counts in tokens_by_key.values()]
     columns = {
-        "of": [workload_id for workload_id, _, _ in told],
-        "features": [feature for _, feature, _ in told],
-        "parts": [part for _, _, part in told],
-        "hours": [len(each) for each in told.values()],
+        "of": [workload_id for workload_id, _, _ in tokens_by_key],
+        "features": [feature for _, feature, _ in tokens_by_key],
+        "parts": [part for _, _, part in tokens_by_key],
+        "hours": [len(token_counts) for token_counts in tokens_by_key.values()],
     }
-    columns |= {name: [getattr(each, name) for each in counts] for name in ToldTokens._fields}
+    columns |= {name: [getattr(count, name) for count in counts] for name in ToldTokens._fields}
     names = ("prompt_ms", "cached_ms", "output_ms", "untold_ms", "measured_ms")
-    columns |= {name: [works[key][place] for key in told] for place, name in enumerate(names)}
+    columns |= {
+        name: [works[key][place] for key in tokens_by_key] for place, name in enumerate(names)
+    }
     run(COUNTS, {**params, **columns})
 
 
@@ -246,13 +252,13 @@ def _of_its_work(portion: Portion) -> ToldTokens:
     return portion.told._replace(prompt_tokens=None, cached_tokens=None, output_tokens=None)
 
 
-def _summed_counts(told: Sequence[ToldTokens]) -> ToldTokens:
+def _summed_counts(hour_counts: Sequence[ToldTokens]) -> ToldTokens:
     """Requests of all hours, or not told; tokens of the hours that tell them."""
     tokens = {
-        name: sum_of_known([getattr(each, name) for each in told])
+        name: sum_of_known([getattr(hour_count, name) for hour_count in hour_counts])
         for name in ("prompt_tokens", "cached_tokens", "output_tokens")
     }
-    return summed(told)._replace(**tokens)
+    return summed(hour_counts)._replace(**tokens)
 
 
 def _work_times(portion: Portion, ms: int, hour: _Hour) -> list[int]:
@@ -264,13 +270,20 @@ def _work_times(portion: Portion, ms: int, hour: _Hour) -> list[int]:
     return [0, 0, 0, ms if is_work else 0, 0]
 
 
-def _costless_requests(hours: Mapping[Cell, _Hour], lived: Mapping[Cell, int]) -> dict[str, object]:
+def _costless_requests(
+    hours: Mapping[Cell, _Hour], ms_by_cell: Mapping[Cell, int]
+) -> dict[str, object]:
     """Requests of hours in which a service has no line: they have no cost here."""
-    found: dict[int, int] = defaultdict(int)
+    requests_by_service: dict[int, int] = defaultdict(int)
     for cell, hour in hours.items():
-        if cell not in lived:
-            found[cell[0]] += sum(each.told.requests or 0 for each in hour.portions)
-    return {"costless_of": list(found), "costless": list(found.values())}
+        if cell not in ms_by_cell:
+            requests_by_service[cell[0]] += sum(
+                portion.told.requests or 0 for portion in hour.portions
+            )
+    return {
+        "costless_of": list(requests_by_service),
+        "costless": list(requests_by_service.values()),
+    }
 
 
 CONSTANTS: dict[str, object] = {

@@ -46,10 +46,10 @@ class RunBottlenecks(RestView):
     @extend_schema(operation_id="run_bottlenecks", parameters=[RunAsked], responses=BottlenecksOut)
     def get(self, request: Request, run_id: int) -> Response:
         """Its GPU time and cost by bucket, and what of it is more than usual, in plain words."""
-        asked = RunAsked.of(request)
+        query = RunAsked.of(request)
         _see_run(run_id, self.viewer())
-        found = where_time_of_run_went(run_id, window=_window_of_run(asked))
-        return _told_answer(BottlenecksOut, found)
+        bottlenecks = where_time_of_run_went(run_id, window=_window_of_run(query))
+        return _told_answer(BottlenecksOut, bottlenecks)
 
 
 class RunStragglers(RestView):
@@ -58,10 +58,10 @@ class RunStragglers(RestView):
     @extend_schema(operation_id="run_stragglers", parameters=[RunAsked], responses=StragglersOut)
     def get(self, request: Request, run_id: int) -> Response:
         """Ranks that hold every step up, where they ran, and what waiting for them cost."""
-        asked = RunAsked.of(request)
+        query = RunAsked.of(request)
         _see_run(run_id, self.viewer())
-        found = slow_ranks(run_id, window=_window_of_run(asked))
-        return _told_answer(StragglersOut, found)
+        stragglers = slow_ranks(run_id, window=_window_of_run(query))
+        return _told_answer(StragglersOut, stragglers)
 
 
 class RunCheckpoints(RestView):
@@ -72,8 +72,8 @@ class RunCheckpoints(RestView):
         """Its cadence, the best one by its workload's failures, and what the difference costs."""
         Parameters.of(request)
         _see_run(run_id, self.viewer())
-        found = checkpoint_advice_of_run(run_id)
-        return _told_answer(CheckpointsOut, found)
+        advice = checkpoint_advice_of_run(run_id)
+        return _told_answer(CheckpointsOut, advice)
 
 
 class WorkloadBottlenecks(RestView):
@@ -84,12 +84,12 @@ class WorkloadBottlenecks(RestView):
     )
     def get(self, request: Request, workload_id: int) -> Response:
         """GPU time and cost of all its runs by bucket, and what of it is more than usual."""
-        asked = WorkloadAsked.of(request)
+        query = WorkloadAsked.of(request)
         _see_workload(workload_id, self.viewer())
-        found = where_time_of_workload_went(
-            workload_id, window=window_asked(asked["window"], timezone.now())
+        bottlenecks = where_time_of_workload_went(
+            workload_id, window=window_asked(query["window"], timezone.now())
         )
-        return _told_answer(BottlenecksOut, found)
+        return _told_answer(BottlenecksOut, bottlenecks)
 
 
 class WorkloadCheckpoints(RestView):
@@ -100,12 +100,12 @@ class WorkloadCheckpoints(RestView):
     )
     def get(self, request: Request, workload_id: int) -> Response:
         """Of the last run that saved any; when a run last went on from one."""
-        asked = WorkloadAsked.of(request)
+        query = WorkloadAsked.of(request)
         _see_workload(workload_id, self.viewer())
-        found = checkpoint_advice_of_workload(
-            workload_id, window=window_asked(asked["window"], timezone.now())
+        advice = checkpoint_advice_of_workload(
+            workload_id, window=window_asked(query["window"], timezone.now())
         )
-        return _told_answer(CheckpointsOut, found)
+        return _told_answer(CheckpointsOut, advice)
 
 
 class WorkloadScaling(RestView):
@@ -117,11 +117,11 @@ class WorkloadScaling(RestView):
 
         Where runs are too few, or more than twice the largest is asked for, `words` say so.
         """
-        asked = ScalingAsked.of(request)
+        query = ScalingAsked.of(request)
         _see_workload(workload_id, self.viewer())
-        window = window_asked(asked["window"], timezone.now())
-        found = scaling_of(workload_id, window=window, gpus=asked.get("gpus"))
-        return _told_answer(ScalingOut, _scaling_parts(found))
+        window = window_asked(query["window"], timezone.now())
+        answer = scaling_of(workload_id, window=window, gpus=query.get("gpus"))
+        return _told_answer(ScalingOut, _scaling_parts(answer))
 
 
 class WorkloadProgramme(RestView):
@@ -132,10 +132,10 @@ class WorkloadProgramme(RestView):
     )
     def get(self, request: Request, workload_id: int) -> Response:
         """Cost of a model version and of tokens, experiments, goodput, and its runs' key metrics."""
-        asked, at = WorkloadAsked.of(request), timezone.now()
+        query, at = WorkloadAsked.of(request), timezone.now()
         _see_workload(workload_id, self.viewer())
-        found = programme(workload_id, window=window_asked(asked["window"], at), at=at)
-        return _told_answer(ProgrammeOut, _programme_parts(found))
+        programme_facts = programme(workload_id, window=window_asked(query["window"], at), at=at)
+        return _told_answer(ProgrammeOut, _programme_parts(programme_facts))
 
 
 def _see_run(run_id: int, viewer: Viewer) -> None:
@@ -150,21 +150,24 @@ def _see_workload(workload_id: int, viewer: Viewer) -> None:
         raise ObjectDoesNotExist(f"there is no workload {workload_id}")
 
 
-def _window_of_run(asked: dict[str, Any]) -> Window | None:
-    return window_asked(asked["window"], timezone.now()) if "window" in asked else None
+def _window_of_run(query: dict[str, Any]) -> Window | None:
+    return window_asked(query["window"], timezone.now()) if "window" in query else None
 
 
-def _told_answer(form: type[Serializer[Any]], found: object) -> Response:
-    return Response(told_as(form, found, accounts.organisation().currency))
+def _told_answer(form: type[Serializer[Any]], answer: object) -> Response:
+    return Response(told_as(form, answer, accounts.organisation().currency))
 
 
-def _scaling_parts(found: ScalingAnswer | ScalingRefusal) -> dict[str, Any]:
+def _scaling_parts(outcome: ScalingAnswer | ScalingRefusal) -> dict[str, Any]:
     """The two curves, or why there are none."""
-    answer = found if isinstance(found, ScalingAnswer) else None
+    answer = outcome if isinstance(outcome, ScalingAnswer) else None
     points = () if answer is None else answer.points
-    return {"words": found.words, "answer": answer, "runs": found.runs, "points": points}
+    return {"words": outcome.words, "answer": answer, "runs": outcome.runs, "points": points}
 
 
-def _programme_parts(found: Programme) -> dict[str, Any]:
-    trend = [fields_of(run) | {"run": {"id": run.run_id, "name": run.key}} for run in found.trend]
-    return fields_of(found) | {"trend": trend}
+def _programme_parts(programme_facts: Programme) -> dict[str, Any]:
+    trend = [
+        fields_of(run) | {"run": {"id": run.run_id, "name": run.key}}
+        for run in programme_facts.trend
+    ]
+    return fields_of(programme_facts) | {"trend": trend}

@@ -32,8 +32,8 @@ class Runs(RestView):
     )
     def get(self, request: Request) -> Response:
         """The runs of the caller's teams with their figures, those begun last first."""
-        asked, teller = RunsAsked.of(request), RunTeller(self.viewer())
-        page = run_page(_runs_wanted(asked, teller), page_asked(request))
+        query, teller = RunsAsked.of(request), RunTeller(self.viewer())
+        page = run_page(_runs_wanted(query, teller), page_asked(request))
         runs = listing.runs_by_id([row.id for row in page.rows], self.viewer())
         meters = meters_of_runs([row.id for row in page.rows])
         return paged(request, page, lambda row: teller.told(runs[row.id], row, meters.get(row.id)))
@@ -64,20 +64,20 @@ class RunCosts(RestView):
         One that is another team's, or not summed up yet, is as if there were none.
         """
         Parameters.of(request)
-        found = run_costs(run_id, self.viewer())
-        if found is None:
+        costs = run_costs(run_id, self.viewer())
+        if costs is None:
             raise ObjectDoesNotExist(f"there is no run {run_id}")
-        return Response(told_costs(found))
+        return Response(told_costs(costs))
 
 
-def _runs_wanted(asked: dict[str, Any], teller: RunTeller) -> RunsWanted:
-    window = window_asked(asked["window"], timezone.now()) if "window" in asked else None
+def _runs_wanted(query: dict[str, Any], teller: RunTeller) -> RunsWanted:
+    window = window_asked(query["window"], timezone.now()) if "window" in query else None
     return RunsWanted(
-        team_ids=teller.team_ids(asked.get("team")),
-        workload_ids=teller.workload_ids(asked.get("workload")),
-        status=asked.get("status"),
+        team_ids=teller.team_ids(query.get("team")),
+        workload_ids=teller.workload_ids(query.get("workload")),
+        status=query.get("status"),
         starts_at=window.starts_at if window else None,
         ends_at=window.ends_at if window else None,
-        sort=RunSort(asked["sort"]),
-        order=Order(asked["order"]),
+        sort=RunSort(query["sort"]),
+        order=Order(query["order"]),
     )

@@ -29,48 +29,54 @@ class RunTeller:
         self, run: Mapping[str, Any], figures: RunRow | None, meters: GpuMeters | None
     ) -> Told:
         """A run as `listing.runs_told` tells it, with its figures; without any they are null."""
-        known: Told = {}
+        figure_fields: Told = {}
         if figures is not None:
-            known = fields_of(figures) | {"known_goodput_ratio": figures.known_goodput_ratio}
-        told = {
+            figure_fields = fields_of(figures) | {
+                "known_goodput_ratio": figures.known_goodput_ratio
+            }
+        fields = {
             "attempts": 0,
-            **{name: None if value == "" else value for name, value in known.items()},
+            **{name: None if value == "" else value for name, value in figure_fields.items()},
             **run,
             "job_ids": run["jobs"],
             "team": team_seen(self.viewer, run["owner"].team_id, self._teams),
             "workload": self._workload_seen(run["owner"].workload_id),
             "meters": meters_answer(meters),
         }
-        return told_as(RunOut, told, self._currency)
+        return told_as(RunOut, fields, self._currency)
 
     def team_ids(self, name: str | None) -> frozenset[int] | None:
         """The team of this name, as a filter: none of the viewer's is as if there were none."""
         if name is None:
             return self.viewer.seen_teams
-        found = (id_ for id_, each in self._teams.items() if each == name)
-        return frozenset(id_ for id_ in found if self.viewer.sees_team(id_))
+        named_ids = (id_ for id_, team in self._teams.items() if team == name)
+        return frozenset(id_ for id_ in named_ids if self.viewer.sees_team(id_))
 
     def workload_ids(self, name: str | None) -> frozenset[int] | None:
         """The workloads of this name, as a filter; two teams may each have one."""
         if name is None:
             return None
-        seen = (each for each in self._workloads.values() if self.viewer.sees_team(each.team_id))
-        return frozenset(each.id for each in seen if each.name == name)
+        visible = (
+            workload
+            for workload in self._workloads.values()
+            if self.viewer.sees_team(workload.team_id)
+        )
+        return frozenset(workload.id for workload in visible if workload.name == name)
 
     def _workload_seen(self, workload_id: int | None) -> Told | None:
-        known = None if workload_id is None else self._workloads[workload_id]
-        if known is None or not self.viewer.sees_team(known.team_id):
+        workload = None if workload_id is None else self._workloads[workload_id]
+        if workload is None or not self.viewer.sees_team(workload.team_id):
             return None
-        return {"id": known.id, "name": known.name}
+        return {"id": workload.id, "name": workload.name}
 
 
-def told_costs(found: RunAnatomy) -> Told:
+def told_costs(anatomy: RunAnatomy) -> Told:
     """A run taken apart."""
-    told = fields_of(found) | {
-        "run": fields_of(found.run) | {"name": found.run.key},
-        "numbers": [_number_answer(number) for number in found.numbers],
+    fields = fields_of(anatomy) | {
+        "run": fields_of(anatomy.run) | {"name": anatomy.run.key},
+        "numbers": [_number_answer(number) for number in anatomy.numbers],
     }
-    return told_as(RunCostsOut, told, found.currency)
+    return told_as(RunCostsOut, fields, anatomy.currency)
 
 
 def _number_answer(number: RunNumber) -> Told:

@@ -173,7 +173,7 @@ class ServiceDetailOut(ServiceOut):
 
 
 def unit_meta(
-    chosen: UnitFilter, total: UnitCost | None, known: CostStanding, currency: str
+    chosen: UnitFilter, total: UnitCost | None, cost_standing: CostStanding, currency: str
 ) -> dict[str, Any]:
     """The window, the bases and how sure it all is."""
     statuses = [] if total is None else [w for w in LEAST_SURE_FIRST if w in total.statuses]
@@ -187,8 +187,8 @@ def unit_meta(
         "status": statuses[0] if statuses else None,
         "statuses": statuses,
         "coverage": coverage,
-        "as_of": known.as_of,
-        "pending_hours": known.pending_hours,
+        "as_of": cost_standing.as_of,
+        "pending_hours": cost_standing.pending_hours,
     }
     return told_as(UnitMetaOut, meta)
 
@@ -197,14 +197,16 @@ def unit_result(
     cost: UnitCost, group_by: Sequence[str], named: Named, currency: str
 ) -> dict[str, Any]:
     """A group's keys by name, and its sums."""
-    given = dict(zip(group_by, cost.keys, strict=True))
+    key_values = dict(zip(group_by, cost.keys, strict=True))
     keys: dict[str, Any] = {
-        name: {"id": given[name], "name": names[given[name]]} if name in given else None
+        name: {"id": key_values[name], "name": names[key_values[name]]}
+        if name in key_values
+        else None
         for name, names in (("service", named.workloads), ("team", named.teams))
     }
     part = None if cost.purpose is None else cost.purpose.name.lower()
-    told = {"part": part, **given, **keys, **unit_figures(cost)}
-    return told_as(UnitCostOut, told, currency)
+    fields = {"part": part, **key_values, **keys, **unit_figures(cost)}
+    return told_as(UnitCostOut, fields, currency)
 
 
 def unit_sums(cost: UnitCost | None, currency: str) -> dict[str, Any]:

@@ -104,10 +104,10 @@ class UnitCostsView(RestView):
         By feature, the rows of a service sum to its cost: hours without requests, tokens that no
         gateway counted and hours in which nobody counted are rows of their own.
         """
-        asked, at = UnitCostsAsked.of(request), timezone.now()
-        group_by = words_given(asked["group_by"])
+        query, at = UnitCostsAsked.of(request), timezone.now()
+        group_by = words_given(query["group_by"])
         refuse_others("group_by", group_by, GROUPS)
-        chosen = _chosen_units(asked, self.viewer(), at)
+        chosen = _chosen_units(query, self.viewer(), at)
         currency, named = accounts.organisation().currency, names()
         costs = unit_cost_groups(chosen, group_by)
         total = together(unit_cost_groups(chosen) if "feature" in group_by else costs)
@@ -132,12 +132,14 @@ class Services(RestView):
     )
     def get(self, request: Request) -> Response:
         """Every service of the caller's teams, with what its units cost in the window."""
-        asked, viewer = UnitsAsked.of(request), self.viewer()
-        chosen = _chosen_units(asked, viewer, timezone.now())
+        query, viewer = UnitsAsked.of(request), self.viewer()
+        chosen = _chosen_units(query, viewer, timezone.now())
         costs = {cost.keys[0]: cost for cost in unit_cost_groups(chosen, ["service"])}
         teams = {team.id: team.name for team in accounts.teams()}
         currency = accounts.organisation().currency
-        wanted = [each for each in _services_seen(viewer).values() if _is_meant(each, chosen)]
+        wanted = [
+            service for service in _services_seen(viewer).values() if _is_meant(service, chosen)
+        ]
         page = slice_of(wanted, page_asked(request), lambda fact: (fact.id,))
         return paged(
             request, page, lambda fact: _told_service(fact, teams, costs.get(fact.id), currency)
@@ -150,12 +152,12 @@ class Service(RestView):
     @extend_schema(operation_id="service", parameters=[UnitsAsked], responses=ServiceDetailOut)
     def get(self, request: Request, service_id: int) -> Response:
         """Its units by feature, its latency, its promises, and what changed in the window."""
-        asked, viewer, at = UnitsAsked.of(request), self.viewer(), timezone.now()
+        query, viewer, at = UnitsAsked.of(request), self.viewer(), timezone.now()
         fact = _services_seen(viewer).get(service_id)
         if fact is None:
             raise NotFound("there is no such service")
-        asked |= {"service": "", "team": ""}
-        chosen = _chosen_units(asked, viewer, at, frozenset({service_id}))
+        query |= {"service": "", "team": ""}
+        chosen = _chosen_units(query, viewer, at, frozenset({service_id}))
         currency, named = accounts.organisation().currency, names()
         total = next(iter(unit_cost_groups(chosen)), None)
         group_by = ["service", "feature"]
@@ -176,12 +178,12 @@ def _answering_of(service_id: int, window: queries.Window) -> dict[str, Any]:
     """How fast it answered, what was promised of that, and what changed."""
     span = (window.starts_at, window.ends_at)
     answered = how_answered(service_id, span)
-    whole, began = answered.latency, answered.first_token
+    latency, began = answered.latency, answered.first_token
     return {
-        "latency": whole and told_as(LatencyOut, whole),
+        "latency": latency and told_as(LatencyOut, latency),
         "first_token": began and told_as(LatencyOut, began),
-        "objectives": [told_as(KeptObjectiveOut, each) for each in answered.objectives],
-        "changes": [told_as(ServiceChangeOut, each) for each in changes_of(service_id, span)],
+        "objectives": [told_as(KeptObjectiveOut, objective) for objective in answered.objectives],
+        "changes": [told_as(ServiceChangeOut, change) for change in changes_of(service_id, span)],
     }
 
 
@@ -189,16 +191,16 @@ def _told_service(
     fact: workloads.WorkloadFact, teams: Mapping[int, str], cost: UnitCost | None, currency: str
 ) -> dict[str, Any]:
     team = {"id": fact.team_id, "name": teams[fact.team_id]}
-    told = {"id": fact.id, "name": fact.name, "kind": fact.kind, "team": team}
-    return told_as(ServiceOut, told | unit_figures(cost), currency)
+    fields = {"id": fact.id, "name": fact.name, "kind": fact.kind, "team": team}
+    return told_as(ServiceOut, fields | unit_figures(cost), currency)
 
 
 def _services_seen(viewer: accounts.Viewer) -> dict[int, workloads.WorkloadFact]:
     """The services that the viewer sees, by id."""
     return {
-        each.id: each
-        for each in workloads.workloads().values()
-        if each.kind in SERVICE_KINDS and viewer.sees_team(each.team_id)
+        workload.id: workload
+        for workload in workloads.workloads().values()
+        if workload.kind in SERVICE_KINDS and viewer.sees_team(workload.team_id)
     }
 
 
@@ -209,25 +211,25 @@ def _is_meant(fact: workloads.WorkloadFact, chosen: UnitFilter) -> bool:
 
 
 def _chosen_units(
-    asked: dict[str, Any],
+    query: dict[str, Any],
     viewer: accounts.Viewer,
     at: datetime,
     workload_ids: frozenset[int] | None = None,
 ) -> UnitFilter:
     teams = {team.name: [team.id] for team in accounts.teams() if viewer.sees_team(team.id)}
-    found: dict[str, list[int]] = {}
+    ids_by_name: dict[str, list[int]] = {}
     for fact in _services_seen(viewer).values():
-        found.setdefault(fact.name, []).append(fact.id)
-    team_names, names = words_given(asked["team"]), words_given(asked["service"])
+        ids_by_name.setdefault(fact.name, []).append(fact.id)
+    team_names, names = words_given(query["team"]), words_given(query["service"])
     if team_names:
         team_ids: frozenset[int] | None = ids_named("team", team_names, teams)
     else:
         team_ids = viewer.seen_teams
     return UnitFilter(
-        window=window_asked(asked["window"], at),
-        basis=queries.Basis(asked["basis"]),
-        load=Load(asked["load"]),
-        allocation=AllocationBasis(asked["allocation"]),
+        window=window_asked(query["window"], at),
+        basis=queries.Basis(query["basis"]),
+        load=Load(query["load"]),
+        allocation=AllocationBasis(query["allocation"]),
         team_ids=team_ids,
-        workload_ids=workload_ids or (ids_named("service", names, found) if names else None),
+        workload_ids=workload_ids or (ids_named("service", names, ids_by_name) if names else None),
     )

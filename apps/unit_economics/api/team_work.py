@@ -94,24 +94,25 @@ class Teams(RestView):
     )
     def get(self, request: Request) -> Response:
         """By team and workload; the caller's teams alone, unless they see the organisation."""
-        asked, viewer, at = TeamWorkAsked.of(request), self.viewer(), timezone.now()
-        window = window_asked(asked["window"], at)
-        seen = viewer.seen_teams
+        query, viewer, at = TeamWorkAsked.of(request), self.viewer(), timezone.now()
+        window = window_asked(query["window"], at)
+        team_ids = viewer.seen_teams
         waits = {
             (waited.team_id, waited.workload_id): waited
-            for waited in waits_of(first_work(window, seen, at))
+            for waited in waits_of(first_work(window, team_ids, at))
         }
-        metered = meters_by(CubeQuestion(window, team_ids=seen).by("team", "workload"))
+        metered = meters_by(CubeQuestion(window, team_ids=team_ids).by("team", "workload"))
         teams = {team.id: team.name for team in accounts.teams()}
-        known, currency = workloads.workloads(), accounts.organisation().currency
-        page = slice_of(work_of_teams(window, seen, at), page_asked(request), _key_of_work)
+        workloads_by_id, currency = workloads.workloads(), accounts.organisation().currency
+        page = slice_of(work_of_teams(window, team_ids, at), page_asked(request), _key_of_work)
 
         def told(work: TeamWork) -> dict[str, Any]:
             workload_id = work.workload_id
             key = work.team_id, workload_id
             answer = {
                 "team": {"id": work.team_id, "name": teams[work.team_id]},
-                "workload": workload_id and {"id": workload_id, "name": known[workload_id].name},
+                "workload": workload_id
+                and {"id": workload_id, "name": workloads_by_id[workload_id].name},
                 "meters": meters_answer(metered.get(key)),
                 **_wasted_parts(work),
                 **_waits_answer(waits.get(key)),

@@ -139,24 +139,24 @@ BUCKETS = AuditComparison(
 )
 
 
-def nearly(found: LiteralString, expected: LiteralString) -> LiteralString:
+def nearly(actual: LiteralString, expected: LiteralString) -> LiteralString:
     """Equal but for the order in which floats were added, or both unknown."""
-    return f"""(({found}) IS NULL AND ({expected}) IS NULL
-                OR abs(({found}) - ({expected})) <= 1e-9 * greatest(1, abs({expected})))"""
+    return f"""(({actual}) IS NULL AND ({expected}) IS NULL
+                OR abs(({actual}) - ({expected})) <= 1e-9 * greatest(1, abs({expected})))"""
 
 
 def ratio(name: LiteralString, column: LiteralString, expected: LiteralString) -> Fact:
     """A figure with a fraction."""
-    found: LiteralString = f"figures.{column}"
-    return Fact(name, expected, found, nearly(found, expected))
+    actual: LiteralString = f"figures.{column}"
+    return Fact(name, expected, actual, nearly(actual, expected))
 
 
 def per(name: LiteralString, column: LiteralString, exact: LiteralString) -> Fact:
     """A figure in whole micro-units, within half a unit of what it rounds."""
-    found: LiteralString = f"figures.{column}"
-    holds: LiteralString = f"""(({found}) IS NULL AND ({exact}) IS NULL
-                               OR abs(({found}) - ({exact})) <= 0.5 + 1e-6)"""
-    return Fact(name, exact, found, holds)
+    actual: LiteralString = f"figures.{column}"
+    holds: LiteralString = f"""(({actual}) IS NULL AND ({exact}) IS NULL
+                               OR abs(({actual}) - ({exact})) <= 0.5 + 1e-6)"""
+    return Fact(name, exact, actual, holds)
 
 
 def told(name: LiteralString, column: LiteralString, expected: LiteralString) -> Fact:

@@ -26,13 +26,13 @@ class DivergedCost:
 
 def diverged_run_costs(question: CubeQuestion) -> Iterable[DivergedCost]:
     """Of the same lines of which `waste_by` tells the waste; what has no price is left out."""
-    asked = replace(question, loading=Loading.CHARGED, is_bounded=False)
+    charged_question = replace(question, loading=Loading.CHARGED, is_bounded=False)
     query = sql.SQL(COSTS).format(
-        amount=amount_of(asked),
-        runs=rows_of(asked, RUN_DAYS),
-        where=condition_of(asked, RUN_DAYS),
+        amount=amount_of(charged_question),
+        runs=rows_of(charged_question, RUN_DAYS),
+        where=condition_of(charged_question, RUN_DAYS),
     )
-    params = parameters_of(asked, RUN_DAYS) | {"diverged": int(Bucket.DIVERGED)}
+    params = parameters_of(charged_question, RUN_DAYS) | {"diverged": int(Bucket.DIVERGED)}
     return [DivergedCost(*row) for row in rows(query, params) if row[-1] is not None]
 
 

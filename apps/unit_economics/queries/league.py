@@ -45,13 +45,17 @@ def league_of(
     `work` is everybody's, where the caller has read it already.
     """
     read = work_of_teams(window, None, at) if work is None else work
-    everybody = [each for each in by_team(read) if each.wasted_ratio is not None]
-    ranked = sorted(everybody, key=lambda each: (-(each.wasted_ratio or 0), each.team_id))
-    places = tuple(LeaguePlace(number, each) for number, each in enumerate(ranked, start=1))
+    everybody = [team_work for team_work in by_team(read) if team_work.wasted_ratio is not None]
+    ranked = sorted(
+        everybody, key=lambda team_work: (-(team_work.wasted_ratio or 0), team_work.team_id)
+    )
+    places = tuple(
+        LeaguePlace(number, team_work) for number, team_work in enumerate(ranked, start=1)
+    )
     is_published = viewer.sees_everything or settings.PUBLISH_WASTE
     return League(
         places=tuple(
-            each for each in places if is_published or viewer.sees_team(each.work.team_id)
+            place for place in places if is_published or viewer.sees_team(place.work.team_id)
         ),
         teams=len(places),
         median_ratio=_median_ratio(ranked, 1 if is_published else FEWEST_TEAMS),
@@ -60,5 +64,5 @@ def league_of(
 
 
 def _median_ratio(ranked: Sequence[TeamWork], fewest: int) -> float | None:
-    ratios = [each.wasted_ratio for each in ranked if each.wasted_ratio is not None]
+    ratios = [work.wasted_ratio for work in ranked if work.wasted_ratio is not None]
     return median(ratios) if len(ratios) >= fewest else None

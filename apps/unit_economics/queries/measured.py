@@ -52,7 +52,7 @@ def served_days(window: Window, workload_id: int | None = None) -> list[ServedDa
     """
     only = None if workload_id is None else frozenset({workload_id})
     chosen = UnitFilter(window, Basis.EFFECTIVE, workload_ids=only)
-    whole = [
+    by_service = [
         _served_day(cost, cost.keys[0], "", cost.keys[1])
         for cost in unit_cost_groups(chosen, ["service", "day"])
     ]
@@ -62,10 +62,18 @@ def served_days(window: Window, workload_id: int | None = None) -> list[ServedDa
         if cost.purpose is Purpose.ANSWERED
     ]
     names: dict[int, set[str]] = {}
-    for each in filter(None, by_feature):
-        names.setdefault(each.workload_id, set()).add(each.feature)
-    several = [each for each in by_feature if each and len(names[each.workload_id]) > 1]
-    return [each for each in (*whole, *several) if each is not None and each.micros > 0]
+    for served_day in filter(None, by_feature):
+        names.setdefault(served_day.workload_id, set()).add(served_day.feature)
+    several = [
+        service_day
+        for service_day in by_feature
+        if service_day and len(names[service_day.workload_id]) > 1
+    ]
+    return [
+        service_day
+        for service_day in (*by_service, *several)
+        if service_day is not None and service_day.micros > 0
+    ]
 
 
 def spend_of_days(
@@ -76,7 +84,7 @@ def spend_of_days(
     "" is without GPU time; what of that is given back, or owed for a commitment that nobody used,
     is `DISCOUNTS`.
     """
-    found = rows(
+    spend_rows = rows(
         SPEND,
         {
             "workload": workload_id,
@@ -89,7 +97,7 @@ def spend_of_days(
         },
     )
     spent: dict[date, dict[str, UnitSpend]] = {}
-    for day, model, *of_model in found:
+    for day, model, *of_model in spend_rows:
         spent.setdefault(day, {})[model] = UnitSpend(*of_model)
     return spent
 

@@ -54,8 +54,8 @@ class TeamWork:
 
     def wasted(self, *parts: WastePart) -> int | None:
         """These parts of its waste (all of them without any); 0 where it was seen, and had none."""
-        found = self.waste.of(*parts) if parts else self.waste.micros
-        return 0 if found is None and self.observed_ms else found
+        micros = self.waste.of(*parts) if parts else self.waste.micros
+        return 0 if micros is None and self.observed_ms else micros
 
     @property
     def wasted_ratio(self) -> float | None:
@@ -76,19 +76,19 @@ def work_of_teams(
     waste = waste_by(CubeQuestion(window, team_ids=team_ids).by("team", "workload"))
     starved, million = _costs_of_runs(window, team_ids)
     thousand = _cost_per_thousand(window, team_ids)
-    found = []
+    all_work = []
     for team_id, workload_id in sorted({*costs, *starved}, key=lambda key: (key[0], key[1] or 0)):
-        micros, held, active, observed, unpriced, provisional = costs.get(
+        micros, held_ms, active, observed, unpriced, provisional = costs.get(
             (team_id, workload_id), (None, 0, 0, 0, 0, False)
         )
-        found.append(
+        all_work.append(
             TeamWork(
                 team_id=team_id,
                 workload_id=workload_id,
                 micros=micros,
                 now_micros=now.get((team_id, workload_id)),
                 before_micros=before.get((team_id, workload_id)),
-                held_ms=held,
+                held_ms=held_ms,
                 active_ms=active,
                 observed_ms=observed,
                 waste=waste.get((team_id, workload_id), Waste()),
@@ -99,20 +99,20 @@ def work_of_teams(
                 million_micros=million.get((team_id, workload_id)),
             )
         )
-    return sorted(found, key=lambda each: -(each.micros or 0))
+    return sorted(all_work, key=lambda work: -(work.micros or 0))
 
 
 def by_team(work: Iterable[TeamWork]) -> list[TeamWork]:
     """The same summed by team, the dearest first; what is unknown of a part is of the sum too."""
     teams: dict[int, TeamWork] = {}
-    for each in work:
-        found = teams.get(each.team_id)
-        teams[each.team_id] = (
-            replace(each, workload_id=None, thousand_micros=None, million_micros=None)
-            if found is None
-            else _sum_of_two(found, each)
+    for team_work in work:
+        team_sum = teams.get(team_work.team_id)
+        teams[team_work.team_id] = (
+            replace(team_work, workload_id=None, thousand_micros=None, million_micros=None)
+            if team_sum is None
+            else _sum_of_two(team_sum, team_work)
         )
-    return sorted(teams.values(), key=lambda each: -(each.micros or 0))
+    return sorted(teams.values(), key=lambda team_row: -(team_row.micros or 0))
 
 
 def _sum_of_two(one: TeamWork, other: TeamWork) -> TeamWork:
@@ -151,8 +151,10 @@ def _compared_costs(
         "before_first": spans[1].first_day,
         "before_end": spans[1].end_day,
     }
-    found = rows(COMPARED, params)
-    return {(row[0], row[1]): row[2] for row in found}, {(row[0], row[1]): row[3] for row in found}
+    cost_rows = rows(COMPARED, params)
+    return {(row[0], row[1]): row[2] for row in cost_rows}, {
+        (row[0], row[1]): row[3] for row in cost_rows
+    }
 
 
 def _costs_of_runs(
@@ -165,21 +167,21 @@ def _costs_of_runs(
         "from": window.starts_at,
         "to": window.ends_at,
     }
-    found = rows(RUNS, params)
+    cost_rows = rows(RUNS, params)
     return (
-        {(row[0], row[1]): row[2] for row in found if row[2] is not None},
-        {(row[0], row[1]): row[3] for row in found if row[3] is not None},
+        {(row[0], row[1]): row[2] for row in cost_rows if row[2] is not None},
+        {(row[0], row[1]): row[3] for row in cost_rows if row[3] is not None},
     )
 
 
 def _cost_per_thousand(window: Window, team_ids: frozenset[int] | None) -> dict[Key, int]:
     chosen = UnitFilter(window, Basis.EFFECTIVE, team_ids=team_ids)
-    found: dict[Key, int] = {}
+    micros_by_key: dict[Key, int] = {}
     for cost in unit_cost_groups(chosen, ["team", "service"]):
         thousand = cost.units.thousand_requests
         if thousand is not None and not cost.unpriced_milliseconds:
-            found[(cost.keys[0], cost.keys[1])] = round(thousand)
-    return found
+            micros_by_key[(cost.keys[0], cost.keys[1])] = round(thousand)
+    return micros_by_key
 
 
 def _query_params(window: Window, team_ids: frozenset[int] | None) -> dict[str, object]:

@@ -72,15 +72,15 @@ def first_work(window: Window, team_ids: frozenset[int] | None, at: datetime) ->
         "most": MOST_JOBS,
         "stopped": list(ENDED_RUNS),
     }
-    found = [
+    entries = [
         FirstWork(team_id, workload_id, entered_at, worked_at, min(ended_at or at, at),
                   worked_at is None and ended_at is None, is_told)
         for team_id, workload_id, entered_at, worked_at, ended_at, is_told in rows(ENTERED, params)
     ]  # fmt: skip
     queued = (job for job in queued_jobs(window, MOST_JOBS) if job[1] >= window.starts_at)
-    found += _queued_jobs(list(queued), team_ids, at)
-    possible = [each for each in found if each.wait.length >= timedelta(0)]
-    return sorted(possible, key=lambda each: each.entered_at)
+    entries += _queued_jobs(list(queued), team_ids, at)
+    possible = [work for work in entries if work.wait.length >= timedelta(0)]
+    return sorted(possible, key=lambda entry: entry.entered_at)
 
 
 def queued_jobs(window: Window, most: int | None) -> list[Row]:
@@ -109,13 +109,13 @@ def _queued_jobs(
 def waits_of(work: Iterable[FirstWork]) -> list[Waits]:
     """By workload, those that wait the longest first."""
     by_workload: dict[tuple[int | None, int | None], list[FirstWork]] = {}
-    for each in work:
-        by_workload.setdefault((each.team_id, each.workload_id), []).append(each)
-    found = []
+    for entry in work:
+        by_workload.setdefault((entry.team_id, entry.workload_id), []).append(entry)
+    waits = []
     for (team_id, workload_id), of in by_workload.items():
-        count, told, waiting, median, ninth = quantiles_of(of)
-        found.append(Waits(team_id, workload_id, count, told, waiting, median, ninth))
-    return sorted(found, key=lambda each: each.median.length, reverse=True)
+        count, reported_count, waiting, median, ninth = quantiles_of(of)
+        waits.append(Waits(team_id, workload_id, count, reported_count, waiting, median, ninth))
+    return sorted(waits, key=lambda wait: wait.median.length, reverse=True)
 
 
 def quantiles_of(work: Sequence[FirstWork]) -> tuple[int, int, int, WaitQuantile, WaitQuantile]:
@@ -123,13 +123,16 @@ def quantiles_of(work: Sequence[FirstWork]) -> tuple[int, int, int, WaitQuantile
 
     Refuses ValueError where there are none.
     """
-    waits = [each.wait for each in work]
+    waits = [entry.wait for entry in work]
     median, ninth = wait_quantile(waits, 0.5), wait_quantile(waits, 0.9)
     if median is None or ninth is None:
         raise ValueError("nothing waited")
-    worked = [each for each in work if each.worked_at is not None]
-    told, waiting = sum(each.is_told for each in worked), sum(each.is_waiting for each in work)
-    return len(worked), told, waiting, median, ninth
+    worked = [entry for entry in work if entry.worked_at is not None]
+    reported_count, waiting = (
+        sum(entry.is_told for entry in worked),
+        sum(entry.is_waiting for entry in work),
+    )
+    return len(worked), reported_count, waiting, median, ninth
 
 
 TOLD: LiteralString = """

@@ -144,16 +144,16 @@ class UnitCost:
     @property
     def decode_ratio(self) -> float | None:
         """The part of its work that was writing answers."""
-        whole = sum(self.worked)
-        return self.worked.output / whole if whole else None
+        total_ms = sum(self.worked)
+        return self.worked.output / total_ms if total_ms else None
 
     @property
     def _of_tokens(self) -> int | None:
         """What its tokens are charged: without the hours that counted requests alone."""
-        told = sum(self.worked)
-        if self.micros is None or not told:
+        worked_ms = sum(self.worked)
+        if self.micros is None or not worked_ms:
             return None
-        return round(Fraction(self.micros) * told / (told + self.untold_ms))
+        return round(Fraction(self.micros) * worked_ms / (worked_ms + self.untold_ms))
 
 
 def unit_cost_groups(chosen: UnitFilter, group_by: Sequence[str] = ()) -> list[UnitCost]:
@@ -174,11 +174,11 @@ def unit_cost_groups(chosen: UnitFilter, group_by: Sequence[str] = ()) -> list[U
         "teams": list(owners.values()),
     }
     if "feature" in group_by:
-        found = _by_feature(chosen, group_by, params)
+        cost_rows = _by_feature(chosen, group_by, params)
     else:
-        found = _by_service(group_by, params)
+        cost_rows = _by_service(group_by, params)
     is_used = chosen.allocation is AllocationBasis.USAGE
-    costs = [_unit_cost(row, len(group_by), is_used=is_used) for row in found]
+    costs = [_unit_cost(row, len(group_by), is_used=is_used) for row in cost_rows]
     return sorted(costs, key=partial(_place_of_cost, group_by)) if "feature" in group_by else costs
 
 
@@ -186,35 +186,35 @@ def together(costs: Sequence[UnitCost]) -> UnitCost | None:
     """The sum of groups that are not by feature, as one without keys; None without any."""
     if not costs:
         return None
-    parts = [each.parts for each in costs]
+    parts = [cost.parts for cost in costs]
     # What nobody counted says nothing of what others did: it is a cost of its own, not a gap.
-    told = summed(each.told for each in costs if each.told != ToldTokens())
+    token_sums = summed(cost.told for cost in costs if cost.told != ToldTokens())
     tokens = {
-        name: sum_of_known(getattr(each.told, name) for each in costs)
+        name: sum_of_known(getattr(cost.told, name) for cost in costs)
         for name in ("prompt_tokens", "cached_tokens", "output_tokens")
     }
     return UnitCost(
         keys=(),
         purpose=None,
         parts=PartAmounts(
-            *(sum_of_known(getattr(each, name) for each in parts) for name in PartAmounts.__slots__)
+            *(sum_of_known(getattr(part, name) for part in parts) for name in PartAmounts.__slots__)
         ),
-        micros=sum_of_known(each.micros for each in costs),
-        told=told._replace(**tokens),
-        worked=Worked(*map(sum, zip(*(each.worked for each in costs), strict=True))),
-        statuses=frozenset().union(*(each.statuses for each in costs)),
-        **{name: sum(getattr(each, name) for each in costs) for name in SUMMED},
+        micros=sum_of_known(cost.micros for cost in costs),
+        told=token_sums._replace(**tokens),
+        worked=Worked(*map(sum, zip(*(cost.worked for cost in costs), strict=True))),
+        statuses=frozenset().union(*(cost.statuses for cost in costs)),
+        **{name: sum(getattr(cost, name) for cost in costs) for name in SUMMED},
     )
 
 
 def _owners_of_services(chosen: UnitFilter) -> dict[int, int]:
     """The team of each service that is meant."""
     return {
-        each.id: each.team_id
-        for each in workloads.workloads().values()
-        if each.kind in SERVICE_KINDS
-        and (chosen.workload_ids is None or each.id in chosen.workload_ids)
-        and (chosen.team_ids is None or each.team_id in chosen.team_ids)
+        workload.id: workload.team_id
+        for workload in workloads.workloads().values()
+        if workload.kind in SERVICE_KINDS
+        and (chosen.workload_ids is None or workload.id in chosen.workload_ids)
+        and (chosen.team_ids is None or workload.team_id in chosen.team_ids)
     }
 
 
@@ -284,14 +284,14 @@ def _unit_cost(row: Row, keys: int, *, is_used: bool) -> UnitCost:
     (purpose, answered, idle, unattributed, uncounted, stated, active, unit_ms, unpriced_ms, held_ms,
      observed_ms, statuses, *counts) = row[keys:]  # fmt: skip
     parts = PartAmounts(answered, idle, unattributed, uncounted)
-    *told, prompt_ms, cached_ms, output_ms, untold_ms, measured_ms, costless = counts
+    *token_counts, prompt_ms, cached_ms, output_ms, untold_ms, measured_ms, costless = counts
     return UnitCost(
         keys=tuple(row[:keys]),
         purpose=None if purpose is None else Purpose(purpose),
         parts=parts,
         micros=used_part(parts.counted, active, stated) if is_used else parts.counted,
         # A sum of no counts is not a count of 0.
-        told=ToldTokens(*told) if parts.counted or any(told) else ToldTokens(),
+        told=ToldTokens(*token_counts) if parts.counted or any(token_counts) else ToldTokens(),
         worked=Worked(prompt_ms, cached_ms, output_ms),
         untold_ms=untold_ms,
         measured_ms=measured_ms,

@@ -95,8 +95,8 @@ def waste_by(question: CubeQuestion) -> dict[tuple[Any, ...], Waste]:
     they are taken off the states that these lines were in: the parts add up, and never overlap.
     Filters by what runs and services do not keep, as tags, are refused too.
     """
-    found = _parts_by_group(question, (amount_of(question), amount_of(question)))
-    return {key: Waste(parts) for key, parts in found.items()}
+    parts_by_key = _parts_by_group(question, (amount_of(question), amount_of(question)))
+    return {key: Waste(parts) for key, parts in parts_by_key.items()}
 
 
 def waste_time_by(question: CubeQuestion) -> dict[tuple[Any, ...], dict[WastePart, int]]:
@@ -114,16 +114,16 @@ def _parts_by_group(
     group_by = question.group_by
     names = [f"{name}_key" for name in group_by]
     numbers = sql.SQL(", ").join([sql.Literal(place + 1) for place in range(len(names) + 1)])
-    found: dict[tuple[Any, ...], dict[WastePart, int]] = {}
+    parts_by_key: dict[tuple[Any, ...], dict[WastePart, int]] = {}
     for *key, part, amount in _waste_rows(question, group_by, names, numbers, summed=summed):
-        found.setdefault(tuple(key), {})[WastePart(part)] = amount
-    return found
+        parts_by_key.setdefault(tuple(key), {})[WastePart(part)] = amount
+    return parts_by_key
 
 
 def _refuse_untold(question: CubeQuestion) -> None:
-    told = RUN_DAYS.columns.keys() & SERVICE_DAYS.columns.keys()
+    known_columns = RUN_DAYS.columns.keys() & SERVICE_DAYS.columns.keys()
     for name in (*question.group_by, *question.filters):
-        is_told = name in GROUPED if name in question.group_by else name in told
+        is_told = name in GROUPED if name in question.group_by else name in known_columns
         if not is_told:
             raise WasteNotTold(name, f"waste is kept by {', '.join(sorted(GROUPED))}")
 
@@ -145,7 +145,11 @@ def waste_of_window(question: CubeQuestion, against: Against | None) -> WasteOfW
 
 
 def _days_between(waste: Mapping[date, Waste], window: Window) -> dict[date, Waste]:
-    return {day: each for day, each in waste.items() if window.first_day <= day < window.end_day}
+    return {
+        day: day_waste
+        for day, day_waste in waste.items()
+        if window.first_day <= day < window.end_day
+    }
 
 
 def _of_days_and_teams(
@@ -183,25 +187,25 @@ def _waste_rows(
     _refuse_untold(question)
     # Waste is of what is charged, however the costs beside it are loaded.
     by = [column.partition(" ")[0] for column in columns]
-    asked = replace(question, loading=Loading.CHARGED, is_bounded=False).by(*by)
-    states = source_of(asked, asked.window)
+    charged_question = replace(question, loading=Loading.CHARGED, is_bounded=False).by(*by)
+    states = source_of(charged_question, charged_question.window)
     keys = [
         sql.SQL("{} AS {}, ").format(sql.SQL(COLUMNS[column]), sql.Identifier(name))
         for column, name in zip(columns, names, strict=True)
     ]
-    of_states, of_parts = summed or (amount_of(asked), amount_of(asked))
+    of_states, of_parts = summed or (amount_of(charged_question), amount_of(charged_question))
     query = sql.SQL(WASTE).format(
         keys=sql.SQL("").join(keys),
         names=sql.SQL("").join([sql.SQL("{}, ").format(sql.Identifier(name)) for name in names]),
         amount=of_states,
         part_amount=of_parts,
         grouped=grouped,
-        **_narrowed_rows(asked, "states", states),
-        **_narrowed_rows(asked, "runs", RUN_DAYS),
-        **_narrowed_rows(asked, "services", SERVICE_DAYS),
+        **_narrowed_rows(charged_question, "states", states),
+        **_narrowed_rows(charged_question, "runs", RUN_DAYS),
+        **_narrowed_rows(charged_question, "services", SERVICE_DAYS),
     )
     params = (
-        parameters_of(asked, states, RUN_DAYS, SERVICE_DAYS)
+        parameters_of(charged_question, states, RUN_DAYS, SERVICE_DAYS)
         | dict(more or {})
         | {
             "of_states": [int(part) for part in OF_STATES],

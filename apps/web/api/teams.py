@@ -69,8 +69,8 @@ class TeamsView(RestView):
     )
     def get(self, request: Request) -> Response:
         """Teams by name; a team of others is as if there were none."""
-        asked, viewer = TeamsAsked.of(request), self.viewer()
-        page = listing.team_page(viewer, page_asked(request), asked.get("parent"))
+        query, viewer = TeamsAsked.of(request), self.viewer()
+        page = listing.team_page(viewer, page_asked(request), query.get("parent"))
         return paged(request, page, lambda row: told_team(row, viewer))
 
     @extend_schema(
@@ -82,17 +82,17 @@ class TeamsView(RestView):
     @once()
     def post(self, request: Request) -> Response:
         """Add a team; the same one again is answered with the one there is (200)."""
-        asked, viewer = parsed(TeamIn, request), self.viewer()
-        name, cost_centre = asked["name"], asked["cost_centre"]
+        body, viewer = parsed(TeamIn, request), self.viewer()
+        name, cost_centre = body["name"], body["cost_centre"]
         try:
             team_id = actions.add_team(
-                name=name, parent_id=team_id_of(asked["parent"], "parent"), cost_centre=cost_centre
+                name=name, parent_id=team_id_of(body["parent"], "parent"), cost_centre=cost_centre
             )
         except actions.TeamNameTaken:
-            made = told_team(listing.team_row(viewer, listing.team_named(name) or 0), viewer)
-            if not repeats(made, asked):
+            existing = told_team(listing.team_row(viewer, listing.team_named(name) or 0), viewer)
+            if not repeats(existing, body):
                 raise
-            return Response(made)
+            return Response(existing)
         return Response(told_team(listing.team_row(viewer, team_id), viewer), status=201)
 
 
@@ -109,30 +109,30 @@ class TeamView(RestView):
     @extend_schema(operation_id="change_team", request=TeamChangeIn, responses=TeamOut)
     def patch(self, request: Request, team_id: int) -> Response:
         """Hang a team below another, or book it elsewhere."""
-        asked, viewer = parsed(TeamChangeIn, request), self.viewer()
+        body, viewer = parsed(TeamChangeIn, request), self.viewer()
         listing.team_row(viewer, team_id)
         with transaction.atomic():
-            if "parent" in asked:
-                above = team_id_of(asked["parent"], "parent")
+            if "parent" in body:
+                above = team_id_of(body["parent"], "parent")
                 actions.move_team(team_id=team_id, parent_id=above)
-            if "cost_centre" in asked:
-                actions.book_team(team_id=team_id, cost_centre=asked["cost_centre"])
+            if "cost_centre" in body:
+                actions.book_team(team_id=team_id, cost_centre=body["cost_centre"])
         return Response(told_team(listing.team_row(viewer, team_id), viewer))
 
 
 def told_team(row: dict[str, Any], viewer: Viewer) -> dict[str, Any]:
     """A team as it is answered; one above that is none of the viewer's is "another team"."""
-    told = dict(row)
-    above, name = told.pop("parent_id"), told.pop("parent_name")
-    told["parent"] = team_seen(viewer, above, {above: name})
-    return told_as(TeamOut, told)
+    fields = dict(row)
+    above, name = fields.pop("parent_id"), fields.pop("parent_name")
+    fields["parent"] = team_seen(viewer, above, {above: name})
+    return told_as(TeamOut, fields)
 
 
 def team_id_of(name: str | None, field: str) -> int | None:
     """The team of this name; refuses a ValidationError that names the field."""
     if name is None:
         return None
-    found = listing.team_named(name)
-    if found is None:
+    team_id = listing.team_named(name)
+    if team_id is None:
         raise ValidationError({field: [f"there is no team named {name!r}"]})
-    return found
+    return team_id

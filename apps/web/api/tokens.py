@@ -80,18 +80,18 @@ class Tokens(TokensView):
     @once(forgetting="secret")
     def post(self, request: Request) -> Response:
         """Make a token of 256 random bits; the secret cannot be shown again."""
-        asked = parsed(TokenIn, request)
-        team_id = team_id_of(asked.pop("team"), "team")
+        body = parsed(TokenIn, request)
+        team_id = team_id_of(body.pop("team"), "team")
         token = actions.make_token(
-            name=asked["name"],
-            scopes=set(asked["scopes"]),
-            expires_at=asked["expires_at"],
+            name=body["name"],
+            scopes=set(body["scopes"]),
+            expires_at=body["expires_at"],
             at=timezone.now(),
             team_id=team_id,
             made_by_id=self.viewer().person_id,
         )
-        made = told_token(listing.token_row(token.id)) | {"secret": token.secret}
-        return Response(made, status=201, headers={"Cache-Control": "no-store"})
+        serialized = told_token(listing.token_row(token.id)) | {"secret": token.secret}
+        return Response(serialized, status=201, headers={"Cache-Control": "no-store"})
 
 
 class Token(TokensView):
@@ -120,7 +120,7 @@ class TokenRevocation(TokensView):
 
 def told_token(row: dict[str, Any]) -> dict[str, Any]:
     """A token as it is answered."""
-    told = dict(row)
-    team_id, name = told.pop("team_id"), told.pop("team_name")
-    told["team"] = None if team_id is None else {"id": team_id, "name": name}
-    return told_as(TokenOut, told)
+    fields = dict(row)
+    team_id, name = fields.pop("team_id"), fields.pop("team_name")
+    fields["team"] = None if team_id is None else {"id": team_id, "name": name}
+    return told_as(TokenOut, fields)

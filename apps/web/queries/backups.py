@@ -68,12 +68,12 @@ def backup_plan() -> BackupPlan:
 
 def backup_state() -> BackupState:
     """Return the copies that are kept, and what is known of the one being made."""
-    found = [
+    copy_files = [
         KeptCopy(entry.name, _made_at(match[1]), entry.size_bytes)
         for entry in list_files(FOLDER)
         if (match := NAME.fullmatch(entry.name))
     ]
-    copies = tuple(sorted(found, key=lambda copy: copy.made_at, reverse=True))
+    copies = tuple(sorted(copy_files, key=lambda copy: copy.made_at, reverse=True))
     failure = cache.get(FAILURE) or {}
     failed_at = datetime.fromisoformat(failure["at"]) if failure else None
     return BackupState(copies, cache.get(PROGRESS), failure.get("why", ""), failed_at)
@@ -110,13 +110,13 @@ def newest_made_by(state: BackupState, at: datetime) -> KeptCopy | None:
 def kept_copies(copies: Sequence[KeptCopy], plan: BackupPlan) -> set[str]:
     """Return the names of those to keep: the newest, and the newest of each of the last days, weeks and months that have one."""
     newest_first = sorted(copies, key=lambda copy: copy.made_at, reverse=True)
-    kept = {copy.name for copy in newest_first[:1]}
+    names = {copy.name for copy in newest_first[:1]}
     for most, form in ((plan.daily, "%Y-%m-%d"), (plan.weekly, "%G-%V"), (plan.monthly, "%Y-%m")):
         firsts: dict[str, str] = {}
         for copy in newest_first:
             firsts.setdefault(f"{copy.made_at:{form}}", copy.name)
-        kept |= set(list(firsts.values())[:most])
-    return kept
+        names |= set(list(firsts.values())[:most])
+    return names
 
 
 def _made_at(stamp: str) -> datetime:

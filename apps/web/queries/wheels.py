@@ -36,8 +36,8 @@ class Wheel:
 @cache
 def wheels() -> dict[str, Wheel]:
     """By file name: the agent's and the SDK's."""
-    made = [_made(AGENTS / folder) for folder in ("agent", "sdk")]
-    return {wheel.name: wheel for wheel in made}
+    built_wheels = [_made(AGENTS / folder) for folder in ("agent", "sdk")]
+    return {wheel.name: wheel for wheel in built_wheels}
 
 
 def wheel_of(project: str) -> Wheel:
@@ -52,13 +52,13 @@ def install_command(server: str, project: str) -> str:
 
 
 def _made(folder: Path) -> Wheel:
-    told: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text())
-    project: dict[str, Any] = told["project"]
+    pyproject: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text())
+    project: dict[str, Any] = pyproject["project"]
     name, version = project["name"], project["version"]
     stem = f"{name.replace('-', '_')}-{version}"
     info = f"{stem}.dist-info"
     files = dict(_sources(folder / "src"))
-    wheel = told["tool"]["hatch"]["build"]["targets"]["wheel"]
+    wheel = pyproject["tool"]["hatch"]["build"]["targets"]["wheel"]
     for source, place in wheel.get("force-include", {}).items():
         files |= {f"{place}/{name}": content for name, content in _sources(folder / source)}
     files[f"{info}/METADATA"] = _metadata(project, (folder / project["readme"]).read_text())
@@ -84,11 +84,11 @@ def _metadata(project: Mapping[str, Any], readme: str) -> bytes:
         f"Summary: {project['description']}",
         f"License-Expression: {project['license']}",
         f"Requires-Python: {project['requires-python']}",
-        *(f"Requires-Dist: {each}" for each in project["dependencies"]),
+        *(f"Requires-Dist: {requirement}" for requirement in project["dependencies"]),
     ]
     for extra, needed in project.get("optional-dependencies", {}).items():
         lines.append(f"Provides-Extra: {extra}")
-        lines += [f"Requires-Dist: {each}; extra == '{extra}'" for each in needed]
+        lines += [f"Requires-Dist: {requirement}; extra == '{extra}'" for requirement in needed]
     lines.append("Description-Content-Type: text/markdown")
     return ("\n".join(lines) + f"\n\n{readme}").encode()
 
@@ -98,9 +98,9 @@ def _entry_points(scripts: Mapping[str, str]) -> bytes:
     return ("[console_scripts]\n" + "".join(named)).encode()
 
 
-def _record(files: Mapping[str, bytes], own: str) -> bytes:
+def _record(files: Mapping[str, bytes], record_name: str) -> bytes:
     lines = [f"{name},sha256={_digest(content)},{len(content)}" for name, content in files.items()]
-    return ("\n".join([*lines, f"{own},,"]) + "\n").encode()
+    return ("\n".join([*lines, f"{record_name},,"]) + "\n").encode()
 
 
 def _digest(content: bytes) -> str:

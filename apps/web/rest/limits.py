@@ -43,9 +43,9 @@ class PerMinute(BaseThrottle):
 def allowed_in_minute(kind: str, caller: str, number: int, at: datetime) -> int:
     """Of so many requests more of a caller, which are counted, how many are within the minute's number."""
     minute = int(at.timestamp() // WINDOW_SECONDS)
-    asked = _count_requests(f"per-minute/{kind}/{caller}/{minute}", number)
+    request_count = _count_requests(f"per-minute/{kind}/{caller}/{minute}", number)
     most: int = settings.API_REQUESTS_PER_MINUTE[kind]
-    return max(0, min(number, most - asked + number))
+    return max(0, min(number, most - request_count + number))
 
 
 def caller_of_token(token: TokenFact) -> str:

@@ -17,8 +17,8 @@ def money_of(micros: int | None, currency: str) -> dict[str, str] | None:
     """An amount as REST answers it; None where it is not known."""
     if micros is None:
         return None
-    whole, part = divmod(abs(micros), MICROS)
-    return {"amount": f"{'-' if micros < 0 else ''}{whole}.{part:06d}", "currency": currency}
+    units, part = divmod(abs(micros), MICROS)
+    return {"amount": f"{'-' if micros < 0 else ''}{units}.{part:06d}", "currency": currency}
 
 
 def hours_of(milliseconds: int) -> float:
@@ -44,13 +44,13 @@ class MoneyOut(serializers.Serializer[Any]):
     def teller(self) -> Teller:
         """With the currency looked up once."""
         currency: str = self.context.get("currency", "")
-        whole = super().to_representation
+        serialize = super().to_representation
 
         def tell(amount: Any) -> Any:
             # Asking of every amount whether it is a mapping takes as long as telling it.
             if type(amount) is not int:
                 if isinstance(amount, Mapping):
-                    return whole(amount)
+                    return serialize(amount)
                 amount = round(amount)
             return money_of(amount, currency)
 

@@ -26,26 +26,26 @@ def body_of(request: Request) -> bytes:
 
 
 def once(
-    forgetting: str | None = None, said: Callable[[Request], bytes] = body_of
+    forgetting: str | None = None, content_of: Callable[[Request], bytes] = body_of
 ) -> Callable[[Callable[..., Response]], Callable[..., Response]]:
     """Make a `post` answer a repeated Idempotency-Key with its first answer.
 
     What `forgetting` names is a secret, shown once: it is not kept, and null in a repeated answer.
     A refusal is not kept: the same key may be tried again. One key with two different requests is
-    refused (RepeatDiffers); `said` is what of them is compared.
+    refused (RepeatDiffers); `content_of` is what of them is compared.
     """
 
     def decorate(post: Callable[..., Response]) -> Callable[..., Response]:
         @wraps(post)
-        def answered(view: APIView, request: Request, **given: Any) -> Response:
-            repeat = _repeat_of(request, said)
+        def answered(view: APIView, request: Request, **kwargs: Any) -> Response:
+            repeat = _repeat_of(request, content_of)
             if repeat is None:
-                return post(view, request, **given)
+                return post(view, request, **kwargs)
             with transaction.atomic():
-                kept = answer_kept(repeat=repeat, at=timezone.now())
-                if kept is not None:
-                    return Response(kept.body, status=kept.status)
-                response = post(view, request, **given)
+                stored_answer = answer_kept(repeat=repeat, at=timezone.now())
+                if stored_answer is not None:
+                    return Response(stored_answer.body, status=stored_answer.status)
+                response = post(view, request, **kwargs)
                 body = dict(response.data)
                 if forgetting is not None:
                     body[forgetting] = None
@@ -57,12 +57,12 @@ def once(
     return decorate
 
 
-def _repeat_of(request: Request, said: Callable[[Request], bytes]) -> Repeat | None:
+def _repeat_of(request: Request, content_of: Callable[[Request], bytes]) -> Repeat | None:
     key = request.headers.get("Idempotency-Key")
     caller = caller_of(request)
     if key is None or caller is None:
         return None
     if not KEY.fullmatch(key):
         raise ValidationError({"Idempotency-Key": ["1 to 200 visible ASCII characters"]})
-    asked = f"{request.method} {request.get_full_path()}\n".encode() + said(request)
-    return Repeat(caller=caller, key=key, digest=hashlib.sha256(asked).digest())
+    request_bytes = f"{request.method} {request.get_full_path()}\n".encode() + content_of(request)
+    return Repeat(caller=caller, key=key, digest=hashlib.sha256(request_bytes).digest())

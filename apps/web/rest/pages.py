@@ -39,22 +39,24 @@ def page_asked(request: Request) -> PageAsked:
     return PageAsked(limit=int(text), **{side: key})
 
 
-def paged(request: Request, page: Slice[Row], told: Callable[[Row], Mapping[str, Any]]) -> Response:
-    """The answer of a list: each row as `told` tells it, and the ways to the neighbour pages."""
+def paged(
+    request: Request, page: Slice[Row], serialize: Callable[[Row], Mapping[str, Any]]
+) -> Response:
+    """The answer of a list: each row as `serialize` tells it, and the ways to the neighbour pages."""
     before, after = (
         _page_link(request, "before", page.before),
         _page_link(request, "after", page.after),
     )
     links = [f'<{url}>; rel="{name}"' for url, name in ((after, "next"), (before, "prev")) if url]
     return Response(
-        {"next": after, "previous": before, "results": [told(row) for row in page.rows]},
+        {"next": after, "previous": before, "results": [serialize(row) for row in page.rows]},
         headers={"Link": ", ".join(links)} if links else None,
     )
 
 
 def told_as(
     form: type[serializers.Serializer[Any]],
-    thing: Any,
+    value: Any,
     currency: str | None = None,
     **instead: Any,
 ) -> dict[str, Any]:
@@ -63,8 +65,8 @@ def told_as(
     `instead` of, or beside, what a frozen value says.
     """
     if instead:
-        thing = fields_of(thing) | instead
-    return dict(_teller_made(form, currency)(thing))
+        value = fields_of(value) | instead
+    return dict(_teller_made(form, currency)(value))
 
 
 @cache
@@ -73,28 +75,32 @@ def _teller_made(form: type[serializers.Serializer[Any]], currency: str | None) 
     return teller_of(form(context={} if currency is None else {"currency": currency}))
 
 
-def fields_of(thing: Any) -> dict[str, Any]:
+def fields_of(value: Any) -> dict[str, Any]:
     """The fields of a frozen value by name, as they are."""
-    return {field.name: getattr(thing, field.name) for field in fields(thing)}
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def slice_of(
-    rows: Iterable[Row], asked: PageAsked, key: Callable[[Row], tuple[Any, ...]]
+    rows: Iterable[Row], page_request: PageAsked, key: Callable[[Row], tuple[Any, ...]]
 ) -> Slice[Row]:
     """The asked page of rows that are all here already, in the order of their unique `key`."""
     ordered = sorted(rows, key=key)
-    if asked.after is not None:
-        ordered = [row for row in ordered if key(row) > asked.after]
-    if asked.before is not None:
-        ordered = [row for row in ordered if key(row) < asked.before]
-        kept = ordered[-asked.limit :]
-        has_previous, has_next = len(ordered) > asked.limit, True
+    if page_request.after is not None:
+        ordered = [row for row in ordered if key(row) > page_request.after]
+    if page_request.before is not None:
+        ordered = [row for row in ordered if key(row) < page_request.before]
+        page_rows = ordered[-page_request.limit :]
+        has_previous, has_next = len(ordered) > page_request.limit, True
     else:
-        kept = ordered[: asked.limit]
-        has_previous, has_next = asked.after is not None, len(ordered) > asked.limit
-    if not kept:
+        page_rows = ordered[: page_request.limit]
+        has_previous, has_next = page_request.after is not None, len(ordered) > page_request.limit
+    if not page_rows:
         return Slice([], None, None)
-    return Slice(kept, key(kept[-1]) if has_next else None, key(kept[0]) if has_previous else None)
+    return Slice(
+        page_rows,
+        key(page_rows[-1]) if has_next else None,
+        key(page_rows[0]) if has_previous else None,
+    )
 
 
 @cache
@@ -120,9 +126,9 @@ def _is_csv(request: Request) -> bool:
 def _page_link(request: Request, side: str, key: tuple[Any, ...] | None) -> str | None:
     if key is None:
         return None
-    given = {name: request.query_params[name] for name in request.query_params}
+    params = {name: request.query_params[name] for name in request.query_params}
     cursor = signing.dumps([side, *map(_plain_value, key)], salt=request.path)
-    return request.build_absolute_uri(f"{request.path}?{urlencode(given | {'cursor': cursor})}")
+    return request.build_absolute_uri(f"{request.path}?{urlencode(params | {'cursor': cursor})}")
 
 
 def _opened_cursor(cursor: str, path: str) -> tuple[str, tuple[Any, ...]]:

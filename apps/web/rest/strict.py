@@ -46,14 +46,14 @@ class Parameters(serializers.Serializer[Any]):
     @classmethod
     def of(cls, request: Request, **context: Any) -> dict[str, Any]:
         """The parsed parameters of a request; those not given and without a default are absent."""
-        given = request.query_params
-        asked = cls(data=_single_values(given), context=context)
-        refusals = _parameter_refusals(given, set(asked.fields) | PAGING)
-        if not asked.is_valid():
-            refusals = {**asked.errors, **refusals}
+        query = request.query_params
+        parameters = cls(data=_single_values(query), context=context)
+        refusals = _parameter_refusals(query, set(parameters.fields) | PAGING)
+        if not parameters.is_valid():
+            refusals = {**parameters.errors, **refusals}
         if refusals:
             raise ValidationError(refusals)
-        return dict(asked.validated_data)
+        return dict(parameters.validated_data)
 
 
 PAGING = frozenset({"cursor", "limit"})
@@ -83,8 +83,8 @@ class Moment(DateTimeField):
 class Text(serializers.CharField):
     """A JSON string: a number is not quietly taken for one."""
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**{"max_length": LONGEST_TEXT} | given)
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"max_length": LONGEST_TEXT} | kwargs)
 
     def to_internal_value(self, data: Any) -> str:
         """The text itself."""
@@ -96,8 +96,8 @@ class Text(serializers.CharField):
 class PatternOfRows(Text):
     """A JSON string of one form."""
 
-    def __init__(self, regex: str, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, regex: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.validators.append(RegexValidator(regex, "this does not have the form " + regex))
 
 
@@ -112,8 +112,8 @@ class QuotedAmount(Text):
     Its form is no validator's, which the OpenAPI document would have: the last release's has a narrower one.
     """
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(max_length=LONGEST_QUOTED, **given)
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=LONGEST_QUOTED, **kwargs)
 
     def to_internal_value(self, data: Any) -> str:
         """The text itself."""
@@ -126,9 +126,9 @@ class QuotedAmount(Text):
 class OptionalText(Text):
     """A text that may be left out or empty."""
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, **kwargs: Any) -> None:
         optional: dict[str, Any] = {"required": False, "allow_blank": True, "default": ""}
-        super().__init__(**optional | given)
+        super().__init__(**optional | kwargs)
 
 
 class Whole(serializers.IntegerField):
@@ -144,15 +144,15 @@ class Whole(serializers.IntegerField):
 class Id(serializers.IntegerField):
     """The id of a thing, as a query parameter."""
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**{"min_value": 1, "max_value": LARGEST_ID} | given)
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"min_value": 1, "max_value": LARGEST_ID} | kwargs)
 
 
 class IdInBody(Whole):
     """The id of a thing, as a field of a body."""
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**{"min_value": 1, "max_value": LARGEST_ID} | given)
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"min_value": 1, "max_value": LARGEST_ID} | kwargs)
 
 
 def parsed(serializer: type[Strict], request: Request, **context: Any) -> dict[str, Any]:
@@ -184,41 +184,43 @@ def _parser_made(serializer: type[Strict]) -> Strict:
 def words_given(*texts: str) -> list[str]:
     """What parameters say by comma, each word once, in the order given."""
     return list(
-        dict.fromkeys(word for text in texts for each in text.split(",") if (word := each.strip()))
+        dict.fromkeys(word for text in texts for part in text.split(",") if (word := part.strip()))
     )
 
 
-def refuse_others(parameter: str, words: Iterable[str], known: Collection[str]) -> None:
+def refuse_others(parameter: str, words: Iterable[str], allowed: Collection[str]) -> None:
     """Refuse a ValidationError that names the parameter: a word that is none of these."""
     for word in words:
-        if word not in known:
-            raise ValidationError({parameter: [f"{word!r} is none of {', '.join(known)}"]})
+        if word not in allowed:
+            raise ValidationError({parameter: [f"{word!r} is none of {', '.join(allowed)}"]})
 
 
 def ids_named(
     parameter: str, names: Iterable[str], ids: Mapping[str, Iterable[int]]
 ) -> frozenset[int]:
     """The ids of these names (several things may have one); refuses as `refuse_others`, by name."""
-    found: set[int] = set()
+    matching_ids: set[int] = set()
     for name in names:
         if name not in ids:
             raise ValidationError({parameter: [f"there is no {parameter} named {name!r}"]})
-        found.update(ids[name])
-    return frozenset(found)
+        matching_ids.update(ids[name])
+    return frozenset(matching_ids)
 
 
-def _single_values(given: QueryDict) -> dict[str, str]:
-    return {name: str(given[name]) for name in given if name not in PAGING}
+def _single_values(query: QueryDict) -> dict[str, str]:
+    return {name: str(query[name]) for name in query if name not in PAGING}
 
 
-def _parameter_refusals(given: QueryDict, known: set[str]) -> dict[str, list[str]]:
+def _parameter_refusals(query: QueryDict, parameter_names: set[str]) -> dict[str, list[str]]:
     refusals = {
-        name: [f"there is no parameter {name!r}; there are {', '.join(sorted(known)) or 'none'}"]
-        for name in given
-        if name not in known
+        name: [
+            f"there is no parameter {name!r}; there are {', '.join(sorted(parameter_names)) or 'none'}"
+        ]
+        for name in query
+        if name not in parameter_names
     }
     return refusals | {
         name: ["given more than once"]
-        for name in given
-        if name in known and len(given.getlist(name)) > 1
+        for name in query
+        if name in parameter_names and len(query.getlist(name)) > 1
     }

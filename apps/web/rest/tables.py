@@ -62,7 +62,7 @@ def columns_of(row: type[serializers.Serializer[Any]] | None) -> list[str]:
 def safe_cell(value: Any) -> Any:
     """A text that a spreadsheet would compute is told to be text; a list is told by commas."""
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return safe_cell(", ".join(str(each) for each in value))
+        return safe_cell(", ".join(str(item) for item in value))
     if not isinstance(value, str) or NUMBER.fullmatch(value):
         return value
     return csv_text(value)

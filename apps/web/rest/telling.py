@@ -20,27 +20,27 @@ def teller_of(field: Any) -> Teller:
 
     A field may have a `teller` of its own. Of a serializer or list that tells in a way of its own, that is called.
     """
-    own = getattr(field, "teller", None)
-    if own is not None:
-        found: Teller = own()
-        return found
-    told = type(field).to_representation
-    if told is serializers.Serializer.to_representation:
+    make_teller = getattr(field, "teller", None)
+    if make_teller is not None:
+        teller: Teller = make_teller()
+        return teller
+    represent = type(field).to_representation
+    if represent is serializers.Serializer.to_representation:
         return _mapping_teller(field)
-    if told is serializers.ListSerializer.to_representation:
+    if represent is serializers.ListSerializer.to_representation:
         return _list_teller(teller_of(field.child))
-    if told is serializers.ListField.to_representation:
+    if represent is serializers.ListField.to_representation:
         return _list_teller(_or_none(teller_of(field.child)))
-    plain = (tell for kind, tell in PLAIN if told is kind.to_representation)
+    plain = (plain_teller for kind, plain_teller in PLAIN if represent is kind.to_representation)
     return next(plain, field.to_representation)
 
 
-def _list_teller(tell: Teller) -> Teller:
-    return lambda values: [tell(each) for each in values]
+def _list_teller(teller: Teller) -> Teller:
+    return lambda values: [teller(value) for value in values]
 
 
-def _or_none(tell: Teller) -> Teller:
-    return lambda value: None if value is None else tell(value)
+def _or_none(teller: Teller) -> Teller:
+    return lambda value: None if value is None else teller(value)
 
 
 def _mapping_teller(serializer: Any) -> Teller:
@@ -52,37 +52,37 @@ def _mapping_teller(serializer: Any) -> Teller:
     ]
     # What a field tells of the whole thing (`source="*"`) is no value of it.
     has_keys = all(len(source) == 1 for _, source, _, _ in parts)
-    keyed = [(name, source[0], tell) for name, source, tell, _ in parts] if has_keys else []
+    keyed = [(name, source[0], teller) for name, source, teller, _ in parts] if has_keys else []
 
-    def tell(thing: Any) -> dict[str, Any]:
-        if has_keys and type(thing) is dict:
+    def tell(instance: Any) -> dict[str, Any]:
+        if has_keys and type(instance) is dict:
             # Most rows are plain dicts with every field as one of their values.
             try:
                 return {
-                    name: None if (value := thing[key]) is None else tell_value(value)
+                    name: None if (value := instance[key]) is None else tell_value(value)
                     for name, key, tell_value in keyed
                 }
             except (KeyError, AttributeError, TypeError):
                 pass  # said, or told, below
-        told = {}
+        serialized = {}
         for name, source, tell_value, field in parts:
             try:
-                value = _found(thing, source)
+                value = _found(instance, source)
             except (KeyError, AttributeError):
                 # Left out, by default, or a mistake of ours: DRF says which.
                 try:
-                    value = field.get_attribute(thing)
+                    value = field.get_attribute(instance)
                 except SkipField:
                     continue
-            told[name] = None if value is None else tell_value(value)
-        return told
+            serialized[name] = None if value is None else tell_value(value)
+        return serialized
 
     return tell
 
 
-def _found(thing: Any, source: tuple[str, ...]) -> Any:
+def _found(value: Any, source: tuple[str, ...]) -> Any:
     for name in source:
-        thing = thing[name] if isinstance(thing, Mapping) else getattr(thing, name)
-        if callable(thing) and is_simple_callable(thing):
-            thing = thing()
-    return thing
+        value = value[name] if isinstance(value, Mapping) else getattr(value, name)
+        if callable(value) and is_simple_callable(value):
+            value = value()
+    return value

@@ -129,16 +129,16 @@ class RestView(APIView):
     def get_permissions(self) -> list[BasePermission]:
         """By the method."""
         needed = self.reads if self.request.method in SAFE_METHODS else self.changes
-        return [each() for each in needed]
+        return [read() for read in needed]
 
     def get_renderers(self) -> list[BaseRenderer]:
         """JSON; a list that is read, also CSV."""
         is_list = self.row is not None and self.request.method in SAFE_METHODS
         return [JSONRenderer(), self.csv_renderer()] if is_list else [JSONRenderer()]
 
-    def initial(self, request: Request, *args: Any, **given: Any) -> None:
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Before anything is read: refuses BodyTooLarge."""
-        super().initial(request, *args, **given)
+        super().initial(request, *args, **kwargs)
         # Without a length nothing is read at all.
         length = str(request.META.get("CONTENT_LENGTH") or "0")
         if not length.isdigit() or int(length) > most_bytes_of(self.body):
@@ -165,8 +165,8 @@ def keeps_bills(viewer: Viewer) -> bool:
 
 def viewer_in(request: Request, view: object) -> Viewer | None:
     """None to a stranger."""
-    known = request.auth is not None or bool(request.user and request.user.is_authenticated)
-    if not known:
+    is_known = request.auth is not None or bool(request.user and request.user.is_authenticated)
+    if not is_known:
         return None
     return view.viewer() if isinstance(view, RestView) else viewer_of_request(request)
 
@@ -182,12 +182,14 @@ def team_seen(
     return {"id": team_id, "name": names[team_id]}
 
 
-def repeats(made: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
+def repeats(existing: Mapping[str, Any], requested: Mapping[str, Any]) -> bool:
     """Whether what was made before is what is asked for now: then the request is only repeated.
 
     Both as they are told over the wire; what is told by id and name is compared by its name.
     """
-    return all(_plain_name(made.get(name)) == _plain_name(value) for name, value in asked.items())
+    return all(
+        _plain_name(existing.get(name)) == _plain_name(value) for name, value in requested.items()
+    )
 
 
 def _plain_name(value: Any) -> Any:

@@ -60,21 +60,21 @@ def fold_jobs(
     hold on the nodes known by now.
     """
     rows = kept_jobs(arrived)
-    events = kept_events([row.job.job_id for found in rows.values() for row in found])
+    events = kept_events([row.job.job_id for job in rows.values() for row in job])
     changes = _Changes()
     answers: dict[Key, list[Folded]] = {}
     plans = []
     for key, new in arrived.items():
-        kept = rows.get(key, [])
-        said = [event for row in kept for event in events.get(row.job.job_id, ())]
-        plans.append((key, kept, matched([row.job for row in kept], said, new)))
+        kept_rows = rows.get(key, [])
+        job_events = [event for row in kept_rows for event in events.get(row.job.job_id, ())]
+        plans.append((key, kept_rows, matched([row.job for row in kept_rows], job_events, new)))
     fresh = iter(new_job_ids(sum(_new_count(plan[2].attempts) for plan in plans)))
-    for key, kept, match in plans:
-        known = {row.job.job_id: row for row in kept}
+    for key, kept_rows, match in plans:
+        rows_by_job = {row.job.job_id: row for row in kept_rows}
         answers[key] = []
         for one in match.attempts:
             job_id = one.job_id if one.job_id is not None else next(fresh)
-            answers[key].append(_fold_attempt(changes, key, (job_id, one), known.get(job_id)))
+            answers[key].append(_fold_attempt(changes, key, (job_id, one), rows_by_job.get(job_id)))
         for emptied, place in match.emptied.items():
             changes.emptied[emptied] = answers[key][place].job_id
     _write_changes(changes, at)
@@ -86,23 +86,23 @@ def _new_count(attempts: Iterable[Matched]) -> int:
 
 
 def _fold_attempt(
-    changes: _Changes, key: Key, attempt: tuple[int, Matched], kept: KeptRow | None
+    changes: _Changes, key: Key, attempt: tuple[int, Matched], kept_row: KeptRow | None
 ) -> Folded:
     job_id, one = attempt
-    found = fold(one.attempt.statements)
-    values = values_of(key, one, found)
-    changes.folds[job_id] = key, found
-    changes.new_events += [(job_id, told) for told in one.new]
+    job_fold = fold(one.attempt.statements)
+    values = values_of(key, one, job_fold)
+    changes.folds[job_id] = key, job_fold
+    changes.new_events += [(job_id, statement) for statement in one.new]
     changes.moved_events |= dict.fromkeys(one.moved_event_ids, job_id)
-    if kept is None:
+    if kept_row is None:
         changes.inserted.append((job_id, values))
-    elif values != kept.values:
+    elif values != kept_row.values:
         changes.updated.append((job_id, values))
-        if any(values[name] != kept.values[name] for name in TRAIT_COLUMNS):
+        if any(values[name] != kept_row.values[name] for name in TRAIT_COLUMNS):
             changes.renewed.add(job_id)
-        if _read_at_rollup(values) != _read_at_rollup(kept.values):
+        if _read_at_rollup(values) != _read_at_rollup(kept_row.values):
             changes.retagged.add(job_id)
-    return Folded(job_id, found.state, tuple(told.digest for told in one.new))
+    return Folded(job_id, job_fold.state, tuple(statement.digest for statement in one.new))
 
 
 def _read_at_rollup(values: Mapping[str, object]) -> dict[str, object]:
@@ -129,13 +129,13 @@ def _write_changes(changes: _Changes, at: datetime) -> None:
 
 def _keep_held(changes: _Changes, at: datetime) -> None:
     names: dict[int, set[str]] = {}
-    for key, found in changes.folds.values():
-        names.setdefault(key[0], set()).update(span.node for span in found.held)
+    for key, job_fold in changes.folds.values():
+        names.setdefault(key[0], set()).update(span.node for span in job_fold.held)
     bearers = bearers_of(names)
     wanted = [
         grant
-        for job_id, (key, found) in changes.folds.items()
-        for grant in placed(job_id, found.held, bearers[key[0]])
+        for job_id, (key, fold_of_job) in changes.folds.items()
+        for grant in placed(job_id, fold_of_job.held, bearers[key[0]])
     ]
     touched = TouchedHours(at)
     altered = Altered(changes.renewed, changes.retagged)

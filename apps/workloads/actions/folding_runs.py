@@ -50,8 +50,10 @@ class _RunInputs(WholeRun):
 
     def last_good(self, before: datetime | None = None) -> datetime | None:
         """When a checkpoint last passed."""
-        found = (each.at for each in self.good if before is None or each.at < before)
-        return max(found, default=None)
+        moments = (
+            checkpoint.at for checkpoint in self.good if before is None or checkpoint.at < before
+        )
+        return max(moments, default=None)
 
 
 @logged_pass("fold_runs")
@@ -79,24 +81,24 @@ def fold_run(*, run_id: int, at: datetime) -> bool:
     summary = RunSummary.objects.select_for_update(skip_locked=True).filter(run_id=run_id).first()
     if summary is None:
         return False
-    known = _run_inputs(run_id)
-    since = _first_changed_hour(known, summary)
-    kept = facts.hours_since(run_id, since)
-    found = _folded_hours(known, since, at)
-    _write_hours(run_id, kept, found)
-    _mark_changed_hours(kept, found, summary.folded_at, at)
-    keep_summary(summary, known, at)
+    inputs = _run_inputs(run_id)
+    since = _first_changed_hour(inputs, summary)
+    stored_hours = facts.hours_since(run_id, since)
+    folded_hours = _folded_hours(inputs, since, at)
+    _write_hours(run_id, stored_hours, folded_hours)
+    _mark_changed_hours(stored_hours, folded_hours, summary.folded_at, at)
+    keep_summary(summary, inputs, at)
     return True
 
 
 def _run_inputs(run_id: int) -> _RunInputs:
     attempts = facts.attempts_of(run_id)
-    lowest = min((each.rank for each in attempts), default=0)
-    lead = [each for each in attempts if each.rank == lowest]
-    lead_ids = [each.id for each in lead]
+    lowest = min((attempt.rank for attempt in attempts), default=0)
+    lead = [attempt for attempt in attempts if attempt.rank == lowest]
+    lead_ids = [attempt.id for attempt in lead]
     stated = facts.stated_spans(run_id)
-    job_ids = {each.job_id for each in attempts if each.job_id is not None}
-    jobs = facts.jobs_of(job_ids | {each.job_id for each in stated})
+    job_ids = {attempt.job_id for attempt in attempts if attempt.job_id is not None}
+    jobs = facts.jobs_of(job_ids | {stated_span.job_id for stated_span in stated})
     spans = reported(run_id, facts.attempts_on(job_ids), jobs, stated)
     _keep_spans(run_id, spans)
     rewinds = _rewinds_of(lead, facts.events_of(lead_ids, "restored"))
@@ -118,11 +120,15 @@ def _run_inputs(run_id: int) -> _RunInputs:
 def _rewinds_of(
     lead: Sequence[FoldAttemptRow], restored: Sequence[EventRow]
 ) -> list[tuple[datetime, int, int]]:
-    found = [
-        (each.began_at, each.first_step, each.id) for each in lead if each.first_step is not None
+    rewinds = [
+        (attempt_row.began_at, attempt_row.first_step, attempt_row.id)
+        for attempt_row in lead
+        if attempt_row.first_step is not None
     ]
-    return found + [
-        (each.at, each.step, each.attempt_id) for each in restored if each.step is not None
+    return rewinds + [
+        (event_row.at, event_row.step, event_row.attempt_id)
+        for event_row in restored
+        if event_row.step is not None
     ]
 
 
@@ -133,15 +139,15 @@ def _keep_spans(run_id: int, spans: Sequence[CarriedSpan]) -> None:
     RunSpan.objects.bulk_create(
         RunSpan(
             run_id=run_id,
-            job_id=each.job_id,
-            period=Range(each.starts_at, each.ends_at),
+            job_id=span.job_id,
+            period=Range(span.starts_at, span.ends_at),
             is_reported=True,
         )
-        for each in spans
+        for span in spans
     )
 
 
-def _first_changed_hour(known: _RunInputs, summary: RunSummary) -> datetime | None:
+def _first_changed_hour(inputs: _RunInputs, summary: RunSummary) -> datetime | None:
     """The first hour that may come out otherwise than last time; None: any.
 
     What is done again makes lost what was done before; a failure, going on after one, and a
@@ -155,61 +161,67 @@ def _first_changed_hour(known: _RunInputs, summary: RunSummary) -> datetime | No
     if is_new and summary.changed_from is None:
         return None
     changed = summary.changed_from if is_new and summary.changed_from else summary.folded_at
-    moments = [changed, summary.folded_at, *_turned_by_loss(known.diverged, summary.diverged)]
+    moments = [changed, summary.folded_at, *_turned_by_loss(inputs.diverged, summary.diverged)]
     if is_new:
         moments += [
-            each.began_at
-            for each in known.lead
-            if each.first_told_at is not None and each.first_told_at >= changed
+            attempt.began_at
+            for attempt in inputs.lead
+            if attempt.first_told_at is not None and attempt.first_told_at >= changed
         ]
-        lead_ids = [each.id for each in known.lead]
-        for at, step, _ in known.rewinds:
+        lead_ids = [attempt.id for attempt in inputs.lead]
+        for at, step, _ in inputs.rewinds:
             if at >= changed:
                 undone = facts.first_undone(lead_ids, step, at)
                 moments += [] if undone is None else [undone]
-    has_turned = summary.status != known.status or any(each.at >= changed for each in known.good)
-    if has_turned and RunStatus.FAILED in (summary.status, known.status):
-        began_at = [each.began_at for each in known.attempts]
-        moments.append(known.last_good(changed) or min(began_at, default=changed))
+    has_turned = summary.status != inputs.status or any(
+        checkpoint.at >= changed for checkpoint in inputs.good
+    )
+    if has_turned and RunStatus.FAILED in (summary.status, inputs.status):
+        began_at = [attempt.began_at for attempt in inputs.attempts]
+        moments.append(inputs.last_good(changed) or min(began_at, default=changed))
     return hour_of(min(moments))
 
 
-def _turned_by_loss(found: Sequence[WrongSpan], kept: Sequence[Range[datetime]]) -> list[datetime]:
+def _turned_by_loss(
+    wrong_spans: Sequence[WrongSpan], stored_spans: Sequence[Range[datetime]]
+) -> list[datetime]:
     """From when on the run is wrong otherwise than it was; nothing where it is not."""
-    now = joined_spans((since, until or END_OF_TIME) for since, until in found)
+    now = joined_spans((since, until or END_OF_TIME) for since, until in wrong_spans)
     before = joined_spans(
-        (span.lower, span.upper or END_OF_TIME) for span in kept if span.lower is not None
+        (span.lower, span.upper or END_OF_TIME) for span in stored_spans if span.lower is not None
     )
-    turned = spans_without(now, before) + spans_without(before, now)
-    return [since for since, _ in turned]
+    differences = spans_without(now, before) + spans_without(before, now)
+    return [since for since, _ in differences]
 
 
 def _folded_hours(
-    known: _RunInputs, since: datetime | None, at: datetime
+    inputs: _RunInputs, since: datetime | None, at: datetime
 ) -> dict[tuple[int, datetime], HourRow]:
     windows: dict[int, list[WindowTold]] = {}
-    for attempt_id, row in facts.windows_of([each.id for each in known.lead], since):
-        starts_at, ends_at, *rest = row
+    for attempt_id, row in facts.windows_of([attempt.id for attempt in inputs.lead], since):
+        starts_at, ends_at, *values = row
         windows.setdefault(attempt_id, []).append(
-            WindowTold(epoch_ms(starts_at), epoch_ms(ends_at), *rest)
+            WindowTold(epoch_ms(starts_at), epoch_ms(ends_at), *values)
         )
-    last_good = known.last_good()
+    last_good = inputs.last_good()
     failed_after = 0 if last_good is None else epoch_ms(last_good)
-    told = RunTold(
-        attempts=[_reported_attempt(each, windows.get(each.id, ())) for each in known.lead],
-        held=[
-            Held(each.job_id, epoch_ms(each.starts_at), epoch_ms(min(each.ends_at or at, at)))
-            for each in known.spans
-            if each.starts_at < at
+    run_report = RunTold(
+        attempts=[
+            _reported_attempt(attempt, windows.get(attempt.id, ())) for attempt in inputs.lead
         ],
-        rewinds=[Rewind(epoch_ms(moment), step, of) for moment, step, of in known.rewinds],
-        waits=list(_queue_waits(known, at)),
-        failed_after_ms=failed_after if known.status == RunStatus.FAILED else None,
-        diverged=[(epoch_ms(since), epoch_ms(until or at)) for since, until in known.diverged],
+        held=[
+            Held(span.job_id, epoch_ms(span.starts_at), epoch_ms(min(span.ends_at or at, at)))
+            for span in inputs.spans
+            if span.starts_at < at
+        ],
+        rewinds=[Rewind(epoch_ms(moment), step, of) for moment, step, of in inputs.rewinds],
+        waits=list(_queue_waits(inputs, at)),
+        failed_after_ms=failed_after if inputs.status == RunStatus.FAILED else None,
+        diverged=[(epoch_ms(since), epoch_ms(until or at)) for since, until in inputs.diverged],
     )
     return {
         (job, from_epoch_ms(hour)): HourRow(tuple(sums.bucket_ms), *astuple(sums)[1:])
-        for (job, hour), sums in folded(told, 0 if since is None else epoch_ms(since)).items()
+        for (job, hour), sums in folded(run_report, 0 if since is None else epoch_ms(since)).items()
     }
 
 
@@ -225,19 +237,19 @@ def _reported_attempt(row: FoldAttemptRow, windows: Sequence[WindowTold]) -> Rep
     )
 
 
-def _queue_waits(known: _RunInputs, at: datetime) -> Iterable[tuple[int, int]]:
+def _queue_waits(inputs: _RunInputs, at: datetime) -> Iterable[tuple[int, int]]:
     """When the run's jobs were queued, of those that carried it from their start."""
-    for job in known.jobs.values():
+    for job in inputs.jobs.values():
         if job.submitted_at is None or job.started_at is None:
             continue
-        first = min((s.starts_at for s in known.spans if s.job_id == job.id), default=None)
+        first = min((s.starts_at for s in inputs.spans if s.job_id == job.id), default=None)
         if first is not None and first <= job.started_at and job.submitted_at < job.started_at:
             yield epoch_ms(job.submitted_at), epoch_ms(min(job.started_at, at))
 
 
-def _write_hours(run_id: int, kept: Hours, found: Hours) -> None:
-    gone = kept.keys() - found.keys()
-    new = {key: row for key, row in found.items() if kept.get(key) != row}
+def _write_hours(run_id: int, stored_hours: Hours, folded_hours: Hours) -> None:
+    removed = stored_hours.keys() - folded_hours.keys()
+    new = {key: row for key, row in folded_hours.items() if stored_hours.get(key) != row}
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -246,8 +258,8 @@ def _write_hours(run_id: int, kept: Hours, found: Hours) -> None:
             WHERE kept.run_id = %s AND kept.job_key = gone.job_key AND kept.hour = gone.hour
             """,
             [
-                [job for job, _ in (*gone, *new)],
-                [hour for _, hour in (*gone, *new)],
+                [job for job, _ in (*removed, *new)],
+                [hour for _, hour in (*removed, *new)],
                 run_id,
             ],
         )
@@ -267,7 +279,7 @@ def _write_hours(run_id: int, kept: Hours, found: Hours) -> None:
 
 
 def _mark_changed_hours(
-    kept: Hours, found: Hours, folded_at: datetime | None, at: datetime
+    stored_hours: Hours, folded_hours: Hours, folded_at: datetime | None, at: datetime
 ) -> None:
     """Have the days divided again of hours that are over, and came out otherwise.
 
@@ -275,11 +287,11 @@ def _mark_changed_hours(
     """
     changed = {
         (job, hour)
-        for job, hour in kept.keys() | found.keys()
+        for job, hour in stored_hours.keys() | folded_hours.keys()
         if job != NO_JOB
         and hour + HOUR <= at
         and (
-            kept.get((job, hour)) != found.get((job, hour))
+            stored_hours.get((job, hour)) != folded_hours.get((job, hour))
             or (folded_at is not None and hour <= folded_at < hour + HOUR)
         )
     }

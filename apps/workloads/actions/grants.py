@@ -67,7 +67,7 @@ def placed(job_id: int, spans: Iterable[HeldSpan], bearers: Bearers) -> Iterator
 
 def bearers_of(names: Mapping[int, set[str]]) -> dict[int, Bearers]:
     """Who bore the node names, by cluster."""
-    return {cluster_id: nodes_named(cluster_id, found) for cluster_id, found in names.items()}
+    return {cluster_id: nodes_named(cluster_id, name) for cluster_id, name in names.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,21 +84,23 @@ def keep_grants(
     job_ids: Sequence[int], wanted: Sequence[Grant], altered: Altered, touched: TouchedHours
 ) -> None:
     """Make the allocations of these jobs exactly `wanted`, and note every node-hour that changed."""
-    kept = _kept_grants(job_ids)
+    stored_grants = _kept_grants(job_ids)
     new = {grant.key: grant for grant in wanted}
-    gone = [grant_id for key, (grant_id, _) in kept.items() if key not in new]
+    removed_ids = [grant_id for key, (grant_id, _) in stored_grants.items() if key not in new]
     changed = [
-        (kept[key][0], grant) for key, grant in new.items() if key in kept and kept[key][1] != grant
+        (stored_grants[key][0], grant)
+        for key, grant in new.items()
+        if key in stored_grants and stored_grants[key][1] != grant
     ]
-    for key in kept.keys() | new.keys():
-        old = kept[key][1] if key in kept else None
+    for key in stored_grants.keys() | new.keys():
+        old = stored_grants[key][1] if key in stored_grants else None
         _touch_difference(old, new.get(key), touched, is_renewed=key[0] in altered.renewed)
     for grant in wanted:
         if grant.job_id in altered.retagged:
             touched.retag(grant.node_id, grant.span.starts_at, grant.span.ends_at)
-    _delete_grants(gone)
+    _delete_grants(removed_ids)
     _update_grants(changed)
-    _insert_grants([grant for key, grant in new.items() if key not in kept])
+    _insert_grants([grant for key, grant in new.items() if key not in stored_grants])
 
 
 def place_on_only_bearer(*, cluster_id: int, name: str, at: datetime) -> None:
@@ -125,20 +127,20 @@ def place_on_only_bearer(*, cluster_id: int, name: str, at: datetime) -> None:
 def _pieces_by_bearer(
     span: HeldSpan, bearers: Sequence[tuple[int, datetime, datetime | None]]
 ) -> Iterator[tuple[int | None, datetime, datetime | None]]:
-    lived = [
+    bearer_starts = [
         (node_id, since)
         for node_id, since, until in bearers
         if (span.ends_at is None or since < span.ends_at)
         and (until is None or span.starts_at < until)
     ]
-    if not lived:
+    if not bearer_starts:
         yield None, span.starts_at, span.ends_at
-    for place, (node_id, since) in enumerate(lived):
-        is_last = place == len(lived) - 1
+    for place, (node_id, since) in enumerate(bearer_starts):
+        is_last = place == len(bearer_starts) - 1
         yield (
             node_id,
             span.starts_at if place == 0 else since,
-            span.ends_at if is_last else lived[place + 1][1],
+            span.ends_at if is_last else bearer_starts[place + 1][1],
         )
 
 
@@ -153,9 +155,11 @@ def _kept_grants(job_ids: Sequence[int]) -> dict[tuple[int, str, int, datetime],
             """,
             [list(job_ids)],
         )
-        kept = {}
-        for grant_id, job_id, node_id, node, part, gpus, gpu_parts, *rest in cursor:
-            cpus, cpu_parts, devices, divided_evenly, gpus_unknown, starts_at, ends_at = rest
+        grants_by_key = {}
+        for grant_id, job_id, node_id, node, part, gpus, gpu_parts, *other_columns in cursor:
+            cpus, cpu_parts, devices, divided_evenly, gpus_unknown, starts_at, ends_at = (
+                other_columns
+            )
             span = HeldSpan(
                 node=node,
                 part=part,
@@ -168,8 +172,8 @@ def _kept_grants(job_ids: Sequence[int]) -> dict[tuple[int, str, int, datetime],
                 gpus_unknown=gpus_unknown,
             )
             grant = Grant(job_id, node_id, span)
-            kept[grant.key] = grant_id, grant
-    return kept
+            grants_by_key[grant.key] = grant_id, grant
+    return grants_by_key
 
 
 def _touch_difference(
@@ -177,14 +181,16 @@ def _touch_difference(
 ) -> None:
     if old and new and old.claim == new.claim and not is_renewed:
         if old.span.ends_at != new.span.ends_at:
-            ends = [each.span.ends_at for each in (old, new) if each.span.ends_at is not None]
+            ends = [
+                version.span.ends_at for version in (old, new) if version.span.ends_at is not None
+            ]
             touched.add(new.node_id, min(ends), max(ends) if len(ends) == 2 else None)
         return
     if old == new and not is_renewed:
         return
-    for each in (old, new):
-        if each is not None:
-            touched.add(each.node_id, each.span.starts_at, each.span.ends_at)
+    for grant in (old, new):
+        if grant is not None:
+            touched.add(grant.node_id, grant.span.starts_at, grant.span.ends_at)
 
 
 def _delete_grants(allocation_ids: Sequence[int]) -> None:

@@ -58,9 +58,9 @@ def import_job_records(
 ) -> ImportCounts:
     """Take in some thousand records as accounting's word; those taken before change nothing."""
     refusals = {record.line: _refusal_of_record(record) for record in records}
-    kept = [record for record in records if refusals[record.line] is None]
-    recorded = record_events(events=[event_of_record(record) for record in kept], at=at)
-    imported = sum(1 for each in recorded if each.is_changed)
+    accepted = [record for record in records if refusals[record.line] is None]
+    recorded = record_events(events=[event_of_record(record) for record in accepted], at=at)
+    imported = sum(1 for record_event in recorded if record_event.is_changed)
     counts = ImportCounts(
         imported=imported,
         unchanged=len(recorded) - imported,
@@ -71,9 +71,11 @@ def import_job_records(
         imported=F("imported") + counts.imported,
         unchanged=F("unchanged") + counts.unchanged,
     )
-    door = _note_held(batch_id, kept)
-    doubled = _doubled([each.job_id for each in recorded if each.is_changed])
-    count_not_understood(unread=[*_unread_of(kept, door), *doubled], at=at)
+    door = _note_held(batch_id, accepted)
+    doubled = _doubled(
+        [record_event.job_id for record_event in recorded if record_event.is_changed]
+    )
+    count_not_understood(unread=[*_unread_of(accepted, door), *doubled], at=at)
     reject_rows(batch_id=batch_id, rows=counts.rejected)
     return counts
 
@@ -110,8 +112,13 @@ def close_batch(*, batch_id: int, at: datetime) -> None:
 def _doubled(job_ids: Sequence[int]) -> list[Unread]:
     """Nodes of which two jobs of one scheduler held all GPUs at once."""
     return [
-        Unread("sacct", DOUBLED, place=each.node, example=f"{each.first_job} {each.second_job}")
-        for each in (double_claims(job_ids) if job_ids else ())
+        Unread(
+            "sacct",
+            DOUBLED,
+            place=double_claim.node,
+            example=f"{double_claim.first_job} {double_claim.second_job}",
+        )
+        for double_claim in (double_claims(job_ids) if job_ids else ())
     ]
 
 
@@ -125,14 +132,20 @@ def _unread_of(records: Sequence[JobRecord], door: str) -> Iterator[Unread]:
 def _note_held(batch_id: int, records: Sequence[JobRecord]) -> str:
     """When these jobs held something, and what the file calls the GPUs of their nodes; its kind."""
     batch = ImportBatch.objects.select_for_update().get(id=batch_id)
-    held = [each for each in records if each.started_at is not None]
-    if not held:
+    started_records = [job_record for job_record in records if job_record.started_at is not None]
+    if not started_records:
         return batch.kind
-    begun = [each.started_at for each in held if each.started_at is not None]
-    ended = [each.ended_at or each.started_at for each in held if each.started_at is not None]
+    begun = [
+        job_record.started_at for job_record in started_records if job_record.started_at is not None
+    ]
+    ended = [
+        job_record.ended_at or job_record.started_at
+        for job_record in started_records
+        if job_record.started_at is not None
+    ]
     batch.jobs_from = min(filter(None, (batch.jobs_from, *begun)))
     batch.jobs_until = max(filter(None, (batch.jobs_until, *ended)))
-    for record in held:
+    for record in started_records:
         if record.gpu_type:
             of_cluster = batch.gpu_types.setdefault(record.cluster, {})
             of_cluster |= {one.node: record.gpu_type for one in record.allocations if one.gpus}

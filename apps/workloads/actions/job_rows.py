@@ -84,7 +84,7 @@ def kept_digests(keys: Iterable[Key], digests: Sequence[bytes]) -> dict[tuple[Ke
 
 def kept_jobs(keys: Iterable[Key]) -> dict[Key, list[KeptRow]]:
     """Every job of these raw ids, those that became another among them."""
-    found: dict[Key, list[KeptRow]] = {}
+    rows_by_key: dict[Key, list[KeptRow]] = {}
     with connection.cursor() as cursor:
         cursor.execute(
             f"""
@@ -99,14 +99,14 @@ def kept_jobs(keys: Iterable[Key]) -> dict[Key, list[KeptRow]]:
             values = dict(zip(JOB_COLUMNS, row, strict=True))
             values["labels"] = _decoded_labels(values["labels"])
             key = row[0], row[1]
-            kept = KeptJob(job_id, row[2], row[3], row[4])
-            found.setdefault(key, []).append(KeptRow(key, kept, values))
-    return found
+            stored_job = KeptJob(job_id, row[2], row[3], row[4])
+            rows_by_key.setdefault(key, []).append(KeptRow(key, stored_job, values))
+    return rows_by_key
 
 
 def kept_events(job_ids: Sequence[int]) -> dict[int, list[KeptEvent]]:
     """All that was said, by job."""
-    found: dict[int, list[KeptEvent]] = {}
+    events_by_job: dict[int, list[KeptEvent]] = {}
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -117,8 +117,8 @@ def kept_events(job_ids: Sequence[int]) -> dict[int, list[KeptEvent]]:
         )
         for event_id, job_id, digest, content, node_id in cursor:
             event = KeptEvent(event_id, job_id, bytes(digest), statement_of(content), node_id)
-            found.setdefault(job_id, []).append(event)
-    return found
+            events_by_job.setdefault(job_id, []).append(event)
+    return events_by_job
 
 
 def kept_states(job_ids: Collection[int]) -> dict[int, str]:
@@ -216,12 +216,16 @@ def keep_events(new: Sequence[tuple[int, ArrivedStatement]], moved: Mapping[int,
             )
         columns = "job_id, kind, at, source_rank, agent_node_id, content, digest"
         with cursor.copy(f"COPY workloads_jobevent ({columns}) FROM STDIN") as copy:
-            for job_id, told in new:
-                said = told.statement
+            for job_id, arrived_statement in new:
+                statement = arrived_statement.statement
                 copy.write_row(
                     (
-                        *(job_id, int(said.kind), said.at, int(said.source)),
-                        *(told.agent_node_id, told.content, told.digest),
+                        *(job_id, int(statement.kind), statement.at, int(statement.source)),
+                        *(
+                            arrived_statement.agent_node_id,
+                            arrived_statement.content,
+                            arrived_statement.digest,
+                        ),
                     )
                 )
 

@@ -41,8 +41,8 @@ def keep_runs(
         for job_id, carried in parts.items()
         if carried
     }
-    differing = {each for each in job_ids if before.get(each, []) != after.get(each, [])}
-    moved = {*changed, *emptied, *(emptied[each] for each in emptied)} | differing
+    differing = {part for part in job_ids if before.get(part, []) != after.get(part, [])}
+    moved = {*changed, *emptied, *(emptied[emptied_id] for emptied_id in emptied)} | differing
     move_attempts(emptied)
     move_to_runs(_attempts_elsewhere(run_ids), at)
     touch_runs(_touched_runs(moved, before, after), at)
@@ -68,7 +68,7 @@ def keep_runs(
 
 
 def _stated_runs(job_ids: Collection[int]) -> dict[int, list[Stated]]:
-    found: dict[int, list[Stated]] = {}
+    runs_by_job: dict[int, list[Stated]] = {}
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -78,8 +78,8 @@ def _stated_runs(job_ids: Collection[int]) -> dict[int, list[Stated]]:
             [list(job_ids)],
         )
         for job_id, run_id, starts_at, ends_at in cursor:
-            found.setdefault(job_id, []).append((run_id, starts_at, ends_at))
-    return found
+            runs_by_job.setdefault(job_id, []).append((run_id, starts_at, ends_at))
+    return runs_by_job
 
 
 def _touched_runs(
@@ -101,9 +101,9 @@ def _touched_runs(
             "SELECT run_id, job_id FROM workloads_runattempt WHERE job_id = ANY(%s)", [list(moved)]
         )
         named = [(run_id, opened[job_id]) for run_id, job_id in cursor]
-    for told in stated:
-        for job_id in told.keys() & moved:
-            for run_id, starts_at, _ in told[job_id]:
+    for runs_by_job in stated:
+        for job_id in runs_by_job.keys() & moved:
+            for run_id, starts_at, _ in runs_by_job[job_id]:
                 named.append((run_id, min(starts_at, opened[job_id])))
     for run_id, moment in named:
         since[run_id] = min(moment, since.get(run_id, moment))

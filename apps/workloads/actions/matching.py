@@ -52,38 +52,47 @@ def matched(
     jobs: Sequence[KeptJob], events: Sequence[KeptEvent], arrived: Iterable[ArrivedStatement]
 ) -> Match:
     """Match all statements about one raw id, kept and arrived, to the jobs kept."""
-    kept = {event.statement: event for event in events}
-    new = {each.statement: each for each in arrived if each.statement not in kept}
-    found = attempts([*kept, *new])
-    job_ids = _assigned_jobs(found, jobs, kept)
+    stored_events = {event.statement: event for event in events}
+    new = {
+        statement.statement: statement
+        for statement in arrived
+        if statement.statement not in stored_events
+    }
+    job_attempts = attempts([*stored_events, *new])
+    job_ids = _assigned_jobs(job_attempts, jobs, stored_events)
     matches = tuple(
         Matched(
             attempt=attempt,
             job_id=job_id,
-            new=tuple(new[each] for each in attempt.statements if each in new),
+            new=tuple(new[statement] for statement in attempt.statements if statement in new),
             moved_event_ids=tuple(
-                kept[each].event_id
-                for each in attempt.statements
-                if each in kept and kept[each].job_id != job_id
+                stored_events[statement].event_id
+                for statement in attempt.statements
+                if statement in stored_events and stored_events[statement].job_id != job_id
             ),
         )
-        for attempt, job_id in zip(found, job_ids, strict=True)
+        for attempt, job_id in zip(job_attempts, job_ids, strict=True)
     )
-    return Match(matches, _emptied_jobs(found, job_ids, events))
+    return Match(matches, _emptied_jobs(job_attempts, job_ids, events))
 
 
 def _assigned_jobs(
-    found: Sequence[Attempt], jobs: Sequence[KeptJob], kept: Mapping[JobStatement, KeptEvent]
+    job_attempts: Sequence[Attempt],
+    jobs: Sequence[KeptJob],
+    stored_events: Mapping[JobStatement, KeptEvent],
 ) -> list[int | None]:
     """By the same submission, else by what was said before, else by the same opening."""
     free = {job.job_id: job for job in sorted(jobs, key=lambda job: job.job_id)}
-    chosen: list[int | None] = [None] * len(found)
+    chosen: list[int | None] = [None] * len(job_attempts)
 
     def told_before(attempt: Attempt, job: KeptJob) -> bool:
-        return any(each in kept and kept[each].job_id == job.job_id for each in attempt.statements)
+        return any(
+            statement in stored_events and stored_events[statement].job_id == job.job_id
+            for statement in attempt.statements
+        )
 
     for is_same in (_same_submission, told_before, _same_opening):
-        for place, attempt in enumerate(found):
+        for place, attempt in enumerate(job_attempts):
             if chosen[place] is None:
                 same = (job_id for job_id, job in free.items() if is_same(attempt, job))
                 chosen[place] = next(same, None)
@@ -104,10 +113,12 @@ def _same_opening(attempt: Attempt, job: KeptJob) -> bool:
 
 
 def _emptied_jobs(
-    found: Sequence[Attempt], job_ids: Sequence[int | None], events: Sequence[KeptEvent]
+    job_attempts: Sequence[Attempt], job_ids: Sequence[int | None], events: Sequence[KeptEvent]
 ) -> dict[int, int]:
     """Jobs that lost all that was said of them, by where the first of it went."""
-    place_of = {each: place for place, one in enumerate(found) for each in one.statements}
+    place_of = {
+        statement: place for place, one in enumerate(job_attempts) for statement in one.statements
+    }
     emptied: dict[int, int] = {}
     for event in sorted(events, key=lambda one: one.event_id):
         if event.job_id not in job_ids:

@@ -23,14 +23,16 @@ def follow_life(change: ChangedLife) -> None:
     What a job held goes on on the second node of its name. In the transaction of the change, so
     that nobody ever settles the one without the other; it keeps everybody else from placing jobs.
     """
-    held = Allocation.objects.filter(
+    allocations = Allocation.objects.filter(
         job__cluster_id=change.cluster_id,
         node_name=change.name,
         period__overlap=(change.starts_at, change.ends_at),
     )
-    placed_before = _raw_ids(held.exclude(node=None))
+    placed_before = _raw_ids(allocations.exclude(node=None))
     place_on_only_bearer(cluster_id=change.cluster_id, name=change.name, at=change.at)
-    _place_again(change.cluster_id, [*placed_before, *_raw_ids(held.filter(node=None))], change.at)
+    _place_again(
+        change.cluster_id, [*placed_before, *_raw_ids(allocations.filter(node=None))], change.at
+    )
 
 
 @logged_change(count=answered)
@@ -45,8 +47,8 @@ def link_allocations(*, at: datetime) -> int:
     for cluster_id, name in waiting.distinct().order_by("job__cluster_id", "node_name"):
         names.setdefault(cluster_id, set()).add(name)
     linked = 0
-    for cluster_id, found in names.items():
-        borne = nodes_named(cluster_id, found).keys()
+    for cluster_id, node_names in names.items():
+        borne = nodes_named(cluster_id, node_names).keys()
         waiting_here = Allocation.objects.filter(
             node=None, job__cluster_id=cluster_id, node_name__in=borne
         )
@@ -57,8 +59,8 @@ def link_allocations(*, at: datetime) -> int:
     return linked
 
 
-def _raw_ids(held: QuerySet[Allocation]) -> list[str]:
-    return sorted(set(held.values_list("job__raw_id", flat=True)))
+def _raw_ids(allocations: QuerySet[Allocation]) -> list[str]:
+    return sorted(set(allocations.values_list("job__raw_id", flat=True)))
 
 
 @transaction.atomic

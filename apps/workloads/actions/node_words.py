@@ -24,32 +24,32 @@ class NodeWords:
 
     def hear(self, key: Key, statement: JobStatement) -> NodeWord:
         """Return what counts of a statement; it is kept in mind for those that follow."""
-        own = replace(statement, node=self.agent.node_name)
-        kept = self.kept.setdefault(key, [])
-        word = word_of_node(self._with_possible_labels(own, kept), kept)
+        own_statement = replace(statement, node=self.agent.node_name)
+        earlier = self.kept.setdefault(key, [])
+        word = word_of_node(self._with_possible_labels(own_statement, earlier), earlier)
         if word.refusal or word.contradicted:
-            said = word.refusal.format(job=key[1]) or f"reports otherwise of job {key[1]}"
+            problem = word.refusal.format(job=key[1]) or f"reports otherwise of job {key[1]}"
             fields = f" ({', '.join(word.contradicted)})" if word.contradicted else ""
-            self.problems.append(f"{said}{fields}")
-        if word.statement is not None and word.statement not in kept:
-            kept.append(word.statement)
+            self.problems.append(f"{problem}{fields}")
+        if word.statement is not None and word.statement not in earlier:
+            earlier.append(word.statement)
         return word
 
     def _with_possible_labels(
-        self, told: JobStatement, kept: Iterable[JobStatement]
+        self, new_statement: JobStatement, earlier: Iterable[JobStatement]
     ) -> JobStatement:
         """Without labels beyond those that agents may give a job; those given before stay."""
-        given = {name for each in kept for name, _ in each.labels}
-        new = [name for name, _ in told.labels if name not in given]
-        if len(given) + len(new) <= settings.MOST_LABELS_PER_JOB:
-            return told
-        room = max(0, self.most_labels() - len(given))
+        earlier_labels = {name for statement in earlier for name, _ in statement.labels}
+        new = [name for name, _ in new_statement.labels if name not in earlier_labels]
+        if len(earlier_labels) + len(new) <= settings.MOST_LABELS_PER_JOB:
+            return new_statement
+        room = max(0, self.most_labels() - len(earlier_labels))
         if len(new) <= room:
-            return told
-        self.labels_reported = max(self.labels_reported, len(given) + len(new))
+            return new_statement
+        self.labels_reported = max(self.labels_reported, len(earlier_labels) + len(new))
         beyond = set(new[room:])
-        left = tuple(pair for pair in told.labels if pair[0] not in beyond)
-        return replace(told, labels=left)
+        left = tuple(pair for pair in new_statement.labels if pair[0] not in beyond)
+        return replace(new_statement, labels=left)
 
     def most_labels(self) -> int:
         """As many as settings say, or a person approved."""
@@ -82,11 +82,13 @@ class NodeWords:
 def _kept_statements(keys: Iterable[Key]) -> dict[Key, list[JobStatement]]:
     """All that was told of these raw ids as it came, with the node of the agent that told it."""
     rows = kept_jobs(keys)
-    key_of = {row.job.job_id: key for key, found in rows.items() for row in found}
-    events = [event for found in kept_events(list(key_of)).values() for event in found]
+    key_of = {row.job.job_id: key for key, job in rows.items() for row in job}
+    events = [event for job_events in kept_events(list(key_of)).values() for event in job_events]
     names = node_names({event.agent_node_id for event in events if event.agent_node_id is not None})
-    kept: dict[Key, list[JobStatement]] = {}
+    statements_by_key: dict[Key, list[JobStatement]] = {}
     for event in sorted(events, key=lambda one: one.event_id):
         node = names.get(event.agent_node_id or 0, event.statement.node)
-        kept.setdefault(key_of[event.job_id], []).append(replace(event.statement, node=node))
-    return kept
+        statements_by_key.setdefault(key_of[event.job_id], []).append(
+            replace(event.statement, node=node)
+        )
+    return statements_by_key

@@ -119,12 +119,12 @@ def _add_life(
 
 
 def _pool_of(pool: CountedPool, cluster_id: int, at: datetime) -> int:
-    for known in fleet_queries.pools().values():
-        if known.name == pool.name:
-            return known.id
+    for existing in fleet_queries.pools().values():
+        if existing.name == pool.name:
+            return existing.id
     return fleet.add_pool(pool=replace(pool.described, cluster_id=cluster_id), at=at)
 
 
 def _units_at(node_id: int, moment: datetime) -> int | None:
-    lived = fleet_queries.nodes_lived(moment, moment + INSTANT, [node_id])
-    return lived[0].units if lived else None
+    node_lives = fleet_queries.nodes_lived(moment, moment + INSTANT, [node_id])
+    return node_lives[0].units if node_lives else None

@@ -60,8 +60,8 @@ def end_objective(*, objective_id: int, ended_at: datetime) -> None:
 
     Refuses ObjectiveAlreadyEnded and ObjectiveNotUnderstood.
     """
-    kept = ServiceObjective.objects.select_for_update().get(id=objective_id)
-    since, until = kept.period.lower, kept.period.upper
+    objective = ServiceObjective.objects.select_for_update().get(id=objective_id)
+    since, until = objective.period.lower, objective.period.upper
     if until is not None:
         raise ObjectiveAlreadyEnded(
             "ended_at", f"promise {objective_id} ended at {until:%Y-%m-%d %H:%M}Z"
@@ -70,8 +70,8 @@ def end_objective(*, objective_id: int, ended_at: datetime) -> None:
         raise ObjectiveNotUnderstood(
             "ended_at", f"promise {objective_id} begins at {since:%Y-%m-%d %H:%M}Z"
         )
-    kept.period = (since, ended_at)
-    kept.save(update_fields=["period"])
+    objective.period = (since, ended_at)
+    objective.save(update_fields=["period"])
 
 
 @logged_change()
@@ -87,7 +87,7 @@ def record_change(*, change: NewChange) -> tuple[int, bool]:
         made_for = Run.objects.select_related("workload").get(id=change.run_id).workload
         if made_for is not None and made_for.team_id != workload.team_id:
             raise ShippedByAnotherTeam("run", "the run is of another team")
-    kept, is_new = WorkloadChange.objects.get_or_create(
+    stored_change, is_new = WorkloadChange.objects.get_or_create(
         workload_id=change.workload_id,
         feature=change.feature,
         kind=change.kind,
@@ -95,10 +95,10 @@ def record_change(*, change: NewChange) -> tuple[int, bool]:
         at=change.at,
         defaults={"run_id": change.run_id},
     )
-    if not is_new and kept.run_id is None and change.run_id is not None:
-        kept.run_id = change.run_id
-        kept.save(update_fields=["run"])
-    return kept.id, is_new
+    if not is_new and stored_change.run_id is None and change.run_id is not None:
+        stored_change.run_id = change.run_id
+        stored_change.save(update_fields=["run"])
+    return stored_change.id, is_new
 
 
 def refuse_nonsense(objective: NewObjective) -> None:

@@ -60,12 +60,12 @@ def record_events(
     words = NodeWords(agent, keys)
     heard = [words.hear(key, statement) for key, statement in named]
     words.note_problems(at)
-    kept = [
+    arrived_statements = [
         (key, told(word.statement, agent.node_id))
         for (key, _), word in zip(named, heard, strict=True)
         if word.statement is not None
     ]
-    recorded = iter(_recorded(kept, at))
+    recorded = iter(_recorded(arrived_statements, at))
     return [
         next(recorded) if word.statement is not None else Recorded(0, "", False, word.refusal)
         for word in heard
@@ -77,18 +77,18 @@ def _recorded(keyed: Sequence[tuple[Key, ArrivedStatement]], at: datetime) -> li
     keys = {key for key, _ in keyed}
     if not keys:
         return []
-    job_of = kept_digests(keys, [each.digest for _, each in keyed])
+    job_of = kept_digests(keys, [arrived_statement.digest for _, arrived_statement in keyed])
     arrived: dict[Key, list[ArrivedStatement]] = {}
     is_new = []
-    seen = set(job_of)
-    for key, each in keyed:
-        is_new.append((key, each.digest) not in seen)
+    known_digests = set(job_of)
+    for key, statement in keyed:
+        is_new.append((key, statement.digest) not in known_digests)
         if is_new[-1]:
-            seen.add((key, each.digest))
-            arrived.setdefault(key, []).append(each)
+            known_digests.add((key, statement.digest))
+            arrived.setdefault(key, []).append(statement)
     for key, jobs in fold_jobs(arrived, at).items():
         job_of |= {(key, digest): job.job_id for job in jobs for digest in job.digests}
-    job_ids = [job_of[key, each.digest] for key, each in keyed]
+    job_ids = [job_of[key, arrived_statement.digest] for key, arrived_statement in keyed]
     return _recorded_answers(job_ids, is_new)
 
 
@@ -101,8 +101,8 @@ def _recorded_answers(job_ids: Sequence[int], is_new: Iterable[bool]) -> list[Re
 
 
 def _cluster_ids(names: Sequence[str], at: datetime) -> dict[str, int]:
-    known = {fact.name: cluster_id for cluster_id, fact in clusters().items()}
+    ids_by_name = {fact.name: cluster_id for cluster_id, fact in clusters().items()}
     for name in names:
-        if name not in known:
-            known[name] = open_cluster(name=name, at=at)
-    return known
+        if name not in ids_by_name:
+            ids_by_name[name] = open_cluster(name=name, at=at)
+    return ids_by_name

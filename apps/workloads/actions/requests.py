@@ -80,34 +80,46 @@ def record_requests(
     counted = as_kept(counted, fields_kept("workloads.requesthour", service_named="service"))
     services = _services_by_name(teller.team_id)
     newest = _newest_revisions(counted)
-    kept = _kept_counts(newest)
+    stored_counts = _kept_counts(newest)
     named = {
-        key: (kept[key].workload_id if key in kept else None) or services.get(key[1])
+        key: (stored_counts[key].workload_id if key in stored_counts else None)
+        or services.get(key[1])
         for key in newest
     }
-    joined = {key for key, one in kept.items() if one.workload_id and one.node_id == teller.node_id}
+    joined = {
+        key
+        for key, one in stored_counts.items()
+        if one.workload_id and one.node_id == teller.node_id
+    }
     elsewhere = _elsewhere(named, joined, teller)
     foreign = {
         key
-        for key, one in kept.items()
+        for key, one in stored_counts.items()
         if not _is_own(one, newest[key], teller) or (key in elsewhere and one.node_id is None)
     }
-    found = {key: None if key in elsewhere else named[key] for key in newest}
+    workload_by_key = {key: None if key in elsewhere else named[key] for key in newest}
     _note_services_elsewhere(elsewhere - foreign, teller, at)
-    _lock_workloads(workload_id for workload_id in found.values() if workload_id is not None)
-    own = [(newest[key], found[key]) for key in sorted(newest) if key not in foreign]
-    changed = _upsert_counts(own, teller)
+    _lock_workloads(
+        workload_id for workload_id in workload_by_key.values() if workload_id is not None
+    )
+    own_rows = [(newest[key], workload_by_key[key]) for key in sorted(newest) if key not in foreign]
+    changed = _upsert_counts(own_rows, teller)
     _follow_changed_hours(
-        {(each, key[4]) for key in changed if (each := found[key]) is not None}, at
+        {
+            (changed_id, key[4])
+            for key in changed
+            if (changed_id := workload_by_key[key]) is not None
+        },
+        at,
     )
     return [
         RequestTaken(
-            is_changed=each.key in changed and each is newest[each.key],
-            workload_id=None if each.key in foreign else found[each.key],
-            is_foreign=each.key in foreign,
-            is_elsewhere=each.key in elsewhere,
+            is_changed=counts.key in changed and counts is newest[counts.key],
+            workload_id=None if counts.key in foreign else workload_by_key[counts.key],
+            is_foreign=counts.key in foreign,
+            is_elsewhere=counts.key in elsewhere,
         )
-        for each in counted
+        for counts in counted
     ]
 
 
@@ -175,17 +187,17 @@ def _of_their_nodes(
     rows: QuerySet[RequestHour, tuple[int, datetime, int | None]], workload_id: int
 ) -> Iterator[tuple[int, datetime]]:
     """Of waiting rows so many that may be joined: a node's where the service holds the node."""
-    held: dict[int, set[WorkloadHour]] = {}
+    held_hours: dict[int, set[WorkloadHour]] = {}
     hours: dict[int, set[datetime]] = {}
     for _, hour, node_id in rows:
         if node_id is not None:
             hours.setdefault(node_id, set()).add(hour)
     for node_id, of_node in hours.items():
-        held[node_id] = services_on_node(node_id, of_node)
+        held_hours[node_id] = services_on_node(node_id, of_node)
     fitting = (
         (row_id, hour)
         for row_id, hour, node_id in rows
-        if node_id is None or (workload_id, hour) in held[node_id]
+        if node_id is None or (workload_id, hour) in held_hours[node_id]
     )
     return islice(fitting, JOINED_AT_ONCE)
 
@@ -193,40 +205,42 @@ def _of_their_nodes(
 def _services_by_name(team_id: int | None) -> dict[str, int]:
     """Serving and batch workloads by name, of a team and those below it or of all; a name that
     several bear is nobody's."""
-    found = Workload.objects.filter(kind__in=SERVICES)
+    services = Workload.objects.filter(kind__in=SERVICES)
     if team_id is not None:
-        own = Workload.objects.filter(kind__in=SERVICES, team_id=team_id)
-        return _unique_by_name(found.filter(team_id__in=_teams_from(team_id))) | dict(
-            own.order_by("id").values_list("name", "id")
+        own_services = Workload.objects.filter(kind__in=SERVICES, team_id=team_id)
+        return _unique_by_name(services.filter(team_id__in=_teams_from(team_id))) | dict(
+            own_services.order_by("id").values_list("name", "id")
         )
-    return _unique_by_name(found)
+    return _unique_by_name(services)
 
 
-def _unique_by_name(found: QuerySet[Workload]) -> dict[str, int]:
+def _unique_by_name(workloads: QuerySet[Workload]) -> dict[str, int]:
     ids: dict[str, list[int]] = {}
-    for name, workload_id in found.order_by("id").values_list("name", "id"):
+    for name, workload_id in workloads.order_by("id").values_list("name", "id"):
         ids.setdefault(name, []).append(workload_id)
-    return {name: each[0] for name, each in ids.items() if len(each) == 1}
+    return {name: named_ids[0] for name, named_ids in ids.items() if len(named_ids) == 1}
 
 
 def _teams_from(team_id: int) -> set[int]:
     below: dict[int | None, list[int]] = {}
     for team in teams():
         below.setdefault(team.parent_id, []).append(team.id)
-    found, waiting = {team_id}, [team_id]
+    team_ids, waiting = {team_id}, [team_id]
     while waiting:
-        children = [each for each in below.get(waiting.pop(), []) if each not in found]
-        found.update(children)
+        children = [
+            child_id for child_id in below.get(waiting.pop(), []) if child_id not in team_ids
+        ]
+        team_ids.update(children)
         waiting += children
-    return found
+    return team_ids
 
 
 def _newest_revisions(counted: Iterable[CountedRequests]) -> dict[Key, CountedRequests]:
     """Of several revisions in one telling the newest, of equal ones the first."""
     newest: dict[Key, CountedRequests] = {}
-    for each in counted:
-        if each.key not in newest or each.revision > newest[each.key].revision:
-            newest[each.key] = each
+    for counts in counted:
+        if counts.key not in newest or counts.revision > newest[counts.key].revision:
+            newest[counts.key] = counts
     return newest
 
 
@@ -240,10 +254,10 @@ class Kept:
     node_id: int | None
 
 
-def _is_own(kept: Kept, told: CountedRequests, teller: RequestTeller) -> bool:
+def _is_own(stored: Kept, counts: CountedRequests, teller: RequestTeller) -> bool:
     """Whether the teller may write over it. What agents told before nodes were noted is engines'."""
-    is_unnoted = kept.node_id is None and kept.source == told.source == "engine"
-    return kept.team_id == teller.team_id and (kept.node_id == teller.node_id or is_unnoted)
+    is_unnoted = stored.node_id is None and stored.source == counts.source == "engine"
+    return stored.team_id == teller.team_id and (stored.node_id == teller.node_id or is_unnoted)
 
 
 def _kept_counts(keys: Collection[Key]) -> dict[Key, Kept]:
@@ -276,10 +290,10 @@ def _lock_workloads(workload_ids: Iterable[int]) -> None:
 
 
 def _upsert_counts(
-    told: Sequence[tuple[CountedRequests, int | None]], teller: RequestTeller
+    count_pairs: Sequence[tuple[CountedRequests, int | None]], teller: RequestTeller
 ) -> set[Key]:
     """The keys of the rows that are new, or newer than what was kept."""
-    rows = [_row_of_counts(counted, workload_id, teller) for counted, workload_id in told]
+    rows = [_row_of_counts(counted, workload_id, teller) for counted, workload_id in count_pairs]
     with connection.cursor() as cursor:
         cursor.execute(UPSERT, [json.dumps(rows)])
         return {tuple(row) for row in cursor}
@@ -345,8 +359,8 @@ def _mark_divided_days(over: Collection[WorkloadHour], at: datetime) -> None:
         hours = spans.get(fact.rule.workload_id or 0, [])
         since, until = min(hours), max(hours) + HOUR
         if (cut := _cut_to_span(fact, since, until)) is not None:
-            for held in held_by_matching(cut, until):
-                touched.divide(held.node_id, held.starts_at, held.ends_at)
+            for holding in held_by_matching(cut, until):
+                touched.divide(holding.node_id, holding.starts_at, holding.ends_at)
     if giving:
         touched.mark()
 

@@ -51,13 +51,13 @@ def add_rule(*, rule: RuleFact, at: datetime) -> int:
     RuleEndsBeforeItStarts, LabelUnreadable, ClaimOfAnybody and WorkloadOfAnotherTeam.
     """
     refuse_nonsense(rule)
-    asked = {each.name: getattr(rule.rule, each.name) for each in fields(Rule)}
-    del asked["id"]
+    columns = {field.name: getattr(rule.rule, field.name) for field in fields(Rule)}
+    del columns["id"]
     twin = RuleExists("", f"a rule of priority {rule.rule.priority} asks exactly that already")
     with refusing({"ownership_rule_once": twin}):
-        kept = OwnershipRule.objects.create(**asked, period=(rule.starts_at, rule.ends_at))
+        stored_rule = OwnershipRule.objects.create(**columns, period=(rule.starts_at, rule.ends_at))
     _mark_matching(rule, at)
-    return kept.id
+    return stored_rule.id
 
 
 @logged_change()
@@ -67,18 +67,18 @@ def end_rule(*, rule_id: int, ended_at: datetime, at: datetime) -> None:
 
     Refuses RuleAlreadyEnded and RuleEndsBeforeItStarts.
     """
-    kept = OwnershipRule.objects.select_for_update().get(id=rule_id)
-    starts_at, ends_at = kept.period.lower, kept.period.upper
+    stored_rule = OwnershipRule.objects.select_for_update().get(id=rule_id)
+    starts_at, ends_at = stored_rule.period.lower, stored_rule.period.upper
     if ends_at is not None and ends_at <= ended_at:
         raise RuleAlreadyEnded("ended_at", f"rule {rule_id} ended at {ends_at:%Y-%m-%d %H:%M}Z")
     if starts_at is not None and ended_at <= starts_at:
         raise RuleEndsBeforeItStarts(
             "ended_at", f"rule {rule_id} begins at {starts_at:%Y-%m-%d %H:%M}Z"
         )
-    kept.period = (starts_at, ended_at)
-    kept.save(update_fields=["period"])
-    asked = Rule(**{each.name: getattr(kept, each.name) for each in fields(Rule)})
-    _mark_matching(RuleFact(asked, ended_at, ends_at), at)
+    stored_rule.period = (starts_at, ended_at)
+    stored_rule.save(update_fields=["period"])
+    ended_rule = Rule(**{field.name: getattr(stored_rule, field.name) for field in fields(Rule)})
+    _mark_matching(RuleFact(ended_rule, ended_at, ends_at), at)
 
 
 def refuse_nonsense(fact: RuleFact) -> None:
@@ -100,6 +100,6 @@ def refuse_nonsense(fact: RuleFact) -> None:
 
 def _mark_matching(rule: RuleFact, at: datetime) -> None:
     touched = TouchedHours(at)
-    for held in held_by_matching(rule, at):
-        touched.add(held.node_id, held.starts_at, held.ends_at)
+    for holding in held_by_matching(rule, at):
+        touched.add(holding.node_id, holding.starts_at, holding.ends_at)
     touched.mark()

@@ -15,7 +15,7 @@ def touch_runs(since: Mapping[int, datetime], at: datetime) -> None:
         return
     run_ids = sorted(since)
     with connection.cursor() as cursor:
-        cursor.execute(TOUCHING, [at, run_ids, [since[each] for each in run_ids]])
+        cursor.execute(TOUCHING, [at, run_ids, [since[run_id] for run_id in run_ids]])
 
 
 TOUCHING = """

@@ -39,12 +39,14 @@ def join_attempts(*, attempt_ids: Collection[int], at: datetime) -> int:
     """
     with connection.cursor() as cursor:
         cursor.execute(FINDING, [list(attempt_ids)])
-        found = [_FoundJob(*row) for row in cursor]
-    lines = owner_lines({each.job_id for each in found}, at)
-    joined = [each for each in found if _may_join(each, lines[each.job_id])]
+        candidates = [_FoundJob(*row) for row in cursor]
+    lines = owner_lines({candidate.job_id for candidate in candidates}, at)
+    joined = [
+        candidate for candidate in candidates if _may_join(candidate, lines[candidate.job_id])
+    ]
     if not joined:
         return 0
-    job_ids = [each.job_id for each in joined]
+    job_ids = [candidate.job_id for candidate in joined]
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -52,7 +54,7 @@ def join_attempts(*, attempt_ids: Collection[int], at: datetime) -> int:
             FROM unnest(%s::int8[], %s::int8[]) AS found (id, job_id)
             WHERE attempt.id = found.id
             """,
-            [[each.attempt_id for each in joined], job_ids],
+            [[candidate.attempt_id for candidate in joined], job_ids],
         )
     _give_to_owners(joined, lines, at)
     with connection.cursor() as cursor:
@@ -65,7 +67,7 @@ def join_attempts(*, attempt_ids: Collection[int], at: datetime) -> int:
         )
         carried = cursor.fetchall()
     since: dict[int, datetime] = {}
-    first = {each.job_id: min(each.began_at, each.since) for each in joined}
+    first = {candidate.job_id: min(candidate.began_at, candidate.since) for candidate in joined}
     for run_id, job_id in carried:
         since[run_id] = min(first[job_id], since.get(run_id, first[job_id]))
     touch_runs(since, at)
@@ -84,8 +86,8 @@ class _FoundJob(NamedTuple):
     run_team_id: int | None
 
 
-def _may_join(found: _FoundJob, owners: Collection[int]) -> bool:
-    return found.told_by is None or not owners or found.told_by in owners
+def _may_join(candidate: _FoundJob, owners: Collection[int]) -> bool:
+    return candidate.told_by is None or not owners or candidate.told_by in owners
 
 
 def _give_to_owners(
@@ -93,11 +95,11 @@ def _give_to_owners(
 ) -> None:
     """What nobody in particular told goes to the run that its job's team means by the name."""
     names = {
-        each.attempt_id: NamedRun(each.key, lines[each.job_id])
-        for each in joined
-        if each.told_by is None
-        and lines[each.job_id]
-        and each.run_team_id not in lines[each.job_id]
+        candidate.attempt_id: NamedRun(candidate.key, lines[candidate.job_id])
+        for candidate in joined
+        if candidate.told_by is None
+        and lines[candidate.job_id]
+        and candidate.run_team_id not in lines[candidate.job_id]
     }
     runs = open_runs(set(names.values()), at)
     move_to_runs({attempt_id: runs[name] for attempt_id, name in names.items()}, at)

@@ -40,21 +40,23 @@ def open_runs(named: Collection[NamedRun], at: datetime) -> dict[NamedRun, int]:
     if not named:
         return {}
     # Shorter lines first: a team's run is there before a team below it looks for one.
-    ordered = sorted(named, key=lambda each: (each.key, len(each.team_ids), each.team_ids))
-    known = _runs_with_first(ordered)
+    ordered = sorted(
+        named, key=lambda named_run: (named_run.key, len(named_run.team_ids), named_run.team_ids)
+    )
+    runs_by_key = _runs_with_first(ordered)
     parents = team_parents()
-    found: dict[NamedRun, int] = {}
-    for each in ordered:
-        runs = known[each.key]
-        run_id = run_for_teams(runs, each.team_ids)
-        if run_id is None and each.team_ids:
-            run_id = _claimed_run(runs, each.team_ids[0], parents, at)
+    ids_by_run: dict[NamedRun, int] = {}
+    for run in ordered:
+        runs = runs_by_key[run.key]
+        run_id = run_for_teams(runs, run.team_ids)
+        if run_id is None and run.team_ids:
+            run_id = _claimed_run(runs, run.team_ids[0], parents, at)
         if run_id is None:
-            _insert_runs([each])
-            known |= _held_runs([each.key])
-            run_id = known[each.key][_opener(each)]
-        found[each] = run_id
-    return found
+            _insert_runs([run])
+            runs_by_key |= _held_runs([run.key])
+            run_id = runs_by_key[run.key][_opener(run)]
+        ids_by_run[run] = run_id
+    return ids_by_run
 
 
 def owner_lines(job_ids: Collection[int], at: datetime) -> dict[int, tuple[int, ...]]:
@@ -79,17 +81,17 @@ def move_to_runs(moved: Mapping[int, int], at: datetime) -> None:
         cursor.execute(MOVING, [list(moved), list(moved.values())])
         rows = cursor.fetchall()
     left = {before for before, _, _ in rows}
-    gone = forget_empty_runs(left)
+    forgotten = forget_empty_runs(left)
     since: dict[int, datetime] = {}
     for before, after, began_at in rows:
-        for run_id in {before, after} - gone:
+        for run_id in {before, after} - forgotten:
             since[run_id] = min(began_at, since.get(run_id, began_at))
     touch_runs(since, at)
 
 
 def forget_empty_runs(run_ids: Collection[int]) -> set[int]:
     """Of these runs, those of nobody's of which nothing is left: they are no more; which."""
-    gone: set[int] = set()
+    forgotten: set[int] = set()
     # Locked first, so that what is being told of one meanwhile is seen.
     rows = Run.objects.select_for_update().filter(id__in=run_ids, team=None, workload=None)
     for run in rows.order_by("id"):
@@ -100,8 +102,8 @@ def forget_empty_runs(run_ids: Collection[int]) -> set[int]:
             run.delete()
         except ProtectedError:
             continue  # a month, or a change, names it
-        gone.add(run_id)
-    return gone
+        forgotten.add(run_id)
+    return forgotten
 
 
 MOVING = """
@@ -122,12 +124,12 @@ RETURNING moving.before, moving.after, moving.began_at
 
 def _runs_with_first(ordered: Sequence[NamedRun]) -> dict[str, TeamRuns]:
     """The runs of these names by team, with one opened of each name that nobody has yet."""
-    known = _held_runs({each.key for each in ordered})
-    first = {each.key: each for each in reversed(ordered) if each.key not in known}
+    runs_by_key = _held_runs({run.key for run in ordered})
+    first = {run.key: run for run in reversed(ordered) if run.key not in runs_by_key}
     if first:
         _insert_runs(first.values())
-        known |= _held_runs(first)
-    return known
+        runs_by_key |= _held_runs(first)
+    return runs_by_key
 
 
 def _held_runs(keys: Collection[str]) -> dict[str, TeamRuns]:
@@ -137,7 +139,7 @@ def _held_runs(keys: Collection[str]) -> dict[str, TeamRuns]:
 
 def _insert_runs(named: Iterable[NamedRun]) -> None:
     """Open these; one that somebody opened meanwhile is held, so that nobody forgets it."""
-    rows = [(each.key, _opener(each)) for each in named]
+    rows = [(run.key, _opener(run)) for run in named]
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -157,8 +159,8 @@ def _claimed_run(runs: TeamRuns, team_id: int, parents: Parents, at: datetime) -
     """The one run that was nobody's or of a team below, and may be this team's: now it is."""
     open_to_it = [
         run_id
-        for own, run_id in runs.items()
-        if own is None or team_id in team_and_above(own, parents)
+        for owner_id, run_id in runs.items()
+        if owner_id is None or team_id in team_and_above(owner_id, parents)
     ]
     if len(open_to_it) != 1:
         return None

@@ -69,15 +69,15 @@ def record_reports(
 def _as_kept(reports: Sequence[RunReportIn]) -> Sequence[RunReportIn]:
     """Without names that were taken out: a run that was called by one goes on under what stands for it."""
     of_attempts = fields_kept("workloads.runattempt", key="attempt", workload_named="workload")
-    kept = as_kept(reports, of_attempts, fields_kept("workloads.run", key="run"))
-    told = [event for report in kept for event in report.events]
-    scored = as_kept(told, fields_kept("workloads.runscore"))
-    if scored is told:
-        return kept
+    clean_reports = as_kept(reports, of_attempts, fields_kept("workloads.run", key="run"))
+    all_events = [event for report in clean_reports for event in report.events]
+    scored = as_kept(all_events, fields_kept("workloads.runscore"))
+    if scored is all_events:
+        return clean_reports
     events = iter(scored)
     return [
         msgspec.structs.replace(report, events=tuple(islice(events, len(report.events))))
-        for report in kept
+        for report in clean_reports
     ]
 
 
@@ -89,11 +89,11 @@ def _record_report(report: RunReportIn, teller: Teller, at: datetime) -> ReportT
         )
     run = _run_of_report(report, teller, at)
     attempt_id, before = _keep_attempt(report, (run, teller), cluster or report.job.cluster, at)
-    changes = [each.starts_at for each in _kept_windows(attempt_id, report)]
-    changes += [each.at for each in _kept_events(attempt_id, report)]
+    changes = [window.starts_at for window in _kept_windows(attempt_id, report)]
+    changes += [event.at for event in _kept_events(attempt_id, report)]
     scores = _kept_scores(attempt_id, report)
     # What is better lower may say that the run is wrong since, or was not.
-    changes += [each.at for each in scores if not each.higher_is_better]
+    changes += [score.at for score in scores if not score.higher_is_better]
     if before is None:
         changes.append(report.began_at)
     if report.ended_at is not None and (before is None or before.ended_at is None):
@@ -111,8 +111,8 @@ def _record_report(report: RunReportIn, teller: Teller, at: datetime) -> ReportT
 def _run_of_report(report: RunReportIn, teller: Teller, at: datetime) -> int:
     """The run that its attempt is of already; else that of its name, opened where there is none."""
     told_by = Q(team=None) if teller.team_id is None else Q(team_id=teller.team_id)
-    known = RunAttempt.objects.filter(told_by, key=report.attempt, run__key=report.run)
-    run_id = known.order_by("id").values_list("run_id", flat=True).first()
+    attempts = RunAttempt.objects.filter(told_by, key=report.attempt, run__key=report.run)
+    run_id = attempts.order_by("id").values_list("run_id", flat=True).first()
     if run_id is None:
         name = NamedRun(report.run, () if teller.team_id is None else (teller.team_id,))
         run_id = open_runs([name], at)[name]
@@ -165,15 +165,15 @@ class _Before(NamedTuple):
 
 
 def _keep_attempt(
-    report: RunReportIn, told: tuple[int, Teller], cluster: str, at: datetime
+    report: RunReportIn, run_and_teller: tuple[int, Teller], cluster: str, at: datetime
 ) -> tuple[int, _Before | None]:
     """Its id, of a run as somebody told it; what it was before, None where it is new."""
-    run_id, teller = told
-    moments = [report.began_at, *(each.ends_at for each in report.windows)]
-    moments += [each.at for each in report.events]
+    run_id, teller = run_and_teller
+    moments = [report.began_at, *(window.ends_at for window in report.windows)]
+    moments += [event.at for event in report.events]
     moments += [] if report.ended_at is None else [report.ended_at]
-    firsts = [each.first_step for each in report.windows if each.first_step is not None]
-    lasts = [each.last_step for each in report.windows if each.last_step is not None]
+    firsts = [window.first_step for window in report.windows if window.first_step is not None]
+    lasts = [window.last_step for window in report.windows if window.last_step is not None]
     values: dict[str, Any] = {
         "run": run_id,
         "team": teller.team_id,
@@ -201,21 +201,21 @@ def _keep_attempt(
             "SELECT ended_at, heard_at FROM workloads_runattempt WHERE run_id = %s AND key = %s FOR UPDATE",
             [run_id, report.attempt],
         )
-        known = cursor.fetchone()
+        earlier_row = cursor.fetchone()
         cursor.execute(KEEPING, values)
         (attempt_id,) = cursor.fetchone()
-    return attempt_id, None if known is None else _Before(*known)
+    return attempt_id, None if earlier_row is None else _Before(*earlier_row)
 
 
 def _kept_windows(attempt_id: int, report: RunReportIn) -> list[RunWindowIn]:
     """Those that were not kept already."""
     rows = [
         (
-            *(attempt_id, report.sequence, part, each.starts_at, each.ends_at, each.steps),
-            *(each.first_step, each.last_step, each.tokens, each.examples, each.flops),
-            *(each.productive_ms, Jsonb(each.phases_ms), list(each.step_times_ms)),
+            *(attempt_id, report.sequence, part, window.starts_at, window.ends_at, window.steps),
+            *(window.first_step, window.last_step, window.tokens, window.examples, window.flops),
+            *(window.productive_ms, Jsonb(window.phases_ms), list(window.step_times_ms)),
         )
-        for part, each in enumerate(report.windows)
+        for part, window in enumerate(report.windows)
     ]
     return [report.windows[part] for part in _inserted_parts(WINDOWS, rows)]
 
@@ -231,9 +231,9 @@ ON CONFLICT DO NOTHING RETURNING part
 
 def _kept_events(attempt_id: int, report: RunReportIn) -> list[RunEventIn]:
     rows = [
-        (attempt_id, report.sequence, part, each.kind, each.at, each.step, each.metric)
-        for part, each in enumerate(report.events)
-        if each.kind != SCORE
+        (attempt_id, report.sequence, part, event.kind, event.at, event.step, event.metric)
+        for part, event in enumerate(report.events)
+        if event.kind != SCORE
     ]
     return [report.events[part] for part in _inserted_parts(EVENTS, rows)]
 
@@ -249,11 +249,11 @@ def _kept_scores(attempt_id: int, report: RunReportIn) -> list[RunEventIn]:
     """Those that were not kept already."""
     rows = [
         (
-            *(attempt_id, report.sequence, part, each.name.strip(), each.at, each.step),
-            *(_finite(each.metric), each.higher_is_better),
+            *(attempt_id, report.sequence, part, event.name.strip(), event.at, event.step),
+            *(_finite(event.metric), event.higher_is_better),
         )
-        for part, each in enumerate(report.events)
-        if each.kind == SCORE
+        for part, event in enumerate(report.events)
+        if event.kind == SCORE
     ]
     return [report.events[part] for part in _inserted_parts(SCORES, rows)]
 

@@ -20,21 +20,21 @@ def reported(
     Of an attempt is the time from its start (the job's, for the first on it) until something of
     another run begins there after it, else until the job's end.
     """
-    found: list[CarriedSpan] = []
+    carried_spans: list[CarriedSpan] = []
     for job_id, job in sorted(jobs.items()):
-        of_job = [each for each in on_jobs if each.job_id == job_id]
+        of_job = [on_job for on_job in on_jobs if on_job.job_id == job_id]
         spans = joined_spans(
-            [_carried_span(each, of_job, job) for each in of_job if each.run_id == run_id]
+            [_carried_span(attempt, of_job, job) for attempt in of_job if attempt.run_id == run_id]
         )
-        said = [
-            (each.starts_at, each.ends_at or END_OF_TIME)
-            for each in stated
-            if each.job_id == job_id
+        stated_spans = [
+            (span.starts_at, span.ends_at or END_OF_TIME)
+            for span in stated
+            if span.job_id == job_id
         ]
-        for starts_at, ends_at in spans_without(spans, sorted(said)):
+        for starts_at, ends_at in spans_without(spans, sorted(stated_spans)):
             last = None if ends_at == END_OF_TIME else ends_at
-            found.append(CarriedSpan(job_id, starts_at, last))
-    return found
+            carried_spans.append(CarriedSpan(job_id, starts_at, last))
+    return carried_spans
 
 
 def _carried_span(attempt: AttemptOnJob, of_job: Sequence[AttemptOnJob], job: FoldJobRow) -> Span:
@@ -42,8 +42,8 @@ def _carried_span(attempt: AttemptOnJob, of_job: Sequence[AttemptOnJob], job: Fo
     if attempt is of_job[0] and job.started_at is not None:
         starts_at = min(starts_at, job.started_at)
     after = (
-        each.began_at
-        for each in of_job
-        if each.run_id != attempt.run_id and each.began_at >= attempt.until
+        other.began_at
+        for other in of_job
+        if other.run_id != attempt.run_id and other.began_at >= attempt.until
     )
     return starts_at, min(job.ended_at or END_OF_TIME, min(after, default=END_OF_TIME))

@@ -55,46 +55,46 @@ def status_of(lead: Sequence[FoldAttemptRow], jobs: Mapping[int, FoldJobRow]) ->
     return STATUS_OF_STATE.get(last.state.partition(" ")[0], RunStatus.UNTOLD)
 
 
-def keep_summary(summary: RunSummary, whole: WholeRun, at: datetime) -> None:
+def keep_summary(summary: RunSummary, run: WholeRun, at: datetime) -> None:
     """Write what the run came to, as of `at`."""
     sums = RunHour.objects.filter(run_id=summary.run_id).aggregate(
         **{f"all_{name}": Sum(name) for name in SUMMED}
     )
     for name in SUMMED:
         setattr(summary, name, sums[f"all_{name}"] or 0)
-    carrying = {each.job_id for each in whole.spans}
-    submitted = [job.submitted_at for job in whole.jobs.values() if job.submitted_at is not None]
+    carrying = {span.job_id for span in run.spans}
+    submitted = [job.submitted_at for job in run.jobs.values() if job.submitted_at is not None]
     summary.submitted_at = min(submitted, default=None)
-    summary.began_at = _began_at(whole)
-    summary.ended_at = _ended_at(whole)
-    summary.status = whole.status
-    summary.attempts = len(whole.lead)
+    summary.began_at = _began_at(run)
+    summary.ended_at = _ended_at(run)
+    summary.status = run.status
+    summary.attempts = len(run.lead)
     summary.jobs = len(carrying)
-    worlds = [each.world_size for each in whole.lead]
+    worlds = [attempt.world_size for attempt in run.lead]
     summary.gpus = facts.most_gpus(carrying) or max(worlds, default=None)
-    summary.model = next((each.model for each in reversed(whole.lead) if each.model), {})
-    summary.tags = next((each.tags for each in reversed(whole.lead) if each.tags), {})
-    summary.good_checkpoints = len(whole.good)
-    summary.first_good_at = min((each.at for each in whole.good), default=None)
-    steps = [each.step for each in whole.good if each.step is not None]
+    summary.model = next((attempt.model for attempt in reversed(run.lead) if attempt.model), {})
+    summary.tags = next((attempt.tags for attempt in reversed(run.lead) if attempt.tags), {})
+    summary.good_checkpoints = len(run.good)
+    summary.first_good_at = min((checkpoint.at for checkpoint in run.good), default=None)
+    steps = [checkpoint.step for checkpoint in run.good if checkpoint.step is not None]
     summary.last_good_step = steps[-1] if steps else None
-    summary.diverged = [Range(since, until) for since, until in whole.diverged]
-    summary.dropped = sum(each.dropped for each in whole.attempts)
+    summary.diverged = [Range(since, until) for since, until in run.diverged]
+    summary.dropped = sum(attempt.dropped for attempt in run.attempts)
     summary.folded_at = at
     summary.changed_from = None
     summary.save()
 
 
-def _began_at(whole: WholeRun) -> datetime | None:
-    moments = [each.starts_at for each in whole.spans]
-    return min([*moments, *(each.began_at for each in whole.lead)], default=None)
+def _began_at(run: WholeRun) -> datetime | None:
+    moments = [span.starts_at for span in run.spans]
+    return min([*moments, *(attempt.began_at for attempt in run.lead)], default=None)
 
 
-def _ended_at(whole: WholeRun) -> datetime | None:
+def _ended_at(run: WholeRun) -> datetime | None:
     """When its last attempt ended, by its own word or with its job; of a run without, its jobs."""
-    if not whole.lead:
-        ends = [each.ends_at for each in whole.spans]
-        return None if None in ends else max((each for each in ends if each), default=None)
-    last = whole.lead[-1]
-    job = whole.jobs.get(last.job_id or 0)
+    if not run.lead:
+        ends = [span.ends_at for span in run.spans]
+        return None if None in ends else max((end for end in ends if end), default=None)
+    last = run.lead[-1]
+    job = run.jobs.get(last.job_id or 0)
     return last.ended_at or (job.ended_at if job is not None else None)

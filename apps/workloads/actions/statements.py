@@ -27,14 +27,14 @@ class ArrivedStatement:
 def told(statement: JobStatement, agent_node_id: int | None = None) -> ArrivedStatement:
     """What is to be kept of a statement: only what it says."""
     everything: dict[str, object] = msgspec.to_builtins(statement, enc_hook=_encode_fraction)
-    said = {
+    fields = {
         name: value
         for name, value in everything.items()
         if value is not None and value is not False
     }
     if statement.allocations:
-        said["allocations"] = [_known_parts(one) for one in everything["allocations"]]  # type: ignore[attr-defined]  # a list
-    content = msgspec.json.encode(said, order="sorted")
+        fields["allocations"] = [_known_parts(one) for one in everything["allocations"]]  # type: ignore[attr-defined]  # a list
+    content = msgspec.json.encode(fields, order="sorted")
     digest = hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()
     return ArrivedStatement(statement, content.decode(), digest, agent_node_id)
 

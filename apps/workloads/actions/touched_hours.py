@@ -67,12 +67,14 @@ class TouchedHours:
 
 def _day_marks(touched: Mapping[Pass, Mapping[int, list[Span]]]) -> set[Mark]:
     """The local days that passes over days do again, by pool; `touched` is by pass and node."""
-    lived = [span for of_pass in touched.values() for spans in of_pass.values() for span in spans]
-    if not lived or not has_organisation():
+    all_spans = [
+        span for of_pass in touched.values() for spans in of_pass.values() for span in spans
+    ]
+    if not all_spans or not has_organisation():
         return set()
     zone = organisation().zone
     node_ids = {node_id for of_pass in touched.values() for node_id in of_pass}
-    first, last = min(lived)[0], max(ends_at for _, ends_at in lived)
+    first, last = min(all_spans)[0], max(ends_at for _, ends_at in all_spans)
     pools = {node.id: node.pool_id for node in nodes_lived(first, last, sorted(node_ids))}
     return {
         Mark(pass_, pools[node_id], hour)

@@ -32,9 +32,9 @@ def keep_upload(*, upload: StoredFile, at: datetime) -> int:
 
 
 @logged_change()
-def ask_reading(*, batch_id: int, asked: Mapping[str, object], at: datetime) -> None:
+def ask_reading(*, batch_id: int, options: Mapping[str, object], at: datetime) -> None:
     """Have the file looked at again, read in this way. Refuses ImportAlreadyOver, ImportNotReady."""
-    steps.ask_again(ImportBatch, batch_id, asked)
+    steps.ask_again(ImportBatch, batch_id, options)
 
 
 @logged_change()
@@ -72,10 +72,12 @@ def still_wanted(*, batch_id: int, read_bytes: int, at: datetime) -> bool:
 
 @logged_change()
 def tell_seen(
-    *, batch_id: int, kind: str, asked: Mapping[str, object], seen: Mapping[str, object]
+    *, batch_id: int, kind: str, options: Mapping[str, object], findings: Mapping[str, object]
 ) -> None:
     """What a look at the file found; now it waits for a person."""
-    steps.keep_look(ImportBatch, batch_id, {"kind": kind, "asked": dict(asked), "seen": dict(seen)})
+    steps.keep_look(
+        ImportBatch, batch_id, {"kind": kind, "asked": dict(options), "seen": dict(findings)}
+    )
 
 
 @logged_change()

@@ -184,22 +184,22 @@ def take_calls(*, calls: Sequence[Call], at: datetime) -> CallsTaken:
         cursor.execute(TOLD_BEFORE, named)
         before = {(row[1], row[2]): _statement_of(row) for row in cursor.fetchall()}
         cursor.execute(KEEP, [at])
-        kept = cursor.fetchall()
+        hour_counts = cursor.fetchall()
         richer, differing = _richer_than_before(richest, before)
         cursor.execute(TAKE_RICHER, [richer])
-        anew = {hour for (hour,) in cursor.fetchall()}
+        changed_hours = {hour for (hour,) in cursor.fetchall()}
         cursor.execute(NEAR, named)
         judged, twins = _judge(cursor.fetchall(), {(call.source, call.key) for call in richest})
         cursor.execute(
             COUNT_ONCE, [list(column) for column in zip(*judged, strict=True)] or [[]] * 3
         )
-        hours = {hour for hour, _ in kept} | {hour for (hour,) in cursor.fetchall()}
+        hours = {hour for hour, _ in hour_counts} | {hour for (hour,) in cursor.fetchall()}
         # One transaction may take several deliveries.
         cursor.execute("TRUNCATE staged_usage")
     mark(Mark(Pass.CALLS, NEW_CALLS, hour) for hour in sorted(hours))
-    mark(Mark(Pass.CALLS, ALL_CALLS_ANEW, hour) for hour in sorted(anew))
-    of_place = [(places[key], each) for key, each in (*differing, *twins)]
-    return CallsTaken(sum(count for _, count in kept), (*contradictions, *of_place))
+    mark(Mark(Pass.CALLS, ALL_CALLS_ANEW, hour) for hour in sorted(changed_hours))
+    of_place = [(places[key], contradiction) for key, contradiction in (*differing, *twins)]
+    return CallsTaken(sum(count for _, count in hour_counts), (*contradictions, *of_place))
 
 
 _Key = tuple[str, str]
@@ -244,16 +244,17 @@ def _richest_by_key(
     for place, call in enumerate(calls):
         by_key[call.source, call.key].append(_statement_of_call(call, place))
     best = {
-        key: max(same, key=lambda each: (each.richness, -each.id)) for key, same in by_key.items()
+        key: max(same, key=lambda statement: (statement.richness, -statement.id))
+        for key, same in by_key.items()
     }
     contradictions = [
-        (found.other_id, found)
+        (contradiction.other_id, contradiction)
         for key, same in by_key.items()
         if len(same) > 1
-        for found in contradictions_of(best[key], same)
+        for contradiction in contradictions_of(best[key], same)
     ]
-    chosen = [calls[each.id] for each in best.values()]
-    return chosen, {key: each.id for key, each in best.items()}, contradictions
+    chosen = [calls[statement.id] for statement in best.values()]
+    return chosen, {key: statement.id for key, statement in best.items()}, contradictions
 
 
 def _richer_than_before(
@@ -264,15 +265,17 @@ def _richer_than_before(
     contradictions: list[tuple[_Key, Contradiction]] = []
     for call in calls:
         key = (call.source, call.key)
-        held = before.get(key)
-        if held is None:
+        stored = before.get(key)
+        if stored is None:
             continue
-        told = _statement_of_call(call, held.id)
-        takes = told.richness > held.richness
+        statement = _statement_of_call(call, stored.id)
+        takes = statement.richness > stored.richness
         if takes:
-            richer.append(held.id)
-        first, second = (told, held) if takes else (held, told)
-        contradictions += [(key, each) for each in contradictions_of(first, [second])]
+            richer.append(stored.id)
+        first, second = (statement, stored) if takes else (stored, statement)
+        contradictions += [
+            (key, contradiction) for contradiction in contradictions_of(first, [second])
+        ]
     return richer, contradictions
 
 
@@ -288,12 +291,19 @@ def _judge(
         for id, is_counted in sorted(judgement.counted.items())
         if is_counted != was_counted[id] or id in judgement.owners
     ]
-    keys = {each.id: (each.source, each.key) for each in statements}
+    keys = {statement.id: (statement.source, statement.key) for statement in statements}
     contradictions: list[tuple[_Key, Contradiction]] = []
-    for each in judgement.contradictions:
-        told = next((keys[id] for id in (each.other_id, each.counted_id) if keys[id] in sent), None)
-        if told is not None:
-            contradictions.append((told, each))
+    for contradiction in judgement.contradictions:
+        reported_key = next(
+            (
+                keys[id]
+                for id in (contradiction.other_id, contradiction.counted_id)
+                if keys[id] in sent
+            ),
+            None,
+        )
+        if reported_key is not None:
+            contradictions.append((reported_key, contradiction))
     return changed, contradictions
 
 

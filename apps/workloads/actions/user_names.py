@@ -22,8 +22,11 @@ def reseal_events(ids: Sequence[int]) -> None:
     """
     events = list(JobEvent.objects.filter(id__in=ids))
     for event in events:
-        kept = told(statement_of(json.dumps(event.content)))
-        event.content, event.digest = json.loads(kept.content), kept.digest
+        arrived_statement = told(statement_of(json.dumps(event.content)))
+        event.content, event.digest = (
+            json.loads(arrived_statement.content),
+            arrived_statement.digest,
+        )
     JobEvent.objects.bulk_update(events, ["content", "digest"], batch_size=2000)
 
 
@@ -44,11 +47,11 @@ def _texts_of(statement: JobStatement) -> Iterator[str]:
 
 
 def _renamed_statement(statement: JobStatement, names: TakenNames) -> JobStatement:
-    said: dict[str, Any] = {
+    texts: dict[str, Any] = {
         name: text and names.in_text(text)
         for name, text in ((name, getattr(statement, name)) for name in TEXTS)
     }
-    said["labels"] = tuple(
+    texts["labels"] = tuple(
         (names.in_text(key), names.in_text(value)) for key, value in statement.labels
     )
-    return replace(statement, **said)
+    return replace(statement, **texts)

@@ -29,18 +29,20 @@ class Allocations(RestView):
 
         Asked for a job of another team, the list is empty.
         """
-        asked, called = AllocationsAsked.of(request), Called(self.viewer())
+        query, called = AllocationsAsked.of(request), Called(self.viewer())
         wanted = listing.AllocationsWanted(
-            job_id=asked.get("job_id"),
-            node_id=asked.get("node_id"),
-            device=asked.get("device"),
-            starts_at=asked.get("since"),
-            ends_at=asked.get("until"),
+            job_id=query.get("job_id"),
+            node_id=query.get("node_id"),
+            device=query.get("device"),
+            starts_at=query.get("since"),
+            ends_at=query.get("until"),
         )
         page = listing.allocation_page(wanted, page_asked(request))
         if wanted.job_id is not None:
-            seen = [row for row in page.rows if called.viewer.sees_team(row["owner"].team_id)]
-            page = type(page)(seen, page.after if seen else None, page.before if seen else None)
+            visible = [row for row in page.rows if called.viewer.sees_team(row["owner"].team_id)]
+            page = type(page)(
+                visible, page.after if visible else None, page.before if visible else None
+            )
         return paged(request, page, lambda row: told_allocation(row, called))
 
 

@@ -31,23 +31,23 @@ class Called:
         """The team of this name, as a filter: none of the viewer's is as if there were none."""
         if name is None:
             return None
-        found = (id_ for id_, each in self._teams.items() if each == name)
-        return frozenset(id_ for id_ in found if self.viewer.sees_team(id_))
+        named_ids = (id_ for id_, team in self._teams.items() if team == name)
+        return frozenset(id_ for id_ in named_ids if self.viewer.sees_team(id_))
 
     def workload_ids(self, name: str | None) -> frozenset[int] | None:
         """The workloads of this name, as a filter; two teams may each have one."""
         if name is None:
             return None
         return frozenset(
-            each.id
-            for each in self._workloads.values()
-            if each.name == name and self.viewer.sees_team(each.team_id)
+            workload.id
+            for workload in self._workloads.values()
+            if workload.name == name and self.viewer.sees_team(workload.team_id)
         )
 
     def team_id(self, name: str) -> int:
         """The team of this name in a body; refuses a ValidationError that names the field."""
-        for id_, each in self._teams.items():
-            if each == name:
+        for id_, team in self._teams.items():
+            if team == name:
                 return id_
         raise ValidationError({"team": [f"there is no team named {name!r}"]})
 
@@ -55,7 +55,7 @@ class Called:
         """A team's workload of this name in a body; refuses as `team_id` does."""
         if name is None:
             return None
-        for each in self._workloads.values():
-            if each.team_id == team_id and each.name == name:
-                return each.id
+        for workload in self._workloads.values():
+            if workload.team_id == team_id and workload.name == name:
+                return workload.id
         raise ValidationError({"workload": [f"the team has no workload named {name!r}"]})

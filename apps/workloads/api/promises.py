@@ -123,8 +123,8 @@ class ServiceObjectives(RestView):
     )
     def get(self, request: Request) -> Response:
         """The promises of the caller's services, those made last first."""
-        asked, called = ObjectivesAsked.of(request), Called(self.viewer())
-        workload_ids = called.workload_ids(asked.get("workload"))
+        query, called = ObjectivesAsked.of(request), Called(self.viewer())
+        workload_ids = called.workload_ids(query.get("workload"))
         page = promises.objective_page(called.viewer, workload_ids, page_asked(request))
         return paged(request, page, lambda row: _serialize_objective(row, called))
 
@@ -137,12 +137,14 @@ class ServiceObjectives(RestView):
     @once()
     def post(self, request: Request) -> Response:
         """Promise something of a service from a moment on; the same one again is answered 200."""
-        asked, called = parsed(ObjectiveIn, request), Called(self.viewer())
-        workload_id = _workload_id(asked, called)
-        wanted = promises.NewObjective(workload_id=workload_id, **asked)
-        known = promises.objective_like(wanted)
-        made_id = known or add_objective(objective=wanted)
-        return Response(_serialize_objective_by_id(made_id, called), status=200 if known else 201)
+        body, called = parsed(ObjectiveIn, request), Called(self.viewer())
+        workload_id = _workload_id(body, called)
+        wanted = promises.NewObjective(workload_id=workload_id, **body)
+        existing_id = promises.objective_like(wanted)
+        made_id = existing_id or add_objective(objective=wanted)
+        return Response(
+            _serialize_objective_by_id(made_id, called), status=200 if existing_id else 201
+        )
 
 
 class ServiceObjectiveEnd(RestView):
@@ -157,11 +159,11 @@ class ServiceObjectiveEnd(RestView):
     @once()
     def post(self, request: Request, objective_id: int) -> Response:
         """The promise counts no more from then on; the same end again changes nothing."""
-        asked, called = parsed(ObjectiveEndIn, request), Called(self.viewer())
+        body, called = parsed(ObjectiveEndIn, request), Called(self.viewer())
         if _serialize_objective_by_id(objective_id, called)["ends_at"] != _serialize_moment(
-            asked["ended_at"]
+            body["ended_at"]
         ):
-            end_objective(objective_id=objective_id, **asked)
+            end_objective(objective_id=objective_id, **body)
         return Response(_serialize_objective_by_id(objective_id, called))
 
 
@@ -194,9 +196,9 @@ class WorkloadChanges(RestView):
     )
     def get(self, request: Request) -> Response:
         """What changed about the caller's workloads, the latest first."""
-        asked, called = ChangesAsked.of(request), Called(self.viewer())
-        workload_ids = called.workload_ids(asked.get("workload"))
-        span = asked.get("since"), asked.get("until")
+        query, called = ChangesAsked.of(request), Called(self.viewer())
+        workload_ids = called.workload_ids(query.get("workload"))
+        span = query.get("since"), query.get("until")
         page = promises.change_page(called.viewer, workload_ids, span, page_asked(request))
         return paged(request, page, lambda row: _serialize_change(row, _workload_name(row, called)))
 
@@ -212,36 +214,38 @@ class WorkloadChanges(RestView):
 
         A team's token tells of its own team alone.
         """
-        asked, called = parsed(ChangeIn, request), Called(self.viewer())
-        own = request.auth.team_id if isinstance(request.auth, TokenFact) else None
-        team_id = called.team_id(asked["team"])
-        if own not in (None, team_id):
+        body, called = parsed(ChangeIn, request), Called(self.viewer())
+        own_team_id = request.auth.team_id if isinstance(request.auth, TokenFact) else None
+        team_id = called.team_id(body["team"])
+        if own_team_id not in (None, team_id):
             raise ValidationError({"team": ["this token tells of its own team alone"]})
-        named = asked["workload"]
-        workload_id = _workload_id(asked, called)
-        run_id = _run_id(asked.pop("run"), team_id, is_any_teams=own is None)
-        change = promises.NewChange(workload_id=workload_id, run_id=run_id, **asked)
+        named = body["workload"]
+        workload_id = _workload_id(body, called)
+        run_id = _run_id(body.pop("run"), team_id, is_any_teams=own_team_id is None)
+        change = promises.NewChange(workload_id=workload_id, run_id=run_id, **body)
         change_id, is_new = record_change(change=change)
-        told = _serialize_change(promises.change_row(change_id), {"id": workload_id, "name": named})
-        return Response(told, status=201 if is_new else 200)
+        serialized = _serialize_change(
+            promises.change_row(change_id), {"id": workload_id, "name": named}
+        )
+        return Response(serialized, status=201 if is_new else 200)
 
 
-def _workload_id(asked: dict[str, Any], called: Called) -> int:
+def _workload_id(body: dict[str, Any], called: Called) -> int:
     """The workload that a body names by `team` and `workload`, which are taken out of it."""
-    team_id = called.team_id(asked.pop("team"))
-    found = called.workload_id(team_id, asked.pop("workload"))
-    if found is None:
+    team_id = called.team_id(body.pop("team"))
+    workload_id = called.workload_id(team_id, body.pop("workload"))
+    if workload_id is None:
         raise ValidationError({"workload": ["name a workload of the team"]})
-    return found
+    return workload_id
 
 
 def _run_id(key: str, team_id: int, *, is_any_teams: bool) -> int | None:
     if not key:
         return None
-    found = run_of_name(key, team_id, is_any_teams=is_any_teams)
-    if found is None:
+    run_id = run_of_name(key, team_id, is_any_teams=is_any_teams)
+    if run_id is None:
         raise ValidationError({"run": [f"there is no run {key!r}"]})
-    return found
+    return run_id
 
 
 def _serialize_objective_by_id(objective_id: int, called: Called) -> dict[str, Any]:

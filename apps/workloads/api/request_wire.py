@@ -70,12 +70,12 @@ class RequestHourIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def read_row(raw: bytes | msgspec.Raw, *, at: datetime, row: int) -> CountedRequests | Fault:
     """The counts that this JSON states, received at `at`, or why they are not taken."""
     try:
-        told = _ROW.decode(raw)
+        request_hour = _ROW.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError) as refused:
         return fault_of(str(refused), row)
-    for field, message in _request_faults(told, at):
+    for field, message in _request_faults(request_hour, at):
         return Fault(field, message, row)
-    return _counted_requests(told)
+    return _counted_requests(request_hour)
 
 
 def row_schema() -> dict[str, Any]:
@@ -93,19 +93,19 @@ def row_schema() -> dict[str, Any]:
 _ROW = msgspec.json.Decoder(RequestHourIn)
 
 
-def _request_faults(told: RequestHourIn, at: datetime) -> Iterator[tuple[str, str]]:
-    yield from _hour_faults(told.hour.astimezone(UTC), at)
-    for part, whole in (("succeeded", "requests"), ("cached_tokens", "prompt_tokens")):
-        few, many = getattr(told, part), getattr(told, whole)
+def _request_faults(request_hour: RequestHourIn, at: datetime) -> Iterator[tuple[str, str]]:
+    yield from _hour_faults(request_hour.hour.astimezone(UTC), at)
+    for part, total in (("succeeded", "requests"), ("cached_tokens", "prompt_tokens")):
+        few, many = getattr(request_hour, part), getattr(request_hour, total)
         if few is not None and many is not None and few > many:
-            yield part, f"{few} are more than all {many} of {whole}"
+            yield part, f"{few} are more than all {many} of {total}"
     for name in ("latency", "first_token"):
-        yield from _histogram_faults(name, getattr(told, name))
+        yield from _histogram_faults(name, getattr(request_hour, name))
     for name in ("source_key", "service", "feature", "model"):
         # Postgres keeps no NUL in a text.
-        if "\0" in getattr(told, name):
+        if "\0" in getattr(request_hour, name):
             yield name, "holds a NUL character, which no text may"
-        if fault := name_fault(getattr(told, name)):
+        if fault := name_fault(getattr(request_hour, name)):
             yield name, fault
 
 
@@ -118,19 +118,19 @@ def _hour_faults(hour: datetime, at: datetime) -> Iterator[tuple[str, str]]:
         yield "hour", f"{hour.isoformat()} is longer ago than {TAKEN.days} days"
 
 
-def _histogram_faults(name: str, told: HistogramIn | None) -> Iterator[tuple[str, str]]:
+def _histogram_faults(name: str, histogram: HistogramIn | None) -> Iterator[tuple[str, str]]:
     try:
-        _read_histogram(told)
+        _read_histogram(histogram)
     except HistogramUnreadable as refused:
         yield name, str(refused)
 
 
-def _read_histogram(told: HistogramIn | None) -> Histogram | None:
-    return None if told is None else Histogram(told.bounds_seconds, told.counts)
+def _read_histogram(histogram: HistogramIn | None) -> Histogram | None:
+    return None if histogram is None else Histogram(histogram.bounds_seconds, histogram.counts)
 
 
-def _counted_requests(told: RequestHourIn) -> CountedRequests:
-    values = {name: getattr(told, name) for name in told.__struct_fields__}
-    values["hour"] = told.hour.astimezone(UTC)
+def _counted_requests(request_hour: RequestHourIn) -> CountedRequests:
+    values = {name: getattr(request_hour, name) for name in request_hour.__struct_fields__}
+    values["hour"] = request_hour.hour.astimezone(UTC)
     values |= {name: _read_histogram(values[name]) for name in ("latency", "first_token")}
     return CountedRequests(**values)

@@ -136,13 +136,13 @@ class RequestHours(RestView):
     )
     def get(self, request: Request) -> Response:
         """What was counted of services of the caller's teams, the latest hours first."""
-        asked, called = RequestHoursAsked.of(request), Called(self.viewer())
+        query, called = RequestHoursAsked.of(request), Called(self.viewer())
         wanted = request_listing.RequestHoursWanted(
-            workload_ids=called.workload_ids(asked.get("workload")),
-            service=asked.get("service"),
-            is_unmatched=asked.get("unmatched"),
-            starts_at=asked.get("since"),
-            ends_at=asked.get("until"),
+            workload_ids=called.workload_ids(query.get("workload")),
+            service=query.get("service"),
+            is_unmatched=query.get("unmatched"),
+            starts_at=query.get("since"),
+            ends_at=query.get("until"),
         )
         page = request_listing.request_hour_page(wanted, called.viewer, page_asked(request))
         return paged(request, page, lambda row: _serialize_request_hour(row, called))
@@ -195,15 +195,15 @@ def _serialize_taken(
 ) -> dict[str, Any]:
     errors = [one for one in read if isinstance(one, Fault)]
     errors += [Fault("source_key", FOREIGN, row) for row, one in taken.items() if one.is_foreign]
-    kept = {row: one for row, one in taken.items() if not one.is_foreign}
+    accepted = {row: one for row, one in taken.items() if not one.is_foreign}
     results = [
         {"row": row, "known": one.workload_id is not None, "changed": one.is_changed}
-        for row, one in kept.items()
+        for row, one in accepted.items()
     ]
     return {
-        "accepted": len(kept),
-        "changed": sum(1 for one in kept.values() if one.is_changed),
-        "unmatched": sum(1 for one in kept.values() if one.workload_id is None),
+        "accepted": len(accepted),
+        "changed": sum(1 for one in accepted.values() if one.is_changed),
+        "unmatched": sum(1 for one in accepted.values() if one.workload_id is None),
         "results": results,
         "errors": [one.document() for one in sorted(errors, key=lambda one: one.row or 0)],
     }
@@ -223,9 +223,9 @@ _ROWS = msgspec.json.Decoder(_RequestRows)
 
 def _raw_rows(body: bytes) -> list[msgspec.Raw]:
     try:
-        told = _ROWS.decode(body)
+        document = _ROWS.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as refused:
         raise RequestRowsUnreadable(fault_of(str(refused))) from refused
-    if len(told.rows) > MOST_ROWS:
-        raise TooManyRequestRows(len(told.rows), "rows", MOST_ROWS)
-    return told.rows
+    if len(document.rows) > MOST_ROWS:
+        raise TooManyRequestRows(len(document.rows), "rows", MOST_ROWS)
+    return document.rows

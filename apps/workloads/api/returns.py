@@ -31,8 +31,8 @@ class AnswersForWorkloads(BasePermission):
 
     def has_permission(self, request: Request, view: object) -> bool:
         """Whether this caller may state anything."""
-        known = request.auth is not None or bool(request.user and request.user.is_authenticated)
-        if not known or not isinstance(view, RestView):
+        is_known = request.auth is not None or bool(request.user and request.user.is_authenticated)
+        if not is_known or not isinstance(view, RestView):
             return False
         viewer = view.viewer()
         if viewer.person_id is None:
@@ -114,8 +114,8 @@ class WorkloadValues(RestView):
     )
     def get(self, request: Request) -> Response:
         """All that was stated of the caller's workloads, the newest statement first."""
-        asked, called = ReturnsAsked.of(request), Called(self.viewer())
-        workload_ids = called.workload_ids(asked.get("workload"))
+        query, called = ReturnsAsked.of(request), Called(self.viewer())
+        workload_ids = called.workload_ids(query.get("workload"))
         page = returns.value_page(called.viewer, workload_ids, page_asked(request))
         return paged(request, page, lambda row: _serialize_value(row, called))
 
@@ -130,8 +130,8 @@ class WorkloadValues(RestView):
         """State what one unit is worth; earlier statements stay as history."""
         body, called = parsed(WorkloadValueIn, request), Called(self.viewer())
         value = NewValue(_own_workload_id(body, called), **body)
-        made = actions.state_value(value=value, by=called.viewer, at=timezone.now())
-        return Response(_serialize_value(returns.value_row(made), called), status=201)
+        value_id = actions.state_value(value=value, by=called.viewer, at=timezone.now())
+        return Response(_serialize_value(returns.value_row(value_id), called), status=201)
 
 
 class WorkloadScores(RestView):
@@ -147,8 +147,8 @@ class WorkloadScores(RestView):
     )
     def get(self, request: Request) -> Response:
         """All scores of the caller's workloads, the newest statement first."""
-        asked, called = ReturnsAsked.of(request), Called(self.viewer())
-        workload_ids = called.workload_ids(asked.get("workload"))
+        query, called = ReturnsAsked.of(request), Called(self.viewer())
+        workload_ids = called.workload_ids(query.get("workload"))
         page = returns.score_page(called.viewer, workload_ids, page_asked(request))
         return paged(request, page, lambda row: _serialize_score(row, called))
 
@@ -164,8 +164,8 @@ class WorkloadScores(RestView):
         body, called, at = parsed(WorkloadScoreIn, request), Called(self.viewer()), timezone.now()
         score = NewScore(_own_workload_id(body, called), **body)
         today = at.astimezone(ZoneInfo(organisation().zone)).date()
-        made = actions.state_score(score=score, by=called.viewer, at=at, today=today)
-        return Response(_serialize_score(returns.score_row(made), called), status=201)
+        score_id = actions.state_score(score=score, by=called.viewer, at=at, today=today)
+        return Response(_serialize_score(returns.score_row(score_id), called), status=201)
 
 
 def _own_workload_id(body: dict[str, Any], called: Called) -> int:
@@ -173,21 +173,21 @@ def _own_workload_id(body: dict[str, Any], called: Called) -> int:
     name = body.pop("team")
     if not called.team_ids(name):
         raise ValidationError({"team": [f"there is no team named {name!r}"]})
-    found = called.workload_id(called.team_id(name), body.pop("workload"))
-    if found is None:
+    workload_id = called.workload_id(called.team_id(name), body.pop("workload"))
+    if workload_id is None:
         raise ValidationError({"workload": ["name a workload of the team"]})
-    return found
+    return workload_id
 
 
 def _serialize_value(row: dict[str, Any], called: Called) -> dict[str, Any]:
-    said = {
+    fields = {
         "workload": called.workload(row["workload_id"]),
         "currency": organisation().currency,
         "stated_by": row["stated_name"],
     }
-    return told_as(WorkloadValueOut, row | said)
+    return told_as(WorkloadValueOut, row | fields)
 
 
 def _serialize_score(row: dict[str, Any], called: Called) -> dict[str, Any]:
-    said = {"workload": called.workload(row["workload_id"]), "stated_by": row["stated_name"]}
-    return told_as(WorkloadScoreOut, row | said)
+    fields = {"workload": called.workload(row["workload_id"]), "stated_by": row["stated_name"]}
+    return told_as(WorkloadScoreOut, row | fields)

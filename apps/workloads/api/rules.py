@@ -45,10 +45,10 @@ class OwnershipRules(RestView):
     )
     def get(self, request: Request) -> Response:
         """The rules that give jobs to the caller's teams, past ones too, in order of priority."""
-        asked, called = RulesAsked.of(request), Called(self.viewer())
-        own = called.viewer.seen_teams
-        team_ids = called.team_ids(asked.get("team"))
-        page = listing.rule_page(own if team_ids is None else team_ids, page_asked(request))
+        query, called = RulesAsked.of(request), Called(self.viewer())
+        visible_ids = called.viewer.seen_teams
+        team_ids = called.team_ids(query.get("team"))
+        page = listing.rule_page(visible_ids if team_ids is None else team_ids, page_asked(request))
         return paged(request, page, lambda row: told_rule(row, called))
 
     @extend_schema(
@@ -65,11 +65,11 @@ class OwnershipRules(RestView):
         """
         called = Called(self.viewer())
         rule = rule_asked(parsed(RuleIn, request), called)
-        known = listing.rule_like(rule)
-        if known is not None:
-            return Response(_serialize_rule_by_id(known, called))
-        made = add_rule(rule=rule, at=timezone.now())
-        return Response(_serialize_rule_by_id(made, called), status=201)
+        existing_id = listing.rule_like(rule)
+        if existing_id is not None:
+            return Response(_serialize_rule_by_id(existing_id, called))
+        rule_id = add_rule(rule=rule, at=timezone.now())
+        return Response(_serialize_rule_by_id(rule_id, called), status=201)
 
 
 class OwnershipRuleView(RestView):
@@ -94,10 +94,10 @@ class OwnershipRuleEnd(RestView):
     @once()
     def post(self, request: Request, rule_id: int) -> Response:
         """The rule counts no more from then on; the same end again changes nothing."""
-        asked, called = parsed(RuleEndIn, request), Called(self.viewer())
+        body, called = parsed(RuleEndIn, request), Called(self.viewer())
         rule = listing.rule_fact(rule_id)
-        if rule is None or rule.ends_at != asked["ended_at"]:
-            end_rule(rule_id=rule_id, **asked, at=timezone.now())
+        if rule is None or rule.ends_at != body["ended_at"]:
+            end_rule(rule_id=rule_id, **body, at=timezone.now())
         return Response(_serialize_rule_by_id(rule_id, called))
 
 
@@ -130,30 +130,30 @@ class OwnershipRuleEndPreview(RestView):
         return Response(_serialize_moves(moved, called, lambda taker: (giver, taker)))
 
 
-def rule_asked(asked: dict[str, Any], called: Called) -> RuleFact:
+def rule_asked(body: dict[str, Any], called: Called) -> RuleFact:
     """The rule that a body describes; refuses a ValidationError that names the field."""
-    team_id = called.team_id(asked["team"])
-    texts = {name: asked[name] for name in (*TEXT_MATCHES, "label", "name")}
+    team_id = called.team_id(body["team"])
+    texts = {name: body[name] for name in (*TEXT_MATCHES, "label", "name")}
     rule = Rule(
-        asked["priority"],
+        body["priority"],
         team_id,
-        workload_id=called.workload_id(team_id, asked["workload"]),
-        cluster_id=_cluster_id(asked["cluster"]),
+        workload_id=called.workload_id(team_id, body["workload"]),
+        cluster_id=_cluster_id(body["cluster"]),
         **texts,
     )
-    return RuleFact(rule, asked["starts_at"], asked["ends_at"])
+    return RuleFact(rule, body["starts_at"], body["ends_at"])
 
 
 def told_rule(row: dict[str, Any], called: Called) -> dict[str, Any]:
     """A rule as it is answered."""
     cluster_id = row["cluster_id"]
-    told = {
+    fields = {
         **row,
         "team": called.team(row["team_id"]),
         "workload": called.workload(row["workload_id"]),
         "cluster": cluster_id and {"id": cluster_id, "name": row["cluster_name"]},
     }
-    return told_as(RuleOut, told)
+    return told_as(RuleOut, fields)
 
 
 def _serialize_moves(
@@ -172,12 +172,12 @@ def _serialize_moves(
             {"from_owner": owner(giver), "to_owner": owner(taker), "jobs": move.jobs}
             | {"gpu_hours": hours}
         )
-    told = {
+    fields = {
         "matched_jobs": moved.matched_jobs,
         "matched_gpu_hours": _gpu_hours(moved.matched_gpu_milliseconds),
         "moves": moves,
     }
-    return told_as(MovesOut, told)
+    return told_as(MovesOut, fields)
 
 
 def _gpu_hours(milliseconds: Fraction) -> float:

@@ -74,16 +74,16 @@ class RunReports(APIView):
         """
         at = timezone.now()
         raw, is_list = reports_in(json_body(request))
-        read = [read_report(each, at=at, row=row) for row, each in enumerate(raw)]
+        read = [read_report(raw_report, at=at, row=row) for row, raw_report in enumerate(raw)]
         good = {row: one for row, one in enumerate(read) if isinstance(one, RunReportIn)}
-        told = record_reports(reports=list(good.values()), teller=_run_teller(request), at=at)
+        answers = record_reports(reports=list(good.values()), teller=_run_teller(request), at=at)
         taken = {
-            row: one for row, one in zip(good, told, strict=True) if isinstance(one, ReportTaken)
+            row: one for row, one in zip(good, answers, strict=True) if isinstance(one, ReportTaken)
         }
         faults = [one for one in read if isinstance(one, Fault)]
         foreign = [
             Fault(one.field, one.message, row)
-            for row, one in zip(good, told, strict=True)
+            for row, one in zip(good, answers, strict=True)
             if isinstance(one, Refusal)
         ]
         if not is_list:
@@ -102,10 +102,10 @@ def _refuse_lone_report(faults: list[Fault], foreign: list[Fault]) -> None:
 def _serialize_reported(taken: dict[int, ReportTaken], faults: list[Fault]) -> dict[str, Any]:
     return {
         "accepted": len(taken),
-        "changed": sum(1 for each in taken.values() if each.is_changed),
+        "changed": sum(1 for report in taken.values() if report.is_changed),
         "results": [
-            {"row": row, "run": each.run_id, "changed": each.is_changed}
-            for row, each in sorted(taken.items())
+            {"row": row, "run": report.run_id, "changed": report.is_changed}
+            for row, report in sorted(taken.items())
         ],
         "errors": [fault.document() for fault in faults],
     }

@@ -35,14 +35,14 @@ def reports_in(body: bytes) -> tuple[list[msgspec.Raw], bool]:
     Refuses RunReportsUnreadable and TooManyRunReports.
     """
     try:
-        found = _EITHER.decode(body)
+        document = _EITHER.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as refused:
         raise RunReportsUnreadable(fault_of(str(refused))) from refused
-    if isinstance(found, dict):
+    if isinstance(document, dict):
         return [msgspec.Raw(body)], False
-    if len(found) > MOST_REPORTS:
-        raise TooManyRunReports(len(found), "reports", MOST_REPORTS)
-    return found, True
+    if len(document) > MOST_REPORTS:
+        raise TooManyRunReports(len(document), "reports", MOST_REPORTS)
+    return document, True
 
 
 def read_report(raw: msgspec.Raw, *, at: datetime, row: int) -> RunReportIn | Fault:

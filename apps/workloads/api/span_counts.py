@@ -27,35 +27,35 @@ _DETAILS = msgspec.json.Decoder(dict[str, Any])
 
 
 def span_counts(
-    said: Mapping[str, Any], words: Mapping[str, Any]
+    attributes: Mapping[str, Any], words: Mapping[str, Any]
 ) -> tuple[dict[str, int], Sequence[str]]:
     """The counts of a span, and names of those that are not understood.
 
     Refuses a Refusal where two spellings of one count differ.
     """
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     spelt: dict[str, str] = {}
     for spelling in COUNTS:
-        count = token_count(said.get(spelling.name))
+        count = token_count(attributes.get(spelling.name))
         if count is None:
             continue
         first = spelt.setdefault(spelling.field, spelling.name)
-        if found.setdefault(spelling.field, count) != count:
+        if counts.setdefault(spelling.field, count) != count:
             raise Refusal(
                 "usage",
-                f"it contradicts itself: {first} is {found[spelling.field]}, "
+                f"it contradicts itself: {first} is {counts[spelling.field]}, "
                 f"{spelling.name} is {count}",
             )
     unread = [
         name
-        for name in said
+        for name in attributes
         if name.startswith(COUNTING) and name not in FIELD_OF and name not in ASIDE
     ]
-    if "usage_details" in words and not found:
-        found, more = _counts_of_details(words["usage_details"])
+    if "usage_details" in words and not counts:
+        counts, more = _counts_of_details(words["usage_details"])
         unread += more
     passed_on = _counts_passed_on(words.get("provider_metadata"))
-    return without_bare_zeros({**found, **passed_on}), unread
+    return without_bare_zeros({**counts, **passed_on}), unread
 
 
 def _counts_passed_on(metadata: object) -> dict[str, int]:
@@ -82,28 +82,28 @@ def _counts_of_details(text: object) -> tuple[dict[str, int], list[str]]:
         details = _DETAILS.decode(str(text))
     except (msgspec.DecodeError, UnicodeDecodeError) as refused:
         raise Refusal(prefix, str(refused)) from refused
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     unread: list[str] = []
     for name, value in details.items():
         field = USAGE_DETAILS.get(name)
         if field is None:
             unread.append(f"{prefix}.{name}"[:200])
         elif (count := token_count(value)) is not None:
-            found[field] = found.get(field, 0) + count
-    return _with_parts_inside(found), unread
+            counts[field] = counts.get(field, 0) + count
+    return _with_parts_inside(counts), unread
 
 
-def _with_parts_inside(found: dict[str, int]) -> dict[str, int]:
+def _with_parts_inside(counts: dict[str, int]) -> dict[str, int]:
     """The same with the parts that stand beside `input` and `output` put into them."""
-    total = found.pop("total", None)
-    lifetimes = found.get("cache_write_5m_tokens", 0) + found.get("cache_write_1h_tokens", 0)
+    total = counts.pop("total", None)
+    lifetimes = counts.get("cache_write_5m_tokens", 0) + counts.get("cache_write_1h_tokens", 0)
     if lifetimes:
-        found["cache_write_tokens"] = found.get("cache_write_tokens", 0) + lifetimes
-    if total != found.get("input_tokens", 0) + found.get("output_tokens", 0):
+        counts["cache_write_tokens"] = counts.get("cache_write_tokens", 0) + lifetimes
+    if total != counts.get("input_tokens", 0) + counts.get("output_tokens", 0):
         for field, parts in _PARTS.items():
-            if field in found:
-                found[field] += sum(found.get(part, 0) for part in parts)
-    return found
+            if field in counts:
+                counts[field] += sum(counts.get(part, 0) for part in parts)
+    return counts
 
 
 _PARTS = {

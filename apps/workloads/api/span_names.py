@@ -241,7 +241,7 @@ USAGE_DETAILS: Mapping[str, str] = {
 """Keys of Langfuse's `usage_details`, of its SDKs and of people; by its own rule parts are beside
 `input` and `output`, not within them, unless `total` says otherwise."""
 
-FIELD_OF: dict[str, str] = {each.name: each.field for each in (*COUNTS, *WORDS)}
+FIELD_OF: dict[str, str] = {count.name: count.field for count in (*COUNTS, *WORDS)}
 """Of each attribute that is read, what it holds."""
 
 TABLE_VERSION = blake2b(

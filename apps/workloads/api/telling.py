@@ -28,21 +28,21 @@ class JobTeller:
     def refusal(self, event: JobEventIn, reason: str, row: int | None = None) -> Fault:
         """Why an agent's word about a job was not kept."""
         node = "" if self.agent is None else self.agent.node_name
-        said = f"this token is of node {node}, and {reason.format(job=event.raw_id)}"
-        return Fault("raw_id", said, row)
+        message = f"this token is of node {node}, and {reason.format(job=event.raw_id)}"
+        return Fault("raw_id", message, row)
 
     def _fault_of(self, event: JobEventIn, row: int) -> Fault | None:
         if self.cluster is not None and event.cluster != self.cluster:
-            said = f"this token writes cluster {self.cluster}, not {event.cluster}"
-            return Fault("cluster", said, row)
+            message = f"this token writes cluster {self.cluster}, not {event.cluster}"
+            return Fault("cluster", message, row)
         if self.agent is None:
             return None
         if event.statement.source is not JobSource.AGENT:
             return Fault("source", "this token is an agent's: it tells as source 'agent'", row)
-        for place, held in enumerate(event.statement.allocations or ()):
-            if not self.agent.is_node(held.node):
-                said = f"this token is of node {self.agent.node_name}, not {held.node}"
-                return Fault(f"allocations[{place}].node", said, row)
+        for place, allocation in enumerate(event.statement.allocations or ()):
+            if not self.agent.is_node(allocation.node):
+                message = f"this token is of node {self.agent.node_name}, not {allocation.node}"
+                return Fault(f"allocations[{place}].node", message, row)
         return None
 
 

@@ -119,7 +119,7 @@ class UsageDoor(RestView):
     def taken(
         self,
         request: Request,
-        known: frozenset[str],
+        media_types: frozenset[str],
         split: Callable[[bytes], Sequence[Row]],
         read: Callable[[Row, Owners, datetime, int, str], Reading],
     ) -> Response:
@@ -128,18 +128,18 @@ class UsageDoor(RestView):
         team_id = request.auth.team_id if isinstance(request.auth, TokenFact) else None
         # Under its source each key counts once.
         owners, source = Owners(team_id), f"{self.source}:{team_id or 0}"
-        body = _usage_body(request, known)
+        body = _usage_body(request, media_types)
         try:
             rows = split(body)
         except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as refused:
             raise UsageUnreadable(fault_of(str(refused))) from refused
         if len(rows) > MOST_CALLS:
             raise TooManyCalls(len(rows), "calls", MOST_CALLS)
-        told = [read(row, owners, at, place, source) for place, row in enumerate(rows)]
-        answer = _answer_after_keeping(told, at)
-        if unread := list(_unread(told, DOORS_COUNTED[self.source])):
+        readings = [read(row, owners, at, place, source) for place, row in enumerate(rows)]
+        answer = _answer_after_keeping(readings, at)
+        if unread := list(_unread(readings, DOORS_COUNTED[self.source])):
             count_not_understood(unread=unread, at=at)
-        self.after(rows, told, owners, source, at)
+        self.after(rows, readings, owners, source, at)
         return answer
 
     def after(
@@ -224,7 +224,8 @@ def _answer_after_keeping(readings: Sequence[Reading], at: datetime) -> Response
     taken = take_calls(calls=[call for _, call in rows], at=at)
     remarks = [remark for call, remarks in readings if isinstance(call, Call) for remark in remarks]
     contradictions = [
-        Fault(found.field, found.message, rows[place][0]) for place, found in taken.contradictions
+        Fault(contradiction.field, contradiction.message, rows[place][0])
+        for place, contradiction in taken.contradictions
     ]
     return Response(
         {
@@ -265,9 +266,9 @@ def _media_type(request: Request) -> str:
     return (request.content_type or "").partition(";")[0].strip().lower()
 
 
-def _usage_body(request: Request, known: frozenset[str]) -> bytes:
+def _usage_body(request: Request, media_types: frozenset[str]) -> bytes:
     """The body, unpacked; the length was bounded before anything was read."""
-    if _media_type(request) not in known:
+    if _media_type(request) not in media_types:
         raise UnsupportedMediaType(_media_type(request))
     # Not `body`, which ends at the size of a form: a gateway sends the prompts too.
     sent = bytes(request.read())

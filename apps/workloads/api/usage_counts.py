@@ -228,26 +228,26 @@ def counts_in(usage: Mapping[str, object], shape: UsageShape) -> Counts:
     if shape.twins:
         others = {name: usage[twin] for twin, name in shape.twins if twin in usage}
         usage = {**others, **usage}
-    found = _read_paths(usage, shape.summed)
+    counts = _read_paths(usage, shape.summed)
     for path, destination in shape.more:
         count = token_count(_value_at(usage, path))
-        if count and not found.get(destination):
-            found[destination] = count
+        if count and not counts.get(destination):
+            counts[destination] = count
     if shape is _GEMINI:
-        _add_modalities(usage, found)
+        _add_modalities(usage, counts)
     elif shape is _CONVERSE:
-        _add_lifetimes(usage, found)
-    return without_bare_zeros(found)
+        _add_lifetimes(usage, counts)
+    return without_bare_zeros(counts)
 
 
-def without_bare_zeros(found: Counts) -> Counts:
+def without_bare_zeros(counts: Counts) -> Counts:
     """The same without an input and an output of 0: no answer was made of nothing.
 
     So gateways and SDKs write of what they do not count in tokens: images, speech, seconds of audio.
     """
-    if found.get("input_tokens") or found.get("output_tokens"):
-        return found
-    return {name: count for name, count in found.items() if name not in SUMS}
+    if counts.get("input_tokens") or counts.get("output_tokens"):
+        return counts
+    return {name: count for name, count in counts.items() if name not in SUMS}
 
 
 def shape_of(usage: Mapping[str, object], vendor: str) -> UsageShape:
@@ -268,7 +268,7 @@ def shape_of(usage: Mapping[str, object], vendor: str) -> UsageShape:
 CHAT_SHAPE = UsageShape(CHAT, MORE)
 """The chat completions' as any vendor but a few has it, and as LiteLLM has it of all of them."""
 
-_CHATS = {vendor: UsageShape((*CHAT, *own), MORE) for vendor, own in OF_VENDOR.items()}
+_CHATS = {vendor: UsageShape((*CHAT, *paths), MORE) for vendor, paths in OF_VENDOR.items()}
 _CONVERSE = UsageShape(CONVERSE, twins=CONVERSE_TWINS)
 _GEMINI, _MESSAGES = UsageShape(GEMINI), UsageShape(MESSAGES)
 _RESPONSES, _LANGCHAIN = UsageShape(RESPONSES, MORE), UsageShape(LANGCHAIN, MORE)
@@ -317,18 +317,18 @@ def token_count(value: object) -> int | None:
     return int(value)
 
 
-def _add_modalities(usage: Mapping[str, object], found: Counts) -> None:
+def _add_modalities(usage: Mapping[str, object], counts: Counts) -> None:
     for name, destinations in BY_MODALITY.items():
         for modality, count in _of_each(usage.get(name), "modality", "tokenCount"):
             kind = MODALITIES.get(modality)
             for destination in destinations if kind else ():
-                _add_count(found, destination.format(kind), count)
+                _add_count(counts, destination.format(kind), count)
 
 
-def _add_lifetimes(usage: Mapping[str, object], found: Counts) -> None:
+def _add_lifetimes(usage: Mapping[str, object], counts: Counts) -> None:
     for lifetime, count in _of_each(usage.get("cacheDetails"), "ttl", "inputTokens"):
         if lifetime in ("5m", "1h"):
-            _add_count(found, f"cache_write_{lifetime}_tokens", count)
+            _add_count(counts, f"cache_write_{lifetime}_tokens", count)
 
 
 def _of_each(rows: object, named: str, counted: str) -> Iterable[tuple[str, int]]:
@@ -339,21 +339,21 @@ def _of_each(rows: object, named: str, counted: str) -> Iterable[tuple[str, int]
 
 
 def _read_paths(usage: Mapping[str, object], paths: Iterable[tuple[Path, str]]) -> Counts:
-    found: Counts = {}
+    counts: Counts = {}
     for path, destination in paths:
         count = token_count(_value_at(usage, path))
         if count is not None:
-            _add_count(found, destination, count)
-    return found
+            _add_count(counts, destination, count)
+    return counts
 
 
-def _add_count(found: Counts, name: str, count: int) -> None:
-    found[name] = found.get(name, 0) + count
+def _add_count(counts: Counts, name: str, count: int) -> None:
+    counts[name] = counts.get(name, 0) + count
 
 
 def _value_at(usage: Mapping[str, object], path: Path) -> object:
-    found = usage.get(path[0])
+    value = usage.get(path[0])
     for name in path[1:]:
         # What JSON decodes to; asking for any mapping takes ten times as long.
-        found = found.get(name) if type(found) is dict else None
-    return found
+        value = value.get(name) if type(value) is dict else None
+    return value

@@ -108,15 +108,15 @@ def rows_of(body: bytes) -> list[msgspec.Raw]:
         return msgspec.json.decode(body, type=list[msgspec.Raw])
     lines = [line for line in body.splitlines() if line.strip()]
     try:
-        found = [msgspec.json.decode(line, type=msgspec.Raw) for line in lines]
+        payloads = [msgspec.json.decode(line, type=msgspec.Raw) for line in lines]
     except msgspec.DecodeError:
         # One payload over several lines.
         lines = [body]
-        found = [msgspec.json.decode(body, type=msgspec.Raw)]
+        payloads = [msgspec.json.decode(body, type=msgspec.Raw)]
     if len(lines) == 1 and b'"data"' in lines[0]:
         page = _PAGE.decode(lines[0])
-        return found if page.data is None else page.data
-    return found
+        return payloads if page.data is None else page.data
+    return payloads
 
 
 def read_payload(
@@ -124,67 +124,67 @@ def read_payload(
 ) -> tuple[Call | Fault, Sequence[Fault]]:
     """The call that a payload tells or why not, and what of it was not understood."""
     try:
-        told = _PAYLOAD.decode(raw)
-        metadata = _read_metadata(told)
-        counts = _payload_counts(told, metadata)
-        tags = dict(_owner_tags(told, metadata))
+        payload = _PAYLOAD.decode(raw)
+        metadata = _read_metadata(payload)
+        counts = _payload_counts(payload, metadata)
+        tags = dict(_owner_tags(payload, metadata))
     except (msgspec.DecodeError, UnicodeDecodeError) as refused:
         return fault_of(str(refused), row), ()
     except Refusal as refused:
         return Fault(refused.field, refused.message, row), ()
     except ValueError as refused:
         return Fault("usage", str(refused), row), ()
-    starts, ends = _epoch_seconds(told.startTime), _epoch_seconds(told.endTime)
+    starts, ends = _epoch_seconds(payload.startTime), _epoch_seconds(payload.endTime)
     team = tags.get("team") or metadata.user_api_key_team_alias or None
     owner, remark = owners.nearest(team, tags.get("workload"), row)
-    vendor, model = _served_by(told)
-    said = {
+    vendor, model = _served_by(payload)
+    fields = {
         "source": source,
-        "key": told.id or told.request_id or told.litellm_call_id or "",
-        "response_id": told.id or told.request_id or "",
+        "key": payload.id or payload.request_id or payload.litellm_call_id or "",
+        "response_id": payload.id or payload.request_id or "",
         "at": ends if ends is not None else starts,
         "vendor": vendor,
         "model": model,
-        "tier": _payload_tier(told, metadata),
-        "outcome": _payload_outcome(told, metadata),
+        "tier": _payload_tier(payload, metadata),
+        "outcome": _payload_outcome(payload, metadata),
         "team_id": owner.team_id,
         "workload_id": owner.workload_id,
         "feature": tags.get("feature", ""),
-        "latency_seconds": _payload_latency(told.response_time, starts, ends),
+        "latency_seconds": _payload_latency(payload.response_time, starts, ends),
         "stated_cost": stated_dollars(
-            told.spend if told.response_cost is None else told.response_cost
+            payload.spend if payload.response_cost is None else payload.response_cost
         ),
     }
     remarks = [] if remark is None else [remark]
     unread = unread_faults(_payload_usage(metadata), CHAT_SHAPE, row)
-    return call_of(said, counts, at, row), [*remarks, *unread]
+    return call_of(fields, counts, at, row), [*remarks, *unread]
 
 
-def _served_by(told: Payload) -> tuple[str, str]:
+def _served_by(payload: Payload) -> tuple[str, str]:
     """The vendor, and the model without the prefix that LiteLLM puts before it."""
-    model = told.model or ""
-    prefix, slash, rest = model.partition("/")
-    provider = told.custom_llm_provider or (prefix if slash else "")
+    model = payload.model or ""
+    prefix, slash, remainder = model.partition("/")
+    provider = payload.custom_llm_provider or (prefix if slash else "")
     if slash and prefix.lower() in {provider.lower(), provider.partition("-")[0].lower(), *VENDORS}:
-        model = rest
+        model = remainder
     # vertex_ai-anthropic_models and its like are one vendor with many makers.
     family = provider.partition("-")[0].lower()
     return vendor_named(family if family in VENDORS else provider or "unknown"), model
 
 
-def _read_metadata(told: Payload) -> Metadata:
+def _read_metadata(payload: Payload) -> Metadata:
     """As an object, or as the text that a database keeps; refuses a DecodeError."""
-    if isinstance(told.metadata, str):
-        return _METADATA.decode(told.metadata or "null") or Metadata()
-    return told.metadata or Metadata()
+    if isinstance(payload.metadata, str):
+        return _METADATA.decode(payload.metadata or "null") or Metadata()
+    return payload.metadata or Metadata()
 
 
-def _epoch_seconds(said: float | str | None) -> float | None:
+def _epoch_seconds(time_value: float | str | None) -> float | None:
     """Since 1970. A text without a zone is UTC, as LiteLLM's database keeps its times."""
-    if not isinstance(said, str):
-        return said
+    if not isinstance(time_value, str):
+        return time_value
     try:
-        moment = datetime.fromisoformat(said)
+        moment = datetime.fromisoformat(time_value)
     except ValueError:
         return None
     return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
@@ -194,30 +194,30 @@ def _payload_usage(metadata: Metadata) -> dict[str, Any]:
     return metadata.usage_object or metadata.additional_usage_values or {}
 
 
-def _payload_counts(told: Payload, metadata: Metadata) -> dict[str, int]:
-    if str(told.cache_hit).strip().lower() == "true":
+def _payload_counts(payload: Payload, metadata: Metadata) -> dict[str, int]:
+    if str(payload.cache_hit).strip().lower() == "true":
         # The gateway's own cache answered: nothing was bought, and 0 is known.
         return {"input_tokens": 0, "output_tokens": 0}
     usage = dict(_payload_usage(metadata))
-    usage.setdefault("prompt_tokens", told.prompt_tokens)
-    usage.setdefault("completion_tokens", told.completion_tokens)
+    usage.setdefault("prompt_tokens", payload.prompt_tokens)
+    usage.setdefault("completion_tokens", payload.completion_tokens)
     return counts_in(usage, CHAT_SHAPE)
 
 
-def _payload_tier(told: Payload, metadata: Metadata) -> str:
+def _payload_tier(payload: Payload, metadata: Metadata) -> str:
     """The tier that was paid for: as the vendor answered, as LiteLLM priced it, as it was asked for.
 
     A batch is one whatever its answers say.
     """
-    if "retrieve_batch" in (told.call_type or ""):
+    if "retrieve_batch" in (payload.call_type or ""):
         return "batch"
     usage = _payload_usage(metadata)
-    breakdown = told.cost_breakdown or CostBreakdown()
-    said = (
-        *(usage.get("service_tier"), _tier_in(told.response), breakdown.service_tier),
-        _tier_in(told.model_parameters),
+    breakdown = payload.cost_breakdown or CostBreakdown()
+    tiers = (
+        *(usage.get("service_tier"), _tier_in(payload.response), breakdown.service_tier),
+        _tier_in(payload.model_parameters),
     )
-    tier = next((str(word).strip().lower() for word in said if word), "")
+    tier = next((str(word).strip().lower() for word in tiers if word), "")
     return "" if tier in STANDARD else tier
 
 
@@ -232,22 +232,26 @@ def _tier_in(raw: msgspec.Raw) -> str | None:
         return None
 
 
-def _payload_outcome(told: Payload, metadata: Metadata) -> str:
-    if told.status != "failure":
+def _payload_outcome(payload: Payload, metadata: Metadata) -> str:
+    if payload.status != "failure":
         return "ok"
-    error = told.error_information or metadata.error_information or ErrorTold()
+    error = payload.error_information or metadata.error_information or ErrorTold()
     return outcome_of_code(str(error.error_code or ""))
 
 
-def _payload_latency(told: float | None, starts: float | None, ends: float | None) -> float | None:
-    if told is not None:
-        return max(0.0, told)
+def _payload_latency(
+    reported_seconds: float | None, starts: float | None, ends: float | None
+) -> float | None:
+    if reported_seconds is not None:
+        return max(0.0, reported_seconds)
     return None if starts is None or ends is None else max(0.0, ends - starts)
 
 
-def _owner_tags(told: Payload, metadata: Metadata) -> Iterable[tuple[str, str]]:
-    said = told.request_tags
-    for tag in (_TAGS.decode(said or "null") if isinstance(said, str) else said) or ():
+def _owner_tags(payload: Payload, metadata: Metadata) -> Iterable[tuple[str, str]]:
+    request_tags = payload.request_tags
+    for tag in (
+        _TAGS.decode(request_tags or "null") if isinstance(request_tags, str) else request_tags
+    ) or ():
         name, colon, value = str(tag).partition(":")
         if colon and name in TAGGED:
             yield name, value.strip()[:200]

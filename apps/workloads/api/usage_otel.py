@@ -142,30 +142,30 @@ def _spans_read(request: Request) -> Iterator[SpanRead]:
         for scope in sender.scopeSpans:
             for span in scope.spans:
                 try:
-                    own: Attributes | Fault = dict(_read_attributes(span.attributes))
+                    attributes: Attributes | Fault = dict(_read_attributes(span.attributes))
                 except (msgspec.DecodeError, UnicodeDecodeError) as refused:
-                    own = fault_of(str(refused))
-                yield SpanRead(span, own, shared)
+                    attributes = fault_of(str(refused))
+                yield SpanRead(span, attributes, shared)
 
 
 def calls_among(spans: Iterable[SpanRead]) -> list[SpanFound]:
     """Return of the spans of a delivery those that are calls to a model, or look like one."""
     parents: dict[tuple[str, str], str] = {}
-    found: list[SpanFound] = []
+    calls: list[SpanFound] = []
     for read in spans:
-        span, own = read.span, read.own
-        kind = None if isinstance(own, Fault) else kind_of(own)
+        span, attributes = read.span, read.own
+        kind = None if isinstance(attributes, Fault) else kind_of(attributes)
         if kind is None and span.spanId:
             parents[span.traceId, span.spanId] = span.parentSpanId
-        if isinstance(own, Fault):
-            found.append(SpanFound(span, own))
+        if isinstance(attributes, Fault):
+            calls.append(SpanFound(span, attributes))
         elif kind is SpanKind.CALL:
-            found.append(SpanFound(span, {**read.shared, **own}))
+            calls.append(SpanFound(span, {**read.shared, **attributes}))
         elif isinstance(kind, Fault):
-            found.append(SpanFound(span, own, doubt=kind))
+            calls.append(SpanFound(span, attributes, doubt=kind))
     return [
-        SpanFound(each.span, each.attributes, _calling_parent(each.span, parents), each.doubt)
-        for each in found
+        SpanFound(call.span, call.attributes, _calling_parent(call.span, parents), call.doubt)
+        for call in calls
     ]
 
 
@@ -179,18 +179,18 @@ def _calling_parent(span: OtelSpan, parents: Mapping[tuple[str, str], str]) -> s
     return parent
 
 
-def kind_of(own: Attributes) -> SpanKind | Fault | None:
+def kind_of(attributes: Attributes) -> SpanKind | Fault | None:
     """Return what a span with these attributes is; None where nothing of it is a model's.
 
     A Fault where it looks like a call and is not known to be one: it is not taken.
     """
-    words = [(name, str(own[name])) for name in KINDS if own.get(name)]
+    words = [(name, str(attributes[name])) for name in KINDS if attributes.get(name)]
     for name, word in words:
         kind = KINDS[name].get(word)
         if kind is not None:
             return kind
-    has_counts = any(FIELD_OF.get(name) in _COUNT_FIELDS for name in own)
-    has_model = any(FIELD_OF.get(name) == "model" for name in own)
+    has_counts = any(FIELD_OF.get(name) in _COUNT_FIELDS for name in attributes)
+    has_model = any(FIELD_OF.get(name) == "model" for name in attributes)
     if not has_counts and not has_model:
         return None
     if words:
@@ -200,7 +200,7 @@ def kind_of(own: Attributes) -> SpanKind | Fault | None:
             "is not known to be a call to a model: not taken",
             is_unread=True,
         )
-    if any(FIELD_OF.get(name) == "tool" for name in own):
+    if any(FIELD_OF.get(name) == "tool" for name in attributes):
         return SpanKind.HOLDER
     if not has_model:
         return Fault("model", "a span counts tokens and names no model: not taken", is_unread=True)
@@ -208,19 +208,19 @@ def kind_of(own: Attributes) -> SpanKind | Fault | None:
 
 
 def read_span(
-    found: SpanFound, owners: Owners, at: datetime, row: int, source: str
+    call_span: SpanFound, owners: Owners, at: datetime, row: int, source: str
 ) -> tuple[Call | Fault, Sequence[Fault]]:
     """The call that a span tells or why not, and what of it was not understood."""
-    said = found.attributes
-    if isinstance(said, Fault):
-        return Fault(said.field, said.message, row), ()
-    if found.doubt is not None:
-        return replace(found.doubt, row=row, example=_span_id(found.span)), ()
-    words = _first_words(said)
+    attributes = call_span.attributes
+    if isinstance(attributes, Fault):
+        return Fault(attributes.field, attributes.message, row), ()
+    if call_span.doubt is not None:
+        return replace(call_span.doubt, row=row, example=_span_id(call_span.span)), ()
+    words = _first_words(attributes)
     owner, remark = owners.nearest(words.get("team"), words.get("workload"), row)
     try:
-        counts, unread = span_counts(said, words)
-        call = _said_of_span(found, words) | {
+        counts, unread = span_counts(attributes, words)
+        call = _said_of_span(call_span, words) | {
             "source": source,
             "team_id": owner.team_id,
             "workload_id": owner.workload_id,
@@ -237,30 +237,30 @@ def read_span(
     ]
 
 
-_COUNT_FIELDS = frozenset(each.field for each in COUNTS) | {"usage_details"}
+_COUNT_FIELDS = frozenset(count.field for count in COUNTS) | {"usage_details"}
 
 
-def _first_words(said: Attributes) -> dict[str, Any]:
+def _first_words(attributes: Attributes) -> dict[str, Any]:
     """What is said in words, by what it holds: the first spelling of the table that says it."""
     words: dict[str, Any] = {}
     for spelling in WORDS:
-        value = said.get(spelling.name)
+        value = attributes.get(spelling.name)
         if value not in (None, ""):
             words.setdefault(spelling.field, value)
     return words
 
 
-def _said_of_span(found: SpanFound, words: Mapping[str, Any]) -> dict[str, Any]:
+def _said_of_span(call_span: SpanFound, words: Mapping[str, Any]) -> dict[str, Any]:
     """A call's columns but its owner's, of a span and its words; refuses a Refusal."""
-    span = found.span
+    span = call_span.span
     starts = _epoch_seconds("startTimeUnixNano", span.startTimeUnixNano)
     ends = _epoch_seconds("endTimeUnixNano", span.endTimeUnixNano)
     tier = str(words.get("tier", "")).strip().lower()
     response_id = str(words.get("response_id", ""))
     return {
         "key": _span_id(span) or response_id,
-        "parent_key": f"{span.traceId}/{found.parent_id}"
-        if span.traceId and found.parent_id
+        "parent_key": f"{span.traceId}/{call_span.parent_id}"
+        if span.traceId and call_span.parent_id
         else "",
         "response_id": response_id,
         "at": datetime.fromtimestamp(ends or starts, UTC) if ends or starts else None,
@@ -306,8 +306,8 @@ def _read_attributes(attributes: Iterable[Attribute]) -> Iterable[tuple[str, Any
                     yield attribute.key, read
 
 
-def _whole_number(said: str | int | None) -> str | int | None:
+def _whole_number(value: str | int | None) -> str | int | None:
     """The number that digits say; what is none of 64 bits stays as it was said."""
-    digits = str(said).removeprefix("-")
+    digits = str(value).removeprefix("-")
     is_number = digits.isascii() and digits.isdigit() and len(digits) <= 20
-    return int(str(said)) if is_number else said
+    return int(str(value)) if is_number else value

@@ -29,12 +29,12 @@ def spans_in_protobuf(body: bytes) -> list[SpanFound]:
 
     _refuse_bulk(body)
     try:
-        told = ExportTraceServiceRequest.FromString(body)
+        export_request = ExportTraceServiceRequest.FromString(body)
     except Exception as refused:  # protobuf's DecodeError is an Exception of its own
         raise ValueError(f"is no ExportTraceServiceRequest: {refused}") from refused
     return calls_among(
         SpanRead(_otel_span(span), dict(_read_values(span.attributes)), shared)
-        for sender in told.resource_spans
+        for sender in export_request.resource_spans
         for shared in (dict(_read_values(sender.resource.attributes)),)
         for scope in sender.scope_spans
         for span in scope.spans

@@ -27,7 +27,8 @@ class Owners:
         self._teams = {team.name: team.id for team in teams()}
         self._unowned_id = special_teams().unowned_id
         self._workloads = {
-            (each.team_id, each.name): each.id for each in queries.workloads().values()
+            (workload.team_id, workload.name): workload.id
+            for workload in queries.workloads().values()
         }
 
     def of(self, team: str | None, workload: str | None, row: int) -> UsageOwner | Fault:
@@ -49,12 +50,14 @@ class Owners:
         self, team: str | None, workload: str | None, row: int
     ) -> tuple[UsageOwner, Fault | None]:
         """The owner as far as names are known, and what was not: a gateway sends nothing twice."""
-        found = self.of(team, workload, row)
-        if isinstance(found, UsageOwner):
-            return found, None
-        own = self._own_team_id()
-        is_known = found.field != "team" and team is not None
-        return UsageOwner(self._teams.get(team or "", own) if is_known else own, None), found
+        owner = self.of(team, workload, row)
+        if isinstance(owner, UsageOwner):
+            return owner, None
+        own_team_id = self._own_team_id()
+        is_known = owner.field != "team" and team is not None
+        return UsageOwner(
+            self._teams.get(team or "", own_team_id) if is_known else own_team_id, None
+        ), owner
 
     def _own_team_id(self) -> int:
         return self._unowned_id if self.token_team_id is None else self.token_team_id

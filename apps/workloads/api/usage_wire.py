@@ -94,7 +94,7 @@ def read_event(
     if isinstance(owner, Fault):
         return owner, ()
     response = event.response or Response()
-    said = {
+    fields = {
         "source": source,
         "key": event.key or response.id or response.responseId or "",
         "response_id": response.id or response.responseId or "",
@@ -109,8 +109,8 @@ def read_event(
         "latency_seconds": event.latency_seconds,
     }
     usage = response.usageMetadata or response.usage or {}
-    unread = unread_faults(usage, shape_of(usage, said["vendor"]), row)
-    return call_of(said, counts, at, row), unread
+    unread = unread_faults(usage, shape_of(usage, fields["vendor"]), row)
+    return call_of(fields, counts, at, row), unread
 
 
 def unread_faults(usage: Mapping[str, Any], shape: UsageShape, row: int) -> list[Fault]:
@@ -119,29 +119,29 @@ def unread_faults(usage: Mapping[str, Any], shape: UsageShape, row: int) -> list
     return [Fault(name, NOT_UNDERSTOOD, row, is_unread=True) for name in unread]
 
 
-def stated_dollars(said: object) -> Decimal | None:
+def stated_dollars(amount: object) -> Decimal | None:
     """US dollars that a teller states a call cost; None where it states none that can be."""
-    if isinstance(said, bool) or not isinstance(said, int | float | str):
+    if isinstance(amount, bool) or not isinstance(amount, int | float | str):
         return None
     try:
-        dollars = Decimal(str(said))
+        dollars = Decimal(str(amount))
     except InvalidOperation:
         return None
     return dollars if dollars.is_finite() and 0 <= dollars < MOST_DOLLARS else None
 
 
 def call_of(
-    said: Mapping[str, Any], counts: Mapping[str, int], at: datetime, row: int
+    fields: Mapping[str, Any], counts: Mapping[str, int], at: datetime, row: int
 ) -> Call | Fault:
     """A call of what was said of it; refuses by field what nobody could keep."""
-    moment = moment_of(said["at"])
+    moment = moment_of(fields["at"])
     if moment is None:
         return Fault("at", NO_TIME, row)
-    for field, message in _call_faults(said, moment, at):
+    for field, message in _call_faults(fields, moment, at):
         return Fault(field, message, row)
     detail = {name: count for name, count in counts.items() if name not in COLUMNS and count}
     columns: dict[str, Any] = {column: counts.get(name) for name, column in COLUMNS.items()}
-    return Call(**{**said, "at": moment}, **columns, detail=detail)
+    return Call(**{**fields, "at": moment}, **columns, detail=detail)
 
 
 def outcome_of(status: int | None) -> str:
@@ -161,22 +161,22 @@ def outcome_of_code(code: str) -> str:
     return outcome_of(int(code)) if is_status else "refused"
 
 
-def tier_of(said: str | None, response: Response) -> str:
+def tier_of(stated_tier: str | None, response: Response) -> str:
     """The tier that was paid for, where it is not the ordinary one."""
     usage = response.usage or response.usageMetadata or {}
-    told = usage.get("service_tier") or usage.get("trafficType") or ""
-    tier = (said or response.service_tier or str(told)).strip().lower()
+    reported_tier = usage.get("service_tier") or usage.get("trafficType") or ""
+    tier = (stated_tier or response.service_tier or str(reported_tier)).strip().lower()
     return "" if tier in STANDARD else tier
 
 
-def moment_of(said: datetime | float | str | None) -> datetime | None:
+def moment_of(value: datetime | float | str | None) -> datetime | None:
     """A moment as it was said: RFC 3339, or seconds since 1970; None where it is neither."""
-    if isinstance(said, int | float):
-        return datetime.fromtimestamp(said, UTC) if 0 <= said < 10**11 else None
+    if isinstance(value, int | float):
+        return datetime.fromtimestamp(value, UTC) if 0 <= value < 10**11 else None
     try:
-        if isinstance(said, str):
-            said = datetime.fromisoformat(said)
-        return None if said is None or said.tzinfo is None else said.astimezone(UTC)
+        if isinstance(value, str):
+            value = datetime.fromisoformat(value)
+        return None if value is None or value.tzinfo is None else value.astimezone(UTC)
     except (ValueError, OverflowError):
         # Midnight of the year 1 to the east of Greenwich is no moment in UTC.
         return None
@@ -191,21 +191,21 @@ def _event_counts(event: UsageEventIn) -> dict[str, int]:
 
 
 def _call_faults(
-    said: Mapping[str, Any], moment: datetime, at: datetime
+    fields: Mapping[str, Any], moment: datetime, at: datetime
 ) -> Sequence[tuple[str, str]]:
-    found = []
-    if not said["key"]:
-        found.append(("key", NO_KEY))
-    if not said["model"]:
-        found.append(("model", "is required where the response does not name one"))
-    found += time_faults("at", moment, at)
+    faults = []
+    if not fields["key"]:
+        faults.append(("key", NO_KEY))
+    if not fields["model"]:
+        faults.append(("model", "is required where the response does not name one"))
+    faults += time_faults("at", moment, at)
     for name in ("key", "response_id", "vendor", "model", "tier", "feature"):
-        if "\x00" in said[name]:
-            found.append((name, "holds a NUL character, which no text may"))
-        if len(said[name]) > 400:
-            found.append((name, "is longer than 400 characters"))
-    return found
+        if "\x00" in fields[name]:
+            faults.append((name, "holds a NUL character, which no text may"))
+        if len(fields[name]) > 400:
+            faults.append((name, "is longer than 400 characters"))
+    return faults
 
 
-def _first_said(*said: Any) -> Any:
-    return next((each for each in said if each is not None), None)
+def _first_said(*candidates: Any) -> Any:
+    return next((candidate for candidate in candidates if candidate is not None), None)

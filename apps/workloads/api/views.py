@@ -136,13 +136,13 @@ class Jobs(RestView):
 
         Where rules must be asked for each job a page may be short and still have a next one.
         """
-        asked, called = JobsAsked.of(request), Called(self.viewer())
+        query, called = JobsAsked.of(request), Called(self.viewer())
         wanted = listing.JobsWanted(
-            team_ids=called.team_ids(asked.pop("team", None)),
-            workload_ids=called.workload_ids(asked.pop("workload", None)),
-            starts_at=asked.pop("since", None),
-            ends_at=asked.pop("until", None),
-            **asked,
+            team_ids=called.team_ids(query.pop("team", None)),
+            workload_ids=called.workload_ids(query.pop("workload", None)),
+            starts_at=query.pop("since", None),
+            ends_at=query.pop("until", None),
+            **query,
         )
         page = listing.job_page(wanted, called.viewer, page_asked(request))
         return paged(request, page, lambda row: told_job(row, called))
@@ -157,11 +157,11 @@ class Jobs(RestView):
         teller = job_teller(request)
         for fault in teller.faults({0: event}).values():
             raise ClusterOfAnotherToken(fault.message)
-        told = record_event(event=event, at=at, agent=teller.agent)
-        if told.refusal:
-            raise ClusterOfAnotherToken(teller.refusal(event, told.refusal).message)
+        recorded = record_event(event=event, at=at, agent=teller.agent)
+        if recorded.refusal:
+            raise ClusterOfAnotherToken(teller.refusal(event, recorded.refusal).message)
         remarks = _remarks_counted({None: event}, at)
-        return Response({**_serialize_recorded(told), "remarks": remarks})
+        return Response({**_serialize_recorded(recorded), "remarks": remarks})
 
 
 class JobsInBulk(APIView):
@@ -189,19 +189,19 @@ class JobsInBulk(APIView):
             )
         )
         faults |= {
-            row: teller.refusal(good[row], each.refusal, row)
-            for row, each in recorded.items()
-            if each.refusal
+            row: teller.refusal(good[row], record.refusal, row)
+            for row, record in recorded.items()
+            if record.refusal
         }
         results = [
-            {"row": row, **_serialize_recorded(each)}
-            for row, each in recorded.items()
+            {"row": row, **_serialize_recorded(record)}
+            for row, record in recorded.items()
             if row not in faults
         ]
         return Response(
             {
                 "accepted": len(results),
-                "changed": sum(1 for each in recorded.values() if each.is_changed),
+                "changed": sum(1 for record in recorded.values() if record.is_changed),
                 "results": results,
                 "errors": [faults[row].document() for row in sorted(faults)],
                 "remarks": _remarks_counted(
@@ -221,30 +221,30 @@ class JobDetail(RestView):
         A job of another team is as if there were none.
         """
         Parameters.of(request)
-        found, called = queries.job(job_id), Called(self.viewer())
-        owner = queries.NOBODY if found is None else _owner_of_job(found)
-        if found is None or not called.viewer.sees_team(owner.team_id):
+        job, called = queries.job(job_id), Called(self.viewer())
+        owner = queries.NOBODY if job is None else _owner_of_job(job)
+        if job is None or not called.viewer.sees_team(owner.team_id):
             raise ObjectDoesNotExist(f"there is no job {job_id}")
-        told = {name: getattr(found, name) for name in found.__slots__}
-        told |= {
+        fields = {name: getattr(job, name) for name in job.__slots__}
+        fields |= {
             "team": called.team(owner.team_id),
             "workload": called.workload(owner.workload_id),
-            "allocations": [told_held(row) for row in listing.allocations_of_job(found.id)],
-            "events": [_serialize_event(row) for row in listing.job_events(found.id)],
+            "allocations": [told_held(row) for row in listing.allocations_of_job(job.id)],
+            "events": [_serialize_event(row) for row in listing.job_events(job.id)],
         }
-        return Response(JobDetailOut(told).data)
+        return Response(JobDetailOut(fields).data)
 
 
 def told_job(row: dict[str, Any], called: Called) -> dict[str, Any]:
     """A job of a list as it is answered."""
     owner = row["owner"]
-    told = {
+    fields = {
         **row,
         "cluster": row["cluster__name"],
         "team": called.team(owner.team_id),
         "workload": called.workload(owner.workload_id),
     }
-    return told_as(JobOut, told)
+    return told_as(JobOut, fields)
 
 
 def _owner_of_job(job: queries.JobFact) -> queries.OwnerFact:
@@ -253,8 +253,8 @@ def _owner_of_job(job: queries.JobFact) -> queries.OwnerFact:
 
 
 def _serialize_event(row: dict[str, Any]) -> dict[str, Any]:
-    known = {int(source): source.name.lower() for source in JobSource}
-    return {**row, "source": known.get(row["source_rank"])}
+    names_by_rank = {int(source): source.name.lower() for source in JobSource}
+    return {**row, "source": names_by_rank.get(row["source_rank"])}
 
 
 def _raw_events(body: bytes) -> list[msgspec.Raw]:
@@ -283,15 +283,17 @@ def _read_row(row: int, raw: msgspec.Raw, at: datetime) -> JobEventIn | Fault:
 
 def _remarks_counted(events: Mapping[int | None, JobEventIn], at: datetime) -> list[dict[str, Any]]:
     """What kept events left out that their costs depend on: as answered, and counted by cluster."""
-    found = [(event, fault) for row, event in events.items() for fault in remarks_on(event, row)]
+    event_faults = [
+        (event, fault) for row, event in events.items() for fault in remarks_on(event, row)
+    ]
     count_not_understood(
         unread=[
             Unread("jobs", GPUS_LEFT_OUT, place=event.cluster, example=event.raw_id)
-            for event, _ in found
+            for event, _ in event_faults
         ],
         at=at,
     )
-    return [fault.document() for _, fault in found]
+    return [fault.document() for _, fault in event_faults]
 
 
 def _serialize_recorded(recorded: Recorded) -> dict[str, Any]:

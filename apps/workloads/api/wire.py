@@ -141,8 +141,10 @@ _EVENT = msgspec.json.Decoder(EventIn)
 
 def fault_of(text: str, row: int | None = None) -> Fault:
     """Turn the decoder's words into a field and a message."""
-    found = FAULT.match(text)
-    message, path = (found["message"], found["path"] or "") if found else (text, "")
+    fault_match = FAULT.match(text)
+    message, path = (
+        (fault_match["message"], fault_match["path"] or "") if fault_match else (text, "")
+    )
     for pattern, words in ((UNKNOWN, "unknown field"), (MISSING, "is required")):
         named = pattern.match(message)
         if named:
@@ -194,9 +196,9 @@ def _read_share(text: str) -> Fraction | None:
 
 
 def _statement_of_event(event: EventIn) -> JobStatement:
-    said = {name: getattr(event, name) for name in TEXTS}
+    values = {name: getattr(event, name) for name in TEXTS}
     texts: dict[str, Any] = {
-        n: None if t in {None, ""} else seen_text(str(t)) for n, t in said.items()
+        n: None if t in {None, ""} else seen_text(str(t)) for n, t in values.items()
     }
     return JobStatement(
         kind=EventKind[event.event.upper()],
@@ -220,11 +222,11 @@ def _first_state_word(text: str | None) -> str | None:
 
 
 def _allocation_records(
-    given: Sequence[AllocationIn] | None,
+    allocations: Sequence[AllocationIn] | None,
 ) -> tuple[AllocationRecord, ...] | None:
-    if given is None:
+    if allocations is None:
         return None
-    return tuple(_allocation_record(one) for one in given)
+    return tuple(_allocation_record(one) for one in allocations)
 
 
 def _allocation_record(one: AllocationIn) -> AllocationRecord:

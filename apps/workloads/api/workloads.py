@@ -30,10 +30,12 @@ class Workloads(RestView):
     )
     def get(self, request: Request) -> Response:
         """The workloads of the caller's teams, by name."""
-        asked, called = WorkloadsAsked.of(request), Called(self.viewer())
-        own = called.viewer.seen_teams
-        team_ids = called.team_ids(asked.pop("team", None))
-        wanted = listing.WorkloadsWanted(team_ids=own if team_ids is None else team_ids, **asked)
+        query, called = WorkloadsAsked.of(request), Called(self.viewer())
+        visible_ids = called.viewer.seen_teams
+        team_ids = called.team_ids(query.pop("team", None))
+        wanted = listing.WorkloadsWanted(
+            team_ids=visible_ids if team_ids is None else team_ids, **query
+        )
         page = listing.workload_page(wanted, page_asked(request))
         return paged(request, page, lambda row: told_workload(row, called))
 
@@ -46,17 +48,17 @@ class Workloads(RestView):
     @once()
     def post(self, request: Request) -> Response:
         """Add a workload of a team; the same one again is answered 200."""
-        asked, called = parsed(WorkloadIn, request), Called(self.viewer())
-        team_id = called.team_id(asked["team"])
+        body, called = parsed(WorkloadIn, request), Called(self.viewer())
+        team_id = called.team_id(body["team"])
         try:
-            made_id = add_workload(name=asked["name"], team_id=team_id, kind=asked["kind"])
+            made_id = add_workload(name=body["name"], team_id=team_id, kind=body["kind"])
         except WorkloadExists:
-            known = listing.workload_of(team_id, asked["name"])
-            if known is None or known["kind"] != asked["kind"]:
+            existing = listing.workload_of(team_id, body["name"])
+            if existing is None or existing["kind"] != body["kind"]:
                 raise
-            return Response(told_workload(known, called))
-        made = {"id": made_id, "name": asked["name"], "team_id": team_id, "kind": asked["kind"]}
-        return Response(told_workload(made, called), status=201)
+            return Response(told_workload(existing, called))
+        row = {"id": made_id, "name": body["name"], "team_id": team_id, "kind": body["kind"]}
+        return Response(told_workload(row, called), status=201)
 
 
 class WorkloadView(RestView):

@@ -57,49 +57,49 @@ def proposed(kind: str, lines: Sequence[str]) -> dict[str, object]:
     delimiter = max(DELIMITERS, key=lines[0].count)
     header, *rows = _csv_cells(lines, delimiter)
     columns = _guessed_columns(header)
-    asked: dict[str, object] = {"cluster": "", "delimiter": delimiter, "columns": columns}
+    options: dict[str, object] = {"cluster": "", "delimiter": delimiter, "columns": columns}
     started = columns.get("started_at")
     place = header.index(started) if started else -1
     first = next((row[place] for row in rows if place >= 0 and len(row) > place and row[place]), "")
     if first.isascii() and first.isdigit():
         unit = "ms" if int(first) >= MILLISECONDS_SINCE else "s"
-        asked["times"] = {"format": "epoch", "unit": unit}
+        options["times"] = {"format": "epoch", "unit": unit}
     if "node" not in columns:
-        asked["pool"] = {"name": ""}
-    return asked
+        options["pool"] = {"name": ""}
+    return options
 
 
-def header_of(lines: Sequence[str], asked: Mapping[str, object]) -> list[str]:
+def header_of(lines: Sequence[str], options: Mapping[str, object]) -> list[str]:
     """The names of a CSV's columns."""
-    return next(_csv_cells(lines, str(asked.get("delimiter", ","))), [])[:MOST_COLUMNS]
+    return next(_csv_cells(lines, str(options.get("delimiter", ","))), [])[:MOST_COLUMNS]
 
 
-def samples(lines: Sequence[str], asked: Mapping[str, object]) -> list[list[str]]:
+def samples(lines: Sequence[str], options: Mapping[str, object]) -> list[list[str]]:
     """The first rows of a CSV as they stand there."""
-    rows = islice(_csv_cells(lines, str(asked.get("delimiter", ","))), 1, 1 + 3)
+    rows = islice(_csv_cells(lines, str(options.get("delimiter", ","))), 1, 1 + 3)
     return [[cell[:LONGEST_CELL] for cell in row[:MOST_COLUMNS]] for row in rows]
 
 
-def rows_of(kind: str, asked: Mapping[str, object], lines: Iterable[str]) -> Iterator[JobRow]:
+def rows_of(kind: str, options: Mapping[str, object], lines: Iterable[str]) -> Iterator[JobRow]:
     """Every row of the file; refuses MappingRefused and LayoutUnknown."""
     if kind == "csv":
-        return JobTable(mapping_of(asked)).rows(lines)
-    return read_sacct(lines, options=sacct_options(asked))
+        return JobTable(mapping_of(options)).rows(lines)
+    return read_sacct(lines, options=sacct_options(options))
 
 
-def sacct_options(asked: Mapping[str, object]) -> SacctOptions:
+def sacct_options(options: Mapping[str, object]) -> SacctOptions:
     """How a file of sacct's is read; refuses MappingRefused."""
     return SacctOptions(
-        cluster=str(asked.get("cluster", "")),
+        cluster=str(options.get("cluster", "")),
         unnamed_cluster=UNNAMED_CLUSTER,
-        zone=_read_zone(str(asked.get("zone", "UTC"))),
+        zone=_read_zone(str(options.get("zone", "UTC"))),
     )
 
 
-def tried(kind: str, asked: Mapping[str, object], lines: Sequence[str]) -> dict[str, object]:
+def tried(kind: str, options: Mapping[str, object], lines: Sequence[str]) -> dict[str, object]:
     """What comes of the first lines when read so: jobs, rejections, or why they cannot be."""
     try:
-        rows = list(rows_of(kind, asked, lines))
+        rows = list(rows_of(kind, options, lines))
     except (MappingRefused, LayoutUnknown) as refused:
         return {"refused": storable_text(str(refused)), "jobs": 0}
     jobs = [row for row in rows if isinstance(row, JobRecord)]
@@ -135,8 +135,8 @@ def _guessed_columns(header: Sequence[str]) -> dict[str, str]:
     bare = {_bare_name(name): name for name in reversed(header)}
     guessed: dict[str, str] = {}
     for ours, theirs in GUESSES.items():
-        known = (bare[name] for name in (_bare_name(ours), *theirs) if name in bare)
-        column = next((name for name in known if name not in guessed.values()), None)
+        candidates = (bare[name] for name in (_bare_name(ours), *theirs) if name in bare)
+        column = next((name for name in candidates if name not in guessed.values()), None)
         if column is not None:
             guessed[ours] = column
     return guessed

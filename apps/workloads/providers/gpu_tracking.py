@@ -16,8 +16,8 @@ def knowing_clusters(
     A file of jobs without GPUs, of an hour say, is judged by the files before it. The file is read to
     its end for it.
     """
-    found: set[str] = set()
+    tracked: set[str] = set()
     # Where the file breaks off is told when its rows are read.
     with closing(file.all_lines()) as lines, suppress(FileUnreadable):
-        found.update(clusters_tracking_gpus(lines, options=options))
-    return replace(options, tracking=accounted | found)
+        tracked.update(clusters_tracking_gpus(lines, options=options))
+    return replace(options, tracking=accounted | tracked)

@@ -62,8 +62,8 @@ class JobFile:
 
         Where the file breaks off, that is the last rejection.
         """
-        told = self._to_its_end(rows)
-        while chunk := list(islice(told, ROWS_AT_ONCE)):
+        remaining_rows = self._to_its_end(rows)
+        while chunk := list(islice(remaining_rows, ROWS_AT_ONCE)):
             yield chunk
 
     def _to_its_end(self, rows: Iterator[JobRow]) -> Iterator[JobRow]:
@@ -90,10 +90,10 @@ def open_jobs(path: str) -> Iterator[JobFile]:
 @contextmanager
 def _open_source(path: str) -> Iterator[BinaryIO]:
     if path == STANDARD_INPUT:
-        with tempfile.TemporaryFile() as kept:
-            shutil.copyfileobj(sys.stdin.buffer, kept)
-            kept.seek(0)
-            yield kept
+        with tempfile.TemporaryFile() as spooled:
+            shutil.copyfileobj(sys.stdin.buffer, spooled)
+            spooled.seek(0)
+            yield spooled
         return
     with Path(path).open("rb") as source:
         yield source

@@ -81,10 +81,10 @@ class Clip:
 
     def ran_before(self, state: str) -> bool:
         """Whether a row of this state without a start ran when the window began."""
-        meant = self.without_start
-        if not isinstance(meant, WithoutStart):
-            meant = meant.get(state, WithoutStart.NEVER_STARTED)
-        return meant is WithoutStart.RUNNING
+        treatment = self.without_start
+        if not isinstance(treatment, WithoutStart):
+            treatment = treatment.get(state, WithoutStart.NEVER_STARTED)
+        return treatment is WithoutStart.RUNNING
 
 
 class PeakOfUse(StrEnum):
@@ -235,23 +235,23 @@ def _read_clip(keys: "_Keys") -> Clip:
     return clip
 
 
-def _without_start(given: object) -> WithoutStart | Mapping[str, WithoutStart]:
-    if isinstance(given, dict):
+def _without_start(value: object) -> WithoutStart | Mapping[str, WithoutStart]:
+    if isinstance(value, dict):
         return {
-            state: _read_without_start(f"window.without_start.{state}", each)
-            for state, each in given.items()
+            state: _read_without_start(f"window.without_start.{state}", state_value)
+            for state, state_value in value.items()
         }
     return (
         WithoutStart.NEVER_STARTED
-        if given is None
-        else _read_without_start("window.without_start", given)
+        if value is None
+        else _read_without_start("window.without_start", value)
     )
 
 
-def _read_without_start(key: str, given: object) -> WithoutStart:
-    if given not in list(WithoutStart):
-        raise MappingRefused(f"{key}: {given!r} is not one of {_listed_names(WithoutStart)}")
-    return WithoutStart(str(given))
+def _read_without_start(key: str, value: object) -> WithoutStart:
+    if value not in list(WithoutStart):
+        raise MappingRefused(f"{key}: {value!r} is not one of {_listed_names(WithoutStart)}")
+    return WithoutStart(str(value))
 
 
 def _read_pool(keys: "_Keys") -> PoolAsNode | None:
@@ -285,14 +285,14 @@ def _purchase_option(text: str) -> PurchaseOption:
         ) from None
 
 
-def _read_capacity(given: object) -> Capacity | None:
-    match given:
+def _read_capacity(value: object) -> Capacity | None:
+    match value:
         case None:
             return None
         case bool():
             pass
-        case int() if given >= 1:
-            return given
+        case int() if value >= 1:
+            return value
         case "peak":
             return PeakOfUse.PEAK
         case {"column": str(column), **others} if not others:
@@ -322,40 +322,40 @@ class _Keys:
             raise MappingRefused(f"{self.path(key)}: no such key")
 
     def table(self, key: str) -> "_Keys":
-        given = self.take(key)
-        if given is None:
+        value = self.take(key)
+        if value is None:
             return _Keys(self.path(key), {})
-        if not isinstance(given, dict):
+        if not isinstance(value, dict):
             raise MappingRefused(f"{self.path(key)}: must be a table")
-        return _Keys(self.path(key), dict(given))
+        return _Keys(self.path(key), dict(value))
 
     def text(self, key: str, default: str) -> str:
-        given = self.take(key)
-        if given is None:
+        value = self.take(key)
+        if value is None:
             return default
-        if not isinstance(given, str):
+        if not isinstance(value, str):
             raise MappingRefused(f"{self.path(key)}: must be text")
-        return given
+        return value
 
     def flag(self, key: str) -> bool:
-        given = self.take(key)
-        if given is None:
+        value = self.take(key)
+        if value is None:
             return False
-        if not isinstance(given, bool):
+        if not isinstance(value, bool):
             raise MappingRefused(f"{self.path(key)}: must be true or false")
-        return given
+        return value
 
     def texts(self, key: str) -> dict[str, str]:
         table = self.table(key)
         return {name: table.text(name, "") for name in list(table.rest)}
 
     def list_of_texts(self, key: str, default: frozenset[str]) -> frozenset[str]:
-        given = self.take(key)
-        if given is None:
+        value = self.take(key)
+        if value is None:
             return default
-        if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
             raise MappingRefused(f"{self.path(key)}: must be a list of texts")
-        return frozenset(given) | {""}
+        return frozenset(value) | {""}
 
     def choice(self, key: str, choices: Mapping[str, Fraction], default: str) -> Fraction:
         chosen = self.text(key, default)
@@ -374,13 +374,13 @@ class _Keys:
 
     def moment(self, key: str) -> datetime | None:
         """A TOML date-time or an ISO text; UTC where it names no zone."""
-        given = self.take(key)
-        if isinstance(given, datetime):
-            return moments.in_utc(given, zone=UTC, field_name=self.path(key))
-        if given is not None and not isinstance(given, str):
+        value = self.take(key)
+        if isinstance(value, datetime):
+            return moments.in_utc(value, zone=UTC, field_name=self.path(key))
+        if value is not None and not isinstance(value, str):
             raise MappingRefused(f"{self.path(key)}: must be a time")
         try:
-            return moments.read_moment(given or "", zone=UTC, field_name=self.path(key))
+            return moments.read_moment(value or "", zone=UTC, field_name=self.path(key))
         except FieldUnreadable as unreadable:
             raise MappingRefused(str(unreadable)) from None
 

@@ -87,17 +87,17 @@ class JobTable:
                 row.column("ended_at", "duration"), f"is empty, and the job is {row.state()}"
             )
         clip = self.mapping.clip
-        held = _clipped_to_window(started_at, ended_at, clip.starts_at, clip.ends_at)
-        if held is None:
+        held_span = _clipped_to_window(started_at, ended_at, clip.starts_at, clip.ends_at)
+        if held_span is None:
             return SkippedRow(line, SkipReason.OUTSIDE_WINDOW)
-        job = self._job_record(line, row, held)
+        job = self._job_record(line, row, held_span)
         self._refuse_twin(job, row)
         if self.count is not None:
             self.count.add(job, row.capacity())
         return job
 
     def _job_record(
-        self, line: int, row: "_Row", held: tuple[datetime, datetime | None]
+        self, line: int, row: "_Row", held_span: tuple[datetime, datetime | None]
     ) -> JobRecord:
         cpus = row.cpus()
         texts: dict[str, Any] = {name: row.text(name) for name in PLAIN_TEXTS}
@@ -107,8 +107,8 @@ class JobTable:
             raw_id=row.needed("raw_id"),
             submitted_at=row.moment("submitted_at"),
             restart_count=int(row.whole("restart_count")),
-            started_at=held[0],
-            ended_at=held[1],
+            started_at=held_span[0],
+            ended_at=held_span[1],
             state=row.state(),
             labels=row.labels(),
             cpus=cpus,
@@ -209,12 +209,12 @@ class _Row:
         return text
 
     def state(self) -> str:
-        said = self.text("state")
-        return self.mapping.states.get(said, said.upper())
+        word = self.text("state")
+        return self.mapping.states.get(word, word.upper())
 
     def labels(self) -> dict[str, str]:
-        found = {label: self.cells[column] for label, column in self.mapping.labels.items()}
-        return {label: cell for label, cell in found.items() if cell not in self.mapping.empty}
+        cells = {label: self.cells[column] for label, column in self.mapping.labels.items()}
+        return {label: cell for label, cell in cells.items() if cell not in self.mapping.empty}
 
     def amount(self, key: str) -> Fraction | None:
         """The number in our unit; None where the cell is empty or there is no such column."""

@@ -204,8 +204,8 @@ def _placement_labels(admin_comment: str) -> dict[str, str]:
     """What Runrate's job_submit.lua wrote: by which quote the job was placed, by which admission it passed."""
     if not admin_comment.startswith("runrate:"):
         return {}
-    said = PLACEMENT.findall(admin_comment.partition(" ")[0])
-    return {f"RUNRATE_{name.upper()}": number for name, number in said}
+    placements = PLACEMENT.findall(admin_comment.partition(" ")[0])
+    return {f"RUNRATE_{name.upper()}": number for name, number in placements}
 
 
 def _cluster_of_row(cells: Cells, options: SacctOptions) -> str:
@@ -278,14 +278,14 @@ def _refuse_contradiction(
 
     More than from start to end nothing can last; less does where nobody says how long it was suspended.
     """
-    held = Fraction((end - start).total_seconds())
+    held_seconds = Fraction((end - start).total_seconds())
     ran = (elapsed or 0) + (suspended or 0)
-    is_too_short = suspended is not None and ran < held - CLOCK_SLACK_SECONDS
-    if elapsed is not None and (is_too_short or ran > held + CLOCK_SLACK_SECONDS):
-        told = "elapsed or suspended" if is_too_short else "elapsed"
+    is_too_short = suspended is not None and ran < held_seconds - CLOCK_SLACK_SECONDS
+    if elapsed is not None and (is_too_short or ran > held_seconds + CLOCK_SLACK_SECONDS):
+        words = "elapsed or suspended" if is_too_short else "elapsed"
         raise FieldUnreadable(
             "Elapsed",
-            f"{float(ran):,g} s {told}, but {float(held):,g} s from start to end: the row contradicts "
+            f"{float(ran):,g} s {words}, but {float(held_seconds):,g} s from start to end: the row contradicts "
             "itself",
         )
 

@@ -64,8 +64,8 @@ class SacctLayout:
         if len(free) != 1:
             return parts
         place = free[0]
-        whole = DELIMITER.join(parts[place : place + surplus + 1])
-        return [*parts[:place], whole, *parts[place + surplus + 1 :]]
+        joined = DELIMITER.join(parts[place : place + surplus + 1])
+        return [*parts[:place], joined, *parts[place + surplus + 1 :]]
 
 
 def named_fields(text: str) -> tuple[str, ...]:

@@ -75,8 +75,8 @@ def _counted(amounts: dict[str, str], field_name: str) -> dict[str, Fraction]:
         }
         counted |= typed
         if resource in amounts:
-            whole = _read_quantity(amounts[resource], field_name)
-            counted[resource] = whole - sum(typed.values(), Fraction(0))
+            total = _read_quantity(amounts[resource], field_name)
+            counted[resource] = total - sum(typed.values(), Fraction(0))
     return counted
 
 

@@ -118,8 +118,8 @@ def latency(
     """
     if measure not in MEASURES:
         raise ValueError(f"{measure!r} is none of {', '.join(MEASURES)}")
-    asked = _HoursAsked(measure, feature, *span)
-    return _latency_of(_histograms_told(workload_id, [asked]).get(asked))
+    hours = _HoursAsked(measure, feature, *span)
+    return _latency_of(_histograms_told(workload_id, [hours]).get(hours))
 
 
 def attainment(workload_id: int, span: Span) -> list[Attainment]:
@@ -134,13 +134,16 @@ def how_answered(workload_id: int, span: Span, *, times: bool = True) -> HowAnsw
     """
     rows = ServiceObjective.objects.filter(workload_id=workload_id, period__overlap=span)
     objectives = list(rows.order_by("id"))
-    whole = [_HoursAsked(measure, None, *span) for measure in MEASURES] if times else []
-    asked = [*whole, *(hours for each in objectives for hours in _hours_asked(each, span))]
-    reported = _Reported.of(workload_id, asked)
-    found = [_latency_of(reported.histograms.get(hours)) for hours in whole]
-    answered, began = found or (None, None)
-    kept = [_attained_objective(each, span, reported) for each in objectives]
-    return HowAnswered(answered, began, kept)
+    overall = [_HoursAsked(measure, None, *span) for measure in MEASURES] if times else []
+    wanted_hours = [
+        *overall,
+        *(hours for objective in objectives for hours in _hours_asked(objective, span)),
+    ]
+    reported = _Reported.of(workload_id, wanted_hours)
+    latencies = [_latency_of(reported.histograms.get(hours)) for hours in overall]
+    answered, began = latencies or (None, None)
+    attained = [_attained_objective(objective, span, reported) for objective in objectives]
+    return HowAnswered(answered, began, attained)
 
 
 def attainment_if(wanted: NewObjective, span: Span) -> Attainment:
@@ -167,48 +170,48 @@ class _Reported:
     succeeded: Mapping[_HoursAsked, tuple[int, int]]
 
     @classmethod
-    def of(cls, workload_id: int, asked: Collection[_HoursAsked]) -> "_Reported":
+    def of(cls, workload_id: int, wanted_hours: Collection[_HoursAsked]) -> "_Reported":
         """Each statement at most once."""
-        timed = [each for each in dict.fromkeys(asked) if each.measure in MEASURES]
-        counted = [each for each in dict.fromkeys(asked) if each.measure not in MEASURES]
+        timed = [hours for hours in dict.fromkeys(wanted_hours) if hours.measure in MEASURES]
+        counted = [hours for hours in dict.fromkeys(wanted_hours) if hours.measure not in MEASURES]
         return cls(
             _histograms_told(workload_id, timed) if timed else {},
             _requests_succeeded(workload_id, counted) if counted else {},
         )
 
 
-def _latency_of(told: tuple[str, Histogram] | None) -> Latency | None:
-    if told is None:
+def _latency_of(source_histogram: tuple[str, Histogram] | None) -> Latency | None:
+    if source_histogram is None:
         return None
-    source, histogram = told
+    source, histogram = source_histogram
     return Latency(source, histogram.total, quantiles(histogram, QUANTILES))
 
 
 def _histograms_told(
-    workload_id: int, asked: Sequence[_HoursAsked]
+    workload_id: int, wanted_hours: Sequence[_HoursAsked]
 ) -> dict[_HoursAsked, tuple[str, Histogram]]:
     """Of the source that told of more requests: engine and gateway see the same ones."""
     by_source: dict[_HoursAsked, dict[str, list[Histogram]]] = {}
     with connection.cursor() as cursor:
-        cursor.execute(HISTOGRAMS, _columns_of(workload_id, asked))
+        cursor.execute(HISTOGRAMS, _columns_of(workload_id, wanted_hours))
         for number, source, bounds, counts in cursor:
-            told = by_source.setdefault(asked[number - 1], {})
-            told.setdefault(source, []).append(Histogram(tuple(bounds), tuple(counts)))
-    found: dict[_HoursAsked, tuple[str, Histogram]] = {}
+            histograms = by_source.setdefault(wanted_hours[number - 1], {})
+            histograms.setdefault(source, []).append(Histogram(tuple(bounds), tuple(counts)))
+    best_by_hours: dict[_HoursAsked, tuple[str, Histogram]] = {}
     for hours, of_source in by_source.items():
-        known = [
+        merged_histograms = [
             (source, histogram)
-            for source, told in of_source.items()
-            if (histogram := merged(told)) is not None
+            for source, source_histograms in of_source.items()
+            if (histogram := merged(source_histograms)) is not None
         ]
-        if known:
+        if merged_histograms:
             # At a tie the gateway, who saw the whole answer; it comes last by name.
-            found[hours] = max(known, key=lambda one: (one[1].total, one[0]))
-    return found
+            best_by_hours[hours] = max(merged_histograms, key=lambda one: (one[1].total, one[0]))
+    return best_by_hours
 
 
-def _columns_of(workload_id: int, asked: Sequence[_HoursAsked]) -> dict[str, Any]:
-    measures, features, starts, ends = (list(column) for column in zip(*asked, strict=True))
+def _columns_of(workload_id: int, wanted_hours: Sequence[_HoursAsked]) -> dict[str, Any]:
+    measures, features, starts, ends = (list(column) for column in zip(*wanted_hours, strict=True))
     return {
         "workload": workload_id,
         "measures": measures,
@@ -266,21 +269,25 @@ def _requests_met(
         total, succeeded = reported.succeeded.get(hours, (0, 0))
         ratio = succeeded / total if total else None
         return total, ratio, ratio
-    told = reported.histograms.get(hours)
-    if told is None or not told[1].total:
+    source_histogram = reported.histograms.get(hours)
+    if source_histogram is None or not source_histogram[1].total:
         return 0, None, None
-    found = within(told[1], objective.within_seconds)
-    return found.total, found.likely / found.total, found.sure / found.total
+    share_within = within(source_histogram[1], objective.within_seconds)
+    return (
+        share_within.total,
+        share_within.likely / share_within.total,
+        share_within.sure / share_within.total,
+    )
 
 
 def _requests_succeeded(
-    workload_id: int, asked: Sequence[_HoursAsked]
+    workload_id: int, wanted_hours: Sequence[_HoursAsked]
 ) -> dict[_HoursAsked, tuple[int, int]]:
     """Requests of which it is told how many succeeded, and these: of the source that told of more."""
-    found: dict[_HoursAsked, tuple[int, int]] = {}
+    counts_by_hours: dict[_HoursAsked, tuple[int, int]] = {}
     with connection.cursor() as cursor:
-        cursor.execute(SUCCEEDED, _columns_of(workload_id, asked))
+        cursor.execute(SUCCEEDED, _columns_of(workload_id, wanted_hours))
         for number, _, total, good in cursor:
-            hours = asked[number - 1]
-            found[hours] = max(found.get(hours, (0, 0)), (total, good))
-    return found
+            hours = wanted_hours[number - 1]
+            counts_by_hours[hours] = max(counts_by_hours.get(hours, (0, 0)), (total, good))
+    return counts_by_hours

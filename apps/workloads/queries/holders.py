@@ -64,19 +64,24 @@ def held_by_node(at: datetime, in_cores: Collection[int] = ()) -> dict[int, Frac
             """,
             {"at": at, "in_cores": list(in_cores)},
         )
-        held: dict[int, Fraction] = {}
+        units_by_node: dict[int, Fraction] = {}
         for node_id, parts, units in cursor.fetchall():
-            held[node_id] = held.get(node_id, Fraction(0)) + Fraction(int(units), parts)
-        return held
+            units_by_node[node_id] = units_by_node.get(node_id, Fraction(0)) + Fraction(
+                int(units), parts
+            )
+        return units_by_node
 
 
 def holders_now(
     node_ids: Collection[int], at: datetime, viewer: Viewer, *, in_cores: bool = False
 ) -> list[Holding]:
     """What jobs hold of these nodes at `at`, in GPUs or cores, by node, the longest held first."""
-    held = allocations_held(node_ids, at, at + MOMENT)
-    found = [each.holding for each in _holder_spans(held, at, viewer, in_cores=in_cores)]
-    return sorted(found, key=lambda one: (one.node_id, one.since))
+    allocations = allocations_held(node_ids, at, at + MOMENT)
+    holdings = [
+        holder_span.holding
+        for holder_span in _holder_spans(allocations, at, viewer, in_cores=in_cores)
+    ]
+    return sorted(holdings, key=lambda one: (one.node_id, one.since))
 
 
 def holders_between(
@@ -88,29 +93,33 @@ def holders_between(
     """
     if ends_at <= starts_at:
         return []
-    held = allocations_held(node_ids, starts_at, ends_at)
-    found = _holder_spans(held, ends_at - MOMENT, viewer, in_cores=False)
-    return sorted(found, key=lambda one: (one.holding.node_id, one.held_from, one.held_to))
+    allocations = allocations_held(node_ids, starts_at, ends_at)
+    spans = _holder_spans(allocations, ends_at - MOMENT, viewer, in_cores=False)
+    return sorted(spans, key=lambda one: (one.holding.node_id, one.held_from, one.held_to))
 
 
 def _holder_spans(
     facts: Sequence[HeldFact], at: datetime, viewer: Viewer, *, in_cores: bool
 ) -> list[HolderSpan]:
     """Without the jobs that are known to hold none."""
-    units = {each.allocation_id: _units_held(each, in_cores=in_cores) for each in facts}
-    held = [each for each in facts if units[each.allocation_id] != 0]
-    teams = owners([each.job_id for each in held], at) if held else {}
-    grants = _grants_by_allocation([each.allocation_id for each in held]) if held else {}
+    units = {fact.allocation_id: _units_held(fact, in_cores=in_cores) for fact in facts}
+    holding_facts = [fact for fact in facts if units[fact.allocation_id] != 0]
+    teams = owners([fact.job_id for fact in holding_facts], at) if holding_facts else {}
+    grants = (
+        _grants_by_allocation([fact.allocation_id for fact in holding_facts])
+        if holding_facts
+        else {}
+    )
     return [
         HolderSpan(
             replace(
-                _holding_seen(each, teams[each.job_id].team_id, grants[each.allocation_id], viewer),
-                units=units[each.allocation_id],
+                _holding_seen(fact, teams[fact.job_id].team_id, grants[fact.allocation_id], viewer),
+                units=units[fact.allocation_id],
             ),
-            each.held_from,
-            each.held_to,
+            fact.held_from,
+            fact.held_to,
         )
-        for each in held
+        for fact in holding_facts
     ]
 
 
@@ -121,16 +130,16 @@ def _units_held(fact: HeldFact, *, in_cores: bool) -> Fraction | None:
 
 
 def _holding_seen(
-    held: HeldFact, team_id: int | None, grant: dict[str, Any], viewer: Viewer
+    allocation: HeldFact, team_id: int | None, grant: dict[str, Any], viewer: Viewer
 ) -> Holding:
     is_theirs = viewer.sees_team(team_id)
     job = grant if is_theirs else {}
     return Holding(
-        node_id=held.node_id,
-        units=held.gpus,
-        device_uuids=held.device_uuids,
+        node_id=allocation.node_id,
+        units=allocation.gpus,
+        device_uuids=allocation.device_uuids,
         since=grant["since"],
-        job_id=held.job_id if is_theirs else None,
+        job_id=allocation.job_id if is_theirs else None,
         raw_id=job.get("job__raw_id"),
         name=job.get("job__name"),
         user=job.get("job__user"),

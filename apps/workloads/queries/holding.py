@@ -109,8 +109,8 @@ _fraction_of = lru_cache(maxsize=4096)(Fraction)
 
 
 def _held_fact(row: Sequence[Any], starts_at: datetime, ends_at: datetime) -> HeldFact:
-    allocation_id, job_id, node_id, gpus, parts, uuids, since, until, evenly, *rest = row
-    cpus, of_cpu, gpus_unknown = rest
+    allocation_id, job_id, node_id, gpus, parts, uuids, since, until, evenly, *other_columns = row
+    cpus, of_cpu, gpus_unknown = other_columns
     return HeldFact(
         allocation_id,
         job_id,
@@ -163,28 +163,28 @@ def unknown_nodes() -> list[UnknownNodeName]:
     """
     with connection.cursor() as cursor:
         cursor.execute(UNKNOWN_NODES)
-        found = [UnknownNodeName(*row) for row in cursor.fetchall()]
-    types = gpu_types_told() if found else {}
+        unknown_names = [UnknownNodeName(*row) for row in cursor.fetchall()]
+    types = gpu_types_told() if unknown_names else {}
     borne = {
-        cluster_id: nodes_named(cluster_id, [each.node_name for each in of_cluster])
-        for cluster_id, of_cluster in groupby(found, lambda each: each.cluster_id)
+        cluster_id: nodes_named(cluster_id, [unknown.node_name for unknown in of_cluster])
+        for cluster_id, of_cluster in groupby(unknown_names, lambda unknown: unknown.cluster_id)
     }
     return [
-        replace(each, gpu_type=types.get((each.cluster, each.node_name), ""))
-        for each in found
-        if not _was_before(each, borne[each.cluster_id].get(each.node_name, ()))
+        replace(name, gpu_type=types.get((name.cluster, name.node_name), ""))
+        for name in unknown_names
+        if not _was_before(name, borne[name.cluster_id].get(name.node_name, ()))
     ]
 
 
 def excluded_nodes() -> list[ExcludedNode]:
     """Names that somebody said are not ours, by cluster and name."""
-    kept = ExcludedNodeName.objects.order_by("cluster__name", "name")
+    excluded = ExcludedNodeName.objects.order_by("cluster__name", "name")
     fields = ("id", "cluster__name", "name", "reason", "decided_by__name", "decided_at")
-    return [ExcludedNode(*row) for row in kept.values_list(*fields)]
+    return [ExcludedNode(*row) for row in excluded.values_list(*fields)]
 
 
 def _was_before(
-    name: UnknownNodeName, lives: Sequence[tuple[int, datetime, datetime | None]]
+    name: UnknownNodeName, bearer_lives: Sequence[tuple[int, datetime, datetime | None]]
 ) -> bool:
-    first = min((began_at for _, began_at, _ in lives), default=None)
+    first = min((began_at for _, began_at, _ in bearer_lives), default=None)
     return first is not None and name.last_at is not None and name.last_at <= first

@@ -43,8 +43,8 @@ def gpu_types_told() -> dict[tuple[str, str], str]:
     rows = ImportBatch.objects.exclude(gpu_types={}).order_by("id").values_list("gpu_types")
     return {
         (cluster, node): gpu_type
-        for (told,) in rows
-        for cluster, nodes in told.items()
+        for (types_by_cluster,) in rows
+        for cluster, nodes in types_by_cluster.items()
         for node, gpu_type in nodes.items()
     }
 

@@ -79,14 +79,16 @@ def job(job_id: int) -> JobFact | None:
     )
     if row is None:
         return None
-    merged_into, cluster, *own = row
-    return job(merged_into) if merged_into is not None else JobFact(own[0], cluster, *own[1:])
+    merged_into, cluster, *columns = row
+    return (
+        job(merged_into) if merged_into is not None else JobFact(columns[0], cluster, *columns[1:])
+    )
 
 
 def jobs(job_ids: Collection[int]) -> dict[int, JobFact]:
     """These jobs by id, each as itself."""
     rows = Job.objects.filter(id__in=job_ids).values_list("cluster__name", *_OWN_FIELDS)
-    return {own[0]: JobFact(own[0], cluster, *own[1:]) for cluster, *own in rows}
+    return {columns[0]: JobFact(columns[0], cluster, *columns[1:]) for cluster, *columns in rows}
 
 
 def attempts_from(job_id: int) -> list[JobFact]:
@@ -103,14 +105,14 @@ def attempts_from(job_id: int) -> list[JobFact]:
         opened_at__gte=first.opened_at,
         restart_count__gte=first.restart_count,
     ).order_by("restart_count", "opened_at", "id")
-    found: list[JobFact] = []
-    for cluster, *own in rows.values_list("cluster__name", *_OWN_FIELDS):
-        attempt = JobFact(own[0], cluster, *own[1:])
+    job_facts: list[JobFact] = []
+    for cluster, *columns in rows.values_list("cluster__name", *_OWN_FIELDS):
+        attempt = JobFact(columns[0], cluster, *columns[1:])
         # A number that is used again begins anew with no restart.
-        if found and attempt.restart_count <= found[-1].restart_count:
+        if job_facts and attempt.restart_count <= job_facts[-1].restart_count:
             continue
-        found.append(attempt)
-    return found
+        job_facts.append(attempt)
+    return job_facts
 
 
 _OWN_FIELDS = tuple(name for name in JobFact.__slots__ if name != "cluster")
@@ -127,15 +129,15 @@ def jobs_of_keys(
     ids = {fact.name: cluster_id for cluster_id, fact in clusters().items()}
     named: dict[tuple[int, str], list[int]] = {}
     for holder_id, text in keys.items():
-        _, _, rest = text.partition("/")
-        cluster, _, raw_id = rest.partition("/")
+        _, _, remainder = text.partition("/")
+        cluster, _, raw_id = remainder.partition("/")
         if cluster in ids and raw_id:
             named.setdefault((ids[cluster], raw_id), []).append(holder_id)
-    lived = _lives_by_key(named, starts_at, ends_at)
+    spans_by_key = _lives_by_key(named, starts_at, ends_at)
     return {
         holder_id: spans
-        for key, found in lived.items()
-        if (spans := _spans_by_minute(found, starts_at, ends_at))
+        for key, key_spans in spans_by_key.items()
+        if (spans := _spans_by_minute(key_spans, starts_at, ends_at))
         for holder_id in named[key]
     }
 
@@ -149,13 +151,13 @@ def jobs_labelled(
     rows = Job.objects.filter(
         started_at__gte=since, merged_into=None, **{f"labels__{key}__in": list(values)}
     )
-    found: dict[str, list[JobFact]] = {}
-    for cluster, *own in rows.order_by("started_at", "id").values_list(
+    jobs_by_value: dict[str, list[JobFact]] = {}
+    for cluster, *columns in rows.order_by("started_at", "id").values_list(
         "cluster__name", *_OWN_FIELDS
     ):
-        fact = JobFact(own[0], cluster, *own[1:])
-        found.setdefault(fact.labels[key], []).append(fact)
-    return found
+        fact = JobFact(columns[0], cluster, *columns[1:])
+        jobs_by_value.setdefault(fact.labels[key], []).append(fact)
+    return jobs_by_value
 
 
 def values_of_label(key: str, *, since: datetime) -> Iterator[str]:
@@ -198,7 +200,7 @@ def _lives_by_key(
     keys: Iterable[tuple[int, str]], starts_at: datetime, ends_at: datetime
 ) -> dict[tuple[int, str], list[JobSpan]]:
     pairs = list(keys)
-    found: dict[tuple[int, str], list[JobSpan]] = {}
+    spans_by_key: dict[tuple[int, str], list[JobSpan]] = {}
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -217,23 +219,29 @@ def _lives_by_key(
             span = JobSpan(
                 job_id, _minute_floor(since), _minute_ceiling(until) if until else END_OF_TIME
             )
-            found.setdefault((cluster_id, raw_id), []).append(span)
-    return found
+            spans_by_key.setdefault((cluster_id, raw_id), []).append(span)
+    return spans_by_key
 
 
-def _spans_by_minute(lived: list[JobSpan], starts_at: datetime, ends_at: datetime) -> list[JobSpan]:
+def _spans_by_minute(
+    job_spans: list[JobSpan], starts_at: datetime, ends_at: datetime
+) -> list[JobSpan]:
     """Cut the attempts, given in order of their start, so that each minute has one."""
-    if len(lived) == 1:
-        only = lived[0]
+    if len(job_spans) == 1:
+        only = job_spans[0]
         since, until = max(only.starts_at, starts_at), min(only.ends_at, ends_at)
         return [JobSpan(only.job_id, since, until)] if since < until else []
     edges = {starts_at, ends_at}
-    for each in lived:
-        edges |= {edge for edge in (each.starts_at, each.ends_at) if starts_at < edge < ends_at}
+    for span in job_spans:
+        edges |= {edge for edge in (span.starts_at, span.ends_at) if starts_at < edge < ends_at}
     spans: list[JobSpan] = []
     ordered = sorted(edges)
     for since, until in pairwise(ordered):
-        bearers = [each for each in lived if each.starts_at <= since and until <= each.ends_at]
+        bearers = [
+            job_span
+            for job_span in job_spans
+            if job_span.starts_at <= since and until <= job_span.ends_at
+        ]
         if not bearers:
             continue
         if spans and spans[-1].job_id == bearers[-1].job_id and spans[-1].ends_at == since:

@@ -70,11 +70,14 @@ class AllocationsWanted:
     ends_at: datetime | None = None
 
 
-def workload_page(wanted: WorkloadsWanted, asked: PageAsked) -> Slice[Found]:
+def workload_page(wanted: WorkloadsWanted, page_request: PageAsked) -> Slice[Found]:
     """Workloads by name, then id."""
     chosen = {"team_id__in": wanted.team_ids, "name": wanted.name, "kind": wanted.kind}
     return page_of(
-        Workload.objects.filter(equal_to_given(chosen)).values(*WORKLOAD), asked, "name", "id"
+        Workload.objects.filter(equal_to_given(chosen)).values(*WORKLOAD),
+        page_request,
+        "name",
+        "id",
     )
 
 
@@ -88,27 +91,27 @@ def workload_of(team_id: int, name: str) -> Found | None:
     return _first_row(Workload.objects.values(*WORKLOAD).filter(team_id=team_id, name=name))
 
 
-def job_page(wanted: JobsWanted, viewer: Viewer, asked: PageAsked) -> Slice[Found]:
+def job_page(wanted: JobsWanted, viewer: Viewer, page_request: PageAsked) -> Slice[Found]:
     """Jobs that the viewer may see, those recorded last first, each with `owner`, an OwnerFact."""
-    found: Rows = Job.objects.filter(_jobs_chosen(wanted)).values("cluster__name", *JOB)
+    job_rows: Rows = Job.objects.filter(_jobs_chosen(wanted)).values("cluster__name", *JOB)
     ruling = Ruling()
     if viewer.sees_everything and not wanted.asks_owner:
-        page = page_of(found, asked, "-id")
+        page = page_of(job_rows, page_request, "-id")
         return Slice(_with_owner(page.rows, ruling.owners(page.rows)), page.after, page.before)
 
     def kept(rows: Sequence[Found]) -> list[Found]:
         owned = _with_owner(rows, ruling.owners(rows))
         return [row for row in owned if _is_wanted(row["owner"], wanted, viewer)]
 
-    return _scanned_page(found, asked, kept)
+    return _scanned_page(job_rows, page_request, kept)
 
 
 def job_events(job_id: int) -> list[Found]:
     """What was stated of a job, in the order of the events, the first MOST_EVENTS of them."""
     rows = JobEvent.objects.filter(job_id=job_id).order_by("at", "kind", "id")[:MOST_EVENTS]
     return [
-        {"event": each.get_kind_display(), "at": each.at, "source_rank": each.source_rank}
-        for each in rows
+        {"event": row.get_kind_display(), "at": row.at, "source_rank": row.source_rank}
+        for row in rows
     ]
 
 
@@ -118,15 +121,17 @@ def allocations_of_job(job_id: int) -> list[Found]:
     return list(rows.order_by("starts_at", "node_name", "part"))
 
 
-def allocation_page(wanted: AllocationsWanted, asked: PageAsked) -> Slice[Found]:
+def allocation_page(wanted: AllocationsWanted, page_request: PageAsked) -> Slice[Found]:
     """Allocations, those recorded last first; each with its job's `owner`, an OwnerFact."""
     chosen = {"job_id": wanted.job_id, "node_id": wanted.node_id}
-    found = Allocation.objects.filter(equal_to_given(chosen))
+    allocations = Allocation.objects.filter(equal_to_given(chosen))
     if wanted.device is not None:
-        found = found.filter(device_uuids__contains=[wanted.device])
+        allocations = allocations.filter(device_uuids__contains=[wanted.device])
     if wanted.starts_at is not None or wanted.ends_at is not None:
-        found = found.filter(period__overlap=(wanted.starts_at, wanted.ends_at))
-    page = page_of(found.annotate(**LIFE).values("job__raw_id", *ALLOCATION), asked, "-id")
+        allocations = allocations.filter(period__overlap=(wanted.starts_at, wanted.ends_at))
+    page = page_of(
+        allocations.annotate(**LIFE).values("job__raw_id", *ALLOCATION), page_request, "-id"
+    )
     jobs = Job.objects.filter(id__in={row["job_id"] for row in page.rows}).values(*JOB)
     owner_of = Ruling().owners(list(jobs))
     rows = [{**row, "owner": owner_of.get(row["job_id"], NOBODY)} for row in page.rows]
@@ -162,7 +167,7 @@ def runs_told(rows: Sequence[Found], viewer: Viewer) -> list[Found]:
         jobs_of.setdefault(span["run_id"], []).append(span["job_id"])
     jobs = {
         job["id"]: job
-        for job in Job.objects.filter(id__in={each for ids in jobs_of.values() for each in ids})
+        for job in Job.objects.filter(id__in={job_id for ids in jobs_of.values() for job_id in ids})
         .order_by("id")
         .values(*JOB)
     }
@@ -182,18 +187,20 @@ def runs_told(rows: Sequence[Found], viewer: Viewer) -> list[Found]:
         for row in rows
         if row["workload_id"] is not None
     }
-    told = [
+    runs = [
         _run_told(row, jobs_of.get(row["id"], []), jobs, owned.get(row["id"], NOBODY))
         for row in rows
     ]
     hidden = {job_id for job_id, owner in owner_of.items() if not viewer.sees_team(owner.team_id)}
-    return [{**run, "jobs": [each for each in run["jobs"] if each not in hidden]} for run in told]
+    return [
+        {**run, "jobs": [job_id for job_id in run["jobs"] if job_id not in hidden]} for run in runs
+    ]
 
 
-def rule_page(team_ids: frozenset[int] | None, asked: PageAsked) -> Slice[Found]:
+def rule_page(team_ids: frozenset[int] | None, page_request: PageAsked) -> Slice[Found]:
     """Rules by priority, then id (of some teams)."""
-    found = OwnershipRule.objects.filter(equal_to_given({"team_id__in": team_ids}))
-    return page_of(_rule_rows(found), asked, "priority", "id")
+    rule_rows = OwnershipRule.objects.filter(equal_to_given({"team_id__in": team_ids}))
+    return page_of(_rule_rows(rule_rows), page_request, "priority", "id")
 
 
 def rule_row(rule_id: int) -> Found | None:
@@ -208,15 +215,15 @@ def rule_fact(rule_id: int) -> RuleFact | None:
 
 def rule_like(rule: RuleFact) -> int | None:
     """The rule that is kept already and says exactly this."""
-    asked = {name: getattr(rule.rule, name) for name in Rule.__slots__ if name != "id"}
-    kept = OwnershipRule.objects.filter(
-        equal_to_given(asked),
-        **{f"{name}__isnull": True for name, value in asked.items() if value is None},
+    columns = {name: getattr(rule.rule, name) for name in Rule.__slots__ if name != "id"}
+    same_rules = OwnershipRule.objects.filter(
+        equal_to_given(columns),
+        **{f"{name}__isnull": True for name, value in columns.items() if value is None},
         # By its ends: an end before the start is no range that could be asked for.
         period__startswith=rule.starts_at,
         period__endswith=rule.ends_at,
     )
-    return kept.values_list("id", flat=True).first()
+    return same_rules.values_list("id", flat=True).first()
 
 
 class Ruling:
@@ -233,13 +240,13 @@ class Ruling:
         of_era: dict[int, list[Found]] = {}
         for job in jobs:
             of_era.setdefault(bisect_right(self._edges, _began_at(job)), []).append(job)
-        found: dict[int, OwnerFact] = {job["id"]: NOBODY for job in jobs}
+        owners_by_job: dict[int, OwnerFact] = {job["id"]: NOBODY for job in jobs}
         for era, alike in of_era.items():
             ranked = self._in_force(era, _began_at(alike[0]))
             decided = rules_of(((job["id"], _traits_of_row(job)) for job in alike), ranked)
             for job_id, rule in decided.items():
-                found[job_id] = OwnerFact(rule.team_id, rule.workload_id)
-        return found
+                owners_by_job[job_id] = OwnerFact(rule.team_id, rule.workload_id)
+        return owners_by_job
 
     def _in_force(self, era: int, at: datetime) -> tuple[Rule, ...]:
         if era not in self._ranked:
@@ -271,12 +278,12 @@ def _jobs_chosen(wanted: JobsWanted) -> Q:
         "name__startswith": wanted.name,
         "raw_id__startswith": wanted.raw_id,
     }
-    asked = Q(merged_into=None) & equal_to_given(chosen)
+    condition = Q(merged_into=None) & equal_to_given(chosen)
     if wanted.ends_at is not None:
-        asked &= Q(opened_at__lt=wanted.ends_at)
+        condition &= Q(opened_at__lt=wanted.ends_at)
     if wanted.starts_at is not None:
-        asked &= Q(ended_at=None) | Q(ended_at__gt=wanted.starts_at)
-    return asked
+        condition &= Q(ended_at=None) | Q(ended_at__gt=wanted.starts_at)
+    return condition
 
 
 def _first_row(rows: Rows) -> Found | None:
@@ -297,36 +304,36 @@ def _with_owner(rows: Iterable[Found], owner_of: Mapping[int, OwnerFact]) -> lis
 
 
 def _scanned_page(
-    found: Rows, asked: PageAsked, kept: Callable[[Sequence[Found]], list[Found]]
+    candidates: Rows, page_request: PageAsked, keep_wanted: Callable[[Sequence[Found]], list[Found]]
 ) -> Slice[Found]:
-    """A page of what `kept` keeps of rows by falling id, or by rising for the page before."""
-    backward = asked.before is not None
-    start = asked.before if backward else asked.after
+    """A page of what `keep_wanted` keeps of rows by falling id, or by rising for the page before."""
+    backward = page_request.before is not None
+    start = page_request.before if backward else page_request.after
     edge = None if start is None else int(start[0])
     rows: list[Found] = []
     looked_at, is_over = 0, False
-    while len(rows) <= asked.limit and looked_at < MOST_SCANNED and not is_over:
-        part = _next_part(found, edge, is_rising=backward)
-        rows += kept(part)
+    while len(rows) <= page_request.limit and looked_at < MOST_SCANNED and not is_over:
+        part = _next_part(candidates, edge, is_rising=backward)
+        rows += keep_wanted(part)
         looked_at += len(part)
         is_over = len(part) < PART
         edge = part[-1]["id"] if part else edge
-    has_more = len(rows) > asked.limit or not is_over
-    if len(rows) > asked.limit:
-        del rows[asked.limit :]
+    has_more = len(rows) > page_request.limit or not is_over
+    if len(rows) > page_request.limit:
+        del rows[page_request.limit :]
         edge = rows[-1]["id"]
     beyond = (edge,) if has_more and edge is not None else None
     first = (rows[0]["id"],) if rows else None
     if backward:
         return Slice(rows[::-1], after=first, before=beyond)
-    return Slice(rows, after=beyond, before=first if asked.after is not None else None)
+    return Slice(rows, after=beyond, before=first if page_request.after is not None else None)
 
 
-def _next_part(found: Rows, edge: int | None, *, is_rising: bool) -> list[Found]:
+def _next_part(candidates: Rows, edge: int | None, *, is_rising: bool) -> list[Found]:
     """The next rows beyond `edge` in the way of reading."""
     if edge is not None:
-        found = found.filter(id__gt=edge) if is_rising else found.filter(id__lt=edge)
-    return list(found.order_by("id" if is_rising else "-id")[:PART])
+        candidates = candidates.filter(id__gt=edge) if is_rising else candidates.filter(id__lt=edge)
+    return list(candidates.order_by("id" if is_rising else "-id")[:PART])
 
 
 def _began_at(job: Found) -> datetime:
@@ -368,8 +375,8 @@ def _in_order(states: Collection[str] | Iterable[str]) -> list[str]:
     return list(dict.fromkeys(states))
 
 
-def _rule_rows(found: "QuerySet[OwnershipRule]") -> Rows:
-    rows: Rows = found.annotate(cluster_name=F("cluster__name"), **LIFE).values(
+def _rule_rows(ownership_rules: "QuerySet[OwnershipRule]") -> Rows:
+    rows: Rows = ownership_rules.annotate(cluster_name=F("cluster__name"), **LIFE).values(
         *("id", "priority", "team_id", "workload_id", "cluster_id", "cluster_name"),
         *("account", "partition", "namespace", "user", "label", "name", "starts_at", "ends_at"),
     )

@@ -13,17 +13,19 @@ def services_on_node(node_id: int, hours: Collection[datetime]) -> set[tuple[int
 
     Whose a job is is asked of the rules in force at the start of the hour, as the ledger does.
     """
-    held = allocations_held([node_id], min(hours), max(hours) + HOUR)
-    if not held:
+    allocations = allocations_held([node_id], min(hours), max(hours) + HOUR)
+    if not allocations:
         return set()
-    found: set[tuple[int, datetime]] = set()
-    for moments, owners in owners_at({each.job_id for each in held}, hours):
+    service_hours: set[tuple[int, datetime]] = set()
+    for moments, owners in owners_at({held_fact.job_id for held_fact in allocations}, hours):
         for hour in moments:
-            for each in held:
-                workload_id = owners[each.job_id].workload_id
-                if workload_id is not None and _is_held(each.held_from, each.held_to, hour):
-                    found.add((workload_id, hour))
-    return found
+            for allocation in allocations:
+                workload_id = owners[allocation.job_id].workload_id
+                if workload_id is not None and _is_held(
+                    allocation.held_from, allocation.held_to, hour
+                ):
+                    service_hours.add((workload_id, hour))
+    return service_hours
 
 
 def _is_held(held_from: datetime, held_to: datetime, hour: datetime) -> bool:

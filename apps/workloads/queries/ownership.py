@@ -84,8 +84,8 @@ class _Likeness:
 
 def owners(job_ids: Collection[int], at: datetime) -> dict[int, OwnerFact]:
     """Whose each job is by the rules in force at `at`; every job asked for has an answer."""
-    ((_, found),) = owners_at(job_ids, [at])
-    return found
+    ((_, owners_by_job),) = owners_at(job_ids, [at])
+    return owners_by_job
 
 
 def owners_at(
@@ -93,19 +93,19 @@ def owners_at(
 ) -> Iterator[tuple[list[datetime], dict[int, OwnerFact]]]:
     """`owners` at each of these moments: those at which the same rules are in force, together."""
     span = TimestamptzRange(min(moments), max(moments), "[]")
-    known = rules(OwnershipRule.objects.filter(period__overlap=span))
+    all_rules = rules(OwnershipRule.objects.filter(period__overlap=span))
     together: dict[tuple[Rule, ...], list[datetime]] = {}
     for moment in moments:
-        ranked = in_rank(fact.rule for fact in known if fact.is_in_force(moment))
+        ranked = in_rank(fact.rule for fact in all_rules if fact.is_in_force(moment))
         together.setdefault(ranked, []).append(moment)
-    alike = list(_alike_jobs([fact.rule for fact in known], job_ids)) if known else []
+    alike = list(_alike_jobs([fact.rule for fact in all_rules], job_ids)) if all_rules else []
     for ranked, of_rules in together.items():
         decided = rules_of(((place, traits) for place, (traits, _) in enumerate(alike)), ranked)
-        found = dict.fromkeys(job_ids, NOBODY)
+        owners_by_job = dict.fromkeys(job_ids, NOBODY)
         for place, rule in decided.items():
             _, ids = alike[place]
-            found |= dict.fromkeys(ids, OwnerFact(rule.team_id, rule.workload_id))
-        yield of_rules, found
+            owners_by_job |= dict.fromkeys(ids, OwnerFact(rule.team_id, rule.workload_id))
+        yield of_rules, owners_by_job
 
 
 def deciding_rule(job_id: int, at: datetime) -> RuleFact | None:
@@ -114,13 +114,13 @@ def deciding_rule(job_id: int, at: datetime) -> RuleFact | None:
         fact.rule.id: fact for fact in rules(OwnershipRule.objects.filter(period__contains=at))
     }
     ranked = in_rank(fact.rule for fact in facts.values())
-    found = rules_of(traits(Job.objects.filter(id=job_id)), ranked).get(job_id)
-    return None if found is None else facts[found.id]
+    rule = rules_of(traits(Job.objects.filter(id=job_id)), ranked).get(job_id)
+    return None if rule is None else facts[rule.id]
 
 
-def rules(found: QuerySet[OwnershipRule] | None = None) -> list[RuleFact]:
+def rules(queryset: QuerySet[OwnershipRule] | None = None) -> list[RuleFact]:
     """The rules (None: all there ever were) by id."""
-    rows = OwnershipRule.objects.all() if found is None else found
+    rows = OwnershipRule.objects.all() if queryset is None else queryset
     columns = (*Rule.__slots__, "period")
     return [
         RuleFact(Rule(*row), period.lower, period.upper)
@@ -165,15 +165,15 @@ def unowned_accounts(starts_at: datetime, ends_at: datetime) -> list[AccountWith
     likenesses = dict(enumerate(_held_by_likeness(ranked, starts_at, ends_at)))
     owned = rules_of(((place, one.traits) for place, one in likenesses.items()), ranked)
     names = {one.traits.cluster_id: one.cluster for one in likenesses.values()}
-    found: dict[tuple[int, str, str], tuple[int, int]] = {}
+    sums_by_account: dict[tuple[int, str, str], tuple[int, int]] = {}
     for place, one in likenesses.items():
         if place not in owned:
             key = one.traits.cluster_id, one.bears, one.name
-            jobs, milliseconds = found.get(key, (0, 0))
-            found[key] = jobs + one.jobs, milliseconds + one.gpu_milliseconds
+            jobs, milliseconds = sums_by_account.get(key, (0, 0))
+            sums_by_account[key] = jobs + one.jobs, milliseconds + one.gpu_milliseconds
     accounts = [
         AccountWithoutOwner(cluster_id, names[cluster_id], bears, name, *sums)
-        for (cluster_id, bears, name), sums in found.items()
+        for (cluster_id, bears, name), sums in sums_by_account.items()
     ]
     return sorted(
         accounts, key=lambda one: (-one.gpu_milliseconds, one.cluster, one.bears, one.name)
@@ -211,17 +211,17 @@ def _alike_jobs(
 
 def _looked_at(ranked: Sequence[Rule]) -> dict[str, str]:
     """Columns of `job` by the trait: cluster, account and whatever else any of these rules asks."""
-    seen = [name for name in TEXT_MATCHES if any(getattr(rule, name) for rule in ranked)]
+    asked_names = [name for name in TEXT_MATCHES if any(getattr(rule, name) for rule in ranked)]
     columns = {"cluster_id": "job.cluster_id", "account": "job.account"}
-    columns |= {name: f'job."{name}"' for name in seen}
+    columns |= {name: f'job."{name}"' for name in asked_names}
     columns |= {"name": "job.name"} if any(rule.name for rule in ranked) else {}
     columns |= {"labels": "job.labels::text"} if any(rule.label for rule in ranked) else {}
     return columns
 
 
 def _traits_of(looked_at: Iterable[str], row: Sequence[Any]) -> JobTraits:
-    told = dict(zip(looked_at, row, strict=True))
-    return JobTraits(**told | {"labels": json.loads(told.get("labels", "{}"))})
+    values = dict(zip(looked_at, row, strict=True))
+    return JobTraits(**values | {"labels": json.loads(values.get("labels", "{}"))})
 
 
 # OFFSET keeps the join a walk along the key: the planner would read every job there ever was.
@@ -250,12 +250,12 @@ GROUP BY {columns}, cluster.name, bears, named
 
 def asked_of_jobs(rule: Rule, prefix: str = "") -> dict[str, Any]:
     """What the database can judge of a rule; the name is judged by `matches_name`."""
-    asked: dict[str, Any] = {
+    conditions: dict[str, Any] = {
         prefix + name: getattr(rule, name) for name in TEXT_MATCHES if getattr(rule, name)
     }
     if rule.cluster_id is not None:
-        asked[prefix + "cluster_id"] = rule.cluster_id
+        conditions[prefix + "cluster_id"] = rule.cluster_id
     if rule.label:
         key, _, value = rule.label.partition("=")
-        asked[prefix + "labels__contains"] = {key: value}
-    return asked
+        conditions[prefix + "labels__contains"] = {key: value}
+    return conditions

@@ -45,19 +45,19 @@ def preview_rule(rule: RuleFact, at: datetime) -> RulePreview:
 
     Jobs on nodes that nobody knows yet count too: they will cost something once their node is.
     """
-    held = list(held_by_matching(rule, at))
-    return _summed_moves(held, _decided_by(rule, held))
+    holdings = list(held_by_matching(rule, at))
+    return _summed_moves(holdings, _decided_by(rule, holdings))
 
 
 def preview_end(rule: RuleFact, ended_at: datetime, at: datetime) -> RulePreview:
     """What a kept rule would lose of what was held from `ended_at` up to `at`, and to whom."""
     lost = RuleFact(rule.rule, ended_at, rule.ends_at)
-    held = list(held_by_matching(lost, at))
-    return _summed_moves(held, _decided_by(rule, held))
+    holdings = list(held_by_matching(lost, at))
+    return _summed_moves(holdings, _decided_by(rule, holdings))
 
 
 def _summed_moves(
-    held: Sequence[MatchedHolding], moves_of_jobs: Iterable[tuple[int, OwnerFact, Fraction]]
+    holdings: Sequence[MatchedHolding], moves_of_jobs: Iterable[tuple[int, OwnerFact, Fraction]]
 ) -> RulePreview:
     moved: dict[OwnerFact, dict[int, Fraction]] = {}
     for job_id, owner, milliseconds in moves_of_jobs:
@@ -74,9 +74,12 @@ def _summed_moves(
         for owner, of_jobs in moved.items()
     ]
     return RulePreview(
-        matched_jobs=len({each.job_id for each in held}),
+        matched_jobs=len({holding.job_id for holding in holdings}),
         matched_gpu_milliseconds=sum(
-            (each.gpus * ((each.ends_at - each.starts_at) // MILLISECOND) for each in held),
+            (
+                holding.gpus * ((holding.ends_at - holding.starts_at) // MILLISECOND)
+                for holding in holdings
+            ),
             Fraction(0),
         ),
         moves=tuple(sorted(moves, key=lambda one: (-one.gpu_milliseconds, one.team_id or 0))),
@@ -84,37 +87,43 @@ def _summed_moves(
 
 
 def _decided_by(
-    fact: RuleFact, held: Sequence[MatchedHolding]
+    fact: RuleFact, holdings: Sequence[MatchedHolding]
 ) -> Iterator[tuple[int, OwnerFact, Fraction]]:
     """Each job's time that the rule decides, with whose it is without the rule, if another's.
 
     Cut where the rules in force change; a rule that is not kept yet counts in all of it.
     """
     taken = OwnerFact(fact.rule.team_id, fact.rule.workload_id)
-    jobs = list(traits(Job.objects.filter(id__in={each.job_id for each in held})))
-    for since, until, ruling in _eras_of_rules(rules(), held):
+    jobs = list(traits(Job.objects.filter(id__in={matched.job_id for matched in holdings})))
+    for since, until, ruling in _eras_of_rules(rules(), holdings):
         others = [rule for rule in ruling if rule.id != fact.rule.id]
         decided = rules_of(
             jobs, in_rank([*others, fact.rule] if fact.rule.id == NOT_KEPT else ruling)
         )
         without = rules_of(jobs, in_rank(others))
-        for each in held:
-            start, end = max(each.starts_at, since), min(each.ends_at, until)
-            decides, owner = decided.get(each.job_id), _owner_by_rule(without.get(each.job_id))
+        for holding in holdings:
+            start, end = max(holding.starts_at, since), min(holding.ends_at, until)
+            decides, owner = (
+                decided.get(holding.job_id),
+                _owner_by_rule(without.get(holding.job_id)),
+            )
             if start < end and decides and decides.id == fact.rule.id and owner != taken:
-                yield each.job_id, owner, each.gpus * ((end - start) // MILLISECOND)
+                yield holding.job_id, owner, holding.gpus * ((end - start) // MILLISECOND)
 
 
 def _eras_of_rules(
-    known: Sequence[RuleFact], held: Sequence[MatchedHolding]
+    facts: Sequence[RuleFact], holdings: Sequence[MatchedHolding]
 ) -> Iterator[tuple[datetime, datetime, list[Rule]]]:
     """The time in which anything was held, cut so that in each part the same rules count."""
-    if not held:
+    if not holdings:
         return
-    first, last = min(each.starts_at for each in held), max(each.ends_at for each in held)
-    edges = {edge for fact in known for edge in (fact.starts_at, fact.ends_at) if edge is not None}
+    first, last = (
+        min(holding.starts_at for holding in holdings),
+        max(holding.ends_at for holding in holdings),
+    )
+    edges = {edge for fact in facts for edge in (fact.starts_at, fact.ends_at) if edge is not None}
     for since, until in pairwise(sorted({first, last} | {e for e in edges if first < e < last})):
-        yield since, until, [fact.rule for fact in known if fact.is_in_force(since)]
+        yield since, until, [fact.rule for fact in facts if fact.is_in_force(since)]
 
 
 def _owner_by_rule(rule: Rule | None) -> OwnerFact:

@@ -52,11 +52,11 @@ class NewChange:
 
 
 def objective_page(
-    viewer: Viewer, workload_ids: Collection[int] | None, asked: PageAsked
+    viewer: Viewer, workload_ids: Collection[int] | None, page_request: PageAsked
 ) -> Slice[dict[str, Any]]:
     """Promises of services that the viewer may see, those made last first."""
-    found = _seen_by_viewer(_objective_rows(), viewer, workload_ids)
-    return page_of(found, asked, "-id")
+    visible_rows = _seen_by_viewer(_objective_rows(), viewer, workload_ids)
+    return page_of(visible_rows, page_request, "-id")
 
 
 def objective_row(objective_id: int, viewer: Viewer) -> dict[str, Any] | None:
@@ -66,20 +66,22 @@ def objective_row(objective_id: int, viewer: Viewer) -> dict[str, Any] | None:
 
 def objective_like(wanted: NewObjective) -> int | None:
     """The promise that says just this and has no end; None where there is none."""
-    found = ServiceObjective.objects.filter(**wanted.columns, period=(wanted.starts_at, None))
-    return found.values_list("id", flat=True).first()
+    same_objectives = ServiceObjective.objects.filter(
+        **wanted.columns, period=(wanted.starts_at, None)
+    )
+    return same_objectives.values_list("id", flat=True).first()
 
 
 def change_page(
     viewer: Viewer,
     workload_ids: Collection[int] | None,
     span: tuple[datetime | None, datetime | None],
-    asked: PageAsked,
+    page_request: PageAsked,
 ) -> Slice[dict[str, Any]]:
     """What changed about workloads that the viewer may see, the latest first."""
-    given = {"at__gte": span[0], "at__lt": span[1]}
-    rows: Rows = WorkloadChange.objects.filter(equal_to_given(given)).values(*CHANGE)
-    return page_of(_seen_by_viewer(rows, viewer, workload_ids), asked, "-at", "-id")
+    conditions = {"at__gte": span[0], "at__lt": span[1]}
+    rows: Rows = WorkloadChange.objects.filter(equal_to_given(conditions)).values(*CHANGE)
+    return page_of(_seen_by_viewer(rows, viewer, workload_ids), page_request, "-at", "-id")
 
 
 def change_row(change_id: int) -> dict[str, Any]:

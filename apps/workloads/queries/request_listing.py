@@ -29,7 +29,7 @@ class RequestHoursWanted:
 
 
 def request_hour_page(
-    wanted: RequestHoursWanted, viewer: Viewer, asked: PageAsked
+    wanted: RequestHoursWanted, viewer: Viewer, page_request: PageAsked
 ) -> Slice[dict[str, Any]]:
     """What was counted of services that the viewer may see, the latest hours first.
 
@@ -42,8 +42,10 @@ def request_hour_page(
         "hour__gte": wanted.starts_at,
         "hour__lt": wanted.ends_at,
     }
-    found = RequestHour.objects.filter(equal_to_given(chosen))
+    request_hours = RequestHour.objects.filter(equal_to_given(chosen))
     if not viewer.sees_everything:
-        own = Q(workload__team_id__in=viewer.team_ids)
-        found = found.filter(own | Q(workload=None, team_id__in=viewer.team_ids))
-    return page_of(found.values(*COLUMNS), asked, "-hour", "-id")
+        of_own_teams = Q(workload__team_id__in=viewer.team_ids)
+        request_hours = request_hours.filter(
+            of_own_teams | Q(workload=None, team_id__in=viewer.team_ids)
+        )
+    return page_of(request_hours.values(*COLUMNS), page_request, "-hour", "-id")

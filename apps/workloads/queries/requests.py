@@ -130,12 +130,12 @@ def changes_of(workload_id: int, span: Span) -> list[ChangeFact]:
 def changes_within(span: Span) -> list[tuple[int, ChangeFact]]:
     """The newest MOST_CHANGES of the span, by the id of their workload, whose ever it is."""
     rows = WorkloadChange.objects.filter(at__gte=span[0], at__lt=span[1]).order_by("-at", "-id")
-    told = rows.values_list("workload_id", *ChangeFact.__slots__)[:MOST_CHANGES]
-    return [(row[0], ChangeFact(*row[1:])) for row in told]
+    newest = rows.values_list("workload_id", *ChangeFact.__slots__)[:MOST_CHANGES]
+    return [(row[0], ChangeFact(*row[1:])) for row in newest]
 
 
 def counts_of(row: Iterable[Any]) -> Counts:
     """Counts as the database sums them: its sums of integers are decimals."""
-    told = dict(zip(COUNTED, row, strict=True))
-    whole = {name: None if told[name] is None else int(told[name]) for name in WHOLE}
-    return Counts(**{**told, **whole})
+    sums = dict(zip(COUNTED, row, strict=True))
+    integers = {name: None if sums[name] is None else int(sums[name]) for name in WHOLE}
+    return Counts(**{**sums, **integers})

@@ -80,11 +80,11 @@ def values_of(workload_id: int) -> list[ValueFact]:
 
 
 def value_page(
-    viewer: Viewer, workload_ids: Collection[int] | None, asked: PageAsked
+    viewer: Viewer, workload_ids: Collection[int] | None, page_request: PageAsked
 ) -> Slice[dict[str, Any]]:
     """What was stated of workloads that the viewer may see, the newest statement first."""
     rows = _seen(WorkloadValue.objects.all(), viewer, workload_ids)
-    return page_of(rows.values(*_VALUE), asked, "-id")
+    return page_of(rows.values(*_VALUE), page_request, "-id")
 
 
 def value_row(value_id: int) -> dict[str, Any]:
@@ -100,11 +100,11 @@ def scores_of(workload_id: int) -> list[ScoreFact]:
 
 
 def score_page(
-    viewer: Viewer, workload_ids: Collection[int] | None, asked: PageAsked
+    viewer: Viewer, workload_ids: Collection[int] | None, page_request: PageAsked
 ) -> Slice[dict[str, Any]]:
     """Scores by owners' word of workloads that the viewer may see, the newest statement first."""
     rows = _seen(WorkloadScore.objects.all(), viewer, workload_ids)
-    return page_of(rows.values(*_SCORE), asked, "-id")
+    return page_of(rows.values(*_SCORE), page_request, "-id")
 
 
 def score_row(score_id: int) -> dict[str, Any]:
@@ -134,13 +134,13 @@ def run_readings(
 def _readings(
     query: LiteralString, params: dict[str, Any], source: str
 ) -> dict[int, list[ScoreReading]]:
-    found: dict[int, list[ScoreReading]] = {}
+    readings_by_key: dict[int, list[ScoreReading]] = {}
     with connection.cursor() as cursor:
         cursor.execute(query, params)
         for key, name, value, is_higher, at, run in cursor.fetchall():
             reading = ScoreReading(name, value, is_higher, at, source, run)
-            found.setdefault(key, []).append(reading)
-    return found
+            readings_by_key.setdefault(key, []).append(reading)
+    return readings_by_key
 
 
 def runs_with_losses(begins: datetime, until: datetime) -> set[int]:

@@ -23,7 +23,7 @@ class RuleChange:
 
 def rule_changes(rule_ids: Collection[int]) -> dict[int, list[RuleChange]]:
     """The changes of each rule, the oldest first; a rule older than the trail has none."""
-    found: dict[int, list[RuleChange]] = {rule_id: [] for rule_id in rule_ids}
+    changes_by_rule: dict[int, list[RuleChange]] = {rule_id: [] for rule_id in rule_ids}
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -34,5 +34,5 @@ def rule_changes(rule_ids: Collection[int]) -> dict[int, list[RuleChange]]:
             [list(rule_ids)],
         )
         for rule_id, *change in cursor:
-            found[rule_id].append(RuleChange(*change))
-    return found
+            changes_by_rule[rule_id].append(RuleChange(*change))
+    return changes_by_rule

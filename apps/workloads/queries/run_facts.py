@@ -93,16 +93,21 @@ def run_hours(
     with connection.cursor() as cursor:
         cursor.execute(CARRIED, {"jobs": list(job_ids), "from": starts_at, "to": ends_at})
         spans: dict[tuple[int, datetime, int], list[Span]] = {}
-        told: dict[tuple[int, datetime, int], tuple[list[int] | None, bytes]] = {}
+        buckets_by_key: dict[tuple[int, datetime, int], tuple[list[int] | None, bytes]] = {}
         for job_id, hour, run_id, since, until, bucket_ms, minutes in cursor:
             key = job_id, hour, run_id
             spans.setdefault(key, []).append((since, until))
-            told[key] = bucket_ms, bytes(minutes or b"")
+            buckets_by_key[key] = bucket_ms, bytes(minutes or b"")
     return [
         CarriedHour(
-            run_id, job_id, hour, tuple(found), _bucket_times(told[key][0], found), told[key][1]
+            run_id,
+            job_id,
+            hour,
+            tuple(span),
+            _bucket_times(buckets_by_key[key][0], span),
+            buckets_by_key[key][1],
         )
-        for key, found in spans.items()
+        for key, span in spans.items()
         for job_id, hour, run_id in [key]
     ]
 
@@ -143,20 +148,20 @@ SUMMED = ("tokens", "redone_tokens", "examples", "flops", "steps", "step_ms")
 
 def run_summaries(run_ids: Collection[int]) -> dict[int, SummaryFact]:
     """What is known of these runs as wholes, of each that anything was told of, by id."""
-    own = SummaryFact.__slots__[3:]
+    summary_columns = SummaryFact.__slots__[3:]
     rows = RunSummary.objects.filter(run_id__in=run_ids).order_by("run_id")
     return {
         row[0]: SummaryFact(*row)
-        for row in rows.values_list("run_id", "run__key", "run__workload_id", *own)
+        for row in rows.values_list("run_id", "run__key", "run__workload_id", *summary_columns)
     }
 
 
 def tokens_kept(run_ids: Collection[int], starts_at: datetime, ends_at: datetime) -> int:
     """Tokens of steps of these runs in `[starts_at, ends_at)` that were not done again later."""
-    told = RunHour.objects.filter(
+    totals = RunHour.objects.filter(
         run_id__in=run_ids, hour__gte=starts_at, hour__lt=ends_at
     ).aggregate(tokens=Sum("tokens"))
-    return int(told["tokens"] or 0)
+    return int(totals["tokens"] or 0)
 
 
 def jobs_carrying(starts_at: datetime, ends_at: datetime) -> list[int]:
@@ -167,17 +172,17 @@ def jobs_carrying(starts_at: datetime, ends_at: datetime) -> list[int]:
 
 def lives(job_ids: Collection[int]) -> dict[int, Life]:
     """From when to when each of these jobs ran; None: it may still."""
-    found = Job.objects.filter(id__in=job_ids).order_by("id")
+    jobs = Job.objects.filter(id__in=job_ids).order_by("id")
     return {
         job_id: (started_at or opened_at, ended_at)
-        for job_id, started_at, opened_at, ended_at in found.values_list(
+        for job_id, started_at, opened_at, ended_at in jobs.values_list(
             "id", "started_at", "opened_at", "ended_at"
         )
     }
 
 
-def _bucket_times(told: list[int] | None, spans: Collection[Span]) -> tuple[int, ...]:
-    if told is not None:
-        return in_every_bucket(told)
-    whole = sum((until - since) // timedelta(milliseconds=1) for since, until in spans)
-    return tuple(whole if bucket is Bucket.UNTOLD else 0 for bucket in Bucket)
+def _bucket_times(bucket_ms: list[int] | None, spans: Collection[Span]) -> tuple[int, ...]:
+    if bucket_ms is not None:
+        return in_every_bucket(bucket_ms)
+    total_ms = sum((until - since) // timedelta(milliseconds=1) for since, until in spans)
+    return tuple(total_ms if bucket is Bucket.UNTOLD else 0 for bucket in Bucket)

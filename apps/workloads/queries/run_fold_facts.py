@@ -137,8 +137,8 @@ def attempts_of(run_id: int) -> list[FoldAttemptRow]:
 def jobs_of(job_ids: Collection[int]) -> dict[int, FoldJobRow]:
     """These jobs by id, the first to start first."""
     rows = Job.objects.filter(id__in=job_ids).order_by(F("started_at").asc(nulls_last=True), "id")
-    found = [FoldJobRow(*row) for row in rows.values_list(*FoldJobRow.__slots__)]
-    return {job.id: job for job in found}
+    fold_rows = [FoldJobRow(*row) for row in rows.values_list(*FoldJobRow.__slots__)]
+    return {job.id: job for job in fold_rows}
 
 
 def attempts_on(job_ids: Collection[int]) -> list[AttemptOnJob]:
@@ -189,10 +189,10 @@ WINDOW = (
 
 def first_undone(attempt_ids: Collection[int], step: int, before: datetime) -> datetime | None:
     """When these attempts, before that moment, first did this step or a later one."""
-    found: datetime | None = RunProgress.objects.filter(
+    first_at: datetime | None = RunProgress.objects.filter(
         attempt_id__in=attempt_ids, ends_at__lte=before, last_step__gte=step
     ).aggregate(first=Min("starts_at"))["first"]
-    return found
+    return first_at
 
 
 def events_of(attempt_ids: Collection[int], kind: str) -> list[EventRow]:

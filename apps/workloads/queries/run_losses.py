@@ -28,12 +28,12 @@ def losses_of(
     Where hours begin to end in no finite number it is the first of these since the last number.
     Reads about as many rows as there are hours, however often a loss was reported.
     """
-    newest = _newest_reports([cell for each in attempts for cell in _cells_of(each, backs)])
+    newest = _newest_reports([cell for attempt in attempts for cell in _cells_of(attempt, backs)])
     first_wrong = _first_wrong_reports(list(_turning_wrong(newest, backs)))
     losses: dict[str, list[ReportedLoss]] = {}
-    for asked, report in newest.items():
-        at, step = first_wrong.get(asked, (report.at, report.step))
-        losses.setdefault(asked[0], []).append(replace(report, at=at, step=step))
+    for loss_cell, report in newest.items():
+        at, step = first_wrong.get(loss_cell, (report.at, report.step))
+        losses.setdefault(loss_cell[0], []).append(replace(report, at=at, step=step))
     return losses
 
 
@@ -61,8 +61,8 @@ def _turning_wrong(
 ) -> Iterator[Asked]:
     """The cells that end in no number where the one before did not, or was before a going back."""
     before: Asked | None = None
-    for asked, report in newest.items():
-        name, (attempt_id, _, _) = asked
+    for loss_cell, report in newest.items():
+        name, (attempt_id, _, _) = loss_cell
         goes_on = (
             before is not None
             and (before[0], before[1][0]) == (name, attempt_id)
@@ -70,18 +70,18 @@ def _turning_wrong(
             and not any(newest[before].at < back <= report.at for back in backs)
         )
         if not report.is_number and not goes_on:
-            yield asked
-        before = asked
+            yield loss_cell
+        before = loss_cell
 
 
-def _first_wrong_reports(asked: Sequence[Asked]) -> dict[Asked, tuple[datetime, int | None]]:
+def _first_wrong_reports(loss_cells: Sequence[Asked]) -> dict[Asked, tuple[datetime, int | None]]:
     """The first report after the last finite number in each of these, which end in none."""
-    if not asked:
+    if not loss_cells:
         return {}
     with connection.cursor() as cursor:
-        columns = _columns_of([cell for _, cell in asked])
-        cursor.execute(FIRST_WRONG, {**columns, "names": [name for name, _ in asked]})
-        return {asked[place - 1]: (at, step) for place, at, step in cursor}
+        columns = _columns_of([cell for _, cell in loss_cells])
+        cursor.execute(FIRST_WRONG, {**columns, "names": [name for name, _ in loss_cells]})
+        return {loss_cells[place - 1]: (at, step) for place, at, step in cursor}
 
 
 def _columns_of(cells: Sequence[Cell]) -> dict[str, list[Any]]:

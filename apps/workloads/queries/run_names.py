@@ -16,17 +16,17 @@ TeamRuns = Mapping[int | None, int]
 
 def runs_by_team(rows: QuerySet[Run]) -> dict[str, TeamRuns]:
     """Runs by their name, and by team."""
-    found: dict[str, dict[int | None, int]] = {}
+    runs_by_key: dict[str, dict[int | None, int]] = {}
     ordered = rows.order_by("key", "id")
     for key, team_id, run_id in ordered.values_list("key", "team_id", "id"):
-        found.setdefault(key, {})[team_id] = run_id
-    return dict(found)
+        runs_by_key.setdefault(key, {})[team_id] = run_id
+    return dict(runs_by_key)
 
 
 def run_for_teams(runs: TeamRuns, team_ids: Sequence[int]) -> int | None:
     """The run of the first of these teams that has one; without a team nobody's, or the only one."""
     if team_ids:
-        return next((runs[each] for each in team_ids if each in runs), None)
+        return next((runs[team_id] for team_id in team_ids if team_id in runs), None)
     return runs.get(None, next(iter(runs.values())) if len(runs) == 1 else None)
 
 
@@ -36,9 +36,9 @@ def run_of_name(key: str, team_id: int, *, is_any_teams: bool) -> int | None:
     Else, where it may be of any team, the only one.
     """
     runs = runs_by_team(Run.objects.filter(key=key)).get(key, {})
-    own = run_for_teams(runs, team_and_above(team_id, team_parents()))
-    if own is not None:
-        return own
+    own_run_id = run_for_teams(runs, team_and_above(team_id, team_parents()))
+    if own_run_id is not None:
+        return own_run_id
     return run_for_teams(runs, []) if is_any_teams else runs.get(None)
 
 

@@ -36,7 +36,7 @@ def nodes_while(
     """
     if not shares:
         return {}
-    asked: dict[str, Any] = {
+    params: dict[str, Any] = {
         "buckets": [int(bucket) for bucket in shares],
         "shares": list(shares.values()),
         "untold": int(Bucket.UNTOLD),
@@ -44,9 +44,9 @@ def nodes_while(
         "from": span[0],
         "to": span[1],
     }
-    found: dict[Bucket, list[tuple[int, datetime]]] = {}
+    nodes_by_bucket: dict[Bucket, list[tuple[int, datetime]]] = {}
     with connection.cursor() as cursor:
-        cursor.execute(NODES, asked)
+        cursor.execute(NODES, params)
         for bucket, node_id, hour in cursor:
-            found.setdefault(Bucket(bucket), []).append((node_id, hour))
-    return found
+            nodes_by_bucket.setdefault(Bucket(bucket), []).append((node_id, hour))
+    return nodes_by_bucket

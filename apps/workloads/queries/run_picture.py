@@ -103,15 +103,15 @@ def jobs_of_run(run_id: int, further: Collection[int], viewer: Viewer) -> list[R
     everything.
     """
     spans = RunSpan.objects.filter(run_id=run_id)
-    own = spans.filter(job_id=OuterRef("id")).order_by().values("job_id")
-    held = Allocation.objects.filter(job_id=OuterRef("id"), node__isnull=False)
-    by_name = held.order_by("node__name", "node_id").distinct("node__name", "node_id")
+    own_spans = spans.filter(job_id=OuterRef("id")).order_by().values("job_id")
+    allocations = Allocation.objects.filter(job_id=OuterRef("id"), node__isnull=False)
+    by_name = allocations.order_by("node__name", "node_id").distinct("node__name", "node_id")
     rows = list(
         Job.objects.filter(Q(id__in=spans.values("job_id")) | Q(id__in=further))
         .annotate(
-            since=Subquery(own.annotate(first=Min("period__startswith")).values("first")),
-            until=Subquery(own.annotate(last=Max("period__endswith")).values("last")),
-            goes_on=Exists(own.filter(period__upper_inf=True)),
+            since=Subquery(own_spans.annotate(first=Min("period__startswith")).values("first")),
+            until=Subquery(own_spans.annotate(last=Max("period__endswith")).values("last")),
+            goes_on=Exists(own_spans.filter(period__upper_inf=True)),
             nodes=ArraySubquery(
                 by_name.values(named=JSONObject(id="node_id", name="node__name"))[:MOST_NODES]
             ),
@@ -145,15 +145,15 @@ OF_JOB = tuple(name for name in JobFact.__slots__ if name != "cluster")
 @once
 def run_record(run_id: int) -> RunRecord:
     """All that a run's processes told, read together."""
-    asked: dict[str, Any] = {
+    params: dict[str, Any] = {
         "run": run_id,
         "runs": [run_id],
         "attempts": MOST_ATTEMPTS,
         "moments": MOST_MOMENTS,
     }
     with connection.cursor() as cursor:
-        cursor.execute(RECORD, asked)
-        said, attempts, moments, saves = (json.loads(text) for text in cursor.fetchone())
+        cursor.execute(RECORD, params)
+        summary, attempts, moments, saves = (json.loads(text) for text in cursor.fetchone())
     return RunRecord(
         attempts=tuple(_pictured_attempt(row) for row in attempts),
         moments=tuple(
@@ -166,12 +166,12 @@ def run_record(run_id: int) -> RunRecord:
                 for attempt_id, starts_at, ends_at, spent in saves
             )
         ),
-        model=said.get("model") or {},
-        tags=said.get("tags") or {},
-        has_loss=bool(said.get("has_loss")),
+        model=summary.get("model") or {},
+        tags=summary.get("tags") or {},
+        has_loss=bool(summary.get("has_loss")),
         diverged=tuple(
             (_moment_of(since), None if until is None else _moment_of(until))
-            for since, until in said.get("diverged") or ()
+            for since, until in summary.get("diverged") or ()
         ),
     )
 
@@ -238,12 +238,12 @@ def runs_of_job(job_id: int, viewer: Viewer) -> list[tuple[int, str]]:
 
     Whoever may know the job may know a run of no workload that it carried.
     """
-    found = RunSpan.objects.filter(job_id=job_id).order_by("period", "run_id")
-    rows = found.values_list("run_id", "run__key", "run__workload__team_id")
-    told = {
+    run_spans = RunSpan.objects.filter(job_id=job_id).order_by("period", "run_id")
+    rows = run_spans.values_list("run_id", "run__key", "run__workload__team_id")
+    keys_by_run = {
         run_id: key for run_id, key, team_id in rows if team_id is None or viewer.sees_team(team_id)
     }
-    return list(told.items())
+    return list(keys_by_run.items())
 
 
 def _worst_status(row: Mapping[str, Any]) -> str:

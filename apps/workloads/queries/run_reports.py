@@ -108,14 +108,14 @@ def last_step_times(
     They end where the last steps end that any rank began to tell of; by time, then rank. Not what
     began before: to find what reaches into it, all of a long run would be read.
     """
-    asked: dict[str, Any] = {
+    params: dict[str, Any] = {
         "run": run_id,
         "starts": starts_at,
         "before": before,
         "seconds": seconds,
     }
     with connection.cursor() as cursor:
-        cursor.execute(STEP_TIMES, asked)
+        cursor.execute(STEP_TIMES, params)
         return [
             RankWindow(*(*row, json.loads(phases), tuple(times))) for *row, phases, times in cursor
         ]
@@ -161,24 +161,24 @@ def checkpoint_saves(run_ids: Collection[int]) -> dict[int, list[CheckpointSave]
     """When each of these runs wrote checkpoints, by its leading rank; windows on end are one."""
     with connection.cursor() as cursor:
         cursor.execute(SAVES, {"runs": list(run_ids)})
-        told = groupby(cursor.fetchall(), key=itemgetter(0))
-        return {run_id: saves_together(row[1:] for row in of_run) for run_id, of_run in told}
+        rows_by_run = groupby(cursor.fetchall(), key=itemgetter(0))
+        return {run_id: saves_together(row[1:] for row in of_run) for run_id, of_run in rows_by_run}
 
 
 def saves_together(
-    told: Iterable[tuple[int, datetime, datetime, int]],
+    windows: Iterable[tuple[int, datetime, datetime, int]],
 ) -> list[CheckpointSave]:
     """Saves of a run from the windows in which it wrote: attempt, start, end and milliseconds."""
     saves: list[CheckpointSave] = []
     last: tuple[int, datetime] | None = None
-    for attempt_id, starts_at, ends_at, spent in told:
+    for attempt_id, starts_at, ends_at, spent in windows:
         if last == (attempt_id, starts_at):
             saves[-1] = CheckpointSave(saves[-1].at, saves[-1].milliseconds + spent)
         else:
             saves.append(CheckpointSave(starts_at, spent))
         # A save that goes on into the next window fills its own to the end.
-        whole = (ends_at - starts_at) // MILLISECOND
-        last = (attempt_id, ends_at) if spent >= whole - 1 else None
+        window_ms = (ends_at - starts_at) // MILLISECOND
+        last = (attempt_id, ends_at) if spent >= window_ms - 1 else None
     return saves
 
 
@@ -199,10 +199,10 @@ def history_of_runs(run_ids: Collection[int]) -> RunHistory:
     """What a hazard is judged by: starts of these runs by their leading ranks, and restores."""
     with connection.cursor() as cursor:
         cursor.execute(ATTEMPTS, {"stopped": sorted(STOPPED_STATES), "runs": list(run_ids)})
-        found = cursor.fetchall()
+        attempt_rows = cursor.fetchall()
     return RunHistory(
-        attempts=tuple(_attempt_fact(row[1:]) for row in found),
-        restored_at=found[0][0] if found else None,
+        attempts=tuple(_attempt_fact(row[1:]) for row in attempt_rows),
+        restored_at=attempt_rows[0][0] if attempt_rows else None,
     )
 
 
@@ -240,8 +240,19 @@ ORDER BY attempt.run_id, attempt.began_at, attempt.id
 
 
 def _attempt_fact(row: tuple[Any, ...]) -> AttemptFact:
-    run_id, job_id, rank, world_size, began_at, told_end, heard_at, job_end, status, *rest = row
-    first_step, last_step, numerator, denominator, next_began, is_stopped = rest
+    (
+        run_id,
+        job_id,
+        rank,
+        world_size,
+        began_at,
+        told_end,
+        heard_at,
+        job_end,
+        status,
+        *other_columns,
+    ) = row
+    first_step, last_step, numerator, denominator, next_began, is_stopped = other_columns
     return AttemptFact(
         run_id=run_id,
         job_id=job_id,

@@ -40,14 +40,16 @@ def run_wholes(run_ids: Collection[int]) -> dict[int, RunWhole]:
     first_jobs = _first_jobs(run_ids)
     jobs: list[dict[str, Any]] = list(Job.objects.filter(id__in=first_jobs.values()).values(*JOB))
     owner_of = Ruling().owners(jobs) if jobs else {}
-    lived = _lived_spans(run_ids)
-    found = {}
+    spans_by_run = _lived_spans(run_ids)
+    wholes_by_run = {}
     for run_id, workload_id in runs.items():
         owner = owner_of.get(first_jobs.get(run_id, 0), NOBODY)
         if workload_id is not None:
             owner = OwnerFact(teams[workload_id], workload_id)
-        found[run_id] = RunWhole(keys[run_id], owner, *lived.get(run_id, (0, None, None)))
-    return found
+        wholes_by_run[run_id] = RunWhole(
+            keys[run_id], owner, *spans_by_run.get(run_id, (0, None, None))
+        )
+    return wholes_by_run
 
 
 def runs_with_checkpoints() -> list[int]:

@@ -23,59 +23,61 @@ MOST_LOOKED_AT = 500
 Rows: TypeAlias = "QuerySet[Any, Any]"
 
 
-def workloads_found(viewer: Viewer, asked: Sought) -> Hits:
+def workloads_found(viewer: Viewer, search: Sought) -> Hits:
     """Workloads of the viewer's teams by a part of their name."""
-    rows = Workload.objects.filter(name__icontains=asked.text)
+    rows = Workload.objects.filter(name__icontains=search.text)
     if not viewer.sees_everything:
         rows = rows.filter(team_id__in=viewer.team_ids)
-    ordered = rows.order_by(begins_first("name", asked.text), "name", "id")
-    told = ordered.values_list("id", "name", "kind", "team__name")[: asked.limit + 1]
+    ordered = rows.order_by(begins_first("name", search.text), "name", "id")
+    matching = ordered.values_list("id", "name", "kind", "team__name")[: search.limit + 1]
     return hits(
-        Kind.WORKLOAD, (SearchHit(id_, name, about(*rest)) for id_, name, *rest in told), asked
+        Kind.WORKLOAD,
+        (SearchHit(id_, name, about(*details)) for id_, name, *details in matching),
+        search,
     )
 
 
-def work_found(viewer: Viewer, asked: Sought) -> tuple[Hits, Hits]:
+def work_found(viewer: Viewer, search: Sought) -> tuple[Hits, Hits]:
     """Jobs by the beginning of their id or name, and runs by that of their key."""
     if viewer.sees_everything:
-        jobs = _jobs_found(Q(), asked, asked.limit + 1)
-        return _job_hits(jobs, asked), _run_hits(
-            _runs_found(Q(), asked.text)[: asked.limit + 1], asked
+        jobs = _jobs_found(Q(), search, search.limit + 1)
+        return _job_hits(jobs, search), _run_hits(
+            _runs_found(Q(), search.text)[: search.limit + 1], search
         )
     if not viewer.team_ids:
-        return _job_hits([], asked), _run_hits([], asked)
+        return _job_hits([], search), _run_hits([], search)
     facts = rules()
     ruling = Ruling(facts)
-    jobs = _jobs_found(_asked_for(facts, viewer), asked, MOST_LOOKED_AT)
+    jobs = _jobs_found(_asked_for(facts, viewer), search, MOST_LOOKED_AT)
     owner_of = ruling.owners(jobs)
     theirs = [job for job in jobs if viewer.sees_team(owner_of[job["id"]].team_id)]
-    return _job_hits(theirs, asked), _run_hits(_runs_of(viewer, asked, ruling), asked)
+    return _job_hits(theirs, search), _run_hits(_runs_of(viewer, search, ruling), search)
 
 
-def _jobs_found(scope: Q, asked: Sought, most: int) -> list[dict[str, Any]]:
+def _jobs_found(scope: Q, search: Sought, most: int) -> list[dict[str, Any]]:
     """By id, the very one first, then by name; of one id or name the latest first."""
-    known = Job.objects.filter(scope, merged_into=None).annotate(
+    jobs = Job.objects.filter(scope, merged_into=None).annotate(
         # In the order of the indexes: a beginning that many jobs share is read no further than needed.
         id_begun=Collate("raw_id", "C"),
         name_begun=Collate(Lower("name"), "C"),
     )
-    found: dict[int, dict[str, Any]] = {}
-    for field, text in (("id_begun", asked.text), ("name_begun", asked.text.lower())):
-        rows = known.filter(**{f"{field}__startswith": text}).order_by(field, "-id")
-        found |= {row["id"]: row for row in rows.values("cluster__name", *JOB)[:most]}
-    return list(found.values())
+    rows_by_id: dict[int, dict[str, Any]] = {}
+    for field, text in (("id_begun", search.text), ("name_begun", search.text.lower())):
+        rows = jobs.filter(**{f"{field}__startswith": text}).order_by(field, "-id")
+        rows_by_id |= {row["id"]: row for row in rows.values("cluster__name", *JOB)[:most]}
+    return list(rows_by_id.values())
 
 
 def _asked_for(facts: list[RuleFact], viewer: Viewer) -> Q:
     """Jobs that some rule for the viewer's teams asks for, now or ever; wider than what is theirs."""
     alone: dict[str, set[str]] = {}
     scope = Q(id__in=[])
-    for rule in (each.rule for each in facts if viewer.sees_team(each.rule.team_id)):
-        asks = asked_of_jobs(rule)
-        if len(asks) == 1 and (field := next(iter(asks))) in TEXT_MATCHES:
-            alone.setdefault(field, set()).add(asks[field])
+    for rule in (fact.rule for fact in facts if viewer.sees_team(fact.rule.team_id)):
+        conditions = asked_of_jobs(rule)
+        if len(conditions) == 1 and (field := next(iter(conditions))) in TEXT_MATCHES:
+            alone.setdefault(field, set()).add(conditions[field])
         else:
-            scope |= Q(**asks) if asks else ~Q(id=None)
+            scope |= Q(**conditions) if conditions else ~Q(id=None)
     for field, texts in alone.items():
         scope |= Q(**{f"{field}__in": sorted(texts)})
     return scope
@@ -104,10 +106,10 @@ def _runs_found(scope: Q, text: str) -> Rows:
     return rows
 
 
-def _runs_of(viewer: Viewer, asked: Sought, ruling: Ruling) -> Iterator[dict[str, Any]]:
+def _runs_of(viewer: Viewer, search: Sought, ruling: Ruling) -> Iterator[dict[str, Any]]:
     """A run of no workload is whose its first job is; without a job, of who told of it."""
     scope = Q(workload=None) | Q(workload__team_id__in=viewer.team_ids)
-    runs = list(_runs_found(scope, asked.text)[:MOST_LOOKED_AT])
+    runs = list(_runs_found(scope, search.text)[:MOST_LOOKED_AT])
     unnamed = [run["first_job_id"] for run in runs if run["own_team_id"] is None]
     jobs: Rows = Job.objects.filter(id__in=unnamed).order_by("id").values(*JOB)
     owner_of = ruling.owners(list(jobs)) if unnamed else {}
@@ -118,8 +120,8 @@ def _runs_of(viewer: Viewer, asked: Sought, ruling: Ruling) -> Iterator[dict[str
             yield run
 
 
-def _job_hits(jobs: list[dict[str, Any]], asked: Sought) -> Hits:
-    found = (
+def _job_hits(jobs: list[dict[str, Any]], search: Sought) -> Hits:
+    job_hits = (
         SearchHit(
             job["id"],
             job["raw_id"],
@@ -127,9 +129,9 @@ def _job_hits(jobs: list[dict[str, Any]], asked: Sought) -> Hits:
         )
         for job in jobs
     )
-    return hits(Kind.JOB, found, asked)
+    return hits(Kind.JOB, job_hits, search)
 
 
-def _run_hits(runs: Any, asked: Sought) -> Hits:
-    found = (SearchHit(run["id"], run["key"], run["name"] or "") for run in runs)
-    return hits(Kind.RUN, found, asked)
+def _run_hits(runs: Any, search: Sought) -> Hits:
+    run_hits = (SearchHit(run["id"], run["key"], run["name"] or "") for run in runs)
+    return hits(Kind.RUN, run_hits, search)

@@ -83,11 +83,15 @@ def _look_at_file(claimed: uploads.Claimed, file: JobFile) -> None:
     if not lines:
         raise LayoutUnknown("the file is empty")
     kind = what_it_is(lines[0])
-    asked = dict(claimed.asked) or proposed(kind, lines)
-    seen: dict[str, object] = {"trial": tried(kind, asked, lines), "columns": [], "samples": []}
+    options = dict(claimed.asked) or proposed(kind, lines)
+    findings: dict[str, object] = {
+        "trial": tried(kind, options, lines),
+        "columns": [],
+        "samples": [],
+    }
     if kind == "csv":
-        seen |= {"columns": header_of(lines, asked), "samples": samples(lines, asked)}
-    uploads.tell_seen(batch_id=claimed.id, kind=kind, asked=asked, seen=seen)
+        findings |= {"columns": header_of(lines, options), "samples": samples(lines, options)}
+    uploads.tell_seen(batch_id=claimed.id, kind=kind, options=options, findings=findings)
 
 
 def _rows_of_file(claimed: uploads.Claimed, file: JobFile) -> Iterator[JobRow]:

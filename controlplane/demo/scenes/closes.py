@@ -20,7 +20,7 @@ def close_months(company: Company) -> None:
     for month in _months_over(company):
         open_items = {item.code for item in checklist(month) if item.count and not item.is_blocking}
         note = "Closed with the cloud's bill; what stays unknown is listed."
-        close_month(asked=CloseAsked(month, finance, open_items, note), at=company.week.at)
+        close_month(request=CloseAsked(month, finance, open_items, note), at=company.week.at)
 
 
 def own_late(company: Company) -> None:

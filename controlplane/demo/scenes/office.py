@@ -98,7 +98,7 @@ def send_history(company: Company) -> None:
         return
     series = [QUEUE_WAIT, POOL, str(company.pool("h100-on-demand"))]
     asked = {**fact.asked, "series": series, "unit": "minutes"}
-    ask_series_reading(import_id=import_id, asked=asked, at=company.week.at)
+    ask_series_reading(import_id=import_id, reading=asked, at=company.week.at)
     work_on_series()
 
 

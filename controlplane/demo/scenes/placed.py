@@ -84,7 +84,7 @@ def ask_where(company: Company) -> None:
             _quote_what_ran(company, platform, asked_at, job_id, quoted)
         make_offer_book(at=at)
         for asked in (_next_model(company), _next_index(company)):
-            make_quote(asked=asked, team_ids=None, by=platform, at=at)
+            make_quote(question=asked, team_ids=None, by=platform, at=at)
         follow_quotes(at=at)
 
 
@@ -125,7 +125,7 @@ def _quote_what_ran(
     )
     follow_quotes(at=asked_at)
     make_offer_book(at=asked_at)
-    made = make_quote(asked=asked, team_ids=None, by=platform, at=asked_at)
+    made = make_quote(question=asked, team_ids=None, by=platform, at=asked_at)
     offer = f"pool:{company.pool(quoted.pool)}"
     take_offer(quote_id=made.id, key=offer, job_id=job_id, run_id=None, at=asked_at)
 

@@ -128,7 +128,7 @@ def test_an_agents_token_is_made_in_place_and_its_first_report_is_waited_for(lon
     agent = fleet.agent_of_token(token.id)
     assert (agent.node_id, agent.source, token.scopes) == (lone_node, "nvml", {"ingest"})
     seen = SeenAgent(agent.agent_id, "0.1", 0)
-    agents_seen(seen=[seen], at=datetime.now(UTC))
+    agents_seen(agents=[seen], at=datetime.now(UTC))
     page = client.get("/setup/first-day").content.decode()
     assert "The agent was heard" in page
     assert "every 5s" not in page

@@ -204,7 +204,7 @@ def test_an_agent_that_never_spoke_is_not_said_to_have_been_heard(world):
     assert "not yet, enrolled 3 h ago" in text(client.get("/fleet"))
     assert text(client.get("/fleet.csv")).splitlines()[1].endswith(",")
     spoke = world.now - timedelta(minutes=39, seconds=14)
-    fleet.agents_seen(seen=[fleet.SeenAgent(agent_id, "0.1", 0)], at=spoke)
+    fleet.agents_seen(agents=[fleet.SeenAgent(agent_id, "0.1", 0)], at=spoke)
     assert "<td>39 min ago</td>" in text(client.get("/fleet"))
 
 

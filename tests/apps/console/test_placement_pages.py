@@ -50,7 +50,7 @@ def quoted(**instead: object) -> int:
         "assumed_wait_minutes": 60.0,
     }
     asked = AskedQuote(**values | instead)  # type: ignore[arg-type]  # of fields by name
-    return make_quote(asked=asked, team_ids=None, by=None, at=AT).id
+    return make_quote(question=asked, team_ids=None, by=None, at=AT).id
 
 
 def test_without_a_book_the_page_says_how_one_comes(finance: Client) -> None:

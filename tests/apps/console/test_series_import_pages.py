@@ -329,8 +329,8 @@ def test_what_is_asked_while_a_worker_looks_is_looked_at_next():
     assert not series_uploads.still_wanted(claimed=claimed, read_bytes=9, at=make.NOON)
     series_uploads.tell_series_seen(
         import_id=claimed.id,
-        asked=claimed.asked,
-        seen={"trial": None},
+        reading=claimed.asked,
+        preview={"trial": None},
         read=series_uploads.RowsRead(1),
     )
     import_series_files()

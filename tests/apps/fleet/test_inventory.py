@@ -253,7 +253,7 @@ def test_the_fleet_has_lived_since_its_first_node() -> None:
 def test_a_node_goes_silent_six_hours_after_its_last_word() -> None:
     node = make_node()
     agent = make_agent(node_id=node)
-    actions.agents_seen(seen=[actions.SeenAgent(agent, "0.1.0", 0)], at=NOON + HOUR)
+    actions.agents_seen(agents=[actions.SeenAgent(agent, "0.1.0", 0)], at=NOON + HOUR)
     assert queries.silent_agents(NOON + 7 * HOUR - timedelta(seconds=1)) == []
     (silent,) = queries.silent_agents(NOON + 7 * HOUR)
     assert (silent.node_id, silent.node_name, silent.last_seen_at) == (node, "gpu-01", NOON + HOUR)

@@ -66,7 +66,7 @@ def _close_march() -> None:
     _shared("support", CLOSED)
     scene.settle_all(CLOSING)
     asked = close.CloseAsked(month=MARCH, person_id=None, accepted=EVERYTHING)
-    close.close_month(asked=asked, at=CLOSING)
+    close.close_month(request=asked, at=CLOSING)
     pool = Pool.objects.get(name="pool of closed-01")
     late = {"kind": "contract", "starts_at": CLOSED, "ends_at": CLOSED + 2 * HOUR}
     scene.make_rate(pool.id, Decimal("49.16"), **late)

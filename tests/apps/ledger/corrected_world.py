@@ -61,7 +61,7 @@ def make_corrected_world() -> CorrectedWorld:
 def close_march() -> None:
     """Close it, whatever stands open."""
     asked = close.CloseAsked(month=MARCH, person_id=None, accepted=(*EVERYTHING, "uninvoiced"))
-    close.close_month(asked=asked, at=AT)
+    close.close_month(request=asked, at=AT)
 
 
 def cut_the_price(world: CorrectedWorld) -> None:

@@ -43,7 +43,7 @@ def node_id(of_module: None) -> int:
     )
     scene.settle_all(IN_APRIL)
     asked = close.CloseAsked(month=MARCH, person_id=None, accepted=EVERYTHING)
-    close.close_month(asked=asked, at=IN_APRIL)
+    close.close_month(request=asked, at=IN_APRIL)
     return node_id
 
 

@@ -236,7 +236,7 @@ class World:
         self.settle(step)
         month = (FEBRUARY, MARCH)[step.number % 2]
         asked = close.CloseAsked(month=month, person_id=None, accepted=ACCEPTED)
-        close.close_month(asked=asked, at=self.at)
+        close.close_month(request=asked, at=self.at)
 
     def correct(self, step: Step) -> None:
         """What came late is posted."""

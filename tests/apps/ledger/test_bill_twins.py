@@ -254,7 +254,7 @@ def close_july() -> None:
         person_id=None,
         accepted=("unpriced", "unbilled", "unmatched", "unowned", "unobserved", "uninvoiced"),
     )
-    close.close_month(asked=asked, at=LATER)
+    close.close_month(request=asked, at=LATER)
 
 
 @pytest.mark.parametrize("is_listed", [False, True])

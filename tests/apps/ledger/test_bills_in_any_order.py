@@ -142,7 +142,7 @@ class Scene:
         self.settle()
         with suppress(close.MonthNotReady):
             asked = close.CloseAsked(month=AUGUST, person_id=None, accepted=ACCEPTED)
-            close.close_month(asked=asked, at=self.at)
+            close.close_month(request=asked, at=self.at)
 
     def correct(self) -> None:
         with suppress(close.MonthNotClosed):

@@ -45,7 +45,7 @@ def research(of_module: None) -> int:
 
 def closed(**given: object) -> Close:
     asked = close.CloseAsked(month=MARCH, person_id=None, accepted=EVERYTHING)
-    return Close.objects.get(id=close.close_month(asked=asked, at=given.get("at", IN_APRIL)))
+    return Close.objects.get(id=close.close_month(request=asked, at=given.get("at", IN_APRIL)))
 
 
 def effective(**given: object) -> int:
@@ -55,7 +55,7 @@ def effective(**given: object) -> int:
 def test_a_month_is_closed_after_its_end_and_once(research: int) -> None:
     asked = close.CloseAsked(month=MARCH, person_id=None, accepted=EVERYTHING)
     with pytest.raises(close.MonthNotOver):
-        close.close_month(asked=asked, at=datetime(2026, 3, 31, 23, tzinfo=UTC))
+        close.close_month(request=asked, at=datetime(2026, 3, 31, 23, tzinfo=UTC))
     closed()
     with pytest.raises(MonthAlreadyClosed):
         closed()
@@ -66,7 +66,7 @@ def test_what_stands_open_must_be_accepted_by_name(research: int) -> None:
     assert open_items >= {"unbilled", "unobserved"}
     asked = close.CloseAsked(month=MARCH, person_id=None, accepted=["unbilled"])
     with pytest.raises(close.ItemsNotAccepted, match="unobserved"):
-        close.close_month(asked=asked, at=IN_APRIL)
+        close.close_month(request=asked, at=IN_APRIL)
 
 
 def test_a_month_that_still_settles_cannot_be_closed(research: int) -> None:

@@ -374,7 +374,7 @@ def test_what_april_posted_of_march_is_in_aprils_digests() -> None:
         person_id=None,
         accepted=("unpriced", "unbilled", "unmatched", "unowned", "unobserved", "uninvoiced"),
     )
-    close.close_month(asked=asked, at=AT.replace(month=5))
+    close.close_month(request=asked, at=AT.replace(month=5))
     assert audit_here().places == ()
     with connection.cursor() as cursor:
         cursor.execute(

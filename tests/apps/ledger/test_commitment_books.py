@@ -56,9 +56,9 @@ def test_a_purchase_with_an_effective_cost_of_its_own_is_flagged_and_the_close_w
     accepted = {each.code for each in checklist(JULY) if each.count} - {"books"}
     asked = close.CloseAsked(JULY, None, accepted)
     with pytest.raises(close.ItemsNotAccepted, match="books"):
-        close.close_month(asked=asked, at=AT)
+        close.close_month(request=asked, at=AT)
     waived = close.CloseAsked(JULY, None, {*accepted, "books"}, "the exporter repeats itself")
-    close.close_month(asked=waived, at=AT)
+    close.close_month(request=waived, at=AT)
 
 
 def test_a_purchase_without_one_balances(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_the_checklist_says_in_which_months_an_invoice_stands_and_what_waits(
     ]
     scene.settle_all(AT)
     asked = close.CloseAsked(JULY, None, {each.code for each in checklist(JULY) if each.count})
-    close.close_month(asked=asked, at=AT)
+    close.close_month(request=asked, at=AT)
     take_file(bill_files.write(tmp_path / "aug.csv", hours), clock=lambda: AT)
     scene.settle_all(AT)
     (item,) = [each for each in checklist(date(2026, 8, 1)) if each.code == "invoiced"]

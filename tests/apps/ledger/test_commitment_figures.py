@@ -266,7 +266,7 @@ def test_hours_of_closed_months_are_told_apart_and_moved_by_nothing() -> None:
     april = datetime(2026, 4, 5, 9, tzinfo=UTC)
     scene.settle_all(april)
     everything = ("unpriced", "unbilled", "unmatched", "unowned", "unobserved")
-    close.close_month(asked=close.CloseAsked(date(2026, 3, 1), None, everything), at=april)
+    close.close_month(request=close.CloseAsked(date(2026, 3, 1), None, everything), at=april)
     told = if_entered(entered(), april)
     assert (told.hours, told.closed_hours, told.used) == (0, 100, 0)
 

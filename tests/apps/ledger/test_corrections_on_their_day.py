@@ -211,7 +211,7 @@ def test_what_a_month_posted_is_frozen_with_it(world: CorrectedWorld) -> None:
     correct(world)
     in_may = datetime(2026, 5, 2, 9, tzinfo=UTC)
     asked = close.CloseAsked(month=APRIL, person_id=None, accepted=EVERYTHING)
-    close.close_month(asked=asked, at=in_may)
+    close.close_month(request=asked, at=in_may)
     posted = {table: rows_of(table, posting_month=APRIL) for table in (*OF_DAYS, LedgerMonth)}
 
     close.reopen_month(month=MARCH, reason="to see", person_id=None, at=in_may)
@@ -294,7 +294,7 @@ def test_the_upgrade_leaves_what_closed_months_posted_and_the_audit_counts_it(
     put_where_posted()
     in_may = datetime(2026, 5, 2, 9, tzinfo=UTC)
     asked = close.CloseAsked(month=APRIL, person_id=None, accepted=EVERYTHING)
-    close.close_month(asked=asked, at=in_may)
+    close.close_month(request=asked, at=in_may)
     sums = all_sums()
 
     upgrade()

@@ -166,10 +166,10 @@ def test_a_month_waits_for_its_rate_of_exchange_and_does_not_move_once_it_is_clo
     scene.settle_all(april)
     asked = close.CloseAsked(MARCH, None, EVERYTHING)
     with pytest.raises(close.MonthNotReady, match="rovisional"):
-        close.close_month(asked=asked, at=april)
+        close.close_month(request=asked, at=april)
     state("1.1", at=april)
     scene.settle_all(april)
-    close.close_month(asked=asked, at=april)
+    close.close_month(request=asked, at=april)
     state("1.3", at=april)
     scene.settle_all(april)
     assert amounts(scene.charge(node_id)) == (11_000_000,) * 3

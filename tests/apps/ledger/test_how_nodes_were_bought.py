@@ -75,7 +75,7 @@ def test_an_account_that_does_not_share_covers_its_own_nodes_alone(
     ours = scene.make_priced_node("gpu-01", pool_id=pool_id)
     theirs = make.make_node("gpu-02", pool_id=pool_id, started_at=TEN, at=scene.LATER)
     told = {ours: NodeTermsFact(account="111"), theirs: NodeTermsFact(account="222")}
-    fleet.tell_node_terms(told=told, told_by="cloud", at=scene.LATER)
+    fleet.tell_node_terms(reported_terms=told, told_by="cloud", at=scene.LATER)
     reserve(units=2, account="111", is_shared=is_shared)
     scene.settle_all()
     assert len(covered()) == expected
@@ -91,7 +91,7 @@ def test_a_node_in_a_block_is_covered_by_its_block_alone() -> None:
         inside: NodeTermsFact(reservation=block),
         beside: NodeTermsFact(reservation="cr-0fedcba9876543210"),
     }
-    fleet.tell_node_terms(told=told, told_by="cloud", at=scene.LATER)
+    fleet.tell_node_terms(reported_terms=told, told_by="cloud", at=scene.LATER)
     held = reserve(kind="capacity_block", external_id=block, units=2)
     plan = reserve(
         kind="savings_plan", units=0, spend=Decimal(200), hourly=Decimal(200),
@@ -113,7 +113,7 @@ def test_a_person_is_believed_before_a_cloud_and_that_before_a_bill_fact_by_fact
         ("cloud", NodeTermsFact(platform="RHEL", account="222")),
         ("person", NodeTermsFact(account="333")),
     ):
-        fleet.tell_node_terms(told={node_id: terms}, told_by=by, at=scene.LATER)
+        fleet.tell_node_terms(reported_terms={node_id: terms}, told_by=by, at=scene.LATER)
     assert node_terms([node_id]) == {node_id: NodeTermsFact("rhel", "dedicated", "333", "cr-0")}
     with pytest.raises(fleet.TermsNotUnderstood, match="platform: 'beos' is none of"):
         fleet.correct_node_terms(node_id=node_id, platform="beos", at=scene.LATER)
@@ -156,7 +156,7 @@ def test_a_cloud_tells_them_of_the_machines_that_are_nodes() -> None:
     }
     # The same again is nothing new.
     told = {node_id: NodeTermsFact("rhel", "default", "111", "cr-0123456789abcdef0")}
-    assert fleet.tell_node_terms(told=told, told_by="cloud", at=scene.LATER) == 0
+    assert fleet.tell_node_terms(reported_terms=told, told_by="cloud", at=scene.LATER) == 0
 
 
 def test_a_bill_tells_account_and_reservation_of_the_nodes_that_it_matched(tmp_path: Path) -> None:

@@ -191,7 +191,7 @@ def keep_one_move(workload_id: int, pool_id: int, run_id: int, at: datetime) -> 
         groups={proposal.key: 1},
         counted=frozenset([proposal.key]),
     )
-    keep_fleet_look(found=look, week=week, at=at)
+    keep_fleet_look(fleet_look=look, week=week, at=at)
     return FleetMove.objects.get(key=proposal.key).pk
 
 

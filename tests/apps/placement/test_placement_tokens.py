@@ -73,7 +73,7 @@ def asked_of(team: str, like_run: int | None = None) -> int:
     ids = {each.name: each.id for each in every_team()}
     work = AskedWork(gpu_hours=384) if like_run is None else AskedWork(like_run=like_run)
     asked = AskedQuote(gpus=8, work=work, team_id=ids[team])
-    return make_quote(asked=asked, team_ids=None, by=None, at=AT).id
+    return make_quote(question=asked, team_ids=None, by=None, at=AT).id
 
 
 def secrets_in(answer: Any) -> list[str]:

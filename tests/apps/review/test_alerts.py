@@ -35,7 +35,7 @@ def raised(level: int = 50, at: datetime = AT, **given: Any) -> int | None:
         "team_id": None,
         "level": level,
     }
-    return actions.raise_alert(told=actions.AlertMatter(**values | given), at=at)
+    return actions.raise_alert(alert_matter=actions.AlertMatter(**values | given), at=at)
 
 
 def opened(level: int = 50) -> int:

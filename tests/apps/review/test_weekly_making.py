@@ -192,7 +192,9 @@ def test_days_are_those_of_the_organisation(company: Company) -> None:
     Organisation.objects.update(zone="Asia/Tokyo")
     opened_at = datetime(2026, 2, 8, 22, tzinfo=UTC)
     actions.raise_alert(
-        told=actions.AlertMatter("a", AlertKind.ANOMALY, "warning", "A title", [], "/alerts", None),
+        alert_matter=actions.AlertMatter(
+            "a", AlertKind.ANOMALY, "warning", "A title", [], "/alerts", None
+        ),
         at=opened_at,
     )
     (matter,) = made(company).matters
@@ -209,7 +211,7 @@ def test_many_matters_of_one_team_take_no_place_of_another(
         told = actions.AlertMatter(
             f"m{place}", AlertKind.ANOMALY, "warning", f"m{place}", [], "/alerts", team_id
         )
-        actions.raise_alert(told=told, at=begun + timedelta(days=place))
+        actions.raise_alert(alert_matter=told, at=begun + timedelta(days=place))
     assert [matter.title for matter in made(company).matters] == ["m3", "m2", "m0"]
 
 

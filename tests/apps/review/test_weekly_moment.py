@@ -69,7 +69,7 @@ def company() -> Company:
         "All", "organisation", "", "money", "monthly", date(2026, 1, 1), None, steps=(step,)
     )
     planning.add_budget(budget=budget, at=MONDAY - 40 * DAY)
-    actions.raise_alert(told=told("used", "Half is used", 50), at=END - DAY)
+    actions.raise_alert(alert_matter=told("used", "Half is used", 50), at=END - DAY)
     looked(proposal("a", 900), proposal("b", 700), at=END + timedelta(hours=5))
     return found
 
@@ -86,11 +86,11 @@ def spend_more(company: Company) -> None:
 
 
 def alert_later(_: Company) -> None:
-    actions.raise_alert(told=told("late", "Told later"), at=MONDAY + 6 * DAY)
+    actions.raise_alert(alert_matter=told("late", "Told later"), at=MONDAY + 6 * DAY)
 
 
 def go_further(_: Company) -> None:
-    actions.raise_alert(told=told("used", "All is used", 100), at=MONDAY + 7 * DAY)
+    actions.raise_alert(alert_matter=told("used", "All is used", 100), at=MONDAY + 7 * DAY)
 
 
 def resolve(company: Company) -> None:

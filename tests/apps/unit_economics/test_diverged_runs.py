@@ -126,7 +126,7 @@ def test_a_late_report_of_no_number_moves_money_to_waste_and_back_and_all_of_it_
 
 def test_a_closed_month_keeps_its_division_and_says_that_a_loss_came_late() -> None:
     asked = close.CloseAsked(month=MARCH, person_id=None, accepted=EVERYTHING)
-    close.close_month(asked=asked, at=IN_APRIL)
+    close.close_month(request=asked, at=IN_APRIL)
     report(1, (45, None))
     scene.settle_all(IN_APRIL)
     assert by_bucket() == {Bucket.PRODUCTIVE: NODE_MICROS}

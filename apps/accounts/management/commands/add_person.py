@@ -31,22 +31,24 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Add them, or say why not."""
-        made = None if options["password_file"] else secrets.token_urlsafe(12)
+        generated_password = None if options["password_file"] else secrets.token_urlsafe(12)
         try:
             person_id = actions.add_person(
                 email=options["email"],
                 name=options["name"],
                 role=options["role"],
-                password=made or _first_line(options["password_file"]),
+                password=generated_password or _first_line(options["password_file"]),
             )
         except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
         if options["json"]:
-            self.stdout.write(json.dumps({"id": person_id, "password": made}))
-        elif made is None:
+            self.stdout.write(json.dumps({"id": person_id, "password": generated_password}))
+        elif generated_password is None:
             self.stdout.write(f"{options['email']} can sign in.")
         else:
-            self.stdout.write(f"{options['email']} can sign in with the password {made}")
+            self.stdout.write(
+                f"{options['email']} can sign in with the password {generated_password}"
+            )
 
 
 def _first_line(path: Path) -> str:

@@ -34,8 +34,8 @@ class Command(BaseCommand):
             )
         except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
-        said = f"Team {options['name']} added."
-        self.stdout.write(json.dumps({"id": team_id}) if options["json"] else said)
+        message = f"Team {options['name']} added."
+        self.stdout.write(json.dumps({"id": team_id}) if options["json"] else message)
 
 
 def _team_named(name: str) -> int:

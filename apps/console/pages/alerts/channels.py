@@ -36,11 +36,15 @@ KEY_ABOUT = "what it signs with: shown only now, and nowhere kept"
 @shown(SEES_EVERYTHING, "alerts")
 def channel_list(context: Context) -> ConsolePage:
     """Every channel."""
-    found = channels()
-    paused = [each for each in found if each.paused_at is not None]
-    finding = f"Alerts are sent to {counted(len(found), 'channel')}" if found else "No channel yet"
+    all_channels = channels()
+    paused = [channel for channel in all_channels if channel.paused_at is not None]
+    finding = (
+        f"Alerts are sent to {counted(len(all_channels), 'channel')}"
+        if all_channels
+        else "No channel yet"
+    )
     if paused:
-        finding = f"{counted(len(paused), 'channel')} of {len(found)} failed and {'is' if len(paused) == 1 else 'are'} paused"
+        finding = f"{counted(len(paused), 'channel')} of {len(all_channels)} failed and {'is' if len(paused) == 1 else 'are'} paused"
     return ConsolePage(
         context=context,
         finding=finding,
@@ -50,9 +54,9 @@ def channel_list(context: Context) -> ConsolePage:
             Link("Add a channel", reverse("add-alert-channel")),
             Link("All messages", reverse("alert-messages")),
         ),
-        sections=(CHANNELS.section(found, context, csv_href=reverse("alert-channels-csv")),),
+        sections=(CHANNELS.section(all_channels, context, csv_href=reverse("alert-channels-csv")),),
         empty=None
-        if found
+        if all_channels
         else EmptyState(
             "Alerts are sent nowhere",
             "A channel sends the alerts of a team, or of the organisation, by mail, to a Slack-compatible webhook or to a signed one.",
@@ -96,12 +100,12 @@ def channel_messages_csv(context: Context, channel_id: int) -> HttpResponse:
 def message_list(context: Context) -> ConsolePage:
     """Every message."""
     counts = message_counts(None)
-    said = f"{counted(counts.messages, 'message')} on record"
+    finding = f"{counted(counts.messages, 'message')} on record"
     if counts.failing:
-        said = f"{counted(counts.failing, 'message')} could not be sent yet"
+        finding = f"{counted(counts.failing, 'message')} could not be sent yet"
     return ConsolePage(
         context=context,
-        finding=said if counts.messages else "Nothing was sent yet",
+        finding=finding if counts.messages else "Nothing was sent yet",
         under=newest_said(counts.messages, "messages"),
         back=Link("Channels", reverse("alert-channels")),
         sections=(
@@ -123,10 +127,12 @@ def add_channel(context: Context) -> Change[actions.NewAlertChannel]:
     """Says what would be sent there, then adds it."""
 
     def apply(thought: actions.NewAlertChannel) -> ConsolePage | Done:
-        made = actions.add_channel(channel=thought, at=context.at)
-        if made.key is None:
-            return f"{thought.name} is added.", ("alert-channel", made.id)
-        return _channel_page(context, made.id, SecretOnce("Its key", KEY_ABOUT, made.key))
+        new_channel = actions.add_channel(channel=thought, at=context.at)
+        if new_channel.key is None:
+            return f"{thought.name} is added.", ("alert-channel", new_channel.id)
+        return _channel_page(
+            context, new_channel.id, SecretOnce("Its key", KEY_ABOUT, new_channel.key)
+        )
 
     return _channel_form(context, "Add a channel", "Add this channel", apply, None)
 
@@ -188,8 +194,10 @@ def renew_key(context: Context, channel_id: int) -> Change[ChannelFact]:
     """Signs with another key from now on."""
 
     def apply(fact: ChannelFact) -> ConsolePage:
-        made = actions.renew_channel_key(channel_id=fact.id)
-        return _channel_page(context, fact.id, SecretOnce("Its new key", KEY_ABOUT, made.key or ""))
+        renewed = actions.renew_channel_key(channel_id=fact.id)
+        return _channel_page(
+            context, fact.id, SecretOnce("Its new key", KEY_ABOUT, renewed.key or "")
+        )
 
     return _channel_change(
         channel_id, "Renew the key of", "The key before is worth nothing at once.", apply
@@ -198,7 +206,7 @@ def renew_key(context: Context, channel_id: int) -> Change[ChannelFact]:
 
 def known_channel(channel_id: int) -> ChannelFact:
     """The channel, or the page that there is none."""
-    return found_or_404(next((each for each in channels() if each.id == channel_id), None))
+    return found_or_404(next((channel for channel in channels() if channel.id == channel_id), None))
 
 
 def newest_said(total: int, noun: str) -> tuple[str, ...]:
@@ -208,7 +216,9 @@ def newest_said(total: int, noun: str) -> tuple[str, ...]:
     return (f"the newest {MOST_SHOWN:,} of {total:,} {noun} are listed, CSV has all",)
 
 
-def _channel_page(context: Context, channel_id: int, made: SecretOnce | None = None) -> ConsolePage:
+def _channel_page(
+    context: Context, channel_id: int, secret: SecretOnce | None = None
+) -> ConsolePage:
     fact = known_channel(channel_id)
     counts = message_counts(fact.id)
     context = replace(context, path=reverse("alert-channel", args=[fact.id]))
@@ -230,7 +240,7 @@ def _channel_page(context: Context, channel_id: int, made: SecretOnce | None = N
         back=Link("All channels", reverse("alert-channels")),
         actions=tuple(Link(text, reverse(name, args=[fact.id])) for text, name in ways),
         sections=(
-            made,
+            secret,
             FactList(
                 [
                     ("To", fact.shown_address),
@@ -255,17 +265,17 @@ def _channel_page(context: Context, channel_id: int, made: SecretOnce | None = N
 def _channel_form(
     context: Context, finding: str, confirm: str, apply: Any, fact: ChannelFact | None
 ) -> Change[actions.NewAlertChannel]:
-    own = {str(team.id): team.name for team in teams() if team.kind == "team"}
+    team_names = {str(team.id): team.name for team in teams() if team.kind == "team"}
 
     def read(entered: Mapping[str, Any]) -> actions.NewAlertChannel:
-        given = {name: value for name, value in entered.items() if name != "team"}
+        fields = {name: value for name, value in entered.items() if name != "team"}
         team_id = int(entered["team"]) if entered["team"] else None
-        thought = actions.NewAlertChannel(**given, team_id=team_id)
+        thought = actions.NewAlertChannel(**fields, team_id=team_id)
         actions.check_channel(thought, is_new=fact is None)
         return thought
 
     def effects(thought: actions.NewAlertChannel) -> tuple[str, ...]:
-        of = own.get(str(thought.team_id), words.ORGANISATION)
+        of = team_names.get(str(thought.team_id), words.ORGANISATION)
         return (
             f"Alerts of {of}, and of teams below that have no channel of their own, are sent there.",
             words.pace_said(thought.pace, thought.quiet_from, thought.quiet_to),
@@ -294,7 +304,7 @@ def _channel_form(
         read=read,
         effects=effects,
         apply=apply,
-        picks={"team": {"": "The organisation", **own}},
+        picks={"team": {"": "The organisation", **team_names}},
         initial=initial,
         refusals=(Refusal,),
         # An address may be a secret: it stands in no address of a page, nor in a log of them.

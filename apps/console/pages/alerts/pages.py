@@ -33,11 +33,11 @@ NOT_RESOLVED = (OPEN, ACKNOWLEDGED, MUTED)
 def alert_list(context: Context) -> ConsolePage:
     """Those that are not resolved, or in the state that was chosen."""
     reading = _reading_of(context)
-    found = _alerts_of(reading, context)
+    alert_facts = _alerts_of(reading, context)
     state = reading.texts["state"]
     return ConsolePage(
         context=context,
-        finding=words.list_finding(found, state) if found or state else "No alert",
+        finding=words.list_finding(alert_facts, state) if alert_facts or state else "No alert",
         under=("budgets that reach a threshold or will be exceeded, and anomalies",),
         filters=(
             filter_of("state", "State", words.STATES, reading.texts),
@@ -49,9 +49,9 @@ def alert_list(context: Context) -> ConsolePage:
         else (),
         sections=(
             _read_form(context) if context.frame.alerts_unread else None,
-            ALERTS.section(found, context, csv_href=reverse("alerts-csv")),
+            ALERTS.section(alert_facts, context, csv_href=reverse("alerts-csv")),
         ),
-        empty=None if found or state or reading.texts["kind"] else _no_alert(),
+        empty=None if alert_facts or state or reading.texts["kind"] else _no_alert(),
     )
 
 
@@ -114,9 +114,9 @@ def _answer_links(fact: AlertFact, context: Context) -> tuple[Link, ...]:
     """What the viewer may say of it now."""
     if not may_answer(context.viewer) or fact.state == RESOLVED:
         return ()
-    said = [] if fact.state == ACKNOWLEDGED else [("Acknowledge", "acknowledge-alert")]
-    said += [("Mute", "mute-alert"), ("Resolve", "resolve-alert")]
-    return tuple(Link(text, reverse(name, args=[fact.id])) for text, name in said)
+    choices = [] if fact.state == ACKNOWLEDGED else [("Acknowledge", "acknowledge-alert")]
+    choices += [("Mute", "mute-alert"), ("Resolve", "resolve-alert")]
+    return tuple(Link(text, reverse(name, args=[fact.id])) for text, name in choices)
 
 
 def _read_form(context: Context) -> FormSection:

@@ -26,19 +26,19 @@ STATES: Mapping[str, str] = {
 KINDS: Mapping[str, str] = {"": "Everything", **{k: v.capitalize() for k, v in KIND_WORDS.items()}}
 
 
-def list_finding(found: Sequence[AlertFact], chosen: str) -> str:
+def list_finding(alerts: Sequence[AlertFact], chosen: str) -> str:
     """Those of a state in a sentence; the most urgent is named where there is one alone."""
-    waiting = [each for each in found if each.state == OPEN]
+    waiting = [alert_fact for alert_fact in alerts if alert_fact.state == OPEN]
     if chosen in ("", OPEN):
         if not waiting:
             return "Nothing waits for an answer"
         if len(waiting) == 1:
             return waiting[0].title
-        urgent = sum(each.severity == "urgent" for each in waiting)
+        urgent = sum(alert.severity == "urgent" for alert in waiting)
         more = f", {urgent} of them urgent" if urgent else ""
         return f"{counted(len(waiting), 'alert')} wait for an answer{more}"
-    verb = "is" if len(found) == 1 else "are"
-    return f"{counted(len(found), 'alert')} {verb} {STATES[chosen].lower()}"
+    verb = "is" if len(alerts) == 1 else "are"
+    return f"{counted(len(alerts), 'alert')} {verb} {STATES[chosen].lower()}"
 
 
 def state_said(fact: AlertFact, zone: tzinfo) -> str:
@@ -57,10 +57,10 @@ def when_sent(fact: ChannelFact) -> str:
 
 def pace_said(pace: str, quiet_from: int | None, quiet_to: int | None) -> str:
     """`At once; from 20:00 to 07:00 only urgent ones`."""
-    said = PACE_WORDS[pace].capitalize()
+    sentence = PACE_WORDS[pace].capitalize()
     if quiet_from is None or quiet_to is None:
-        return said
-    return f"{said}; from {quiet_from:02d}:00 to {quiet_to:02d}:00 only urgent ones"
+        return sentence
+    return f"{sentence}; from {quiet_from:02d}:00 to {quiet_to:02d}:00 only urgent ones"
 
 
 def reviews_said(of: str, *, is_sent: bool) -> tuple[str, ...]:

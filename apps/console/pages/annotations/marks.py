@@ -53,29 +53,37 @@ def marked_chart(
     """The chart with the newest days that something happened on marked, and told below it."""
     if chart is None:
         return None
-    found = annotations_of(context, wanted)
+    annotations = annotations_of(context, wanted)
     # A chart begins with the first day that has costs: what happened before has no place on it.
-    drawn = {each.day for each in found if is_drawn_on(chart.figure, each.day)}
+    drawn = {
+        annotation.day for annotation in annotations if is_drawn_on(chart.figure, annotation.day)
+    }
     days = sorted(drawn)[-MOST_MARKED:]
     numbered = [NumberedDay(day, number) for number, day in enumerate(days, start=1)]
     return replace(
         chart,
         figure=with_marks(chart.figure, numbered),
-        marks=tuple(_mark_of(each, found) for each in numbered),
-        marks_links=_links_of(wanted, context, len({each.day for each in found}) - len(days)),
+        marks=tuple(_mark_of(day, annotations) for day in numbered),
+        marks_links=_links_of(
+            wanted, context, len({annotation.day for annotation in annotations}) - len(days)
+        ),
     )
 
 
-def _mark_of(numbered: NumberedDay, found: Sequence[ChartAnnotation]) -> ChartMark:
-    said = [f"{each.kind}: {each.text}" for each in found if each.day == numbered.day]
-    return ChartMark(numbered.number, short_day(numbered.day), "; ".join(said))
+def _mark_of(numbered: NumberedDay, annotations: Sequence[ChartAnnotation]) -> ChartMark:
+    texts = [
+        f"{annotation.kind}: {annotation.text}"
+        for annotation in annotations
+        if annotation.day == numbered.day
+    ]
+    return ChartMark(numbered.number, short_day(numbered.day), "; ".join(texts))
 
 
 def _links_of(wanted: AnnotationsWanted, context: Context, more: int) -> tuple[Link, ...]:
     """All of what happened in these days, and noting something."""
-    asked = window_text(wanted.window)
+    window_param = window_text(wanted.window)
     all_of_it = f"{counted(more, 'earlier day')} more" if more > 0 else "All of it"
-    links = [Link(all_of_it, f"{reverse('annotations')}?{urlencode({'window': asked})}")]
+    links = [Link(all_of_it, f"{reverse('annotations')}?{urlencode({'window': window_param})}")]
     if context.viewer.team_ids:
         links.append(Link("Note something", new_note_href(wanted)))
     return tuple(led_on(link, context) for link in links)

@@ -52,11 +52,11 @@ def annotation_list(context: Context) -> ConsolePage:
     """Everything that charts mark in a period."""
     window, reading = asked_window(context)
     words = period_words(window, context.calendar.today)
-    found = annotations_of(context, AnnotationsWanted(window))
+    annotations = annotations_of(context, AnnotationsWanted(window))
     return ConsolePage(
         context=context,
-        finding=f"{counted(len(found), 'thing')} happened {words.within} that charts mark"
-        if found
+        finding=f"{counted(len(annotations), 'thing')} happened {words.within} that charts mark"
+        if annotations
         else f"Nothing is known to have happened {words.within}",
         under=(
             "notes of people, events entered for forecasts, releases that were reported, own prices that began, and month closes; read once a minute",
@@ -65,17 +65,19 @@ def annotation_list(context: Context) -> ConsolePage:
         problems=tuple(reading.problems),
         actions=_ways_to_note(context),
         sections=(
-            _annotation_table(context).section(found, context, csv_href=reverse("annotations-csv")),
+            _annotation_table(context).section(
+                annotations, context, csv_href=reverse("annotations-csv")
+            ),
         ),
-        empty=None if found else _nothing_happened(context),
+        empty=None if annotations else _nothing_happened(context),
     )
 
 
 @shown(EVERYONE, HERE)
 def annotations_csv(context: Context) -> HttpResponse:
     """The same as a table."""
-    found = annotations_of(context, AnnotationsWanted(asked_window(context)[0]))
-    return _annotation_table(context).csv(found, context, "what happened")
+    annotations = annotations_of(context, AnnotationsWanted(asked_window(context)[0]))
+    return _annotation_table(context).csv(annotations, context, "what happened")
 
 
 @changing(EVERYONE, HERE)
@@ -135,22 +137,22 @@ def _annotation_table(context: Context) -> Table[ChartAnnotation]:
     teams = {team.id: team.name for team in accounts.teams()}
     named = workloads.workloads()
 
-    def scope(each: ChartAnnotation) -> str:
-        if each.workload_id is not None:
-            return named[each.workload_id].name
-        return teams[each.team_id] if each.team_id is not None else "the organisation"
+    def scope(annotation: ChartAnnotation) -> str:
+        if annotation.workload_id is not None:
+            return named[annotation.workload_id].name
+        return teams[annotation.team_id] if annotation.team_id is not None else "the organisation"
 
-    def ways(each: ChartAnnotation, _: Locale) -> str:
-        if each.note_id is None or not may_remove_note(context.viewer, each.made_by_id):
+    def ways(annotation: ChartAnnotation, _: Locale) -> str:
+        if annotation.note_id is None or not may_remove_note(context.viewer, annotation.made_by_id):
             return ""
-        return linked("Remove", reverse("remove-annotation", args=[each.note_id]))
+        return linked("Remove", reverse("remove-annotation", args=[annotation.note_id]))
 
     columns: tuple[Column[ChartAnnotation], ...] = (
-        Column("day", "Day", lambda each: each.day, ISO_DAY),
-        Column("kind", "Kind", lambda each: each.kind),
-        Column("what", "What", lambda each: each.text, PROSE),
+        Column("day", "Day", lambda annotation: annotation.day, ISO_DAY),
+        Column("kind", "Kind", lambda annotation: annotation.kind),
+        Column("what", "What", lambda annotation: annotation.text, PROSE),
         Column("of", "Of", scope, PROSE),
-        Column("noted_by", "Noted by", lambda each: each.made_by, PROSE, missing=""),
+        Column("noted_by", "Noted by", lambda annotation: annotation.made_by, PROSE, missing=""),
         Column("change", "Change", lambda _: "", csv="", sorts=False, shown=ways),
     )
     return Table(

@@ -112,9 +112,9 @@ SERIES_DAYS = Table[Any](
     "days",
     "The figure by day",
     (
-        Column("day", "", lambda each: each.date, ISO_DAY),
-        Column("value", "", lambda each: f"{each.value:.6f}"),
-        Column("output", "", lambda each: f"{each.output:.0f}"),
+        Column("day", "", lambda day: day.date, ISO_DAY),
+        Column("value", "", lambda day: f"{day.value:.6f}"),
+        Column("output", "", lambda day: f"{day.output:.0f}"),
     ),
 )
 DRAWN_DAYS = Table[tuple[date, float, str]](
@@ -141,22 +141,22 @@ PARTS = Table[tuple[str, str, str]](
 def anomalies(context: Context) -> ConsolePage:
     """What changed in a span, the newest first."""
     window, reading = asked_window(context, *SEEN_FOR)
-    said, look = period_words(window, context.calendar.today), review.last_look()
+    period_text, last_look = period_words(window, context.calendar.today), review.last_look()
     rows, spent = rows_of(window, context), spend_rows(window, context)
-    finding = _changes_finding([row.found for row in rows], said.within, context.currency)
-    watched = [] if rows or spent or look is None else watched_figures(context)
+    finding = _changes_finding([row.found for row in rows], period_text.within, context.currency)
+    watched = [] if rows or spent or last_look is None else watched_figures(context)
     return ConsolePage(
         context=context,
-        finding=spend_finding(spent, finding, said.within, context.currency),
-        under=(_what_is_watched(look, said.days),),
-        filters=(period_filter(reading.texts, said),),
+        finding=spend_finding(spent, finding, period_text.within, context.currency),
+        under=(_what_is_watched(last_look, period_text.days),),
+        filters=(period_filter(reading.texts, period_text),),
         problems=tuple(reading.problems),
         sections=(
             WATCHED.section(watched, context) if watched else None,
             SPEND_ANOMALIES.section(spent, context, csv_href=reverse("spend-anomalies-csv")),
             ANOMALIES.section(rows, context, csv_href=reverse("findings-csv")) if rows else None,
         ),
-        empty=None if rows or spent or watched else _no_changes(look),
+        empty=None if rows or spent or watched else _no_changes(last_look),
     )
 
 
@@ -169,26 +169,26 @@ def anomalies_csv(context: Context) -> HttpResponse:
 @shown(EVERYONE, "findings")
 def anomaly(context: Context, finding_id: int) -> ConsolePage:
     """One change: its days, its parts, what changed about then."""
-    found, currency = seen_finding(finding_id, context), context.currency
-    asked = asked_finding(found)
+    fact, currency = seen_finding(finding_id, context), context.currency
+    judged_anomaly = asked_finding(fact)
     return ConsolePage(
         context=context,
-        finding=asked.title,
+        finding=judged_anomaly.title,
         under=(
-            f"{words.UNITS[found.measure]}; first seen {weekday(found.first_seen_on)}, "
-            f"last {weekday(found.last_seen_on)}; {words.cause_in_short(found)}",
-            *words.answered(found),
+            f"{words.UNITS[fact.measure]}; first seen {weekday(fact.first_seen_on)}, "
+            f"last {weekday(fact.last_seen_on)}; {words.cause_in_short(fact)}",
+            *words.answered(fact),
         ),
         back=Link("All anomalies and improvements", reverse("findings")),
-        actions=(_way_to(workloads()[found.workload_id]), *answer_links(asked, context)),
+        actions=(_way_to(workloads()[fact.workload_id]), *answer_links(judged_anomaly, context)),
         sections=(
-            FigureRow(_change_figures(found, currency)),
-            _level_chart(found, context),
+            FigureRow(_change_figures(fact, currency)),
+            _level_chart(fact, context),
             PARTS.section(
-                _parts_of(found, currency), context, total=_level_row(found, "Since", currency)
+                _parts_of(fact, currency), context, total=_level_row(fact, "Since", currency)
             ),
-            CAUSES.section(list(enumerate(found.causes, start=1)), context),
-            said_section(asked, context),
+            CAUSES.section(list(enumerate(fact.causes, start=1)), context),
+            said_section(judged_anomaly, context),
         ),
     )
 
@@ -207,42 +207,44 @@ def rows_of(window: Window, context: Context) -> list[Anomaly]:
     facts = workloads()
     teams = {team.id: team.name for team in accounts.teams()}
     return [
-        Anomaly(found, facts[found.workload_id], teams[facts[found.workload_id].team_id])
-        for found in review.findings(wanted, context.at)
+        Anomaly(finding, facts[finding.workload_id], teams[facts[finding.workload_id].team_id])
+        for finding in review.findings(wanted, context.at)
     ]
 
 
-def series_of(found: FindingFact, context: Context) -> Series | None:
+def series_of(finding: FindingFact, context: Context) -> Series | None:
     """The days that were looked at, up to the last look that found it."""
-    return one_series(found.key, found.last_seen_on, context.organisation.zone)
+    return one_series(finding.key, finding.last_seen_on, context.organisation.zone)
 
 
-def _changes_finding(found: Sequence[FindingFact], within: str, currency: str) -> str:
-    if not found:
+def _changes_finding(findings: Sequence[FindingFact], within: str, currency: str) -> str:
+    if not findings:
         return f"Nothing is known to have changed {within}"
-    waiting = [each for each in found if each.state in WAITING]
+    waiting = [finding_fact for finding_fact in findings if finding_fact.state in WAITING]
     if not waiting:
         return f"Nothing that changed {within} waits for an answer"
-    worse = [each for each in waiting if each.is_worse]
+    worse = [finding for finding in waiting if finding.is_worse]
     better = len(waiting) - len(worse)
-    more = sum(each.impact_micros for each in worse if each.impact_micros is not None)
+    more = sum(finding.impact_micros for finding in worse if finding.impact_micros is not None)
     kinds = [counted(len(worse), "anomaly", "anomalies")] if worse else []
     kinds += [counted(better, "improvement")] if better else []
-    said = f"{' and '.join(kinds)} {within}"
+    sentence = f"{' and '.join(kinds)} {within}"
     if not more:
-        return said
-    return f"{said}; anomalies come to +{whole_amount(more, currency)} a month"
+        return sentence
+    return f"{sentence}; anomalies come to +{whole_amount(more, currency)} a month"
 
 
-def _what_is_watched(look: LastLook | None, days: str) -> str:
-    if look is None:
+def _what_is_watched(last_look: LastLook | None, days: str) -> str:
+    if last_look is None:
         return f"{days}; not run yet"
-    return f"{days}; {counted(look.series, 'figure')} watched, last on {weekday(look.day)}"
+    return (
+        f"{days}; {counted(last_look.series, 'figure')} watched, last on {weekday(last_look.day)}"
+    )
 
 
-def _no_changes(look: LastLook | None) -> EmptyState:
+def _no_changes(last_look: LastLook | None) -> EmptyState:
     return EmptyState(
-        title="No figure changed its level" if look else "No figure was looked at yet",
+        title="No figure changed its level" if last_look else "No figure was looked at yet",
         sentence="Every night the spend of the organisation, teams, pools, workloads and charges is "
         "held against days like it, and the cost of 1,000 requests and the tokens of a request of each "
         "service, and MFU and data wait of each training programme, against their own "
@@ -263,85 +265,85 @@ def _no_changes(look: LastLook | None) -> EmptyState:
     )
 
 
-def _change_figures(found: FindingFact, currency: str) -> tuple[Figure, ...]:
-    worth = found.impact_micros
+def _change_figures(finding: FindingFact, currency: str) -> tuple[Figure, ...]:
+    worth = finding.impact_micros
     return (
-        Figure("Before", words.level(found, found.before, currency), "", ""),
-        Figure("Since", words.level(found, found.after, currency), "", ""),
+        Figure("Before", words.level(finding, finding.before, currency), "", ""),
+        Figure("Since", words.level(finding, finding.after, currency), "", ""),
         Figure(
             "Projected monthly impact",
             short_amount(worth, currency),
-            words.impact(found, currency),
+            words.impact(finding, currency),
             "",
             is_unknown=worth is None,
         ),
     )
 
 
-def _level_chart(found: FindingFact, context: Context) -> LineChart | None:
+def _level_chart(finding: FindingFact, context: Context) -> LineChart | None:
     """The days up to the last look, with both levels; None where there is no day to draw."""
     currency = context.currency
-    points = _drawn_points(found, series_of(found, context), currency)
+    points = _drawn_points(finding, series_of(finding, context), currency)
     if not points:
         return None
-    before = f"{words.level(found, found.before, currency)} before"
-    since = f"{words.level(found, found.after, currency)} since"
-    scale, changed = _scale_of(found), found.changed_on
+    before = f"{words.level(finding, finding.before, currency)} before"
+    since = f"{words.level(finding, finding.after, currency)} since"
+    scale, changed = _scale_of(finding), finding.changed_on
     first = max(points[0][0], changed - LEVEL_BEFORE)
     levels = (
-        Level(first, max(first, changed - DAY_LONG), found.before * scale, before),
-        Level(changed, max(points[-1][0], changed), found.after * scale, since),
+        Level(first, max(first, changed - DAY_LONG), finding.before * scale, before),
+        Level(changed, max(points[-1][0], changed), finding.after * scale, since),
     )
     marks = [
         NumberedDay(date.fromisoformat(cause["on"]), number)
-        for number, cause in enumerate(found.causes, start=1)
+        for number, cause in enumerate(finding.causes, start=1)
     ]
     return LineChart(
         name="level-figure",
         title=f"{before}, {since}",
-        unit=f"{words.UNITS[found.measure]}; the numbers mark possible causes",
+        unit=f"{words.UNITS[finding.measure]}; the numbers mark possible causes",
         figure=level_line(
-            points, levels, marks, lambda value: words.level(found, value / scale, currency)
+            points, levels, marks, lambda value: words.level(finding, value / scale, currency)
         ),
         behind=DRAWN_DAYS.section(points[::-1], context),
-        csv_href=reverse("finding-days", args=[found.id]),
+        csv_href=reverse("finding-days", args=[finding.id]),
     )
 
 
-def _scale_of(found: FindingFact) -> int:
-    return 1 if found.measure in (COST, TOKENS) else 100
+def _scale_of(finding: FindingFact) -> int:
+    return 1 if finding.measure in (COST, TOKENS) else 100
 
 
 def _drawn_points(
-    found: FindingFact, series: Series | None, currency: str
+    finding: FindingFact, series: Series | None, currency: str
 ) -> list[tuple[date, float, str]]:
     """The days of the picture: each with the figure and its words."""
     if series is None:
         return []
-    first = (found.changed_on - DRAWN).toordinal()
+    first = (finding.changed_on - DRAWN).toordinal()
     return [
         (
-            date.fromordinal(each.day),
-            each.value * _scale_of(found),
-            words.level(found, each.value, currency),
+            date.fromordinal(day.day),
+            day.value * _scale_of(finding),
+            words.level(finding, day.value, currency),
         )
-        for each in series.days
-        if each.day >= first
+        for day in series.days
+        if day.day >= first
     ]
 
 
-def _parts_of(found: FindingFact, currency: str) -> list[tuple[str, str, str]]:
+def _parts_of(finding: FindingFact, currency: str) -> list[tuple[str, str, str]]:
     """From before to after; every digit is shown, so that they add up as they stand."""
     steps = [
-        (*words.PARTS[part["name"]], words.moved(found, part["millionths"], currency))
-        for part in found.parts
+        (*words.PARTS[part["name"]], words.moved(finding, part["millionths"], currency))
+        for part in finding.parts
     ]
-    return [_level_row(found, "Before", currency), *steps]
+    return [_level_row(finding, "Before", currency), *steps]
 
 
-def _level_row(found: FindingFact, name: str, currency: str) -> tuple[str, str, str]:
-    value = found.before if name == "Before" else found.after
-    return name, "", words.exact(found, round(value * MICROS), currency)
+def _level_row(finding: FindingFact, name: str, currency: str) -> tuple[str, str, str]:
+    value = finding.before if name == "Before" else finding.after
+    return name, "", words.exact(finding, round(value * MICROS), currency)
 
 
 def _way_to(fact: WorkloadFact) -> Link:

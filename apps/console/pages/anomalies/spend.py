@@ -162,11 +162,11 @@ def spend_rows(window: Window, context: Context) -> list[SpendRow]:
     teams = {team.id: team.name for team in accounts.teams()}
     return [
         SpendRow(
-            found,
-            spend_title(found, context.currency),
-            ORGANISATION if found.team_id is None else teams[found.team_id],
+            spend_anomaly,
+            spend_title(spend_anomaly, context.currency),
+            ORGANISATION if spend_anomaly.team_id is None else teams[spend_anomaly.team_id],
         )
-        for found in spend_anomalies(wanted, context.at)
+        for spend_anomaly in spend_anomalies(wanted, context.at)
     ]
 
 
@@ -175,11 +175,11 @@ def spend_finding(rows: Sequence[SpendRow], others: str, within: str, currency: 
     waiting = [row.found for row in rows if row.found.state in WAITING]
     if not waiting:
         return others
-    more = whole_amount(sum(each.excess_micros for each in waiting), currency)
-    said = (
+    more = whole_amount(sum(anomaly.excess_micros for anomaly in waiting), currency)
+    sentence = (
         f"{counted(len(waiting), 'anomaly', 'anomalies')} of spend {within}, {more} more than usual"
     )
-    return said if others.startswith("Nothing") else f"{said}; {others}"
+    return sentence if others.startswith("Nothing") else f"{sentence}; {others}"
 
 
 @shown(EVERYONE, "findings")
@@ -192,28 +192,30 @@ def spend_anomalies_csv(context: Context) -> HttpResponse:
 @shown(EVERYONE, "findings")
 def spend_anomaly_page(context: Context, anomaly_id: int) -> ConsolePage:
     """One anomaly of spend."""
-    found, currency = seen_anomaly(anomaly_id, context), context.currency
-    asked, known = asked_spend(found, currency), found.known_event
-    under = [f"{driven_by(found)}; {look_words(found)}; first seen {weekday(found.first_seen_on)}"]
-    if known:
-        under.append(f"known: {known['what']}, {words.distance(known['days'])}")
+    spend_fact, currency = seen_anomaly(anomaly_id, context), context.currency
+    judged_anomaly, known_event = asked_spend(spend_fact, currency), spend_fact.known_event
+    under = [
+        f"{driven_by(spend_fact)}; {look_words(spend_fact)}; first seen {weekday(spend_fact.first_seen_on)}"
+    ]
+    if known_event:
+        under.append(f"known: {known_event['what']}, {words.distance(known_event['days'])}")
     return ConsolePage(
         context=context,
-        finding=asked.title,
-        under=(*under, *words.answered(found)),
+        finding=judged_anomaly.title,
+        under=(*under, *words.answered(spend_fact)),
         back=Link("All anomalies and improvements", reverse("findings")),
-        actions=answer_links(asked, context),
+        actions=answer_links(judged_anomaly, context),
         sections=(
-            FigureRow(_spend_figures(found, currency)),
-            _days_chart(found, context),
-            SPEND_PARTS.section([each for each in found.parts if each["micros"]], context),
-            DRIVERS.section(_driver_rows(found), context),
-            CAUSES.section(list(enumerate(found.causes, start=1)), context),
+            FigureRow(_spend_figures(spend_fact, currency)),
+            _days_chart(spend_fact, context),
+            SPEND_PARTS.section([part for part in spend_fact.parts if part["micros"]], context),
+            DRIVERS.section(_driver_rows(spend_fact), context),
+            CAUSES.section(list(enumerate(spend_fact.causes, start=1)), context),
             # Whose else it is seen in tells what others spend.
-            SEEN_IN.section(found.seen_in, context)
-            if found.seen_in and context.seen_teams is None
+            SEEN_IN.section(spend_fact.seen_in, context)
+            if spend_fact.seen_in and context.seen_teams is None
             else None,
-            said_section(asked, context),
+            said_section(judged_anomaly, context),
         ),
     )
 
@@ -221,20 +223,25 @@ def spend_anomaly_page(context: Context, anomaly_id: int) -> ConsolePage:
 @shown(EVERYONE, "findings")
 def spend_anomaly_csv(context: Context, anomaly_id: int) -> HttpResponse:
     """The days of its series."""
-    found = seen_anomaly(anomaly_id, context)
-    return SPEND_DAYS.csv(_days_of(found, context), context, f"spend-anomaly-{anomaly_id}")
+    spend_fact = seen_anomaly(anomaly_id, context)
+    return SPEND_DAYS.csv(_days_of(spend_fact, context), context, f"spend-anomaly-{anomaly_id}")
 
 
-def _spend_figures(found: SpendFact, currency: str) -> tuple[Figure, ...]:
-    month = found.month_micros
-    lasts = "over" if found.ended_on else "it lasts"
+def _spend_figures(spend_fact: SpendFact, currency: str) -> tuple[Figure, ...]:
+    month = spend_fact.month_micros
+    lasts = "over" if spend_fact.ended_on else "it lasts"
     figures = [
-        Figure("More than usual", short_amount(found.excess_micros, currency), lasts, ""),
-        Figure("Spent", short_amount(found.spent_micros, currency), counted(found.days, "day"), ""),
+        Figure("More than usual", short_amount(spend_fact.excess_micros, currency), lasts, ""),
+        Figure(
+            "Spent",
+            short_amount(spend_fact.spent_micros, currency),
+            counted(spend_fact.days, "day"),
+            "",
+        ),
         Figure(
             "Expected",
-            short_amount(found.expected_micros, currency),
-            line_words(found) if found.over_since else "the same weekdays of its line",
+            short_amount(spend_fact.expected_micros, currency),
+            line_words(spend_fact) if spend_fact.over_since else "the same weekdays of its line",
             "",
         ),
     ]
@@ -250,59 +257,65 @@ def _spend_figures(found: SpendFact, currency: str) -> tuple[Figure, ...]:
     return tuple(figures)
 
 
-def _driver_rows(found: SpendFact) -> list[DriverRow]:
+def _driver_rows(spend_fact: SpendFact) -> list[DriverRow]:
     return [
         DriverRow(
-            each["dimension"], row["name"], row["micros"], row["micros"] / found.excess_micros
+            driver["dimension"],
+            row["name"],
+            row["micros"],
+            row["micros"] / spend_fact.excess_micros,
         )
-        for each in found.drivers
-        for row in each["rows"]
+        for driver in spend_fact.drivers
+        for row in driver["rows"]
     ]
 
 
-def _days_of(found: SpendFact, context: Context) -> list[tuple[date, int]]:
-    of = subject_named(found.subject, found.key)
+def _days_of(spend_fact: SpendFact, context: Context) -> list[tuple[date, int]]:
+    of = subject_named(spend_fact.subject, spend_fact.key)
     if of is None:
         return []
-    first = found.began_on - DRAWN
-    last = min(found.last_seen_on - DAY_LONG, found.began_on + AFTER)
+    first = spend_fact.began_on - DRAWN
+    last = min(spend_fact.last_seen_on - DAY_LONG, spend_fact.began_on + AFTER)
     days = [first + timedelta(days=place) for place in range((last - first).days + 1)]
     return spend_of_days(of, days, context.organisation.zone)
 
 
-def _days_chart(found: SpendFact, context: Context) -> LineChart | None:
+def _days_chart(spend_fact: SpendFact, context: Context) -> LineChart | None:
     """The days before and since, with what was expected and spent a day; None where nothing was spent."""
-    days, currency = _days_of(found, context), context.currency
+    days, currency = _days_of(spend_fact, context), context.currency
     if not any(micros for _, micros in days):
         return None
     points = [(day, micros / 1_000_000, whole_amount(micros, currency)) for day, micros in days]
-    expected, spent = found.expected_micros / found.days, found.spent_micros / found.days
-    until = found.ended_on - DAY_LONG if found.ended_on else points[-1][0]
-    said = (
+    expected, spent = (
+        spend_fact.expected_micros / spend_fact.days,
+        spend_fact.spent_micros / spend_fact.days,
+    )
+    until = spend_fact.ended_on - DAY_LONG if spend_fact.ended_on else points[-1][0]
+    labels = (
         f"{whole_amount(round(expected), currency)} a day expected",
         f"{whole_amount(round(spent), currency)} spent",
     )
     levels = (
         Level(
-            max(points[0][0], found.began_on - timedelta(days=28)),
-            found.began_on - DAY_LONG,
+            max(points[0][0], spend_fact.began_on - timedelta(days=28)),
+            spend_fact.began_on - DAY_LONG,
             expected / 1_000_000,
-            said[0],
+            labels[0],
         ),
-        Level(found.began_on, max(until, found.began_on), spent / 1_000_000, said[1]),
+        Level(spend_fact.began_on, max(until, spend_fact.began_on), spent / 1_000_000, labels[1]),
     )
     marks = [
-        NumberedDay(date.fromisoformat(each["on"]), number)
-        for number, each in enumerate(found.causes, start=1)
-        if points[0][0] <= date.fromisoformat(each["on"]) <= points[-1][0]
+        NumberedDay(date.fromisoformat(cause["on"]), number)
+        for number, cause in enumerate(spend_fact.causes, start=1)
+        if points[0][0] <= date.fromisoformat(cause["on"]) <= points[-1][0]
     ]
     return LineChart(
         name="spend-figure",
-        title=", ".join(said),
-        unit=f"effective cost by day of {found.name}; the numbers mark possible causes",
+        title=", ".join(labels),
+        unit=f"effective cost by day of {spend_fact.name}; the numbers mark possible causes",
         figure=level_line(
             points, levels, marks, lambda value: whole_amount(round(value * 1_000_000), currency)
         ),
         behind=SPEND_DAYS.section(days[::-1], context),
-        csv_href=reverse("spend-anomaly-days", args=[found.id]),
+        csv_href=reverse("spend-anomaly-days", args=[spend_fact.id]),
     )

@@ -82,8 +82,8 @@ class MuteSeriesForm(VerdictForm):
 @changing(JUDGES, "findings")
 def explain(context: Context, /, **ids: int) -> Change[str]:
     """Says what it was: its level is the usual one from now on."""
-    asked = _asked_anomaly(ids, context)
-    return _judged(context, asked, EXPLAINED, "Explain", (asked.usual,))
+    anomaly = _asked_anomaly(ids, context)
+    return _judged(context, anomaly, EXPLAINED, "Explain", (anomaly.usual,))
 
 
 @changing(JUDGES, "findings")
@@ -104,13 +104,13 @@ def call_false(context: Context, /, **ids: int) -> Change[str]:
 @changing(JUDGES, "findings")
 def mute(context: Context, /, **ids: int) -> Change[Mapping[str, Any]]:
     """Says that nothing is to be told of its series, or of all of its kind."""
-    asked = _asked_anomaly(ids, context)
-    picks = {THIS: asked.series}
+    anomaly = _asked_anomaly(ids, context)
+    picks = {THIS: anomaly.series}
     if context.seen_teams is None:
-        picks[ALL] = asked.kind
+        picks[ALL] = anomaly.kind
 
     def apply(entered: Mapping[str, Any]) -> Done:
-        series = asked.judged.series
+        series = anomaly.judged.series
         actions.mute_series(
             series=kind_series(series) if entered["of"] == ALL else series,
             until=entered["until"],
@@ -118,7 +118,7 @@ def mute(context: Context, /, **ids: int) -> Change[Mapping[str, Any]]:
             by=context.viewer,
             at=context.at,
         )
-        return "It is muted.", asked.page
+        return "It is muted.", anomaly.page
 
     def effects(entered: Mapping[str, Any]) -> Sequence[str]:
         until = "until somebody takes it back"
@@ -130,9 +130,9 @@ def mute(context: Context, /, **ids: int) -> Change[Mapping[str, Any]]:
         )
 
     return Change(
-        finding=f"Mute: {asked.title}",
+        finding=f"Mute: {anomaly.title}",
         explanation="Who, when and why are kept with it.",
-        back=_back_to(asked),
+        back=_back_to(anomaly),
         form=MuteSeriesForm,
         confirm="Mute it",
         read=dict,
@@ -146,20 +146,20 @@ def mute(context: Context, /, **ids: int) -> Change[Mapping[str, Any]]:
 @changing(JUDGES, "findings")
 def take_back(context: Context, /, **ids: int) -> Change[str]:
     """Lets something that was said count no more."""
-    asked = _asked_anomaly(ids, context)
-    verdict_id, series = ids[IDS[asked.judged.kind][1]], asked.judged.series
-    said = found_or_404(verdict_of(verdict_id, series, of_kinds=context.seen_teams is None))
+    anomaly = _asked_anomaly(ids, context)
+    verdict_id, series = ids[IDS[anomaly.judged.kind][1]], anomaly.judged.series
+    verdict = found_or_404(verdict_of(verdict_id, series, of_kinds=context.seen_teams is None))
 
     def apply(reason: str) -> Done:
         actions.take_back_verdict(
-            verdict_id=said.id, reason=reason, by=context.viewer, at=context.at
+            verdict_id=verdict.id, reason=reason, by=context.viewer, at=context.at
         )
-        return "It is taken back.", asked.page
+        return "It is taken back.", anomaly.page
 
     return Change(
-        finding=f"Take back: {VERDICT_WORDS[said.verdict]}, said by {said.who}",
+        finding=f"Take back: {VERDICT_WORDS[verdict.verdict]}, said by {verdict.who}",
         explanation="It stays in the history, and counts no more.",
-        back=_back_to(asked),
+        back=_back_to(anomaly),
         form=VerdictForm,
         confirm="Take it back",
         read=lambda entered: str(entered["reason"]),
@@ -183,55 +183,57 @@ def seen_finding(finding_id: int, context: Context) -> FindingFact:
     return found_or_404(findings.finding(finding_id, context.seen_teams, context.at))
 
 
-def asked_spend(found: SpendFact, currency: str) -> AskedAnomaly:
+def asked_spend(spend_fact: SpendFact, currency: str) -> AskedAnomaly:
     """An anomaly of spend as its forms speak of it."""
     return AskedAnomaly(
-        judged=found.judged,
-        state=found.state,
-        title=spend_title(found, currency),
-        series=f"the spend of {found.name}",
-        kind=f"the spend of every {SUBJECTS[found.subject]}",
+        judged=spend_fact.judged,
+        state=spend_fact.state,
+        title=spend_title(spend_fact, currency),
+        series=f"the spend of {spend_fact.name}",
+        kind=f"the spend of every {SUBJECTS[spend_fact.subject]}",
         usual="What is spent now is the usual level of this series: only more than that is reported again.",
     )
 
 
-def asked_finding(found: FindingFact) -> AskedAnomaly:
+def asked_finding(finding: FindingFact) -> AskedAnomaly:
     """A change of a figure as its forms speak of it."""
-    name = workloads()[found.workload_id].name
+    name = workloads()[finding.workload_id].name
     return AskedAnomaly(
-        judged=found.judged,
-        state=found.state,
-        title=title_of(found, name),
-        series=figure_of(found, name),
-        kind=figure_of_all(found),
+        judged=finding.judged,
+        state=finding.state,
+        title=title_of(finding, name),
+        series=figure_of(finding, name),
+        kind=figure_of_all(finding),
         usual="The level since is the usual one of this series: only what changes from it is reported again, "
         "within a week too.",
     )
 
 
-def answer_links(asked: AskedAnomaly, context: Context) -> tuple[Link, ...]:
+def answer_links(anomaly: AskedAnomaly, context: Context) -> tuple[Link, ...]:
     """What this viewer may say of it now."""
     if not may_judge(context.viewer):
         return ()
     ways = [("Mute", "mute")]
-    if asked.state not in (EXPLAINED, FALSE_ALARM):
+    if anomaly.state not in (EXPLAINED, FALSE_ALARM):
         ways = [("Explain", "explain"), ("False alarm", "false-alarm"), *ways]
-    return tuple(Link(text, asked.href(change)) for text, change in ways)
+    return tuple(Link(text, anomaly.href(change)) for text, change in ways)
 
 
-def said_section(asked: AskedAnomaly, context: Context) -> TableSection:
+def said_section(anomaly: AskedAnomaly, context: Context) -> TableSection:
     """What was said of its series, each with the way to take it back."""
-    said = verdicts_of([asked.judged.series])
-    return SAID.section([(each, _way_back(each, asked, context)) for each in said], context)
+    verdicts = verdicts_of([anomaly.judged.series])
+    return SAID.section(
+        [(verdict, _way_back(verdict, anomaly, context)) for verdict in verdicts], context
+    )
 
 
-def _way_back(said: VerdictFact, asked: AskedAnomaly, context: Context) -> str:
+def _way_back(verdict: VerdictFact, anomaly: AskedAnomaly, context: Context) -> str:
     """Where it is taken back: of a mute of a whole kind by who sees everything."""
-    if said.is_taken_back or not may_judge(context.viewer):
+    if verdict.is_taken_back or not may_judge(context.viewer):
         return ""
-    if said.is_of_kind and context.seen_teams is not None:
+    if verdict.is_of_kind and context.seen_teams is not None:
         return ""
-    return asked.href("take-back", said.id)
+    return anomaly.href("take-back", verdict.id)
 
 
 def _asked_anomaly(ids: Mapping[str, int], context: Context) -> AskedAnomaly:
@@ -243,18 +245,18 @@ def _asked_anomaly(ids: Mapping[str, int], context: Context) -> AskedAnomaly:
 
 
 def _judged(
-    context: Context, asked: AskedAnomaly, said: str, verb: str, effects: Sequence[str]
+    context: Context, anomaly: AskedAnomaly, verdict: str, verb: str, effects: Sequence[str]
 ) -> Change[str]:
     def apply(reason: str) -> Done:
         actions.judge_anomaly(
-            anomaly=asked.judged, verdict=said, reason=reason, by=context.viewer, at=context.at
+            anomaly=anomaly.judged, verdict=verdict, reason=reason, by=context.viewer, at=context.at
         )
-        return f"It is {VERDICT_WORDS[said]} now.", asked.page
+        return f"It is {VERDICT_WORDS[verdict]} now.", anomaly.page
 
     return Change(
-        finding=f"{verb}: {asked.title}",
+        finding=f"{verb}: {anomaly.title}",
         explanation="Who, when and why are kept with it, and its alert is resolved.",
-        back=_back_to(asked),
+        back=_back_to(anomaly),
         form=VerdictForm,
         confirm=f"{verb}: say so",
         read=lambda entered: str(entered["reason"]),
@@ -263,5 +265,5 @@ def _judged(
     )
 
 
-def _back_to(asked: AskedAnomaly) -> Link:
-    return Link("Back to the anomaly", reverse(asked.page[0], args=[asked.page[1]]))
+def _back_to(anomaly: AskedAnomaly) -> Link:
+    return Link("Back to the anomaly", reverse(anomaly.page[0], args=[anomaly.page[1]]))

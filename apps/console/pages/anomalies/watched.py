@@ -43,10 +43,10 @@ def state_of(series: Series) -> str:
 
 def watched_figures(context: Context) -> list[WatchedFigure]:
     """Return every figure of services and training programmes that the viewer sees, as it stands today."""
-    facts, seen = workloads(), context.seen_teams
+    facts, seen_teams = workloads(), context.seen_teams
     teams = {team.id: team.name for team in accounts.teams()}
     rows = (
         WatchedFigure(series, facts[series.workload_id], teams[facts[series.workload_id].team_id])
         for series in every_series(context.calendar.today, context.organisation.zone)
     )
-    return [row for row in rows if seen is None or row.workload.team_id in seen]
+    return [row for row in rows if seen_teams is None or row.workload.team_id in seen_teams]

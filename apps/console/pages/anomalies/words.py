@@ -33,47 +33,47 @@ PARTS: Mapping[str, tuple[str, str]] = {
 }
 
 
-def level(found: FindingFact, value: float, currency: str) -> str:
+def level(finding: FindingFact, value: float, currency: str) -> str:
     """A level of the measure."""
-    if found.measure == COST:
+    if finding.measure == COST:
         return unit_cost(round(value * MICROS), currency)
-    if found.measure == TOKENS:
+    if finding.measure == TOKENS:
         return f"{value:,.0f}"
     return per_cent(value)
 
 
-def moved(found: FindingFact, millionths: int, currency: str) -> str:
+def moved(finding: FindingFact, millionths: int, currency: str) -> str:
     """A part with its sign, to the last digit that levels are told with here, so that they add."""
     sign = "+" if millionths > 0 else "−" if millionths < 0 else ""
-    return sign + exact(found, abs(millionths), currency)
+    return sign + exact(finding, abs(millionths), currency)
 
 
-def exact(found: FindingFact, millionths: int, currency: str) -> str:
+def exact(finding: FindingFact, millionths: int, currency: str) -> str:
     """Every digit of a level or a part: what is shown adds up as it is."""
-    whole, rest = divmod(millionths, MICROS)
-    if found.measure == COST:
-        return f"{currency} {whole:,}.{rest:06d}"
-    if found.measure == TOKENS:
-        return f"{whole:,}.{rest:06d}"
+    units, fraction = divmod(millionths, MICROS)
+    if finding.measure == COST:
+        return f"{currency} {units:,}.{fraction:06d}"
+    if finding.measure == TOKENS:
+        return f"{units:,}.{fraction:06d}"
     hundredths = millionths * 100
     return f"{hundredths // MICROS}.{hundredths % MICROS // 100:04d} %"
 
 
-def impact(found: FindingFact, currency: str) -> str:
+def impact(finding: FindingFact, currency: str) -> str:
     """What it comes to in 30 days."""
-    if found.impact_micros is None:
+    if finding.impact_micros is None:
         return "not known in money"
-    size = whole_amount(abs(found.impact_micros), currency)
-    return f"{size} {'more' if found.impact_micros > 0 else 'less'} in 30 days"
+    size = whole_amount(abs(finding.impact_micros), currency)
+    return f"{size} {'more' if finding.impact_micros > 0 else 'less'} in 30 days"
 
 
-def answered(found: FindingFact | SpendFact) -> tuple[str, ...]:
+def answered(finding: FindingFact | SpendFact) -> tuple[str, ...]:
     """What people said of it, in short: its state, and how strictly its series is looked at."""
-    state = f"state: {STATES[found.state]}"
-    if found.strictness == 1:
+    state = f"state: {STATES[finding.state]}"
+    if finding.strictness == 1:
         return (state,)
     return (
-        f"looked at {found.strictness:.2f} times as strictly, after false alarms of its series",
+        f"looked at {finding.strictness:.2f} times as strictly, after false alarms of its series",
         state,
     )
 
@@ -85,11 +85,11 @@ def distance(days: int) -> str:
     return f"{counted(abs(days), 'day')} {'before' if days < 0 else 'after'}"
 
 
-def cause_in_short(found: FindingFact) -> str:
+def cause_in_short(finding: FindingFact) -> str:
     """The nearest of what changed about then, or that nothing known did."""
-    if not found.causes:
+    if not finding.causes:
         return "nothing known changed then"
-    nearest = found.causes[0]
+    nearest = finding.causes[0]
     return f"{nearest['kind']}: {nearest['what']}, {distance(nearest['days'])}"
 
 

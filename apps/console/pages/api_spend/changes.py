@@ -102,9 +102,9 @@ def end_price(context: Context, api_price_id: int) -> Change[Mapping[str, Any]]:
 
     def effects(entered: Mapping[str, Any]) -> tuple[str, ...]:
         since = entered["ended_at"]
-        found = touched_calls(fact.vendor, fact.model, fact.tier, since, fact.ends_at)
+        touched = touched_calls(fact.vendor, fact.model, fact.tier, since, fact.ends_at)
         return (
-            *_calls_touched(found, context),
+            *_calls_touched(touched, context),
             "They go by another contract, or by the public price.",
         )
 
@@ -172,33 +172,37 @@ def _thought_of(entered: Mapping[str, Any]) -> NewApiPrice:
 
 def _effects_of(thought: NewApiPrice, context: Context) -> tuple[str, ...]:
     """Which past calls it would be of, and what they would cost as far as that can be said."""
-    found = touched_calls(
+    touched = touched_calls(
         thought.vendor, thought.model, thought.tier, thought.starts_at, thought.ends_at
     )
-    said = list(_calls_touched(found, context))
+    effects = list(_calls_touched(touched, context))
     if thought.remark:
-        said.append(f"The amount is {thought.remark}: {thought.amount:f}.")
+        effects.append(f"The amount is {thought.remark}: {thought.amount:f}.")
     currency = context.organisation.currency
-    if found.requests and thought.discount_ratio is not None and thought.unit == "all":
-        if found.list_micros is not None:
-            cost = round(found.list_micros * (1 - thought.discount_ratio))
-            said.append(f"With the discount they cost about {whole_amount(cost, currency)}.")
-    elif found.requests and thought.amount is not None:
-        quantity = found.quantity(thought.unit)
+    if touched.requests and thought.discount_ratio is not None and thought.unit == "all":
+        if touched.list_micros is not None:
+            cost = round(touched.list_micros * (1 - thought.discount_ratio))
+            effects.append(f"With the discount they cost about {whole_amount(cost, currency)}.")
+    elif touched.requests and thought.amount is not None:
+        quantity = touched.quantity(thought.unit)
         cost_of = quoted_amount(thought.amount * quantity / thought.per_quantity, thought.currency)
-        said.append(f"Their {count(quantity)} {UNITS[thought.unit]} would cost {cost_of}.")
-    return tuple(said)
+        effects.append(f"Their {count(quantity)} {UNITS[thought.unit]} would cost {cost_of}.")
+    return tuple(effects)
 
 
-def _calls_touched(found: Touched, context: Context) -> tuple[str, ...]:
+def _calls_touched(touched: Touched, context: Context) -> tuple[str, ...]:
     currency = context.organisation.currency
-    if not found.requests:
+    if not touched.requests:
         return ("No past call changes.",)
     now = (
-        "have no price" if found.micros is None else f"cost {whole_amount(found.micros, currency)}"
+        "have no price"
+        if touched.micros is None
+        else f"cost {whole_amount(touched.micros, currency)}"
     )
-    said = [f"{counted(found.requests, 'past call')} are priced again; they {now} now."]
-    if found.closed_hours:
-        hours = counted(found.closed_hours, "hour")
-        said.append(f"{hours} of closed months stay as they are until somebody posts corrections.")
-    return tuple(said)
+    effects = [f"{counted(touched.requests, 'past call')} are priced again; they {now} now."]
+    if touched.closed_hours:
+        hours = counted(touched.closed_hours, "hour")
+        effects.append(
+            f"{hours} of closed months stay as they are until somebody posts corrections."
+        )
+    return tuple(effects)

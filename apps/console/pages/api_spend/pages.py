@@ -103,18 +103,18 @@ class SpendQuestion:
 def api_spend(context: Context) -> ConsolePage:
     """What was spent on which models, day by day, by whom, and what has no price."""
     question, currency = spend_question(context), context.currency
-    asked, words = question.asked, question.words
+    spend_query, words = question.asked, question.words
     models = _model_calls(question, context)
-    whole = spend_together([row.found for row in models if row.found.requests])
-    by_day = spend(asked, ("day", "model"))
+    total = spend_together([row.found for row in models if row.found.requests])
+    by_day = spend(spend_query, ("day", "model"))
     status = "reconciled" if _is_closed(question.window) else "estimated"
-    figures = figures_of(models, whole, question.spans, status, currency) if whole else ()
+    figures = figures_of(models, total, question.spans, status, currency) if total else ()
     csv_href = context.href(reverse("api-spend-days"))
     days = days_between(question.window.first_day, until(question.window, words.today))
     return ConsolePage(
         context=context,
-        finding=finding_of([row.found for row in models], whole, words.within, currency),
-        status=status if whole else "",
+        finding=finding_of([row.found for row in models], total, words.within, currency),
+        status=status if total else "",
         under=(
             f"{words.days}, each call at its own date and tier, in {currency}; calls without a "
             "price are in no amount.",
@@ -158,12 +158,12 @@ def _further_sections(question: SpendQuestion, context: Context) -> tuple[Sectio
     viewer = context.viewer
     reports = None
     if viewer.sees_prices and question.team_ids is None:
-        found = compared(question.asked)
-        reports = VENDORS.section(found, context, csv_href=reverse("api-spend-vendors"))
+        comparisons = compared(question.asked)
+        reports = VENDORS.section(comparisons, context, csv_href=reverse("api-spend-vendors"))
     prices = None
     if viewer.sees_prices:
-        held = price_rows(api_prices(), context.at, may_end=viewer.may_close)
-        prices = PRICES.section(held, context)
+        listed_prices = price_rows(api_prices(), context.at, may_end=viewer.may_close)
+        prices = PRICES.section(listed_prices, context)
     return (
         OWNERS.section(owners, context, csv_href=reverse("api-spend-teams")) if owners else None,
         UNPRICED.section(unpriced, context, csv_href=reverse("api-spend-unpriced"))
@@ -185,8 +185,8 @@ def models_csv(context: Context) -> HttpResponse:
 def days_csv(context: Context) -> HttpResponse:
     """By day and model."""
     question = spend_question(context)
-    found = spend(question.asked, ("day", "vendor", "model"))
-    rows = sorted(found, key=lambda each: tuple(map(str, each.key)))
+    spend_rows = spend(question.asked, ("day", "vendor", "model"))
+    rows = sorted(spend_rows, key=lambda row: tuple(map(str, row.key)))
     return DAYS.csv(rows, context, _file_name(question, "-days"))
 
 
@@ -214,7 +214,7 @@ def vendors_csv(context: Context) -> HttpResponse:
 def spend_question(context: Context) -> SpendQuestion:
     """Which calls the address asks for, of the viewer's own teams at most."""
     names = {team.id: team.name for team in teams()}
-    seen = {name: team for team, name in names.items() if context.viewer.sees_team(team)}
+    visible_teams = {name: team for team, name in names.items() if context.viewer.sees_team(team)}
     reading = Reading(
         _given_by_window(context.query),
         {"window": DEFAULT_PERIOD, "compare": "", "team": ""},
@@ -222,7 +222,7 @@ def spend_question(context: Context) -> SpendQuestion:
     )
     window = reading.read("window", lambda text: window_of(text, context.calendar))
     comparison = asked_comparison(reading, context)
-    chosen = reading.read("team", lambda text: one_of(seen, text, "team"))
+    chosen = reading.read("team", lambda text: one_of(visible_teams, text, "team"))
     return SpendQuestion(
         window=window,
         comparison=comparison,
@@ -230,17 +230,17 @@ def spend_question(context: Context) -> SpendQuestion:
         words=period_words(window, context.calendar.today),
         reading=reading,
         teams=names,
-        offered=tuple(sorted(seen)),
+        offered=tuple(sorted(visible_teams)),
         team_ids=context.seen_teams if chosen is None else chosen,
     )
 
 
 def _given_by_window(query: QueryDict) -> QueryDict:
     """The parameters, a `month` of older addresses as the window that it is."""
-    given = query.copy()
-    if "month" in given and "window" not in given:
-        given["window"] = query.get("month", "")
-    return given
+    params = query.copy()
+    if "month" in params and "window" not in params:
+        params["window"] = query.get("month", "")
+    return params
 
 
 def _compared_calls(
@@ -271,39 +271,39 @@ def _file_name(question: SpendQuestion, of: str = "") -> str:
 
 def _model_calls(question: SpendQuestion, context: Context) -> list[ModelCalls]:
     """Each model's calls, the most expensive first, beside those of the spans that are compared."""
-    found = spend(question.asked, ("vendor", "model"))
+    calls = spend(question.asked, ("vendor", "model"))
     if question.spans is None:
-        return model_calls(found, context.calendar.today)
-    now = found
+        return model_calls(calls, context.calendar.today)
+    now = calls
     if question.spans[0] != question.window:
         now = question.by_model(0)
     compared = (now, question.by_model(1))
-    return model_calls(found, context.calendar.today, compared)
+    return model_calls(calls, context.calendar.today, compared)
 
 
 def _owner_calls(question: SpendQuestion) -> list[OwnedCalls]:
     """Whose calls they were, the most expensive first."""
-    found = spend(question.asked, ("team", "workload", "feature"))
-    works = workloads() if found else {}
+    spend_rows = spend(question.asked, ("team", "workload", "feature"))
+    works = workloads() if spend_rows else {}
     return [
         OwnedCalls(
-            each,
+            row,
             question.teams[int(str(team))],
             "" if work is None else works[int(str(work))].name,
             str(feature),
         )
-        for each in found
-        for team, work, feature in [each.key]
+        for row in spend_rows
+        for team, work, feature in [row.key]
     ]
 
 
 def _actions_of(context: Context) -> tuple[Link, ...]:
-    found = []
+    links = []
     if context.viewer.may_close:
-        found.append(Link("Enter a contract price", reverse("add-api-price")))
+        links.append(Link("Enter a contract price", reverse("add-api-price")))
     if context.viewer.sees_prices:
-        found.append(Link("Bring in a vendor’s report", reverse("take-vendor-report")))
-    return tuple(found)
+        links.append(Link("Bring in a vendor’s report", reverse("take-vendor-report")))
+    return tuple(links)
 
 
 def _no_calls(context: Context) -> EmptyState:

@@ -54,7 +54,7 @@ class ModelCalls(NamedTuple):
 
 
 def model_calls(
-    found: Iterable[Spend],
+    spend_rows: Iterable[Spend],
     today: date,
     compared: tuple[Sequence[Spend], Sequence[Spend]] | None = None,
 ) -> list[ModelCalls]:
@@ -62,19 +62,20 @@ def model_calls(
 
     With spans that are `compared` a model without calls in one of them cost 0 there, and one that was called there alone is a row too.
     """
-    own = {each.key: each for each in found}
+    spend_by_key = {spend.key: spend for spend in spend_rows}
     if compared is None:
-        return [_model_row(each, today, (None, None)) for each in own.values()]
-    now, before = ({each.key: each.micros for each in spent} for spent in compared)
-    for each in (each for spent in compared for each in spent):
-        own.setdefault(each.key, no_calls(each.key))
+        return [_model_row(row, today, (None, None)) for row in spend_by_key.values()]
+    now, before = ({row.key: row.micros for row in spent} for spent in compared)
+    for call_spend in (row for spent in compared for row in spent):
+        spend_by_key.setdefault(call_spend.key, no_calls(call_spend.key))
     return [
-        _model_row(each, today, (now.get(key, 0), before.get(key, 0))) for key, each in own.items()
+        _model_row(row, today, (now.get(key, 0), before.get(key, 0)))
+        for key, row in spend_by_key.items()
     ]
 
 
-def _model_row(found: Spend, today: date, changed: tuple[int | None, int | None]) -> ModelCalls:
-    return ModelCalls(found, str(found.key[0]), str(found.key[1]), today, changed)
+def _model_row(spend_row: Spend, today: date, changed: tuple[int | None, int | None]) -> ModelCalls:
+    return ModelCalls(spend_row, str(spend_row.key[0]), str(spend_row.key[1]), today, changed)
 
 
 class OwnedCalls(NamedTuple):

@@ -18,25 +18,25 @@ COLOURS = ("active", "run_communication", "run_checkpoint", "run_startup")
 REST = StateWords("other", "Other models", "What all other models cost.")
 
 
-def finding_of(rows: Sequence[Spend], whole: Spend | None, within: str, currency: str) -> str:
+def finding_of(rows: Sequence[Spend], total: Spend | None, within: str, currency: str) -> str:
     """What was spent, on what most, and what of it has no price, in one sentence."""
-    if whole is None:
+    if total is None:
         return f"No call to a model API is known {within}"
-    if whole.micros is None:
-        calls = counted(whole.requests, "call")
+    if total.micros is None:
+        calls = counted(total.requests, "call")
         return f"{calls} to model APIs {within}, and none of them has a price"
-    said = f"Model APIs cost {whole_amount(whole.micros, currency)} {within}"
-    part = share(rows[0].micros, whole.micros)
+    sentence = f"Model APIs cost {whole_amount(total.micros, currency)} {within}"
+    part = share(rows[0].micros, total.micros)
     if len(rows) > 1 and part:
-        said = f"{said}, {per_cent(part)} of it {rows[0].key[1]}"
-    if whole.unpriced:
-        said = f"{said}; plus {counted(whole.unpriced, 'unpriced call')}"
-    return said
+        sentence = f"{sentence}, {per_cent(part)} of it {rows[0].key[1]}"
+    if total.unpriced:
+        sentence = f"{sentence}; plus {counted(total.unpriced, 'unpriced call')}"
+    return sentence
 
 
 def figures_of(
     models: Sequence[ModelCalls],
-    whole: Spend,
+    total: Spend,
     spans: tuple[Window, Window] | None,
     status: str,
     currency: str,
@@ -46,17 +46,17 @@ def figures_of(
     failed = sum(row.rate_limited + row.server_errors for row in rows)
     calls = sum(row.requests for row in rows)
     return (
-        _cost_figure(models, whole, spans, status, currency),
+        _cost_figure(models, total, spans, status, currency),
         Figure(
             title="A million tokens",
             number=UNKNOWN_NUMBER
-            if whole.million_micros is None
-            else unit_cost(whole.million_micros, currency),
-            note=f"{count(whole.tokens)} in and out"
-            if whole.million_micros is not None
+            if total.million_micros is None
+            else unit_cost(total.million_micros, currency),
+            note=f"{count(total.tokens)} in and out"
+            if total.million_micros is not None
             else "some calls have no price, or no tokens",
             status=status,
-            is_unknown=whole.million_micros is None,
+            is_unknown=total.million_micros is None,
         ),
         Figure(
             title="Errors (429/5xx)",
@@ -66,8 +66,8 @@ def figures_of(
         ),
         Figure(
             title="Without a price",
-            number=count(whole.unpriced),
-            note="calls; they are in no amount here" if whole.unpriced else "every call has one",
+            number=count(total.unpriced),
+            note="calls; they are in no amount here" if total.unpriced else "every call has one",
             status=status,
         ),
     )
@@ -75,7 +75,7 @@ def figures_of(
 
 def _cost_figure(
     models: Sequence[ModelCalls],
-    whole: Spend,
+    total: Spend,
     spans: tuple[Window, Window] | None,
     status: str,
     currency: str,
@@ -87,22 +87,22 @@ def _cost_figure(
         note = f"on {span_beside(spans[1], spans[0])}: {short_amount(before, currency)}"
     return Figure(
         title="Cost of calls",
-        number=short_amount(whole.micros, currency),
+        number=short_amount(total.micros, currency),
         note=note,
         change=moved,
         status=status,
-        is_unknown=whole.micros is None,
+        is_unknown=total.micros is None,
     )
 
 
 def chart_of(
-    days: Sequence[date], found: Sequence[Spend], currency: str, csv_href: str, today: date
+    days: Sequence[date], spend_rows: Sequence[Spend], currency: str, csv_href: str, today: date
 ) -> DailyChart | None:
     """Each day by model, the dearest apart; None where no cost is known. Keys: day, model."""
     costs: dict[tuple[str, date], int] = {}
-    for each in found:
-        if each.micros is not None:
-            costs[str(each.key[1]), _day_of(each.key[0])] = each.micros
+    for spend in spend_rows:
+        if spend.micros is not None:
+            costs[str(spend.key[1]), _day_of(spend.key[0])] = spend.micros
     names = _dearest_models(costs)
     if not names or not any(costs.values()):
         return None
@@ -138,8 +138,8 @@ def _sum_of_day(
     costs: dict[tuple[str, date], int], day: date, but: Sequence[str] = ()
 ) -> int | None:
     """A day on which nobody called has no cost to show."""
-    found = [micros for (name, of), micros in costs.items() if of == day and name not in but]
-    return sum(found) if found else None
+    amounts = [micros for (name, of), micros in costs.items() if of == day and name not in but]
+    return sum(amounts) if amounts else None
 
 
 def _day_of(key: object) -> date:

@@ -87,12 +87,12 @@ def _node_named(text: str) -> int | None:
     """The node of this name, None for none; refuses one that several clusters have."""
     if not text:
         return None
-    found = nodes_called(text)
-    if not found:
+    node_ids = nodes_called(text)
+    if not node_ids:
         raise ValueError(f"There is no node named {text!r}.")
-    if len(found) > 1:
+    if len(node_ids) > 1:
         raise ValueError(f"Several clusters have a node {text!r}.")
-    return found[0]
+    return node_ids[0]
 
 
 class BillRuleForm(ChangeForm):
@@ -188,7 +188,16 @@ def add_rule(context: Context) -> Change[BillRowRule]:
 @changing(SEES_EVERYTHING, "bills")
 def end_rule(context: Context, bill_rule_id: int) -> Change[BillRuleRow]:
     """Says where its rows would go without it, then ends the rule."""
-    rule = found_or_404(next((each for each in bill_rule_rows() if each.id == bill_rule_id), None))
+    rule = found_or_404(
+        next(
+            (
+                bill_rule_row
+                for bill_rule_row in bill_rule_rows()
+                if bill_rule_row.id == bill_rule_id
+            ),
+            None,
+        )
+    )
 
     def read(_: Mapping[str, Any]) -> BillRuleRow:
         if rule.ended_at is not None:
@@ -224,8 +233,10 @@ def _rule_of(entered: Mapping[str, Any]) -> BillRowRule:
     ids: dict[str, Any] = {
         f"{name}_id": int(entered[name]) if entered[name] else None for name in ("pool", "team")
     }
-    rest = {name: value for name, value in entered.items() if name not in {"node", "pool", "team"}}
-    rule = BillRowRule(id=0, node_id=entered["node"], **ids, **rest)
+    other_fields = {
+        name: value for name, value in entered.items() if name not in {"node", "pool", "team"}
+    }
+    rule = BillRowRule(id=0, node_id=entered["node"], **ids, **other_fields)
     actions.check_bill_rule(rule)
     return rule
 
@@ -239,9 +250,13 @@ def _rules_finding(rules: Sequence[BillRuleRow]) -> str:
         which = "The rule maps" if len(rules) == 1 else f"The {len(rules)} rules map"
         return f"{which} no row of bills in open months."
     idle = sum(1 for rule in rules if not rule.rows)
-    said = f"{counted(len(rules), 'rule')} {'maps' if len(rules) == 1 else 'map'}"
-    said += f" {counted(mapped, 'row')} of bills in open months"
-    return f"{said}; {idle} of them {'maps' if idle == 1 else 'map'} none." if idle else f"{said}."
+    sentence = f"{counted(len(rules), 'rule')} {'maps' if len(rules) == 1 else 'map'}"
+    sentence += f" {counted(mapped, 'row')} of bills in open months"
+    return (
+        f"{sentence}; {idle} of them {'maps' if idle == 1 else 'map'} none."
+        if idle
+        else f"{sentence}."
+    )
 
 
 urlpatterns = [

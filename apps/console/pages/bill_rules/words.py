@@ -48,24 +48,24 @@ def pattern_of(text: str) -> str:
 
 def fits(rule: BillRuleRow) -> str:
     """Which rows, as in `resource i-0ab*, tag env=prod`."""
-    said = [
+    conditions = [
         f"{word} {getattr(rule, name)}" for name, word in PATTERNS.items() if getattr(rule, name)
     ]
     if rule.tag_key:
-        said.append(f"tag {rule.tag_key}={rule.tag_value or '*'}")
-    return ", ".join(said)
+        conditions.append(f"tag {rule.tag_key}={rule.tag_value or '*'}")
+    return ", ".join(conditions)
 
 
 def says(rule: BillRuleRow) -> str:
     """What of them, as in `compute, node gpu-07`."""
-    said = [
+    phrases = [
         KINDS.get(rule.kind, rule.kind),
         f"node {rule.node}" if rule.node else "",
         f"pool {rule.pool}" if rule.pool else "",
         f"team {rule.team}" if rule.team else "",
         f"a shared cost, {METHODS[rule.share_method]}" if rule.share_method else "",
     ]
-    return ", ".join(each for each in said if each)
+    return ", ".join(phrase for phrase in phrases if phrase)
 
 
 def amounts(billed: Mapping[str, Decimal]) -> tuple[str, ...]:
@@ -79,12 +79,12 @@ def moves_said(moves: Sequence[RuleMove]) -> tuple[str, ...]:
         return ("No row of a bill of an open month goes elsewhere; it counts for bills to come.",)
     total = sum(move.rows for move in moves)
     bills = {move.bill_id for move in moves}
-    said = [f"{counted(total, 'row')} of {counted(len(bills), 'bill')} in open months:"]
-    said += [_move_words(move) for move in moves[:MOST_MOVES]]
+    sentences = [f"{counted(total, 'row')} of {counted(len(bills), 'bill')} in open months:"]
+    sentences += [_move_words(move) for move in moves[:MOST_MOVES]]
     if len(moves) > MOST_MOVES:
-        said.append(f"and {len(moves) - MOST_MOVES} smaller moves.")
-    said.append("Their hours are charged and split again; closed months stay as they are.")
-    return tuple(said)
+        sentences.append(f"and {len(moves) - MOST_MOVES} smaller moves.")
+    sentences.append("Their hours are charged and split again; closed months stay as they are.")
+    return tuple(sentences)
 
 
 def _move_words(move: RuleMove) -> str:
@@ -105,8 +105,8 @@ def _shares_said(move: RuleMove) -> str:
         f"{billed_amount(Decimal(micros).scaleb(-6), move.currency)} {name}"
         for name, micros in dearest[:MOST_TEAMS]
     ]
-    rest = len(dearest) - len(parts)
-    more = f" and {counted(rest, 'other team')}" if rest else ""
+    remaining = len(dearest) - len(parts)
+    more = f" and {counted(remaining, 'other team')}" if remaining else ""
     return f"; by the month so far about {', '.join(parts)}{more}"
 
 
@@ -115,7 +115,7 @@ def _place_words(place: RowDestination, other: RowDestination) -> str:
         return f"node {place.node}" if place.node else f"the nodes of pool {place.pool}"
     if place.share_method:
         return f"a shared cost, {METHODS[place.share_method]}"
-    said = [BECOMES.get(place.becomes, place.becomes)]
+    phrases = [BECOMES.get(place.becomes, place.becomes)]
     if place.kind != other.kind and place.becomes == "service":
-        said.append(f"as {KINDS.get(place.kind, place.kind)}")
-    return joined([" ".join(said)]) + f", charged to {place.team}"
+        phrases.append(f"as {KINDS.get(place.kind, place.kind)}")
+    return joined([" ".join(phrases)]) + f", charged to {place.team}"

@@ -60,7 +60,7 @@ def bills(context: Context) -> ConsolePage:
 def bills_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
     """The list of bills, with what came of a file that was just sent."""
     context = replace(context, path=reverse("bills"))
-    found = ledger.bill_page(PageAsked(MOST_LISTED)).rows
+    bill_rows = ledger.bill_page(PageAsked(MOST_LISTED)).rows
     files = ledger.delivery_page(PageAsked(MOST_LISTED)).rows
     twins = open_twins()
     rules = linked(
@@ -68,7 +68,7 @@ def bills_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
     )
     return ConsolePage(
         context=context,
-        finding=_bills_finding(found),
+        finding=_bills_finding(bill_rows),
         under=(
             "as issued; the same file again changes nothing, a corrected one replaces its period",
             rules,
@@ -85,13 +85,13 @@ def bills_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
             ),
             TWINS.section(twins, context, csv_href=reverse("bill-twins-csv")) if twins else None,
             BILLS.section(
-                found,
+                bill_rows,
                 context,
                 about="by issuer, account and billing period, each in its own currency; its page "
                 "has the variance against the estimate: {said}",
                 empty="Send the first one above: what a provider charged, as it issued it, beside "
                 "what was estimated.",
-                csv_href=reverse("bills-csv") if found else "",
+                csv_href=reverse("bills-csv") if bill_rows else "",
             ),
             FILES.section(files, context, csv_href=reverse("bill-imports-csv")) if files else None,
         ),
@@ -125,7 +125,7 @@ def one_import(context: Context, import_id: int) -> ConsolePage:
 def _import_page(context: Context, import_id: int) -> ConsolePage:
     context = replace(context, path=reverse("bill-import", args=[import_id]))
     fact = delivery_or_404(import_id)
-    whole = ledger.bills_of(import_id)
+    import_bills = ledger.bills_of(import_id)
     rejected = ledger.rejected_page(import_id, PageAsked(MOST_SHOWN)).rows
     is_busy = fact.state in {"waiting", "running"}
     is_over = fact.state in {"done", "undone"}
@@ -141,18 +141,18 @@ def _import_page(context: Context, import_id: int) -> ConsolePage:
                 {
                     "fact": fact,
                     "is_busy": is_busy,
-                    "bills": whole,
+                    "bills": import_bills,
                     "may_be_read_again": fact.state == "failed" and bool(fact.stored_as),
                 },
             ),
             SUMS.section(sorted(fact.totals.items()), context) if is_over and fact.totals else None,
             BILLS.section(
-                whole,
+                import_bills,
                 context,
                 title="Bills that it is part of",
                 about="as they stand now, all imports together",
             )
-            if whole
+            if import_bills
             else None,
             REJECTED_ROWS.section(
                 rejected,
@@ -191,7 +191,7 @@ def call_off(context: Context, import_id: int) -> Act:
         context,
         import_id,
         bill_uploads.call_off_bill,
-        said="{} is called off.",
+        message="{} is called off.",
         refusal=bill_uploads.BillImportOver,
     )
 
@@ -203,7 +203,7 @@ def read_again(context: Context, import_id: int) -> Act:
         context,
         import_id,
         bill_uploads.read_bill_again,
-        said="{} is read again.",
+        message="{} is read again.",
         refusal=bill_uploads.BillNotKept,
     )
 
@@ -213,7 +213,7 @@ def _act_on_import(
     import_id: int,
     change: Callable[..., object],
     *,
-    said: str,
+    message: str,
     refusal: type[Exception],
 ) -> Act:
     """Return what a button on an import's page does; refused, the page says why."""
@@ -221,7 +221,7 @@ def _act_on_import(
 
     def apply(_: Mapping[str, Any]) -> Done:
         change(import_id=import_id, at=context.at)
-        return said.format(fact.name), ("bill-import", import_id)
+        return message.format(fact.name), ("bill-import", import_id)
 
     return Act(
         form=ChangeForm(context.sent, context, is_sent=True),
@@ -232,16 +232,16 @@ def _act_on_import(
     )
 
 
-def _bills_finding(found: Sequence[ledger.BillFact]) -> str:
-    waiting = sum(bill.state != "reconciled" for bill in found)
-    if not found:
+def _bills_finding(bill_facts: Sequence[ledger.BillFact]) -> str:
+    waiting = sum(bill.state != "reconciled" for bill in bill_facts)
+    if not bill_facts:
         return "No bill has come yet."
     if waiting:
         waits = "waits" if waiting == 1 else "wait"
-        return f"{counted(waiting, 'bill')} of {len(found):,} {waits}."
+        return f"{counted(waiting, 'bill')} of {len(bill_facts):,} {waits}."
     # Not "reconciled": what they charge may be far from what was estimated.
-    whole = f"All {len(found):,} bills are" if len(found) > 1 else "The bill is"
-    return f"{whole} in the ledger."
+    subject = f"All {len(bill_facts):,} bills are" if len(bill_facts) > 1 else "The bill is"
+    return f"{subject} in the ledger."
 
 
 def _file_finding(fact: ledger.DeliveryFact) -> str:
@@ -254,11 +254,11 @@ def _file_finding(fact: ledger.DeliveryFact) -> str:
         if not fact.imported and not fact.replaced:
             return f"{fact.name} changed nothing{refused}."
         return f"{counted(fact.imported, 'new row')} came from {fact.name}{refused}."
-    said = {
+    finding_by_state = {
         "waiting": f"{fact.name} is about to be taken in.",
         "failed": f"Nothing of {fact.name} was taken.",
     }
-    return said.get(fact.state, f"{fact.name} was undone.")
+    return finding_by_state.get(fact.state, f"{fact.name} was undone.")
 
 
 def _file_terms(fact: ledger.DeliveryFact, context: Context) -> Iterator[str]:

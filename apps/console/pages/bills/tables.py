@@ -45,8 +45,8 @@ def _status_words(bill: BillFact) -> str:
 
 def _told_by(twin: TwinFact) -> str:
     """Its account, and which import is held for it."""
-    held = f", {twin.delivery} is held" if twin.delivery_id else ""
-    return f"{twin.bill.account}{held}"
+    pending_import = f", {twin.delivery} is held" if twin.delivery_id else ""
+    return f"{twin.bill.account}{pending_import}"
 
 
 def _meanwhile(twin: TwinFact) -> str:

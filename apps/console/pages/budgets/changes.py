@@ -176,9 +176,9 @@ def known_budget(context: Context, budget_id: int) -> BudgetFact:
     return budget_among(budgets(context.seen_teams), budget_id)
 
 
-def budget_among(seen: Sequence[BudgetFact], budget_id: int) -> BudgetFact:
+def budget_among(visible_budgets: Sequence[BudgetFact], budget_id: int) -> BudgetFact:
     """The one of these with this id, or the page that there is none."""
-    return found_or_404(next((fact for fact in seen if fact.id == budget_id), None))
+    return found_or_404(next((fact for fact in visible_budgets if fact.id == budget_id), None))
 
 
 def _all_budgets() -> Link:
@@ -194,10 +194,12 @@ def _scopes() -> dict[str, str]:
     teams = {team.id: team.name for team in accounts.teams()}
     offered = {f"{ORGANISATION}:": "The whole organisation"}
     offered |= {f"{TEAM}:{team_id}": f"Team {name}" for team_id, name in teams.items()}
-    named = sorted(workloads.workloads().values(), key=lambda each: each.name.casefold())
-    for each in named:
-        scope = SERVICE if each.kind in SERVICE_KINDS else WORKLOAD
-        offered[f"{scope}:{each.id}"] = f"{scope.title()} {each.name} ({teams[each.team_id]})"
+    named = sorted(workloads.workloads().values(), key=lambda workload: workload.name.casefold())
+    for workload in named:
+        scope = SERVICE if workload.kind in SERVICE_KINDS else WORKLOAD
+        offered[f"{scope}:{workload.id}"] = (
+            f"{scope.title()} {workload.name} ({teams[workload.team_id]})"
+        )
     if settings.TAG_KEYS:
         offered[f"{TAG}:"] = f"A tag ({', '.join(settings.TAG_KEYS)})"
     return offered
@@ -226,7 +228,7 @@ def _thought_of(entered: Mapping[str, Any]) -> actions.NewBudget:
 
 def _as_set(fact: BudgetFact) -> actions.NewBudget:
     return actions.NewBudget(
-        **{each.name: getattr(fact, each.name) for each in fields(actions.NewBudget)}
+        **{field.name: getattr(fact, field.name) for field in fields(actions.NewBudget)}
     )
 
 
@@ -253,35 +255,35 @@ def _preview(
     thought: actions.NewBudget, context: Context, before: BudgetFact | None = None
 ) -> ChangePreview:
     """What it would be held against now; what grows meanwhile need not be as it was."""
-    given = {each.name: getattr(thought, each.name) for each in fields(thought)}
-    fact = BudgetFact(id=before.id if before else 0, created_at=context.at, **given)
-    (found,) = figures_of([fact], context.at)
+    values = {field.name: getattr(thought, field.name) for field in fields(thought)}
+    fact = BudgetFact(id=before.id if before else 0, created_at=context.at, **values)
+    (figures,) = figures_of([fact], context.at)
     currency = context.currency
-    amount = budget_words.amount(fact, found.amount, currency)
-    said = [
+    amount = budget_words.amount(fact, figures.amount, currency)
+    sentences = [
         f"{budget_words.scope_of(fact).capitalize()} may come to {amount}, {words.life_of(fact)}."
     ]
     if before is not None:
-        was = budget_words.amount(before, before.amount_on(found.first_day), currency)
-        said[0] += f" It was {was}, {words.life_of(before)}."
-    so_far = [f"{words.finding_of(found, currency)}."]
-    if found.share_used is not None and found.share_gone:
+        was = budget_words.amount(before, before.amount_on(figures.first_day), currency)
+        sentences[0] += f" It was {was}, {words.life_of(before)}."
+    so_far = [f"{words.finding_of(figures, currency)}."]
+    if figures.share_used is not None and figures.share_gone:
         so_far.append(
-            f"{per_cent(found.share_used)} of it is used, with {per_cent(found.share_gone)} "
-            f"of {words.period_of(found)} gone; the rest by {words.method_of(found.rest, context.zone)}."
+            f"{per_cent(figures.share_used)} of it is used, with {per_cent(figures.share_gone)} "
+            f"of {words.period_of(figures)} gone; the rest by {words.method_of(figures.rest, context.zone)}."
         )
     overlap = words.overlap_of(fact, _others(before))
     return ChangePreview(
         (
-            *said,
+            *sentences,
             *so_far,
-            *words.unpriced_of(found),
-            *words.unpriced_requests_of(found),
+            *words.unpriced_of(figures),
+            *words.unpriced_requests_of(figures),
             *([overlap] if overlap else []),
         ),
-        same=said,
+        same=sentences,
     )
 
 
 def _others(before: BudgetFact | None) -> Sequence[BudgetFact]:
-    return [each for each in budgets(None) if before is None or each.id != before.id]
+    return [budget for budget in budgets(None) if before is None or budget.id != before.id]

@@ -52,15 +52,17 @@ SHORT_MONTH = "%b %Y"
 @shown(EVERYONE, "budgets")
 def budget_list(context: Context) -> ConsolePage:
     """Every budget that the viewer may see, those that run before the others."""
-    found = figures_of(budgets(context.seen_teams), context.at)
-    running = [each for each in found if each.status == RUNNING]
-    others = [each for each in found if each.status != RUNNING]
-    running.sort(key=lambda each: -(each.expected_share or each.share_used or 0))
+    budget_figures = figures_of(budgets(context.seen_teams), context.at)
+    running = [figure for figure in budget_figures if figure.status == RUNNING]
+    others = [figure for figure in budget_figures if figure.status != RUNNING]
+    running.sort(key=lambda figure: -(figure.expected_share or figure.share_used or 0))
     csv_href = reverse("budgets-csv")
     return ConsolePage(
         context=context,
-        finding=words.list_finding(running, context.currency) if found else _none_words(context),
-        under=(EACH_FOR_ITSELF.format(currency=context.currency),) if found else (),
+        finding=words.list_finding(running, context.currency)
+        if budget_figures
+        else _none_words(context),
+        under=(EACH_FOR_ITSELF.format(currency=context.currency),) if budget_figures else (),
         actions=(Link("Add a budget", reverse("add-budget")),) if _may_change(context) else (),
         sections=(
             FigureRow(_list_figures(running, context.currency)) if running else None,
@@ -69,7 +71,7 @@ def budget_list(context: Context) -> ConsolePage:
             if others
             else None,
         ),
-        empty=None if found else _no_budget(context),
+        empty=None if budget_figures else _no_budget(context),
     )
 
 
@@ -84,30 +86,30 @@ def budget_page(context: Context, budget_id: int) -> ConsolePage:
     """One budget: what came, what is expected, month by month, and how it was changed."""
     every = budgets(context.seen_teams)
     fact = changes.budget_among(every, budget_id)
-    (found,) = figures_of([fact], context.at)
-    months = months_of(found, context.at)
+    (figures,) = figures_of([fact], context.at)
+    months = months_of(figures, context.at)
     overlap = words.overlap_of(fact, every)
     return ConsolePage(
         context=context,
-        finding=words.finding_of(found, context.currency),
-        under=(f"{budget_words.scope_of(fact)}, {words.period_of(found)}",),
+        finding=words.finding_of(figures, context.currency),
+        under=(f"{budget_words.scope_of(fact)}, {words.period_of(figures)}",),
         notes=(
-            *words.unpriced_of(found),
-            *words.unpriced_calls_of(unpriced_calls(fact, found.window)),
-            *words.unpriced_requests_of(found),
-            *gate_notes(found.rest.gates),
+            *words.unpriced_of(figures),
+            *words.unpriced_calls_of(unpriced_calls(fact, figures.window)),
+            *words.unpriced_requests_of(figures),
+            *gate_notes(figures.rest.gates),
         ),
         back=Link("All budgets", reverse("budgets")),
         actions=_ways_to_change(context, fact),
         sections=(
-            FigureRow(_key_figures(found, context)),
-            _month_chart(found, months, context) if months else None,
-            approved_request_table(fact).section(found.requested.shares, context)
-            if found.requested.shares
+            FigureRow(_key_figures(figures, context)),
+            _month_chart(figures, months, context) if months else None,
+            approved_request_table(fact).section(figures.requested.shares, context)
+            if figures.requested.shares
             else None,
-            gate_list(found.rest.gates),
+            gate_list(figures.rest.gates),
             MADE.section(
-                _facts(found, overlap, context), context, title="How it came to be", about=""
+                _facts(figures, overlap, context), context, title="How it came to be", about=""
             ),
             CHANGES.section(
                 trail_changes(kind="budget", of=fact.id), context, title="History", about="who set it, and to what"
@@ -120,8 +122,8 @@ def budget_page(context: Context, budget_id: int) -> ConsolePage:
 def budget_csv(context: Context, budget_id: int) -> HttpResponse:
     """The months of one budget."""
     fact = changes.known_budget(context, budget_id)
-    (found,) = figures_of([fact], context.at)
-    return month_table(fact).csv(months_of(found, context.at), context, f"budget-{fact.id}")
+    (figures,) = figures_of([fact], context.at)
+    return month_table(fact).csv(months_of(figures, context.at), context, f"budget-{fact.id}")
 
 
 def _may_change(context: Context) -> bool:
@@ -131,67 +133,71 @@ def _may_change(context: Context) -> bool:
 def _ways_to_change(context: Context, fact: BudgetFact) -> tuple[Link, ...]:
     if not _may_change(context):
         return ()
-    asked = Link("Jobs that asked", limit_href(BUDGET_LIMIT, fact.id))
+    limit_link = Link("Jobs that asked", limit_href(BUDGET_LIMIT, fact.id))
     return (
         Link("Change", reverse("change-budget", args=[fact.id])),
         Link("Remove", reverse("remove-budget", args=[fact.id])),
-        *((asked,) if fact.scope != TAG else ()),
+        *((limit_link,) if fact.scope != TAG else ()),
     )
 
 
 def _list_figures(running: Sequence[BudgetFigures], currency: str) -> tuple[Figure, ...]:
     exceeded = [
-        each
-        for each in running
-        if each.spent.amount is not None and each.spent.amount > each.amount
+        figure
+        for figure in running
+        if figure.spent.amount is not None and figure.spent.amount > figure.amount
     ]
-    exceeding = [each for each in running if each.is_exceeding]
-    unknown = [each for each in running if each.headroom is None]
+    exceeding = [figure for figure in running if figure.is_exceeding]
+    unknown = [figure for figure in running if figure.headroom is None]
     figures = [
         Figure("Running budgets", str(len(running)), "each held against its own period"),
         Figure("Exceeded, or will be", str(len(exceeding)), f"{len(exceeded)} exceeded already"),
     ]
-    known = [each for each in running if each.expected_share is not None]
-    if known:
-        most = max(known, key=lambda each: each.expected_share or 0)
+    measurable = [figure for figure in running if figure.expected_share is not None]
+    if measurable:
+        most = max(measurable, key=lambda figure: figure.expected_share or 0)
         figures.append(
             Figure("Most used at its end", per_cent(most.expected_share), most.budget.name)
         )
-    whole = next((each for each in running if _is_whole_money(each)), None)
-    if whole is not None:
-        number = words.figure_amount(whole.budget, whole.headroom, currency)
+    organisation_budget = next((figure for figure in running if _is_whole_money(figure)), None)
+    if organisation_budget is not None:
+        number = words.figure_amount(
+            organisation_budget.budget, organisation_budget.headroom, currency
+        )
         figures.append(
-            known_figure("Budget headroom of the organisation", number, whole.budget.name)
+            known_figure(
+                "Budget headroom of the organisation", number, organisation_budget.budget.name
+            )
         )
     elif unknown:
         figures.append(Figure("Not known yet", str(len(unknown)), "too little history to say"))
     return tuple(figures)  # fmt: skip
 
 
-def _is_whole_money(each: BudgetFigures) -> bool:
-    return each.budget.scope == ORGANISATION and each.budget.measure == MONEY
+def _is_whole_money(figures: BudgetFigures) -> bool:
+    return figures.budget.scope == ORGANISATION and figures.budget.measure == MONEY
 
 
-def _key_figures(found: BudgetFigures, context: Context) -> tuple[Figure, ...]:
-    fact, currency = found.budget, context.currency
-    chance = budget_words.chance_of(found)
+def _key_figures(figures: BudgetFigures, context: Context) -> tuple[Figure, ...]:
+    fact, currency = figures.budget, context.currency
+    chance = budget_words.chance_of(figures)
     exceeded = "no interval: no chance to tell"
     if chance:
         exceeded = chance if chance == budget_words.EXCEEDED else f"chance of exceeding: {chance}"
     return (
-        known_figure("Budget", words.figure_amount(fact, found.amount, currency), _unit_of(fact)),
+        known_figure("Budget", words.figure_amount(fact, figures.amount, currency), _unit_of(fact)),
         known_figure(
             "So far",
-            words.figure_amount(fact, found.spent.amount, currency),
-            words.progress_of(found, currency),
+            words.figure_amount(fact, figures.spent.amount, currency),
+            words.progress_of(figures, currency),
         ),
         known_figure(
             "Rest expected",
-            words.figure_amount(fact, found.rest.expected, currency),
-            words.method_of(found.rest, context.zone),
+            words.figure_amount(fact, figures.rest.expected, currency),
+            words.method_of(figures.rest, context.zone),
         ),
         known_figure(
-            "Budget headroom", words.figure_amount(fact, found.headroom, currency), exceeded
+            "Budget headroom", words.figure_amount(fact, figures.headroom, currency), exceeded
         ),
     )
 
@@ -201,21 +207,21 @@ def _unit_of(fact: BudgetFact) -> str:
     return f"{unit}{words.life_of(fact)}"
 
 
-def _facts(found: BudgetFigures, overlap: str, context: Context) -> list[tuple[str, str]]:
-    fact, rest, currency = found.budget, found.rest, context.currency
-    interval = rest.interval
+def _facts(figures: BudgetFigures, overlap: str, context: Context) -> list[tuple[str, str]]:
+    fact, remainder, currency = figures.budget, figures.rest, context.currency
+    interval = remainder.interval
     commitments = (
         "not known of this scope: nobody says whose use a commitment will cover"
-        if found.commitments is None
-        else f"{budget_words.amount(fact, found.commitments, currency)} of the rest, owed whatever runs"
+        if figures.commitments is None
+        else f"{budget_words.amount(fact, figures.commitments, currency)} of the rest, owed whatever runs"
     )
     return [
         ("Counts", "effective cost as charged" if fact.measure == MONEY else "GPU-hours that jobs held"),
         ("Of", budget_words.scope_of(fact)),
         ("Holds", words.life_of(fact)),
         ("Enforcement", words.jobs_over(fact)),
-        ("Rest from", words.method_of(rest, context.zone)),
-        *([("Its series", rest.source)] if rest.spans else []),
+        ("Rest from", words.method_of(remainder, context.zone)),
+        *([("Its series", remainder.source)] if remainder.spans else []),
         *(
             [("Its 80 % interval", f"{budget_words.amount(fact, interval[0], currency)} to "
               f"{budget_words.amount(fact, interval[1], currency)}, of whole paths; of several series conservative (errors assumed correlated)")]
@@ -223,16 +229,16 @@ def _facts(found: BudgetFigures, overlap: str, context: Context) -> list[tuple[s
             else []
         ),
         *([("Commitments", commitments)] if fact.measure == MONEY else []),
-        ("Approved requests", words.requested_of(found, currency)),
+        ("Approved requests", words.requested_of(figures, currency)),
         *([("Overlaps", overlap)] if overlap else []),
         *([("Note", fact.note)] if fact.note else []),
     ]  # fmt: skip
 
 
 def _month_chart(
-    found: BudgetFigures, months: Sequence[BudgetMonth], context: Context
+    figures: BudgetFigures, months: Sequence[BudgetMonth], context: Context
 ) -> LineChart:
-    fact, currency = found.budget, context.currency
+    fact, currency = figures.budget, context.currency
     unit = UNITS[fact.measure]
     sums = (
         "since its beginning, by the end of each month"
@@ -247,14 +253,14 @@ def _month_chart(
         figure=budget_bars(
             [
                 BudgetBar(
-                    f"{each.month:{SHORT_MONTH}}",
-                    each.amount / unit,
-                    None if each.spent.amount is None else each.spent.amount / unit,
-                    each.spent.provisional / unit,
-                    None if each.rest is None else each.rest / unit,
-                    (each.requested or 0) / unit,
+                    f"{month.month:{SHORT_MONTH}}",
+                    month.amount / unit,
+                    None if month.spent.amount is None else month.spent.amount / unit,
+                    month.spent.provisional / unit,
+                    None if month.rest is None else month.rest / unit,
+                    (month.requested or 0) / unit,
                 )
-                for each in months
+                for month in months
             ],
             lambda value: budget_words.amount(fact, round(value * unit), currency),
             lambda value: words.tick_amount(fact, value, currency),

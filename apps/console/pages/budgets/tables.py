@@ -43,8 +43,8 @@ def _of_budget(
     value: Callable[[BudgetFigures], int | None],
 ) -> Callable[[BudgetFigures], Measured | None]:
     def pair(row: BudgetFigures) -> Measured | None:
-        known = value(row)
-        return None if known is None else (row.budget, known)
+        amount = value(row)
+        return None if amount is None else (row.budget, amount)
 
     return pair
 
@@ -55,10 +55,10 @@ def _used_early(row: BudgetFigures) -> bool | str:
 
 
 def _amount(
-    key: str, heading: str, value: Callable[[BudgetFigures], int | None], **said: object
+    key: str, heading: str, value: Callable[[BudgetFigures], int | None], **options: object
 ) -> Column[BudgetFigures]:
-    given: dict[str, object] = {"order": value, **said}
-    return Column(key, heading, _of_budget(value), MEASURED, **given)  # type: ignore[arg-type]
+    column_options: dict[str, object] = {"order": value, **options}
+    return Column(key, heading, _of_budget(value), MEASURED, **column_options)  # type: ignore[arg-type]
 
 
 BUDGETS = Table[BudgetFigures](

@@ -54,9 +54,9 @@ def exact_amount(budget: BudgetFact, value: int) -> str:
 
 def period_of(figures: BudgetFigures) -> str:
     """The days it is held against now: `November 2026`."""
-    said = period(figures.first_day, figures.end_day)
+    period_text = period(figures.first_day, figures.end_day)
     status = STATUSES.get(figures.status)
-    return f"{said} ({status})" if status else said
+    return f"{period_text} ({status})" if status else period_text
 
 
 def short_period_of(figures: BudgetFigures) -> str:
@@ -70,25 +70,33 @@ def short_period_of(figures: BudgetFigures) -> str:
 def life_of(budget: BudgetFact) -> str:
     """From when to when it is set."""
     if budget.last_day is not None:
-        said = period(budget.first_day, budget.last_day + timedelta(days=1))
+        period_text = period(budget.first_day, budget.last_day + timedelta(days=1))
     else:
-        said = f"from {budget.first_day:%B %Y} on"
-    return f"{'each month' if budget.recurrence == MONTHLY else 'once'}, {said}"
+        period_text = f"from {budget.first_day:%B %Y} on"
+    return f"{'each month' if budget.recurrence == MONTHLY else 'once'}, {period_text}"
 
 
-def method_of(rest: RestOfPeriod, zone: tzinfo) -> str:
+def method_of(remainder: RestOfPeriod, zone: tzinfo) -> str:
     """How the rest of the period came to be, in a few words."""
-    if rest.method == FORECAST:
-        return f"forecast {spans_said(rest.spans, zone)}" if rest.spans else rest.source
-    return f"run rate: {rest.source}" if rest.method == RUN_RATE else f"not known: {rest.source}"
+    if remainder.method == FORECAST:
+        return (
+            f"forecast {spans_said(remainder.spans, zone)}" if remainder.spans else remainder.source
+        )
+    return (
+        f"run rate: {remainder.source}"
+        if remainder.method == RUN_RATE
+        else f"not known: {remainder.source}"
+    )
 
 
 def finding_of(figures: BudgetFigures, currency: str) -> str:
     """One budget in a sentence."""
     budget, headroom, spent = figures.budget, figures.headroom, figures.spent.amount
     if figures.status == TO_COME:
-        said = amount(budget, figures.amount, currency)
-        return f"Budget {budget.name}: {said} from {period(figures.first_day, figures.end_day)} on"
+        budgeted = amount(budget, figures.amount, currency)
+        return (
+            f"Budget {budget.name}: {budgeted} from {period(figures.first_day, figures.end_day)} on"
+        )
     if spent is not None and spent > figures.amount:
         over = amount(budget, spent - figures.amount, currency)
         return f"Budget {budget.name} is exceeded by {over}"
@@ -106,15 +114,15 @@ def list_finding(running: Sequence[BudgetFigures], currency: str) -> str:
     if not running:
         return "No budget is running"
     exceeding = sorted(
-        (each for each in running if each.is_exceeding),
-        key=lambda each: -(each.expected_share or each.share_used or 0),
+        (figures for figures in running if figures.is_exceeding),
+        key=lambda figures: -(figures.expected_share or figures.share_used or 0),
     )
     if not exceeding:
-        unknown = sum(each.headroom is None for each in running)
+        unknown = sum(figures.headroom is None for figures in running)
         holding = len(running) - unknown
         said = f"{counted(holding, 'budget')} of {len(running)} will hold at forecast"
         return f"{said}; of {unknown} it is not known" if unknown else said
-    named = _first_named([each.budget.name for each in exceeding])
+    named = _first_named([figures.budget.name for figures in exceeding])
     verb = "is" if len(exceeding) == 1 else "are"
     return (
         f"{len(exceeding)} of {counted(len(running), 'budget')} {verb} exceeded or will be: {named}"
@@ -163,24 +171,28 @@ def requested_of(figures: BudgetFigures, currency: str) -> str:
         return "not known of tags: requests have none"
     if not requested.shares:
         return "none waits to be delivered"
-    said = counted(len(requested.shares), "request")
+    requests_text = counted(len(requested.shares), "request")
     if requested.amount is None:
-        return f"not known: {said} without a price"
+        return f"not known: {requests_text} without a price"
     taken = amount(figures.budget, requested.amount, currency)
-    return f"{taken} on top of the rest expected, by {said} that {'is' if len(requested.shares) == 1 else 'are'} not delivered yet"
+    return f"{taken} on top of the rest expected, by {requests_text} that {'is' if len(requested.shares) == 1 else 'are'} not delivered yet"
 
 
 def progress_of(figures: BudgetFigures, currency: str) -> str:
     """`32 % used, 31 % of its time gone; $210 provisional`."""
     used = "not known how much" if figures.share_used is None else per_cent(figures.share_used)
-    said = f"{used} used, {per_cent(figures.share_gone)} of its time gone"
+    progress = f"{used} used, {per_cent(figures.share_gone)} of its time gone"
     provisional = figures.spent.provisional
-    return f"{said}; {whole_amount(provisional, currency)} provisional" if provisional else said
+    return (
+        f"{progress}; {whole_amount(provisional, currency)} provisional"
+        if provisional
+        else progress
+    )
 
 
 def overlap_of(budget: BudgetFact, others: Sequence[BudgetFact]) -> str:
     """Which others some of the same costs count against; empty where none."""
-    names = [each.name for each in others if each.id != budget.id and _overlaps(budget, each)]
+    names = [other.name for other in others if other.id != budget.id and _overlaps(budget, other)]
     if not names:
         return ""
     return f"The same costs count against {_first_named(names)} too: budgets are never added."

@@ -93,14 +93,14 @@ def raise_request(context: Context) -> Change[NewCapacityRequest]:
     """Says what Runrate will attach, then raises the request with it."""
 
     def apply(request: NewCapacityRequest) -> Done:
-        made = actions.raise_capacity_request(
+        request_id = actions.raise_capacity_request(
             request=request,
             by=context.viewer.person_id,
             at=context.at,
         )
         return "The request is raised, with what is known of the team’s use.", (
             "capacity-request",
-            made,
+            request_id,
         )
 
     teams = _own_teams(context)
@@ -197,7 +197,7 @@ def known(context: Context, capacity_request_id: int) -> CapacityRequestFact:
 def _decision(
     context: Context,
     capacity_request_id: int,
-    said: DecisionWords,
+    decision_words: DecisionWords,
     action: Callable[..., None],
 ) -> Change[Mapping[str, Any]]:
     fact = known(context, capacity_request_id)
@@ -206,13 +206,13 @@ def _decision(
         over = EmptyState(
             "You raised this request", "Another person of finance or platform decides on it."
         )
-    return _step(context, fact, said, action, ReasonForm, over)
+    return _step(context, fact, decision_words, action, ReasonForm, over)
 
 
 def _step(
     context: Context,
     fact: CapacityRequestFact,
-    said: DecisionWords,
+    step_words: DecisionWords,
     action: Callable[..., None],
     form: type[ChangeForm],
     over: EmptyState | None,
@@ -226,16 +226,16 @@ def _step(
             reason=entered["reason"],
             at=context.at,
         )
-        return said.done, ("capacity-request", fact.id)
+        return step_words.done, ("capacity-request", fact.id)
 
     return Change(
-        finding=f"{said.finding} {words.title_of(fact)}",
+        finding=f"{step_words.finding} {words.title_of(fact)}",
         explanation=f"{fact.reason} ({fact.steps[0].by})",
         back=Link("Back to the request", reverse("capacity-request", args=[fact.id])),
         form=form,
-        confirm=said.confirm,
+        confirm=step_words.confirm,
         read=lambda entered: entered,
-        effects=lambda _: (said.effect, *_known_of(fact, context)),
+        effects=lambda _: (step_words.effect, *_known_of(fact, context)),
         apply=apply,
         refusals=REFUSALS,
         empty=over,
@@ -259,13 +259,13 @@ def _attached(request: NewCapacityRequest, context: Context) -> ChangePreview:
     actions.check_capacity_request(request)
     profile = request_profile(request.asked, context.at)
     _, is_there = judged_use(profile)
-    asked = f"{counted(request.gpus, 'GPU')} are asked for {_cost_of(request, profile, context)}"
+    sentence = f"{counted(request.gpus, 'GPU')} are asked for {_cost_of(request, profile, context)}"
     days = period(*profile.days)
-    held = "" if is_there else " It holds none there: this is of its other GPUs."
+    elsewhere_note = "" if is_there else " It holds none there: this is of its other GPUs."
     return ChangePreview(
         effects=(
-            f"{asked}.",
-            f"What is known of the team’s use from {days} is kept with the request.{held}",
+            f"{sentence}.",
+            f"What is known of the team’s use from {days} is kept with the request.{elsewhere_note}",
             _returned_words(profile),
         ),
         sections=(SENTENCES.section(profile_sentences(profile), context),),
@@ -331,9 +331,9 @@ def place_names() -> dict[str, str]:
         **{f"pool:{pool.id}": f"pool {pool.name}" for pool in pools},
         **{f"model:{name}": name for name in there},
         **{
-            f"model:{each.name}": f"{each.name} (none here yet)"
-            for each in CATALOGUE
-            if each.name not in there and not models_meant(each.name)
+            f"model:{gpu_model.name}": f"{gpu_model.name} (none here yet)"
+            for gpu_model in CATALOGUE
+            if gpu_model.name not in there and not models_meant(gpu_model.name)
         },
     }
 

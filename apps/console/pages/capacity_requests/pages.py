@@ -133,13 +133,13 @@ def request_steps_csv(context: Context, capacity_request_id: int) -> HttpRespons
 
 def _steps_open(fact: CapacityRequestFact, context: Context) -> tuple[Link, ...]:
     """What the viewer may do about it now."""
-    who, role = context.viewer.person_id, context.viewer.role
+    person_id, role = context.viewer.person_id, context.viewer.role
     links = []
-    if fact.state == WAITING and may_decide(fact, who, role):
+    if fact.state == WAITING and may_decide(fact, person_id, role):
         links += [("Approve", "approve-capacity-request"), ("Decline", "decline-capacity-request")]
     if fact.state == APPROVED and role in changes.DECIDES:
         links.append(("Say that it is delivered", "deliver-capacity-request"))
-    if fact.state in WITHDRAWABLE and may_withdraw(fact, who, role):
+    if fact.state in WITHDRAWABLE and may_withdraw(fact, person_id, role):
         links.append(("Withdraw", "withdraw-capacity-request"))
     return tuple(Link(text, reverse(name, args=[fact.id])) for text, name in links)
 
@@ -177,16 +177,19 @@ def _facts(fact: CapacityRequestFact, context: Context) -> list[tuple[str, str]]
         forecast_words(demand, fact.gpus)
         for demand in demands_seen(fact, sees_all=context.viewer.sees_everything)
     ]
-    held = [
-        budget_words(each, context.currency)
-        for each in fact.profile.budgets
-        if is_budget_seen(each.scope, each.key, context.seen_teams)
+    budget_texts = [
+        budget_words(budget, context.currency)
+        for budget in fact.profile.budgets
+        if is_budget_seen(budget.scope, budget.key, context.seen_teams)
     ]
     return [
         ("Why", fact.reason),
         ("Raised", f"{instant(fact.raised_at, context.zone)} by {fact.steps[0].by}"),
         ("Cost", words.cost_words(fact, context.currency, sees_prices=context.viewer.sees_prices)),
-        ("Budget as it was raised", " ".join(held) or f"No budget of {fact.team} is on record"),
+        (
+            "Budget as it was raised",
+            " ".join(budget_texts) or f"No budget of {fact.team} is on record",
+        ),
         ("Forecast as it was raised", " ".join(demands) or "None was kept of it yet"),
     ]
 
@@ -201,19 +204,19 @@ def _clock_remark(fact: CapacityRequestFact) -> str:
 
 
 def _no_requests(context: Context) -> EmptyState:
-    said = (
+    explanation = (
         "A team asks for GPUs of a pool or model, from when until when, and why. Runrate attaches what the team’s "
         "last 28 days say (what is idle, what waits for data, what it would cost, what is forecast), finance or "
         "platform decides with a reason, and the clock runs until the first productive GPU-hour."
     )
     if not context.viewer.team_ids:
         return EmptyState(
-            "No capacity was asked for", f"{said} You are in no team yet.", (team_step(),)
+            "No capacity was asked for", f"{explanation} You are in no team yet.", (team_step(),)
         )
     step = Step(
         "Ask for a team’s.", link=Link("Ask for capacity", reverse("raise-capacity-request"))
     )
-    return EmptyState("No capacity was asked for", said, (step,))
+    return EmptyState("No capacity was asked for", explanation, (step,))
 
 
 ONE = "capacity-requests/<int:capacity_request_id>"

@@ -79,10 +79,10 @@ SENTENCES = Table[ProfileSentence](
     "profile",
     "What the profile says",
     (
-        Column("sentence", "What it says", lambda said: said.sentence, PROSE),
-        Column("cause", "", lambda said: said.cause),
-        Column("gpus", "GPUs", lambda said: said.gpus, GPUS, missing="not measured"),
-        Column("formula", "How it is computed", lambda said: said.formula or None, PROSE, missing="–"),
+        Column("sentence", "What it says", lambda profile_sentence: profile_sentence.sentence, PROSE),
+        Column("cause", "", lambda profile_sentence: profile_sentence.cause),
+        Column("gpus", "GPUs", lambda profile_sentence: profile_sentence.gpus, GPUS, missing="not measured"),
+        Column("formula", "How it is computed", lambda profile_sentence: profile_sentence.formula or None, PROSE, missing="–"),
     ),
     empty="It held no GPU in these days, so its use says nothing.",
 )  # fmt: skip
@@ -158,8 +158,8 @@ def use_rows(profile: RequestProfile, currency: str) -> list[UseRow]:
             if any(name in use.waste for use in both)
         ),
     ]
-    found = [UseRow(name, *(figure(use) for use in both)) for name, figure in figures]
-    return [*found, *_wait_rows(profile)]
+    use_figures = [UseRow(name, *(figure(use) for use in both)) for name, figure in figures]
+    return [*use_figures, *_wait_rows(profile)]
 
 
 def _wait_rows(profile: RequestProfile) -> list[UseRow]:
@@ -167,12 +167,16 @@ def _wait_rows(profile: RequestProfile) -> list[UseRow]:
     waits = profile.waits
     if waits is None:
         return [UseRow("Queue wait, median", "–", None)]
-    said = words.wait_words
+    wait_text = words.wait_words
     return [
         UseRow(
-            "Queue wait, median", "–", said(waits.median_seconds, is_longer=waits.median_is_longer)
+            "Queue wait, median",
+            "–",
+            wait_text(waits.median_seconds, is_longer=waits.median_is_longer),
         ),
-        UseRow("Queue wait, p90", "–", said(waits.ninth_seconds, is_longer=waits.ninth_is_longer)),
+        UseRow(
+            "Queue wait, p90", "–", wait_text(waits.ninth_seconds, is_longer=waits.ninth_is_longer)
+        ),
         UseRow("Still waiting in the queue", "–", f"{waits.waiting:,}"),
     ]
 

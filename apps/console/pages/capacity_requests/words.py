@@ -27,10 +27,10 @@ def title_of(fact: CapacityRequestFact) -> str:
 def finding_of(fact: CapacityRequestFact) -> str:
     """The request, how far it is, and how much of it the team's own use says is there already."""
     returned = returned_gpus(fact.profile)
-    said = f"{title_of(fact)}: {STATES[fact.state]}"
+    sentence = f"{title_of(fact)}: {STATES[fact.state]}"
     if returned is None:
-        return f"{said}; what fixes would return is not measured there"
-    return f"{said}; fixes to what it holds there would return up to {gpus_text(returned)} GPUs"
+        return f"{sentence}; what fixes would return is not measured there"
+    return f"{sentence}; fixes to what it holds there would return up to {gpus_text(returned)} GPUs"
 
 
 def list_finding(facts: Sequence[CapacityRequestFact]) -> str:
@@ -61,12 +61,12 @@ def cost_words(fact: CapacityRequestFact, currency: str, *, sees_prices: bool) -
         return "Unknown: no price of these GPUs is known"
     span = span_words(fact.milliseconds or MONTH_MS)
     amount = whole_amount(micros, currency)
-    said = f"{amount} for {span}" if fact.ends_at else f"{amount} for every {span}, open-ended"
+    cost_text = f"{amount} for {span}" if fact.ends_at else f"{amount} for every {span}, open-ended"
     if not sees_prices:
-        return f"{said}; {BASES[price.basis]}"
-    each = unit_cost(round(price.micros), currency)
+        return f"{cost_text}; {BASES[price.basis]}"
+    hourly_price = unit_cost(round(price.micros), currency)
     return (
-        f"{said}: {counted(fact.gpus, 'GPU')} × {span} × {each} a GPU-hour "
+        f"{cost_text}: {counted(fact.gpus, 'GPU')} × {span} × {hourly_price} a GPU-hour "
         f"({price.pool}: {BASES[price.basis]})"
     )
 

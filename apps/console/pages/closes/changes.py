@@ -80,10 +80,10 @@ def close_month(context: Context, month: str) -> Change[actions.CloseAsked]:
         return actions.CloseAsked(of, context.viewer.person_id, entered["accept"], entered["note"])
 
     def effects(close: actions.CloseAsked) -> ChangePreview:
-        return _frozen_figures(of, [each for each in items if each.code in close.accepted], context)
+        return _frozen_figures(of, [item for item in items if item.code in close.accepted], context)
 
     def apply(close: actions.CloseAsked) -> Done:
-        actions.close_month(asked=close, at=context.at)
+        actions.close_month(request=close, at=context.at)
         return f"{of:%B %Y} is closed.", _page_of(of)
 
     return Change(
@@ -96,29 +96,29 @@ def close_month(context: Context, month: str) -> Change[actions.CloseAsked]:
         effects=effects,
         apply=apply,
         refusals=REFUSALS,
-        picks={"accept": {each.code: each.label for each in items if not each.is_blocking}},
+        picks={"accept": {item.code: item.label for item in items if not item.is_blocking}},
     )
 
 
 def _frozen_figures(of: date, waived: list[Item], context: Context) -> ChangePreview:
     """What is told to each team as the month stands, and what of it is left open."""
     names = {team.id: team.name for team in teams()}
-    told = [(names[team_id], micros) for team_id, micros in asked.month_by_team(of)]
-    total = full_amount(sum_of_known(micros for _, micros in told), context.currency)
+    team_costs = [(names[team_id], micros) for team_id, micros in asked.month_by_team(of)]
+    total = full_amount(sum_of_known(micros for _, micros in team_costs), context.currency)
     left = [
-        f"Waived, and kept with the close: {each.label.lower()} ({each.count:,}). {each.meaning}"
-        for each in waived
-        if each.count
+        f"Waived, and kept with the close: {item.label.lower()} ({item.count:,}). {item.meaning}"
+        for item in waived
+        if item.count
     ]
     return ChangePreview(
         effects=(
             f"{total} of {of:%B %Y} freezes as it stands: no price, rule, bill or job that comes "
             "later changes it.",
-            f"{counted(len(told), 'team')} can read a statement, and finance the journal.",
+            f"{counted(len(team_costs), 'team')} can read a statement, and finance the journal.",
             *left,
             "Late-arriving facts are posted in the open month, as corrections, once finance says so.",
         ),
-        sections=(TOLD_TEAMS.section(told, context),),
+        sections=(TOLD_TEAMS.section(team_costs, context),),
     )
 
 

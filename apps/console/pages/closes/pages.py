@@ -73,7 +73,7 @@ def month(context: Context, month: str) -> ConsolePage:
 
 def _month_page(context: Context, of: date) -> ConsolePage:
     viewer, versions = context.viewer, asked.closes(of)
-    current = next((each for each in versions if each.reopened_at is None), None)
+    current = next((version for version in versions if version.reopened_at is None), None)
     newest = current or (versions[0] if versions else None)
     statements = told.team_statements(newest.id, context.seen_teams) if newest else []
     items = checklist(of) if viewer.sees_everything and current is None else []
@@ -99,13 +99,13 @@ def _checklist_section(of: date, items: Sequence[Item], context: Context) -> Tab
         about = "it can be closed once its last hour is over"
     elif any(item.is_blocking and item.count for item in items):
         about = "something is still being settled"
-    said: dict[str, Any] = {"about": about}
+    options: dict[str, Any] = {"about": about}
     if may_close and is_over:
         form = CloseForm.opened(None, context)
         href = reverse("close-month", args=[f"{of:%Y-%m}"])
-        said["form"] = Link(f"See what closing {of:%B %Y} does", href)
-        said["fields"] = [field for field in form.frozen() if field.name == "note"]
-    return checklist_table(may_close=may_close).section(items, context, **said)
+        options["form"] = Link(f"See what closing {of:%B %Y} does", href)
+        options["fields"] = [field for field in form.frozen() if field.name == "note"]
+    return checklist_table(may_close=may_close).section(items, context, **options)
 
 
 def _after_close(of: date, context: Context) -> Iterator[FormSection]:
@@ -138,7 +138,7 @@ def _statements_section(
 ) -> TableSection:
     journal = Link("Journal", reverse("journal-csv", args=[close.id]))
     return STATEMENTS.section(
-        [ToldStatement(close, each) for each in statements],
+        [ToldStatement(close, team_statement) for team_statement in statements],
         context,
         about=f"effective cost, in {context.currency}; each team sees its own",
         links=(journal,) if context.viewer.sees_prices else (),
@@ -149,20 +149,20 @@ def _statements_section(
 @shown(EVERYONE, "months")
 def statement(context: Context, close_id: int, team_id: int) -> ConsolePage:
     """What one team was told, to read and to print."""
-    close, whole = _team_statement(context, close_id, team_id)
-    amount = full_amount(whole.effective_micros, context.currency)
+    close, team_statement = _team_statement(context, close_id, team_id)
+    amount = full_amount(team_statement.effective_micros, context.currency)
     lines = told.stated_lines(close_id, team_id)
     return ConsolePage(
         context=context,
-        finding=f"{whole.team_name} cost {amount} in {close.month:%B %Y}.",
-        under=_how_closed(close, whole, context),
+        finding=f"{team_statement.team_name} cost {amount} in {close.month:%B %Y}.",
+        under=_how_closed(close, team_statement, context),
         notes=(close.note,) if close.note else (),
         back=Link("Month close", reverse("months")),
         sections=(
             LINES.section(
                 lines,
                 context,
-                total=whole_line(whole, lines),
+                total=whole_line(team_statement, lines),
                 csv_href=reverse("statement-csv", args=[close_id, team_id]),
             ),
         ),
@@ -172,8 +172,8 @@ def statement(context: Context, close_id: int, team_id: int) -> ConsolePage:
 @shown(EVERYONE, "months")
 def statement_csv(context: Context, close_id: int, team_id: int) -> HttpResponse:
     """A statement line by line, every micro-unit."""
-    close, whole = _team_statement(context, close_id, team_id)
-    name = f"statement {close.month:%Y-%m} v{close.version} {whole.team_id}"
+    close, team_statement = _team_statement(context, close_id, team_id)
+    name = f"statement {close.month:%Y-%m} v{close.version} {team_statement.team_id}"
     return LINES.csv(told.stated_lines(close_id, team_id), context, name)
 
 
@@ -181,8 +181,8 @@ def statement_csv(context: Context, close_id: int, team_id: int) -> HttpResponse
 def statements_csv(context: Context, close_id: int) -> HttpResponse:
     """Every team's sum that the viewer may see."""
     close = _known_close(close_id)
-    found = told.team_statements(close_id, context.seen_teams)
-    rows = [ToldStatement(close, each) for each in found]
+    statements = told.team_statements(close_id, context.seen_teams)
+    rows = [ToldStatement(close, team_statement) for team_statement in statements]
     return STATEMENTS.csv(rows, context, f"statements {close.month:%Y-%m} v{close.version}")
 
 
@@ -190,16 +190,18 @@ def statements_csv(context: Context, close_id: int) -> HttpResponse:
 def journal_csv(context: Context, close_id: int) -> HttpResponse:
     """The journal of a close: cost centre, account, amount."""
     close = _known_close(close_id)
-    rows = [ToldEntry(close, each) for each in told.journal(close_id)]
+    rows = [ToldEntry(close, entry) for entry in told.journal(close_id)]
     return JOURNAL.csv(rows, context, f"journal {close.month:%Y-%m} v{close.version}")
 
 
 def month_rows(context: Context) -> list[asked.MonthStanding]:
     """The months with cost; of others than finance and platform without the organisation's sums."""
-    found = asked.month_standings()
+    standings = asked.month_standings()
     if context.viewer.sees_everything:
-        return found
-    return [replace(each, effective_micros=None, late_hours=0) for each in found]
+        return standings
+    return [
+        replace(month_standing, effective_micros=None, late_hours=0) for month_standing in standings
+    ]
 
 
 def _team_statement(
@@ -208,10 +210,10 @@ def _team_statement(
     if not context.viewer.sees_team(team_id):
         raise Http404
     close = _known_close(close_id)
-    found = told.team_statements(close_id, [team_id])
-    if not found:
+    statements = told.team_statements(close_id, [team_id])
+    if not statements:
         raise Http404
-    return close, found[0]
+    return close, statements[0]
 
 
 def _known_close(close_id: int) -> asked.CloseFact:
@@ -219,7 +221,7 @@ def _known_close(close_id: int) -> asked.CloseFact:
 
 
 def _how_closed(
-    close: asked.CloseFact, whole: told.TeamStatement, context: Context
+    close: asked.CloseFact, team_statement: told.TeamStatement, context: Context
 ) -> tuple[str, ...]:
     """Which facts the statement is of."""
     closed = DAY_OR_INSTANT.shown(close.closed_at, context.locale)
@@ -230,7 +232,7 @@ def _how_closed(
         format_html("version {}, closed {}{}", close.version, closed, by),
         format_html("facts known by {}; what came later is a correction of a later month", cut_off),
         *([f"billed: {close.invoices}"] if close.invoices else []),
-        *([f"cost centre {whole.cost_centre}"] if whole.cost_centre else []),
+        *([f"cost centre {team_statement.cost_centre}"] if team_statement.cost_centre else []),
         *(
             ["the month was opened again since: a newer version may differ"]
             if close.reopened_at
@@ -242,8 +244,8 @@ def _how_closed(
 def _months_finding(rows: Sequence[asked.MonthStanding]) -> str:
     late = [row for row in rows if row.late_hours]
     if late:
-        said = counted(len(late), "closed month has", "closed months have")
-        return f"{said} late-arriving facts."
+        late_months = counted(len(late), "closed month has", "closed months have")
+        return f"{late_months} late-arriving facts."
     closed = [row for row in rows if row.standing == "closed"]
     if not closed:
         return "No month is closed yet."
@@ -258,7 +260,9 @@ def _month_finding(
 ) -> str:
     if current is None:
         return f"{of:%B %Y} is open."
-    amount = full_amount(sum_of_known(each.effective_micros for each in statements), currency)
+    amount = full_amount(
+        sum_of_known(team_statement.effective_micros for team_statement in statements), currency
+    )
     return f"{of:%B %Y} is closed: {amount} for {counted(len(statements), 'team')}."
 
 

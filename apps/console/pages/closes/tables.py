@@ -55,11 +55,15 @@ def _cents(amount: Decimal | None) -> str:
 
 def line_words(line: StatedLine) -> str:
     """What a line is of, and which month it corrects."""
-    said = ACCOUNTS.get(line.kind, line.kind)
-    return f"{said}, correction of {line.corrects_month:%Y-%m}" if line.corrects_month else said
+    account_name = ACCOUNTS.get(line.kind, line.kind)
+    return (
+        f"{account_name}, correction of {line.corrects_month:%Y-%m}"
+        if line.corrects_month
+        else account_name
+    )
 
 
-def whole_line(whole: TeamStatement, lines: Sequence[StatedLine]) -> StatedLine:
+def whole_line(team_statement: TeamStatement, lines: Sequence[StatedLine]) -> StatedLine:
     """The statement as the line under its lines."""
     return StatedLine(
         kind="In all",
@@ -68,12 +72,12 @@ def whole_line(whole: TeamStatement, lines: Sequence[StatedLine]) -> StatedLine:
         state=None,
         status="",
         corrects_month=None,
-        unit="" if whole.gpu_milliseconds is None else "gpu",
-        unit_milliseconds=whole.gpu_milliseconds or 0,
+        unit="" if team_statement.gpu_milliseconds is None else "gpu",
+        unit_milliseconds=team_statement.gpu_milliseconds or 0,
         list_micros=sum_or_unknown(line.list_micros for line in lines),
         contracted_micros=None,
-        effective_micros=whole.effective_micros,
-        billed_micros=whole.billed_micros,
+        effective_micros=team_statement.effective_micros,
+        billed_micros=team_statement.billed_micros,
     )
 
 
@@ -168,15 +172,15 @@ VERSIONS = Table[CloseFact](
     "versions",
     "How it was closed",
     (
-        Column("version", "Version", lambda each: each.version),
-        Column("closed_at", "Closed", lambda each: each.closed_at, DAY_OR_INSTANT),
-        Column("closed_by", "By", lambda each: each.closed_by or None, missing=NONE),
-        Column("lines", "Lines", lambda each: each.lines, COUNT),
-        Column("digest", "Digest", lambda each: each.digest,
-               shown=lambda each, _: digest_shown(each.digest)),
-        Column("invoices", "Billed by then", lambda each: each.invoices or None, WRAPPED,
+        Column("version", "Version", lambda close: close.version),
+        Column("closed_at", "Closed", lambda close: close.closed_at, DAY_OR_INSTANT),
+        Column("closed_by", "By", lambda close: close.closed_by or None, missing=NONE),
+        Column("lines", "Lines", lambda close: close.lines, COUNT),
+        Column("digest", "Digest", lambda close: close.digest,
+               shown=lambda close, _: digest_shown(close.digest)),
+        Column("invoices", "Billed by then", lambda close: close.invoices or None, WRAPPED,
                missing=NONE),
-        Column("note", "Note", lambda each: each.note or None, WRAPPED, missing=NONE),
+        Column("note", "Note", lambda close: close.note or None, WRAPPED, missing=NONE),
         Column("reopened_at", "Opened again", lambda each: each.reopened_at, WRAPPED,
                shown=_opened_again),
     ),

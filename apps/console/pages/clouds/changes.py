@@ -50,8 +50,8 @@ def add(context: Context) -> Change[actions.NewCloudAccount]:
     def effects(account: actions.NewCloudAccount) -> tuple[str, ...]:
         if account.name not in ended_cloud_account_names():
             return _effects_of(account)
-        anew = "It was ended before: what was read goes on where it was."
-        return (anew, *_effects_of(account))
+        resume_note = "It was ended before: what was read goes on where it was."
+        return (resume_note, *_effects_of(account))
 
     def apply(account: actions.NewCloudAccount) -> Done:
         if account.name in ended_cloud_account_names():
@@ -80,27 +80,32 @@ def add(context: Context) -> Change[actions.NewCloudAccount]:
 @changing(MANAGES, "clouds")
 def change(context: Context, account_id: int) -> Change[actions.NewCloudAccount]:
     """Says what would be read anew or no more, then changes the account."""
-    held = account_or_404(account_id)
+    current_account = account_or_404(account_id)
 
     def apply(account: actions.NewCloudAccount) -> Done:
         actions.change_cloud_account(account=account)
-        return f"{held.name} is changed.", ("clouds",)
+        return f"{current_account.name} is changed.", ("clouds",)
 
     return Change(
-        finding=f"Change {held.name}",
+        finding=f"Change {current_account.name}",
         explanation=NO_KEYS,
         back=_back_link(),
         form=ChangeForm,
         confirm="Change it",
-        read=lambda entered: _entered_account(entered, held.name, held.provider),
-        effects=lambda account: (*_account_differences(held, account), *_effects_of(account)),
+        read=lambda entered: _entered_account(
+            entered, current_account.name, current_account.provider
+        ),
+        effects=lambda account: (
+            *_account_differences(current_account, account),
+            *_effects_of(account),
+        ),
         apply=apply,
-        more=_account_fields(held.provider),
+        more=_account_fields(current_account.provider),
         initial={
-            "account": held.account,
-            "regions": " ".join(held.regions),
-            "syncs": " ".join(held.syncs),
-            **{name: getattr(held, name) for name in actions.OPTIONS},
+            "account": current_account.account,
+            "regions": " ".join(current_account.regions),
+            "syncs": " ".join(current_account.syncs),
+            **{name: getattr(current_account, name) for name in actions.OPTIONS},
         },
     )
 
@@ -108,21 +113,21 @@ def change(context: Context, account_id: int) -> Change[actions.NewCloudAccount]
 @changing(MANAGES, "clouds")
 def end(context: Context, account_id: int) -> Change[CloudAccountFact]:
     """Says what stays, then reads nothing more of the account."""
-    held = account_or_404(account_id)
+    current_account = account_or_404(account_id)
 
     def apply(_: CloudAccountFact) -> Done:
         actions.end_cloud_account(account_id=account_id, at=context.at)
-        return f"Nothing more is read of {held.name}.", ("clouds",)
+        return f"Nothing more is read of {current_account.name}.", ("clouds",)
 
     return Change(
-        finding=f"End {held.name}",
-        explanation=f"{label_of(held.provider)} account {held.account} is read no more.",
+        finding=f"End {current_account.name}",
+        explanation=f"{label_of(current_account.provider)} account {current_account.account} is read no more.",
         back=_back_link(),
         form=ChangeForm,
-        confirm=f"End {held.name}",
-        read=lambda _: held,
+        confirm=f"End {current_account.name}",
+        read=lambda _: current_account,
         effects=lambda _: (
-            f"No more read: {_kind_words(held.syncs)}.",
+            f"No more read: {_kind_words(current_account.syncs)}.",
             "What was read stays: prices, commitments, quotas, bills. No cost changes by it.",
             "Added again under this name, it goes on where it was.",
         ),
@@ -153,9 +158,9 @@ def _entered_account(
 
 def _account_fields(provider: str) -> dict[str, forms.Field]:
     """What is said of an account; the hints are of the clouds that there are."""
-    known = clouds().values()
-    accounts = ", ".join(f"{cloud.account_example} ({cloud.label})" for cloud in known)
-    regions = ", ".join(f"{cloud.region_example} ({cloud.label})" for cloud in known)
+    providers = clouds().values()
+    accounts = ", ".join(f"{cloud.account_example} ({cloud.label})" for cloud in providers)
+    regions = ", ".join(f"{cloud.region_example} ({cloud.label})" for cloud in providers)
     return {
         "account": TextField("Account", f"Its number, or the project: {accounts}."),
         "regions": TextField("Regions", f"Such as {regions}.", longest=LONGEST_LIST),
@@ -173,41 +178,45 @@ def _account_fields(provider: str) -> dict[str, forms.Field]:
 
 def _option_hint(name: str) -> str:
     """Which clouds have use for it, and what they take."""
-    told = [
+    examples = [
         f"{cloud.label}: {cloud.options[name].example}"
         for cloud in clouds().values()
         if name in cloud.options
     ]
-    return f"{'; '.join(told)}. May be empty."
+    return f"{'; '.join(examples)}. May be empty."
 
 
 def _effects_of(account: actions.NewCloudAccount) -> tuple[str, ...]:
-    known = readings_of(account.provider)
+    readings = readings_of(account.provider)
     return (
         *(
             f"{KINDS[what].label}: {how_often(what)}, which needs {needs(account.provider, what)}."
             for what in account.syncs
-            if what in known
+            if what in readings
         ),
         NO_KEYS,
     )
 
 
 def _account_differences(
-    held: CloudAccountFact, account: actions.NewCloudAccount
+    current: CloudAccountFact, account: actions.NewCloudAccount
 ) -> tuple[str, ...]:
-    gone = [what for what in held.syncs if what not in account.syncs]
-    come = [what for what in account.syncs if what not in held.syncs]
-    said = []
-    if gone:
-        said.append(f"No more read: {_kind_words(gone)}. What was read stays.")
-    if come:
-        said.append(f"Read from now on: {_kind_words(come)}.")
-    if account.account != held.account:
-        said.append(f"Another account is read: {account.account}, and {held.account} no more.")
-    if account.regions != held.regions:
-        said.append(f"Regions: {', '.join(account.regions)} instead of {', '.join(held.regions)}.")
-    return tuple(said) or ("Nothing else is read than now.",)
+    removed = [what for what in current.syncs if what not in account.syncs]
+    added = [what for what in account.syncs if what not in current.syncs]
+    differences = []
+    if removed:
+        differences.append(f"No more read: {_kind_words(removed)}. What was read stays.")
+    if added:
+        differences.append(f"Read from now on: {_kind_words(added)}.")
+    if account.account != current.account:
+        differences.append(
+            f"Another account is read: {account.account}, and {current.account} no more."
+        )
+    if account.regions != current.regions:
+        differences.append(
+            f"Regions: {', '.join(account.regions)} instead of {', '.join(current.regions)}."
+        )
+    return tuple(differences) or ("Nothing else is read than now.",)
 
 
 def _words_in(text: str) -> tuple[str, ...]:

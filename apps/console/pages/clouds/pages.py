@@ -44,12 +44,12 @@ def clouds(context: Context) -> ConsolePage:
 @acting(SEES_EVERYTHING, "clouds")
 def read_now(context: Context, account_id: int) -> Act:
     """Leave it to the next sweep of the worker, which is a matter of seconds."""
-    held = changes.account_or_404(account_id)
+    cloud_account = changes.account_or_404(account_id)
 
     def apply(_: Mapping[str, Any]) -> Done:
         count = counted(actions.want_syncs(account_id=account_id, at=context.at), "reading")
-        said = f"{held.name}: {count} about to begin; this page says how far."
-        return said, (reverse("clouds") + f"#account-{account_id}",)
+        message = f"{cloud_account.name}: {count} about to begin; this page says how far."
+        return message, (reverse("clouds") + f"#account-{account_id}",)
 
     return Act(
         form=ChangeForm(context.sent, context, is_sent=True),
@@ -92,7 +92,7 @@ def _clouds_page(context: Context) -> ConsolePage:
         finding=_clouds_finding(accounts, health, missing),
         under=("Read by the worker, with the keys it finds where it runs; none is kept here.",),
         actions=(_new_account(),) if context.viewer.may_manage else (),
-        refresh_seconds=3 if any(is_under_way(each, context.at) for each in health) else 0,
+        refresh_seconds=3 if any(is_under_way(sync, context.at) for sync in health) else 0,
         sections=(
             None if accounts else _no_account(context),
             *_account_sections(accounts, health, context),
@@ -119,9 +119,9 @@ def _account_sections(
 ) -> Iterator[Section]:
     """Each account with everything that is read of it, and what to do where that broke off."""
     for account in accounts:
-        mine = [each for each in health if each.account_id == account.id]
+        mine = [sync for sync in health if sync.account_id == account.id]
         table = READINGS.section(
-            [ReadKind(each, context.at) for each in mine],
+            [ReadKind(sync, context.at) for sync in mine],
             context,
             title=f"What is read of {account.name}",
         )
@@ -129,8 +129,8 @@ def _account_sections(
             "account": account,
             "words": _account_words(account),
             "table": table,
-            "readings": [_reading_words(each) for each in mine],
-            "is_busy": any(is_under_way(each, context.at) for each in mine),
+            "readings": [_reading_words(sync) for sync in mine],
+            "is_busy": any(is_under_way(sync, context.at) for sync in mine),
             "may_manage": context.viewer.may_manage,
             "is_first": account is accounts[0],
         }
@@ -197,7 +197,9 @@ def _stray_sections(
 
 def _stray_machines(missing: Strays, accounts: Sequence[CloudAccountFact]) -> list[StrayMachine]:
     names = {account.id: account.name for account in accounts}
-    return [StrayMachine(each, names.get(each.account_id, "")) for each in missing.machines]
+    return [
+        StrayMachine(machine, names.get(machine.account_id, "")) for machine in missing.machines
+    ]
 
 
 def _new_account() -> Link:
@@ -205,11 +207,11 @@ def _new_account() -> Link:
 
 
 def _no_account(context: Context) -> EmptyState:
-    known = list(known_clouds().values())
+    providers = list(known_clouds().values())
     return EmptyState(
         title="No cloud is read yet",
         sentence="Prices, commitments, quotas, running machines and bills come from "
-        f"{joined([cloud.label for cloud in known])} by themselves once an account is named here. "
+        f"{joined([cloud.label for cloud in providers])} by themselves once an account is named here. "
         "No key is kept: the worker finds them as the cloud’s own tools do, in its environment, "
         "its profile, or the role of its machine.",
         steps=(
@@ -226,17 +228,17 @@ def _clouds_finding(
 ) -> str:
     if not accounts:
         return "No cloud is read yet."
-    broken = sum(each.state == "failed" for each in health)
-    said = f"{counted(len(accounts), 'cloud account')} read"
+    broken = sum(sync.state == "failed" for sync in health)
+    sentence = f"{counted(len(accounts), 'cloud account')} read"
     if broken:
-        said = (
+        sentence = (
             f"{counted(broken, 'reading')} of {counted(len(accounts), 'cloud account')} broken off"
         )
     if missing.machines:
-        said += f"; {counted(len(missing.machines), 'running instance')} without a node"
+        sentence += f"; {counted(len(missing.machines), 'running instance')} without a node"
     if missing.nodes:
-        said += f"; {counted(len(missing.nodes), 'node')} not found in the cloud"
-    return f"{said}."
+        sentence += f"; {counted(len(missing.nodes), 'node')} not found in the cloud"
+    return f"{sentence}."
 
 
 urlpatterns = [

@@ -66,9 +66,9 @@ def is_under_way(health: SyncHealth, at: datetime) -> bool:
 
 def counts_of(counts: Mapping[str, int]) -> str:
     """What came of the last time: nothing that is none, but for the first word."""
-    told = [counted(number, *COUNTED[name]) for name, number in counts.items() if number]
-    if told or not counts:
-        return ", ".join(told)
+    parts = [counted(number, *COUNTED[name]) for name, number in counts.items() if number]
+    if parts or not counts:
+        return ", ".join(parts)
     return counted(0, *COUNTED[next(iter(counts))])
 
 

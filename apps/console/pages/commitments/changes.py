@@ -31,14 +31,17 @@ from apps.show.money import signed_amount, whole_amount
 
 BUYS = frozenset({Role.FINANCE})
 UNITS = {"node": "Nodes", "gpu": "GPUs"}
-PLATFORM_NAMES = {"": "any, or not known", **{each: each.replace("_", " ") for each in PLATFORMS}}
+PLATFORM_NAMES = {
+    "": "any, or not known",
+    **{platform: platform.replace("_", " ") for platform in PLATFORMS},
+}
 SHARED = {"yes": "yes, as far as its cloud shares", "no": "no, its account alone"}
-TENANCY_NAMES = {"": "any, or not known", **{each: each for each in TENANCIES}}
+TENANCY_NAMES = {"": "any, or not known", **{tenancy: tenancy for tenancy in TENANCIES}}
 PRICES_HINT = "Of a spend: what a node’s hour costs under it, as in p5.48xlarge=49.50; …"
 
 
 def _hourly_prices(text: str) -> dict[str, Decimal]:
-    pairs = [each.partition("=") for each in text.split(";") if each.strip()]
+    pairs = [part.partition("=") for part in text.split(";") if part.strip()]
     if not all(sign for _, sign, _ in pairs):
         raise ValueError("Say prices as in p5.48xlarge=49.50; p4d.24xlarge=19.20.")
     read = amount_like("49.50")
@@ -142,24 +145,26 @@ def end_commitment(context: Context, commitment_id: int) -> Change[Mapping[str, 
 
 def known(commitment_id: int) -> CommitmentFact:
     """The commitment, or the page that there is none."""
-    return found_or_404(next((each for each in commitments() if each.id == commitment_id), None))
+    return found_or_404(
+        next((commitment for commitment in commitments() if commitment.id == commitment_id), None)
+    )
 
 
 def _thought_of(entered: Mapping[str, Any]) -> actions.NewCommitment:
     """What was entered; refuses by field what entering it would refuse."""
-    rest = dict(entered)
-    pool, owner, shared = rest.pop("pool"), rest.pop("owner"), rest.pop("is_shared")
-    rest |= {name: rest[name] or "" for name in ("platform", "tenancy")}
-    rest |= {name: rest[name] or Decimal(0) for name in ("spend", "upfront", "hourly")}
+    fields = dict(entered)
+    pool, owner, shared = fields.pop("pool"), fields.pop("owner"), fields.pop("is_shared")
+    fields |= {name: fields[name] or "" for name in ("platform", "tenancy")}
+    fields |= {name: fields[name] or Decimal(0) for name in ("spend", "upfront", "hourly")}
     thought = actions.NewCommitment(
-        **rest | {"units": rest["units"] or 0},
+        **fields | {"units": fields["units"] or 0},
         is_shared=shared != "no",
         pool_id=int(pool) if pool else None,
         owner_id=int(owner) if owner else None,
     )
     actions.check_commitment(thought)
     thought = actions.as_pools_say(thought)
-    if any(each.name == thought.name for each in commitments()):
+    if any(commitment.name == thought.name for commitment in commitments()):
         raise actions.CommitmentExists("name", "there is a commitment of this name already")
     return thought
 
@@ -183,41 +188,41 @@ def _entry_effects(moved: Moved, currency: str) -> tuple[str, ...]:
             *_closed_hours(moved),
             "No past hour changes; it covers what runs from its start on.",
         )
-    said = [
+    sentences = [
         f"{counted(moved.hours, 'past hour')} {'is' if moved.hours == 1 else 'are'} charged again. "
         f"It would have been used by {per_cent(moved.utilisation)}."
     ]
     if moved.cost is None:
-        said.append("What it costs is not known: its currency has no rate of exchange.")
+        sentences.append("What it costs is not known: its currency has no rate of exchange.")
     elif moved.on_demand is None:
         cost = whole_amount(moved.cost, currency)
-        said.append(f"It costs {cost} in them; some of what it would cover has no price.")
+        sentences.append(f"It costs {cost} in them; some of what it would cover has no price.")
     else:
-        said.append(
+        sentences.append(
             f"What it would have covered cost about {whole_amount(moved.on_demand, currency)}; "
             f"the commitment costs {whole_amount(moved.cost, currency)} in these hours "
             f"({signed_amount(moved.difference, currency)})."
         )
-    return (*said, *_closed_hours(moved))
+    return (*sentences, *_closed_hours(moved))
 
 
 def _end_effects(moved: Moved, currency: str) -> tuple[str, ...]:
     """What ending would move, in sentences."""
     if not moved.hours:
         return (*_closed_hours(moved), "No past hour changes; nothing is covered from then on.")
-    said = [
+    sentences = [
         f"{counted(moved.hours, 'past hour')} {'is' if moved.hours == 1 else 'are'} charged again "
         "without it."
     ]
     if moved.difference is None:
-        said.append("What that moves is not known: a price or a rate of exchange is missing.")
+        sentences.append("What that moves is not known: a price or a rate of exchange is missing.")
     else:
-        said.append(
+        sentences.append(
             f"{whole_amount(moved.cost, currency)} of its cost goes, and what it covered costs "
             f"about {whole_amount(moved.on_demand, currency)} again "
             f"({signed_amount(-moved.difference, currency)})."
         )
-    return (*said, *_closed_hours(moved))
+    return (*sentences, *_closed_hours(moved))
 
 
 def _closed_hours(moved: Moved) -> tuple[str, ...]:

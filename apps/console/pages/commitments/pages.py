@@ -130,12 +130,12 @@ def days_csv(context: Context) -> HttpResponse:
 @shown(SEES_EVERYTHING, "commitments")
 def commitment(context: Context, commitment_id: int) -> ConsolePage:
     """One commitment: its terms, its latest months, whom it covered in one, what nobody used."""
-    fact, month, said = known(commitment_id), asked_month(context), names()
-    months = _latest_months(fact, month, said, context)
-    row = next((each for each in months if each.month == month.first), None)
+    fact, month, cover_names = known(commitment_id), asked_month(context), names()
+    months = _latest_months(fact, month, cover_names, context)
+    row = next((latest_month for latest_month in months if latest_month.month == month.first), None)
     is_over = fact.ended_at is not None or context.at >= fact.ends_at
     end = Link("End it before its term", reverse("end-commitment", args=[fact.id]))
-    unused = unused_days(unused_of(fact, month, said), month.zone)
+    unused = unused_days(unused_of(fact, month, cover_names), month.zone)
     return ConsolePage(
         context=context,
         finding=_commitment_finding(fact, row, month.words, context),
@@ -144,7 +144,7 @@ def commitment(context: Context, commitment_id: int) -> ConsolePage:
         back=Link("Commitments", reverse("commitments")),
         actions=(end,) if context.viewer.may_close and not is_over else (),
         sections=(
-            FactList(_commitment_terms(fact, said, context)),
+            FactList(_commitment_terms(fact, cover_names, context)),
             MONTHS.section(
                 months,
                 context,
@@ -152,7 +152,7 @@ def commitment(context: Context, commitment_id: int) -> ConsolePage:
                 empty=f"Nothing of it is charged up to {month.words}.",
             ),
             COVERED.section(
-                covered_of(fact, month, said),
+                covered_of(fact, month, cover_names),
                 context,
                 about=f"{month.words}, by pool and team",
                 empty=f"It covered nothing in {month.words}.",
@@ -186,24 +186,30 @@ def unused_csv(context: Context, commitment_id: int) -> HttpResponse:
 
 
 def covered_of(
-    fact: CommitmentFact, month: Month, said: CoverNames
+    fact: CommitmentFact, month: Month, cover_names: CoverNames
 ) -> list[tuple[CoveredTeam, CoverNames]]:
     """Whom it covered in the month, by pool and team, the most first."""
-    found = covered_teams(fact.id, *month.cuts, (month.first, month.first))
-    found.sort(
-        key=lambda each: (
-            -each.unit_milliseconds,
-            said.pools[each.pool_id],
-            said.teams[each.team_id],
+    teams = covered_teams(fact.id, *month.cuts, (month.first, month.first))
+    teams.sort(
+        key=lambda team: (
+            -team.unit_milliseconds,
+            cover_names.pools[team.pool_id],
+            cover_names.teams[team.team_id],
         )
     )
-    return [(each, said) for each in found]
+    return [(covered_team, cover_names) for covered_team in teams]
 
 
-def unused_of(fact: CommitmentFact, month: Month, said: CoverNames) -> list[tuple[UnusedHour, str]]:
+def unused_of(
+    fact: CommitmentFact, month: Month, cover_names: CoverNames
+) -> list[tuple[UnusedHour, str]]:
     """What nobody used in the month, and whose that is; what was used in full is left out."""
-    found = unused_hours(fact.id, fact.external_id, *month.cuts)
-    return [(each, said.teams[each.team_id]) for each in found if each.micros != 0]
+    hours = unused_hours(fact.id, fact.external_id, *month.cuts)
+    return [
+        (unused_hour, cover_names.teams[unused_hour.team_id])
+        for unused_hour in hours
+        if unused_hour.micros != 0
+    ]
 
 
 def _local_today(context: Context) -> date:
@@ -218,20 +224,22 @@ def _days_of_use(use: Use, month: Month, context: Context) -> list[tuple[date, F
 
 
 def _held_commitments(use: Use, context: Context) -> list[HeldCommitment]:
-    said = names()
-    held = [
-        HeldCommitment(fact, use.figures(one), said, context.at)
+    cover_names = names()
+    commitment_rows = [
+        HeldCommitment(fact, use.figures(one), cover_names, context.at)
         for one, fact in use.commitments.items()
     ]
-    return sorted(held, key=lambda row: (RANKS[row.fact.kind], row.fact.name))
+    return sorted(commitment_rows, key=lambda row: (RANKS[row.fact.kind], row.fact.name))
 
 
 def _ending_soon(context: Context) -> TableSection | None:
     """Those that end within 90 days, the first first."""
     soon = commitments_in(context.at, context.at + LONGEST_AHEAD)
-    said = names() if soon else None
-    held = [HeldCommitment(fact, Figures(), said, context.at) for fact in soon if said]
-    ending = [row for row in held if row.ends_soon is not None]
+    cover_names = names() if soon else None
+    commitment_rows = [
+        HeldCommitment(fact, Figures(), cover_names, context.at) for fact in soon if cover_names
+    ]
+    ending = [row for row in commitment_rows if row.ends_soon is not None]
     ending.sort(key=lambda row: (row.fact.ends_at, row.fact.id))
     return ENDING.section(ending, context) if ending else None
 
@@ -246,20 +254,22 @@ def _nameless_unused(micros: int | None, currency: str) -> str:
 
 
 def _latest_months(
-    fact: CommitmentFact, month: Month, said: CoverNames, context: Context
+    fact: CommitmentFact, month: Month, cover_names: CoverNames, context: Context
 ) -> list[HeldCommitment]:
     """The month that is shown and those before it in which it held."""
     first = local_day(fact.starts_at, month.zone).replace(day=1)
     last = local_day(fact.ends_at - HOUR, month.zone).replace(day=1)
     newest = min(month.first, last, this_month(context))
-    shown_months = [each for each in months_before(newest, MOST_MONTHS) if each >= first]
+    shown_months = [
+        first_day for first_day in months_before(newest, MOST_MONTHS) if first_day >= first
+    ]
     if not shown_months:
         return []
     ends = (*reversed(shown_months), next_month(newest))
-    use = commitment_use([Month(each, month.zone).cuts[0] for each in ends], context.at)
+    use = commitment_use([Month(end, month.zone).cuts[0] for end in ends], context.at)
     return [
-        HeldCommitment(fact, use.of[fact.id, place], said, context.at, each)
-        for place, each in reversed(list(enumerate(ends[:-1])))
+        HeldCommitment(fact, use.of[fact.id, place], cover_names, context.at, month_start)
+        for place, month_start in reversed(list(enumerate(ends[:-1])))
         if (fact.id, place) in use.of
     ]
 
@@ -272,12 +282,14 @@ def _commitment_finding(
     rate, used = row.found.savings_rate, f"{per_cent(row.found.utilisation)} of it was used"
     if rate is None:
         return f"{fact.name}: {used} in {period}"
-    said = f"saved {per_cent(rate)} of on-demand" if rate >= 0 else f"cost {per_cent(-rate)} more"
-    return f"{fact.name} {said} in {period}; {used}"
+    outcome = (
+        f"saved {per_cent(rate)} of on-demand" if rate >= 0 else f"cost {per_cent(-rate)} more"
+    )
+    return f"{fact.name} {outcome} in {period}; {used}"
 
 
 def _commitment_terms(
-    fact: CommitmentFact, said: CoverNames, context: Context
+    fact: CommitmentFact, cover_names: CoverNames, context: Context
 ) -> list[tuple[str, str]]:
     """The terms in words; amounts as they were agreed, in the commitment's own currency."""
     term, currency = term_of(fact, context.at), fact.currency
@@ -286,7 +298,7 @@ def _commitment_terms(
     terms = [
         ("Kind", KINDS[fact.kind]),
         ("Bought", bought(fact)),
-        ("Covers", covers(fact, said)),
+        ("Covers", covers(fact, cover_names)),
         ("Taken for granted", granted_words(taken_for_granted(fact, context.at))),
         *(
             (name, f"{quoted_amount(amount, currency)} a node-hour")
@@ -301,7 +313,7 @@ def _commitment_terms(
         ("Ended early" if fact.ended_at else "To", _end_words(fact, context)),
         ("Amortised so far", full_amount(term.paid_micros, currency)),
         ("Left", left + over),
-        ("Unused is charged to", said.team(fact.owner_id)),
+        ("Unused is charged to", cover_names.team(fact.owner_id)),
         ("Provider’s name", fact.external_id),
         ("Source", fact.source or "not reported"),
     ]

@@ -82,7 +82,7 @@ def _amount_of(nothing: int, micros: int | None) -> int | None:
 
 
 FIGURES: tuple[Column[HeldCommitment], ...] = (
-    _ratio_column("coverage", "Coverage", lambda found: found.coverage),
+    _ratio_column("coverage", "Coverage", lambda figures: figures.coverage),
     Column(
         "utilisation",
         "Utilization",
@@ -91,9 +91,9 @@ FIGURES: tuple[Column[HeldCommitment], ...] = (
         missing=UNDEFINED,
         warns=_under_break_even,
     ),
-    _ratio_column("break-even", "Break-even", lambda found: found.break_even, "break_even"),
+    _ratio_column("break-even", "Break-even", lambda figures: figures.break_even, "break_even"),
     _ratio_column(
-        "savings", "Savings rate", lambda found: found.savings_rate, "effective_savings_rate"
+        "savings", "Savings rate", lambda figures: figures.savings_rate, "effective_savings_rate"
     ),
     Column(
         "on-demand",

@@ -50,11 +50,11 @@ def names() -> CoverNames:
     )
 
 
-def covers(fact: CommitmentFact, said: CoverNames) -> str:
+def covers(fact: CommitmentFact, cover_names: CoverNames) -> str:
     """Its scope in words."""
     parts = [fact.provider, fact.region, fact.instance_type, fact.gpu_model]
     if fact.pool_id is not None:
-        parts.append(f"pool {said.pools[fact.pool_id]}")
+        parts.append(f"pool {cover_names.pools[fact.pool_id]}")
     parts += [fact.platform.replace("_", " "), fact.tenancy and f"{fact.tenancy} tenancy"]
     if not fact.is_shared:
         parts.append(f"account {fact.account} alone")
@@ -81,37 +81,37 @@ def finding_of(use: Use, period: str, currency: str) -> str:
     """What they saved and what was not used, in one sentence."""
     if not use.commitments:
         return f"No commitment held in {period}"
-    whole = use.all
-    if not whole.bought:
+    total_figures = use.all
+    if not total_figures.bought:
         return f"The commitments of {period} are not charged yet"
-    unused = _unused_words(whole, currency)
-    rate = whole.savings_rate
+    unused = _unused_words(total_figures, currency)
+    rate = total_figures.savings_rate
     if rate is not None:
-        said = "saved" if rate >= 0 else "cost"
+        verb = "saved" if rate >= 0 else "cost"
         more = " of on-demand" if rate >= 0 else " more than on-demand"
-        return f"Commitments {said} {per_cent(abs(rate))}{more} in {period}; {unused}"
-    if not whole.used:
-        amount = whole_amount(whole.unused_cost, currency)
+        return f"Commitments {verb} {per_cent(abs(rate))}{more} in {period}; {unused}"
+    if not total_figures.used:
+        amount = whole_amount(total_figures.unused_cost, currency)
         return f"Nobody used the commitments of {period}: {amount}"
     return f"What commitments saved in {period} is not known; {unused}"
 
 
-def _unused_words(whole: Figures, currency: str) -> str:
-    if whole.unused_cost is None:
+def _unused_words(figures: Figures, currency: str) -> str:
+    if figures.unused_cost is None:
         return "what was not used has no known cost"
-    if not whole.unused_cost:
+    if not figures.unused_cost:
         return "all of them was used"
-    return f"{whole_amount(whole.unused_cost, currency)} was not used"
+    return f"{whole_amount(figures.unused_cost, currency)} was not used"
 
 
 def figures_of(use: Use, status: str, currency: str) -> tuple[Figure, ...]:
     """Savings, coverage, utilisation, and what was not used."""
-    whole = use.all
-    saved = whole.saved if whole.used else None
+    total_figures = use.all
+    saved = total_figures.saved if total_figures.used else None
     return (
         known_figure(
             "Savings rate of commitments",
-            None if whole.savings_rate is None else per_cent(whole.savings_rate),
+            None if total_figures.savings_rate is None else per_cent(total_figures.savings_rate),
             f"{short_amount(saved, currency)} against on-demand, unused included"
             if saved is not None
             else "nothing covered has a known price",
@@ -133,10 +133,10 @@ def figures_of(use: Use, status: str, currency: str) -> tuple[Figure, ...]:
         ),
         Figure(
             title="Not used",
-            number=short_amount(whole.unused_cost, currency),
-            note=f"of {short_amount(whole.cost, currency)} that commitments cost",
+            number=short_amount(total_figures.unused_cost, currency),
+            note=f"of {short_amount(total_figures.cost, currency)} that commitments cost",
             status=status,
-            is_unknown=whole.unused_cost is None,
+            is_unknown=total_figures.unused_cost is None,
         ),
     )
 
@@ -145,29 +145,29 @@ def chart_of(
     days: Sequence[tuple[date, Figures]], currency: str, csv_href: str
 ) -> DailyChart | None:
     """Each day by what was used and not; None where no cost is known."""
-    costs = [_day_costs(found) for _, found in days]
+    costs = [_day_costs(figures) for _, figures in days]
     if not any(micros for cost in costs for micros in cost):
         return None
-    whole = total(found for _, found in days)
+    total_figures = total(figures for _, figures in days)
     return daily_chart(
         [day for day, _ in days],
         [(USED, [used for used, _ in costs]), (UNUSED, [unused for _, unused in costs])],
-        [found.cost if found.bought else None for _, found in days],
+        [figures.cost if figures.bought else None for _, figures in days],
         currency,
         title=_worst_day(days, currency),
         unit=f"each day by whether it was used, in {currency}, amortised cost",
-        total=DayRow("Total", _day_costs(whole), whole.cost),
+        total=DayRow("Total", _day_costs(total_figures), total_figures.cost),
         csv_href=csv_href,
     )
 
 
-def _day_costs(found: Figures) -> tuple[int | None, int | None]:
+def _day_costs(figures: Figures) -> tuple[int | None, int | None]:
     """Used and not; a day without a charge is not known, and not free."""
-    return (found.covered_cost, found.unused_cost) if found.bought else (None, None)
+    return (figures.covered_cost, figures.unused_cost) if figures.bought else (None, None)
 
 
 def _worst_day(days: Sequence[tuple[date, Figures]], currency: str) -> str:
-    unused = [(found.unused_cost or 0, day) for day, found in days if found.bought]
+    unused = [(figures.unused_cost or 0, day) for day, figures in days if figures.bought]
     most, worst = max(unused)
     if not most:
         return "Every day was used in full."
@@ -178,8 +178,8 @@ def granted_words(untold: Mapping[str, int]) -> str:
     """Which facts of machines were never told, so that they are taken to be what its vendor launches."""
     if not untold:
         return "Nothing: all that decides whom it covers is known."
-    said = (f"{name} of {counted(nodes, 'node')}" for name, nodes in sorted(untold.items()))
+    assumptions = (f"{name} of {counted(nodes, 'node')}" for name, nodes in sorted(untold.items()))
     return (
-        f"{'; '.join(said)}: taken for Linux on shared hardware, in its own account and block, until "
+        f"{'; '.join(assumptions)}: taken for Linux on shared hardware, in its own account and block, until "
         "somebody, their cloud or their bill tells otherwise."
     )

@@ -40,9 +40,9 @@ class CostPlace:
     of: tuple[int, ...] = ()
     table: str = ""
 
-    def rows(self, asked: AskedCosts, sort: str) -> str:
+    def rows(self, cost_query: AskedCosts, sort: str) -> str:
         """The rows behind a figure, in the order that shows it."""
-        return f"{asked.href(self.name, *self.of, sort=sort)}#{self.table}"
+        return f"{cost_query.href(self.name, *self.of, sort=sort)}#{self.table}"
 
 
 class PageParts(TypedDict, total=False):
@@ -58,7 +58,7 @@ class PageParts(TypedDict, total=False):
 
 
 def cost_page(
-    asked: AskedCosts,
+    cost_query: AskedCosts,
     finding: str,
     place: CostPlace,
     daily: Daily,
@@ -67,63 +67,69 @@ def cost_page(
 ) -> ConsolePage:
     """The page; where nothing was charged it says what to ask instead."""
     is_of_job = parts.get("is_of_job", False)
-    known = parts.get("known") or sureness(daily.states, asked.question.window, asked.context.at)
-    status = least_sure(known.statuses)
+    certainty = parts.get("known") or sureness(
+        daily.states, cost_query.question.window, cost_query.context.at
+    )
+    status = least_sure(certainty.statuses)
     figures = cost_figures(
-        asked, summed_days(daily), status, lambda sort: place.rows(asked, sort), is_of_job=is_of_job
+        cost_query,
+        summed_days(daily),
+        status,
+        lambda sort: place.rows(cost_query, sort),
+        is_of_job=is_of_job,
     )
     return ConsolePage(
-        context=asked.context,
+        context=cost_query.context,
         finding=finding,
-        filters=asked.filters(is_of_job=is_of_job),
-        problems=asked.problems,
+        filters=cost_query.filters(is_of_job=is_of_job),
+        problems=cost_query.problems,
         trail=tuple(trail),
         status=status,
-        under=under_words(asked, known) if status else (),
+        under=under_words(cost_query, certainty) if status else (),
         sections=(
             FigureRow(figures) if figures else None,
-            day_chart(asked, place, daily.days),
+            day_chart(cost_query, place, daily.days),
             parts.get("about"),
             *parts.get("tables", ()),
             parts.get("to_do"),
             parts.get("meters"),
             parts.get("lines"),
         ),
-        actions=(export_link(asked, place),),
+        actions=(export_link(cost_query, place),),
     )
 
 
 def empty_page(
-    asked: AskedCosts, finding: str, trail: Collection[Link], empty: EmptyState
+    cost_query: AskedCosts, finding: str, trail: Collection[Link], empty: EmptyState
 ) -> ConsolePage:
     """Nothing to show: why, and what to ask instead."""
     return ConsolePage(
-        context=asked.context,
+        context=cost_query.context,
         finding=finding,
-        filters=asked.filters(),
-        problems=asked.problems,
+        filters=cost_query.filters(),
+        problems=cost_query.problems,
         trail=tuple(trail),
         empty=empty,
     )
 
 
 def day_chart(
-    asked: AskedCosts, place: CostPlace, days: Mapping[date, States]
+    cost_query: AskedCosts, place: CostPlace, days: Mapping[date, States]
 ) -> DailyChart | None:
     """What each day or week cost, by state; it leads to the same page of that time."""
-    state = {"state": asked.context.query.get("state", "")}
+    state = {"state": cost_query.context.query.get("state", "")}
     return chart_of_days(
-        asked,
+        cost_query,
         days,
-        asked.href(f"{place.name}-days", *place.of, **state),
-        lambda days: asked.href(place.name, *place.of, window=days, **state),
-        _annotations_of_place(asked, place),
+        cost_query.href(f"{place.name}-days", *place.of, **state),
+        lambda days: cost_query.href(place.name, *place.of, window=days, **state),
+        _annotations_of_place(cost_query, place),
     )
 
 
-def _annotations_of_place(asked: AskedCosts, place: CostPlace) -> AnnotationsWanted | None:
+def _annotations_of_place(cost_query: AskedCosts, place: CostPlace) -> AnnotationsWanted | None:
     """What happened to the page's own team or workload; None where it is of neither."""
-    window = asked.question.window
+    window = cost_query.question.window
     if place.name in OF_A_TEAM:
         return AnnotationsWanted(window, frozenset(place.of))
     if place.name == OF_A_WORKLOAD:
@@ -134,7 +140,7 @@ def _annotations_of_place(asked: AskedCosts, place: CostPlace) -> AnnotationsWan
 
 
 def meters_of(
-    asked: AskedCosts,
+    cost_query: AskedCosts,
     question: CubeQuestion,
     by: str,
     first: str,
@@ -143,26 +149,26 @@ def meters_of(
 ) -> Section | None:
     """How hard the GPUs behind these sums worked; `named` gives a key's name and address."""
     by_key = question.by(by) if job_ids is None else question.by(by).of(job=job_ids)
-    found = meters_by(by_key)
+    meters_by_key = meters_by(by_key)
     rows = [
         Metered(name, meters, href)
-        for (key,), meters in found.items()
+        for (key,), meters in meters_by_key.items()
         for name, href in [named(key)]
     ]
-    table = meter_table(rows, meters_together(found.values()), first)
+    table = meter_table(rows, meters_together(meters_by_key.values()), first)
     return Include("kit/meters.html", table) if table else None
 
 
-def export_link(asked: AskedCosts, place: CostPlace | None = None) -> Link:
+def export_link(cost_query: AskedCosts, place: CostPlace | None = None) -> Link:
     """The form for a file of every row behind the page, filled in as far as it goes."""
-    team_ids = {*asked.question.filters.get("team", frozenset())}
+    team_ids = {*cost_query.question.filters.get("team", frozenset())}
     if place is not None and place.name in OF_A_TEAM:
         team_ids = {*place.of}
-    names = [team.name for team in asked.teams.values() if team.id in team_ids]
-    told = {
-        "window": asked.texts["window"],
-        "pool": asked.texts.get("pool", ""),
+    names = [team.name for team in cost_query.teams.values() if team.id in team_ids]
+    params = {
+        "window": cost_query.texts["window"],
+        "pool": cost_query.texts.get("pool", ""),
         "team": names[0] if len(names) == 1 else "",
     }
-    href = f"{reverse('exports')}?{urlencode({k: v for k, v in told.items() if v})}"
+    href = f"{reverse('exports')}?{urlencode({k: v for k, v in params.items() if v})}"
     return Link("Export every row of this period", href)

@@ -28,8 +28,8 @@ LOADED = {"loaded": " with shared idle", "direct": " without shared costs"}
 
 
 def chart_of_days(
-    asked: AskedCosts,
-    found: Mapping[date, States],
+    cost_query: AskedCosts,
+    states_by_day: Mapping[date, States],
     csv_href: str,
     on_days: Callable[[str], str],
     wanted: AnnotationsWanted | None = None,
@@ -39,25 +39,32 @@ def chart_of_days(
     More than a hundred days are drawn by week, cut where the window begins. A day or week leads to
     `on_days`, which is given its window. Days on which something `wanted` happened are marked.
     """
-    sums = sums_of(each for states in found.values() for each in states)
+    sums = sums_of(state for states in states_by_day.values() for state in states)
     if sums.total is None:
         return None
-    all_days = days_between(min(found), until(asked.question.window, asked.context.calendar.today))
+    all_days = days_between(
+        min(states_by_day), until(cost_query.question.window, cost_query.context.calendar.today)
+    )
     step = 1 if len(all_days) <= MOST_DAYS_BY_DAY else DAYS_OF_WEEK
     if step > 1:
-        found = _by_week(found, all_days[0], asked.context.calendar.week_starts_on)
-    known = {day: sums_of(states) for day, states in found.items()}
-    days = days_between(min(known), all_days[-1] + timedelta(days=1))[::step]
-    by_day = [known.get(day, NO_COST) for day in days]
-    basis = basis_words(str(asked.question.basis)).label.lower()
-    each = "day" if step == 1 else "week"
-    loaded = LOADED.get(str(asked.question.loading), "")
+        states_by_day = _by_week(
+            states_by_day, all_days[0], cost_query.context.calendar.week_starts_on
+        )
+    sums_by_day = {day: sums_of(states) for day, states in states_by_day.items()}
+    days = days_between(min(sums_by_day), all_days[-1] + timedelta(days=1))[::step]
+    by_day = [sums_by_day.get(day, NO_COST) for day in days]
+    basis = basis_words(str(cost_query.question.basis)).label.lower()
+    unit = "day" if step == 1 else "week"
+    loaded = LOADED.get(str(cost_query.question.loading), "")
     chart = DailyChart(
-        each=each,
-        title=_chart_sentence(asked, days, by_day, sums, _label(step)),
-        unit=f"each {each} by state of its GPU time, in {asked.currency}, {basis} cost{loaded}",
+        each=unit,
+        title=_chart_sentence(cost_query, days, by_day, sums, _label(step)),
+        unit=f"each {unit} by state of its GPU time, in {cost_query.currency}, {basis} cost{loaded}",
         figure=daily_cost_by_state(
-            days, [_series_of(state, by_day) for state in sums.states], asked.currency, step=step
+            days,
+            [_series_of(state, by_day) for state in sums.states],
+            cost_query.currency,
+            step=step,
         ),
         states=sums.states,
         rows=tuple(
@@ -66,7 +73,7 @@ def chart_of_days(
                 micros=_state_amounts(of_day, sums.states),
                 total_micros=of_day.total,
                 is_provisional=bool(of_day.provisional_total),
-                href=on_days(_window_text(day, step, asked.question.window))
+                href=on_days(_window_text(day, step, cost_query.question.window))
                 if of_day.by_state
                 else "",
             )
@@ -76,21 +83,23 @@ def chart_of_days(
         csv_href=csv_href,
         has_provisional=any(of_day.provisional_total for of_day in by_day),
     )
-    return marked_chart(chart, asked.context, wanted or _annotations_wanted(asked))
+    return marked_chart(chart, cost_query.context, wanted or _annotations_wanted(cost_query))
 
 
-def _annotations_wanted(asked: AskedCosts) -> AnnotationsWanted:
+def _annotations_wanted(cost_query: AskedCosts) -> AnnotationsWanted:
     """What happened to the teams that are asked about, or to all that the viewer sees."""
-    teams = asked.question.filters.get("team", frozenset())
+    teams = cost_query.question.filters.get("team", frozenset())
     of_teams = frozenset(key for key in teams if isinstance(key, int))
-    return AnnotationsWanted(asked.question.window, of_teams or None)
+    return AnnotationsWanted(cost_query.question.window, of_teams or None)
 
 
-def days_file(asked: AskedCosts, name: str, found: Mapping[date, States]) -> HttpResponse:
+def days_file(
+    cost_query: AskedCosts, name: str, states_by_day: Mapping[date, States]
+) -> HttpResponse:
     """The table behind the chart: a row for each day with a charge, a column for each state."""
-    rows = [CostRow((day.isoformat(),), sums_of(states)) for day, states in found.items()]
-    table = replace(cost_table(asked, "by-day", "Day", ("day",)), sort="", default_sort="")
-    return table.csv(rows, asked.context, name)
+    rows = [CostRow((day.isoformat(),), sums_of(states)) for day, states in states_by_day.items()]
+    table = replace(cost_table(cost_query, "by-day", "Day", ("day",)), sort="", default_sort="")
+    return table.csv(rows, cost_query.context, name)
 
 
 def _series_of(state: StateWords, by_day: Sequence[Sums]) -> DailySeries:
@@ -112,11 +121,13 @@ def _state_amount(of_day: Sums, state: StateWords) -> int | None:
     return of_day.by_state.get(state.key, 0 if of_day.by_state else None)
 
 
-def _by_week(found: Mapping[date, States], first: date, week_starts_on: int) -> dict[date, States]:
+def _by_week(
+    states_by_day: Mapping[date, States], first: date, week_starts_on: int
+) -> dict[date, States]:
     """The same by the first day of each week; the first week is whole, and begins before `first`."""
     begins = first - timedelta(days=(first.isoweekday() - week_starts_on) % DAYS_OF_WEEK)
     weeks: dict[date, States] = {}
-    for day, states in found.items():
+    for day, states in states_by_day.items():
         week = day - timedelta(days=(day - begins).days % DAYS_OF_WEEK)
         weeks[week] = (*weeks.get(week, ()), *states)
     return weeks
@@ -139,7 +150,7 @@ def _week_label(first: date) -> str:
 
 
 def _chart_sentence(
-    asked: AskedCosts,
+    cost_query: AskedCosts,
     days: Sequence[date],
     by_day: Sequence[Sums],
     sums: Sums,
@@ -148,13 +159,13 @@ def _chart_sentence(
     """The dearest day or week; today's, which is not over, by what it has so far."""
     most, highest = max((of_day.total or 0, day) for day, of_day in zip(days, by_day, strict=True))
     largest = max(sums.states, key=lambda state: sums.by_state[state.key] or 0, default=None)
-    amount = whole_amount(most, asked.currency)
-    is_today = highest == asked.context.calendar.today and label is weekday
+    amount = whole_amount(most, cost_query.currency)
+    is_today = highest == cost_query.context.calendar.today and label is weekday
     so_far = " so far" if is_today else ""
-    said = f"Highest {'day: ' if label is weekday else ''}{label(highest)}, {amount}{so_far}"
+    sentence = f"Highest {'day: ' if label is weekday else ''}{label(highest)}, {amount}{so_far}"
     if len(days) == 1:
-        said = f"{label(highest)} cost {amount}{so_far}"
+        sentence = f"{label(highest)} cost {amount}{so_far}"
     part = share(sums.by_state[largest.key], sums.total) if largest else None
     if largest is None or part is None or len(sums.states) == 1:
-        return f"{said}."
-    return f"{said}; {per_cent(part)} of the whole was {largest.label.lower()}."
+        return f"{sentence}."
+    return f"{sentence}; {per_cent(part)} of the whole was {largest.label.lower()}."

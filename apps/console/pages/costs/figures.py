@@ -19,7 +19,7 @@ NO_OTHER_WORDS: Mapping[str, str] = {}
 
 
 def cost_figures(
-    asked: AskedCosts,
+    cost_query: AskedCosts,
     summed: SummedDays,
     status: str,
     rows: Callable[[str], str],
@@ -30,24 +30,28 @@ def cost_figures(
     sums = summed.whole
     if not sums.by_state:
         return ()
-    moved = _change_of(summed, lambda each: each.not_worked)
+    moved = _change_of(summed, lambda day_sums: day_sums.not_worked)
     idle = Figure(
         "Idle or not held by a job",
-        short_amount(sums.not_worked, asked.currency),
-        _figure_note(summed, moved, _idle_parts(sums, asked)),
+        short_amount(sums.not_worked, cost_query.currency),
+        _figure_note(summed, moved, _idle_parts(sums, cost_query)),
         status,
         change=moved,
         sparkline=spark(
-            summed.days, lambda each: each.not_worked, "Idle or not held by a job, day by day"
+            summed.days,
+            lambda day_sums: day_sums.not_worked,
+            "Idle or not held by a job, day by day",
         ),
         tone="held_idle",
         href=rows("-not_worked"),
     )
     return (
-        cost_figure("Cost", summed, asked.currency, status, rows("-cost"), is_of_job=is_of_job),
+        cost_figure(
+            "Cost", summed, cost_query.currency, status, rows("-cost"), is_of_job=is_of_job
+        ),
         active_figure("cost", summed, status, rows("-bought")),
         idle,
-        _unknown_figure(asked, sums, status, rows("-cost")),
+        _unknown_figure(cost_query, sums, status, rows("-cost")),
     )
 
 
@@ -61,7 +65,7 @@ def cost_figure(
     is_of_job: bool = False,
 ) -> Figure:
     """What it cost, and against the same days before."""
-    sums, moved = summed.whole, _change_of(summed, lambda each: each.total)
+    sums, moved = summed.whole, _change_of(summed, lambda day_sums: day_sums.total)
     provisional = ""
     if sums.provisional_total:
         provisional = f"{short_amount(sums.provisional_total, currency)} of it is provisional"
@@ -72,7 +76,7 @@ def cost_figure(
         together([without, _figure_note(summed, moved, provisional)]),
         status,
         change=moved,
-        sparkline=spark(summed.days, lambda each: each.total, f"{title}, day by day"),
+        sparkline=spark(summed.days, lambda day_sums: day_sums.total, f"{title}, day by day"),
         href=href,
     )
 
@@ -94,7 +98,7 @@ def active_figure(of: str, summed: SummedDays, status: str, href: str) -> Figure
         change=moved,
         sparkline=spark(
             summed.days,
-            lambda each: _as_float(each.worked_ratio),
+            lambda day_sums: _as_float(day_sums.worked_ratio),
             "Share that was active, day by day",
         ),
         href=href,
@@ -157,20 +161,20 @@ def spark_of(
     return sparkline(values, provisional_from=first, words=words)
 
 
-def _idle_parts(sums: Sums, asked: AskedCosts) -> str:
+def _idle_parts(sums: Sums, cost_query: AskedCosts) -> str:
     if sums.total is None:
         return ""
-    found = {key: micros for key in NOT_WORKED if (micros := sums.by_state.get(key))}
-    return largest_parts(found, asked.currency) or "none of it idle"
+    idle_micros = {key: micros for key in NOT_WORKED if (micros := sums.by_state.get(key))}
+    return largest_parts(idle_micros, cost_query.currency) or "none of it idle"
 
 
-def _unknown_figure(asked: AskedCosts, sums: Sums, status: str, href: str) -> Figure:
+def _unknown_figure(cost_query: AskedCosts, sums: Sums, status: str, href: str) -> Figure:
     parts = []
     if sums.unpriced_milliseconds:
         hours = gpu_hours(sums.unpriced_milliseconds)
         parts.append((f"{hours} GPU-hours", "without a price, and in no sum here"))
     if sums.by_state.get("unobserved"):
-        amount = short_amount(sums.by_state["unobserved"], asked.currency)
+        amount = short_amount(sums.by_state["unobserved"], cost_query.currency)
         parts.append((amount, "unobserved: no agent reported whether it was active"))
     none = "all of it is priced and observed"
     return unknown_figure(parts, none, status, href, "Not priced or not observed")

@@ -40,115 +40,119 @@ NOT_OF_JOBS = "calls, credits, shared charges and commitments that are charged t
 @shown(EVERYONE, "costs")
 def workload(context: Context, workload_id: int) -> ConsolePage:
     """One workload by job."""
-    asked = asked_costs(context)
-    question = asked.question.of(workload=[workload_id])
-    fact, jobs = _workload_jobs(asked, workload_id)
-    daily = costs_by_day(question, context.at, asked.comparison)
+    cost_query = asked_costs(context)
+    question = cost_query.question.of(workload=[workload_id])
+    fact, jobs = _workload_jobs(cost_query, workload_id)
+    daily = costs_by_day(question, context.at, cost_query.comparison)
     if not daily.days and not context.viewer.sees_team(fact.team_id):
         raise Http404("There is no such workload.")
-    finding = spent(asked, fact.name, sums_of(daily.states))
-    trail = [all_costs(asked), *asked.team_link(fact.team_id)]
+    finding = spent(cost_query, fact.name, sums_of(daily.states))
+    trail = [all_costs(cost_query), *cost_query.team_link(fact.team_id)]
     if not daily.days:
-        return empty_page(asked, finding, trail, asked.nothing("costs-workload", workload_id))
+        return empty_page(
+            cost_query, finding, trail, cost_query.nothing("costs-workload", workload_id)
+        )
     return cost_page(
-        asked,
+        cost_query,
         finding,
         CostPlace("costs-workload", (workload_id,), "by-job"),
         daily,
         trail,
-        tables=[_job_section(asked, jobs, tuple(daily.states))],
+        tables=[_job_section(cost_query, jobs, tuple(daily.states))],
         to_do=work_section(context, fact),
-        meters=meters_of(asked, question, "workload", "Workload", lambda _: (fact.name, "")),
+        meters=meters_of(cost_query, question, "workload", "Workload", lambda _: (fact.name, "")),
     )
 
 
 @shown(EVERYONE, "costs")
 def workload_csv(context: Context, workload_id: int) -> HttpResponse:
     """The table by job."""
-    asked = asked_costs(context)
-    fact, jobs = _workload_jobs(asked, workload_id)
-    whole = state_sums(asked.question.of(workload=[workload_id])).get((), ())
-    if not whole and not context.viewer.sees_team(fact.team_id):
+    cost_query = asked_costs(context)
+    fact, jobs = _workload_jobs(cost_query, workload_id)
+    total_states = state_sums(cost_query.question.of(workload=[workload_id])).get((), ())
+    if not total_states and not context.viewer.sees_team(fact.team_id):
         raise Http404("There is no such workload.")
-    rows = [*_job_rows(asked, jobs), *_rows_of_no_job(jobs, whole)]
-    return _job_table(asked).csv(rows, context, f"costs of {fact.name}")
+    rows = [*_job_rows(cost_query, jobs), *_rows_of_no_job(jobs, total_states)]
+    return _job_table(cost_query).csv(rows, context, f"costs of {fact.name}")
 
 
 @shown(EVERYONE, "costs")
 def workload_days(context: Context, workload_id: int) -> HttpResponse:
     """Every day of a workload."""
-    asked = asked_costs(context)
+    cost_query = asked_costs(context)
     fact = _workload_fact(workload_id)
-    daily = costs_by_day(asked.question.of(workload=[workload_id]), context.at)
+    daily = costs_by_day(cost_query.question.of(workload=[workload_id]), context.at)
     if not daily.days and not context.viewer.sees_team(fact.team_id):
         raise Http404("There is no such workload.")
-    return days_file(asked, f"costs of {fact.name} by day", daily.days)
+    return days_file(cost_query, f"costs of {fact.name} by day", daily.days)
 
 
 @shown(EVERYONE, "costs")
 def jobs_of_team(context: Context, team_id: int) -> ConsolePage:
     """A team's jobs that belong to no workload."""
-    asked = asked_costs(context)
-    name, jobs = asked.team_name(team_id), _loose_jobs(asked, team_id)
-    finding = spent(asked, f"Jobs of {name} without a workload", sums_of(jobs.total))
-    trail = [all_costs(asked), *asked.team_link(team_id)]
+    cost_query = asked_costs(context)
+    name, jobs = cost_query.team_name(team_id), _loose_jobs(cost_query, team_id)
+    finding = spent(cost_query, f"Jobs of {name} without a workload", sums_of(jobs.total))
+    trail = [all_costs(cost_query), *cost_query.team_link(team_id)]
     if not jobs.count:
-        return empty_page(asked, finding, trail, asked.nothing("costs-team-jobs", team_id))
+        return empty_page(
+            cost_query, finding, trail, cost_query.nothing("costs-team-jobs", team_id)
+        )
     return ConsolePage(
         context=context,
         finding=finding,
-        filters=asked.filters(),
-        problems=asked.problems,
+        filters=cost_query.filters(),
+        problems=cost_query.problems,
         trail=tuple(trail),
-        sections=(_job_section(asked, jobs),),
+        sections=(_job_section(cost_query, jobs),),
     )
 
 
 @shown(EVERYONE, "costs")
 def jobs_of_team_csv(context: Context, team_id: int) -> HttpResponse:
     """The table by job."""
-    asked = asked_costs(context)
-    rows = _job_rows(asked, _loose_jobs(asked, team_id))
-    name = f"jobs of {asked.team_name(team_id)} without a workload"
-    return _job_table(asked).csv(rows, context, name)
+    cost_query = asked_costs(context)
+    rows = _job_rows(cost_query, _loose_jobs(cost_query, team_id))
+    name = f"jobs of {cost_query.team_name(team_id)} without a workload"
+    return _job_table(cost_query).csv(rows, context, name)
 
 
 @shown(EVERYONE, "costs")
 def job(context: Context, job_id: int) -> ConsolePage:
     """One job: who it is, its days, and its lines."""
-    asked = asked_costs(context)
-    fact, owner, days = _job_days(asked, job_id)
-    lines = lines_of_job(asked.question, job_id, MOST_LINES + 1)
-    whole = [each for states in days.values() for each in states]
-    sums = sums_of(whole)
-    finding = spent(asked, f"Job {fact.raw_id}", sums)
-    trail = [all_costs(asked), *asked.team_link(owner.team_id)]
-    if owner.workload_id is not None and owner.team_id in asked.teams:
-        trail.append(_workload_link(asked, owner.workload_id))
-    about = _about_job(asked, fact)
+    cost_query = asked_costs(context)
+    fact, owner, days = _job_days(cost_query, job_id)
+    lines = lines_of_job(cost_query.question, job_id, MOST_LINES + 1)
+    all_states = [state for states in days.values() for state in states]
+    sums = sums_of(all_states)
+    finding = spent(cost_query, f"Job {fact.raw_id}", sums)
+    trail = [all_costs(cost_query), *cost_query.team_link(owner.team_id)]
+    if owner.workload_id is not None and owner.team_id in cost_query.teams:
+        trail.append(_workload_link(cost_query, owner.workload_id))
+    about = _about_job(cost_query, fact)
     if not lines:
         return ConsolePage(
             context=context,
             finding=finding,
-            filters=asked.filters(is_of_job=True),
-            problems=asked.problems,
+            filters=cost_query.filters(is_of_job=True),
+            problems=cost_query.problems,
             trail=tuple(trail),
-            sections=(about, _ran_elsewhen(asked, fact)),
+            sections=(about, _ran_elsewhen(cost_query, fact)),
         )
     has_days = len(days) > 1
     return cost_page(
-        asked,
+        cost_query,
         finding,
         CostPlace("costs-job", (job_id,), "by-day" if has_days else "lines"),
         Daily(days),
         trail,
         about=about,
-        known=_job_sureness(lines, whole, asked),
+        known=_job_sureness(lines, all_states, cost_query),
         meters=meters_of(
-            asked, asked.question, "job", "Job", lambda _: (fact.raw_id, ""), [job_id]
+            cost_query, cost_query.question, "job", "Job", lambda _: (fact.raw_id, ""), [job_id]
         ),
-        tables=[_day_section(asked, job_id, days)] if has_days else [],
-        lines=line_section(asked, lines, LinesOf(f"{context.path}.csv", sums, MOST_LINES)),
+        tables=[_day_section(cost_query, job_id, days)] if has_days else [],
+        lines=line_section(cost_query, lines, LinesOf(f"{context.path}.csv", sums, MOST_LINES)),
         is_of_job=True,
     )
 
@@ -156,83 +160,91 @@ def job(context: Context, job_id: int) -> ConsolePage:
 @shown(EVERYONE, "costs")
 def job_csv(context: Context, job_id: int) -> HttpResponse:
     """The job's lines, 50,000 at most."""
-    asked = asked_costs(context)
-    fact, _, _ = _job_days(asked, job_id)
-    lines = lines_of_job(asked.question, job_id, MOST_CSV_LINES)
-    return lines_file(asked, f"lines of job {fact.raw_id}", lines)
+    cost_query = asked_costs(context)
+    fact, _, _ = _job_days(cost_query, job_id)
+    lines = lines_of_job(cost_query.question, job_id, MOST_CSV_LINES)
+    return lines_file(cost_query, f"lines of job {fact.raw_id}", lines)
 
 
 @shown(EVERYONE, "costs")
 def job_days(context: Context, job_id: int) -> HttpResponse:
     """Every day of a job."""
-    asked = asked_costs(context)
-    fact, _, days = _job_days(asked, job_id)
-    return days_file(asked, f"costs of job {fact.raw_id} by day", days)
+    cost_query = asked_costs(context)
+    fact, _, days = _job_days(cost_query, job_id)
+    return days_file(cost_query, f"costs of job {fact.raw_id} by day", days)
 
 
 def _workload_fact(workload_id: int) -> workloads.WorkloadFact:
     return found_or_404(workloads.workloads().get(workload_id), "There is no such workload.")
 
 
-def _workload_jobs(asked: AskedCosts, workload_id: int) -> tuple[workloads.WorkloadFact, JobSums]:
+def _workload_jobs(
+    cost_query: AskedCosts, workload_id: int
+) -> tuple[workloads.WorkloadFact, JobSums]:
     fact = _workload_fact(workload_id)
-    return fact, _jobs_of(asked, asked.question.of(workload=[workload_id]))
+    return fact, _jobs_of(cost_query, cost_query.question.of(workload=[workload_id]))
 
 
-def _loose_jobs(asked: AskedCosts, team_id: int) -> JobSums:
-    asked.team_name(team_id)
-    return _jobs_of(asked, asked.question.of(team=[team_id], workload=[None]))
+def _loose_jobs(cost_query: AskedCosts, team_id: int) -> JobSums:
+    cost_query.team_name(team_id)
+    return _jobs_of(cost_query, cost_query.question.of(team=[team_id], workload=[None]))
 
 
-def _jobs_of(asked: AskedCosts, question: CubeQuestion) -> JobSums:
+def _jobs_of(cost_query: AskedCosts, question: CubeQuestion) -> JobSums:
     """The first 200, in the order of the address."""
-    column, is_descending = _job_table(asked).chosen(asked.context.query)
+    column, is_descending = _job_table(cost_query).chosen(cost_query.context.query)
     key = "job" if column is None or column.key == "name" else column.key
     return job_sums(question, f"-{key}" if is_descending else key)
 
 
 def _job_days(
-    asked: AskedCosts, job_id: int
+    cost_query: AskedCosts, job_id: int
 ) -> tuple[workloads.JobFact, workloads.OwnerFact, dict[date, States]]:
     """The job and its days, the first one first; none of others is known to who sees no such team."""
     fact = found_or_404(workloads.jobs([job_id]).get(job_id), "There is no such job.")
-    found = state_sums(asked.question.of(job=[job_id]).by("day"))
-    days = {day: states for (day,), states in found.items() if isinstance(day, date)}
-    owner = workloads.owners([job_id], asked.context.at)[job_id]
-    if not days and not asked.context.viewer.sees_team(owner.team_id):
+    states_by_key = state_sums(cost_query.question.of(job=[job_id]).by("day"))
+    days = {day: states for (day,), states in states_by_key.items() if isinstance(day, date)}
+    owner = workloads.owners([job_id], cost_query.context.at)[job_id]
+    if not days and not cost_query.context.viewer.sees_team(owner.team_id):
         raise Http404("There is no such job.")
     return fact, owner, days
 
 
 def _job_sureness(
-    lines: Sequence[LineRow], whole: Sequence[StateSum], asked: AskedCosts
+    lines: Sequence[LineRow], state_rows: Sequence[StateSum], cost_query: AskedCosts
 ) -> Sureness:
     """How sure this one job's sums are."""
-    stands = standing(asked.question.window, asked.context.at)
-    held = sum(each.gpu_milliseconds for each in whole if each.state is not None)
-    unobserved = sum(each.gpu_milliseconds for each in whole if each.state == State.UNOBSERVED)
+    settlement = standing(cost_query.question.window, cost_query.context.at)
+    held_milliseconds = sum(
+        state_row.gpu_milliseconds for state_row in state_rows if state_row.state is not None
+    )
+    unobserved = sum(
+        state_row.gpu_milliseconds
+        for state_row in state_rows
+        if state_row.state == State.UNOBSERVED
+    )
     return Sureness(
-        statuses=frozenset(each.status for each in lines),
-        held_milliseconds=held,
-        observed_milliseconds=held - unobserved,
-        as_of=stands.as_of,
-        pending_hours=stands.pending_hours,
-        is_closed=stands.is_closed,
+        statuses=frozenset(line.status for line in lines),
+        held_milliseconds=held_milliseconds,
+        observed_milliseconds=held_milliseconds - unobserved,
+        as_of=settlement.as_of,
+        pending_hours=settlement.pending_hours,
+        is_closed=settlement.is_closed,
     )
 
 
-def _job_table(asked: AskedCosts) -> Table[CostRow]:
-    return cost_table(asked, "by-job", "Job", JOB_KEYS, "By job")
+def _job_table(cost_query: AskedCosts) -> Table[CostRow]:
+    return cost_table(cost_query, "by-job", "Job", JOB_KEYS, "By job")
 
 
-def _job_rows(asked: AskedCosts, jobs: JobSums) -> list[CostRow]:
+def _job_rows(cost_query: AskedCosts, jobs: JobSums) -> list[CostRow]:
     facts = workloads.jobs(list(jobs.jobs))
     return [
         CostRow(
             (fact.cluster, fact.raw_id, fact.name, fact.user, fact.account),
             sums_of(states),
             fact.raw_id,
-            asked.down("costs-job", job_id),
+            cost_query.down("costs-job", job_id),
             ", ".join(filter(None, (fact.name, fact.user))),
         )
         for job_id, states in jobs.jobs.items()
@@ -240,58 +252,60 @@ def _job_rows(asked: AskedCosts, jobs: JobSums) -> list[CostRow]:
     ]
 
 
-def _rows_of_no_job(jobs: JobSums, whole: States) -> list[CostRow]:
+def _rows_of_no_job(jobs: JobSums, total_states: States) -> list[CostRow]:
     """What of the whole is of no job, as a row; none where it is nothing."""
-    rest = states_less(whole, jobs.total)
-    if not rest:
+    remainder = states_less(total_states, jobs.total)
+    if not remainder:
         return []
     keys = ("", "", OF_NO_JOB, "", "")
-    return [CostRow(keys, sums_of(rest), OF_NO_JOB, note=NOT_OF_JOBS)]
+    return [CostRow(keys, sums_of(remainder), OF_NO_JOB, note=NOT_OF_JOBS)]
 
 
-def _job_section(asked: AskedCosts, jobs: JobSums, whole: States | None = None) -> TableSection:
-    """By job; with `whole` what is of no job too, so that it comes to all of it."""
+def _job_section(
+    cost_query: AskedCosts, jobs: JobSums, total_states: States | None = None
+) -> TableSection:
+    """By job; with `total_states` what is of no job too, so that it comes to all of it."""
     shown_jobs = len(jobs.jobs)
     cut = f"the first {shown_jobs} of {jobs.count:,} in this order"
     listed = counted(jobs.count, "job") if shown_jobs == jobs.count else cut
-    summed = jobs.total if whole is None else whole
+    summed = jobs.total if total_states is None else total_states
     total = CostRow(("",) * len(JOB_KEYS), sums_of(summed), "Total")
-    return _job_table(asked).section(
-        [*_job_rows(asked, jobs), *_rows_of_no_job(jobs, summed)],
-        asked.context,
+    return _job_table(cost_query).section(
+        [*_job_rows(cost_query, jobs), *_rows_of_no_job(jobs, summed)],
+        cost_query.context,
         about=f"{listed}; per GPU-hour is Cost ÷ GPU-hours",
         total=total,
         states=total.sums.states,
-        csv_href=f"{asked.context.path}.csv",
+        csv_href=f"{cost_query.context.path}.csv",
     )
 
 
-def _day_section(asked: AskedCosts, job_id: int, days: Mapping[date, States]) -> TableSection:
+def _day_section(cost_query: AskedCosts, job_id: int, days: Mapping[date, States]) -> TableSection:
     rows = [
         CostRow(
             (day.isoformat(),),
             sums_of(states),
             weekday(day),
-            asked.href("costs-job", job_id, window=day.isoformat()),
+            cost_query.href("costs-job", job_id, window=day.isoformat()),
         )
         for day, states in sorted(days.items(), reverse=True)
     ]
-    total = CostRow(("",), sums_of(each for states in days.values() for each in states), "Total")
-    return cost_table(asked, "by-day", "Day", ("day",), "By day").section(
+    total = CostRow(("",), sums_of(state for states in days.values() for state in states), "Total")
+    return cost_table(cost_query, "by-day", "Day", ("day",), "By day").section(
         rows,
-        asked.context,
+        cost_query.context,
         total=total,
         states=total.sums.states,
-        csv_href=f"{asked.context.path}/days.csv",
+        csv_href=f"{cost_query.context.path}/days.csv",
     )
 
 
-def _about_job(asked: AskedCosts, fact: workloads.JobFact) -> Section:
-    zone = asked.context.zone
+def _about_job(cost_query: AskedCosts, fact: workloads.JobFact) -> Section:
+    zone = cost_query.context.zone
     ran = [instant(fact.started_at, zone) if fact.started_at else "not started"]
     if fact.ended_at:
         ran.append(f"to {instant(fact.ended_at, zone)}")
-    given = (
+    details = (
         ("Name", fact.name),
         ("User", fact.user),
         ("Account", fact.account),
@@ -301,29 +315,29 @@ def _about_job(asked: AskedCosts, fact: workloads.JobFact) -> Section:
         ("Ran", " ".join(ran)),
     )
     runs = [
-        Detail("Run", key, href=asked.context.onward(reverse("run", args=[run_id])))
-        for run_id, key in runs_of_job(fact.id, asked.context.viewer)
+        Detail("Run", key, href=cost_query.context.onward(reverse("run", args=[run_id])))
+        for run_id, key in runs_of_job(fact.id, cost_query.context.viewer)
     ]
     return DetailList(
-        "about", "About the job", (*(Detail(term, text) for term, text in given if text), *runs)
+        "about", "About the job", (*(Detail(term, text) for term, text in details if text), *runs)
     )
 
 
-def _workload_link(asked: AskedCosts, workload_id: int) -> Link:
+def _workload_link(cost_query: AskedCosts, workload_id: int) -> Link:
     name = workloads.workloads()[workload_id].name
-    return Link(name, asked.down("costs-workload", workload_id))
+    return Link(name, cost_query.down("costs-workload", workload_id))
 
 
-def _ran_elsewhen(asked: AskedCosts, fact: workloads.JobFact) -> EmptyState:
+def _ran_elsewhen(cost_query: AskedCosts, fact: workloads.JobFact) -> EmptyState:
     """The job ran at another time: where its costs are."""
     sentence = "Nothing of this job was charged in this period."
     if fact.started_at is None:
         return EmptyState("Nothing to show", sentence)
-    zone = asked.context.zone
+    zone = cost_query.context.zone
     first = fact.started_at.astimezone(zone).date()
-    today = asked.context.calendar.today
+    today = cost_query.context.calendar.today
     last = fact.ended_at.astimezone(zone).date() if fact.ended_at else today
-    href = asked.href("costs-job", fact.id, window=f"{first}/{last + DAY}")
+    href = cost_query.href("costs-job", fact.id, window=f"{first}/{last + DAY}")
     link = Link("Show the time in which it ran", href)
     return EmptyState("Nothing to show", sentence, (Step("It ran at another time.", link=link),))
 

@@ -86,22 +86,22 @@ def pieces_csv(context: Context, month: str, line_id: int) -> HttpResponse:
 
 def _facts_of(context: Context, month: str, line_id: int) -> LineFacts:
     first = found_or_404(month_said(month), "There is no such month.")
-    behind = found_or_404(
+    cost_line = found_or_404(
         behind_line(first, line_id, context.viewer),
         "There is no such line, or its hour was settled again.",
     )
-    return line_facts(behind, asked_costs(context))
+    return line_facts(cost_line, asked_costs(context))
 
 
 def _minute_rows(facts: LineFacts) -> list[MinuteRow]:
     """Each GPU that was granted; where that is not known, each of the node."""
     granted = {uuid for fact in facts.held for uuid in fact.device_uuids or ()}
-    own = _own_readings(facts)
+    readings = _own_readings(facts)
     return [
         (
             device,
-            minute_strip(own[device.id].observed, own[device.id].worked)
-            if device.id in own
+            minute_strip(readings[device.id].observed, readings[device.id].worked)
+            if device.id in readings
             else None,
         )
         for device in facts.devices
@@ -111,10 +111,10 @@ def _minute_rows(facts: LineFacts) -> list[MinuteRow]:
 
 def _own_readings(facts: LineFacts) -> Mapping[int, UsageFact]:
     """The device's own reading: the row of no holder where it has several, which comes first."""
-    own: dict[int, UsageFact] = {}
+    readings: dict[int, UsageFact] = {}
     for row in facts.usage:
-        own.setdefault(row.device_id, row)
-    return own
+        readings.setdefault(row.device_id, row)
+    return readings
 
 
 def _piece_table(facts: LineFacts) -> Table[PieceRow]:
@@ -181,13 +181,15 @@ def _sibling_table(facts: LineFacts) -> Table[SiblingLine]:
 def _sibling_section(facts: LineFacts) -> TableSection:
     siblings = facts.behind.siblings
     rows, is_cut = siblings[:MOST_ROWS], len(siblings) > MOST_ROWS
-    own = [row for row in rows if row.is_theirs]
+    visible_rows = [row for row in rows if row.is_theirs]
     foot = format_html(
         '<th scope="row">{}</th><td></td><td></td><td class="number-cell">{}</td>'
         '<td class="number-cell">{}</td>',
-        "Total" if len(own) == len(siblings) else "Of these, yours to see",
-        gpu_hours(sum(row.unit_milliseconds for row in own)),
-        full_amount(sum_of_known(row.micros[facts.basis] for row in own), facts.asked.currency),
+        "Total" if len(visible_rows) == len(siblings) else "Of these, yours to see",
+        gpu_hours(sum(row.unit_milliseconds for row in visible_rows)),
+        full_amount(
+            sum_of_known(row.micros[facts.basis] for row in visible_rows), facts.asked.currency
+        ),
     )
     every = "every line of it; together they are exactly the charge"
     section = _sibling_table(facts).section(

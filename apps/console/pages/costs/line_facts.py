@@ -97,32 +97,32 @@ class LineFacts:
         )
 
 
-def line_facts(behind: Behind, asked: AskedCosts) -> LineFacts:
+def line_facts(line: Behind, cost_query: AskedCosts) -> LineFacts:
     """Everything, in ten questions at most."""
-    node_ids = [behind.node_id] if behind.node_id is not None else []
-    ends_at = behind.hour + HOUR
-    devices = fleet.devices_lived(node_ids, behind.hour, ends_at) if node_ids else []
-    held = workloads.allocations_held(node_ids, behind.hour, ends_at) if behind.job_id else []
-    job_id = behind.job_id
-    named = {each.job_id for each in behind.siblings if each.job_id is not None}
+    node_ids = [line.node_id] if line.node_id is not None else []
+    ends_at = line.hour + HOUR
+    devices = fleet.devices_lived(node_ids, line.hour, ends_at) if node_ids else []
+    allocations = workloads.allocations_held(node_ids, line.hour, ends_at) if line.job_id else []
+    job_id = line.job_id
+    named = {sibling.job_id for sibling in line.siblings if sibling.job_id is not None}
     jobs = workloads.jobs(sorted(named)) if named else {}
-    rule = workloads.deciding_rule(job_id, behind.hour) if job_id is not None else None
-    rate_ids = {piece.rate_id for piece in behind.pieces if piece.rate_id is not None}
+    rule = workloads.deciding_rule(job_id, line.hour) if job_id is not None else None
+    rate_ids = {piece.rate_id for piece in line.pieces if piece.rate_id is not None}
     return LineFacts(
-        behind=behind,
-        asked=asked,
-        teams=asked.teams,
-        pool=fleet.pools().get(behind.pool_id) if behind.pool_id is not None else None,
+        behind=line,
+        asked=cost_query,
+        teams=cost_query.teams,
+        pool=fleet.pools().get(line.pool_id) if line.pool_id is not None else None,
         job=None if job_id is None else jobs.get(job_id),
         rule=rule,
         clusters=_cluster_names(rule),
         devices=devices,
-        usage=telemetry.usage_of_hour(behind.hour, [each.id for each in devices]),
-        held=[fact for fact in held if fact.job_id == job_id],
+        usage=telemetry.usage_of_hour(line.hour, [device.id for device in devices]),
+        held=[fact for fact in allocations if fact.job_id == job_id],
         rates=rate_rows(rate_ids) if rate_ids else {},
         jobs=jobs,
-        named_workloads=workloads.workloads() if behind.workload_id is not None else {},
-        policy=_policy_of(behind),
+        named_workloads=workloads.workloads() if line.workload_id is not None else {},
+        policy=_policy_of(line),
     )
 
 
@@ -137,14 +137,14 @@ def _cluster_names(rule: workloads.RuleFact | None) -> Mapping[int, str]:
     """Names of clusters, where the rule asks for one."""
     if rule is None or rule.rule.cluster_id is None:
         return {}
-    return {each.id: each.name for each in fleet.clusters().values()}
+    return {cluster.id: cluster.name for cluster in fleet.clusters().values()}
 
 
-def _policy_of(behind: Behind) -> fleet.PolicyFact | None:
-    if behind.policy_version is None or behind.pool_id is None:
+def _policy_of(line: Behind) -> fleet.PolicyFact | None:
+    if line.policy_version is None or line.pool_id is None:
         return None
-    found = fleet.share_policies([behind.pool_id], behind.hour).get(behind.pool_id)
-    return found if found and found.version == behind.policy_version else None
+    policy = fleet.share_policies([line.pool_id], line.hour).get(line.pool_id)
+    return policy if policy and policy.version == line.policy_version else None
 
 
 def _piece_note(piece: PieceBehind) -> str:

@@ -35,26 +35,26 @@ POLICIES = {
 
 def finding(facts: LineFacts) -> str:
     """`Job 4711 held 4.00 GPU-hours idle: $49.16.`"""
-    behind = facts.behind
-    amount = behind.micros[facts.basis]
+    line = facts.behind
+    amount = line.micros[facts.basis]
     cost = "its cost is not known" if amount is None else full_amount(amount, facts.asked.currency)
-    words = state_words(state_key(behind.state)).label.lower()
-    when = instant(behind.hour, facts.zone)
-    who = f"Job {facts.job.raw_id}" if facts.job else facts.teams[behind.team_id].name
-    if behind.state is None:
-        return f"{who} carries {_carried_words(behind)} of {when}: {cost}."
-    hours = gpu_hours(behind.unit_milliseconds)
+    words = state_words(state_key(line.state)).label.lower()
+    when = instant(line.hour, facts.zone)
+    subject = f"Job {facts.job.raw_id}" if facts.job else facts.teams[line.team_id].name
+    if line.state is None:
+        return f"{subject} carries {_carried_words(line)} of {when}: {cost}."
+    hours = gpu_hours(line.unit_milliseconds)
     unit = "core-hours" if facts.pool and facts.pool.counts_cores else "GPU-hours"
-    return f"{who}, {when}: {hours} {unit} {words}, {cost}."
+    return f"{subject}, {when}: {hours} {unit} {words}, {cost}."
 
 
-def _carried_words(behind: Behind) -> str:
+def _carried_words(line: Behind) -> str:
     """What a line without GPU time is of."""
-    if behind.shared_by:
-        return f"a part of {behind.shared_cost}, shared {behind.shared_by},"
-    if behind.kind == "node_hour":
-        return f"what of {behind.node} does not ride on its GPUs,"
-    return KINDS.get(behind.kind, behind.kind.replace("_", " "))
+    if line.shared_by:
+        return f"a part of {line.shared_cost}, shared {line.shared_by},"
+    if line.kind == "node_hour":
+        return f"what of {line.node} does not ride on its GPUs,"
+    return KINDS.get(line.kind, line.kind.replace("_", " "))
 
 
 def settled(facts: LineFacts) -> str:
@@ -66,13 +66,13 @@ def settled(facts: LineFacts) -> str:
 
 def trail_of(facts: LineFacts) -> tuple[Link, ...]:
     """From the top to the job, with the filters of the way down, or else on the line's own day."""
-    behind = facts.behind
-    team = facts.teams[behind.team_id]
+    line = facts.behind
+    team = facts.teams[line.team_id]
     trail = [
         Link("Cost explorer", facts.href("costs")),
         Link(team.name, facts.href("costs-team", team.id)),
     ]
-    workload = facts.named_workloads.get(behind.workload_id or 0)
+    workload = facts.named_workloads.get(line.workload_id or 0)
     if workload:
         trail.append(Link(workload.name, facts.href("costs-workload", workload.id)))
     if facts.job:
@@ -92,17 +92,17 @@ def about_charge(facts: LineFacts) -> tuple[Detail, ...]:
 
 
 def _line_details(facts: LineFacts) -> Iterator[Detail]:
-    behind = facts.behind
-    state = state_words(state_key(behind.state))
+    line = facts.behind
+    state = state_words(state_key(line.state))
     yield Detail("State", state.label, state.explanation)
     for basis in (Basis.EFFECTIVE, Basis.CONTRACTED, Basis.LIST, Basis.BILLED):
         word = basis_words(str(basis))
-        amount = behind.micros[basis]
+        amount = line.micros[basis]
         text = "not known" if amount is None else full_amount(amount, facts.asked.currency)
         yield Detail(f"{word.label} cost", text, word.explanation)
-    for key in evidence_keys(behind.evidence):
+    for key in evidence_keys(line.evidence):
         yield Detail("Evidence", evidence_words(key).label, evidence_words(key).explanation)
-    for flag in flags_in_words(behind.flags):
+    for flag in flags_in_words(line.flags):
         yield Detail("Note", flag.label, flag.explanation)
     yield from _held_details(facts)
     yield from _owner_details(facts)
@@ -132,14 +132,14 @@ def _which_units(facts: LineFacts, fact: HeldFact) -> str:
 
 
 def _owner_details(facts: LineFacts) -> Iterator[Detail]:
-    behind = facts.behind
-    team = facts.teams[behind.team_id]
+    line = facts.behind
+    team = facts.teams[line.team_id]
     yield Detail("Team", team.name, _owner_reason(facts), facts.href("costs-team", team.id))
-    workload = facts.named_workloads.get(behind.workload_id or 0)
+    workload = facts.named_workloads.get(line.workload_id or 0)
     if workload:
         href = facts.href("costs-workload", workload.id)
         yield Detail("Workload", workload.name, workload.kind, href)
-    elif behind.job_id is not None:
+    elif line.job_id is not None:
         yield Detail("Workload", "none", "The rule names no workload.")
     if facts.rule and facts.asked.context.viewer.sees_team(facts.rule.rule.team_id):
         rule = facts.rule
@@ -152,74 +152,78 @@ def _owner_details(facts: LineFacts) -> Iterator[Detail]:
 
 
 def _owner_reason(facts: LineFacts) -> str:
-    behind, pool, fact = facts.behind, facts.pool, facts.rule
-    if behind.job_id is None:
+    line, pool, fact = facts.behind, facts.pool, facts.rule
+    if line.job_id is None:
         owner = pool.owner_team_id if pool else None
-        if owner == behind.team_id:
+        if owner == line.team_id:
             return "No job held it, and this team owns the pool."
         return "No job held it, and the pool has no owner team."
     if fact is None:
         return "No ownership rule matches the job."
-    given = (fact.rule.team_id, fact.rule.workload_id)
-    if given != (behind.team_id, behind.workload_id):
+    rule_owner = (fact.rule.team_id, fact.rule.workload_id)
+    if rule_owner != (line.team_id, line.workload_id):
         return "By an ownership rule that has changed since; the hour waits to be settled again."
     return "The job’s ownership rule names it."
 
 
 def _charge_details(facts: LineFacts) -> Iterator[Detail]:
-    behind = facts.behind
-    kind = KINDS.get(behind.kind, behind.kind.replace("_", " "))
-    where = f"node {behind.node} of pool {facts.pool.name}" if behind.node and facts.pool else ""
-    yield Detail("Charge", f"{kind}, {instant(behind.hour, facts.zone)}", where)
-    if behind.charged is not None:
-        amount = behind.charged[facts.basis]
+    line = facts.behind
+    kind = KINDS.get(line.kind, line.kind.replace("_", " "))
+    where = f"node {line.node} of pool {facts.pool.name}" if line.node and facts.pool else ""
+    yield Detail("Charge", f"{kind}, {instant(line.hour, facts.zone)}", where)
+    if line.charged is not None:
+        amount = line.charged[facts.basis]
         text = "no price" if amount is None else full_amount(amount, facts.asked.currency)
         yield Detail(f"{basis_words(str(facts.basis)).label} cost of all of it", text)
     yield from _owned_details(facts)
-    if behind.shared_by:
-        yield Detail("Shared cost", behind.shared_cost, f"Spread {behind.shared_by}.")
-    status = status_words(behind.status)
-    said = "" if behind.shared_by else behind.status_reason.rstrip(".")
-    why = f"{status.explanation} {said[0].upper()}{said[1:]}." if said else status.explanation
+    if line.shared_by:
+        yield Detail("Shared cost", line.shared_cost, f"Spread {line.shared_by}.")
+    status = status_words(line.status)
+    status_reason = "" if line.shared_by else line.status_reason.rstrip(".")
+    why = (
+        f"{status.explanation} {status_reason[0].upper()}{status_reason[1:]}."
+        if status_reason
+        else status.explanation
+    )
     yield Detail("Status", status.label, why)
     yield Detail(
         "As of",
-        instant(behind.through, facts.zone),
+        instant(line.through, facts.zone),
         "The charge covers its hour up to then.",
     )
-    if behind.version is not None:
-        number = "provisional" if not behind.version else f"version {behind.version}"
-        yield Detail("Settlement", number, behind.reason)
-        yield Detail("Settled", instant(behind.settled_at, facts.zone))
-    if behind.policy_version is not None:
+    if line.version is not None:
+        number = "provisional" if not line.version else f"version {line.version}"
+        yield Detail("Settlement", number, line.reason)
+        yield Detail("Settled", instant(line.settled_at, facts.zone))
+    if line.policy_version is not None:
         yield Detail(
-            "Share policy", f"version {behind.policy_version} of the pool", _policy_words(facts)
+            "Share policy", f"version {line.policy_version} of the pool", _policy_words(facts)
         )
 
 
 def _owned_details(facts: LineFacts) -> Iterator[Detail]:
     """Fully loaded stands above; this is what the hour added to what was owed anyway."""
-    behind = facts.behind
-    if behind.owned_plan_id is None or behind.marginal_micros is None:
+    line = facts.behind
+    if line.owned_plan_id is None or line.marginal_micros is None:
         return
     yield Detail(
         "Marginal cost of all of it",
-        full_amount(behind.marginal_micros, facts.asked.currency),
+        full_amount(line.marginal_micros, facts.asked.currency),
         "Its power: what the hour added to what is owed for the hardware anyway.",
     )
     yield Detail(
         "Hardware",
-        behind.owned_plan,
+        line.owned_plan,
         "The plan that pays for the node.",
-        reverse("owned-plan", args=[behind.owned_plan_id]),
+        reverse("owned-plan", args=[line.owned_plan_id]),
     )
 
 
 def _policy_words(facts: LineFacts) -> str:
-    whole = "A whole GPU counts as 1"
+    full_gpu = "A whole GPU counts as 1"
     if facts.policy is None:
-        return f"{whole}; how slices counted then has been replaced since."
-    slices = f"{whole}, a slice as {POLICIES[facts.policy.rule]}"
+        return f"{full_gpu}; how slices counted then has been replaced since."
+    slices = f"{full_gpu}, a slice as {POLICIES[facts.policy.rule]}"
     if not facts.policy.core_weight:
         return f"{slices}."
     return f"{slices}, each of {facts.policy.cores_per_node} cores as {float(facts.policy.core_weight):g}."

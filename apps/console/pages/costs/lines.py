@@ -30,9 +30,11 @@ class LinesOf:
     most: int
 
 
-def line_section(asked: AskedCosts, found: Sequence[LineRow], given: LinesOf) -> TableSection:
+def line_section(
+    cost_query: AskedCosts, line_rows: Sequence[LineRow], section_info: LinesOf
+) -> TableSection:
     """The newest lines, as many as fit, in the order asked for, over their total."""
-    rows, is_cut = found[: given.most], len(found) > given.most
+    rows, is_cut = line_rows[: section_info.most], len(line_rows) > section_info.most
     about, remark = "each with everything behind it", ""
     micros = sum_of_known(row.micros for row in rows)
     pools = fleet.pools()
@@ -43,35 +45,35 @@ def line_section(asked: AskedCosts, found: Sequence[LineRow], given: LinesOf) ->
             " the rest"
         )
         remark = (
-            f"All of the period: {gpu_hours(given.whole.gpu_milliseconds)} GPU-hours,"
-            f" {full_amount(given.whole.total, asked.currency)}"
+            f"All of the period: {gpu_hours(section_info.whole.gpu_milliseconds)} GPU-hours,"
+            f" {full_amount(section_info.whole.total, cost_query.currency)}"
         )
-    section = _line_table(asked).section(
-        rows, asked.context, about=about, remark=remark, csv_href=given.csv_href
+    section = _line_table(cost_query).section(
+        rows, cost_query.context, about=about, remark=remark, csv_href=section_info.csv_href
     )
     total = format_html(
         '<th scope="row">{}</th><td></td><td></td><td></td><td class="number-cell">{}</td>'
         '<td class="number-cell">{}</td>',
         f"These {len(rows)} lines" if is_cut else "Total",
         gpu_hours(milliseconds),
-        full_amount(micros, asked.currency),
+        full_amount(micros, cost_query.currency),
     )
     return replace(section, foot=total)
 
 
-def lines_file(asked: AskedCosts, name: str, found: Sequence[LineRow]) -> HttpResponse:
+def lines_file(cost_query: AskedCosts, name: str, line_rows: Sequence[LineRow]) -> HttpResponse:
     """Every line that was found, with every micro-unit."""
-    return _line_table(asked).csv(found, asked.context, name)
+    return _line_table(cost_query).csv(line_rows, cost_query.context, name)
 
 
 def flag_keys(flags: Flag) -> list[str]:
     """The names of the bits that are set."""
-    return [each.name.lower() for each in flags if each.name]
+    return [flag.name.lower() for flag in flags if flag.name]
 
 
 def evidence_keys(evidence: Evidence) -> list[str]:
     """The names of the bits that are set."""
-    return [each.name.lower() for each in evidence if each.name]
+    return [flag.name.lower() for flag in evidence if flag.name]
 
 
 def flags_in_words(flags: Flag) -> tuple[Word, ...]:
@@ -88,11 +90,11 @@ def state_cell(state: State | None, flags: Flag) -> str:
     )
 
 
-def _line_table(asked: AskedCosts) -> Table[LineRow]:
+def _line_table(cost_query: AskedCosts) -> Table[LineRow]:
     teams, pools = {team.id: team for team in accounts.teams()}, fleet.pools()
 
     def href(row: LineRow) -> str:
-        return asked.down("costs-line", f"{row.month:%Y-%m}", row.id)
+        return cost_query.down("costs-line", f"{row.month:%Y-%m}", row.id)
 
     def gpu_time(row: LineRow) -> int:
         return _gpu_milliseconds(row, pools)
@@ -125,7 +127,7 @@ def _line_table(asked: AskedCosts) -> Table[LineRow]:
             Column("kind", "", lambda row: row.kind),
             Column("flags", "", lambda row: " ".join(flag_keys(row.flags))),
             Column("evidence", "", lambda row: " ".join(evidence_keys(row.evidence))),
-            Column("basis", "", lambda _: str(asked.question.basis)),
+            Column("basis", "", lambda _: str(cost_query.question.basis)),
             Column("line", "", lambda row: f"{row.month:%Y-%m}/{row.id}"),
             Column("shared_cost", "", lambda row: row.shared_cost),
             Column("shared_by", "", lambda row: row.shared_by),

@@ -72,27 +72,27 @@ STEPS = Table[NextStep](
 )
 
 
-def team_tabs(asked: AskedCosts, team_id: int, chosen: str) -> tuple[Choice, ...]:
+def team_tabs(cost_query: AskedCosts, team_id: int, chosen: str) -> tuple[Choice, ...]:
     """What a team cost, and what comes of it."""
     tabs = {"costs-team": "Costs", "costs-team-outlook": "Budget and what to do"}
     return tuple(
-        Choice(asked.down(name, team_id), text, name == chosen) for name, text in tabs.items()
+        Choice(cost_query.down(name, team_id), text, name == chosen) for name, text in tabs.items()
     )
 
 
 @shown(EVERYONE, "costs")
 def outlook(context: Context, team_id: int) -> ConsolePage:
     """Its running budgets with what is expected of them, and what is open to be done."""
-    asked = asked_costs(context)
-    name = asked.team_name(team_id)
+    cost_query = asked_costs(context)
+    name = cost_query.team_name(team_id)
     running = _running_budgets(context, team_id)
     steps = _next_steps(context, team_id)
     return ConsolePage(
         context=context,
         finding=f"{name}: {_budget_words(running, context, team_id)}; {_steps_words(steps)}",
         under=(f"as of now, whatever the period; looked at: {LOOKED_AT}",),
-        trail=(Link("Cost explorer", asked.down("costs")), *asked.team_link(team_id)),
-        tabs=team_tabs(asked, team_id, "costs-team-outlook"),
+        trail=(Link("Cost explorer", cost_query.down("costs")), *cost_query.team_link(team_id)),
+        tabs=team_tabs(cost_query, team_id, "costs-team-outlook"),
         actions=(Link("Forecasts", reverse("forecasts")),),
         sections=(
             _key_figures(running, steps, context),
@@ -125,17 +125,19 @@ def _running_budgets(context: Context, team_id: int) -> list[BudgetFigures]:
     Where it has none of its own, the organisation's too: it covers its costs.
     """
     today = local_day(context.at, context.organisation.zone)
-    running = [each for each in budgets(context.seen_teams) if each.status_on(today) == RUNNING]
+    running = [
+        budget for budget in budgets(context.seen_teams) if budget.status_on(today) == RUNNING
+    ]
     has_own = any(_is_own(budget, team_id) for budget in running)
-    seen = [
+    related = [
         budget
         for budget in running
         if _is_own(budget, team_id)
         or team_id in budget.team_ids
         or (budget.scope == ORGANISATION and not has_own)
     ]
-    found = figures_of(seen, context.at) if seen else []
-    return sorted(found, key=lambda each: -(each.expected_share or each.share_used or 0))
+    figures = figures_of(related, context.at) if related else []
+    return sorted(figures, key=lambda figure: -(figure.expected_share or figure.share_used or 0))
 
 
 def _is_own(budget: BudgetFact, team_id: int) -> bool:
@@ -166,17 +168,23 @@ def _anomaly_steps(context: Context, team_id: int) -> Iterator[NextStep]:
     until = context.calendar.today + timedelta(days=1)
     named = workloads.workloads()
     wanted = FindingsWanted(frozenset({team_id}), since=since, until=until, states=WAITING)
-    for found in findings(wanted, context.at):
-        if found.is_worse:
-            title = finding_words.title_of(found, named[found.workload_id].name)
-            href = reverse("finding", args=[found.id])
-            yield NextStep("Anomaly", title, href, found.changed_on, found.impact_micros)
+    for finding in findings(wanted, context.at):
+        if finding.is_worse:
+            title = finding_words.title_of(finding, named[finding.workload_id].name)
+            href = reverse("finding", args=[finding.id])
+            yield NextStep("Anomaly", title, href, finding.changed_on, finding.impact_micros)
 
 
 def _recommended_steps(context: Context, team_id: int) -> Iterator[NextStep]:
-    for each in open_recommendations(context.at, frozenset({team_id})):
-        href = reverse("recommendation", args=[each.id])
-        yield NextStep("Recommendation", each.title, href, each.first_week, each.saving.likely)
+    for open_recommendation in open_recommendations(context.at, frozenset({team_id})):
+        href = reverse("recommendation", args=[open_recommendation.id])
+        yield NextStep(
+            "Recommendation",
+            open_recommendation.title,
+            href,
+            open_recommendation.first_week,
+            open_recommendation.saving.likely,
+        )
 
 
 def _budget_words(running: Sequence[BudgetFigures], context: Context, team_id: int) -> str:
@@ -184,13 +192,13 @@ def _budget_words(running: Sequence[BudgetFigures], context: Context, team_id: i
     if not running:
         covers = "covers it" if context.seen_teams is None else "is of this team"
         return f"no budget {covers}, so nothing says what is too much"
-    said = words.list_finding(running, context.currency)
+    sentence = words.list_finding(running, context.currency)
     is_above = _are_above(running, team_id)
-    return f"{'no budget is its own; above it ' if is_above else ''}{said[:1].lower()}{said[1:]}"
+    return f"{'no budget is its own; above it ' if is_above else ''}{sentence[:1].lower()}{sentence[1:]}"
 
 
 def _are_above(running: Sequence[BudgetFigures], team_id: int) -> bool:
-    return not any(_is_own(each.budget, team_id) for each in running)
+    return not any(_is_own(figure.budget, team_id) for figure in running)
 
 
 def _steps_words(steps: Sequence[NextStep]) -> str:

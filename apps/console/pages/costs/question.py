@@ -117,10 +117,10 @@ class AskedCosts:
 
     def _tags_left_out(self) -> dict[str, str]:
         """What is wrong with each tag of the address that narrows nothing here."""
-        known = {f"tag.{key}" for key in settings.TAG_KEYS}
+        tag_params = {f"tag.{key}" for key in settings.TAG_KEYS}
         return {
             name: "this page is not narrowed by tags"
-            if name in known
+            if name in tag_params
             else f"there is no such tag, but {joined(settings.TAG_KEYS)}"
             for name, values in parameters_of(self.context.query).items()
             if name.partition(".")[0] == "tag" and any(values) and name not in self.texts
@@ -134,10 +134,10 @@ class AskedCosts:
 
     def href(self, name: str, *place: object, **changes: str) -> str:
         """The address of a page with the same filters, changed; defaults are left out."""
-        asked = self.asked.with_texts(**changes)
+        own_texts = self.asked.with_texts(**changes)
         carried = carried_texts(self.context.query, {*self.asked.texts, *changes})
-        kept = {key: text for key, text in {**carried, **asked}.items() if text}
-        return reverse(name, args=place) + (f"?{urlencode(kept)}" if kept else "")
+        params = {key: text for key, text in {**carried, **own_texts}.items() if text}
+        return reverse(name, args=place) + (f"?{urlencode(params)}" if params else "")
 
     def down(self, name: str, *place: object, **changes: str) -> str:
         """The address of the next page down, which is of one team at most."""
@@ -178,8 +178,10 @@ class AskedCosts:
         steps = [Step("There may be costs in a longer period.", link=longer)]
         if self.question.filters:
             window = {"window": self.texts["window"]}
-            whole = Link("Show everything", f"{reverse(name, args=place)}?{urlencode(window)}")
-            steps.append(Step("Without filters there may be more.", link=whole))
+            unfiltered_link = Link(
+                "Show everything", f"{reverse(name, args=place)}?{urlencode(window)}"
+            )
+            steps.append(Step("Without filters there may be more.", link=unfiltered_link))
         return EmptyState("Nothing to show", "No charge matches what was asked for.", tuple(steps))
 
 
@@ -214,10 +216,10 @@ def _asked_by(context: Context, filters: list[str], defaults: Mapping[str, str])
 
 def parameters_of(query: QueryDict) -> dict[str, list[str]]:
     """The parameters of an address; what they were called in older ones, as they are now."""
-    given = {name: query.getlist(name) for name in query}
-    for text in given.pop("tag", []):
+    params = {name: query.getlist(name) for name in query}
+    for text in params.pop("tag", []):
         key, _, value = text.partition("=")
-        given.setdefault(f"tag.{key}" if value else "tag", [filter_word(value or text)])
-    if given.get("cost") == ["own"]:
-        given["cost"] = ["direct"]
-    return given
+        params.setdefault(f"tag.{key}" if value else "tag", [filter_word(value or text)])
+    if params.get("cost") == ["own"]:
+        params["cost"] = ["direct"]
+    return params

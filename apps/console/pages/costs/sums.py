@@ -96,34 +96,34 @@ def sums_of(parts: Iterable[StateSum]) -> Sums:
     by_state: dict[str, Micros] = {}
     provisional: dict[str, Micros] = {}
     gpu_milliseconds = unpriced_milliseconds = 0
-    for each in parts:
-        key = _KEYS[each.state]
-        by_state[key] = _with(by_state.get(key), each.micros)
-        provisional[key] = _with(provisional.get(key), each.provisional_micros)
-        gpu_milliseconds += each.gpu_milliseconds
-        unpriced_milliseconds += each.unpriced_milliseconds
+    for part in parts:
+        key = _KEYS[part.state]
+        by_state[key] = _with(by_state.get(key), part.micros)
+        provisional[key] = _with(provisional.get(key), part.provisional_micros)
+        gpu_milliseconds += part.gpu_milliseconds
+        unpriced_milliseconds += part.unpriced_milliseconds
     return Sums(by_state, provisional, gpu_milliseconds, unpriced_milliseconds)
 
 
-def states_less(whole: Iterable[StateSum], part: Iterable[StateSum]) -> tuple[StateSum, ...]:
+def states_less(total_states: Iterable[StateSum], part: Iterable[StateSum]) -> tuple[StateSum, ...]:
     """What is left of a whole without a part of it, by state; states of which nothing is left are not in it."""
-    taken = {each.state: each for each in part}
+    taken = {state_sum.state: state_sum for state_sum in part}
     left = []
-    for state, sums in _by_state(whole).items():
+    for state, sums in _by_state(total_states).items():
         of_part = taken.get(state)
-        rest = sums if of_part is None else _less(sums, of_part)
-        if not rest.is_nothing:
-            left.append(rest)
+        remainder = sums if of_part is None else _less(sums, of_part)
+        if not remainder.is_nothing:
+            left.append(remainder)
     return tuple(left)
 
 
 def _by_state(parts: Iterable[StateSum]) -> dict[State | None, StateSum]:
     """Those of one state together."""
-    found: dict[State | None, StateSum] = {}
-    for each in parts:
-        known = found.get(each.state)
-        found[each.state] = each if known is None else _plus(known, each)
-    return found
+    sum_by_state: dict[State | None, StateSum] = {}
+    for part in parts:
+        previous = sum_by_state.get(part.state)
+        sum_by_state[part.state] = part if previous is None else _plus(previous, part)
+    return sum_by_state
 
 
 def _plus(one: StateSum, other: StateSum) -> StateSum:
@@ -140,17 +140,17 @@ def _plus(one: StateSum, other: StateSum) -> StateSum:
     )
 
 
-def _less(whole: StateSum, part: StateSum) -> StateSum:
+def _less(total: StateSum, part: StateSum) -> StateSum:
     """Unknown stays unknown: where all of the whole has no price, so has what is left."""
-    micros = None if whole.micros is None else whole.micros - (part.micros or 0)
-    times = {name: getattr(whole, name) - getattr(part, name) for name in TIMES}
-    return whole._replace(micros=micros, provisional_micros=None, **times)
+    micros = None if total.micros is None else total.micros - (part.micros or 0)
+    times = {name: getattr(total, name) - getattr(part, name) for name in TIMES}
+    return total._replace(micros=micros, provisional_micros=None, **times)
 
 
 def is_unobserved(by_state: Mapping[str, Micros]) -> bool:
     """Whether nothing that was held was observed: how much of it was active is not known."""
-    seen = by_state.get("active") or by_state.get("held_idle")
-    return bool(by_state.get("unobserved")) and not seen
+    observed = by_state.get("active") or by_state.get("held_idle")
+    return bool(by_state.get("unobserved")) and not observed
 
 
 def state_key(state: State | None) -> str:

@@ -59,7 +59,7 @@ class CostRow:
 
 
 def cost_table(
-    asked: AskedCosts, name: str, first: str, keys: tuple[str, ...], title: str = ""
+    cost_query: AskedCosts, name: str, first: str, keys: tuple[str, ...], title: str = ""
 ) -> Table[CostRow]:
     """Rows of one kind, called `first` on the page; `keys` are the columns a file begins with."""
     return Table(
@@ -74,11 +74,11 @@ def cost_table(
             *key_columns(keys),
             COST_COLUMN,
             CURRENCY_COLUMN,
-            same_column("basis", str(asked.question.basis)),
-            same_column("cost_is", str(asked.question.loading)),
+            same_column("basis", str(cost_query.question.basis)),
+            same_column("cost_is", str(cost_query.question.loading)),
             STRIP_COLUMN,
             NOT_WORKED_COLUMN,
-            *time_columns(asked),
+            *time_columns(cost_query),
         ),
     )
 
@@ -96,16 +96,16 @@ def key_columns(keys: tuple[str, ...]) -> tuple[Column[CostRow], ...]:
     return tuple(_key_column(place, key) for place, key in enumerate(keys))
 
 
-def time_columns(asked: AskedCosts) -> tuple[Column[CostRow], ...]:
+def time_columns(cost_query: AskedCosts) -> tuple[Column[CostRow], ...]:
     """The cost of each state, its time and its window; and what a GPU-hour cost."""
-    window = asked.question.window
+    window = cost_query.question.window
     return (
         *STATE_COLUMNS,
         HOURS_COLUMN,
         UNPRICED_COLUMN,
         same_column("window_start", window.first_day.isoformat()),
         same_column("window_end", window.end_day.isoformat()),
-        unit_cost_column(asked.currency),
+        unit_cost_column(cost_query.currency),
     )
 
 

@@ -32,20 +32,20 @@ API_MODELS = replace(
 
 
 def model_sections(
-    asked: AskedCosts, team_id: int, sums: StatesByKeys, total: CostRow
+    cost_query: AskedCosts, team_id: int, sums: StatesByKeys, total: CostRow
 ) -> list[TableSection]:
     """What each GPU model cost and how much of that was active, and each API model that was called.
 
     `sums` are of the team, with the GPU model for their last key.
     """
-    context = asked.context
+    context = cost_query.context
     tables = [
-        _gpu_table(asked).section(
-            _gpu_rows(asked, team_id, sums), context, total=total, states=total.sums.states,
+        _gpu_table(cost_query).section(
+            _gpu_rows(cost_query, team_id, sums), context, total=total, states=total.sums.states,
             csv_href=reverse("costs-team-gpu-models", args=[team_id]),
         )
     ]  # fmt: skip
-    calls = _api_calls(asked, team_id)
+    calls = _api_calls(cost_query, team_id)
     if calls:
         csv_href = reverse("costs-team-api-models", args=[team_id])
         table = models_shown(calls, API_MODELS)
@@ -56,49 +56,53 @@ def model_sections(
 @shown(EVERYONE, "costs")
 def gpu_models_csv(context: Context, team_id: int) -> HttpResponse:
     """The table by GPU model."""
-    asked = asked_costs(context)
-    name = asked.team_name(team_id)
-    sums = state_sums(asked.question.of(team=[team_id]).by(GPU_MODEL))
-    rows = _gpu_rows(asked, team_id, sums)
-    return _gpu_table(asked).csv(rows, context, f"costs of {name} by GPU model")
+    cost_query = asked_costs(context)
+    name = cost_query.team_name(team_id)
+    sums = state_sums(cost_query.question.of(team=[team_id]).by(GPU_MODEL))
+    rows = _gpu_rows(cost_query, team_id, sums)
+    return _gpu_table(cost_query).csv(rows, context, f"costs of {name} by GPU model")
 
 
 @shown(EVERYONE, "costs")
 def api_models_csv(context: Context, team_id: int) -> HttpResponse:
     """The table by API model."""
-    asked = asked_costs(context)
-    name = asked.team_name(team_id)
-    return API_MODELS.csv(_api_calls(asked, team_id), context, f"costs of {name} by API model")
+    cost_query = asked_costs(context)
+    name = cost_query.team_name(team_id)
+    return API_MODELS.csv(_api_calls(cost_query, team_id), context, f"costs of {name} by API model")
 
 
-def _gpu_table(asked: AskedCosts) -> Table[CostRow]:
-    return cost_table(asked, "by-gpu-model", "GPU model", (*OWNER_KEYS, GPU_MODEL), "By GPU model")
+def _gpu_table(cost_query: AskedCosts) -> Table[CostRow]:
+    return cost_table(
+        cost_query, "by-gpu-model", "GPU model", (*OWNER_KEYS, GPU_MODEL), "By GPU model"
+    )
 
 
 def states_of_key(sums: StatesByKeys, place: int) -> dict[Key, list[StateSum]]:
     """The same sums by one of their keys alone."""
-    found: dict[Key, list[StateSum]] = {}
+    states_by_key: dict[Key, list[StateSum]] = {}
     for keys, states in sums.items():
-        found.setdefault(keys[place], []).extend(states)
-    return found
+        states_by_key.setdefault(keys[place], []).extend(states)
+    return states_by_key
 
 
-def _gpu_rows(asked: AskedCosts, team_id: int, sums: StatesByKeys) -> list[CostRow]:
+def _gpu_rows(cost_query: AskedCosts, team_id: int, sums: StatesByKeys) -> list[CostRow]:
     """Each GPU model; what is of none (cores, storage, calls to APIs) is a row of its own."""
-    team, rows = asked.teams[team_id], []
+    team, rows = cost_query.teams[team_id], []
     for key, states in states_of_key(sums, -1).items():
         name = dimensions()[GPU_MODEL].without if key is None else str(key)
         word = NONE if key is None else filter_word(name)
-        href = asked.href("costs", team=filter_word(team.name), gpu_model=word, group_by="workload")
+        href = cost_query.href(
+            "costs", team=filter_word(team.name), gpu_model=word, group_by="workload"
+        )
         keys = (team.name, team.cost_centre, "" if key is None else name)
         rows.append(CostRow(keys, sums_of(states), name, href))
     return rows
 
 
-def _api_calls(asked: AskedCosts, team_id: int) -> Sequence[ModelCalls]:
+def _api_calls(cost_query: AskedCosts, team_id: int) -> Sequence[ModelCalls]:
     """What the team called; nothing where the question is narrowed by what no call has."""
-    if asked.question.filters:
+    if cost_query.question.filters:
         return []
-    window = asked.question.window
+    window = cost_query.question.window
     wanted = SpendAsked(window.starts_at, window.ends_at, window.zone, frozenset({team_id}))
-    return model_calls(spend(wanted, ("vendor", "model")), asked.context.calendar.today)
+    return model_calls(spend(wanted, ("vendor", "model")), cost_query.context.calendar.today)

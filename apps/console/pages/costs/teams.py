@@ -67,137 +67,144 @@ class NoWorkload:
 @shown(EVERYONE, "costs")
 def team(context: Context, team_id: int) -> ConsolePage:
     """One team by workload, and what no job held of its."""
-    asked = asked_costs(context)
-    name, question = asked.team_name(team_id), asked.question.of(team=[team_id])
-    daily = costs_by_day(question, context.at, asked.comparison)
-    finding = spent(asked, name, sums_of(daily.states))
-    trail = [all_costs(asked)]
-    tabs = team_tabs(asked, team_id, "costs-team")
+    cost_query = asked_costs(context)
+    name, question = cost_query.team_name(team_id), cost_query.question.of(team=[team_id])
+    daily = costs_by_day(question, context.at, cost_query.comparison)
+    finding = spent(cost_query, name, sums_of(daily.states))
+    trail = [all_costs(cost_query)]
+    tabs = team_tabs(cost_query, team_id, "costs-team")
     if not daily.days:
-        empty = empty_page(asked, finding, trail, asked.nothing("costs-team", team_id))
+        empty = empty_page(cost_query, finding, trail, cost_query.nothing("costs-team", team_id))
         return replace(empty, tabs=tabs)
-    rest = _no_workload(question)
+    without_workload = _no_workload(question)
     sums = state_sums(question.by("workload", GPU_MODEL))
-    rows, none = _workload_rows(asked, team_id, rest, sums), _none_rows(asked, team_id, rest)
-    none_sums = sums_of(each for states in rest.of_none.values() for each in states)
+    rows, none = (
+        _workload_rows(cost_query, team_id, without_workload, sums),
+        _none_rows(cost_query, team_id, without_workload),
+    )
+    none_sums = sums_of(state for states in without_workload.of_none.values() for state in states)
     if none:
         rows.append(CostRow(("", "", NOT_HELD), none_sums, NOT_HELD, "#no-job"))
     total = CostRow(("", "", ""), sums_of(daily.states), "Total")
     tables = [
-        _workload_table(asked).section(
+        _workload_table(cost_query).section(
             by_name(rows), context, total=total,
             csv_href=f"{context.path}.csv", states=total.sums.states,
         )
     ]  # fmt: skip
-    tables.extend(model_sections(asked, team_id, sums, total))
+    tables.extend(model_sections(cost_query, team_id, sums, total))
     if none:
         tables.append(
-            _none_table(asked).section(
+            _none_table(cost_query).section(
                 by_name(none), context, csv_href=f"{context.path}/no-job/pools.csv",
                 total=CostRow(("",) * 4, none_sums, "Total"), states=none_sums.states,
             )
         )  # fmt: skip
     place = CostPlace("costs-team", (team_id,), "by-workload")
-    meters = _workload_meters(asked, question, team_id)
-    page = cost_page(asked, finding, place, daily, trail, tables=tables, meters=meters)
+    meters = _workload_meters(cost_query, question, team_id)
+    page = cost_page(cost_query, finding, place, daily, trail, tables=tables, meters=meters)
     return replace(page, tabs=tabs)
 
 
 @shown(EVERYONE, "costs")
 def team_csv(context: Context, team_id: int) -> HttpResponse:
     """The table by workload; what no job held by pool."""
-    asked = asked_costs(context)
-    name = asked.team_name(team_id)
-    question = asked.question.of(team=[team_id])
-    rest, sums = _no_workload(question), state_sums(question.by("workload"))
-    rows = by_name(_workload_rows(asked, team_id, rest, sums))
-    for pool_id, states in rest.of_none.items():
-        keys = (*owner(asked, team_id), NOT_HELD, _pool_name(pool_id))
+    cost_query = asked_costs(context)
+    name = cost_query.team_name(team_id)
+    question = cost_query.question.of(team=[team_id])
+    without_workload, sums = _no_workload(question), state_sums(question.by("workload"))
+    rows = by_name(_workload_rows(cost_query, team_id, without_workload, sums))
+    for pool_id, states in without_workload.of_none.items():
+        keys = (*owner(cost_query, team_id), NOT_HELD, _pool_name(pool_id))
         rows.append(CostRow(keys, sums_of(states), NOT_HELD))
-    return _workload_table(asked).csv(rows, context, f"costs of {name}")
+    return _workload_table(cost_query).csv(rows, context, f"costs of {name}")
 
 
 @shown(EVERYONE, "costs")
 def team_days(context: Context, team_id: int) -> HttpResponse:
     """Every day of a team."""
-    asked = asked_costs(context)
-    name = asked.team_name(team_id)
-    daily = costs_by_day(asked.question.of(team=[team_id]), context.at)
-    return days_file(asked, f"costs of {name} by day", daily.days)
+    cost_query = asked_costs(context)
+    name = cost_query.team_name(team_id)
+    daily = costs_by_day(cost_query.question.of(team=[team_id]), context.at)
+    return days_file(cost_query, f"costs of {name} by day", daily.days)
 
 
 @shown(EVERYONE, "costs")
 def no_job_pools(context: Context, team_id: int) -> HttpResponse:
     """The table of what no job held, by pool and state."""
-    asked = asked_costs(context)
-    name = asked.team_name(team_id)
-    rest = _no_workload(asked.question.of(team=[team_id]))
-    rows = by_name(_none_rows(asked, team_id, rest))
-    return _none_table(asked).csv(rows, context, f"costs of {name} without a job")
+    cost_query = asked_costs(context)
+    name = cost_query.team_name(team_id)
+    without_workload = _no_workload(cost_query.question.of(team=[team_id]))
+    rows = by_name(_none_rows(cost_query, team_id, without_workload))
+    return _none_table(cost_query).csv(rows, context, f"costs of {name} without a job")
 
 
 @shown(EVERYONE, "costs")
 def no_job(context: Context, team_id: int) -> ConsolePage:
     """The lines behind what no job held of a team's, in one pool and state."""
-    asked, state = asked_costs(context), _asked_state(context)
-    name, question = asked.team_name(team_id), asked.question.of(team=[team_id])
+    cost_query, state = asked_costs(context), _asked_state(context)
+    name, question = cost_query.team_name(team_id), cost_query.question.of(team=[team_id])
     states = [
-        each
+        state_sum
         for of_pool in _no_workload(question).of_none.values()
-        for each in of_pool
-        if each.state == state
+        for state_sum in of_pool
+        if state_sum.state == state
     ]
     sums = sums_of(states)
-    who = f"{_state_label(state)} time of {name}" if state else f"Other charges of {name}"
-    if asked.texts.get("pool"):
-        who = f"{who} on {asked.texts['pool']}"
-    finding = f"{who} cost {whole_amount(sums.total, asked.currency)} {asked.words.within}."
+    subject = f"{_state_label(state)} time of {name}" if state else f"Other charges of {name}"
+    if cost_query.texts.get("pool"):
+        subject = f"{subject} on {cost_query.texts['pool']}"
+    finding = (
+        f"{subject} cost {whole_amount(sums.total, cost_query.currency)} {cost_query.words.within}."
+    )
     if sums.total is None:
-        finding = f"What {who[0].lower()}{who[1:]} cost {asked.words.within} is not known."
-    trail = [all_costs(asked), *asked.team_link(team_id)]
+        finding = (
+            f"What {subject[0].lower()}{subject[1:]} cost {cost_query.words.within} is not known."
+        )
+    trail = [all_costs(cost_query), *cost_query.team_link(team_id)]
     lines = lines_of_no_job(question, state, MOST_LINES + 1)
     if not lines:
-        return empty_page(asked, finding, trail, asked.nothing("costs-no-job", team_id))
+        return empty_page(cost_query, finding, trail, cost_query.nothing("costs-no-job", team_id))
     place = CostPlace("costs-no-job", (team_id,), "lines")
     chart = None
     if state in HELD_BY_NO_JOB:
         days = costs_by_day(_in_state(question, state), context.at).days
-        chart = day_chart(asked, place, days)
+        chart = day_chart(cost_query, place, days)
     of_lines = LinesOf(f"{context.path}.csv", sums, MOST_LINES)
     return ConsolePage(
         context=context,
         finding=finding,
-        filters=asked.filters(),
-        problems=asked.problems,
+        filters=cost_query.filters(),
+        problems=cost_query.problems,
         trail=tuple(trail),
-        sections=(chart, line_section(asked, lines, of_lines)),
-        actions=(export_link(asked, place),),
+        sections=(chart, line_section(cost_query, lines, of_lines)),
+        actions=(export_link(cost_query, place),),
     )
 
 
 @shown(EVERYONE, "costs")
 def no_job_csv(context: Context, team_id: int) -> HttpResponse:
     """The same lines, 50,000 at most."""
-    asked = asked_costs(context)
-    name, question = asked.team_name(team_id), asked.question.of(team=[team_id])
-    found = lines_of_no_job(question, _asked_state(context), MOST_CSV_LINES)
-    return lines_file(asked, f"lines of {name} without a job", found)
+    cost_query = asked_costs(context)
+    name, question = cost_query.team_name(team_id), cost_query.question.of(team=[team_id])
+    line_rows = lines_of_no_job(question, _asked_state(context), MOST_CSV_LINES)
+    return lines_file(cost_query, f"lines of {name} without a job", line_rows)
 
 
 @shown(EVERYONE, "costs")
 def no_job_days(context: Context, team_id: int) -> HttpResponse:
     """Every day of what no job held of a team's, in one state."""
-    asked, state = asked_costs(context), _asked_state(context)
-    name = asked.team_name(team_id)
+    cost_query, state = asked_costs(context), _asked_state(context)
+    name = cost_query.team_name(team_id)
     if state not in HELD_BY_NO_JOB:
         raise Http404("Jobs are in this state too.")
-    daily = costs_by_day(_in_state(asked.question.of(team=[team_id]), state), context.at)
-    return days_file(asked, f"costs of {name} without a job by day", daily.days)
+    daily = costs_by_day(_in_state(cost_query.question.of(team=[team_id]), state), context.at)
+    return days_file(cost_query, f"costs of {name} without a job by day", daily.days)
 
 
-def all_costs(asked: AskedCosts) -> Link:
+def all_costs(cost_query: AskedCosts) -> Link:
     """The top of the way down."""
-    return Link("Cost explorer", asked.down("costs"))
+    return Link("Cost explorer", cost_query.down("costs"))
 
 
 def by_name(rows: list[CostRow]) -> list[CostRow]:
@@ -205,90 +212,96 @@ def by_name(rows: list[CostRow]) -> list[CostRow]:
     return sorted(rows, key=lambda row: row.name.casefold())
 
 
-def owner(asked: AskedCosts, team_id: int) -> tuple[str, str]:
+def owner(cost_query: AskedCosts, team_id: int) -> tuple[str, str]:
     """A team's name and the cost centre that it is booked to, under `OWNER_KEYS`."""
-    of_team = asked.teams[team_id]
+    of_team = cost_query.teams[team_id]
     return of_team.name, of_team.cost_centre
 
 
 def _workload_rows(
-    asked: AskedCosts, team_id: int, rest: NoWorkload, sums: StatesByKeys
+    cost_query: AskedCosts, team_id: int, without_workload: NoWorkload, sums: StatesByKeys
 ) -> list[CostRow]:
     """Each workload, of sums that have it for their first key; and the jobs of none."""
     named = workloads.workloads()
-    keys = owner(asked, team_id)
+    keys = owner(cost_query, team_id)
     rows = [
         CostRow(
             (*keys, named[workload_id].name, ""),
             sums_of(states),
             named[workload_id].name,
-            asked.down("costs-workload", workload_id),
+            cost_query.down("costs-workload", workload_id),
             named[workload_id].kind,
         )
         for workload_id, states in states_of_key(sums, 0).items()
         if isinstance(workload_id, int)
     ]
-    if rest.of_jobs:
-        href = asked.down("costs-team-jobs", team_id)
-        rows.append(CostRow((*keys, NO_WORKLOAD, ""), sums_of(rest.of_jobs), NO_WORKLOAD, href))
+    if without_workload.of_jobs:
+        href = cost_query.down("costs-team-jobs", team_id)
+        rows.append(
+            CostRow((*keys, NO_WORKLOAD, ""), sums_of(without_workload.of_jobs), NO_WORKLOAD, href)
+        )
     return rows
 
 
 def _no_workload(question: CubeQuestion) -> NoWorkload:
     """What jobs of no workload cost, and by pool (None: of none) what no job held."""
-    found = state_sums(question.of(workload=[None]).by("held", "pool"))
+    states_by_key = state_sums(question.of(workload=[None]).by("held", "pool"))
     return NoWorkload(
-        of_jobs=[each for (held, _), states in found.items() if held for each in states],
+        of_jobs=[
+            state for (is_held, _), states in states_by_key.items() if is_held for state in states
+        ],
         of_none={
             pool_id if isinstance(pool_id, int) else None: states
-            for (held, pool_id), states in found.items()
-            if not held
+            for (is_held, pool_id), states in states_by_key.items()
+            if not is_held
         },
     )
 
 
-def _none_rows(asked: AskedCosts, team_id: int, rest: NoWorkload) -> list[CostRow]:
+def _none_rows(cost_query: AskedCosts, team_id: int, without_workload: NoWorkload) -> list[CostRow]:
     """Of each pool and state; and charges without GPU time of their own."""
     return [
         CostRow(
-            (*owner(asked, team_id), pool, state_key(each.state)),
-            sums_of([each]),
-            f"{pool or 'No pool'}: {_state_label(each.state).lower()}",
-            asked.down(
+            (*owner(cost_query, team_id), pool, state_key(state.state)),
+            sums_of([state]),
+            f"{pool or 'No pool'}: {_state_label(state.state).lower()}",
+            cost_query.down(
                 "costs-no-job", team_id,
-                pool=filter_word(pool), state="" if each.state is None else state_key(each.state),
+                pool=filter_word(pool), state="" if state.state is None else state_key(state.state),
             ),
         )
-        for pool_id, states in rest.of_none.items()
+        for pool_id, states in without_workload.of_none.items()
         for pool in [_pool_name(pool_id)]
-        for each in states
+        for state in states
     ]  # fmt: skip
 
 
-def _workload_meters(asked: AskedCosts, question: CubeQuestion, team_id: int) -> Section | None:
+def _workload_meters(
+    cost_query: AskedCosts, question: CubeQuestion, team_id: int
+) -> Section | None:
     """How hard the GPUs of each workload worked."""
     named = workloads.workloads()
     return meters_of(
-        asked,
+        cost_query,
         question,
         "workload",
         "Workload",
         lambda key: (
-            (NO_WORKLOAD, asked.down("costs-team-jobs", team_id))
+            (NO_WORKLOAD, cost_query.down("costs-team-jobs", team_id))
             if key is None
-            else (named[key].name, asked.down("costs-workload", key))
+            else (named[key].name, cost_query.down("costs-workload", key))
         ),
     )
 
 
-def _workload_table(asked: AskedCosts) -> Table[CostRow]:
+def _workload_table(cost_query: AskedCosts) -> Table[CostRow]:
     keys = (*OWNER_KEYS, "workload", "pool")
-    return cost_table(asked, "by-workload", "Workload", keys, "By workload")
+    return cost_table(cost_query, "by-workload", "Workload", keys, "By workload")
 
 
-def _none_table(asked: AskedCosts) -> Table[CostRow]:
+def _none_table(cost_query: AskedCosts) -> Table[CostRow]:
     keys = (*OWNER_KEYS, "pool", "state")
-    return cost_table(asked, "no-job", "Pool and state", keys, NOT_HELD)
+    return cost_table(cost_query, "no-job", "Pool and state", keys, NOT_HELD)
 
 
 def _in_state(question: CubeQuestion, state: State | None) -> CubeQuestion:

@@ -11,45 +11,45 @@ from apps.show.time import instant
 from apps.show.words import basis_words
 
 
-def spent(asked: AskedCosts, who: str, sums: Sums) -> str:
+def spent(cost_query: AskedCosts, subject: str, sums: Sums) -> str:
     """`Pretraining cost $4,120 last month, and 71 % of it was active.`"""
-    when = asked.words.within
+    when = cost_query.words.within
     if not sums.by_state:
-        return f"Nothing was charged to {who} {when}."
+        return f"Nothing was charged to {subject} {when}."
     if sums.total is None:
-        return f"What {who} cost {when} is not known: no price covers it."
-    loaded = LOADED.get(str(asked.question.loading), "")
-    said = f"{who} cost {whole_amount(sums.total, asked.currency)}{loaded} {when}"
+        return f"What {subject} cost {when} is not known: no price covers it."
+    loaded = LOADED.get(str(cost_query.question.loading), "")
+    sentence = f"{subject} cost {whole_amount(sums.total, cost_query.currency)}{loaded} {when}"
     if sums.worked_ratio is None:
-        return f"{said}."
+        return f"{sentence}."
     if not sums.gpu_milliseconds:
-        return f"{said}, none of it for GPU time of its own."
+        return f"{sentence}, none of it for GPU time of its own."
     unobserved = share(sums.by_state.get("unobserved") or 0, sums.total)
     if unobserved:
-        known = (
+        active_text = (
             "none of it is known to have been active"
             if not sums.worked_ratio
             else f"{_active_part(sums)} of it was active"
         )
-        return f"{said}; {known}, and {per_cent(unobserved)} was not observed."
-    return f"{said}, and {_active_part(sums)} of it was active."
+        return f"{sentence}; {active_text}, and {per_cent(unobserved)} was not observed."
+    return f"{sentence}, and {_active_part(sums)} of it was active."
 
 
-def under_words(asked: AskedCosts, known: Sureness) -> tuple[str, ...]:
+def under_words(cost_query: AskedCosts, certainty: Sureness) -> tuple[str, ...]:
     """Which amount, of when, how much of it was observed, and how far it is settled."""
-    basis = basis_words(str(asked.question.basis))
-    observed = share(known.observed_milliseconds, known.held_milliseconds)
+    basis = basis_words(str(cost_query.question.basis))
+    observed = share(certainty.observed_milliseconds, certainty.held_milliseconds)
     coverage = f"{per_cent(observed)} of held GPU time observed"
     settled = "nothing settled yet"
-    if known.as_of is not None:
-        settled = f"settled to {instant(known.as_of, asked.context.zone)}"
-    if known.is_closed:
+    if certainty.as_of is not None:
+        settled = f"settled to {instant(certainty.as_of, cost_query.context.zone)}"
+    if certainty.is_closed:
         settled += ", and closed"
-    if known.pending_hours:
-        settled += f", {counted(known.pending_hours, 'hour')} pending"
+    if certainty.pending_hours:
+        settled += f", {counted(certainty.pending_hours, 'hour')} pending"
     return (
-        titled(f"{basis.label} cost in {asked.currency}", basis.explanation),
-        asked.words.days,
+        titled(f"{basis.label} cost in {cost_query.currency}", basis.explanation),
+        cost_query.words.days,
         "no GPU time held" if observed is None else coverage,
         settled,
     )

@@ -251,9 +251,12 @@ def _service_picks(context: Context) -> dict[str, str]:
 
 
 def _picks(context: Context) -> dict[str, dict[str, str]]:
-    own = {str(team.id): team.name for team in teams() if may_keep(context.viewer, team.id)}
-    whole = {"": ORGANISATION} if context.viewer.sees_everything else {}
-    return {"service": {"": STATED} | _service_picks(context), "team": whole | own}
+    own_teams = {str(team.id): team.name for team in teams() if may_keep(context.viewer, team.id)}
+    organisation_pick = {"": ORGANISATION} if context.viewer.sees_everything else {}
+    return {
+        "service": {"": STATED} | _service_picks(context),
+        "team": organisation_pick | own_teams,
+    }
 
 
 def _thought(entered: Mapping[str, Any], context: Context) -> ThoughtScenario:
@@ -315,7 +318,7 @@ def _effects(thought: ThoughtScenario, context: Context) -> ChangePreview:
         question = question_of(inputs.document)
         answer = whole_answer(question, QUICK_ANSWER)
     currency, costs = question.scenario.currency, answer.costs
-    said = [
+    sentences = [
         f"{thought.name} is saved and run every week.",
         *_measured_words(inputs, currency),
         f"Today it says: {words.ADVICE[answer.advice]}. A million tokens cost"
@@ -325,7 +328,7 @@ def _effects(thought: ThoughtScenario, context: Context) -> ChangePreview:
         f"Self-hosting is cheaper first from {words.volume_or_nowhere(answer.search.first)} a month, and for good"
         f" from {words.volume_or_nowhere(answer.search.durable)}.",
     ]
-    return ChangePreview(said, same=(thought.entry.text,))
+    return ChangePreview(sentences, same=(thought.entry.text,))
 
 
 def _measured_words(inputs: ScenarioInputs, currency: str) -> tuple[str, ...]:
@@ -336,10 +339,10 @@ def _measured_words(inputs: ScenarioInputs, currency: str) -> tuple[str, ...]:
 
 
 def _added(thought: ThoughtScenario, context: Context) -> Done:
-    made = actions.keep_scenario(
+    scenario_id = actions.keep_scenario(
         entry=thought.entry, owner_id=context.viewer.person_id, at=context.at
     )
-    return f"{thought.name} is saved, and is run within the minute.", ("crossover", made)
+    return f"{thought.name} is saved, and is run within the minute.", ("crossover", scenario_id)
 
 
 def _no_service(context: Context) -> EmptyState:

@@ -31,21 +31,21 @@ from apps.show.time import instant
 
 LOOK_AGAIN_SECONDS = 5
 PARTS: dict[str, Callable[[LookedAtRun, KeptScenarioFact], tuple[Any, list[Any]]]] = {
-    "curve": lambda found, _: (tables.CURVE, tables.curve_rows(found)),
-    "crossings": lambda found, _: (tables.CROSSINGS, tables.crossing_rows(found)),
-    "tornado": lambda found, _: (tables.TORNADO, tables.in_currency(found.answer.tornado, found)),
-    "needed": lambda found, _: (tables.NEEDED, tables.in_currency(found.answer.must_be_true, found)),
-    "months": lambda found, fact: (
-        tables.MONTHS, tables.month_rows(forecast_volumes(fact.service_id), found)
+    "curve": lambda answered_run, _: (tables.CURVE, tables.curve_rows(answered_run)),
+    "crossings": lambda answered_run, _: (tables.CROSSINGS, tables.crossing_rows(answered_run)),
+    "tornado": lambda answered_run, _: (tables.TORNADO, tables.in_currency(answered_run.answer.tornado, answered_run)),
+    "needed": lambda answered_run, _: (tables.NEEDED, tables.in_currency(answered_run.answer.must_be_true, answered_run)),
+    "months": lambda answered_run, fact: (
+        tables.MONTHS, tables.month_rows(forecast_volumes(fact.service_id), answered_run)
     ),
-    "levers": lambda found, _: (tables.LEVERS, tables.in_currency(found.answer.levers, found)),
-    "costs": lambda found, _: (
-        tables.COSTS, tables.in_currency(tables.cost_parts(found.answer), found)
+    "levers": lambda answered_run, _: (tables.LEVERS, tables.in_currency(answered_run.answer.levers, answered_run)),
+    "costs": lambda answered_run, _: (
+        tables.COSTS, tables.in_currency(tables.cost_parts(answered_run.answer), answered_run)
     ),
-    "pools": lambda found, _: (tables.POOLS, list(found.answer.costs.pools)),
-    "ways": lambda found, _: (tables.WAYS, tables.in_currency(found.answer.cheapest_ways, found)),
-    "moves": lambda found, fact: (
-        tables.MOVES, tables.in_currency(fact.answered.moved if fact.answered else (), found)
+    "pools": lambda answered_run, _: (tables.POOLS, list(answered_run.answer.costs.pools)),
+    "ways": lambda answered_run, _: (tables.WAYS, tables.in_currency(answered_run.answer.cheapest_ways, answered_run)),
+    "moves": lambda answered_run, fact: (
+        tables.MOVES, tables.in_currency(fact.answered.moved if fact.answered else (), answered_run)
     ),
 }  # fmt: skip
 """The tables of an answer by their names in addresses, in the order of the page but for the first."""
@@ -55,17 +55,19 @@ OPTIONAL = {"levers", "months", "moves", "ways"}
 @shown(EVERYONE, "crossover")
 def scenario_list(context: Context) -> ConsolePage:
     """Every scenario that the viewer may see, with its newest advice."""
-    found = kept_scenarios(context.seen_teams)
+    scenarios = kept_scenarios(context.seen_teams)
     may = may_keep_any(context.viewer)
     links = (Link("From a service of yours", reverse("new-crossover-of-service")),
              Link("New scenario", reverse("new-crossover")))  # fmt: skip
     return ConsolePage(
         context=context,
-        finding=_list_finding(found),
-        under=("every scenario runs once a week, and when you ask for it",) if found else (),
-        actions=links if found and may else (),
-        sections=(tables.SCENARIOS.section(found, context, csv_href=reverse("crossovers-csv")),),
-        empty=None if found else _no_scenario(context),
+        finding=_list_finding(scenarios),
+        under=("every scenario runs once a week, and when you ask for it",) if scenarios else (),
+        actions=links if scenarios and may else (),
+        sections=(
+            tables.SCENARIOS.section(scenarios, context, csv_href=reverse("crossovers-csv")),
+        ),
+        empty=None if scenarios else _no_scenario(context),
     )
 
 
@@ -94,23 +96,23 @@ def scenario_page(context: Context, scenario_id: int) -> ConsolePage:
             sections=(_history(fact, runs, context),) if runs else (),
             **about,
         )
-    form, found = tried_run(context, fact.answered)
-    about["notes"] += gate_notes(found.answer.gates)
+    form, answered_run = tried_run(context, fact.answered)
+    about["notes"] += gate_notes(answered_run.answer.gates)
     ran_at = instant(fact.answered.ran_at, context.zone)
     return ConsolePage(
-        finding=words.scenario_finding(fact, found),
+        finding=words.scenario_finding(fact, answered_run),
         under=(
-            f"at {words.million_tokens(found.answer.costs.million_tokens)} tokens a month",
-            f"prices of {found.question.scenario.on}",
+            f"at {words.million_tokens(answered_run.answer.costs.million_tokens)} tokens a month",
+            f"prices of {answered_run.question.scenario.on}",
             f"run {ran_at}",
-            *found.answer.reasons,
+            *answered_run.answer.reasons,
         ),
         problems=(*_refusal(fact), *form.problems),
         sections=(
-            key_figures(found),
+            key_figures(answered_run),
             SideBySide(
                 (
-                    SwappedPart("picture-part", (cost_picture(fact, found, context, context.href(_part_csv(fact, "curve"))),)),
+                    SwappedPart("picture-part", (cost_picture(fact, answered_run, context, context.href(_part_csv(fact, "curve"))),)),
                     form.section(
                         "try", reverse("crossover", args=[fact.id]), "Answer with these",
                         title="Try other values", method="get",
@@ -120,9 +122,9 @@ def scenario_page(context: Context, scenario_id: int) -> ConsolePage:
                 ),
                 css="cols",
             ),
-            SwappedPart("answer-part", tuple(_parts(fact, found, context))),
+            SwappedPart("answer-part", tuple(_parts(fact, answered_run, context))),
             _history(fact, runs, context),
-            MADE.section(_made(fact.answered, found), context, title="How it came to be", about=""),
+            MADE.section(_made(fact.answered, answered_run), context, title="How it came to be", about=""),
         ),
         **about,
     )  # fmt: skip
@@ -133,8 +135,8 @@ def scenario_part_csv(context: Context, scenario_id: int, part: str) -> HttpResp
     """A table of the answer, with what the address moves."""
     fact = known_scenario(context, scenario_id)
     table_of = found_or_404(PARTS.get(part))
-    _, found = tried_run(context, found_or_404(fact.answered))
-    table, rows = table_of(found, fact)
+    _, answered_run = tried_run(context, found_or_404(fact.answered))
+    table, rows = table_of(answered_run, fact)
     answer: HttpResponse = table.csv(rows, context, f"crossover-{part}")
     return answer
 
@@ -146,16 +148,26 @@ def scenario_runs_csv(context: Context, scenario_id: int) -> HttpResponse:
     return tables.RUNS.csv(scenario_runs(fact.id), context, "crossover-runs")
 
 
-def _list_finding(found: Sequence[KeptScenarioFact]) -> str:
-    if not found:
+def _list_finding(scenarios: Sequence[KeptScenarioFact]) -> str:
+    if not scenarios:
         return "No scenario yet"
-    flipped = [(each.flipped.ran_at, each.name, each.flipped) for each in found if each.flipped]
+    flipped = [
+        (scenario_fact.flipped.ran_at, scenario_fact.name, scenario_fact.flipped)
+        for scenario_fact in scenarios
+        if scenario_fact.flipped
+    ]
     if flipped:
-        _, name, run = max(flipped, key=lambda each: each[0])
+        _, name, run = max(flipped, key=lambda flip: flip[0])
         return f"{name}: recommendation changed {words.flip_words(run)}"
-    api = sum(each.answered is not None and each.answered.advice == "api" for each in found)
-    own = sum(each.answered is not None and each.answered.advice == "self_host" for each in found)
-    return f"{counted(len(found), 'scenario')}: {own} cheaper to serve yourself, {api} cheaper from an API"
+    api = sum(
+        scenario_fact.answered is not None and scenario_fact.answered.advice == "api"
+        for scenario_fact in scenarios
+    )
+    self_hosted = sum(
+        scenario_fact.answered is not None and scenario_fact.answered.advice == "self_host"
+        for scenario_fact in scenarios
+    )
+    return f"{counted(len(scenarios), 'scenario')}: {self_hosted} cheaper to serve yourself, {api} cheaper from an API"
 
 
 def _actions(fact: KeptScenarioFact, context: Context) -> tuple[Link, ...]:
@@ -169,16 +181,16 @@ def _actions(fact: KeptScenarioFact, context: Context) -> tuple[Link, ...]:
 
 def _notes(fact: KeptScenarioFact, context: Context) -> tuple[str, ...]:
     """The newest flip, and whether a run is under way."""
-    flip, said = fact.flipped, []
+    flip, notes = fact.flipped, []
     if flip is not None:
         moved = words.moved_words(flip)
         why = f". What moved most: {moved}" if moved else ""
-        said.append(
+        notes.append(
             f"Recommendation changed {instant(flip.ran_at, context.zone)} {words.flip_words(flip)}{why}."
         )
     if fact.is_waiting:
-        said.append("A run is under way; this page shows it when it is there.")
-    return tuple(said)
+        notes.append("A run is under way; this page shows it when it is there.")
+    return tuple(notes)
 
 
 def _refusal(fact: KeptScenarioFact) -> tuple[str, ...]:
@@ -192,15 +204,17 @@ def _part_csv(fact: KeptScenarioFact, part: str) -> str:
     return reverse("crossover-part-csv", args=[fact.id, part])
 
 
-def _parts(fact: KeptScenarioFact, found: LookedAtRun, context: Context) -> list[Section]:
+def _parts(fact: KeptScenarioFact, answered_run: LookedAtRun, context: Context) -> list[Section]:
     """The tables of the answer, those of OPTIONAL where there are some."""
-    sections: list[Section] = [*filter(None, [gate_list(found.answer.gates)])]
+    sections: list[Section] = [*filter(None, [gate_list(answered_run.answer.gates)])]
     for name, part in list(PARTS.items())[1:]:
-        table, rows = part(found, fact)
+        table, rows = part(answered_run, fact)
         if name == "tornado" and rows:
-            sections.append(tornado_picture(found, context, context.href(_part_csv(fact, name))))
+            sections.append(
+                tornado_picture(answered_run, context, context.href(_part_csv(fact, name)))
+            )
         elif rows or name not in OPTIONAL:
-            sections.append(_part_section(name, table, rows, fact, found, context))
+            sections.append(_part_section(name, table, rows, fact, answered_run, context))
     return sections
 
 
@@ -209,43 +223,46 @@ def _part_section(
     table: Any,
     rows: list[Any],
     fact: KeptScenarioFact,
-    found: LookedAtRun,
+    answered_run: LookedAtRun,
     context: Context,
 ) -> TableSection:
-    said: dict[str, Any] = {"csv_href": _part_csv(fact, name)}
+    options: dict[str, Any] = {"csv_href": _part_csv(fact, name)}
     volumes = forecast_volumes(fact.service_id) if name in {"crossings", "months"} else None
     if name == "crossings":
-        said["about"] = words.searched_words(found, volumes)
-        said["empty"] = "The two sides never change places."
+        options["about"] = words.searched_words(answered_run, volumes)
+        options["empty"] = "The two sides never change places."
     if volumes is not None and name == "months":
-        said["links"] = (Link("The forecast", reverse("forecast", args=[volumes.forecast_id])),)
+        options["links"] = (Link("The forecast", reverse("forecast", args=[volumes.forecast_id])),)
         if volumes.refusal:
-            said["remark"] = f"A fallback, which says little of later months: {volumes.refusal}."
-    section: TableSection = table.section(rows, context, **said)
+            options["remark"] = f"A fallback, which says little of later months: {volumes.refusal}."
+    section: TableSection = table.section(rows, context, **options)
     return section
 
 
 def _history(
     fact: KeptScenarioFact, runs: Sequence[ScenarioRunFact], context: Context
 ) -> TableSection:
-    said: dict[str, Any] = {"csv_href": reverse("crossover-runs-csv", args=[fact.id])}
+    options: dict[str, Any] = {"csv_href": reverse("crossover-runs-csv", args=[fact.id])}
     if may_keep(context.viewer, fact.team_id):
-        said |= {"form": Link("Run now", reverse("run-crossover", args=[fact.id])), "is_sent": True}
-    return tables.RUNS.section(runs, context, **said)
+        options |= {
+            "form": Link("Run now", reverse("run-crossover", args=[fact.id])),
+            "is_sent": True,
+        }
+    return tables.RUNS.section(runs, context, **options)
 
 
-def _made(run: ScenarioRunFact, found: LookedAtRun) -> list[tuple[str, str]]:
-    scenario = found.question.scenario
+def _made(run: ScenarioRunFact, answered_run: LookedAtRun) -> list[tuple[str, str]]:
+    scenario = answered_run.question.scenario
     facts = [
-        ("Method", f"{found.answer.method}; docs/crossover.md has the formulas"),
+        ("Method", f"{answered_run.answer.method}; docs/crossover.md has the formulas"),
         ("API", f"{scenario.api.name}; {scenario.api.source or 'no source is stated'}"),
         ("Quality", scenario.quality or "nothing is said of it: this compares costs alone"),
         ("Digest of its inputs", run.digest),
     ]
     if run.measured is not None:
-        said = words.measured_words(run.measured, scenario.currency)
-        facts.insert(0, (f"Measured of {run.measured['service']}", said))
-    return [*facts, *(("Risk", risk) for risk in found.answer.risks)]
+        measurement = words.measured_words(run.measured, scenario.currency)
+        facts.insert(0, (f"Measured of {run.measured['service']}", measurement))
+    return [*facts, *(("Risk", risk) for risk in answered_run.answer.risks)]
 
 
 def _no_scenario(context: Context) -> EmptyState:

@@ -54,9 +54,9 @@ class InCurrency(NamedTuple):
         return None if amount is None else (amount, self.currency)
 
 
-def in_currency(parts: Iterable[Any], found: LookedAtRun) -> list[InCurrency]:
+def in_currency(parts: Iterable[Any], answered_run: LookedAtRun) -> list[InCurrency]:
     """Rows of an answer."""
-    scenario = found.question.scenario
+    scenario = answered_run.question.scenario
     pools = tuple(pool.name for pool in scenario.self_host.pools)
     return [InCurrency(part, scenario.currency, pools) for part in parts]
 
@@ -77,9 +77,9 @@ def _saved_at(name: str) -> Callable[[ScenarioRunFact], Money | None]:
 
 
 def _amount(
-    key: str, text: str, value: Callable[[InCurrency], float | None], **said: Any
+    key: str, text: str, value: Callable[[InCurrency], float | None], **options: Any
 ) -> Column[InCurrency]:
-    return Column(key, text, lambda row: row.money(value(row)), MONTHLY, **said)
+    return Column(key, text, lambda row: row.money(value(row)), MONTHLY, **options)
 
 
 SCENARIOS = Table[KeptScenarioFact](
@@ -207,14 +207,14 @@ class CrossingRow(NamedTuple):
     is_durable: bool
 
 
-def crossing_rows(found: LookedAtRun) -> list[CrossingRow]:
+def crossing_rows(answered_run: LookedAtRun) -> list[CrossingRow]:
     """All crossings that were found."""
-    search = found.answer.search
+    search = answered_run.answer.search
     first = next((one for one in search.crossings if one.million_tokens == search.first), None)
     return [
         CrossingRow(
             one,
-            found.utilization_at(one.million_tokens),
+            answered_run.utilization_at(one.million_tokens),
             one is first,
             one.million_tokens == search.durable,
         )
@@ -232,7 +232,7 @@ CROSSINGS = Table[CrossingRow](
                    word for word, holds in (("first", row.is_first), ("for good", row.is_durable)) if holds)),
         Column("utilization", "Utilization there", lambda row: row.utilization, RATIO),
         Column("replicas", "Replicas in the busiest hour",
-               lambda row: " + ".join(str(each) for each in row.crossing.replicas)),
+               lambda row: " + ".join(str(replica) for replica in row.crossing.replicas)),
         Column("cheaper", "Cheaper from there on", lambda row: words.SIDES[row.crossing.cheaper]),
     ),
     noun=("break-even", "break-evens"),
@@ -308,10 +308,10 @@ class CurveRow(NamedTuple):
     utilization: float | None
 
 
-def curve_rows(found: LookedAtRun) -> list[CurveRow]:
+def curve_rows(answered_run: LookedAtRun) -> list[CurveRow]:
     """The volumes at which the bands were drawn."""
-    currency = found.question.scenario.currency
-    bands: Sequence[CostBand | None] = found.bands or [None] * len(found.marked)
+    currency = answered_run.question.scenario.currency
+    bands: Sequence[CostBand | None] = answered_run.bands or [None] * len(answered_run.marked)
     return [
         CurveRow(
             point.million_tokens,
@@ -321,7 +321,7 @@ def curve_rows(found: LookedAtRun) -> list[CurveRow]:
             (point.api, currency),
             point.utilization,
         )
-        for point, band in zip(found.marked, bands, strict=True)
+        for point, band in zip(answered_run.marked, bands, strict=True)
     ]
 
 
@@ -348,14 +348,17 @@ class MonthAhead(NamedTuple):
     is_served: bool
 
 
-def month_rows(volumes: ForecastVolumes | None, found: LookedAtRun) -> list[MonthAhead]:
+def month_rows(volumes: ForecastVolumes | None, answered_run: LookedAtRun) -> list[MonthAhead]:
     """Each whole month of the forecast; none where there is none."""
-    currency, curves = found.question.scenario.currency, cost_curves(found.question.scenario)
+    currency, curves = (
+        answered_run.question.scenario.currency,
+        cost_curves(answered_run.question.scenario),
+    )
     rows = []
-    for each in volumes.months if volumes is not None else ():
-        own, api = found.costs_at(each.million_tokens)
-        is_served = curves.serves(each.million_tokens)
-        rows.append(MonthAhead(each, (own, currency), (api, currency), is_served))
+    for month_volume in volumes.months if volumes is not None else ():
+        self_host, api = answered_run.costs_at(month_volume.million_tokens)
+        is_served = curves.serves(month_volume.million_tokens)
+        rows.append(MonthAhead(month_volume, (self_host, currency), (api, currency), is_served))
     return rows
 
 

@@ -12,9 +12,9 @@ MOST_BARS = 10
 """More are in the table, and those that move nothing."""
 
 
-def tornado_picture(found: LookedAtRun, context: Context, csv_href: str) -> LineChart:
+def tornado_picture(answered_run: LookedAtRun, context: Context, csv_href: str) -> LineChart:
     """A bar for each ranged input, of which there has to be one."""
-    scenario, bars = found.question.scenario, found.answer.tornado
+    scenario, bars = answered_run.question.scenario, answered_run.answer.tornado
     currency, pools = scenario.currency, tuple(pool.name for pool in scenario.self_host.pools)
 
     def said(amount: float) -> str:
@@ -30,11 +30,11 @@ def tornado_picture(found: LookedAtRun, context: Context, csv_href: str) -> Line
                 for bar in bars[:MOST_BARS]
                 if bar.swing or bar is bars[0]
             ],
-            found.answer.costs.savings_month,
+            answered_run.answer.costs.savings_month,
             currency,
             said,
         ),
-        behind=TORNADO.section(in_currency(bars, found), context),
+        behind=TORNADO.section(in_currency(bars, answered_run), context),
         csv_href=csv_href,
         anchor="tornado",
     )
@@ -50,13 +50,13 @@ def _named(bar: TornadoBar, pools: tuple[str, ...]) -> str:
 def _title(bar: TornadoBar, pools: tuple[str, ...], currency: str) -> str:
     low, high = sorted((bar.savings_at_low, bar.savings_at_high))
     name = words.input_words(bar.name, pools)
-    less, more = (words.month_amount(abs(each), currency) for each in (low, high))
+    less, more = (words.month_amount(abs(savings), currency) for savings in (low, high))
     if not bar.swing:
         return f"No input moves the answer within its range: {name} leaves it at {less} a month"
     if low < 0 < high:
-        said = f"and turns the answer: self-hosting costs {less} a month more to {more} less"
+        conclusion = f"and turns the answer: self-hosting costs {less} a month more to {more} less"
     elif high <= 0:
-        said = f"and self-hosting costs {more} to {less} a month more at all of its range"
+        conclusion = f"and self-hosting costs {more} to {less} a month more at all of its range"
     else:
-        said = f"and self-hosting saves {less} to {more} a month at all of its range"
-    return f"{name} matters most, {said}"
+        conclusion = f"and self-hosting saves {less} to {more} a month at all of its range"
+    return f"{name} matters most, {conclusion}"

@@ -67,21 +67,21 @@ def tried_run(context: Context, run: ScenarioRunFact) -> tuple[TryForm, LookedAt
         return form, looked_at(run, question, sliders, {})
 
 
-def key_figures(found: LookedAtRun) -> FigureRow:
+def key_figures(answered_run: LookedAtRun) -> FigureRow:
     """The costs of a million tokens, what is saved, and from where on."""
     costs, search, currency = (
-        found.answer.costs,
-        found.answer.search,
-        found.question.scenario.currency,
+        answered_run.answer.costs,
+        answered_run.answer.search,
+        answered_run.question.scenario.currency,
     )
     volume = words.million_tokens(costs.million_tokens)
-    own = costs.self_host_per_million
+    self_host_price = costs.self_host_per_million
     api = costs.api_per_million
     return FigureRow(
         (
             known_figure(
                 "Yourself, a million tokens",
-                None if own is None else words.token_price(own, currency),
+                None if self_host_price is None else words.token_price(self_host_price, currency),
                 f"{words.month_amount(costs.self_host_month, currency)} a month for {volume}",
             ),
             known_figure(
@@ -89,24 +89,24 @@ def key_figures(found: LookedAtRun) -> FigureRow:
                 None if api is None else words.token_price(api, currency),
                 f"{words.month_amount(costs.api_month, currency)} a month",
             ),
-            _saved_figure(found),
+            _saved_figure(answered_run),
             Figure(
                 "Break-even volume",
                 words.NOWHERE if search.durable is None else words.million_tokens(search.durable),
                 words.first_words(search.first, search.durable)
                 + ("" if costs.is_served else f"; {words.NOT_SERVED}")
-                + words.needed_words(found.answer.break_even_utilization),
+                + words.needed_words(answered_run.answer.break_even_utilization),
             ),
         )
     )
 
 
-def _saved_figure(found: LookedAtRun) -> Figure:
-    spread, currency = found.answer.uncertainty, found.question.scenario.currency
-    if not found.answer.costs.is_served:
+def _saved_figure(answered_run: LookedAtRun) -> Figure:
+    spread, currency = answered_run.answer.uncertainty, answered_run.question.scenario.currency
+    if not answered_run.answer.costs.is_served:
         return known_figure("Saved a month by self-hosting", None, words.NOT_SERVED)
     if spread is None or spread.savings.p50 is None:
-        saved = words.month_amount(found.answer.costs.savings_month, currency)
+        saved = words.month_amount(answered_run.answer.costs.savings_month, currency)
         return Figure(
             "Saved a month by self-hosting", saved, "no input has a range: how sure, is not known"
         )
@@ -117,46 +117,53 @@ def _saved_figure(found: LookedAtRun) -> Figure:
         f"median of {spread.draws:,} simulations, {words.month_amount(low, currency)} to "
         f"{words.month_amount(high, currency)} (P10 to P90), more than nothing in "
         f"{per_cent(spread.self_host_cheaper_share)} of them; base case "
-        f"{words.month_amount(found.answer.costs.savings_month, currency)}",
+        f"{words.month_amount(answered_run.answer.costs.savings_month, currency)}",
     )
 
 
 def cost_picture(
-    fact: KeptScenarioFact, found: LookedAtRun, context: Context, csv_href: str
+    fact: KeptScenarioFact, answered_run: LookedAtRun, context: Context, csv_href: str
 ) -> LineChart:
     """Both sides against volume: the staircase, the API, their bands, and where they cross."""
-    currency = found.question.scenario.currency
-    own = CostLine(
+    currency = answered_run.question.scenario.currency
+    self_host_line = CostLine(
         OWN,
-        [(point.million_tokens, point.self_host) for point in found.curve if point.is_served],
-        [(band.million_tokens, band.self_host_low, band.self_host_high) for band in found.bands],
+        [
+            (point.million_tokens, point.self_host)
+            for point in answered_run.curve
+            if point.is_served
+        ],
+        [
+            (band.million_tokens, band.self_host_low, band.self_host_high)
+            for band in answered_run.bands
+        ],
         is_stepped=True,
     )
     api = CostLine(
         API,
-        [(point.million_tokens, point.api) for point in found.curve],
-        [(band.million_tokens, band.api_low, band.api_high) for band in found.bands],
+        [(point.million_tokens, point.api) for point in answered_run.curve],
+        [(band.million_tokens, band.api_low, band.api_high) for band in answered_run.bands],
     )
     return LineChart(
         name="crossover",
-        title=_picture_title(fact, found),
+        title=_picture_title(fact, answered_run),
         unit=f"{currency} a month, by million tokens a month"
-        + ("; the bands are P10 to P90 of the inputs’ ranges" if found.bands else ""),
+        + ("; the bands are P10 to P90 of the inputs’ ranges" if answered_run.bands else ""),
         figure=cost_curves(
-            [line for line in (own, api) if line.points],
-            _marks(found),
+            [line for line in (self_host_line, api) if line.points],
+            _marks(answered_run),
             currency,
             words.short_volume,
         ),
-        behind=CURVE.section(curve_rows(found), context),
+        behind=CURVE.section(curve_rows(answered_run), context),
         csv_href=csv_href,
         anchor="picture",
         sides=(OWN, API),
     )
 
 
-def _picture_title(fact: KeptScenarioFact, found: LookedAtRun) -> str:
-    search = found.answer.search
+def _picture_title(fact: KeptScenarioFact, answered_run: LookedAtRun) -> str:
+    search = answered_run.answer.search
     if search.first is None:
         return f"{fact.name}: the API is cheaper at every volume"
     if search.durable == 0:
@@ -169,10 +176,10 @@ def _picture_title(fact: KeptScenarioFact, found: LookedAtRun) -> str:
     return f"{fact.name}: self-hosting breaks even at {words.volume_or_nowhere(search.durable)} a month"
 
 
-def _marks(found: LookedAtRun) -> list[MarkedVolume]:
+def _marks(answered_run: LookedAtRun) -> list[MarkedVolume]:
     """Now, and the durable crossing; the first where it is not the same. Names that would touch are joined."""
-    search = found.answer.search
-    marks = [MarkedVolume(found.answer.costs.million_tokens, "now")]
+    search = answered_run.answer.search
+    marks = [MarkedVolume(answered_run.answer.costs.million_tokens, "now")]
     if search.first is not None and search.first != search.durable:
         marks.append(MarkedVolume(search.first, "first"))
     if search.durable:

@@ -103,8 +103,8 @@ def million_tokens(volume: float) -> str:
 
 def cheaper_side(*, is_own: bool, is_served: bool) -> str:
     """Which side is cheaper; what the replicas allowed cannot serve is the API's."""
-    own = SIDES["self_host" if is_own else "api"]
-    return own if is_served else f"{SIDES['api']}: {NOT_SERVED}"
+    side = SIDES["self_host" if is_own else "api"]
+    return side if is_served else f"{SIDES['api']}: {NOT_SERVED}"
 
 
 def volume_or_nowhere(volume: float | None) -> str:
@@ -128,14 +128,14 @@ def short_volume(volume: float) -> str:
     return f"{volume:.4g}"
 
 
-def scenario_finding(fact: KeptScenarioFact, found: LookedAtRun) -> str:
+def scenario_finding(fact: KeptScenarioFact, answered_run: LookedAtRun) -> str:
     """`chat: buy it from the API: $1.20 a million tokens, $2.40 of your own`."""
-    costs, currency = found.answer.costs, found.question.scenario.currency
-    own = token_price(costs.self_host_per_million, currency)
+    costs, currency = answered_run.answer.costs, answered_run.question.scenario.currency
+    self_host_price = token_price(costs.self_host_per_million, currency)
     api = token_price(costs.api_per_million, currency)
-    tried = ", with what you moved" if found.is_moved else ""
+    tried = ", with what you moved" if answered_run.is_moved else ""
     return (
-        f"{fact.name}: {ADVICE[found.answer.advice]}{tried}. A million tokens cost {own} yourself,"
+        f"{fact.name}: {ADVICE[answered_run.answer.advice]}{tried}. A million tokens cost {self_host_price} yourself,"
         f" {api} from the API"
     )
 
@@ -149,45 +149,45 @@ def moved_words(run: ScenarioRunFact, most: int = 3) -> str:
     """The inputs that moved it most since the run before; empty where none did."""
     pools = tuple(pool["name"] for pool in run.figure("costs", "pools") or ())
     largest = max((abs(move["savings_change"] or 0.0) for move in run.moved), default=0.0)
-    said = [
+    moves = [
         f"{input_words(move['name'], pools)}{_from_to(move)}"
         for move in run.moved[:most]
         if move["savings_change"] is None or abs(move["savings_change"]) > LEAST_TOLD * largest
     ]
-    return "; ".join(said)
+    return "; ".join(moves)
 
 
 def measured_words(measured: Mapping[str, Any], currency: str) -> str:
     """What was measured, how far the model of it is from the ledger, and from hours it has not seen."""
     modelled = token_price(measured["modelled_per_million"], currency)
-    said = (
+    text = (
         f"{measured['hours']:,} hours from {str(measured['from'])[:10]} to {str(measured['to'])[:10]}; the model of its"
         f" replicas costs {modelled} a million tokens, the ledger has"
         f" {token_price(measured['ledger_per_million'], currency)} ({_apart(measured['difference_ratio'])} apart)"
     )
     # Runs of earlier releases tell neither.
     if measured.get("unseen_ratio") is not None:
-        said += (
+        text += (
             "; the rule of replicas read off the first half of these hours misses the GPU-hours of the"
             f" second by {_apart(measured['unseen_ratio'])}"
         )
     if measured.get("fleet_changed_at"):
-        said += "; the days before are left out, as its fleet was another"
-    return said
+        text += "; the days before are left out, as its fleet was another"
+    return text
 
 
 def _apart(ratio: float) -> str:
     return per_cent(round(abs(ratio), 4))
 
 
-def searched_words(found: LookedAtRun, volumes: ForecastVolumes | None) -> str:
+def searched_words(answered_run: LookedAtRun, volumes: ForecastVolumes | None) -> str:
     """How far break-evens were looked for, and when the durable one is reached; empty without any."""
-    search = found.answer.search
+    search = answered_run.answer.search
     if not search.crossings:
         return ""
     return (
         f"up to {million_tokens(search.searched_to)} tokens a month: {ENDED[search.ended_by]}."
-        f" For good: {reached_words(found)}{_forecast_words(search.durable, volumes)}"
+        f" For good: {reached_words(answered_run)}{_forecast_words(search.durable, volumes)}"
     )
 
 
@@ -209,13 +209,13 @@ def needed_words(utilization: float | None) -> str:
     return f"; replicas {per_cent(utilization)} busy cost as much as the API"
 
 
-def reached_words(found: LookedAtRun) -> str:
+def reached_words(answered_run: LookedAtRun) -> str:
     """When growth reaches the volume from which self-hosting is cheaper for good."""
-    durable, months = found.answer.search.durable, found.answer.months_until_durable
-    growth = found.question.scenario.demand.monthly_growth
+    durable, months = answered_run.answer.search.durable, answered_run.answer.months_until_durable
+    growth = answered_run.question.scenario.demand.monthly_growth
     if durable is None:
         return "There is no volume from which self-hosting stays cheaper"
-    if not found.answer.costs.is_served:
+    if not answered_run.answer.costs.is_served:
         return f"Not for this volume: {NOT_SERVED}"
     if months == 0:
         return "You are beyond it"
@@ -235,8 +235,8 @@ def _forecast_words(durable: float | None, volumes: ForecastVolumes | None) -> s
 
 def advice_words(advice: CrossoverAdvice | str) -> str:
     """The advice with its first letter large."""
-    said = ADVICE[str(advice)]
-    return said[:1].upper() + said[1:]
+    advice_text = ADVICE[str(advice)]
+    return advice_text[:1].upper() + advice_text[1:]
 
 
 def _from_to(move: Mapping[str, float | str | None]) -> str:

@@ -23,10 +23,13 @@ NEXT = {"team": "workload", "workload": "job", "cluster": "pool", "provider": "p
 """What a group is grouped by when the question narrows to it."""
 
 
-def group_links(asked: AskedCosts, names: CubeNames) -> GroupLinks:
+def group_links(cost_query: AskedCosts, names: CubeNames) -> GroupLinks:
     """Made for the rows that are shown, as they are shown."""
-    group_by, kinds = asked.question.group_by, {team.id: team.kind for team in accounts.teams()}
-    behind: dict[tuple[CubeKey, ...], str] = {}
+    group_by, kinds = (
+        cost_query.question.group_by,
+        {team.id: team.kind for team in accounts.teams()},
+    )
+    href_by_keys: dict[tuple[CubeKey, ...], str] = {}
 
     def note(row: CubeRow, place: int) -> str:
         key = row.keys[place].value
@@ -36,24 +39,24 @@ def group_links(asked: AskedCosts, names: CubeNames) -> GroupLinks:
 
     def rows(row: CubeRow) -> str:
         # Several cells of a row lead there.
-        if row.keys not in behind:
-            behind[row.keys] = _rows_href(asked, names, row)
-        return behind[row.keys]
+        if row.keys not in href_by_keys:
+            href_by_keys[row.keys] = _rows_href(cost_query, names, row)
+        return href_by_keys[row.keys]
 
     return GroupLinks(
         name=lambda row, place: names.text(group_by[place], row.keys[place]),
-        narrowed=lambda row, place: _narrowed_href(asked, names, row, (place,)),
+        narrowed=lambda row, place: _narrowed_href(cost_query, names, row, (place,)),
         rows=rows,
         note=note,
     )
 
 
 def _narrowed_href(
-    asked: AskedCosts, names: CubeNames, row: CubeRow, places: tuple[int, ...]
+    cost_query: AskedCosts, names: CubeNames, row: CubeRow, places: tuple[int, ...]
 ) -> str:
     """The same question about these groups alone, grouped by what is below them."""
-    group_by, window = asked.question.group_by, asked.question.window
-    if len(group_by) == 1 and (page := _page_of(asked, group_by[0], row.keys[0].value)):
+    group_by, window = cost_query.question.group_by, cost_query.question.window
+    if len(group_by) == 1 and (page := _page_of(cost_query, group_by[0], row.keys[0].value)):
         return page
     changes: dict[str, str] = {}
     for place in places:
@@ -72,13 +75,13 @@ def _narrowed_href(
         else:
             return ""
     left = [name for place, name in enumerate(group_by) if place not in places]
-    changes["group_by"] = ",".join(left) or _dimension_below(group_by[places[0]], asked)
-    return asked.href("costs", **changes)
+    changes["group_by"] = ",".join(left) or _dimension_below(group_by[places[0]], cost_query)
+    return cost_query.href("costs", **changes)
 
 
-def _dimension_below(name: str, asked: AskedCosts) -> str:
+def _dimension_below(name: str, cost_query: AskedCosts) -> str:
     below = NEXT.get(name, "team")
-    return "pool" if below in asked.question.filters else below
+    return "pool" if below in cost_query.question.filters else below
 
 
 def _day_after(name: str, first: date) -> date:
@@ -88,22 +91,22 @@ def _day_after(name: str, first: date) -> date:
     return first + timedelta(days=7 if name == "week" else 1)
 
 
-def _page_of(asked: AskedCosts, name: str, key: object) -> str:
+def _page_of(cost_query: AskedCosts, name: str, key: object) -> str:
     """The page of a group of its own, about as much of it as can be said there."""
     if name not in PAGES or not isinstance(key, int):
         return ""
     if PAGES[name] not in KEPT:
-        window = urlencode({"window": asked.texts["window"]})
+        window = urlencode({"window": cost_query.texts["window"]})
         return f"{reverse(PAGES[name], args=[key])}?{window}"
-    own = {word: "" for word in dimensions() if word != "pool" and not word.startswith("tag.")}
-    return asked.href(PAGES[name], key, **{**own, "group_by": "team"})
+    cleared = {word: "" for word in dimensions() if word != "pool" and not word.startswith("tag.")}
+    return cost_query.href(PAGES[name], key, **{**cleared, "group_by": "team"})
 
 
-def _rows_href(asked: AskedCosts, names: CubeNames, row: CubeRow) -> str:
+def _rows_href(cost_query: AskedCosts, names: CubeNames, row: CubeRow) -> str:
     """A page of the rows behind the group, else the group by itself."""
     if not row.keys:
         return ""
-    for name, key in zip(asked.question.group_by, row.keys, strict=True):
-        if page := _page_of(asked, name, key.value):
+    for name, key in zip(cost_query.question.group_by, row.keys, strict=True):
+        if page := _page_of(cost_query, name, key.value):
             return page
-    return _narrowed_href(asked, names, row, tuple(range(len(row.keys))))
+    return _narrowed_href(cost_query, names, row, tuple(range(len(row.keys))))

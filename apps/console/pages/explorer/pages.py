@@ -74,98 +74,100 @@ PLACE = CostPlace("costs", table="groups")
 @shown(EVERYONE, "costs")
 def explorer(context: Context) -> ConsolePage:
     """The groups of the question, their days, and what made the difference."""
-    asked = _explored_costs(context)
-    if asked.asked.nearest is not None:
-        return _refused_page(asked, asked.asked.nearest)
-    answer = explore(asked.question)
-    daily = _daily_costs(asked.question, context.at)
-    known = sureness(daily.states, asked.question.window, context.at)
-    status = least_sure(known.statuses)
+    cost_query = _explored_costs(context)
+    if cost_query.asked.nearest is not None:
+        return _refused_page(cost_query, cost_query.asked.nearest)
+    answer = explore(cost_query.question)
+    daily = _daily_costs(cost_query.question, context.at)
+    certainty = sureness(daily.states, cost_query.question.window, context.at)
+    status = least_sure(certainty.statuses)
     summed = summed_days(daily)
     figures = cost_figures(
-        asked,
+        cost_query,
         summed,
         status,
-        lambda sort: PLACE.rows(asked, ORDERS.get(sort, sort)),
+        lambda sort: PLACE.rows(cost_query, ORDERS.get(sort, sort)),
         is_of_job=False,
     )
     names = names_of(answer)
-    found = _known_variance(asked.question)
-    days = (asked.question.window.end_day - asked.question.window.first_day).days
+    variance = _known_variance(cost_query.question)
+    days = (cost_query.question.window.end_day - cost_query.question.window.first_day).days
     return ConsolePage(
         context=context,
-        filters=_filter_bar(asked),
-        finding=_title_sentence(asked, answer, names, summed.whole),
+        filters=_filter_bar(cost_query),
+        finding=_title_sentence(cost_query, answer, names, summed.whole),
         status=status,
         under=(
-            *_quiet_words(asked, answer, under_words(asked, known)),
-            *_posted_words(posted_apart(asked.question), asked.currency),
+            *_quiet_words(cost_query, answer, under_words(cost_query, certainty)),
+            *_posted_words(posted_apart(cost_query.question), cost_query.currency),
         ),
-        problems=asked.problems,
+        problems=cost_query.problems,
         sections=(
             FigureRow(figures) if figures else None,
-            day_chart(asked, PLACE, daily.days) if days <= MOST_DAYS_DRAWN else None,
-            None if found is None else _cause_chart(found, asked),
-            explored_table(answer, group_links(asked, names), context.currency).section(
+            day_chart(cost_query, PLACE, daily.days) if days <= MOST_DAYS_DRAWN else None,
+            None if variance is None else _cause_chart(variance, cost_query),
+            explored_table(answer, group_links(cost_query, names), context.currency).section(
                 answer.rows,
                 context,
                 total=answer.total,
                 csv_href=reverse("explorer-csv"),
                 states=summed.whole.states,
-                links=(Link("REST", _rest_address(asked)),),
+                links=(Link("REST", _rest_address(cost_query)),),
             ),
-            _team_meters(asked),
+            _team_meters(cost_query),
         ),
-        actions=(export_link(asked),),
-        empty=asked.nothing("costs") if not answer.rows else None,
+        actions=(export_link(cost_query),),
+        empty=cost_query.nothing("costs") if not answer.rows else None,
     )
 
 
 @shown(EVERYONE, "costs")
 def explorer_csv(context: Context) -> HttpResponse:
     """Every group of the question."""
-    asked = _explored_costs(context)
-    if asked.asked.problems:
-        return _not_understood(asked)
-    answer = explore(asked.question)
-    table = explored_table(answer, group_links(asked, names_of(answer)), context.currency)
+    cost_query = _explored_costs(context)
+    if cost_query.asked.problems:
+        return _not_understood(cost_query)
+    answer = explore(cost_query.question)
+    table = explored_table(answer, group_links(cost_query, names_of(answer)), context.currency)
     return table.csv(answer.rows, context, "costs")
 
 
 @shown(EVERYONE, "costs")
 def causes_csv(context: Context) -> HttpResponse:
     """What made the difference, exactly."""
-    asked = _explored_costs(context)
-    if asked.asked.problems:
-        return _not_understood(asked)
-    found = _known_variance(asked.question)
-    rows = [] if found is None else _cause_rows(found.causes)
+    cost_query = _explored_costs(context)
+    if cost_query.asked.problems:
+        return _not_understood(cost_query)
+    variance = _known_variance(cost_query.question)
+    rows = [] if variance is None else _cause_rows(variance.causes)
     return CAUSES.csv(rows, context, "what made the difference")
 
 
 @shown(EVERYONE, "costs")
 def teams_csv(context: Context) -> HttpResponse:
     """Each team by state, whatever else the page is grouped by."""
-    asked = _explored_costs(context)
-    if asked.asked.problems:
-        return _not_understood(asked)
-    by_team = state_sums(_whole_question(asked.question).by("team"))
+    cost_query = _explored_costs(context)
+    if cost_query.asked.problems:
+        return _not_understood(cost_query)
+    by_team = state_sums(_whole_question(cost_query.question).by("team"))
     rows = [
         CostRow((team.name, team.cost_centre), sums_of(by_team[(team.id,)]))
         for team in accounts.teams()
         if (team.id,) in by_team
     ]
-    return cost_table(asked, "by-team", "Team", OWNER_KEYS).csv(rows, context, "costs by team")
+    return cost_table(cost_query, "by-team", "Team", OWNER_KEYS).csv(rows, context, "costs by team")
 
 
 @shown(EVERYONE, "costs")
 def days_csv(context: Context) -> HttpResponse:
     """Every day by state."""
-    asked = _explored_costs(context)
-    if asked.asked.problems:
-        return _not_understood(asked)
+    cost_query = _explored_costs(context)
+    if cost_query.asked.problems:
+        return _not_understood(cost_query)
     return days_file(
-        asked, "costs by day", costs_by_day(_whole_question(asked.question), context.at).days
+        cost_query,
+        "costs by day",
+        costs_by_day(_whole_question(cost_query.question), context.at).days,
     )
 
 
@@ -188,10 +190,10 @@ def _explored_costs(context: Context) -> AskedCosts:
     )
 
 
-def _rest_address(asked: AskedCosts) -> str:
+def _rest_address(cost_query: AskedCosts) -> str:
     """The same question of REST, which groups by nothing unless it is told to."""
-    given = {**asked.asked.with_texts(), "group_by": asked.texts["group_by"]}
-    return f"{reverse('explore-costs')}?{urlencode(given)}"
+    params = {**cost_query.asked.with_texts(), "group_by": cost_query.texts["group_by"]}
+    return f"{reverse('explore-costs')}?{urlencode(params)}"
 
 
 def _whole_question(question: CubeQuestion) -> CubeQuestion:
@@ -201,27 +203,27 @@ def _whole_question(question: CubeQuestion) -> CubeQuestion:
 
 def _daily_costs(question: CubeQuestion, at: datetime) -> Daily:
     """The days, held against what the title and the table are, else against the span before."""
-    whole = _whole_question(question)
+    full_question = _whole_question(question)
     if question.against is None:
-        return costs_by_day(whole, at)
-    return costs_against(whole, question.against)
+        return costs_by_day(full_question, at)
+    return costs_against(full_question, question.against)
 
 
-def _not_understood(asked: AskedCosts) -> HttpResponse:
+def _not_understood(cost_query: AskedCosts) -> HttpResponse:
     """A file has no place to say that it answers another question."""
-    told = "; ".join(f"{name}: {text}" for name, text in asked.asked.problems.items())
-    return HttpResponse(told, status=400, content_type="text/plain; charset=utf-8")
+    message = "; ".join(f"{name}: {text}" for name, text in cost_query.asked.problems.items())
+    return HttpResponse(message, status=400, content_type="text/plain; charset=utf-8")
 
 
-def _refused_page(asked: AskedCosts, nearest: Mapping[str, str]) -> ConsolePage:
+def _refused_page(cost_query: AskedCosts, nearest: Mapping[str, str]) -> ConsolePage:
     """What cannot be shown at once, with the question closest to it."""
-    problem = list(asked.asked.problems.values())[-1]
+    problem = list(cost_query.asked.problems.values())[-1]
     href = (
         reverse("costs") + f"?{urlencode({name: text for name, text in nearest.items() if text})}"
     )
     return ConsolePage(
-        context=asked.context,
-        filters=_filter_bar(asked),
+        context=cost_query.context,
+        filters=_filter_bar(cost_query),
         finding="This is more than can be shown at once",
         empty=EmptyState(
             "There is a question close to it",
@@ -244,45 +246,50 @@ def _known_variance(question: CubeQuestion) -> CostVariance | None:
         return None
 
 
-def _team_meters(asked: AskedCosts) -> Section | None:
+def _team_meters(cost_query: AskedCosts) -> Section | None:
     """How hard the GPUs of each team worked, where meters can be told apart so."""
-    kept = {name for name in asked.question.filters if not name.startswith("tag.")}
-    if asked.question.group_by != ("team",) or not kept <= METERED:
+    filtered = {name for name in cost_query.question.filters if not name.startswith("tag.")}
+    if cost_query.question.group_by != ("team",) or not filtered <= METERED:
         return None
     return meters_of(
-        asked,
-        asked.question,
+        cost_query,
+        cost_query.question,
         "team",
         "Team",
-        lambda key: (asked.teams[key].name, asked.down("costs-team", key, group_by="team")),
+        lambda key: (
+            cost_query.teams[key].name,
+            cost_query.down("costs-team", key, group_by="team"),
+        ),
     )
 
 
-def _cause_chart(found: CostVariance, asked: AskedCosts) -> LineChart | None:
+def _cause_chart(variance: CostVariance, cost_query: AskedCosts) -> LineChart | None:
     """The amounts as shown add up to the cent."""
-    currency, against = asked.currency, asked.question.against
+    currency, against = cost_query.currency, cost_query.question.against
     if against is None:
         return None
     amounts = bridged(
-        found.before_micros, list(found.causes.values()), found.after_micros, currency
+        variance.before_micros, list(variance.causes.values()), variance.after_micros, currency
     )
-    rows = _cause_rows(dict(zip(found.causes, amounts, strict=True)))
-    unpriced = [gpu_hours(ms) for ms in found.unpriced_milliseconds]
-    beside = f"; without a price and in none of it: {unpriced[0]} h before, {unpriced[1]} h now"
-    behind = CAUSES.section(rows, asked.context)
+    rows = _cause_rows(dict(zip(variance.causes, amounts, strict=True)))
+    unpriced = [gpu_hours(ms) for ms in variance.unpriced_milliseconds]
+    unpriced_note = (
+        f"; without a price and in none of it: {unpriced[0]} h before, {unpriced[1]} h now"
+    )
+    cause_table = CAUSES.section(rows, cost_query.context)
     return LineChart(
         name="causes-chart",
         title="What made the difference",
-        unit=f"{span_beside(against, asked.question.window)} to {span(asked.question.window)}, {currency}"
-        f"{beside if any(found.unpriced_milliseconds) else ''}",
+        unit=f"{span_beside(against, cost_query.question.window)} to {span(cost_query.question.window)}, {currency}"
+        f"{unpriced_note if any(variance.unpriced_milliseconds) else ''}",
         figure=waterfall(
-            ("Before", found.before_micros),
+            ("Before", variance.before_micros),
             [(row.name, row.micros) for row in rows],
-            ("Now", found.after_micros),
+            ("Now", variance.after_micros),
             currency,
         ),
-        behind=behind,
-        csv_href=asked.href("explorer-causes"),
+        behind=cause_table,
+        csv_href=cost_query.href("explorer-causes"),
     )
 
 
@@ -290,36 +297,44 @@ def _cause_rows(causes: Mapping[str, int]) -> list[CauseRow]:
     return [CauseRow(*CAUSE_WORDS[name], causes[name]) for name in CAUSE_WORDS]
 
 
-def _title_sentence(asked: AskedCosts, answer: CubeAnswer, names: CubeNames, sums: Sums) -> str:
-    whole, before, within = answer.total.sums.micros, answer.total.before, asked.words.within
+def _title_sentence(
+    cost_query: AskedCosts, answer: CubeAnswer, names: CubeNames, sums: Sums
+) -> str:
+    total_micros, before, within = (
+        answer.total.sums.micros,
+        answer.total.before,
+        cost_query.words.within,
+    )
     if not answer.rows:
-        who = "anybody" if asked.context.viewer.sees_everything else "your teams"
-        return f"Nothing was charged to {who} {within}."
-    if whole is None:
+        audience = "anybody" if cost_query.context.viewer.sees_everything else "your teams"
+        return f"Nothing was charged to {audience} {within}."
+    if total_micros is None:
         return f"What it cost {within} is not known: no price covers it."
-    said = whole_amount(whole, asked.currency)
+    total_text = whole_amount(total_micros, cost_query.currency)
     if before is not None and answer.question.against is not None:
-        moved = "" if before.micros is None else change(whole, before.micros)
+        moved = "" if before.micros is None else change(total_micros, before.micros)
         then = span_beside(answer.question.against, answer.question.window)
-        return f"Costs were {said} {within}{f', {moved} against {then}' if moved else ''}."
+        return f"Costs were {total_text} {within}{f', {moved} against {then}' if moved else ''}."
     name = answer.question.group_by[0] if answer.question.group_by else ""
     keys = {key for key in {row.keys[0] for row in answer.rows} if names.filter_text(name, key)}
     named = [row for row in answer.rows if row.sums.micros is not None and row.keys[0] in keys]
     is_one = len(answer.rows) == 1 and name in PAGES
     if len(named) < 2 or (name and dimensions()[name].is_time):
-        who = names.text(name, answer.rows[0].keys[0]) if is_one else "Everything"
-        return spent(asked, who, sums)
+        audience = names.text(name, answer.rows[0].keys[0]) if is_one else "Everything"
+        return spent(cost_query, audience, sums)
     first = max(named, key=lambda row: row.sums.micros or 0)
     text = keyed_words(name, names.text(name, first.keys[0]))
-    most = whole_amount(first.sums.micros, asked.currency)
-    return f"{text} cost the most {within}: {most} of {said}."
+    most = whole_amount(first.sums.micros, cost_query.currency)
+    return f"{text} cost the most {within}: {most} of {total_text}."
 
 
-def _quiet_words(asked: AskedCosts, answer: CubeAnswer, known: tuple[str, ...]) -> tuple[str, ...]:
+def _quiet_words(
+    cost_query: AskedCosts, answer: CubeAnswer, certainty_words: tuple[str, ...]
+) -> tuple[str, ...]:
     labels = [dimensions()[name].label.lower() for name in answer.of_today]
     against = answer.question.against
     return (
-        *known,
+        *certainty_words,
         *(
             (f"against {span_beside(against, answer.question.window)}",)
             if against is not None
@@ -338,21 +353,26 @@ def _posted_words(posted: PostedApart, currency: str) -> tuple[str, ...]:
     return tuple(f"{whole_amount(micros, currency)} {text}" for micros, text in words if micros)
 
 
-def _filter_bar(asked: AskedCosts) -> tuple[Filter, ...]:
-    texts, known = asked.texts, dimensions()
-    groups = {name: each.label for name, each in known.items()}
+def _filter_bar(cost_query: AskedCosts) -> tuple[Filter, ...]:
+    texts, known_dimensions = cost_query.texts, dimensions()
+    groups = {name: dimension.label for name, dimension in known_dimensions.items()}
     chosen = [*texts["group_by"].split(","), ""][:2]
     bar = [
-        period_filter(texts, asked.words),
+        period_filter(texts, cost_query.words),
         _group_filter("Group by", groups, chosen[0]),
         _group_filter("and by", {"": "Nothing else", **groups}, chosen[1]),
-        compare_filter(texts["compare"], asked.question.against, "Nothing"),
+        compare_filter(texts["compare"], cost_query.question.against, "Nothing"),
     ]
-    for name in [*LISTED, *(name for name in known if name not in LISTED and name in texts)]:
-        choices = _name_choices(name, texts.get(name, ""), asked.context)
+    for name in [
+        *LISTED,
+        *(name for name in known_dimensions if name not in LISTED and name in texts),
+    ]:
+        choices = _name_choices(name, texts.get(name, ""), cost_query.context)
         if len(choices) > 2 or texts.get(name):
-            bar.append(filter_of(name, known[name].label, choices, {name: texts.get(name, "")}))
-    return (*bar, *asked.measure_filters())
+            bar.append(
+                filter_of(name, known_dimensions[name].label, choices, {name: texts.get(name, "")})
+            )
+    return (*bar, *cost_query.measure_filters())
 
 
 def _group_filter(label: str, choices: Mapping[str, str], chosen: str) -> Filter:
@@ -365,8 +385,8 @@ def _group_filter(label: str, choices: Mapping[str, str], chosen: str) -> Filter
 
 def _name_choices(name: str, chosen: str, context: Context) -> dict[str, str]:
     """All of it, each name that there is (up to 200), and what the address asks for."""
-    found = named_keys(name, context.viewer) if name in LISTED else None
-    names = sorted(found or ())[:MOST_CHOICES]
+    keys_by_name = named_keys(name, context.viewer) if name in LISTED else None
+    names = sorted(keys_by_name or ())[:MOST_CHOICES]
     words = {filter_word(text): keyed_words(name, text) for text in names}
     return {"": "All", **words} | (
         {chosen: names_said(chosen)} if chosen not in words and chosen else {}

@@ -40,13 +40,13 @@ class GroupLinks:
 
 def explored_table(answer: CubeAnswer, links: GroupLinks, currency: str) -> Table[CubeRow]:
     """The groups, the dearest first; days, weeks and months in their order."""
-    known = dimensions()
+    known_dimensions = dimensions()
     groups = [
-        _group_column(name, place, known[name].label, links)
+        _group_column(name, place, known_dimensions[name].label, links)
         for place, name in enumerate(answer.question.group_by)
     ]
     is_compared = answer.question.against is not None
-    is_of_time = any(known[name].is_time for name in answer.question.group_by)
+    is_of_time = any(known_dimensions[name].is_time for name in answer.question.group_by)
     of_today = ", ".join(answer.of_today)
     return Table(
         name="groups",

@@ -20,7 +20,7 @@ WHATS = {
     "service_days": "Services by feature, by day",
     "run_days": "Training runs by where their time went, by day",
 }
-STATES = {each.key: each.label for each in WORDS_OF_STATES if each.key.upper() in State.__members__}
+STATES = {word.key: word.label for word in WORDS_OF_STATES if word.key.upper() in State.__members__}
 FORMS = {"csv": "CSV, gzipped", "parquet": "Parquet"}
 
 
@@ -45,11 +45,11 @@ def wanted_export(entered: Mapping[str, Any], context: Context) -> NewExport:
         for name in ("team", "workload", "pool")
     }
     names["state"] = tuple(entered["state"])
-    asked = RowsAsked(window=entered["window"] or "lastmonth", **names)
+    wanted_rows = RowsAsked(window=entered["window"] or "lastmonth", **names)
     return NewExport(
         ExportWhat(entered["what"]),
-        window_asked_for(asked.window, context.at),
-        asked=asked.words(),
-        chosen=chosen_ids(asked, context.viewer),
+        window_asked_for(wanted_rows.window, context.at),
+        asked=wanted_rows.words(),
+        chosen=chosen_ids(wanted_rows, context.viewer),
         form=FileForm(entered["form"]),
     )

@@ -61,13 +61,13 @@ class ListedExport(NamedTuple):
         return self.fact.state in OPEN
 
 
-def _asked_words(asked: Mapping[str, object]) -> str:
-    said = [
-        f"{name} {', '.join(str(each) for each in value)}"
-        for name, value in asked.items()
+def _asked_words(filters: Mapping[str, object]) -> str:
+    parts = [
+        f"{name} {', '.join(str(item) for item in value)}"
+        for name, value in filters.items()
         if isinstance(value, list)
     ]
-    return "; ".join(said) or "everything that is yours to see"
+    return "; ".join(parts) or "everything that is yours to see"
 
 
 def _state_words(row: ListedExport) -> str:
@@ -75,10 +75,10 @@ def _state_words(row: ListedExport) -> str:
     fact = row.fact
     if fact.state == "done" and not row.is_ready:
         return "expired"
-    said = STATES[fact.state]
+    state_text = STATES[fact.state]
     if row.is_open and fact.rows_estimated:
-        said += f", about {min(99, 100 * fact.rows // fact.rows_estimated)} %"
-    return f"{said}: {fact.failure}" if fact.failure else said
+        state_text += f", about {min(99, 100 * fact.rows // fact.rows_estimated)} %"
+    return f"{state_text}: {fact.failure}" if fact.failure else state_text
 
 
 def _file_cell(row: ListedExport, _: Locale) -> SafeString | str:
@@ -229,8 +229,8 @@ def _exports_page(context: Context, sent: ChangeForm | None = None) -> ConsolePa
 
 
 def _listed_exports(context: Context) -> list[ListedExport]:
-    found = exports_of(context.viewer.person_id or 0, MOST_LISTED)
-    return [ListedExport(fact, fact.has_file(context.at)) for fact in found]
+    export_facts = exports_of(context.viewer.person_id or 0, MOST_LISTED)
+    return [ListedExport(fact, fact.has_file(context.at)) for fact in export_facts]
 
 
 def _exports_finding(rows: list[ListedExport]) -> str:

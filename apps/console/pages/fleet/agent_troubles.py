@@ -74,11 +74,11 @@ def _state_trouble(agent: AgentState) -> Iterator[Trouble]:
 
 
 def _gpus_trouble(agent: AgentState) -> Iterator[Trouble]:
-    expected, seen = agent.expected_gpus, agent.seen_gpus
-    if expected is None or seen is None or seen >= expected or agent.state == "gpus_missing":
+    expected, visible = agent.expected_gpus, agent.seen_gpus
+    if expected is None or visible is None or visible >= expected or agent.state == "gpus_missing":
         return
     yield Trouble(
-        f"It sees {seen:,} of {counted(expected, 'GPU')}",
+        f"It sees {visible:,} of {counted(expected, 'GPU')}",
         "Drain the node and look at the GPUs that are missing.",
         ", ".join(agent.missing),
     )
@@ -123,8 +123,8 @@ def _reported_trouble(agent: AgentState) -> Iterator[Trouble]:
     for code, detail in agent.problems:
         # The state says the same in plainer words.
         if code != "source" or agent.state in STATES_WELL:
-            said = code.replace("_", " ").capitalize()
-            yield Trouble(said, ADVICE.get(code, NOT_KNOWN), detail)
+            problem_text = code.replace("_", " ").capitalize()
+            yield Trouble(problem_text, ADVICE.get(code, NOT_KNOWN), detail)
 
 
 def version_key(version: str) -> tuple[int, ...]:

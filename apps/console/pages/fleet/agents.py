@@ -52,8 +52,8 @@ class AgentHealth(NamedTuple):
     @property
     def lacks_gpus(self) -> bool:
         """Whether it sees fewer GPUs than it expects."""
-        expected, seen = self.agent.expected_gpus, self.agent.seen_gpus
-        return seen is not None and expected is not None and seen < expected
+        expected, visible = self.agent.expected_gpus, self.agent.seen_gpus
+        return visible is not None and expected is not None and visible < expected
 
 
 def agent_standing(row: AgentHealth) -> Standing:
@@ -80,22 +80,22 @@ def _last_heard(row: AgentHealth) -> str:
 def _what_to_do(row: AgentHealth) -> str:
     if not row.troubles:
         return quiet("nothing")
-    said = (
+    lines = (
         (
-            each.what,
-            each.advice,
-            format_html("<small>{}</small>", each.detail) if each.detail else "",
+            trouble.what,
+            trouble.advice,
+            format_html("<small>{}</small>", trouble.detail) if trouble.detail else "",
         )
-        for each in row.troubles
+        for trouble in row.troubles
     )
-    return format_html_join("", "<p><strong>{}.</strong> {}{}</p>", said)
+    return format_html_join("", "<p><strong>{}.</strong> {}{}</p>", lines)
 
 
 def _gpus_seen(row: AgentHealth) -> str | None:
-    expected, seen = row.agent.expected_gpus, row.agent.seen_gpus
-    if seen is None:
+    expected, visible = row.agent.expected_gpus, row.agent.seen_gpus
+    if visible is None:
         return None
-    return f"{seen} of {expected}" if expected else str(seen)
+    return f"{visible} of {expected}" if expected else str(visible)
 
 
 def _spool_words(row: AgentHealth) -> str:
@@ -117,8 +117,10 @@ def _cpu_ratio(row: AgentHealth) -> float | None:
     agent = row.agent
     if agent.cpu_seconds is None or agent.boot is None or agent.at is None:
         return None
-    lived = (agent.at - datetime.fromtimestamp(0, UTC)).total_seconds() - agent.boot / 1000
-    return agent.cpu_seconds / lived if lived >= 1 else None
+    lifetime_seconds = (
+        agent.at - datetime.fromtimestamp(0, UTC)
+    ).total_seconds() - agent.boot / 1000
+    return agent.cpu_seconds / lifetime_seconds if lifetime_seconds >= 1 else None
 
 
 def _cpu_seconds(row: AgentHealth) -> str | None:
@@ -147,11 +149,11 @@ AGENTS = Table[AgentHealth](
                shown=lambda row, locale: standing_cell(agent_standing(row), locale)),
         Column("heard", "Last heard", lambda row: row.agent.last_seen_at, INSTANT,
                csv="last_seen_at", shown=lambda row, _: _last_heard(row)),
-        Column("todo", "What to do", lambda row: " ".join(each.advice for each in row.troubles),
+        Column("todo", "What to do", lambda row: " ".join(trouble.advice for trouble in row.troubles),
                ADVICE, csv="what_to_do", sorts=False, shown=lambda row, _: _what_to_do(row)),
-        Column("problems", "", lambda row: "; ".join(each.what for each in row.troubles)),
+        Column("problems", "", lambda row: "; ".join(trouble.what for trouble in row.troubles)),
         Column("gpus", "GPUs seen", _gpus_seen, csv="gpus_seen", missing=NOT_REPORTED,
-               order=lambda row: (not row.lacks_gpus, seen) if (seen := _gpus_seen(row)) else None,
+               order=lambda row: (not row.lacks_gpus, visible) if (visible := _gpus_seen(row)) else None,
                warns=lambda row: row.lacks_gpus),
         Column("missing", "", lambda row: " ".join(row.agent.missing)),
         Column("spool_batches", "", lambda row: row.agent.spool_batches, COUNT),
@@ -219,8 +221,8 @@ def agents_csv(context: Context) -> HttpResponse:
 def agents_by_need(at: datetime) -> list[AgentHealth]:
     """Every agent, those with something wrong first, then by node."""
     states = agent_states()
-    newest = max((each.version for each in states), key=version_key, default="")
-    rows = [AgentHealth(each, at, troubles_of(each, at, newest)) for each in states]
+    newest = max((state.version for state in states), key=version_key, default="")
+    rows = [AgentHealth(state, at, troubles_of(state, at, newest)) for state in states]
     return sorted(
         rows, key=lambda row: (not row.troubles, row.agent.node_name.casefold(), row.agent.agent_id)
     )
@@ -240,27 +242,27 @@ def agents_shown(rows: Sequence[AgentHealth], show: str) -> list[AgentHealth]:
 
 def finding(rows: Sequence[AgentHealth]) -> str:
     """How many are unhealthy, in a sentence."""
-    living = agents_shown(rows, "")
-    if not living:
+    active_rows = agents_shown(rows, "")
+    if not active_rows:
         return "No agent is enrolled yet."
-    ill = unhealthy_agents(living)
+    ill = unhealthy_agents(active_rows)
     if not ill:
-        one = len(living) == 1
-        return "The agent is healthy." if one else f"All {len(living):,} agents are healthy."
+        one = len(active_rows) == 1
+        return "The agent is healthy." if one else f"All {len(active_rows):,} agents are healthy."
     verb = "needs" if ill == 1 else "need"
-    return f"{ill:,} of {counted(len(living), 'agent')} {verb} attention."
+    return f"{ill:,} of {counted(len(active_rows), 'agent')} {verb} attention."
 
 
 def figures(rows: Sequence[AgentHealth]) -> tuple[Figure, ...]:
     """How many there are, and how many are unhealthy, miss GPUs, or have a backlog to send."""
-    living, address = agents_shown(rows, ""), reverse("agents")
-    lacking = sum(row.lacks_gpus for row in living)
-    waiting = sum(bool(row.agent.spool_batches) for row in living)
+    active_rows, address = agents_shown(rows, ""), reverse("agents")
+    lacking = sum(row.lacks_gpus for row in active_rows)
+    waiting = sum(bool(row.agent.spool_batches) for row in active_rows)
     return (
-        Figure("Agents", count(len(living)), "on nodes in service", href=address),
+        Figure("Agents", count(len(active_rows)), "on nodes in service", href=address),
         Figure(
             "Unhealthy",
-            count(unhealthy_agents(living)),
+            count(unhealthy_agents(active_rows)),
             "each with what to do about it",
             href=f"{address}?show=unwell",
         ),

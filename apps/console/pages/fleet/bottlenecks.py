@@ -37,14 +37,14 @@ def _traffic_words(what: str) -> Callable[[NodeHourEvidence], str]:
         amount, peak, errors = (
             getattr(hour, f"{what}_{name}") for name in ("bytes", "peak_bytes_per_second", "errors")
         )
-        said = data_size(amount)
+        cell = data_size(amount)
         if peak is not None:
-            said = format_html("{}<small>peak {}</small>", said, data_rate(peak))
+            cell = format_html("{}<small>peak {}</small>", cell, data_rate(peak))
         if errors and errors >= 1:
-            said = format_html(
-                '{}<small class="tone-warn">{}</small>', said, counted(round(errors), "error")
+            cell = format_html(
+                '{}<small class="tone-warn">{}</small>', cell, counted(round(errors), "error")
             )
-        return said
+        return cell
 
     return drawn
 
@@ -117,14 +117,14 @@ def node_bottlenecks_csv(context: Context, node_id: int) -> HttpResponse:
     return NODE_HOURS.csv(hours, context, f"network and stalls of node {node_id}")
 
 
-def bottlenecks(node_id: int, asked: DayAsked, context: Context) -> TableSection:
+def bottlenecks(node_id: int, requested_day: DayAsked, context: Context) -> TableSection:
     """The hours of the span, the latest first, under what they say."""
-    hours = hours_of_span(node_id, asked.span)
+    hours = hours_of_span(node_id, requested_day.span)
     return NODE_HOURS.section(
         hours[::-1],
         context,
         title=_bottlenecks_finding(hours),
-        about=f"{asked.words}: the host of the GPUs; a stall is the share of time in which work "
+        about=f"{requested_day.words}: the host of the GPUs; a stall is the share of time in which work "
         "waited",
         csv_href=reverse("node-bottlenecks", args=[node_id]) if hours else "",
     )
@@ -138,18 +138,22 @@ def hours_of_span(node_id: int, span: Span) -> list[NodeHourEvidence]:
 def differences_of(node_id: int) -> tuple[str, ...]:
     """Where its agent reports it otherwise than it is on record."""
     return tuple(
-        f"Its agent reports {FIELDS.get(each.field, each.field)} {each.told}; on record, and priced, is "
-        f"{each.recorded}."
-        for each in disagreements()
-        if each.node_id == node_id
+        f"Its agent reports {FIELDS.get(disagreement.field, disagreement.field)} {disagreement.told}; on record, and priced, is "
+        f"{disagreement.recorded}."
+        for disagreement in disagreements()
+        if disagreement.node_id == node_id
     )
 
 
 def _bottlenecks_finding(hours: Sequence[NodeHourEvidence]) -> str:
     if not hours:
         return "Nothing is known of network, disks and stalls"
-    found = {name: sum(_is_stalled(each, name) for each in hours) for name in STALLS}
-    said = [f"{STALLS[name]} in {counted(times, 'hour')}" for name, times in found.items() if times]
-    if said:
-        return f"Stalled a tenth of the time or more on {joined(said)}"
+    hours_by_stall = {name: sum(_is_stalled(hour, name) for hour in hours) for name in STALLS}
+    stalls = [
+        f"{STALLS[name]} in {counted(times, 'hour')}"
+        for name, times in hours_by_stall.items()
+        if times
+    ]
+    if stalls:
+        return f"Stalled a tenth of the time or more on {joined(stalls)}"
     return "Work was hardly stalled on CPU, disks or memory"

@@ -85,7 +85,7 @@ def end_node(context: Context, node_id: int) -> Change[Mapping[str, Any]]:
 def record_outage(context: Context, node_id: int) -> Change[actions.NewOutage]:
     """Says which hours are judged again, then notes the outage."""
     node = on_record(node_id)
-    lives = fleet.devices_of_node(node_id, context.at)
+    devices = fleet.devices_of_node(node_id, context.at)
 
     def read(entered: Mapping[str, Any]) -> actions.NewOutage:
         starts_at, ends_at = (
@@ -119,7 +119,7 @@ def record_outage(context: Context, node_id: int) -> Change[actions.NewOutage]:
         picks={
             "device": {
                 "": "The whole node",
-                **{str(life.id): device_name(life) for life in lives},
+                **{str(life.id): device_name(life) for life in devices},
             }
         },
         initial={"starts_at": as_entered(context.at, context.zone)},
@@ -159,28 +159,29 @@ def end_outage(context: Context, outage_id: int) -> Change[Mapping[str, Any]]:
 def confirm_node_devices(context: Context, node_id: int) -> Change[Sequence[fleet.DeviceLife]]:
     """Lists the devices that an agent named, then confirms them."""
     node = on_record(node_id)
-    known = fleet.devices_of_node(node_id, context.at)
-    lives = [life for life in known if life.confirmed_at is None]
+    known_devices = fleet.devices_of_node(node_id, context.at)
+    unconfirmed = [life for life in known_devices if life.confirmed_at is None]
 
     def apply(_: Sequence[fleet.DeviceLife]) -> Done:
         confirmed = actions.confirm_devices(node_id=node_id, at=context.at)
         recount()
-        said = f"{counted(confirmed, 'device')} of {node['name']} confirmed."
-        return said, ("node", node_id)
+        message = f"{counted(confirmed, 'device')} of {node['name']} confirmed."
+        return message, ("node", node_id)
 
     return Change(
         finding=f"Are these devices of {node['name']} yours?",
         explanation="They count already, since their agent reports them; no cost changes.",
         back=_back_to(node),
         form=ConfirmForm,
-        confirm=f"Confirm {counted(len(lives), 'device')}",
-        read=lambda _: lives,
+        confirm=f"Confirm {counted(len(unconfirmed), 'device')}",
+        read=lambda _: unconfirmed,
         effects=lambda _: [
-            f"{device_name(life)}, {life.model or 'unknown model'}: {life.uuid}" for life in lives
+            f"{device_name(life)}, {life.model or 'unknown model'}: {life.uuid}"
+            for life in unconfirmed
         ],
         apply=apply,
         empty=None
-        if lives
+        if unconfirmed
         else EmptyState("Nothing to confirm", "Every device of this node is confirmed."),
     )
 
@@ -199,22 +200,22 @@ def _in_the_past(entered: Mapping[str, Any], name: str, context: Context) -> Map
 def _ended_already(node: Mapping[str, Any], context: Context) -> EmptyState | None:
     if node["ended_at"] is None:
         return None
-    said = f"{node['name']} ended at {instant(node['ended_at'], context.zone)}."
-    return EmptyState("Nothing to change", said)
+    sentence = f"{node['name']} ended at {instant(node['ended_at'], context.zone)}."
+    return EmptyState("Nothing to change", sentence)
 
 
 def _effects_of_end(
     node: Mapping[str, Any], ended_at: datetime, context: Context
 ) -> tuple[str, ...]:
-    gone = ledger.charged_since(node["id"], hour_from(ended_at))
+    removed = ledger.charged_since(node["id"], hour_from(ended_at))
     effects = [f"It is charged until {instant(ended_at, context.zone)} and not after."]
-    if gone.hours:
+    if removed.hours:
         amount = (
             "without a price"
-            if gone.effective_micros is None
-            else full_amount(gone.effective_micros, context.organisation.currency)
+            if removed.effective_micros is None
+            else full_amount(removed.effective_micros, context.organisation.currency)
         )
-        effects.append(f"{counted(gone.hours, 'hour')} charged since then go: {amount}.")
+        effects.append(f"{counted(removed.hours, 'hour')} charged since then go: {amount}.")
     else:
         effects.append("No whole hour after it is charged yet.")
     effects.append("Its GPUs and any outage that lasts end with it.")

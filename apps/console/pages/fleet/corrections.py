@@ -80,12 +80,14 @@ def correct_pool(context: Context, pool_id: int) -> Change[PoolCorrection]:
     pool = found_or_404(fleet.pools().get(pool_id))
     owners = {str(team.id): team.name for team in accounts.teams() if team.kind == "team"}
 
-    def apply(meant: PoolCorrection) -> Done:
-        actions.correct_pool(pool_id=pool_id, changes=meant.moved, at=context.at, note=meant.note)
-        said = f"{pool.name} is corrected; its hours are charged again."
-        return said, (f"{pool_href(pool.name)}#{HISTORY}",)
+    def apply(correction: PoolCorrection) -> Done:
+        actions.correct_pool(
+            pool_id=pool_id, changes=correction.moved, at=context.at, note=correction.note
+        )
+        message = f"{pool.name} is corrected; its hours are charged again."
+        return message, (f"{pool_href(pool.name)}#{HISTORY}",)
 
-    known = {name: getattr(pool, name) for name in actions.OF_POOLS}
+    current = {name: getattr(pool, name) for name in actions.OF_POOLS}
     return Change(
         finding=f"Correct what is on record of {pool.name}",
         explanation="What is said here holds for all of its nodes, from their first day on. A change that "
@@ -94,46 +96,46 @@ def correct_pool(context: Context, pool_id: int) -> Change[PoolCorrection]:
         form=PoolCorrectionForm,
         confirm="Correct it",
         read=lambda entered: _pool_meant(pool, entered),
-        effects=lambda meant: _effects_on_pool(pool, meant, owners, context),
+        effects=lambda correction: _effects_on_pool(pool, correction, owners, context),
         apply=apply,
         picks={"owner_team_id": {"": NOBODY, **owners}},
-        initial={name: "" if value is None else str(value) for name, value in known.items()},
+        initial={name: "" if value is None else str(value) for name, value in current.items()},
     )
 
 
 def _pool_meant(pool: fleet.PoolFact, entered: Mapping[str, Any]) -> PoolCorrection:
-    said = {name: entered[name] for name in actions.OF_POOLS}
-    if said["gpus_per_node"] != pool.gpus_per_node:
-        units_told("gpus_per_node", said["gpus_per_node"])
-    said["owner_team_id"] = int(said["owner_team_id"]) if said["owner_team_id"] else None
-    moved = {name: value for name, value in said.items() if getattr(pool, name) != value}
+    values = {name: entered[name] for name in actions.OF_POOLS}
+    if values["gpus_per_node"] != pool.gpus_per_node:
+        units_told("gpus_per_node", values["gpus_per_node"])
+    values["owner_team_id"] = int(values["owner_team_id"]) if values["owner_team_id"] else None
+    moved = {name: value for name, value in values.items() if getattr(pool, name) != value}
     if not moved:
         raise Refusal("", f"That is what is on record of {pool.name} already.")
     return PoolCorrection(replace(pool, **moved), moved, entered["note"])
 
 
 def _effects_on_pool(
-    pool: fleet.PoolFact, meant: PoolCorrection, owners: Mapping[str, str], context: Context
+    pool: fleet.PoolFact, correction: PoolCorrection, owners: Mapping[str, str], context: Context
 ) -> tuple[str, ...]:
-    told = [
-        f"{label}: {_worded(pool, name, owners)} → {_worded(meant.pool, name, owners)}."
+    sentences = [
+        f"{label}: {_worded(pool, name, owners)} → {_worded(correction.pool, name, owners)}."
         for name, label in _labels().items()
-        if name in meant.moved
+        if name in correction.moved
     ]
-    if "owner_team_id" in meant.moved:
-        told.append(_of_owners(pool, meant.pool, owners, context))
-    found = if_pool_were(meant.pool, context.at)
-    is_owned = PurchaseOption.OWNED in (pool.purchase_option, meant.pool.purchase_option)
-    if is_owned and found.reach.hours:
-        told.append(
+    if "owner_team_id" in correction.moved:
+        sentences.append(_of_owners(pool, correction.pool, owners, context))
+    what_if = if_pool_were(correction.pool, context.at)
+    is_owned = PurchaseOption.OWNED in (pool.purchase_option, correction.pool.purchase_option)
+    if is_owned and what_if.reach.hours:
+        sentences.append(
             "Its past hours are charged again: hardware of your own costs what its plan says, all else what its rates say."
         )
     else:
-        told += charged_again(
-            found, context, "By the prices in force its nodes cost the same as before."
+        sentences += charged_again(
+            what_if, context, "By the prices in force its nodes cost the same as before."
         )
     return (
-        *told,
+        *sentences,
         "What was on record before stays in the pool’s history, with who corrected it and why.",
     )
 
@@ -141,7 +143,7 @@ def _effects_on_pool(
 def _of_owners(
     pool: fleet.PoolFact, corrected: fleet.PoolFact, owners: Mapping[str, str], context: Context
 ) -> str:
-    before, after = (_worded(each, "owner_team_id", owners) for each in (pool, corrected))
+    before, after = (_worded(version, "owner_team_id", owners) for version in (pool, corrected))
     moves = f"Time of open months not held by a job goes from {before} to {after}"
     if "by_held_time" in (pool.idle_sharing, corrected.idle_sharing):
         return f"{moves}, as far as it is not shared out."
@@ -173,10 +175,10 @@ def correct_node(context: Context, node_id: int) -> Change[str]:
     node = found_or_404(fleet.node_if_on_record(node_id))
 
     def read(entered: Mapping[str, Any]) -> str:
-        said = str(entered["provider_id"]).strip()
-        if said == node["provider_id"]:
+        provider_id = str(entered["provider_id"]).strip()
+        if provider_id == node["provider_id"]:
             raise Refusal("provider_id", f"{node['name']} is known to its provider so already")
-        return said
+        return provider_id
 
     def apply(provider_id: str) -> Done:
         actions.correct_provider_id(node_id=node_id, provider_id=provider_id, at=context.at)
@@ -190,8 +192,8 @@ def correct_node(context: Context, node_id: int) -> Change[str]:
         form=NodeCorrectionForm,
         confirm="Correct it",
         read=read,
-        effects=lambda said: (
-            f"Known to its provider as: {node['provider_id'] or NOT_SAID} → {said}.",
+        effects=lambda provider_id: (
+            f"Known to its provider as: {node['provider_id'] or NOT_SAID} → {provider_id}.",
             "Bills of its time are read again: their rows of this machine become its cost, in place of the estimate.",
             "What that moves in closed months waits there until somebody posts it as corrections.",
         ),
@@ -221,9 +223,9 @@ def pool_history(pool: fleet.PoolFact, context: Context) -> TableSection | None:
     """Who put the pool on record, corrected it, and why; None to who may not see the audit trail."""
     if not context.viewer.sees_everything:
         return None
-    found = trail_changes(kind="pool", of=pool.id)
+    changes = trail_changes(kind="pool", of=pool.id)
     about = "who put it on record or corrected it, from what to what, and why"
-    return replace(CHANGES, name=HISTORY).section(found, context, title="History", about=about)
+    return replace(CHANGES, name=HISTORY).section(changes, context, title="History", about=about)
 
 
 def correct_pool_link(pool_id: int, text: str) -> Link:

@@ -78,8 +78,8 @@ def device_hours_csv(context: Context, device_id: int) -> HttpResponse:
 @shown(EVERYONE, "fleet")
 def device_lives_csv(context: Context, device_id: int) -> HttpResponse:
     """Every life of a device."""
-    lives = fleet.lives_of_uuid(_known_device(device_id).uuid)
-    return LIVES.csv(lives, context, f"lives of device {device_id}")
+    lifetimes = fleet.lives_of_uuid(_known_device(device_id).uuid)
+    return LIVES.csv(lifetimes, context, f"lives of device {device_id}")
 
 
 def _known_device(device_id: int) -> fleet.DeviceLife:
@@ -98,7 +98,7 @@ def device_heat(life: fleet.DeviceLife, context: Context) -> Heat:
     first = shown_from(context.at)
     measured = telemetry.device_hours([life.id], first, first + SHOWN_HOURS * HOUR)
     return heat_of(
-        {each.hour: each for each in measured},
+        {device_hour.hour: device_hour for device_hour in measured},
         (first, life.starts_at, life.ends_at),
         context.at,
         context.zone,
@@ -106,12 +106,12 @@ def device_heat(life: fleet.DeviceLife, context: Context) -> Heat:
 
 
 def _device_finding(life: fleet.DeviceLife, heat: Heat) -> str:
-    said = f"{device_name(life)} of {life.node_name}"
+    subject = f"{device_name(life)} of {life.node_name}"
     if life.ends_at is not None:
-        return f"{said} is no longer there."
+        return f"{subject} is no longer there."
     if heat.words.startswith("active"):
-        return f"{said} {heat.words} in the last 48 hours."
-    return f"Of {said}, {heat.words}."
+        return f"{subject} {heat.words} in the last 48 hours."
+    return f"Of {subject}, {heat.words}."
 
 
 def _facts_of(life: fleet.DeviceLife, locale: Locale) -> Iterator[tuple[str, str]]:

@@ -115,14 +115,16 @@ def fleet_facts(at: datetime) -> FleetFacts:
     nodes, pools = fleet.standing_nodes(at), fleet.pools()
     in_cores = [node.id for node in nodes if pools[node.pool_id].counts_cores]
     claimed = workloads.held_by_node(at, in_cores)
-    held = {node.id: min(claimed.get(node.id, Fraction(0)), Fraction(node.units)) for node in nodes}
+    held_units = {
+        node.id: min(claimed.get(node.id, Fraction(0)), Fraction(node.units)) for node in nodes
+    }
     of_pool: dict[int, list[Holdings]] = {}
     for node in nodes:
         if node.lives(at):
-            one = Holdings(1, node.units, held[node.id], int(node.is_silent(at)))
+            one = Holdings(1, node.units, held_units[node.id], int(node.is_silent(at)))
             of_pool.setdefault(node.pool_id, []).append(one)
     by_pool = {pool_id: _sum_of_holdings(parts) for pool_id, parts in of_pool.items()}
-    return FleetFacts(pools, nodes, held, by_pool, at)
+    return FleetFacts(pools, nodes, held_units, by_pool, at)
 
 
 def time_together(
@@ -158,8 +160,8 @@ def _of_one_unit(pools: Iterable[fleet.PoolFact]) -> list[fleet.PoolFact]:
 
 def _sum_of_holdings(parts: Sequence[Holdings]) -> Holdings:
     return Holdings(
-        nodes=sum(each.nodes for each in parts),
-        units=sum(each.units for each in parts),
-        held=sum((each.held for each in parts), Fraction(0)),
-        silent=sum(each.silent for each in parts),
+        nodes=sum(part.nodes for part in parts),
+        units=sum(part.units for part in parts),
+        held=sum((part.held for part in parts), Fraction(0)),
+        silent=sum(part.silent for part in parts),
     )

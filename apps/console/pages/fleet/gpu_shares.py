@@ -57,13 +57,13 @@ def set_gpu_share(context: Context, pool_id: int) -> Change[Mapping[str, Any]]:
             raise Refusal("per_cent", "it lies between 0 and 100")
         if share != round(share, 6):
             raise Refusal("per_cent", "it has at most four decimals")
-        kept = {name: entered[name] for name in ("starts_at", "note")}
-        return {"pool_id": pool_id, "gpu_share": share, **kept}
+        other_fields = {name: entered[name] for name in ("starts_at", "note")}
+        return {"pool_id": pool_id, "gpu_share": share, **other_fields}
 
-    def apply(meant: Mapping[str, Any]) -> Done:
-        actions.set_gpu_share(**meant, at=context.at)
-        said = f"{_exact_per_cent(meant['gpu_share'])} of the price of {pool.name} rides on GPUs."
-        return said, (f"{pool_href(pool.name)}#{GPU_SHARES.name}",)
+    def apply(share_change: Mapping[str, Any]) -> Done:
+        actions.set_gpu_share(**share_change, at=context.at)
+        message = f"{_exact_per_cent(share_change['gpu_share'])} of the price of {pool.name} rides on GPUs."
+        return message, (f"{pool_href(pool.name)}#{GPU_SHARES.name}",)
 
     return Change(
         finding=f"How much of the price of {pool.name} rides on GPUs?",
@@ -73,8 +73,8 @@ def set_gpu_share(context: Context, pool_id: int) -> Change[Mapping[str, Any]]:
         form=GpuShareForm,
         confirm="Set this share",
         read=read,
-        effects=lambda meant: ChangePreview(
-            _effects_of(pool.name, meant, context),
+        effects=lambda share_change: ChangePreview(
+            _effects_of(pool.name, share_change, context),
             # The hours that have passed grow while it is looked at.
             same=(),
         ),
@@ -96,26 +96,26 @@ def gpu_share_section(pool: fleet.PoolFact, context: Context) -> TableSection | 
 
 
 def _share_at(at: datetime, history: Sequence[PricePolicyFact]) -> Decimal:
-    for each in history:
-        has_begun = each.starts_at is None or each.starts_at <= at
-        if has_begun and (each.ends_at is None or at < each.ends_at):
-            return each.gpu_share
+    for policy_fact in history:
+        has_begun = policy_fact.starts_at is None or policy_fact.starts_at <= at
+        if has_begun and (policy_fact.ends_at is None or at < policy_fact.ends_at):
+            return policy_fact.gpu_share
     return Decimal(1)
 
 
-def _effects_of(name: str, meant: Mapping[str, Any], context: Context) -> tuple[str, ...]:
-    share, starts_at = meant["gpu_share"], meant["starts_at"]
+def _effects_of(name: str, share_change: Mapping[str, Any], context: Context) -> tuple[str, ...]:
+    share, starts_at = share_change["gpu_share"], share_change["starts_at"]
     moves = gpu_share_preview(
-        pool_id=meant["pool_id"], gpu_share=share, starts_at=starts_at, at=context.at
+        pool_id=share_change["pool_id"], gpu_share=share, starts_at=starts_at, at=context.at
     )
     until = f" until {instant(moves.ends_at, context.zone)}" if moves.ends_at else ""
     begins = instant(starts_at, context.zone)
-    said = (
+    sentence = (
         f"From {begins}{until} {_exact_per_cent(share)} of a node’s price in {name} rides on GPUs."
     )
     if not moves.hours:
-        return (said, "No past hour of an open month changes.")
-    return (said, *_moved(moves, context.currency))
+        return (sentence, "No past hour of an open month changes.")
+    return (sentence, *_moved(moves, context.currency))
 
 
 def _moved(moves: GpuShareMoves, currency: str) -> Sequence[str]:

@@ -87,10 +87,12 @@ def _observed_ratio(row: MappedNode) -> float | None:
 def _map_words(row: MappedNode) -> str:
     if not row.observed:
         return "nothing was measured in the last 24 hours"
-    idle, observed = (gpu_hours(round(each * MILLISECONDS)) for each in (row.idle, row.observed))
-    said = f"{idle} of {observed} GPU-hours observed in the last 24 hours were idle"
+    idle, observed = (
+        gpu_hours(round(seconds * MILLISECONDS)) for seconds in (row.idle, row.observed)
+    )
+    sentence = f"{idle} of {observed} GPU-hours observed in the last 24 hours were idle"
     unknown = row.unobserved_hours
-    return f"{said}; {counted(unknown, 'hour')} not observed" if unknown else said
+    return f"{sentence}; {counted(unknown, 'hour')} not observed" if unknown else sentence
 
 
 def _hours_drawn(row: MappedNode) -> str:
@@ -101,20 +103,20 @@ def _hours_drawn(row: MappedNode) -> str:
 def _map_cell(row: MappedNode, column: int, label: str) -> HeatCell:
     day, place = row.day, (row.place, column)
     left, is_running = f"{column * 100 / HOURS:.4f}%", day.is_running[place]
-    lived, observed = float(day.lived[place]), float(day.observed[place])
-    if lived <= 0:
+    present, observed = float(day.lived[place]), float(day.observed[place])
+    if present <= 0:
         return HeatCell(left, "none", f"{label}: not there")
     if observed <= 0:
         if is_running:
             return HeatCell(left, "none", f"{label}: nothing measured yet")
         return HeatCell(left, "unobserved", f"{label}: not observed")
-    worked, part = min(1.0, float(day.worked[place]) / observed), min(1.0, observed / lived)
-    said = f"{label}: active {per_cent(worked)}"
+    worked, part = min(1.0, float(day.worked[place]) / observed), min(1.0, observed / present)
+    description = f"{label}: active {per_cent(worked)}"
     if part >= 1 - HARDLY_ANY or is_running:
-        return HeatCell(left, level_of(worked), said)
-    said += f" of the {per_cent(part)} observed"
+        return HeatCell(left, level_of(worked), description)
+    description += f" of the {per_cent(part)} observed"
     height = f"{max(8, round(part * 100))}%"
-    return HeatCell(left, level_of(worked), said, height=height)
+    return HeatCell(left, level_of(worked), description, height=height)
 
 
 MAP = Table[MappedNode](
@@ -169,12 +171,19 @@ def heat_map(
     labels = [instant(hour, context.zone) for hour in day.hours]
     # Summed once for all: at ten thousand GPUs a sum for each row takes longer than the question.
     parts = (day.lived, day.observed, day.worked, day.is_unobserved.astype(np.float64))
-    sums = np.stack([each.sum(axis=1) for each in parts]).T.tolist()
+    sums = np.stack([part.sum(axis=1) for part in parts]).T.tolist()
     rows = [
         MappedNode(
-            day, labels, place, facts.pools[node.pool_id].name, lived, observed, worked, int(hours)
+            day,
+            labels,
+            place,
+            facts.pools[node.pool_id].name,
+            present,
+            observed,
+            worked,
+            int(hours),
         )
-        for place, (node, (lived, observed, worked, hours)) in enumerate(
+        for place, (node, (present, observed, worked, hours)) in enumerate(
             zip(day.nodes, sums, strict=True)
         )
     ]
@@ -198,8 +207,8 @@ def day_of(nodes: Sequence[fleet.StandingNode], facts: FleetFacts) -> NodesDay:
         if node.kind == "machine" and facts.pools[node.pool_id].unit == "gpu" and node.units
     ]
     to = hour_of(facts.at) + HOUR
-    told = telemetry.heat(to - HOURS * HOUR, to, [node.id for node in chosen])
-    starts = np.array([hour.timestamp() for hour in told.hours])
+    telemetry_day = telemetry.heat(to - HOURS * HOUR, to, [node.id for node in chosen])
+    starts = np.array([hour.timestamp() for hour in telemetry_day.hours])
     now = facts.at.timestamp()
     began = np.array([node.started_at.timestamp() if node.started_at else 0.0 for node in chosen])
     ended = np.array(
@@ -210,7 +219,12 @@ def day_of(nodes: Sequence[fleet.StandingNode], facts: FleetFacts) -> NodesDay:
     units = np.array([node.units for node in chosen], float).reshape(-1, 1)
     is_running = np.broadcast_to(starts + SECONDS_PER_HOUR > now, present.shape)
     return NodesDay(
-        chosen, told.hours, present * units, told.observed_seconds, told.worked_seconds, is_running
+        chosen,
+        telemetry_day.hours,
+        present * units,
+        telemetry_day.observed_seconds,
+        telemetry_day.worked_seconds,
+        is_running,
     )
 
 
@@ -223,21 +237,21 @@ def finding(day: NodesDay) -> str:
     if not observed.any():
         return f"Nothing was measured of {counted(nodes, 'node')} in the last 24 hours"
     idle = int(((observed > 0) & (worked < MOSTLY * observed)).sum())
-    said = f"{idle} of {counted(nodes, 'node')} {'was' if idle == 1 else 'were'} mostly idle"
+    sentence = f"{idle} of {counted(nodes, 'node')} {'was' if idle == 1 else 'were'} mostly idle"
     if not idle:
-        said = f"None of {counted(nodes, 'node')} was mostly idle"
-    unknown, whole = int(day.is_unobserved.sum()), int((day.lived > 0).sum())
-    said += " in the last 24 hours"
+        sentence = f"None of {counted(nodes, 'node')} was mostly idle"
+    unknown, node_hours = int(day.is_unobserved.sum()), int((day.lived > 0).sum())
+    sentence += " in the last 24 hours"
     if unknown:
-        said += f"; {unknown:,} of {counted(whole, 'node-hour')} were not observed"
-    return said
+        sentence += f"; {unknown:,} of {counted(node_hours, 'node-hour')} were not observed"
+    return sentence
 
 
 def map_hours(day: NodesDay, facts: FleetFacts) -> Iterator[MapHour]:
     """Of hours that are over: node, pool, hour, GPU-seconds there were, observed, and worked or None."""
     for row, node in enumerate(day.nodes):
         for column, hour in enumerate(day.hours):
-            lived, observed = day.lived[row, column], day.observed[row, column]
-            if lived > 0 and not day.is_running[row, column]:
+            present, observed = day.lived[row, column], day.observed[row, column]
+            if present > 0 and not day.is_running[row, column]:
                 worked = day.worked[row, column] if observed > 0 else None
-                yield node.name, facts.pools[node.pool_id].name, hour, lived, observed, worked
+                yield node.name, facts.pools[node.pool_id].name, hour, present, observed, worked

@@ -77,19 +77,21 @@ def time_of(by_state: Mapping[int, int], *, is_measured: bool = True) -> GpuTime
     """
     if not is_measured:
         return GpuTime(strip=strip_of_states(by_key(by_state)))
-    whole = sum(by_state.values())
-    held = sum(by_state.get(state, 0) for state in HELD_STATES)
+    total = sum(by_state.values())
+    held_milliseconds = sum(by_state.get(state, 0) for state in HELD_STATES)
     unobserved = by_state.get(State.UNOBSERVED, 0)
     return GpuTime(
         strip=strip_of_states(by_key(by_state)),
-        active_ratio=Fraction(by_state.get(State.ACTIVE, 0), whole) if whole else None,
-        coverage_ratio=Fraction(held - unobserved, held) if held else None,
+        active_ratio=Fraction(by_state.get(State.ACTIVE, 0), total) if total else None,
+        coverage_ratio=Fraction(held_milliseconds - unobserved, held_milliseconds)
+        if held_milliseconds
+        else None,
     )
 
 
 def by_key(by_state: Mapping[int, int]) -> dict[str, int]:
     """The same by the keys that words are kept under."""
-    return {State(state).name.lower(): each for state, each in by_state.items()}
+    return {State(state).name.lower(): milliseconds for state, milliseconds in by_state.items()}
 
 
 def hour_columns(
@@ -113,14 +115,16 @@ def _hour_column(
     sizes = [(state, keyed[state.key]) for state in STATES if keyed.get(state.key)]
     if not sizes:
         return HourColumn(hour, left, (), f"{instant(hour, zone)}: not settled")
-    whole = sum(size for _, size in sizes)
-    steps = largest_remainder(STEPS, [*(size for _, size in sizes), fullest - whole])
+    total = sum(size for _, size in sizes)
+    steps = largest_remainder(STEPS, [*(size for _, size in sizes), fullest - total])
     parts, bottom = [], STEPS
     for (state, _), height in zip(sizes, steps, strict=False):
         bottom -= height
         parts.append(HourPart(state, _as_per_cent(bottom), _as_per_cent(height)))
-    said = joined([f"{state.label} {per_cent(Fraction(size, whole))}" for state, size in sizes])
-    return HourColumn(hour, left, tuple(parts), f"{instant(hour, zone)}: {said}")
+    description = joined(
+        [f"{state.label} {per_cent(Fraction(size, total))}" for state, size in sizes]
+    )
+    return HourColumn(hour, left, tuple(parts), f"{instant(hour, zone)}: {description}")
 
 
 def _as_per_cent(steps: int) -> str:
@@ -153,11 +157,13 @@ def heat_of(
     cells = []
     for left in range(SHOWN_HOURS):
         hour = first + left * HOUR
-        lives = began_at < hour + HOUR and (ended_at is None or hour < ended_at)
-        lived = min(at, ended_at or at, hour + HOUR) - max(hour, began_at) if lives else HOUR * 0
-        cells.append(_heat_cell(measured.get(hour), hour, _left_of(left), (lived, zone)))
-    observed = sum(each.observed_seconds for each in measured.values())
-    worked = sum(each.worked_seconds for each in measured.values())
+        is_present = began_at < hour + HOUR and (ended_at is None or hour < ended_at)
+        present_for = (
+            min(at, ended_at or at, hour + HOUR) - max(hour, began_at) if is_present else HOUR * 0
+        )
+        cells.append(_heat_cell(measured.get(hour), hour, _left_of(left), (present_for, zone)))
+    observed = sum(reading.observed_seconds for reading in measured.values())
+    worked = sum(reading.worked_seconds for reading in measured.values())
     if not observed:
         return Heat(tuple(cells), "nothing was measured in the last 48 hours")
     ratio = Fraction(round(worked), max(1, round(observed)))
@@ -170,9 +176,12 @@ def level_of(ratio: float) -> str:
 
 
 def _heat_cell(
-    measured: DeviceHourReading | None, hour: datetime, left: str, lived: tuple[timedelta, tzinfo]
+    measured: DeviceHourReading | None,
+    hour: datetime,
+    left: str,
+    presence: tuple[timedelta, tzinfo],
 ) -> DeviceHourCell:
-    span, zone = lived
+    span, zone = presence
     when = instant(hour, zone)
     if span <= timedelta(0):
         return DeviceHourCell(left, "none", f"{when}: not there", hour=hour)
@@ -182,7 +191,7 @@ def _heat_cell(
         )
     worked = min(1.0, measured.worked_seconds / measured.observed_seconds)
     observed = min(1.0, measured.observed_seconds / span.total_seconds())
-    said = f"{when}: active {per_cent(worked)} of the time observed ({per_cent(observed)})"
+    description = f"{when}: active {per_cent(worked)} of the time observed ({per_cent(observed)})"
     return DeviceHourCell(
-        left, level_of(worked), said, hour=hour, observed_ratio=observed, worked_ratio=worked
+        left, level_of(worked), description, hour=hour, observed_ratio=observed, worked_ratio=worked
     )

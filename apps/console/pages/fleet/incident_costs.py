@@ -58,13 +58,13 @@ def cost_together(facts: Sequence[IncidentFact], at: datetime) -> int | None:
 
 def apart(facts: Iterable[IncidentFact], at: datetime) -> list[UnusableSpan]:
     """The same GPU time without what overlaps: of a node's span its GPUs have no part of their own."""
-    found: dict[tuple[int, str], list[Stretch]] = {}
+    stretches_by_key: dict[tuple[int, str], list[Stretch]] = {}
     for fact in facts:
         span = span_of(fact, at)
         if span is not None:
             key = (fact.node_id, NODE if span.is_whole_node else fact.uuid)
-            found.setdefault(key, []).append((span.starts_at, span.ends_at))
-    joined = {key: joined_spans(stretches) for key, stretches in found.items()}
+            stretches_by_key.setdefault(key, []).append((span.starts_at, span.ends_at))
+    joined = {key: joined_spans(stretches) for key, stretches in stretches_by_key.items()}
     return [
         UnusableSpan(node_id, uuid == NODE, *stretch)
         for (node_id, uuid), stretches in joined.items()

@@ -232,10 +232,10 @@ def incident_question(context: Context) -> IncidentQuestion:
     )
     is_open = reading.read("open", known_key(OPEN, "There is no such choice as {!r}."))
     since = reading.read("since", _since_of(context.at, context.zone))
-    names = {"": "All kinds"} | {each: incident_label(each) for each in kinds}
-    of_nodes = {"": "All nodes"} | {each: each for each in nodes}
-    said = reading.texts["since"]
-    spans = SINCE_WORDS | ({} if said in SINCE_WORDS else {said: f"Since {said}"})
+    names = {"": "All kinds"} | {kind_name: incident_label(kind_name) for kind_name in kinds}
+    of_nodes = {"": "All nodes"} | {node_name: node_name for node_name in nodes}
+    since_text = reading.texts["since"]
+    spans = SINCE_WORDS | ({} if since_text in SINCE_WORDS else {since_text: f"Since {since_text}"})
     return IncidentQuestion(
         IncidentsWanted(
             node_id=nodes.get(node), kind=kind or None, is_open=LASTS.get(is_open), since=since
@@ -259,8 +259,8 @@ def finding(facts: Sequence[IncidentFact], at: datetime) -> str:
         return f"{counted(len(facts), 'incident')}; none is open."
     deaf = sum(is_silent(fact, at) for fact in lasting)
     verb = "is" if len(lasting) == 1 else "are"
-    said = f"{len(lasting):,} of {counted(len(facts), 'incident')} {verb} open"
-    return f"{said}; of {deaf:,} of them the agent is silent." if deaf else f"{said}."
+    sentence = f"{len(lasting):,} of {counted(len(facts), 'incident')} {verb} open"
+    return f"{sentence}; of {deaf:,} of them the agent is silent." if deaf else f"{sentence}."
 
 
 def figures(
@@ -268,23 +268,23 @@ def figures(
 ) -> tuple[Figure, ...]:
     """How many there were and last, on how many nodes, and what they cost together."""
     lasting = sum(fact.ended_at is None for fact in facts)
-    nodes, here = len({fact.node_id for fact in facts}), reverse("incidents")
-    made = [
+    nodes, path = len({fact.node_id for fact in facts}), reverse("incidents")
+    figures_shown = [
         Figure("Incidents", count(len(facts)), f"on {counted(nodes, 'node')}"),
-        Figure("Open", count(lasting), "have not ended", href=reading.href(here, open="yes")),
+        Figure("Open", count(lasting), "have not ended", href=reading.href(path, open="yes")),
     ]
     if context.viewer.sees_prices:
         micros = cost_together(facts, context.at)
-        made.append(
+        figures_shown.append(
             Figure(
                 "Cost of lost GPU time",
                 short_amount(micros, context.currency),
                 "of GPUs that could not be used; overlapping incidents once",
                 is_unknown=micros is None,
-                href=reading.href(here, sort="-cost"),
+                href=reading.href(path, sort="-cost"),
             )
         )
-    return tuple(made)
+    return tuple(figures_shown)
 
 
 def _since_of(at: datetime, zone: tzinfo) -> Callable[[str], datetime]:
@@ -294,8 +294,8 @@ def _since_of(at: datetime, zone: tzinfo) -> Callable[[str], datetime]:
         try:
             return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=zone)
         except ValueError:
-            said = "A time is day, week, year or a date like 2026-03-31."
-            raise ValueError(said) from None
+            message = "A time is day, week, year or a date like 2026-03-31."
+            raise ValueError(message) from None
 
     return since
 

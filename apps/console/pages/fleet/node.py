@@ -77,8 +77,8 @@ def node_devices_csv(context: Context, node_id: int) -> HttpResponse:
     on_record(node_id)
     first = shown_from(context.at)
     holders = workloads.holders_now([node_id], context.at, context.viewer)
-    lives, outages = fleet.devices_of_node(node_id, first), fleet.outages_of_node(node_id)
-    rows = _devices_now(lives, holders, outages, (_measured_hours(lives, first), context))
+    devices, outages = fleet.devices_of_node(node_id, first), fleet.outages_of_node(node_id)
+    rows = _devices_now(devices, holders, outages, (_measured_hours(devices, first), context))
     return DEVICES.csv(rows, context, f"devices of node {node_id}")
 
 
@@ -96,7 +96,7 @@ def node_holders_csv(context: Context, node_id: int) -> HttpResponse:
 def node_outages_csv(context: Context, node_id: int) -> HttpResponse:
     """The outages of a node and of its devices."""
     on_record(node_id)
-    rows = [OutageNow(each, may_end=False) for each in fleet.outages_of_node(node_id)]
+    rows = [OutageNow(outage, may_end=False) for outage in fleet.outages_of_node(node_id)]
     return OUTAGES_OF_NODE.csv(rows, context, f"outages of node {node_id}")
 
 
@@ -121,29 +121,29 @@ def node_page(row: Mapping[str, Any], context: Context) -> ConsolePage:
     first = shown_from(at)
     in_cores = row["unit"] == "core"
     holders = workloads.holders_now([node_id], at, context.viewer, in_cores=in_cores)
-    lives = fleet.devices_of_node(node_id, first)
+    device_lives = fleet.devices_of_node(node_id, first)
     outages = fleet.outages_of_node(node_id)
     agents = fleet.agents_of_node(node_id)
-    here = _standing_node(row, lives, outages, agents, at)
-    measured = _measured_hours(lives, first)
-    devices = _devices_now(lives, holders, outages, (measured, context))
-    meters = _meters_of_devices(lives, measured, (first, at))
+    standing_node = _standing_node(row, device_lives, outages, agents, at)
+    measured = _measured_hours(device_lives, first)
+    devices = _devices_now(device_lives, holders, outages, (measured, context))
+    meters = _meters_of_devices(device_lives, measured, (first, at))
 
     def csv(name: str) -> str:
         return reverse(name, args=[node_id])
 
     return ConsolePage(
         context=context,
-        finding=_node_finding(here, holders, context, "core" if in_cores else "GPU"),
+        finding=_node_finding(standing_node, holders, context, "core" if in_cores else "GPU"),
         back=Link("Nodes and GPUs", reverse("fleet")),
-        actions=tuple(_actions_of(here, context)),
+        actions=tuple(_actions_of(standing_node, context)),
         sections=(
-            FactList(list(_facts_of(row, here, context))),
+            FactList(list(_facts_of(row, standing_node, context))),
             node_tabs(node_id, context),
             *trust_sections(context, node_id),
             Include("fleet/_node_hours.html", _node_hours(node_id, first, context)),
             (CORE_HOLDERS if in_cores else HOLDERS).section(
-                holders_now(holders, lives), context, csv_href=csv("node-holders")
+                holders_now(holders, device_lives), context, csv_href=csv("node-holders")
             ),
             DEVICES.section(
                 devices,
@@ -153,7 +153,7 @@ def node_page(row: Mapping[str, Any], context: Context) -> ConsolePage:
             ),
             Include("kit/meters.html", meters) if meters else None,
             OUTAGES_OF_NODE.section(
-                [OutageNow(each, context.viewer.may_manage) for each in outages],
+                [OutageNow(outage, context.viewer.may_manage) for outage in outages],
                 context,
                 csv_href=csv("node-outages"),
             ),
@@ -177,14 +177,14 @@ def _node_hours(node_id: int, first: datetime, context: Context) -> Mapping[str,
 
 def _standing_node(
     row: Mapping[str, Any],
-    lives: Sequence[fleet.DeviceLife],
+    devices: Sequence[fleet.DeviceLife],
     outages: Sequence[fleet.OutageOnRecord],
     agents: Sequence[fleet.NodeAgent],
     at: datetime,
 ) -> fleet.StandingNode:
-    now = [life for life in lives if life.ends_at is None or at < life.ends_at]
+    now = [life for life in devices if life.ends_at is None or at < life.ends_at]
     lasting = next(
-        (each for each in outages if each.device_id is None and _lasts_at(each, at)), None
+        (outage for outage in outages if outage.device_id is None and _lasts_at(outage, at)), None
     )
     return fleet.StandingNode(
         id=row["id"],
@@ -197,7 +197,9 @@ def _standing_node(
         units=row["units"] or 0,
         gpus_seen=sum(life.kind == "gpu" for life in now),
         unconfirmed=sum(life.confirmed_at is None for life in now),
-        last_seen_at=max((each.last_seen_at or each.enrolled_at for each in agents), default=None),
+        last_seen_at=max(
+            (agent.last_seen_at or agent.enrolled_at for agent in agents), default=None
+        ),
         spoke_at=row["last_seen_at"],
         outage=lasting.kind if lasting else None,
         outage_since=lasting.starts_at if lasting else None,
@@ -213,18 +215,18 @@ def _node_finding(
 ) -> str:
     if not node.lives(context.at):
         return f"{node.name} has ended: {node.end_reason or 'no reason was given'}."
-    claimed = sum(each.units or 0 for each in holders)
-    held = min(claimed, node.units)
-    said = f"{gpu_count(held)} of {counted(node.units, unit)} of {node.name} are held now"
+    claimed = sum(holder.units or 0 for holder in holders)
+    held_units = min(claimed, node.units)
+    sentence = f"{gpu_count(held_units)} of {counted(node.units, unit)} of {node.name} are held now"
     if not holders:
-        said = f"Nobody holds {node.name} now"
+        sentence = f"Nobody holds {node.name} now"
     if claimed > node.units:
-        said += f"; jobs claim {gpu_count(claimed)}"
+        sentence += f"; jobs claim {gpu_count(claimed)}"
     if node.outage is not None:
-        said += f"; it is {OUTAGES.get(node.outage, node.outage).lower()}"
+        sentence += f"; it is {OUTAGES.get(node.outage, node.outage).lower()}"
     elif node.is_silent(context.at):
-        said += "; its agent is silent"
-    return f"{said}."
+        sentence += "; its agent is silent"
+    return f"{sentence}."
 
 
 def _facts_of(
@@ -245,36 +247,38 @@ def _facts_of(
     yield "Charged from", format_html("{}{}", began, until)
 
 
-def _measured_hours(lives: Sequence[fleet.DeviceLife], first: datetime) -> Measured:
+def _measured_hours(devices: Sequence[fleet.DeviceLife], first: datetime) -> Measured:
     """The last two days of these devices, by device and hour."""
     measured: dict[int, dict[datetime, telemetry.DeviceHourReading]] = {}
-    if lives:
-        ids = [life.id for life in lives]
-        for each in telemetry.device_hours(ids, first, first + SHOWN_HOURS * HOUR):
-            measured.setdefault(each.device_id, {})[each.hour] = each
+    if devices:
+        ids = [life.id for life in devices]
+        for device_hour in telemetry.device_hours(ids, first, first + SHOWN_HOURS * HOUR):
+            measured.setdefault(device_hour.device_id, {})[device_hour.hour] = device_hour
     return measured
 
 
 def _meters_of_devices(
-    lives: Sequence[fleet.DeviceLife], measured: Measured, within: tuple[datetime, datetime]
+    devices: Sequence[fleet.DeviceLife], measured: Measured, within: tuple[datetime, datetime]
 ) -> MeterTable | None:
     """Utilization of each device in the last two days, whoever held it."""
-    told = telemetry.meters_of("device", [life.id for life in lives], *within) if lives else {}
+    meters_by_device = (
+        telemetry.meters_of("device", [life.id for life in devices], *within) if devices else {}
+    )
     rows = [
         Metered(
             device_name(life),
             replace(
-                told[life.id],
+                meters_by_device[life.id],
                 gpu_milliseconds=gone_by(life.starts_at, life.ends_at, within),
                 **_measured_milliseconds(measured.get(life.id, {}).values()),
             ),
             reverse("device", args=[life.id]),
         )
-        for life in lives
-        if life.id in told
+        for life in devices
+        if life.id in meters_by_device
     ]
-    whole = meters_together(row.meters for row in rows)
-    return meter_table(rows, whole, "Device", "of the last 48 hours")
+    total = meters_together(row.meters for row in rows)
+    return meter_table(rows, total, "Device", "of the last 48 hours")
 
 
 def _measured_milliseconds(hours: Collection[telemetry.DeviceHourReading]) -> dict[str, int]:
@@ -287,40 +291,44 @@ def _measured_milliseconds(hours: Collection[telemetry.DeviceHourReading]) -> di
 
 
 def holders_now(
-    holders: Sequence[workloads.Holding], lives: Sequence[fleet.DeviceLife]
+    holders: Sequence[workloads.Holding], devices: Sequence[fleet.DeviceLife]
 ) -> list[HolderNow]:
     """Who holds what; the names of other teams' work were never read."""
     teams = {team.id: team for team in accounts.teams()} if holders else {}
     # Jobs that nobody owns are kept under the team that stands for nobody.
-    nobody = next((each for each in teams.values() if each.kind == "unowned"), None)
-    names = {life.uuid: device_name(life) for life in lives}
+    nobody = next((team_fact for team_fact in teams.values() if team_fact.kind == "unowned"), None)
+    names = {life.uuid: device_name(life) for life in devices}
     rows = []
-    for each in holders:
-        team = teams.get(each.team_id or 0, nobody)
+    for holder in holders:
+        team = teams.get(holder.team_id or 0, nobody)
         owner = Link("Unowned", "")
         if team is not None:
             owner = Link(team.name, reverse("costs-team", args=[team.id]))
         where = "which ones is not known"
-        if each.device_uuids:
-            where = joined([names.get(uuid, uuid) for uuid in each.device_uuids])
-        rows.append(HolderNow(each, owner if each.is_theirs else None, where))
+        if holder.device_uuids:
+            where = joined([names.get(uuid, uuid) for uuid in holder.device_uuids])
+        rows.append(HolderNow(holder, owner if holder.is_theirs else None, where))
     return rows
 
 
 def _devices_now(
-    lives: Sequence[fleet.DeviceLife],
+    devices: Sequence[fleet.DeviceLife],
     holders: Sequence[workloads.Holding],
     outages: Sequence[fleet.OutageOnRecord],
     about: tuple[Measured, Context],
 ) -> list[DeviceNow]:
     measured, context = about
     first = shown_from(context.at)
-    uuids = {life.id: life.uuid for life in lives}
-    down = {each.device_id: each.kind for each in outages if _lasts_at(each, context.at)}
+    uuids = {life.id: life.uuid for life in devices}
+    down = {outage.device_id: outage.kind for outage in outages if _lasts_at(outage, context.at)}
     return [
         DeviceNow(
             life,
-            [each for each in holders if each.device_uuids and life.uuid in each.device_uuids],
+            [
+                holder
+                for holder in holders
+                if holder.device_uuids and life.uuid in holder.device_uuids
+            ],
             heat_of(
                 measured.get(life.id, {}),
                 (first, life.starts_at, life.ends_at),
@@ -331,7 +339,7 @@ def _devices_now(
             uuids.get(life.parent_id or 0, ""),
             context.at,
         )
-        for life in lives
+        for life in devices
     ]
 
 

@@ -17,8 +17,8 @@ def node_day(context: Context, node_id: int) -> ConsolePage:
 
     What an agent says of its node is told to who may know prices.
     """
-    row, asked = on_record(node_id), day_asked(context)
-    line = timeline(node_id, asked, context)
+    row, requested_day = on_record(node_id), day_asked(context)
+    line = timeline(node_id, requested_day, context)
     return ConsolePage(
         context=context,
         finding=_finding_of_day(row["name"], line),
@@ -27,7 +27,7 @@ def node_day(context: Context, node_id: int) -> ConsolePage:
         sections=(
             node_tabs(node_id, context, is_day=True),
             line,
-            bottlenecks(node_id, asked, context),
+            bottlenecks(node_id, requested_day, context),
         ),
     )
 

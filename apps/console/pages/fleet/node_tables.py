@@ -94,8 +94,8 @@ def _job_and_user(row: HolderNow) -> str:
 
 def _device_warnings(row: DeviceNow) -> str:
     unconfirmed = not row.life.confirmed_at and not row.life.ends_at
-    said = [*(["not confirmed"] if unconfirmed else []), *([row.outage] if row.outage else [])]
-    return warned(", ".join(said)) if said else ""
+    warnings = [*(["not confirmed"] if unconfirmed else []), *([row.outage] if row.outage else [])]
+    return warned(", ".join(warnings)) if warnings else ""
 
 
 def _device_holders(row: DeviceNow, locale: Locale) -> SafeString:
@@ -103,7 +103,9 @@ def _device_holders(row: DeviceNow, locale: Locale) -> SafeString:
         return quiet("ended")
     if not row.holders:
         return quiet("no named holder")
-    named = ((linked(who_holds(each), locale.onward(job_href(each))),) for each in row.holders)
+    named = (
+        (linked(who_holds(holder), locale.onward(job_href(holder))),) for holder in row.holders
+    )
     return format_html_join(", ", "{}", named)
 
 

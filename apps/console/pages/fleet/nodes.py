@@ -145,30 +145,30 @@ NODES = Table[ListedNode](
 @shown(EVERYONE, "fleet")
 def nodes(context: Context) -> ConsolePage:
     """Clusters, pools and nodes; whoever signed in may see them, never whose work is on them."""
-    asked, facts = fleet_asked(context)
+    question, facts = fleet_asked(context)
     if not facts.pools:
         return ConsolePage(
             context=context, finding="There are no nodes yet.", empty=_no_pools(context)
         )
-    spans, chosen = spans_since_yesterday(context), chosen_pools(facts, asked)
-    found = matching(facts, asked)
-    shown_nodes, part = NODES.part_of(NODES.ordered(listed_nodes(found, facts), context), context)
+    spans, chosen = spans_since_yesterday(context), chosen_pools(facts, question)
+    matches = matching(facts, question)
+    shown_nodes, part = NODES.part_of(NODES.ordered(listed_nodes(matches, facts), context), context)
     rows = with_time(shown_nodes, facts)
-    one = chosen[0] if asked.pool_ids and len(chosen) == 1 else None
+    one = chosen[0] if question.pool_ids and len(chosen) == 1 else None
     may_correct = one is not None and context.viewer.may_manage
     return ConsolePage(
         context=context,
         finding=finding(facts, chosen, spans),
         under=(SILENT_NODES, *trouble_links(context)),
-        filters=asked.filters,
-        problems=tuple(asked.reading.problems),
+        filters=question.filters,
+        problems=tuple(question.reading.problems),
         actions=(correct_pool_link(one.id, "Correct this pool"),) if one and may_correct else (),
         sections=(
-            FigureRow(figures(facts, chosen, spans, asked)),
+            FigureRow(figures(facts, chosen, spans, question)),
             pool_record(one, context) if one else None,
-            heat_map(found, facts, context),
+            heat_map(matches, facts, context),
             POOLS.section(
-                listed_pools(facts, spans, asked, context),
+                listed_pools(facts, spans, question, context),
                 context,
                 csv_href=reverse("fleet-pools"),
                 states=_states_of(spans, rows),
@@ -200,33 +200,33 @@ def _no_pools(context: Context) -> EmptyState:
 @shown(EVERYONE, "fleet")
 def nodes_csv(context: Context) -> HttpResponse:
     """Every node that the address asks for."""
-    asked, facts = fleet_asked(context)
-    rows = with_time(listed_nodes(matching(facts, asked), facts), facts)
+    question, facts = fleet_asked(context)
+    rows = with_time(listed_nodes(matching(facts, question), facts), facts)
     return NODES.csv(rows, context, "nodes")
 
 
 @shown(EVERYONE, "fleet")
 def hours_csv(context: Context) -> HttpResponse:
     """The last full hours of every node that the address asks for, measured or not."""
-    asked, facts = fleet_asked(context)
-    hours = map_hours(day_of(matching(facts, asked), facts), facts)
+    question, facts = fleet_asked(context)
+    hours = map_hours(day_of(matching(facts, question), facts), facts)
     return HOURS_OF_NODES.csv(hours, context, "hours of nodes")
 
 
 def trouble_links(context: Context) -> list[SafeString]:
     """How many incidents are open and how many agents are unhealthy; nothing where none is."""
     lasting, ill = telemetry.open_incidents(), unhealthy_agents(agents_by_need(context.at))
-    found = []
+    links = []
     if lasting:
-        said = counted(lasting, "open incident")
-        found.append(linked(said, context.onward(f"{reverse('incidents')}?open=yes")))
+        text = counted(lasting, "open incident")
+        links.append(linked(text, context.onward(f"{reverse('incidents')}?open=yes")))
     if ill:
-        said = counted(ill, "unhealthy agent")
-        found.append(linked(said, context.onward(f"{reverse('agents')}?show=unwell")))
-    return found
+        text = counted(ill, "unhealthy agent")
+        links.append(linked(text, context.onward(f"{reverse('agents')}?show=unwell")))
+    return links
 
 
-def matching(facts: FleetFacts, asked: FleetQuestion) -> list[fleet.StandingNode]:
+def matching(facts: FleetFacts, question: FleetQuestion) -> list[fleet.StandingNode]:
     """The nodes that the address asks for."""
     at = facts.at
     shows: dict[str, Callable[[fleet.StandingNode], bool]] = {
@@ -236,15 +236,17 @@ def matching(facts: FleetFacts, asked: FleetQuestion) -> list[fleet.StandingNode
         "ended": lambda node: not node.lives(at),
     }
     return [
-        node for node in facts.nodes if shows[asked.show](node) and asked.has_pool(node.pool_id)
+        node
+        for node in facts.nodes
+        if shows[question.show](node) and question.has_pool(node.pool_id)
     ]
 
 
-def listed_nodes(found: Sequence[fleet.StandingNode], facts: FleetFacts) -> list[ListedNode]:
+def listed_nodes(matches: Sequence[fleet.StandingNode], facts: FleetFacts) -> list[ListedNode]:
     """Each node by name, without its last 24 hours: those are asked of the ones that are shown."""
     return [
         ListedNode(node, facts.pools[node.pool_id].name, facts.held[node.id], facts.at)
-        for node in sorted(found, key=lambda node: (node.name.casefold(), node.id))
+        for node in sorted(matches, key=lambda node: (node.name.casefold(), node.id))
     ]
 
 
@@ -270,14 +272,16 @@ def _metered_nodes(
     there: Sequence[fleet.StandingNode], since: datetime, at: datetime
 ) -> dict[int, GpuMeters]:
     """What meters reported of all the time since then in which each node's GPUs were there."""
-    found = telemetry.meters_of("node", [node.id for node in there], since, at) if there else {}
+    meters_by_node = (
+        telemetry.meters_of("node", [node.id for node in there], since, at) if there else {}
+    )
     return {
         node.id: replace(
-            found[node.id],
+            meters_by_node[node.id],
             gpu_milliseconds=node.units * gone_by(node.started_at, node.ended_at, (since, at)),
         )
         for node in there
-        if node.id in found
+        if node.id in meters_by_node
     }
 
 

@@ -83,14 +83,14 @@ POOLS = Table[ListedPool](
 @shown(EVERYONE, "fleet")
 def pools_csv(context: Context) -> HttpResponse:
     """Every pool that the address asks for."""
-    asked, facts = fleet_asked(context)
-    rows = listed_pools(facts, spans_since_yesterday(context), asked, context)
+    question, facts = fleet_asked(context)
+    rows = listed_pools(facts, spans_since_yesterday(context), question, context)
     return POOLS.csv(rows, context, "pools")
 
 
-def chosen_pools(facts: FleetFacts, asked: FleetQuestion) -> list[fleet.PoolFact]:
+def chosen_pools(facts: FleetFacts, question: FleetQuestion) -> list[fleet.PoolFact]:
     """The pools that the address asks for."""
-    return [pool for pool in facts.pools.values() if asked.has_pool(pool.id)]
+    return [pool for pool in facts.pools.values() if question.has_pool(pool.id)]
 
 
 def spans_since_yesterday(context: Context) -> Spans:
@@ -100,7 +100,7 @@ def spans_since_yesterday(context: Context) -> Spans:
 
 
 def listed_pools(
-    facts: FleetFacts, spans: Spans, asked: FleetQuestion, context: Context
+    facts: FleetFacts, spans: Spans, question: FleetQuestion, context: Context
 ) -> list[ListedPool]:
     """By cluster, then name; an owner is told to those who may know it."""
     clusters = fleet.clusters()
@@ -109,7 +109,7 @@ def listed_pools(
         for team in accounts.teams()
         if context.viewer.sees_team(team.id)
     }
-    chosen = chosen_pools(facts, asked)
+    chosen = chosen_pools(facts, question)
     return [
         ListedPool(
             pool,
@@ -117,9 +117,11 @@ def listed_pools(
             owners.get(pool.owner_team_id or 0),
             facts.of([pool]),
             time_in(spans.get(pool.id, ledger.PoolSpan()), [pool]),
-            asked,
+            question,
         )
-        for pool in sorted(chosen, key=lambda each: (each.cluster_id or 0, each.name.casefold()))
+        for pool in sorted(
+            chosen, key=lambda pool_fact: (pool_fact.cluster_id or 0, pool_fact.name.casefold())
+        )
     ]
 
 
@@ -130,13 +132,13 @@ def finding(facts: FleetFacts, chosen: Sequence[fleet.PoolFact], spans: Spans) -
     if not holdings.units:
         return f"No GPU{where} is there now."
     part = per_cent(holdings.held / holdings.units)
-    said = f"{part} of {counted(holdings.units, _unit_of(chosen))}{where} are held now"
+    sentence = f"{part} of {counted(holdings.units, _unit_of(chosen))}{where} are held now"
     active = time_in(time_together(chosen, spans), chosen).active_ratio
     if active is not None:
-        said += f"; since yesterday {per_cent(active)} of their time was active"
+        sentence += f"; since yesterday {per_cent(active)} of their time was active"
     if holdings.silent:
-        said += f"; {counted(holdings.silent, 'node is', 'nodes are')} silent"
-    return f"{said}."
+        sentence += f"; {counted(holdings.silent, 'node is', 'nodes are')} silent"
+    return f"{sentence}."
 
 
 def _unit_of(chosen: Sequence[fleet.PoolFact]) -> str:
@@ -145,7 +147,7 @@ def _unit_of(chosen: Sequence[fleet.PoolFact]) -> str:
 
 
 def figures(
-    facts: FleetFacts, chosen: Sequence[fleet.PoolFact], spans: Spans, asked: FleetQuestion
+    facts: FleetFacts, chosen: Sequence[fleet.PoolFact], spans: Spans, question: FleetQuestion
 ) -> tuple[Figure, ...]:
     """Four figures, each leading to the rows that it sums."""
     holdings, time = facts.of(chosen), time_in(time_together(chosen, spans), chosen)
@@ -155,14 +157,14 @@ def figures(
             "Cores" if _unit_of(chosen) == "core" else "GPUs",
             count(holdings.units),
             f"{counted(holdings.nodes, 'node')} of {counted(len(chosen), 'pool')}",
-            href=asked.href(show="", sort="-units", part="nodes"),
+            href=question.href(show="", sort="-units", part="nodes"),
         ),
         Figure(
             "Held now",
             per_cent(holdings.held / holdings.units if holdings.units else None),
             f"{gpu_count(holdings.held)} by jobs, {gpu_count(free)} not held by a job",
             is_unknown=not holdings.units,
-            href=asked.href(show="", sort="-held", part="nodes"),
+            href=question.href(show="", sort="-held", part="nodes"),
         ),
         Figure(
             "Active",

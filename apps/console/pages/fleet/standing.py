@@ -18,10 +18,10 @@ class Standing:
     since: datetime | None = None
 
 
-def standing_cell(standing: Standing, locale: Locale | None = None) -> SafeString:
+def standing_cell(state: Standing, locale: Locale | None = None) -> SafeString:
     """The words in their tone; with a locale, since when too."""
-    css = f"tone-{standing.tone}" if standing.tone else ""
-    said = format_html('<span class="{}">{}</span>', css, standing.text)
-    if standing.since is None or locale is None:
-        return said
-    return format_html("{}<small>since {}</small>", said, INSTANT.shown(standing.since, locale))
+    css = f"tone-{state.tone}" if state.tone else ""
+    cell = format_html('<span class="{}">{}</span>', css, state.text)
+    if state.since is None or locale is None:
+        return cell
+    return format_html("{}<small>since {}</small>", cell, INSTANT.shown(state.since, locale))

@@ -160,8 +160,8 @@ def day_asked(context: Context) -> DayAsked:
     try:
         day = date.fromisoformat(text)
         starts_at, ends_at = (
-            datetime.combine(each, time(), context.zone).astimezone(UTC)
-            for each in (day, day + DAY)
+            datetime.combine(midnight, time(), context.zone).astimezone(UTC)
+            for midnight in (day, day + DAY)
         )
     except (ValueError, OverflowError):
         day = date.min
@@ -180,22 +180,22 @@ def hour_ticks(span: Span) -> list[tuple[str, str]]:
 def day_facts(node_id: int, span: Span, context: Context) -> DayFacts:
     """The holders are those that the viewer may know; of others only the time."""
     hours = (hour_of(span.starts_at), span.ends_at)
-    lives = [
-        each
-        for each in fleet.devices_of_node(node_id, span.starts_at)
-        if each.starts_at < span.until
+    devices = [
+        device
+        for device in fleet.devices_of_node(node_id, span.starts_at)
+        if device.starts_at < span.until
     ]
-    ids = [each.id for each in lives]
+    ids = [device.id for device in devices]
     minutes: dict[int, dict[datetime, telemetry.DeviceMinutes]] = {}
     evidence: dict[int, list[telemetry.DeviceEvidence]] = {}
-    for told in telemetry.device_minutes(ids, *hours) if ids else ():
-        minutes.setdefault(told.device_id, {})[told.hour] = told
-    for each in telemetry.device_evidence(ids, *hours) if ids else ():
-        evidence.setdefault(each.device_id, []).append(each)
+    for device_minute in telemetry.device_minutes(ids, *hours) if ids else ():
+        minutes.setdefault(device_minute.device_id, {})[device_minute.hour] = device_minute
+    for device_evidence in telemetry.device_evidence(ids, *hours) if ids else ():
+        evidence.setdefault(device_evidence.device_id, []).append(device_evidence)
     wanted = telemetry.IncidentsWanted(node_id, since=span.starts_at, until=span.until)
     return DayFacts(
         span=span,
-        lives=lives,
+        lives=devices,
         held=workloads.holders_between([node_id], span.starts_at, span.until, context.viewer),
         minutes=minutes,
         evidence=evidence,
@@ -203,21 +203,25 @@ def day_facts(node_id: int, span: Span, context: Context) -> DayFacts:
     )
 
 
-def timeline(node_id: int, asked: DayAsked, context: Context) -> Timeline:
+def timeline(node_id: int, requested_day: DayAsked, context: Context) -> Timeline:
     """The timeline of a node; its picture, its rows and the ways to the days beside it."""
-    facts = day_facts(node_id, asked.span, context)
+    facts = day_facts(node_id, requested_day.span, context)
     lanes = tuple(_lanes_of(facts))
-    ticks = hour_ticks(asked.span)
+    ticks = hour_ticks(requested_day.span)
     picture = lanes_section(
-        "Timeline by GPU", ("GPU", asked.words), ticks, [lane.drawn() for lane in lanes], context
+        "Timeline by GPU",
+        ("GPU", requested_day.words),
+        ticks,
+        [lane.drawn() for lane in lanes],
+        context,
     )
-    day = asked.span.day
+    day = requested_day.span.day
     today = context.at.astimezone(context.zone).date()
     rows = _earliest_first(lanes)
     return Timeline(
         finding=_timeline_finding(lanes, facts),
         gpus=sum(life.kind == "gpu" for life in facts.lives),
-        asked=asked,
+        asked=requested_day,
         lanes=picture if lanes else None,
         happenings=HAPPENINGS.section(rows[:MOST_ROWS], context),
         meanings=_meanings_of(facts),
@@ -230,12 +234,12 @@ def timeline(node_id: int, asked: DayAsked, context: Context) -> Timeline:
     )
 
 
-def _days_beside(here: str, day: date | None, today: date) -> Iterator[Link]:
-    yield Link("Day before", f"{here}?day={(day or today) - DAY}")
+def _days_beside(path: str, day: date | None, today: date) -> Iterator[Link]:
+    yield Link("Day before", f"{path}?day={(day or today) - DAY}")
     if day and day < today:
-        yield Link("Day after", f"{here}?day={day + DAY}")
+        yield Link("Day after", f"{path}?day={day + DAY}")
     if day:
-        yield Link("Last 24 hours", here)
+        yield Link("Last 24 hours", path)
 
 
 def _earliest_first(lanes: Sequence[GpuLane]) -> list[Happening]:
@@ -244,19 +248,23 @@ def _earliest_first(lanes: Sequence[GpuLane]) -> list[Happening]:
 
 
 def _lanes_of(facts: DayFacts) -> Iterator[GpuLane]:
-    held = [each for each in facts.held if each.holding.device_uuids is None]
-    incidents = [each for each in facts.incidents if each["device_id"] is None]
-    if held or incidents:
-        yield _node_lane(held, incidents, facts)
+    node_spans = [
+        holder_span for holder_span in facts.held if holder_span.holding.device_uuids is None
+    ]
+    incidents = [incident for incident in facts.incidents if incident["device_id"] is None]
+    if node_spans or incidents:
+        yield _node_lane(node_spans, incidents, facts)
     sliced = {life.parent_id for life in facts.lives if life.parent_id is not None}
     for life in facts.lives:
         yield _device_lane(life, facts, is_sliced=life.id in sliced)
 
 
 def _node_lane(
-    held: Sequence[workloads.HolderSpan], incidents: Sequence[dict[str, Any]], facts: DayFacts
+    holder_spans: Sequence[workloads.HolderSpan],
+    incidents: Sequence[dict[str, Any]],
+    facts: DayFacts,
 ) -> GpuLane:
-    holders = list(_held_rows(THE_NODE, held, facts))
+    holders = list(_held_rows(THE_NODE, holder_spans, facts))
     marks = list(_incident_rows(THE_NODE, incidents, facts))
     note = "jobs that may use any of its GPUs" if holders else ""
     return GpuLane(
@@ -273,22 +281,26 @@ def _node_lane(
 
 def _device_lane(life: fleet.DeviceLife, facts: DayFacts, *, is_sliced: bool) -> GpuLane:
     span, name = facts.span, device_name(life)
-    told, evidence = facts.minutes.get(life.id, {}), facts.evidence.get(life.id, ())
-    pinned = [each for each in facts.held if life.uuid in (each.holding.device_uuids or ())]
+    minutes, evidence = facts.minutes.get(life.id, {}), facts.evidence.get(life.id, ())
+    pinned = [
+        holder_span
+        for holder_span in facts.held
+        if life.uuid in (holder_span.holding.device_uuids or ())
+    ]
     holders = list(_held_rows(name, pinned, facts))
-    own = [each for each in facts.incidents if each["device_id"] == life.id]
-    marks = list(_incident_rows(name, own, facts))
-    is_told_by_slices = is_sliced and not told
-    lived = (life.starts_at, life.ends_at or span.ends_at)
-    blank = [] if is_told_by_slices else bars.gaps(told, lived, span)
+    own_incidents = [incident for incident in facts.incidents if incident["device_id"] == life.id]
+    marks = list(_incident_rows(name, own_incidents, facts))
+    is_told_by_slices = is_sliced and not minutes
+    lifetime = (life.starts_at, life.ends_at or span.ends_at)
+    blank = [] if is_told_by_slices else bars.gaps(minutes, lifetime, span)
     slowed = bars.slowed_seconds(evidence)
     lost = sum((ends_at - starts_at for starts_at, ends_at in blank), NOTHING)
     notes = [bars.slowed_words(slowed)] if slowed else []
     notes += [f"not observed for {minute_duration(lost)}"] if lost else []
     notes += ["measured by its slices"] if is_told_by_slices else []
-    unseen = [bars.bar(each, "heat-unobserved", "not observed", span) for each in blank]
+    unseen = [bars.bar(gap, "heat-unobserved", "not observed", span) for gap in blank]
     rows = [row for *_, row in holders] + [row for _, row in marks]
-    rows += [Happening(name, "Not observed", "", *each, each[1] - each[0]) for each in blank]
+    rows += [Happening(name, "Not observed", "", *gap, gap[1] - gap[0]) for gap in blank]
     rows += list(_slowed_rows(name, evidence))
     return GpuLane(
         name=name,
@@ -297,7 +309,7 @@ def _device_lane(life: fleet.DeviceLife, facts: DayFacts, *, is_sliced: bool) ->
         words=_lane_words(len(holders), len(marks), notes),
         happenings=tuple(rows),
         held=bars.side_by_side([(stretch, bar) for stretch, bar, _ in holders]),
-        worked=(*bars.worked_bars(told, span), *unseen),
+        worked=(*bars.worked_bars(minutes, span), *unseen),
         slowed=tuple(bars.slowed_bars(evidence, span)),
         marks=tuple(mark for mark, _ in marks),
         unobserved=lost,
@@ -306,21 +318,22 @@ def _device_lane(life: fleet.DeviceLife, facts: DayFacts, *, is_sliced: bool) ->
 
 
 def _held_rows(
-    of: str, held: Sequence[workloads.HolderSpan], facts: DayFacts
+    of: str, holder_spans: Sequence[workloads.HolderSpan], facts: DayFacts
 ) -> Iterator[tuple[bars.Stretch, bars.Bar, Happening]]:
-    for place, each in enumerate(held):
-        who, kind = who_holds(each.holding), f"held-{place % 2}"
-        words = f"held by {who}"
-        if each.holding.device_uuids is None:
-            words += f" ({_gpus_words(each.holding.units)})"
-        if not each.holding.is_theirs:
+    for place, holder_span in enumerate(holder_spans):
+        holder, kind = who_holds(holder_span.holding), f"held-{place % 2}"
+        words = f"held by {holder}"
+        if holder_span.holding.device_uuids is None:
+            words += f" ({_gpus_words(holder_span.holding.units)})"
+        if not holder_span.holding.is_theirs:
             kind = "held-other"
-        stretch = (each.held_from, each.held_to)
+        stretch = (holder_span.held_from, holder_span.held_to)
         bar = bars.bar(stretch, kind, words, facts.span)
         if float(bar.width[:-1]) >= LABELLED:
-            bar = replace(bar, text=who)
+            bar = replace(bar, text=holder)
         row = Happening(
-            *(of, "Held", who, *stretch, stretch[1] - stretch[0]), href=job_href(each.holding)
+            *(of, "Held", holder, *stretch, stretch[1] - stretch[0]),
+            href=job_href(holder_span.holding),
         )
         yield stretch, bar, row
 
@@ -328,21 +341,23 @@ def _held_rows(
 def _incident_rows(
     of: str, incidents: Sequence[dict[str, Any]], facts: DayFacts
 ) -> Iterator[tuple[bars.Bar, Happening]]:
-    for each in incidents:
-        label = incident_label(each["kind"], each["code"])
-        times = f" ({counted(each['count'], 'time')})" if each["count"] > 1 else ""
-        began, ended = each["started_at"], each["ended_at"]
+    for incident in incidents:
+        label = incident_label(incident["kind"], incident["code"])
+        times = f" ({counted(incident['count'], 'time')})" if incident["count"] > 1 else ""
+        began, ended = incident["started_at"], incident["ended_at"]
         stretch = facts.span.cut(began, ended or facts.span.until)
         mark = bars.bar((stretch[0], max(stretch)), "mark", label + times, facts.span)
         lasted = None if ended is None else ended - began
         yield mark, Happening(of, "Incident", label + times, began, ended, lasted)
 
 
-def _slowed_rows(of: str, told: Sequence[telemetry.DeviceEvidence]) -> Iterator[Happening]:
-    for each in told:
-        for reason, seconds in bars.slowed_seconds([each]).items():
+def _slowed_rows(of: str, evidence: Sequence[telemetry.DeviceEvidence]) -> Iterator[Happening]:
+    for hour_evidence in evidence:
+        for reason, seconds in bars.slowed_seconds([hour_evidence]).items():
             lasted = timedelta(seconds=round(seconds))
-            yield Happening(of, "Slowed", reason, each.hour, each.hour + HOUR, lasted)
+            yield Happening(
+                of, "Slowed", reason, hour_evidence.hour, hour_evidence.hour + HOUR, lasted
+            )
 
 
 def _gpus_words(gpus: Fraction | None) -> str:
@@ -350,24 +365,28 @@ def _gpus_words(gpus: Fraction | None) -> str:
 
 
 def _lane_words(holders: int, marks: int, notes: Sequence[str]) -> str:
-    said = [f"held {counted(holders, 'time')}" if holders else "no named holder"]
-    said += [counted(marks, "incident")] if marks else []
-    return "; ".join([*said, *notes])
+    parts = [f"held {counted(holders, 'time')}" if holders else "no named holder"]
+    parts += [counted(marks, "incident")] if marks else []
+    return "; ".join([*parts, *notes])
 
 
 def _timeline_finding(lanes: Sequence[GpuLane], facts: DayFacts) -> str:
     gpus = sum(life.kind == "gpu" for life in facts.lives)
     lost = sum((lane.unobserved for lane in lanes), NOTHING)
     slowed = sum(lane.slowed_seconds > 0 for lane in lanes)
-    said = [counted(len(facts.incidents), "incident") if facts.incidents else "no incident"]
-    said += [f"{minute_duration(lost)} of GPU time not observed" if lost else "observed throughout"]
-    said += [f"{counted(slowed, 'GPU')} slowed down at times"] if slowed else []
-    return ", ".join(said) if gpus else ""
+    parts = [counted(len(facts.incidents), "incident") if facts.incidents else "no incident"]
+    parts += [
+        f"{minute_duration(lost)} of GPU time not observed" if lost else "observed throughout"
+    ]
+    parts += [f"{counted(slowed, 'GPU')} slowed down at times"] if slowed else []
+    return ", ".join(parts) if gpus else ""
 
 
 def _meanings_of(facts: DayFacts) -> tuple[tuple[str, str], ...]:
-    found = {
-        incident_label(each["kind"], each["code"]): incident_advice(each["kind"], each["code"])
-        for each in facts.incidents
+    advice_by_label = {
+        incident_label(incident["kind"], incident["code"]): incident_advice(
+            incident["kind"], incident["code"]
+        )
+        for incident in facts.incidents
     }
-    return tuple(sorted(found.items()))
+    return tuple(sorted(advice_by_label.items()))

@@ -48,37 +48,37 @@ def bar(stretch: Stretch, kind: str, words: str, span: Span) -> Bar:
 
 
 def gaps(
-    told: Mapping[datetime, DeviceMinutes], lived: Stretch, span: Span
+    minutes_by_hour: Mapping[datetime, DeviceMinutes], lifetime: Stretch, span: Span
 ) -> list[tuple[datetime, datetime]]:
     """The stretches, of a minute and longer, in which a device that was there was not observed."""
-    first, last = span.cut(*lived)
+    first, last = span.cut(*lifetime)
     last = min(last, max(first, _arrived_until(span)))
-    found: list[Stretch] = []
-    for starts_at, ends_at in _unobserved_minutes(told, first, last):
+    stretches: list[Stretch] = []
+    for starts_at, ends_at in _unobserved_minutes(minutes_by_hour, first, last):
         begins, ends = max(starts_at, first), min(ends_at, last)
-        if found and found[-1][1] == begins:
-            found[-1] = (found[-1][0], ends)
+        if stretches and stretches[-1][1] == begins:
+            stretches[-1] = (stretches[-1][0], ends)
         elif ends > begins:
-            found.append((begins, ends))
-    return [each for each in found if each[1] - each[0] >= MINUTE]
+            stretches.append((begins, ends))
+    return [stretch for stretch in stretches if stretch[1] - stretch[0] >= MINUTE]
 
 
-def worked_bars(told: Mapping[datetime, DeviceMinutes], span: Span) -> Iterator[Bar]:
+def worked_bars(minutes_by_hour: Mapping[datetime, DeviceMinutes], span: Span) -> Iterator[Bar]:
     """Each hour of which anything was observed, by how much of that it worked."""
-    for hour in sorted(told):
-        observed, worked = sum(told[hour].observed), sum(told[hour].worked)
+    for hour in sorted(minutes_by_hour):
+        observed, worked = sum(minutes_by_hour[hour].observed), sum(minutes_by_hour[hour].worked)
         stretch = span.cut(hour, hour + HOUR)
         if observed and stretch[1] > stretch[0]:
             ratio = min(1.0, worked / observed)
-            said = f"active {per_cent(ratio)} of the time observed"
-            yield bar(stretch, f"heat-{level_of(ratio)}", said, span)
+            description = f"active {per_cent(ratio)} of the time observed"
+            yield bar(stretch, f"heat-{level_of(ratio)}", description, span)
 
 
-def slowed_bars(told: Iterable[DeviceEvidence], span: Span) -> Iterator[Bar]:
+def slowed_bars(hourly_evidence: Iterable[DeviceEvidence], span: Span) -> Iterator[Bar]:
     """Each hour in which something held the device back, as high as its share of the hour."""
-    for each in told:
-        reasons = slowed_seconds([each])
-        stretch = span.cut(each.hour, each.hour + HOUR)
+    for evidence in hourly_evidence:
+        reasons = slowed_seconds([evidence])
+        stretch = span.cut(evidence.hour, evidence.hour + HOUR)
         if reasons and stretch[1] > stretch[0]:
             share = min(1.0, max(reasons.values()) / SECONDS_PER_HOUR)
             high = max(15, round(share * 100))
@@ -93,12 +93,12 @@ def slowed_bars(told: Iterable[DeviceEvidence], span: Span) -> Iterator[Bar]:
             )
 
 
-def slowed_seconds(told: Iterable[DeviceEvidence]) -> dict[str, float]:
+def slowed_seconds(hourly_evidence: Iterable[DeviceEvidence]) -> dict[str, float]:
     """For how long, by what held it back; without what was never told or never happened."""
     sums: dict[str, float] = {}
-    for each in told:
+    for evidence in hourly_evidence:
         for name, reason in REASONS.items():
-            seconds = getattr(each, name)
+            seconds = getattr(evidence, name)
             if seconds is not None and seconds >= 1:
                 sums[reason] = sums.get(reason, 0.0) + seconds
     return sums
@@ -106,8 +106,8 @@ def slowed_seconds(told: Iterable[DeviceEvidence]) -> dict[str, float]:
 
 def slowed_words(seconds: Mapping[str, float]) -> str:
     """`held back by its power cap for 12 min, slowed by heat for 3 min`."""
-    spans = {reason: timedelta(seconds=round(each)) for reason, each in seconds.items()}
-    return ", ".join(f"{reason} for {minute_duration(each)}" for reason, each in spans.items())
+    spans = {reason: timedelta(seconds=round(second)) for reason, second in seconds.items()}
+    return ", ".join(f"{reason} for {minute_duration(span)}" for reason, span in spans.items())
 
 
 def side_by_side(bars: Sequence[tuple[Stretch, Bar]]) -> tuple[Bar, ...]:
@@ -135,15 +135,15 @@ def _arrived_until(span: Span) -> datetime:
 
 
 def _unobserved_minutes(
-    told: Mapping[datetime, DeviceMinutes], first: datetime, last: datetime
+    minutes_by_hour: Mapping[datetime, DeviceMinutes], first: datetime, last: datetime
 ) -> Iterator[Stretch]:
     hour = hour_of(first)
     while hour < last:
-        if hour not in told:
+        if hour not in minutes_by_hour:
             yield hour, hour + HOUR
         else:
             minute = 0
-            for is_seen, run in groupby(map(bool, told[hour].observed)):
+            for is_seen, run in groupby(map(bool, minutes_by_hour[hour].observed)):
                 length = len(list(run))
                 if not is_seen:
                     yield hour + minute * MINUTE, hour + (minute + length) * MINUTE

@@ -113,8 +113,10 @@ def _with_decisions(
         ways = [("Approve", "approve"), ("Refuse", "refuse")]
         if row.get("kind") in CONTRADICTIONS:
             ways = [("Seen", "refuse")]
-        made = ((linked(text, reverse(f"{way}-{of}", args=[row["id"]])),) for text, way in ways)
-        return format_html_join(" · ", "{}", made)
+        links_made = (
+            (linked(text, reverse(f"{way}-{of}", args=[row["id"]])),) for text, way in ways
+        )
+        return format_html_join(" · ", "{}", links_made)
 
     decide: Column[TrustRow] = Column(
         "decide",

@@ -171,7 +171,7 @@ def add_event(context: Context) -> Change[DemandEventFact]:
 @changing(SEES_EVERYTHING, "forecasts")
 def change_event(context: Context, demand_event_id: int) -> Change[DemandEventFact]:
     """The same of one that is there."""
-    known = _known_event(demand_event_id)
+    current = _known_event(demand_event_id)
 
     def apply(event: DemandEventFact) -> Done:
         change_demand_event(event=event)
@@ -180,9 +180,9 @@ def change_event(context: Context, demand_event_id: int) -> Change[DemandEventFa
         )
 
     return Change(
-        finding=f"Change {known.name}",
-        explanation=f"Now: {_of_words(known)}, {words.event_span(known.first_day, known.last_day)}, "
-        f"{words.event_effect(known.effect, known.factor, known.added)}.",
+        finding=f"Change {current.name}",
+        explanation=f"Now: {_of_words(current)}, {words.event_span(current.first_day, current.last_day)}, "
+        f"{words.event_effect(current.effect, current.factor, current.added)}.",
         back=_all_events(),
         form=DemandEventForm,
         confirm="Change this event",
@@ -190,26 +190,26 @@ def change_event(context: Context, demand_event_id: int) -> Change[DemandEventFa
         effects=lambda event: _effect_words(event, context),
         apply=apply,
         picks={"series": _series_picks()},
-        initial=_entered_before(known),
+        initial=_entered_before(current),
     )
 
 
 @changing(SEES_EVERYTHING, "forecasts")
 def remove_event(context: Context, demand_event_id: int) -> Change[DemandEventFact]:
     """Its days are ordinary ones again."""
-    known = _known_event(demand_event_id)
+    current = _known_event(demand_event_id)
 
     def apply(event: DemandEventFact) -> Done:
         remove_demand_event(event_id=event.id)
         return f"{event.name} is removed; its days are ordinary ones again.", ("demand-events",)
 
     return Change(
-        finding=f"Remove {known.name}",
-        explanation=f"{_of_words(known)}, {words.event_span(known.first_day, known.last_day)}.",
+        finding=f"Remove {current.name}",
+        explanation=f"{_of_words(current)}, {words.event_span(current.first_day, current.last_day)}.",
         back=_all_events(),
         form=ChangeForm,
         confirm="Remove this event",
-        read=lambda _: known,
+        read=lambda _: current,
         effects=lambda event: (
             "Its days are learnt from as ordinary ones, and nothing is put on those ahead.",
             _touched_words(touched_series(event)),
@@ -243,49 +243,49 @@ def _event_of(entered: Mapping[str, Any], event_id: int = 0) -> DemandEventFact:
     numbers: dict[str, Any] = {
         name: None if entered[name] is None else float(entered[name]) for name in (FACTOR, ADDED)
     }
-    said: dict[str, Any] = {
+    values: dict[str, Any] = {
         name: entered[name]
         for name in ("name", "kind", "first_day", "last_day", "measure", "effect")
     }
-    event = DemandEventFact(id=event_id, dimension=dimension, key=key, **said, **numbers)
+    event = DemandEventFact(id=event_id, dimension=dimension, key=key, **values, **numbers)
     check_demand_event(event)
     return event
 
 
 def _entered_before(event: DemandEventFact) -> dict[str, Any]:
     """What the form begins with."""
-    known = {name: "" if value is None else value for name, value in asdict(event).items()}
-    numbers = {name: f"{known[name]:g}" for name in (FACTOR, ADDED) if known[name] != ""}
-    return {**known, **numbers, "series": f"{event.dimension}:{event.key}"}
+    values = {name: "" if value is None else value for name, value in asdict(event).items()}
+    numbers = {name: f"{values[name]:g}" for name in (FACTOR, ADDED) if values[name] != ""}
+    return {**values, **numbers, "series": f"{event.dimension}:{event.key}"}
 
 
 def _effect_words(event: DemandEventFact, context: Context) -> tuple[str, ...]:
     """What is done with days before and ahead, and of which series."""
     before = event.days_within(event.first_day, max(event.first_day, context.calendar.today))
-    said = [_touched_words(touched_series(event))]
+    sentences = [_touched_words(touched_series(event))]
     effect = words.event_effect(event.effect, event.factor, event.added)
     if event.added is not None:
         effect = f"{effect} ({unit_of(event.measure, context.currency)})"
     if before:
         left_out = event.effect == UNKNOWN or event.factor == 0
         done = "left out of what is learnt" if left_out else "learnt from as if it had not been"
-        said.append(f"{counted(before, 'day')} before today: {done}.")
+        sentences.append(f"{counted(before, 'day')} before today: {done}.")
     if event.last_day is None or event.last_day >= context.calendar.today:
         done = "taken as ordinary, and the forecast says so" if event.effect == UNKNOWN else effect
-        said.append(f"Days from today on: {done}.")
+        sentences.append(f"Days from today on: {done}.")
     if event.effect == ADDED and event.dimension:
-        said.append(
+        sentences.append(
             "As much more is put on the organisation’s own forecast, and on no other part’s."
         )
     elif event.effect == FACTOR and event.dimension:
-        said.append("A factor of a part changes nothing of the organisation’s own forecast.")
-    return tuple(said)
+        sentences.append("A factor of a part changes nothing of the organisation’s own forecast.")
+    return tuple(sentences)
 
 
 def _touched_words(series: Sequence[SeriesKey]) -> str:
     if not series:
         return "It touches no series that is forecast so far."
-    names = [words.series_title(each) for each in series[:MOST_NAMED]]
+    names = [words.series_title(key) for key in series[:MOST_NAMED]]
     if len(series) > MOST_NAMED:
         names.append(f"{len(series) - MOST_NAMED} more")
     return f"Forecasts made again within ten minutes: {joined(names)}."

@@ -58,18 +58,20 @@ DRAWN_BEFORE = 7 * 24
 @shown(EVERYONE, "forecasts")
 def forecast_list(context: Context) -> ConsolePage:
     """The newest forecast by the hour of every series that the viewer may see."""
-    found = forecasts(context.seen_teams)
-    return _list_page(found, context, "forecasts", SERIES, "two weeks ahead")
+    newest = forecasts(context.seen_teams)
+    return _list_page(newest, context, "forecasts", SERIES, "two weeks ahead")
 
 
 @shown(EVERYONE, "forecasts")
 def daily_forecast_list(context: Context) -> ConsolePage:
     """The same by day."""
-    found = forecasts(context.seen_teams, granularity=BY_DAY)
-    by_day = {each.series for each in found}
-    missing = [each for each in forecasts(context.seen_teams) if each.series not in by_day]
+    newest = forecasts(context.seen_teams, granularity=BY_DAY)
+    by_day = {forecast.series for forecast in newest}
+    missing = [
+        forecast for forecast in forecasts(context.seen_teams) if forecast.series not in by_day
+    ]
     table = replace(DAILY_SERIES, about=f"{DAILY_SERIES.about}{words.not_by_day(missing)}")
-    return _list_page(found, context, "daily-forecasts", table, "18 months ahead")
+    return _list_page(newest, context, "daily-forecasts", table, "18 months ahead")
 
 
 @shown(EVERYONE, "forecasts")
@@ -81,42 +83,42 @@ def forecast_list_csv(context: Context) -> HttpResponse:
 @shown(EVERYONE, "forecasts")
 def daily_forecast_list_csv(context: Context) -> HttpResponse:
     """The same as a table, by day."""
-    found = forecasts(context.seen_teams, granularity=BY_DAY)
-    return DAILY_SERIES.csv(found, context, "forecasts-by-day")
+    newest = forecasts(context.seen_teams, granularity=BY_DAY)
+    return DAILY_SERIES.csv(newest, context, "forecasts-by-day")
 
 
 @shown(EVERYONE, "forecasts")
 def forecast_page(context: Context, forecast_id: int) -> ConsolePage:
     """One forecast: the fan, the hours or days behind it, its errors before and after."""
-    found = _known_forecast(context, forecast_id)
-    each = found.forecast
+    detailed_forecast = _known_forecast(context, forecast_id)
+    forecast = detailed_forecast.forecast
     return ConsolePage(
         context=context,
-        finding=f"{words.title_of(each)}: about {_expected(found, context)}",
+        finding=f"{words.title_of(forecast)}: about {_expected(detailed_forecast, context)}",
         under=(
-            f"from {_begins(each, context)}, {counted(each.horizon, each.granularity)} ahead",
-            *words.shift_in_short(each),
+            f"from {_begins(forecast, context)}, {counted(forecast.horizon, forecast.granularity)} ahead",
+            *words.shift_in_short(forecast),
         ),
-        tabs=_tabs_of_series(each),
-        problems=tuple(_forecast_problems(each)),
-        back=Link("All forecasts", reverse("daily-forecasts" if each.is_daily else "forecasts")),
+        tabs=_tabs_of_series(forecast),
+        problems=tuple(_forecast_problems(forecast)),
+        back=Link("All forecasts", reverse("daily-forecasts" if forecast.is_daily else "forecasts")),
         sections=(
-            FigureRow(_key_figures(each, context.currency)),
-            _fan(found, context),
+            FigureRow(_key_figures(forecast, context.currency)),
+            _fan(detailed_forecast, context),
             MONTHS.section(
-                each.months, context, csv_href=reverse("forecast-months-csv", args=[each.id])
+                forecast.months, context, csv_href=reverse("forecast-months-csv", args=[forecast.id])
             )
-            if each.months
+            if forecast.months
             else None,
-            gate_list(each.gates),
-            _ways(each, context),
-            (DAILY_SCORES if each.is_daily else SCORES).section(each.backtests, context),
-            (DAILY_EARLIER if each.is_daily else EARLIER).section(
-                forecasts(context.seen_teams, each.series, each.granularity), context,
-                about=f"{{said}}; mean error in {words.unit_of_steps(each, _a_step(each))}",
-                csv_href=reverse("forecast-earlier-csv", args=[each.id]),
+            gate_list(forecast.gates),
+            _ways(forecast, context),
+            (DAILY_SCORES if forecast.is_daily else SCORES).section(forecast.backtests, context),
+            (DAILY_EARLIER if forecast.is_daily else EARLIER).section(
+                forecasts(context.seen_teams, forecast.series, forecast.granularity), context,
+                about=f"{{said}}; mean error in {words.unit_of_steps(forecast, _a_step(forecast))}",
+                csv_href=reverse("forecast-earlier-csv", args=[forecast.id]),
             ),
-            MADE.section(_facts(each, context), context, about=""),
+            MADE.section(_facts(forecast, context), context, about=""),
         ),
     )  # fmt: skip
 
@@ -124,9 +126,9 @@ def forecast_page(context: Context, forecast_id: int) -> ConsolePage:
 @shown(EVERYONE, "forecasts")
 def forecast_csv(context: Context, forecast_id: int) -> HttpResponse:
     """The hours or days of one forecast, with every quantile."""
-    found = _known_forecast(context, forecast_id)
-    table = DAYS if found.forecast.is_daily else HOURS
-    return table.csv(found.hours, context, f"forecast-{forecast_id}")
+    detailed_forecast = _known_forecast(context, forecast_id)
+    table = DAYS if detailed_forecast.forecast.is_daily else HOURS
+    return table.csv(detailed_forecast.hours, context, f"forecast-{forecast_id}")
 
 
 @shown(EVERYONE, "forecasts")
@@ -147,20 +149,20 @@ def forecast_parts_csv(context: Context, forecast_id: int) -> HttpResponse:
 @shown(EVERYONE, "forecasts")
 def forecast_earlier_csv(context: Context, forecast_id: int) -> HttpResponse:
     """All forecasts of the series, and how they turned out."""
-    each = _known_forecast(context, forecast_id).forecast
-    found = forecasts(context.seen_teams, each.series, each.granularity)
-    table = DAILY_EARLIER if each.is_daily else EARLIER
-    return table.csv(found, context, "forecasts-of-a-series")
+    forecast = _known_forecast(context, forecast_id).forecast
+    earlier = forecasts(context.seen_teams, forecast.series, forecast.granularity)
+    table = DAILY_EARLIER if forecast.is_daily else EARLIER
+    return table.csv(earlier, context, "forecasts-of-a-series")
 
 
 def _list_page(
-    found: Sequence[ForecastFact],
+    rows: Sequence[ForecastFact],
     context: Context,
-    here: str,
+    page_name: str,
     table: Table[ForecastFact],
     how_far: str,
 ) -> ConsolePage:
-    made = max((each.made_at for each in found), default=None)
+    made_at = max((forecast_fact.made_at for forecast_fact in rows), default=None)
     progress = forecast_progress(context.at, context.organisation.zone)
     notes = (
         (f"Today’s forecasts are being made: {progress.done} of {progress.count} series so far.",)
@@ -169,65 +171,69 @@ def _list_page(
     )
     return ConsolePage(
         context=context,
-        finding=_list_finding(found, context, how_far),
-        under=() if made is None else (f"{how_far}, last made {instant(made, context.zone)}",),
-        tabs=horizon_tabs(here),
+        finding=_list_finding(rows, context, how_far),
+        under=()
+        if made_at is None
+        else (f"{how_far}, last made {instant(made_at, context.zone)}",),
+        tabs=horizon_tabs(page_name),
         notes=notes,
         actions=import_links(context),
-        sections=(table.section(found, context, csv_href=reverse(f"{here}-csv")),),
-        empty=None if found else no_forecast(context),
+        sections=(table.section(rows, context, csv_href=reverse(f"{page_name}-csv")),),
+        empty=None if rows else no_forecast(context),
     )
 
 
-def _ways(each: ForecastFact, context: Context) -> TableSection | None:
+def _ways(forecast: ForecastFact, context: Context) -> TableSection | None:
     """Of the organisation alone: whoever sees it sees all its parts."""
-    fact = reconciliation_of(each)
+    fact = reconciliation_of(forecast)
     if fact is None or not fact.ways:
         return None
-    steps = "hours" if not each.is_daily else "days"
+    steps = "hours" if not forecast.is_daily else "days"
     about = f"first {fact.steps} {steps}; {words.reconciled_errors(fact)}"
     if fact.reconciled_total is not None and fact.own_total is not None:
         about = (
-            f"{words.amount(each, fact.reconciled_total, context.currency)} in the first {fact.steps} {steps} that all have, "
-            f"{words.amount(each, fact.own_total, context.currency)} by its own history alone; {words.reconciled_errors(fact)}"
+            f"{words.amount(forecast, fact.reconciled_total, context.currency)} in the first {fact.steps} {steps} that all have, "
+            f"{words.amount(forecast, fact.own_total, context.currency)} by its own history alone; {words.reconciled_errors(fact)}"
         )
     return WAYS.section(
-        fact.ways, context, about=about, csv_href=reverse("forecast-parts-csv", args=[each.id])
+        fact.ways, context, about=about, csv_href=reverse("forecast-parts-csv", args=[forecast.id])
     )
 
 
-def _tabs_of_series(each: ForecastFact) -> tuple[Choice, ...]:
+def _tabs_of_series(forecast: ForecastFact) -> tuple[Choice, ...]:
     """The newest of both horizons of this series."""
     texts = dict(zip((BY_HOUR, BY_DAY), (text for _, text in TABS), strict=False))
     return tuple(
-        Choice(reverse("forecast", args=[pk]), texts[granularity], granularity == each.granularity)
-        for granularity, pk in newest_forecasts(each.series).items()
+        Choice(
+            reverse("forecast", args=[pk]), texts[granularity], granularity == forecast.granularity
+        )
+        for granularity, pk in newest_forecasts(forecast.series).items()
     )
 
 
-def _expected(found: ForecastHours, context: Context) -> str:
-    each = found.forecast
-    if each.is_daily:
-        return words.expected_month(each, context.currency)
-    recent = [value for _, value in found.recent]
-    said = words.expected(each, context.currency, context.at, context.zone)
-    return said + words.against_before(each, recent)
+def _expected(detailed_forecast: ForecastHours, context: Context) -> str:
+    forecast = detailed_forecast.forecast
+    if forecast.is_daily:
+        return words.expected_month(forecast, context.currency)
+    recent = [value for _, value in detailed_forecast.recent]
+    sentence = words.expected(forecast, context.currency, context.at, context.zone)
+    return sentence + words.against_before(forecast, recent)
 
 
-def _begins(each: ForecastFact, context: Context) -> str:
-    return (day_or_instant if each.is_daily else instant)(each.starts_at, context.zone)
+def _begins(forecast: ForecastFact, context: Context) -> str:
+    return (day_or_instant if forecast.is_daily else instant)(forecast.starts_at, context.zone)
 
 
-def _a_step(each: ForecastFact) -> str:
-    return "a day" if each.is_daily else "an hour"
+def _a_step(forecast: ForecastFact) -> str:
+    return "a day" if forecast.is_daily else "an hour"
 
 
-def _forecast_problems(each: ForecastFact) -> Iterator[str]:
+def _forecast_problems(forecast: ForecastFact) -> Iterator[str]:
     """What its reader must know first: that a fallback stands here, or an event nobody knows the effect of."""
-    if each.refusal:
-        what = FALLBACKS[each.method]
-        yield f"No method could be chosen: {each.refusal}. The {what} stands in."
-    for event in each.events:
+    if forecast.refusal:
+        what = FALLBACKS[forecast.method]
+        yield f"No method could be chosen: {forecast.refusal}. The {what} stands in."
+    for event in forecast.events:
         if event.effect == UNKNOWN and event.days_ahead:
             yield (
                 f"{event.name}: nobody said what it does to {counted(event.days_ahead, 'day')} ahead; they are taken "
@@ -235,24 +241,24 @@ def _forecast_problems(each: ForecastFact) -> Iterator[str]:
             )
 
 
-def _facts(each: ForecastFact, context: Context) -> list[tuple[str, str]]:
-    demand = words.QUEUES.get(each.queue, "")
-    shift = words.shift(each)
-    reconciled = words.reconciled(each, context.currency)
+def _facts(forecast: ForecastFact, context: Context) -> list[tuple[str, str]]:
+    demand = words.QUEUES.get(forecast.queue, "")
+    shift = words.shift(forecast)
+    reconciled = words.reconciled(forecast, context.currency)
     return [
-        ("Made", instant(each.made_at, context.zone)),
-        ("Made from", words.inputs(each, context.zone)),
-        ("Method", words.method(each)),
+        ("Made", instant(forecast.made_at, context.zone)),
+        ("Made from", words.inputs(forecast, context.zone)),
+        ("Method", words.method(forecast)),
         *(
-            (words.total_of(total), words.total(each, total, context.currency))
-            for total in each.totals
+            (words.total_of(total), words.total(forecast, total, context.currency))
+            for total in forecast.totals
         ),
         *([("Change of level", shift)] if shift else []),
         *([("Reconciled", reconciled)] if reconciled else []),
-        *(("Event", words.event(event)) for event in each.events),
+        *(("Event", words.event(event)) for event in forecast.events),
         *([("Demand", demand)] if demand else []),
-        ("Digest of its days" if each.is_daily else "Digest of its hours", each.digest),
-        ("For commands and REST", each.name),
+        ("Digest of its days" if forecast.is_daily else "Digest of its hours", forecast.digest),
+        ("For commands and REST", forecast.name),
     ]
 
 
@@ -261,20 +267,27 @@ def _known_forecast(context: Context, forecast_id: int) -> ForecastHours:
     return found_or_404(forecast_hours(forecast_id, context.seen_teams))
 
 
-def _list_finding(found: Sequence[ForecastFact], context: Context, how_far: str) -> str:
-    whole = next((each for each in found if each.series == SeriesKey(GPU_HOURS, WHOLE)), None)
-    if whole is not None and whole.is_daily:
-        return f"About {words.expected_month(whole, context.currency)}"
-    if whole is not None:
-        return f"About {words.expected(whole, context.currency, context.at, context.zone)}"
-    if not found:
+def _list_finding(rows: Sequence[ForecastFact], context: Context, how_far: str) -> str:
+    organisation_forecast = next(
+        (
+            forecast_fact
+            for forecast_fact in rows
+            if forecast_fact.series == SeriesKey(GPU_HOURS, WHOLE)
+        ),
+        None,
+    )
+    if organisation_forecast is not None and organisation_forecast.is_daily:
+        return f"About {words.expected_month(organisation_forecast, context.currency)}"
+    if organisation_forecast is not None:
+        return f"About {words.expected(organisation_forecast, context.currency, context.at, context.zone)}"
+    if not rows:
         return "No forecast yet"
-    return f"{counted(len(found), 'series', 'series')} forecast {how_far}"
+    return f"{counted(len(rows), 'series', 'series')} forecast {how_far}"
 
 
-def _key_figures(each: ForecastFact, currency: str) -> tuple[Figure, ...]:
-    scores = nearest_backtest(each)
-    how_far = "28 days ahead" if each.is_daily else "24 hours ahead"
+def _key_figures(forecast: ForecastFact, currency: str) -> tuple[Figure, ...]:
+    scores = nearest_backtest(forecast)
+    how_far = "28 days ahead" if forecast.is_daily else "24 hours ahead"
     mase = None if scores is None or scores.mase is None else words.error_words(scores.mase)
     best = (
         ""
@@ -284,12 +297,14 @@ def _key_figures(each: ForecastFact, currency: str) -> tuple[Figure, ...]:
     if mase is not None and mase.startswith(">"):
         best += "; the history nearly repeats itself, so that this says little"
     covered = None if scores is None or scores.coverage_80 is None else per_cent(scores.coverage_80)
-    came = (
-        None if each.realised_error is None else words.amount(each, each.realised_error, currency)
+    error = (
+        None
+        if forecast.realised_error is None
+        else words.amount(forecast, forecast.realised_error, currency)
     )
-    steps = each.realised_hours // (24 if each.is_daily else 1)
+    steps = forecast.realised_hours // (24 if forecast.is_daily else 1)
     return (
-        _first_figure(each, currency),
+        _first_figure(forecast, currency),
         known_figure(f"Error {how_far}", mase, f"MASE; {best}" if best else "not judged yet"),
         known_figure(
             "In the 80 % interval",
@@ -298,57 +313,61 @@ def _key_figures(each: ForecastFact, currency: str) -> tuple[Figure, ...]:
         ),
         known_figure(
             "Realised error",
-            came,
-            f"{_a_step(each)}, mean of {steps}" if came else "nothing came yet",
+            error,
+            f"{_a_step(forecast)}, mean of {steps}" if error else "nothing came yet",
         ),
     )
 
 
-def _first_figure(each: ForecastFact, currency: str) -> Figure:
+def _first_figure(forecast: ForecastFact, currency: str) -> Figure:
     """What the first day, or the next whole month, comes to."""
-    if not each.is_daily:
-        return Figure("First 24 hours", words.amount(each, each.day_ahead, currency), "")
-    first, twelfth = words.whole_month(each), words.whole_month(each, 12)
-    value = None if first is None else words.amount(each, first.value, currency)
+    if not forecast.is_daily:
+        return Figure("First 24 hours", words.amount(forecast, forecast.day_ahead, currency), "")
+    first, twelfth = words.whole_month(forecast), words.whole_month(forecast, 12)
+    value = None if first is None else words.amount(forecast, first.value, currency)
     later = (
         ""
         if twelfth is None
-        else f"{words.amount(each, twelfth.value, currency)} in {month(twelfth.month)}"
+        else f"{words.amount(forecast, twelfth.value, currency)} in {month(twelfth.month)}"
     )
     title = "Next month" if first is None else month(first.month)
     return known_figure(title, value, later)
 
 
-def _fan(found: ForecastHours, context: Context) -> LineChart:
-    each, zone = found.forecast, context.zone
-    after = ", with actuals" if each.realised_hours else ""
-    covered = nearest_score(each, "coverage_80")
-    how_far = "28 days ahead" if each.is_daily else "24 hours ahead"
-    unit = words.unit_of_steps(each, _a_step(each))
+def _fan(detailed_forecast: ForecastHours, context: Context) -> LineChart:
+    forecast, zone = detailed_forecast.forecast, context.zone
+    after = ", with actuals" if forecast.realised_hours else ""
+    covered = nearest_score(forecast, "coverage_80")
+    how_far = "28 days ahead" if forecast.is_daily else "24 hours ahead"
+    unit = words.unit_of_steps(forecast, _a_step(forecast))
     if covered is not None:
-        unit += f"; the band is the 80 % interval: {per_cent(covered)} of {each.granularity}s lay in it, {how_far}"
-    elif found.hours[0].quantiles:
+        unit += f"; the band is the 80 % interval: {per_cent(covered)} of {forecast.granularity}s lay in it, {how_far}"
+    elif detailed_forecast.hours[0].quantiles:
         unit += "; the band is the 80 % interval: how much lies in it is not measured yet"
-    unit += words.drawn_events(each.events)
-    before, by = ("the half year", "by the day") if each.is_daily else ("the week", "by the hour")
-    drawn_before = found.recent if each.is_daily else found.recent[-DRAWN_BEFORE:]
+    unit += words.drawn_events(forecast.events)
+    before, by = (
+        ("the half year", "by the day") if forecast.is_daily else ("the week", "by the hour")
+    )
+    drawn_before = (
+        detailed_forecast.recent if forecast.is_daily else detailed_forecast.recent[-DRAWN_BEFORE:]
+    )
     return LineChart(
         name="fan",
-        title=f"{words.title_of(each)} {by}: {before} before, and what is expected{after}",
+        title=f"{words.title_of(forecast)} {by}: {before} before, and what is expected{after}",
         unit=unit,
         figure=fan_chart(
             [(at.astimezone(zone), value) for at, value in drawn_before],
             [
                 FanPoint(hour.hour.astimezone(zone), hour.value, _interval_of(hour))
-                for hour in found.hours
+                for hour in detailed_forecast.hours
             ],
-            [(hour.hour.astimezone(zone), hour.observed) for hour in found.hours],
-            lambda value: words.amount(each, value, context.currency),
+            [(hour.hour.astimezone(zone), hour.observed) for hour in detailed_forecast.hours],
+            lambda value: words.amount(forecast, value, context.currency),
             words.number,
-            [_drawn_event(event, zone) for event in each.events],
+            [_drawn_event(event, zone) for event in forecast.events],
         ),
-        behind=(DAYS if each.is_daily else HOURS).section(found.hours, context),
-        csv_href=reverse("forecast-csv", args=[each.id]),
+        behind=(DAYS if forecast.is_daily else HOURS).section(detailed_forecast.hours, context),
+        csv_href=reverse("forecast-csv", args=[forecast.id]),
     )
 
 

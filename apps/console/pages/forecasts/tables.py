@@ -46,14 +46,14 @@ MASE = Format(
 )
 
 
-def nearest_backtest(each: ForecastFact) -> BacktestFact | None:
+def nearest_backtest(forecast: ForecastFact) -> BacktestFact | None:
     """How its method did 24 hours ahead, of one by day 28 days; None where that is not judged yet."""
-    return each.backtest_of(MONTH_AHEAD if each.is_daily else DAY_AHEAD)
+    return forecast.backtest_of(MONTH_AHEAD if forecast.is_daily else DAY_AHEAD)
 
 
-def nearest_score(each: ForecastFact, name: str) -> float | None:
+def nearest_score(forecast: ForecastFact, name: str) -> float | None:
     """A figure of that."""
-    scores = nearest_backtest(each)
+    scores = nearest_backtest(forecast)
     return None if scores is None else getattr(scores, name)
 
 
@@ -72,23 +72,27 @@ def _is_worse(scores: BacktestFact | None) -> bool | str:
 
 
 def _month_value(months: int) -> Callable[[ForecastFact], float | None]:
-    def value(each: ForecastFact) -> float | None:
-        found = words.whole_month(each, months)
-        return None if found is None else found.value
+    def value(forecast: ForecastFact) -> float | None:
+        first_month = words.whole_month(forecast, months)
+        return None if first_month is None else first_month.value
 
     return value
 
 
 def _month_end(place: int) -> Callable[[ForecastFact], float | None]:
-    def value(each: ForecastFact) -> float | None:
-        found = words.whole_month(each)
-        return found.quantiles[place] if found is not None and found.quantiles else None
+    def value(forecast: ForecastFact) -> float | None:
+        first_month = words.whole_month(forecast)
+        return (
+            first_month.quantiles[place]
+            if first_month is not None and first_month.quantiles
+            else None
+        )
 
     return value
 
 
-def _month_interval(each: ForecastFact) -> str:
-    low, high = _month_end(0)(each), _month_end(-1)(each)
+def _month_interval(forecast: ForecastFact) -> str:
+    low, high = _month_end(0)(forecast), _month_end(-1)(forecast)
     return "" if low is None or high is None else f"{words.number(low)} to {words.number(high)}"
 
 
@@ -105,18 +109,18 @@ _NAMED: tuple[Column[ForecastFact], ...] = (
         "series",
         "Series",
         words.title_of,
-        href=lambda each: reverse("forecast", args=[each.id]),
+        href=lambda forecast: reverse("forecast", args=[forecast.id]),
     ),
-    Column("name", "", lambda each: each.name),
+    Column("name", "", lambda forecast: forecast.name),
 )
 _JUDGED: tuple[Column[ForecastFact], ...] = (
-    Column("unit", "Unit", lambda each: each.unit),
+    Column("unit", "Unit", lambda forecast: forecast.unit),
     Column(
         "mase",
         "Error (MASE)",
-        lambda each: nearest_score(each, "mase"),
+        lambda forecast: nearest_score(forecast, "mase"),
         MASE,
-        warns=lambda each: _is_worse(nearest_backtest(each)),
+        warns=lambda forecast: _is_worse(nearest_backtest(forecast)),
     ),
     Column(
         "baseline",
@@ -128,24 +132,24 @@ _JUDGED: tuple[Column[ForecastFact], ...] = (
     Column(
         "coverage",
         "In the 80 % interval",
-        lambda each: nearest_score(each, "coverage_80"),
+        lambda forecast: nearest_score(forecast, "coverage_80"),
         RATIO,
         csv="coverage_80",
-        warns=lambda each: _is_narrow(nearest_score(each, "coverage_80")),
+        warns=lambda forecast: _is_narrow(nearest_score(forecast, "coverage_80")),
     ),
-    Column("starts_at", "From", lambda each: each.starts_at, DAY_OR_INSTANT),
-    Column("digest", "", lambda each: each.digest),
+    Column("starts_at", "From", lambda forecast: forecast.starts_at, DAY_OR_INSTANT),
+    Column("digest", "", lambda forecast: forecast.digest),
 )
 SERIES = Table[ForecastFact](
     "series",
     "Series",
     (
         *_NAMED,
-        Column("day_ahead", "First 24 hours", lambda each: each.day_ahead, NUMBER),
+        Column("day_ahead", "First 24 hours", lambda forecast: forecast.day_ahead, NUMBER),
         Column(
             "day_ahead_reconciled",
             "Adding up",
-            lambda each: each.day_ahead_reconciled,
+            lambda forecast: forecast.day_ahead_reconciled,
             NUMBER,
             missing="–",
         ),
@@ -266,17 +270,17 @@ EARLIER = Table[ForecastFact](
     "earlier",
     "Earlier forecasts against what came",
     (
-        Column("starts_at", "From", lambda each: each.starts_at, DAY_OR_INSTANT,
-               href=lambda each: reverse("forecast", args=[each.id])),
+        Column("starts_at", "From", lambda forecast: forecast.starts_at, DAY_OR_INSTANT,
+               href=lambda forecast: reverse("forecast", args=[forecast.id])),
         Column("hours", "Hours that came", lambda each: each.realised_hours, COUNT, csv="realised_hours"),
         Column("error", "Mean error", lambda each: each.realised_error, NUMBER, csv="realised_error"),
         Column("reconciled_error", "Of what adds up", lambda each: each.realised_reconciled_error, NUMBER,
                csv="realised_reconciled_error", missing="–"),
         Column("mase", "Error (MASE)", lambda each: each.realised_mase, MASE, csv="realised_mase"),
-        Column("coverage", "In the 80 % interval", lambda each: each.realised_coverage, RATIO,
+        Column("coverage", "In the 80 % interval", lambda forecast: forecast.realised_coverage, RATIO,
                csv="realised_coverage_80",
-               warns=lambda each: _is_narrow(each.realised_coverage)),
-        Column("digest", "", lambda each: each.digest),
+               warns=lambda forecast: _is_narrow(forecast.realised_coverage)),
+        Column("digest", "", lambda forecast: forecast.digest),
     ),
     noun=("forecast", "forecasts"),
     sort="earlier",

@@ -76,9 +76,9 @@ LATELY = timedelta(hours=12)
 """Until a forecast has begun for longer than this, its first day is still mostly to come."""
 
 
-def title_of(each: ForecastFact) -> str:
+def title_of(forecast: ForecastFact) -> str:
     """`GPU-hours of pool h100`."""
-    return series_title(each.series)
+    return series_title(forecast.series)
 
 
 def series_title(series: SeriesKey) -> str:
@@ -92,39 +92,39 @@ def error_words(mase: float) -> str:
     return f"{mase:.2f}" if mase <= LARGEST_ERROR else f"> {LARGEST_ERROR}"
 
 
-def amount(each: ForecastFact, value: float, currency: str) -> str:
+def amount(forecast: ForecastFact, value: float, currency: str) -> str:
     """A value of a series, with its unit."""
-    measure = each.series.measure
+    measure = forecast.series.measure
     if measure == SPEND:
         return whole_amount(round(value * MICROS), currency)
     if measure == QUEUE_WAIT:
         return minute_duration(timedelta(hours=value))
     if measure == GPU_HOURS:
         return f"{gpu_hours(round(value * HOUR_MS))} GPU-hours"
-    return f"{count(round(value))} {each.unit}"
+    return f"{count(round(value))} {forecast.unit}"
 
 
-def whole_month(each: ForecastFact, months: int = 1) -> ForecastMonth | None:
+def whole_month(forecast: ForecastFact, months: int = 1) -> ForecastMonth | None:
     """The first whole month ahead, or the one so many after."""
-    whole = [month for month in each.months if month.is_whole]
-    return whole[months - 1] if len(whole) >= months else None
+    full_months = [month for month in forecast.months if month.is_whole]
+    return full_months[months - 1] if len(full_months) >= months else None
 
 
-def expected_month(each: ForecastFact, currency: str) -> str:
+def expected_month(forecast: ForecastFact, currency: str) -> str:
     """What its first whole month has: `$41,200 expected in December 2026, between $38,100 and $44,900`."""
-    first = whole_month(each)
+    first = whole_month(forecast)
     if first is None:
         return "no whole month lies ahead"
-    said = f"{amount(each, first.value, currency)} expected in {month(first.month)}"
+    sentence = f"{amount(forecast, first.value, currency)} expected in {month(first.month)}"
     if not first.quantiles:
-        return said
-    low, high = (amount(each, first.quantiles[end], currency) for end in (0, -1))
-    return f"{said}, with 80 % between {low} and {high}"
+        return sentence
+    low, high = (amount(forecast, first.quantiles[end], currency) for end in (0, -1))
+    return f"{sentence}, with 80 % between {low} and {high}"
 
 
-def shift_in_short(each: ForecastFact) -> tuple[str, ...]:
+def shift_in_short(forecast: ForecastFact) -> tuple[str, ...]:
     """`level 40 % higher since 3 November 2026`; none without one."""
-    return () if each.shift is None else (f"level {_moved_level(each.shift)}",)
+    return () if forecast.shift is None else (f"level {_moved_level(forecast.shift)}",)
 
 
 def _moved_level(moved: LevelShift) -> str:
@@ -132,14 +132,14 @@ def _moved_level(moved: LevelShift) -> str:
     return f"{per_cent(abs(moved.effect))} {side} since {day(moved.on)} {moved.on.year}"
 
 
-def shift(each: ForecastFact) -> str:
+def shift(forecast: ForecastFact) -> str:
     """The last change of level in its history, and what is made of it; empty without one."""
-    if each.shift is None:
+    if forecast.shift is None:
         return ""
-    said = f"The level is {_moved_level(each.shift)}"
-    if each.is_daily:
-        return f"{said}: that step is taken for no trend; the trend is of what came since, where three weeks or more did"
-    return f"{said}: errors made before it count for less each day, and the shape of the week is of all weeks"
+    sentence = f"The level is {_moved_level(forecast.shift)}"
+    if forecast.is_daily:
+        return f"{sentence}: that step is taken for no trend; the trend is of what came since, where three weeks or more did"
+    return f"{sentence}: errors made before it count for less each day, and the shape of the week is of all weeks"
 
 
 def event_effect(effect: str, factor: float | None, added: float | None) -> str:
@@ -159,30 +159,30 @@ def event_span(first: date, last: date | None) -> str:
     return begin if last == first else f"{begin} to {day(last)} {last.year}"
 
 
-def event(each: ForecastEvent) -> str:
+def event(demand_event: ForecastEvent) -> str:
     """An event that a forecast knew of, and what was made of its days."""
-    what = f"{each.name} ({EVENT_KINDS[each.kind]}, {event_span(each.first_day, each.last_day)}, "
-    effect = event_effect(each.effect, each.factor, each.added)
-    what += f"{'effect ' if each.effect == UNKNOWN else ''}{effect})"
-    before, ahead = (counted(n, "day") for n in (each.days_before, each.days_ahead))
+    what = f"{demand_event.name} ({EVENT_KINDS[demand_event.kind]}, {event_span(demand_event.first_day, demand_event.last_day)}, "
+    effect = event_effect(demand_event.effect, demand_event.factor, demand_event.added)
+    what += f"{'effect ' if demand_event.effect == UNKNOWN else ''}{effect})"
+    before, ahead = (counted(n, "day") for n in (demand_event.days_before, demand_event.days_ahead))
     done = []
-    if each.days_before:
-        left_out = each.effect == UNKNOWN or each.factor == 0
+    if demand_event.days_before:
+        left_out = demand_event.effect == UNKNOWN or demand_event.factor == 0
         done.append(f"{before} before left out" if left_out else f"taken out of {before} before")
-    if each.days_ahead:
+    if demand_event.days_ahead:
         done.append(
             f"{ahead} ahead taken as ordinary"
-            if each.effect == UNKNOWN
+            if demand_event.effect == UNKNOWN
             else f"put on {ahead} ahead"
         )
     return f"{what}: {', '.join(done)}"
 
 
-def unit_of_steps(each: ForecastFact, step: str) -> str:
+def unit_of_steps(forecast: ForecastFact, step: str) -> str:
     """`GPU-hours a day`; of waits `hours, the mean of a day`."""
-    if each.series.measure == QUEUE_WAIT:
-        return f"{each.unit}, the mean of {step}"
-    return f"{each.unit} {step}"
+    if forecast.series.measure == QUEUE_WAIT:
+        return f"{forecast.unit}, the mean of {step}"
+    return f"{forecast.unit} {step}"
 
 
 def number(value: float) -> str:
@@ -192,48 +192,48 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= SIGNIFICANT else f"{value:.3g}"
 
 
-def expected(each: ForecastFact, currency: str, at: datetime, zone: tzinfo) -> str:
+def expected(forecast: ForecastFact, currency: str, at: datetime, zone: tzinfo) -> str:
     """What its first day has: `1,204 GPU-hours expected in the next 24 hours`, or from when on that was."""
-    over = "over" if each.series.measure == QUEUE_WAIT else "in"
-    is_next = at - each.starts_at < LATELY
+    over = "over" if forecast.series.measure == QUEUE_WAIT else "in"
+    is_next = at - forecast.starts_at < LATELY
     within = (
-        "the next 24 hours" if is_next else f"the 24 hours from {instant(each.starts_at, zone)}"
+        "the next 24 hours" if is_next else f"the 24 hours from {instant(forecast.starts_at, zone)}"
     )
-    return f"{amount(each, each.day_ahead, currency)} expected {over} {within}"
+    return f"{amount(forecast, forecast.day_ahead, currency)} expected {over} {within}"
 
 
-def against_before(each: ForecastFact, recent: Sequence[float | None]) -> str:
+def against_before(forecast: ForecastFact, recent: Sequence[float | None]) -> str:
     """How that compares with a day of the two weeks before; empty where nothing of them is known."""
-    known = [value for value in recent if value is not None]
-    mean = sum(known) / len(known) if known else 0.0
-    before = mean if each.series.measure == QUEUE_WAIT else 24 * mean
+    values = [value for value in recent if value is not None]
+    mean = sum(values) / len(values) if values else 0.0
+    before = mean if forecast.series.measure == QUEUE_WAIT else 24 * mean
     if before <= 0:
         return ""
-    change = each.day_ahead / before - 1
+    change = forecast.day_ahead / before - 1
     side = "more" if change > 0 else "less"
     return f", {per_cent(abs(change))} {side} than a day of the two weeks before it"
 
 
-def method(each: ForecastFact) -> str:
+def method(forecast: ForecastFact) -> str:
     """How it came to be."""
-    if each.method in FALLBACKS:
-        return f"The {FALLBACKS[each.method]}, as a fallback: {each.refusal}"
-    if each.method == BASELINE:
+    if forecast.method in FALLBACKS:
+        return f"The {FALLBACKS[forecast.method]}, as a fallback: {forecast.refusal}"
+    if forecast.method == BASELINE:
         named = {
-            gate.fallback for gate in failed_gates(each.gates) if gate.name is GateName.BASELINE
+            gate.fallback for gate in failed_gates(forecast.gates) if gate.name is GateName.BASELINE
         }
         return (
             f"Its best baseline, {joined([name.replace('_', ' ') for name in sorted(named)])}: on the history before, that "
             "missed by less than what it is a baseline of"
         )
-    if each.method == LEVEL_SCENARIOS:
+    if forecast.method == LEVEL_SCENARIOS:
         return (
             "200 scenarios: the last week’s level goes on with half its trend, which fades, and with blocks of the weekly "
             "growth that the history has; times the shape of the week and what single days do; spread as far as what came after earlier ones asks for"
         )
-    largest = sorted(each.weights.items(), key=lambda pair: -pair[1])[:3]
+    largest = sorted(forecast.weights.items(), key=lambda pair: -pair[1])[:3]
     shares = ", ".join(f"{name.replace('_', ' ')} ({per_cent(share)})" for name, share in largest)
-    return f"Weighted median of {len(each.weights)} candidates; most weight: {shares}"
+    return f"Weighted median of {len(forecast.weights)} candidates; most weight: {shares}"
 
 
 def total_of(total: ForecastTotal) -> str:
@@ -241,35 +241,42 @@ def total_of(total: ForecastTotal) -> str:
     return f"First {counted(total.hours // 24, 'day')}"
 
 
-def total(each: ForecastFact, found: ForecastTotal, currency: str) -> str:
+def total(forecast: ForecastFact, forecast_total: ForecastTotal, currency: str) -> str:
     """What the first hours come to together, its interval, and what is expected to wait beyond it."""
-    said = amount(each, found.value, currency)
-    if found.low is not None and found.high is not None:
-        low, high = (amount(each, end, currency) for end in (found.low, found.high))
-        said += f", with 80 % between {low} and {high}"
-    if found.waiting > LEAST_SHOWN:
-        said += f"; {amount(each, found.waiting, currency)} more wait for GPUs that are not there"
-    return said
+    sentence = amount(forecast, forecast_total.value, currency)
+    if forecast_total.low is not None and forecast_total.high is not None:
+        low, high = (
+            amount(forecast, end, currency) for end in (forecast_total.low, forecast_total.high)
+        )
+        sentence += f", with 80 % between {low} and {high}"
+    if forecast_total.waiting > LEAST_SHOWN:
+        sentence += f"; {amount(forecast, forecast_total.waiting, currency)} more wait for GPUs that are not there"
+    return sentence
 
 
-def inputs(each: ForecastFact, zone: tzinfo) -> str:
+def inputs(forecast: ForecastFact, zone: tzinfo) -> str:
     """Which hours, or days, it was made from."""
-    said, imported = f"{each.observed_hours:,} known hours", f"{each.imported_hours:,} of them"
-    if each.is_daily:
-        since = each.history_from.astimezone(zone).date()
-        said = f"{counted(each.observed_hours // 24, 'known day')} since {day(since)} {since.year}"
-        imported = f"{counted(each.imported_hours, 'hour')} of the last 90 days"
-    if each.imported_hours:
-        said += f", {imported} imported"
-    if each.left_out_hours:
-        left_out = counted(each.left_out_hours, "hour")
-        said += f"; {left_out} left out: provisional, not observed or without a price"
-    return said
+    hours_text, imported = (
+        f"{forecast.observed_hours:,} known hours",
+        f"{forecast.imported_hours:,} of them",
+    )
+    if forecast.is_daily:
+        since = forecast.history_from.astimezone(zone).date()
+        hours_text = (
+            f"{counted(forecast.observed_hours // 24, 'known day')} since {day(since)} {since.year}"
+        )
+        imported = f"{counted(forecast.imported_hours, 'hour')} of the last 90 days"
+    if forecast.imported_hours:
+        hours_text += f", {imported} imported"
+    if forecast.left_out_hours:
+        left_out = counted(forecast.left_out_hours, "hour")
+        hours_text += f"; {left_out} left out: provisional, not observed or without a price"
+    return hours_text
 
 
 def drawn_events(events: Sequence[ForecastEvent]) -> str:
     """What the bars along a curve's upper edge are; empty where there is none ahead."""
-    names = [each.name for each in events if each.days_ahead]
+    names = [demand_event.name for demand_event in events if demand_event.days_ahead]
     return f"; along the upper edge, days of {joined(names)}" if names else ""
 
 
@@ -278,21 +285,21 @@ def not_by_day(missing: Sequence[ForecastFact]) -> str:
     if not missing:
         return ""
     return (
-        f". Not forecast by the day: {joined([title_of(each) for each in missing])}: of no day of it are three hours in "
+        f". Not forecast by the day: {joined([title_of(forecast_fact) for forecast_fact in missing])}: of no day of it are three hours in "
         "four known, for hours that are provisional, not observed or without a price are not"
     )
 
 
 def spans_said(spans: Sequence[AheadSpan], zone: tzinfo) -> str:
     """What hours ahead are from: `by the hour to 24 Mar 2026, by the day to 31 May 2026 (1 of 2 series)`."""
-    series, said = {each.series for each in spans}, []
+    series, parts = {span.series for span in spans}, []
     for origin, words in SPANS.items():
-        of = [each for each in spans if each.origin == origin]
+        of = [span for span in spans if span.origin == origin]
         if of:
-            last = (max(each.ends_at for each in of) - HOUR).astimezone(zone).date()
+            last = (max(ahead_span.ends_at for ahead_span in of) - HOUR).astimezone(zone).date()
             share = f" ({len(of)} of {len(series)} series)" if len(of) < len(series) else ""
-            said.append(f"{words} to {short_day(last)} {last.year}{share}")
-    return ", ".join(said)
+            parts.append(f"{words} to {short_day(last)} {last.year}{share}")
+    return ", ".join(parts)
 
 
 def _part_words(series: str) -> str:
@@ -314,15 +321,20 @@ def rest_of(way: ReconciledWay) -> str:
     return RESTS[way.dimension] if way.rest else ""
 
 
-def reconciled(each: ForecastFact, currency: str) -> str:
+def reconciled(forecast: ForecastFact, currency: str) -> str:
     """What its first day becomes so that all parts add up; empty where it is not one of them."""
-    if each.day_ahead_reconciled is None or each.is_daily:
+    if forecast.day_ahead_reconciled is None or forecast.is_daily:
         return ""
-    own, moved = (
-        amount(each, value, currency) for value in (each.day_ahead, each.day_ahead_reconciled)
+    own_amount, moved = (
+        amount(forecast, value, currency)
+        for value in (forecast.day_ahead, forecast.day_ahead_reconciled)
     )
-    of = "its parts add up to it" if not each.series.dimension else "all parts add up to the whole"
-    return f"{moved} in the first 24 hours so that {of}; {own} by its own history alone, which is the forecast"
+    of = (
+        "its parts add up to it"
+        if not forecast.series.dimension
+        else "all parts add up to the whole"
+    )
+    return f"{moved} in the first 24 hours so that {of}; {own_amount} by its own history alone, which is the forecast"
 
 
 def reconciled_errors(fact: ReconciliationFact) -> str:

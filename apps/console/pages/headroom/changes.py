@@ -130,7 +130,16 @@ def remove_policy(context: Context, policy_id: int) -> Change[HeadroomPolicyFact
 
 
 def _known_policy(policy_id: int) -> HeadroomPolicyFact:
-    return found_or_404(next((each for each in headroom_policies() if each.id == policy_id), None))
+    return found_or_404(
+        next(
+            (
+                headroom_policy
+                for headroom_policy in headroom_policies()
+                if headroom_policy.id == policy_id
+            ),
+            None,
+        )
+    )
 
 
 def _all_policies() -> Link:
@@ -139,7 +148,7 @@ def _all_policies() -> Link:
 
 def _demands() -> dict[str, str]:
     """The demand that is forecast, by dimension and key."""
-    kinds = sorted({each.kind for each in workloads.workloads().values()})
+    kinds = sorted({workload.kind for workload in workloads.workloads().values()})
     offered = {f"{WORKLOAD_CLASS}:{kind}": f"Class {kind}" for kind in kinds}
     offered |= {f"{POOL}:{pool.id}": f"Pool {pool.name}" for pool in fleet.pools_by_name()}
     return offered | {f"{GPU_MODEL}:{model}": f"GPU model {model}" for model in gpu_models_there()}
@@ -180,9 +189,9 @@ def _entered_before(fact: HeadroomPolicyFact) -> dict[str, Any]:
 
 def _preview(thought: actions.NewHeadroomPolicy, context: Context) -> ChangePreview:
     """What it would ask for now; the forecast may be another when it is confirmed."""
-    given = {each.name: getattr(thought, each.name) for each in fields(thought)}
-    policy = HeadroomPolicyFact(id=0, created_at=context.at, **given)
-    (found,) = headroom_of([policy], context.at)
+    values = {field.name: getattr(thought, field.name) for field in fields(thought)}
+    policy = HeadroomPolicyFact(id=0, created_at=context.at, **values)
+    (figures,) = headroom_of([policy], context.at)
     short, idle = (
         quoted_amount(cost, context.currency) for cost in (policy.short_cost, policy.idle_cost)
     )
@@ -190,14 +199,14 @@ def _preview(thought: actions.NewHeadroomPolicy, context: Context) -> ChangePrev
         f"At {short} for being short and {idle} for idling, GPUs are to suffice in "
         f"{per_cent(policy.level)} of the hours of the next {counted(policy.lead_days, 'day')}."
     )
-    if found.needed is None:
-        asked = f"Demand of {policy.of} has no forecast with an interval yet: what is needed is not known."
+    if figures.needed is None:
+        need_text = f"Demand of {policy.of} has no forecast with an interval yet: what is needed is not known."
     else:
-        asked = (
-            f"That takes {counted(found.needed, 'GPU')}; {found.there:,} are there: "
-            f"{_difference(found.needed - found.there)}."
+        need_text = (
+            f"That takes {counted(figures.needed, 'GPU')}; {figures.there:,} are there: "
+            f"{_difference(figures.needed - figures.there)}."
         )
-    return ChangePreview((stated, asked, *gate_notes(found.gates)), same=(stated,))
+    return ChangePreview((stated, need_text, *gate_notes(figures.gates)), same=(stated,))
 
 
 def _difference(short: int) -> str:

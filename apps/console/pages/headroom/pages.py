@@ -97,32 +97,34 @@ POLICIES = Table[HeadroomFigures](
 @shown(SEES_EVERYTHING, "headroom")
 def headroom_list(context: Context) -> ConsolePage:
     """Every policy, those that lack most first."""
-    found = headroom_of(headroom_policies(), context.at)
-    found.sort(key=lambda row: -(row.shortfall or 0))
+    policies = headroom_of(headroom_policies(), context.at)
+    policies.sort(key=lambda row: -(row.shortfall or 0))
     return ConsolePage(
         context=context,
-        finding=_finding(found),
+        finding=_finding(policies),
         under=(
             "Service level: the share of hours in which the GPUs suffice, from what being short costs "
             "against what idling costs. P(wait): the share of jobs that would wait in the busiest hour.",
         )
-        if found
+        if policies
         else (),
         tabs=headroom_tabs("headroom"),
         actions=(Link("Add a policy", reverse("add-headroom-policy")),),
         notes=tuple(
-            note for row in found for note in gate_notes(labelled_gates(row.policy.name, row.gates))
+            note
+            for row in policies
+            for note in gate_notes(labelled_gates(row.policy.name, row.gates))
         ),
         sections=(
-            POLICIES.section(found, context, csv_href=reverse("headroom-csv")),
+            POLICIES.section(policies, context, csv_href=reverse("headroom-csv")),
             *(
                 gate_list(row.gates, row.policy.name, f"gates-{row.policy.id}")
-                for row in found[:MOST_LISTED]
+                for row in policies[:MOST_LISTED]
             ),
         )
-        if found
+        if policies
         else (),
-        empty=None if found else _no_policy(),
+        empty=None if policies else _no_policy(),
     )
 
 
@@ -132,18 +134,22 @@ def headroom_csv(context: Context) -> HttpResponse:
     return POLICIES.csv(headroom_of(headroom_policies(), context.at), context, "headroom")
 
 
-def _finding(found: Sequence[HeadroomFigures]) -> str:
-    if not found:
+def _finding(policies: Sequence[HeadroomFigures]) -> str:
+    if not policies:
         return "No headroom policy yet"
-    short = [row for row in found if (row.shortfall or 0) > 0]
+    short = [row for row in policies if (row.shortfall or 0) > 0]
     if short:
         named = [f"{row.policy.name} by {counted(row.shortfall or 0, 'GPU')}" for row in short]
         more = [f"{len(short) - MOST_NAMED} more"] if len(short) > MOST_NAMED else []
         return f"Capacity shortfall against policy: {joined([*named[:MOST_NAMED], *more])}"
-    unknown = sum(row.shortfall is None for row in found)
-    met = len(found) - unknown
-    said = f"{counted(met, 'policy', 'policies')} of {len(found)} {'is' if met == 1 else 'are'} met"
-    return f"{said}; of {unknown} there is no forecast with an interval" if unknown else said
+    unknown = sum(row.shortfall is None for row in policies)
+    met = len(policies) - unknown
+    sentence = (
+        f"{counted(met, 'policy', 'policies')} of {len(policies)} {'is' if met == 1 else 'are'} met"
+    )
+    return (
+        f"{sentence}; of {unknown} there is no forecast with an interval" if unknown else sentence
+    )
 
 
 def _no_policy() -> EmptyState:

@@ -57,12 +57,12 @@ def _unknown_words(drawn: DrawnHour | None) -> str:
     """Whose draw is not in the figure: `gpu-03 not measured; of gpu-04 only the GPUs`."""
     if drawn is None:
         return ""
-    said = []
+    parts = []
     if drawn.draw.unmeasured:
-        said.append(f"not measured: {_first_names(drawn.draw.unmeasured)}")
+        parts.append(f"not measured: {_first_names(drawn.draw.unmeasured)}")
     if without := sorted(set(drawn.draw.without_host) - set(drawn.draw.unmeasured)):
-        said.append(f"GPUs alone of {_first_names(without)}")
-    return "; ".join(said)
+        parts.append(f"GPUs alone of {_first_names(without)}")
+    return "; ".join(parts)
 
 
 def _first_names(nodes: tuple[str, ...] | list[str]) -> str:
@@ -72,15 +72,18 @@ def _first_names(nodes: tuple[str, ...] | list[str]) -> str:
 
 def _more_words(row: PowerUse) -> str | None:
     """`NVIDIA L4: 12 as measured, 9 as rated`; None where the peak is not known."""
-    said = []
-    for each in row.more:
+    parts = []
+    for more_gpus in row.more:
         figures = [
             f"{count:,} {how}"
-            for count, how in ((each.as_measured, "as measured"), (each.as_rated, "as rated"))
+            for count, how in (
+                (more_gpus.as_measured, "as measured"),
+                (more_gpus.as_rated, "as rated"),
+            )
             if count is not None
         ]
-        said.append(f"{each.gpu_model}: {', '.join(figures) or 'not known'}")
-    return "; ".join(said) or None
+        parts.append(f"{more_gpus.gpu_model}: {', '.join(figures) or 'not known'}")
+    return "; ".join(parts) or None
 
 
 def _kilowatts_written(watts: Fraction | None) -> str | None:
@@ -139,23 +142,23 @@ ROOMS = Table[PowerUse](
 @shown(SEES_EVERYTHING, "headroom")
 def room_list(context: Context) -> ConsolePage:
     """Every room with what is left of it."""
-    found = power_use(power_limits(), context.at)
+    rooms = power_use(power_limits(), context.at)
     return ConsolePage(
         context=context,
-        finding=_rooms_finding(found),
+        finding=_rooms_finding(rooms),
         tabs=headroom_tabs("power-limits"),
         actions=(Link("Add a room", reverse("add-power-limit")),),
-        sections=(ROOMS.section(found, context, csv_href=reverse("power-limits-csv")),),
+        sections=(ROOMS.section(rooms, context, csv_href=reverse("power-limits-csv")),),
     )
 
 
-def _rooms_finding(found: Sequence[PowerUse]) -> str:
-    if not found:
+def _rooms_finding(rooms: Sequence[PowerUse]) -> str:
+    if not rooms:
         return "No room with power and cooling yet"
-    known = [row for row in found if row.power_left is not None]
-    if not known:
-        return f"No meter reported what {counted(len(found), 'room')} drew"
-    least = min(known, key=lambda row: row.power_left or 0)
+    measured = [row for row in rooms if row.power_left is not None]
+    if not measured:
+        return f"No meter reported what {counted(len(rooms), 'room')} drew"
+    least = min(measured, key=lambda row: row.power_left or 0)
     if (least.power_left or 0) <= 0:
         return f"{least.limit.name} draws all of its power at the peak"
     return f"{least.limit.name} is the fullest room: {_left_words(least, least.power_left)} left beside its peak"
@@ -248,7 +251,7 @@ def remove_room(context: Context, power_limit_id: int) -> Change[PowerLimitFact]
         actions.remove_power_limit(power_limit_id=fact.id)
         return f"{fact.name} is removed.", ("power-limits",)
 
-    held = power(fact.power_kilowatts * KILO)
+    limit = power(fact.power_kilowatts * KILO)
     return Change(
         finding=f"Remove {fact.name}",
         explanation="The audit trail keeps what it was.",
@@ -257,14 +260,19 @@ def remove_room(context: Context, power_limit_id: int) -> Change[PowerLimitFact]
         confirm="Remove this room",
         read=lambda _: fact,
         effects=lambda _: (
-            f"What {joined(fact.pool_names)} draw is not held against {held} any more.",
+            f"What {joined(fact.pool_names)} draw is not held against {limit} any more.",
         ),
         apply=apply,
     )
 
 
 def _known_room(power_limit_id: int) -> PowerLimitFact:
-    return found_or_404(next((each for each in power_limits() if each.id == power_limit_id), None))
+    return found_or_404(
+        next(
+            (power_limit for power_limit in power_limits() if power_limit.id == power_limit_id),
+            None,
+        )
+    )
 
 
 def _back() -> Link:
@@ -290,15 +298,15 @@ def _entered_before(fact: PowerLimitFact) -> dict[str, Any]:
 
 
 def _preview(thought: actions.NewPowerLimit, context: Context) -> ChangePreview:
-    given = {each.name: getattr(thought, each.name) for each in fields(thought)}
-    (use,) = power_use([PowerLimitFact(id=0, created_at=context.at, **given)], context.at)
+    values = {field.name: getattr(thought, field.name) for field in fields(thought)}
+    (use,) = power_use([PowerLimitFact(id=0, created_at=context.at, **values)], context.at)
     stated = f"{thought.name} feeds {power(thought.power_kilowatts * KILO)} at a PUE of {amount_entered(thought.pue)}"
     cooling = thought.cooling_kilowatts
     stated += "." if cooling is None else f" and carries off {power(cooling * KILO)} of heat."
     peak = _drawn_words(use, use.peak)
     if use.peak is None or peak is None:
-        said = "No meter of its GPUs reported anything in the last 28 days: what it draws is not known."
-        return ChangePreview((stated, said), same=(stated,))
+        unknown_text = "No meter of its GPUs reported anything in the last 28 days: what it draws is not known."
+        return ChangePreview((stated, unknown_text), same=(stated,))
     left = _left_words(use, use.power_left)
     drawn = f"Its machines drew {peak} at the peak of the last 28 days ({instant(use.peak.hour, context.zone)}), which leaves {left}."
     unknown = _unknown_words(use.peak)

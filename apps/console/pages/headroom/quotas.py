@@ -80,20 +80,20 @@ QUOTAS = Table[GpuQuotaUse](
 @shown(SEES_EVERYTHING, "headroom")
 def quota_list(context: Context) -> ConsolePage:
     """Every quota with what is left of it."""
-    found = gpu_quota_use(gpu_quotas(), context.at)
+    quotas = gpu_quota_use(gpu_quotas(), context.at)
     return ConsolePage(
         context=context,
-        finding=_quotas_finding(found),
+        finding=_quotas_finding(quotas),
         tabs=headroom_tabs("gpu-quotas"),
         actions=(Link("Add a quota", reverse("add-gpu-quota")),),
-        sections=(QUOTAS.section(found, context, csv_href=reverse("gpu-quotas-csv")),),
+        sections=(QUOTAS.section(quotas, context, csv_href=reverse("gpu-quotas-csv")),),
     )
 
 
-def _quotas_finding(found: Sequence[GpuQuotaUse]) -> str:
-    if not found:
+def _quotas_finding(quotas: Sequence[GpuQuotaUse]) -> str:
+    if not quotas:
         return "No quota of GPUs yet"
-    least = min(found, key=lambda row: row.headroom)
+    least = min(quotas, key=lambda row: row.headroom)
     if least.headroom <= 0:
         return f"Nothing more can be started on {least.quota.name}"
     return f"{least.quota.name} is the nearest to its quota: {counted(least.headroom, 'GPU')} left"
@@ -202,7 +202,9 @@ def remove_quota(context: Context, quota_id: int) -> Change[GpuQuotaFact]:
 
 
 def _known_quota(quota_id: int) -> GpuQuotaFact:
-    return found_or_404(next((each for each in gpu_quotas() if each.id == quota_id), None))
+    return found_or_404(
+        next((gpu_quota for gpu_quota in gpu_quotas() if gpu_quota.id == quota_id), None)
+    )
 
 
 def _back() -> Link:
@@ -224,8 +226,8 @@ def _picks() -> dict[str, dict[str, str]]:
 
 
 def _preview(thought: actions.NewGpuQuota, context: Context) -> ChangePreview:
-    given = {each.name: getattr(thought, each.name) for each in fields(thought)}
-    fact = GpuQuotaFact(id=0, created_at=context.at, **given)
+    values = {field.name: getattr(thought, field.name) for field in fields(thought)}
+    fact = GpuQuotaFact(id=0, created_at=context.at, **values)
     (use,) = gpu_quota_use([fact], context.at)
     stated = f"Of {fact.name} at most {counted(fact.most_gpus, 'GPU')} at once."
     used = f"{counted(use.used, 'GPU')} are alive now, {use.peak:,} at most in the last 28 days."

@@ -65,26 +65,26 @@ TARGETS = Table[TargetFigures](
 @shown(SEES_EVERYTHING, "headroom")
 def target_list(context: Context) -> ConsolePage:
     """Every target with what came."""
-    found = target_figures(activity_targets(), context.at)
+    targets = target_figures(activity_targets(), context.at)
     return ConsolePage(
         context=context,
-        finding=_targets_finding(found),
+        finding=_targets_finding(targets),
         tabs=headroom_tabs("activity-targets"),
         actions=(Link("Set a target", reverse("set-activity-target")),),
-        sections=(TARGETS.section(found, context, csv_href=reverse("activity-targets-csv")),),
+        sections=(TARGETS.section(targets, context, csv_href=reverse("activity-targets-csv")),),
     )
 
 
-def _targets_finding(found: Sequence[TargetFigures]) -> str:
-    if not found:
+def _targets_finding(targets: Sequence[TargetFigures]) -> str:
+    if not targets:
         return "No target of activity yet"
-    missed = [row for row in found if (row.gap or 0) > 0]
+    missed = [row for row in targets if (row.gap or 0) > 0]
     if not missed:
-        return f"{counted(len(found), 'target')}, none of them missed"
+        return f"{counted(len(targets), 'target')}, none of them missed"
     named = joined(
         [f"{row.target.of} ({MEASURES[row.target.measure]})" for row in missed[:MOST_NAMED]]
     )
-    return f"{len(missed)} of {counted(len(found), 'target')} missed: {named}"
+    return f"{len(missed)} of {counted(len(targets), 'target')} missed: {named}"
 
 
 @shown(SEES_EVERYTHING, "headroom")
@@ -132,7 +132,16 @@ def set_target(context: Context) -> Change[actions.NewActivityTarget]:
 @changing(SEES_EVERYTHING, "headroom")
 def remove_target(context: Context, target_id: int) -> Change[ActivityTargetFact]:
     """Says what is held against it no more, then removes it."""
-    fact = found_or_404(next((each for each in activity_targets() if each.id == target_id), None))
+    fact = found_or_404(
+        next(
+            (
+                activity_target
+                for activity_target in activity_targets()
+                if activity_target.id == target_id
+            ),
+            None,
+        )
+    )
 
     def apply(_: ActivityTargetFact) -> Done:
         actions.remove_activity_target(target_id=fact.id)
@@ -165,8 +174,8 @@ def _scopes() -> dict[str, str]:
     }
     return {
         f"{scope}:{key}": f"{scope.title()} {name}"
-        for scope, things in named.items()
-        for name, key in sorted(things)
+        for scope, options in named.items()
+        for name, key in sorted(options)
     }
 
 
@@ -174,15 +183,15 @@ def _preview(thought: actions.NewActivityTarget, context: Context) -> ChangePrev
     fact = ActivityTargetFact(
         0, thought.scope, thought.key, thought.measure, thought.target, context.at
     )
-    (found,) = target_figures([fact], context.at)
+    (figures,) = target_figures([fact], context.at)
     stated = f"{per_cent(fact.target)} of what {fact.scope} {fact.of} holds is to be {MEASURES[fact.measure]}."
-    if found.actual is None:
+    if figures.actual is None:
         return ChangePreview((stated, "In the last four whole weeks nothing of it was observed."))
-    came = (
-        f"In the last four whole weeks it was {per_cent(found.actual)} of "
-        f"{gpu_hours(found.held_milliseconds)} GPU-hours."
+    actual_text = (
+        f"In the last four whole weeks it was {per_cent(figures.actual)} of "
+        f"{gpu_hours(figures.held_milliseconds)} GPU-hours."
     )
-    return ChangePreview((stated, came), same=(stated,))
+    return ChangePreview((stated, actual_text), same=(stated,))
 
 
 urlpatterns = [

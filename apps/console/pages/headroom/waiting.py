@@ -78,8 +78,8 @@ class WaitingAsked:
         self.by: str = reading.read("by", known_key(BY, "There is no table by {!r}."))
         chosen = reading.read("team", lambda text: named_in(text, self.teams, "team"))
         below = frozenset[int]().union(*map(teams_below, chosen))
-        seen = context.seen_teams
-        team_ids = seen if not chosen else below if seen is None else below & seen
+        seen_teams = context.seen_teams
+        team_ids = seen_teams if not chosen else below if seen_teams is None else below & seen_teams
         self.facts: WaitingFacts = waiting_facts(self.window, team_ids, context.at)
 
     @property
@@ -90,44 +90,46 @@ class WaitingAsked:
     @property
     def jobs(self) -> list[WaitedJob]:
         """The jobs that waited most, in GPU-hours, those of unknown GPUs after them by the clock."""
-        waited = [each for each in self.facts.waits if each.length]
-        waited.sort(key=lambda each: (-each.gpu_span.milliseconds, -each.length, each.job_id))
+        waited = [wait for wait in self.facts.waits if wait.length]
+        waited.sort(key=lambda wait: (-wait.gpu_span.milliseconds, -wait.length, wait.job_id))
         most = waited[:MOST_JOBS]
-        jobs = workloads.jobs([each.job_id for each in most])
+        jobs = workloads.jobs([wait.job_id for wait in most])
         names = {team_id: name for name, team_id in self.teams.items()}
         pools = fleet.pools()
         return [
             WaitedJob(
-                each,
-                jobs[each.job_id],
-                names[each.team_id],
-                None if each.pool_id is None else pools[each.pool_id].name,
+                wait,
+                jobs[wait.job_id],
+                names[wait.team_id],
+                None if wait.pool_id is None else pools[wait.pool_id].name,
             )
-            for each in most
+            for wait in most
         ]
 
 
 @shown(EVERYONE, "headroom")
 def waiting_page(context: Context) -> ConsolePage:
     """What waiting and outages cost, who waited, and what for."""
-    asked = WaitingAsked(context)
-    said = period_words(asked.window, context.calendar.today)
-    texts, total, rows = asked.reading.texts, waiting_total(asked.facts), asked.rows
-    is_empty = asked.facts.is_empty
+    question = WaitingAsked(context)
+    period_text = period_words(question.window, context.calendar.today)
+    texts, total, rows = question.reading.texts, waiting_total(question.facts), question.rows
+    is_empty = question.facts.is_empty
     return ConsolePage(
         context=context,
-        finding=_finding(total, said.within, context.currency)
+        finding=_finding(total, period_text.within, context.currency)
         if not is_empty
-        else f"Nothing waited, and nothing was out, {said.within}",
-        under=(f"{said.days}; jobs that were submitted and not started, and GPUs that were out",),
+        else f"Nothing waited, and nothing was out, {period_text.within}",
+        under=(
+            f"{period_text.days}; jobs that were submitted and not started, and GPUs that were out",
+        ),
         tabs=headroom_tabs("waiting-costs") if context.viewer.sees_everything else (),
         filters=(
-            period_filter(texts, said),
+            period_filter(texts, period_text),
             filter_of("by", "By", BY, texts),
-            name_filter("team", "Team", sorted(asked.teams), texts, "All teams"),
+            name_filter("team", "Team", sorted(question.teams), texts, "All teams"),
         ),
-        problems=tuple(asked.reading.problems),
-        notes=() if is_empty else _notes(asked, total),
+        problems=tuple(question.reading.problems),
+        notes=() if is_empty else _notes(question, total),
         actions=(Link("Add a policy", reverse("add-headroom-policy")),)
         if context.viewer.sees_everything and total.wait_unpriced_ms
         else (),
@@ -136,14 +138,14 @@ def waiting_page(context: Context) -> ConsolePage:
             _part_chart(rows),
             replace(
                 WAITING,
-                title=f"{WAITING.title}, by {BY[asked.by].lower() if asked.by != GPU_MODEL else BY[asked.by]}",
+                title=f"{WAITING.title}, by {BY[question.by].lower() if question.by != GPU_MODEL else BY[question.by]}",
             ).section(rows, context, csv_href=reverse("waiting-costs-csv")),
-            WAITED_JOBS.section(asked.jobs, context, csv_href=reverse("waited-jobs-csv")),
+            WAITED_JOBS.section(question.jobs, context, csv_href=reverse("waited-jobs-csv")),
             OUTAGE_TABLE.section(
-                list(asked.facts.outages), context, csv_href=reverse("outage-losses-csv")
+                list(question.facts.outages), context, csv_href=reverse("outage-losses-csv")
             ),
         ),
-        empty=_nothing_waited(asked, said.within) if is_empty else None,
+        empty=_nothing_waited(question, period_text.within) if is_empty else None,
     )
 
 
@@ -189,14 +191,14 @@ def _finding(total: WaitingCost, within_words: str, currency: str) -> str:
         if waits is None
         else f"jobs waited {gpu_hours(waits.milliseconds)} GPU-hours"
     )
-    said = f"{hours} {within_words}"
+    sentence = f"{hours} {within_words}"
     if waits is not None and waits.milliseconds:
-        said += ", " + _worth(waits.micros, waits.unpriced_ms, currency)
+        sentence += ", " + _worth(waits.micros, waits.unpriced_ms, currency)
     if lost.milliseconds:
-        said += f"; outages took {gpu_hours(lost.milliseconds)} GPU-hours"
+        sentence += f"; outages took {gpu_hours(lost.milliseconds)} GPU-hours"
         cost = None if lost.micros is None else whole_amount(lost.micros, currency)
-        said += f", which cost {cost}" if cost else ", at a cost that is not known"
-    return said[0].upper() + said[1:]
+        sentence += f", which cost {cost}" if cost else ", at a cost that is not known"
+    return sentence[0].upper() + sentence[1:]
 
 
 def _worth(micros: int | None, unpriced_ms: int, currency: str) -> str:
@@ -238,15 +240,15 @@ def _key_figures(total: WaitingCost, currency: str) -> tuple[Figure, ...]:
     )
 
 
-def _notes(asked: WaitingAsked, total: WaitingCost) -> tuple[str, ...]:
+def _notes(question: WaitingAsked, total: WaitingCost) -> tuple[str, ...]:
     """What is not known, and what would make it known."""
     notes = []
     if total.wait_unpriced_ms:
         pools = fleet.pools()
         ids = {
-            each.pool_id
-            for each in asked.facts.waits
-            if each.price is None and each.gpu_span.milliseconds
+            wait.pool_id
+            for wait in question.facts.waits
+            if wait.price is None and wait.gpu_span.milliseconds
         }
         names = sorted(pools[pool_id].name for pool_id in ids if pool_id is not None)
         more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
@@ -296,8 +298,10 @@ def _drawn(bars: Sequence[PartedBar]) -> Json:
     return part_bars(bars, PARTS, said, lambda at: f"{at:,f}")
 
 
-def _nothing_waited(asked: WaitingAsked, within_words: str) -> EmptyState:
-    longer = Link("Show the last 90 days", asked.reading.href(asked.context.path, window="90d"))
+def _nothing_waited(question: WaitingAsked, within_words: str) -> EmptyState:
+    longer = Link(
+        "Show the last 90 days", question.reading.href(question.context.path, window="90d")
+    )
     return EmptyState(
         title=f"Nothing waited, and nothing was out, {within_words}",
         sentence="Here is what it cost that jobs waited for GPUs, and that GPUs were out: by team, workload, pool and GPU model. "
@@ -309,7 +313,7 @@ def _nothing_waited(asked: WaitingAsked, within_words: str) -> EmptyState:
                 "A policy says what waiting costs.",
                 Link("Add a policy", reverse("add-headroom-policy")),
                 "adds it",
-                may=asked.context.viewer.sees_everything,
+                may=question.context.viewer.sees_everything,
                 role=Role.FINANCE,
             ),
         ),

@@ -54,13 +54,13 @@ def _quantile_column(
     key: str, text: str, csv: str, of: Callable[[WaitingCost], WaitQuantile | None]
 ) -> Column[WaitingRow]:
     def said(row: WaitingRow) -> str | None:
-        found = of(row.cost)
-        return None if found is None else within(found)
+        quantile = of(row.cost)
+        return None if quantile is None else within(quantile)
 
     def seconds(row: WaitingRow) -> str:
-        found = of(row.cost)
-        known = None if found is None else found.known_seconds
-        return "" if known is None else str(known)
+        quantile = of(row.cost)
+        known_seconds = None if quantile is None else quantile.known_seconds
+        return "" if known_seconds is None else str(known_seconds)
 
     return Column(
         key,

@@ -76,7 +76,7 @@ def imports(context: Context) -> ConsolePage:
 def imports_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
     """The list of imports, with what came of a file that was just sent."""
     context = replace(context, path=reverse("imports"))
-    found = workloads.imports(MOST_LISTED)
+    listed_imports = workloads.imports(MOST_LISTED)
     return ConsolePage(
         context=context,
         finding="Jobs that ran already come from a file.",
@@ -98,7 +98,9 @@ def imports_page(context: Context, sent: ChangeForm | None = None) -> ConsolePag
                 ),
                 is_primary=True,
             ),
-            IMPORTS.section(found, context, csv_href=reverse("imports-csv") if found else ""),
+            IMPORTS.section(
+                listed_imports, context, csv_href=reverse("imports-csv") if listed_imports else ""
+            ),
         ),
     )
 
@@ -121,7 +123,7 @@ def _import_page(context: Context, batch_id: int, sent: ChangeForm | None = None
     fact = import_or_404(batch_id)
     trial = trial_of(fact.seen.get("trial"))
     rejected = list(workloads.rejected_rows(batch_id, MOST_SHOWN))
-    asks = bool(fact.state in {"asking", "failed"} and fact.asked)
+    needs_reading = bool(fact.state in {"asking", "failed"} and fact.asked)
     unsettled, late = _hours_unsettled(fact, context)
     is_busy = fact.state in BUSY or bool(unsettled)
     ended = [("over", fact.ended_at)] if fact.ended_at else []
@@ -144,7 +146,7 @@ def _import_page(context: Context, batch_id: int, sent: ChangeForm | None = None
                 {
                     "fact": fact,
                     "is_busy": is_busy and fact.state != "done",
-                    "refused": trial.refused if asks else "",
+                    "refused": trial.refused if needs_reading else "",
                     "read": per_cent(share(fact.read_bytes, fact.size_bytes)),
                     "settling": _settling_words(unsettled, late),
                     "setup_href": context.onward(reverse("setup")),
@@ -152,8 +154,8 @@ def _import_page(context: Context, batch_id: int, sent: ChangeForm | None = None
                 },
             ),
             discard_section(fact) if is_busy and fact.state != "done" else None,
-            *(trial_sections(fact, trial, context) if asks else ()),
-            *(reading_sections(fact, sent, context) if asks else ()),
+            *(trial_sections(fact, trial, context) if needs_reading else ()),
+            *(reading_sections(fact, sent, context) if needs_reading else ()),
             REJECTED_ROWS.section(
                 rejected,
                 context,
@@ -194,8 +196,8 @@ def read_so(context: Context, batch_id: int) -> Act:
     fact = import_or_404(batch_id)
 
     def ask(entered: Mapping[str, Any]) -> None:
-        asked = asked_by(fact.kind, entered, fact.asked)
-        uploads.ask_reading(batch_id=batch_id, asked=asked, at=context.at)
+        reading = asked_by(fact.kind, entered, fact.asked)
+        uploads.ask_reading(batch_id=batch_id, options=reading, at=context.at)
 
     form = reading_form(fact, context.sent, context, is_sent=True)
     return _import_act(context, fact, "looked at again", ask, form)
@@ -256,16 +258,16 @@ def _hours_unsettled(fact: workloads.ImportFact, context: Context) -> tuple[int,
 
 def _settling_words(unsettled: int, late: int) -> str:
     """What of a file's time is not settled yet, and whether it comes by itself."""
-    said = "Every hour of its time in which a known node was in service is settled."
+    sentence = "Every hour of its time in which a known node was in service is settled."
     if unsettled:
         waiting = counted(unsettled, "hour of its time waits", "hours of its time wait")
-        said = f"{waiting} to be settled; this page counts them down."
+        sentence = f"{waiting} to be settled; this page counts them down."
     elif late:
-        said = "Every hour of open months in which a known node was in service is settled."
+        sentence = "Every hour of open months in which a known node was in service is settled."
     if late:
         of_closed = counted(late, "hour is of a closed month", "hours are of closed months")
-        said += f" {of_closed}: finance posts corrections."
-    return said
+        sentence += f" {of_closed}: finance posts corrections."
+    return sentence
 
 
 def import_or_404(batch_id: int) -> workloads.ImportFact:
@@ -286,12 +288,12 @@ def _import_finding(fact: workloads.ImportFact, trial: Trial) -> str:
         tried = counted(trial.jobs + trial.rejected + trial.skipped, "row")
         jobs = "1 is a job" if trial.jobs == 1 else f"{trial.jobs:,} are jobs"
         return f"Of the first {tried} of {name}, {jobs}."
-    said = {
+    finding_by_state = {
         "looking": f"{name} is being looked at.",
         "waiting": f"{name} is about to be imported.",
         "failed": f"The import of {name} broke off.",
     }
-    return said.get(fact.state, f"{name} was discarded.")
+    return finding_by_state.get(fact.state, f"{name} was discarded.")
 
 
 urlpatterns = [

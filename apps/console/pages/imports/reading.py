@@ -55,47 +55,47 @@ class Trial:
     first_rejected: tuple[RejectedFact, ...] = ()
 
 
-def trial_of(told: object) -> Trial:
+def trial_of(stored: object) -> Trial:
     """What the first look found, as it lies in the table; nothing where nobody looked yet."""
-    if not isinstance(told, dict):
+    if not isinstance(stored, dict):
         return Trial()
     return Trial(
-        refused=str(told.get("refused", "")),
-        lines=told.get("lines", 0),
-        jobs=told.get("jobs", 0),
-        rejected=told.get("rejected", 0),
-        skipped=told.get("skipped", 0),
-        first_jobs=rows_of(told.get("first_jobs")),
+        refused=str(stored.get("refused", "")),
+        lines=stored.get("lines", 0),
+        jobs=stored.get("jobs", 0),
+        rejected=stored.get("rejected", 0),
+        skipped=stored.get("skipped", 0),
+        first_jobs=rows_of(stored.get("first_jobs")),
         first_rejected=tuple(
             RejectedFact(int(line), name, reason)
-            for line, name, reason in rows_of(told.get("first_rejected"))
+            for line, name, reason in rows_of(stored.get("first_rejected"))
         ),
     )
 
 
-def rows_of(told: object) -> tuple[tuple[str, ...], ...]:
+def rows_of(stored: object) -> tuple[tuple[str, ...], ...]:
     """Rows of the table as texts."""
-    return tuple(texts_of(row) for row in told) if isinstance(told, list) else ()
+    return tuple(texts_of(row) for row in stored) if isinstance(stored, list) else ()
 
 
-def texts_of(told: object) -> tuple[str, ...]:
+def texts_of(stored: object) -> tuple[str, ...]:
     """A list of the table as texts."""
-    return tuple(str(each) for each in told) if isinstance(told, list) else ()
+    return tuple(str(item) for item in stored) if isinstance(stored, list) else ()
 
 
 def reading_fields(
-    kind: str, asked: Mapping[str, Any], columns: tuple[str, ...]
+    kind: str, proposed: Mapping[str, Any], columns: tuple[str, ...]
 ) -> dict[str, forms.Field]:
     """The entries as they were last filled, or as it was proposed."""
-    cluster = _text_of(asked, "cluster")
+    cluster = _text_of(proposed, "cluster")
     if kind == "sacct":
-        zone = _text_of(asked, "zone")
+        zone = _text_of(proposed, "zone")
         return {
             "cluster": TextField("Cluster", OVER_COLUMN, initial=cluster),
             "zone": TextField("Time zone", "when sacct ran without TZ=UTC", initial=zone),
         }
-    chosen, labels = _table_of(asked, "columns"), _table_of(asked, "labels")
-    times, units = _table_of(asked, "times"), _table_of(asked, "units")
+    chosen, labels = _table_of(proposed, "columns"), _table_of(proposed, "labels")
+    times, units = _table_of(proposed, "times"), _table_of(proposed, "units")
     names = {"": "–"} | {name: name for name in columns if name}
     return {
         **{
@@ -115,7 +115,7 @@ def reading_fields(
         "zone": TextField(
             "Time zone", "of times that name none", initial=_text_of(times, "zone") or "UTC"
         ),
-        "pool": TextField("Pool", ONE_POOL, initial=_text_of(_table_of(asked, "pool"), "name")),
+        "pool": TextField("Pool", ONE_POOL, initial=_text_of(_table_of(proposed, "pool"), "name")),
     }
 
 
@@ -129,7 +129,7 @@ def asked_by(kind: str, entered: Mapping[str, Any], before: Mapping[str, Any]) -
         for key, (_, theirs, _pairs) in CHOICES.items()
         if entered[f"times.{key}"]
     }
-    asked: dict[str, object] = {
+    reading: dict[str, object] = {
         "cluster": cluster,
         "delimiter": before.get("delimiter", ","),
         "columns": _texts_under("column.", entered),
@@ -138,8 +138,8 @@ def asked_by(kind: str, entered: Mapping[str, Any], before: Mapping[str, Any]) -
         "units": _texts_under("units.", entered),
     }
     if entered["pool"]:
-        asked["pool"] = {"name": entered["pool"]}
-    return asked
+        reading["pool"] = {"name": entered["pool"]}
+    return reading
 
 
 def _texts_under(prefix: str, entered: Mapping[str, str]) -> dict[str, str]:
@@ -155,11 +155,11 @@ def _unit_field(label: str, units: Mapping[str, str], chosen: str) -> PickField:
     return PickField(label, units, initial=chosen or next(iter(units)))
 
 
-def _table_of(asked: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    given = asked.get(key)
-    return given if isinstance(given, dict) else {}
+def _table_of(tables: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    table = tables.get(key)
+    return table if isinstance(table, dict) else {}
 
 
-def _text_of(asked: Mapping[str, Any], key: str) -> str:
-    given = asked.get(key)
-    return given if isinstance(given, str) else ""
+def _text_of(table: Mapping[str, Any], key: str) -> str:
+    value = table.get(key)
+    return value if isinstance(value, str) else ""

@@ -99,21 +99,21 @@ class ToUploads(FileUploadHandler):
 
 def _answer_too_large(request: HttpRequest, page: ConsolePage, kind: BodyKind) -> HttpResponse:
     most = size_words(largest_file_of(kind))
-    said = f"That file is larger than the {most} that are taken: send it as gzip or Parquet."
-    return answered(request, replace(page, problems=(said,)), 413)
+    message = f"That file is larger than the {most} that are taken: send it as gzip or Parquet."
+    return answered(request, replace(page, problems=(message,)), 413)
 
 
 def _answer_not_kept(
     request: HttpRequest, page: ConsolePage, trouble: PlaceFull | PlaceUnreachable
 ) -> HttpResponse:
-    said = f"That file could not be kept: {trouble}."
+    message = f"That file could not be kept: {trouble}."
     status = 507 if isinstance(trouble, PlaceFull) else 503
-    return answered(request, replace(page, problems=(said,)), status)
+    return answered(request, replace(page, problems=(message,)), status)
 
 
 def receiving(
     roles: frozenset[Role],
-    here: str,
+    active_entry: str,
     form: type[UploadForm],
     page: Callable[[Context, ChangeForm | None], ConsolePage],
 ) -> Callable[[Callable[[Context, StoredFile, Mapping[str, Any]], Done]], View[[]]]:
@@ -133,7 +133,7 @@ def receiving(
         @shown_to(roles)
         @wraps(keep)
         def view(request: HttpRequest, /) -> HttpResponseBase:
-            context = request_context(request, here, carries=False)
+            context = request_context(request, active_entry, carries=False)
             if int(request.META.get("CONTENT_LENGTH") or 0) > most_bytes_of(form.takes):
                 return _answer_too_large(request, page(context, None), form.takes)
             receiver = ToUploads(request)

@@ -104,12 +104,12 @@ def reading_sections(
 
 
 def reading_form(
-    fact: workloads.ImportFact, given: QueryDict, context: Context, *, is_sent: bool = False
+    fact: workloads.ImportFact, params: QueryDict, context: Context, *, is_sent: bool = False
 ) -> ChangeForm:
     """What the columns mean, as it was last said or as it is proposed."""
     columns = texts_of(fact.seen.get("columns"))
     fields = reading_fields(fact.kind, fact.asked, columns)
-    return ChangeForm(given, context, more=fields, is_sent=is_sent)
+    return ChangeForm(params, context, more=fields, is_sent=is_sent)
 
 
 def discard_section(fact: workloads.ImportFact) -> Section:

@@ -34,19 +34,21 @@ def no_team() -> EmptyState:
     )
 
 
-def nothing_charged(asked: AskedCosts, facts: OverviewFacts, since: datetime) -> EmptyState:
+def nothing_charged(cost_query: AskedCosts, facts: OverviewFacts, since: datetime) -> EmptyState:
     """There are nodes, but no costs of them in what was asked for."""
-    organisation, today = asked.context.organisation, asked.context.calendar.today
+    organisation, today = cost_query.context.organisation, cost_query.context.calendar.today
     first = calendar_of(organisation.zone, 1, since).today
     tomorrow = today + DAY
     # Nodes of an old file ended with it, and a window has a longest length.
     last = fleet.lived_spans()[-1][1]
-    ended = tomorrow if last is None else last.astimezone(asked.context.zone).date() + DAY
+    ended = tomorrow if last is None else last.astimezone(cost_query.context.zone).date() + DAY
     until = min(tomorrow, ended, first + LONGEST)
     steps = [
         Step(
             f"The first node is on record since {day(first)} {first.year}.",
-            link=Link("Show everything since", asked.href("overview", window=f"{first}/{until}")),
+            link=Link(
+                "Show everything since", cost_query.href("overview", window=f"{first}/{until}")
+            ),
         )
     ]
     if facts.known.pending_hours:
@@ -54,9 +56,11 @@ def nothing_charged(asked: AskedCosts, facts: OverviewFacts, since: datetime) ->
             facts.known.pending_hours, "hour of this period waits", "hours of this period wait"
         )
         steps.append(Step(f"{waiting} to be settled; this page fills as they are."))
-    if asked.question.filters:
-        whole = f"{reverse('overview')}?{urlencode({'window': asked.texts['window']})}"
-        link = Link("Show all teams and pools", whole)
+    if cost_query.question.filters:
+        unfiltered_href = (
+            f"{reverse('overview')}?{urlencode({'window': cost_query.texts['window']})}"
+        )
+        link = Link("Show all teams and pools", unfiltered_href)
         steps.append(Step("Others may have costs in this period.", link=link))
     return EmptyState("Nothing to show", "No charge matches what was asked for.", tuple(steps))
 

@@ -9,47 +9,50 @@ from apps.show.words import basis_words
 from apps.unit_economics.queries.waste import Waste
 
 
-def finding(asked: AskedCosts, sums: Sums | None, waste: Waste) -> str:
+def finding(cost_query: AskedCosts, sums: Sums | None, waste: Waste) -> str:
     """`The last 7 days cost $18,210, and 31 % of it was waste.`; `sums` None: nothing was charged."""
-    who = _whose_costs(asked)
+    subject = _whose_costs(cost_query)
     if sums is None:
-        return f"Nothing was charged {asked.words.within}{_to_whom(asked)}."
+        return f"Nothing was charged {cost_query.words.within}{_to_whom(cost_query)}."
     if sums.total is None:
-        return _unknown_cost(asked)
-    amount = whole_amount(sums.total, asked.currency)
-    said = f"{asked.words.subject} cost {amount}"
-    if who:
-        said = f"{who} cost {amount} {asked.words.within}"
+        return _unknown_cost(cost_query)
+    amount = whole_amount(sums.total, cost_query.currency)
+    sentence = f"{cost_query.words.subject} cost {amount}"
+    if subject:
+        sentence = f"{subject} cost {amount} {cost_query.words.within}"
     wasted = share(waste.micros or 0, sums.total)
     if wasted is None:
-        return f"{said}."
+        return f"{sentence}."
     if not wasted:
-        return f"{said}, and none of it is known to be waste."
-    return f"{said}, and {per_cent(wasted)} of it was waste."
+        return f"{sentence}, and none of it is known to be waste."
+    return f"{sentence}, and {per_cent(wasted)} of it was waste."
 
 
-def _whose_costs(asked: AskedCosts) -> str:
+def _whose_costs(cost_query: AskedCosts) -> str:
     """Whose costs these are, and where; empty for everything there is."""
-    pool, team = asked.texts.get("pool", ""), asked.texts.get("team", "")
-    if not team and not asked.context.viewer.sees_everything:
-        names = [each.name for each in asked.teams.values()]
+    pool, team = cost_query.texts.get("pool", ""), cost_query.texts.get("team", "")
+    if not team and not cost_query.context.viewer.sees_everything:
+        names = [team_fact.name for team_fact in cost_query.teams.values()]
         team = names[0] if len(names) == 1 else "Your teams"
     return f"{team} on {pool}" if team and pool else team or pool
 
 
-def _unknown_cost(asked: AskedCosts) -> str:
-    who, basis = _within_sentence(_whose_costs(asked)) or "everything", asked.question.basis
+def _unknown_cost(cost_query: AskedCosts) -> str:
+    subject, basis = (
+        _within_sentence(_whose_costs(cost_query)) or "everything",
+        cost_query.question.basis,
+    )
     if basis == Basis.BILLED:
-        return f"What was billed for {who} {asked.words.within} is not known: no bill was read."
+        return f"What was billed for {subject} {cost_query.words.within} is not known: no bill was read."
     label = "" if basis == Basis.EFFECTIVE else f"{basis_words(str(basis)).label.lower()} "
-    return f"What {who} cost {asked.words.within} is not known: no {label}price covers it."
+    return f"What {subject} cost {cost_query.words.within} is not known: no {label}price covers it."
 
 
-def _to_whom(asked: AskedCosts) -> str:
-    who = _within_sentence(_whose_costs(asked))
-    is_team = "team" in asked.question.filters or not asked.context.viewer.sees_everything
-    return f" to {who}" if is_team else f" for {who}" if who else ""
+def _to_whom(cost_query: AskedCosts) -> str:
+    subject = _within_sentence(_whose_costs(cost_query))
+    is_team = "team" in cost_query.question.filters or not cost_query.context.viewer.sees_everything
+    return f" to {subject}" if is_team else f" for {subject}" if subject else ""
 
 
-def _within_sentence(who: str) -> str:
-    return f"your{who[4:]}" if who.startswith("Your teams") else who
+def _within_sentence(subject: str) -> str:
+    return f"your{subject[4:]}" if subject.startswith("Your teams") else subject

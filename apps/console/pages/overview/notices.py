@@ -35,22 +35,25 @@ class Notice:
     href: str = ""
 
 
-def notices(asked: AskedCosts, facts: OverviewFacts) -> tuple[Notice, ...]:
+def notices(cost_query: AskedCosts, facts: OverviewFacts) -> tuple[Notice, ...]:
     """Only what occurs in the period."""
-    found = tuple(_period_notices(asked, facts))
-    if asked.context.viewer.sees_everything:
+    period_notices = tuple(_period_notices(cost_query, facts))
+    if cost_query.context.viewer.sees_everything:
         return tuple(
-            replace(each, link=each.link and led_on(each.link, asked.context))
-            for each in (*found, *_fleet_notices())
+            replace(
+                period_notice,
+                link=period_notice.link and led_on(period_notice.link, cost_query.context),
+            )
+            for period_notice in (*period_notices, *_fleet_notices())
         )
     # Setup is not theirs to answer.
-    return tuple(replace(notice, link=None) for notice in found)
+    return tuple(replace(notice, link=None) for notice in period_notices)
 
 
-def _period_notices(asked: AskedCosts, facts: OverviewFacts) -> Iterator[Notice]:
-    may_manage = asked.context.viewer.may_manage
+def _period_notices(cost_query: AskedCosts, facts: OverviewFacts) -> Iterator[Notice]:
+    may_manage = cost_query.context.viewer.may_manage
     if facts.unpriced:
-        yield _unpriced_notice(asked.question.basis, facts)
+        yield _unpriced_notice(cost_query.question.basis, facts)
     for kind, part, sentence, link in (
         (
             "unobserved",
@@ -80,9 +83,9 @@ def _period_notices(asked: AskedCosts, facts: OverviewFacts) -> Iterator[Notice]
         ),
     ):
         if part.micros or part.gpu_milliseconds:
-            href = _unowned_rows(asked, facts) if kind == "unowned" else ""
+            href = _unowned_rows(cost_query, facts) if kind == "unowned" else ""
             yield Notice(
-                kind, amount_words(part, full_amount, asked.currency), sentence, link, href
+                kind, amount_words(part, full_amount, cost_query.currency), sentence, link, href
             )
 
 
@@ -122,10 +125,10 @@ def _price_link(facts: OverviewFacts) -> Link:
     return Link("Give it a price", f"{reverse('add-rate')}?{query}")
 
 
-def _unowned_rows(asked: AskedCosts, facts: OverviewFacts) -> str:
+def _unowned_rows(cost_query: AskedCosts, facts: OverviewFacts) -> str:
     kinds = {team.id: team.kind for team in accounts.teams()}
     ids = [team_id for team_id in facts.teams if kinds[team_id] == "unowned"]
-    return asked.down("costs-team", ids[0]) if ids else ""
+    return cost_query.down("costs-team", ids[0]) if ids else ""
 
 
 def amount_words(part: Share, shown: Callable[[int | None, str], str], currency: str) -> str:

@@ -59,34 +59,34 @@ REFRESH_SECONDS = 20
 @shown(EVERYONE, "overview")
 def overview(context: Context) -> ConsolePage:
     """The whole page, also where htmx wants a part: it takes out what it needs."""
-    asked = asked_charged_costs(context)
-    facts = _facts_of(asked)
+    cost_query = asked_charged_costs(context)
+    facts = _facts_of(cost_query)
     if not facts.daily.days:
-        return _empty_page(asked, facts)
+        return _empty_page(cost_query, facts)
     summed = summed_days(facts.daily)
     sums = summed.whole
-    waste = waste_of_window(asked.question, facts.daily.against)
-    status, said = least_sure(facts.known.statuses), notices(asked, facts)
+    waste = waste_of_window(cost_query.question, facts.daily.against)
+    status, page_notices = least_sure(facts.known.statuses), notices(cost_query, facts)
     chart = chart_of_days(
-        asked,
+        cost_query,
         facts.daily.days,
-        asked.href("overview-days"),
-        lambda days: asked.href("overview", window=days),
+        cost_query.href("overview-days"),
+        lambda days: cost_query.href("overview", window=days),
     )
-    aloud = Include("overview/_not_known.html", said) if said else None
+    aloud = Include("overview/_not_known.html", page_notices) if page_notices else None
     return ConsolePage(
         context=context,
-        finding=finding(asked, sums, waste.total),
-        filters=_filter_bar(asked),
-        problems=asked.problems,
+        finding=finding(cost_query, sums, waste.total),
+        filters=_filter_bar(cost_query),
+        problems=cost_query.problems,
         status=status,
-        under=under_words(asked, facts.known),
+        under=under_words(cost_query, facts.known),
         refresh_seconds=REFRESH_SECONDS if context.frame.filling else 0,
         sections=(
-            FigureRow(_key_figures(asked, facts, summed, waste, status)),
+            FigureRow(_key_figures(cost_query, facts, summed, waste, status)),
             SideBySide([part for part in (chart, aloud) if part is not None], "cols"),
-            _overview_table(asked, "Team", OWNER_KEYS).section(
-                _team_rows(asked, facts, waste),
+            _overview_table(cost_query, "Team", OWNER_KEYS).section(
+                _team_rows(cost_query, facts, waste),
                 context,
                 about=f"cost of each team’s GPU time, by state; per GPU-hour is Cost ÷ GPU-hours;"
                 f" {_compared_words(facts.daily.against)}",
@@ -102,61 +102,61 @@ def overview(context: Context) -> ConsolePage:
 @shown(EVERYONE, "overview")
 def teams_csv(context: Context) -> HttpResponse:
     """The table by team: a row for each team, a column for each state."""
-    asked = asked_charged_costs(context)
-    facts = _facts_of(asked)
-    rows = _team_rows(asked, facts, WasteOfWindow())
-    return _overview_table(asked, "Team", OWNER_KEYS).csv(rows, context, "costs by team")
+    cost_query = asked_charged_costs(context)
+    facts = _facts_of(cost_query)
+    rows = _team_rows(cost_query, facts, WasteOfWindow())
+    return _overview_table(cost_query, "Team", OWNER_KEYS).csv(rows, context, "costs by team")
 
 
 @shown(EVERYONE, "overview")
 def days_csv(context: Context) -> HttpResponse:
     """The table behind the chart: a row for each day with a charge, a column for each state."""
-    asked = asked_charged_costs(context)
-    days = _facts_of(asked).daily.days
+    cost_query = asked_charged_costs(context)
+    days = _facts_of(cost_query).daily.days
     rows = [CostRow((day.isoformat(),), sums_of(states)) for day, states in days.items()]
-    table = replace(_overview_table(asked, "Day", ("day",)), sort="", default_sort="")
+    table = replace(_overview_table(cost_query, "Day", ("day",)), sort="", default_sort="")
     return table.csv(rows, context, "costs by day")
 
 
-def _facts_of(asked: AskedCosts) -> OverviewFacts:
+def _facts_of(cost_query: AskedCosts) -> OverviewFacts:
     every_team = {team.id: team for team in accounts.teams()}
-    at, pools = asked.context.at, fleet.pools()
-    return overview_facts(asked.question, at, pools, every_team, asked.comparison)
+    at, pools = cost_query.context.at, fleet.pools()
+    return overview_facts(cost_query.question, at, pools, every_team, cost_query.comparison)
 
 
-def _filter_bar(asked: AskedCosts) -> tuple[Filter, ...]:
-    teams = sorted(team.name for team in asked.teams.values())
+def _filter_bar(cost_query: AskedCosts) -> tuple[Filter, ...]:
+    teams = sorted(team.name for team in cost_query.teams.values())
     pools = [pool.name for pool in fleet.pools_by_name()]
     return (
-        period_filter(asked.texts, asked.words),
-        name_filter("team", "Team", teams, asked.texts),
-        name_filter("pool", "Pool", pools, asked.texts),
-        asked.compare_filter(),
-        asked.basis_filter(),
+        period_filter(cost_query.texts, cost_query.words),
+        name_filter("team", "Team", teams, cost_query.texts),
+        name_filter("pool", "Pool", pools, cost_query.texts),
+        cost_query.compare_filter(),
+        cost_query.basis_filter(),
     )
 
 
-def _empty_page(asked: AskedCosts, facts: OverviewFacts) -> ConsolePage:
+def _empty_page(cost_query: AskedCosts, facts: OverviewFacts) -> ConsolePage:
     since = fleet.lived_since()
-    if not asked.context.viewer.team_ids:
-        said, empty = "Nothing here is yours to see yet.", no_team()
+    if not cost_query.context.viewer.team_ids:
+        sentence, empty = "Nothing here is yours to see yet.", no_team()
     elif since is None:
-        said, empty = "Nothing has cost anything yet.", first_steps(asked.context)
+        sentence, empty = "Nothing has cost anything yet.", first_steps(cost_query.context)
     else:
-        said = finding(asked, None, Waste())
-        empty = nothing_charged(asked, facts, since)
-    is_asked = since is not None and bool(asked.context.viewer.team_ids)
+        sentence = finding(cost_query, None, Waste())
+        empty = nothing_charged(cost_query, facts, since)
+    is_asked = since is not None and bool(cost_query.context.viewer.team_ids)
     return ConsolePage(
-        context=asked.context,
-        finding=said,
-        filters=_filter_bar(asked) if is_asked else (),
-        problems=asked.problems if is_asked else (),
+        context=cost_query.context,
+        finding=sentence,
+        filters=_filter_bar(cost_query) if is_asked else (),
+        problems=cost_query.problems if is_asked else (),
         empty=empty,
     )
 
 
 def _key_figures(
-    asked: AskedCosts,
+    cost_query: AskedCosts,
     facts: OverviewFacts,
     summed: SummedDays,
     waste: WasteOfWindow,
@@ -165,18 +165,18 @@ def _key_figures(
     """Each with its change against the same days before, and the rows that it sums."""
 
     def rows(sort: str) -> str:
-        return f"{asked.href('overview', sort=sort)}#by-team"
+        return f"{cost_query.href('overview', sort=sort)}#by-team"
 
     return (
-        cost_figure("Spend", summed, asked.currency, status, rows("-cost")),
+        cost_figure("Spend", summed, cost_query.currency, status, rows("-cost")),
         active_figure("spend", summed, status, rows("-bought")),
-        _waste_figure(asked, summed, waste, status, rows("-waste")),
-        _unknown_figure(asked, facts, summed.whole, status),
+        _waste_figure(cost_query, summed, waste, status, rows("-waste")),
+        _unknown_figure(cost_query, facts, summed.whole, status),
     )
 
 
 def _waste_figure(
-    asked: AskedCosts,
+    cost_query: AskedCosts,
     summed: SummedDays,
     waste: WasteOfWindow,
     status: str,
@@ -184,16 +184,16 @@ def _waste_figure(
 ) -> Figure:
     moved = ""
     if waste.compared is not None:
-        now, before = (each.micros or 0 for each in waste.compared)
+        now, before = (compared_waste.micros or 0 for compared_waste in waste.compared)
         moved = change(now, before)
     parts = {part.name.lower(): micros for part, micros in waste.total.parts.items() if micros}
-    known = largest_parts(parts, asked.currency, WASTE_WORDS) or "none is known"
+    parts_text = largest_parts(parts, cost_query.currency, WASTE_WORDS) or "none is known"
     return Figure(
         "Waste",
         short_amount(
-            waste.total.micros or 0 if summed.whole.total is not None else None, asked.currency
+            waste.total.micros or 0 if summed.whole.total is not None else None, cost_query.currency
         ),
-        together([against_words(summed.against) if moved else "", known]),
+        together([against_words(summed.against) if moved else "", parts_text]),
         status,
         change=moved,
         sparkline=spark_of(
@@ -209,9 +209,11 @@ def _waste_figure(
     )
 
 
-def _unknown_figure(asked: AskedCosts, facts: OverviewFacts, sums: Sums, status: str) -> Figure:
+def _unknown_figure(
+    cost_query: AskedCosts, facts: OverviewFacts, sums: Sums, status: str
+) -> Figure:
     parts = [
-        (amount_words(part, short_amount, asked.currency), words)
+        (amount_words(part, short_amount, cost_query.currency), words)
         for part, words in ((facts.unobserved, "unobserved"), (facts.unowned, "without an owner"))
         if part.gpu_milliseconds or part.micros
     ]
@@ -222,7 +224,7 @@ def _unknown_figure(asked: AskedCosts, facts: OverviewFacts, sums: Sums, status:
     return unknown_figure(parts, none, status, href, "Not priced, observed or owned")
 
 
-def _team_rows(asked: AskedCosts, facts: OverviewFacts, waste: WasteOfWindow) -> list[CostRow]:
+def _team_rows(cost_query: AskedCosts, facts: OverviewFacts, waste: WasteOfWindow) -> list[CostRow]:
     """A row for each team with GPU time or cost."""
     teams = {team.id: team for team in accounts.teams()}
     rows = []
@@ -234,7 +236,7 @@ def _team_rows(asked: AskedCosts, facts: OverviewFacts, waste: WasteOfWindow) ->
                 (team.name, team.cost_centre),
                 sums,
                 team.name,
-                asked.down("costs-team", team_id),
+                cost_query.down("costs-team", team_id),
                 NOTES.get(team.kind, ""),
                 changed=facts.compared.get(team_id, (None, None)),
                 waste_micros=None if sums.total is None else wasted,
@@ -265,7 +267,7 @@ def _compared_words(against: Against | None) -> str:
     return f"change is from {span_beside(against.before, against.now)} to {span(against.now)}"
 
 
-def _overview_table(asked: AskedCosts, first: str, keys: tuple[str, ...]) -> Table[CostRow]:
+def _overview_table(cost_query: AskedCosts, first: str, keys: tuple[str, ...]) -> Table[CostRow]:
     return Table(
         name=f"by-{first.lower()}",
         title=f"By {first.lower()}",
@@ -278,14 +280,14 @@ def _overview_table(asked: AskedCosts, first: str, keys: tuple[str, ...]) -> Tab
             COST_COLUMN,
             Column("provisional", "", lambda row: row.sums.provisional_total, MONEY),
             CURRENCY_COLUMN,
-            same_column("basis", str(asked.question.basis)),
+            same_column("basis", str(cost_query.question.basis)),
             *CHANGE_COLUMNS,
             STRIP_COLUMN,
             Column(
                 "waste", "Waste", lambda row: row.waste_micros, MONEY, csv="",
                 href=lambda row: row.href,
             ),
-            *time_columns(asked),
+            *time_columns(cost_query),
         ),
     )  # fmt: skip
 

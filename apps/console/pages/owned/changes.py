@@ -65,16 +65,16 @@ def _power_prices(text: str) -> dict[int, Decimal]:
 
 
 def _amounts_by(text: str, meaning: Callable[[str], Read | None], hint: str) -> dict[Read, Decimal]:
-    found: dict[Read, Decimal] = {}
+    amounts: dict[Read, Decimal] = {}
     for part in (part.strip() for part in text.split(",")):
         if not part:
             continue
         name, _, amount = part.rpartition(" ")
         key = meaning(name.strip()) if name.strip() else None
-        if key is None or key in found:
+        if key is None or key in amounts:
             raise ValueError(f"{part!r} is not understood. {hint}")
-        found[key] = _amount_of(amount)
-    return found
+        amounts[key] = _amount_of(amount)
+    return amounts
 
 
 class CostsForm(ChangeForm):
@@ -141,12 +141,12 @@ def add_plan(context: Context) -> Change[actions.NewOwnedPlan]:
     }
 
     def read(entered: Mapping[str, Any]) -> actions.NewOwnedPlan:
-        rest = dict(entered)
-        pool_id, tariffs = rest.pop("pool"), rest.pop("power")
+        plan_fields = dict(entered)
+        pool_id, tariffs = plan_fields.pop("pool"), plan_fields.pop("power")
         if not pool_id:
             raise Refusal("pool", "choose one of the list")
         plan = actions.NewOwnedPlan(
-            **rest, pool_id=int(pool_id), tariffs=tariffs, currency=context.currency
+            **plan_fields, pool_id=int(pool_id), tariffs=tariffs, currency=context.currency
         )
         actions.check_owned_plan(plan)
         return plan
@@ -269,8 +269,8 @@ def _as_fact(plan: actions.NewOwnedPlan) -> OwnedPlanFact:
         starts_at=plan.starts_at,
         ends_at=plan.ends_at,
     )
-    held = _costs_and_tariffs(plan.monthly or {}, plan.tariffs, plan.starts_at, fact)
-    return replace(fact, **held)
+    costs_and_tariffs = _costs_and_tariffs(plan.monthly or {}, plan.tariffs, plan.starts_at, fact)
+    return replace(fact, **costs_and_tariffs)
 
 
 def _costs_and_tariffs(
@@ -303,7 +303,7 @@ def _entry_effects(moved: OwnedWhatIf, plan: actions.NewOwnedPlan) -> tuple[str,
     if not moved.hours:
         return (NOTHING, *_closed_words(moved.closed_hours))
     currency = plan.currency
-    said = [
+    sentences = [
         f"{counted(moved.hours, 'hour')} of open months are charged again: "
         f"{full_amount(moved.before_micros, currency)} becomes about "
         f"{full_amount(moved.after_micros, currency)}, of which "
@@ -311,10 +311,12 @@ def _entry_effects(moved: OwnedWhatIf, plan: actions.NewOwnedPlan) -> tuple[str,
         f"{full_amount(moved.power_micros, currency)} is power by the plates."
     ]
     if moved.unpriced_hours:
-        said.append(f"{counted(moved.unpriced_hours, 'node-hour')} without a price get one.")
+        sentences.append(f"{counted(moved.unpriced_hours, 'node-hour')} without a price get one.")
     if moved.over:
-        said.append(f"{moved.over:,.1f} node-hours beyond {plan.nodes} nodes have no price then.")
-    return (*said, *_closed_words(moved.closed_hours))
+        sentences.append(
+            f"{moved.over:,.1f} node-hours beyond {plan.nodes} nodes have no price then."
+        )
+    return (*sentences, *_closed_words(moved.closed_hours))
 
 
 def _change_effects(moved: ChangedWhatIf, currency: str) -> tuple[str, ...]:

@@ -56,17 +56,17 @@ def owned_csv(context: Context) -> HttpResponse:
 @shown(SEES_EVERYTHING, "owned-hardware")
 def owned_plan(context: Context, owned_plan_id: int) -> ConsolePage:
     """One plan: its terms, its months, its costs and tariffs."""
-    standing = _plan_standing(owned_plan_id, context)
-    plan = standing.plan
+    plan_summary = _plan_standing(owned_plan_id, context)
+    plan = plan_summary.plan
     months_csv_href = reverse("owned-months", args=[plan.id])
     return ConsolePage(
         context=context,
-        finding=_plan_finding(standing, context.currency),
+        finding=_plan_finding(plan_summary, context.currency),
         under=(f"Amounts in {context.currency}",),
         back=Link("All hardware of your own", reverse("owned-hardware")),
         actions=() if plan_status(plan, context.at) == ENDED else _plan_changes(plan.id),
         sections=(
-            FactList(_plan_terms(standing, context)),
+            FactList(_plan_terms(plan_summary, context)),
             MONTHS.section(plan_months(plan, context.at), context, csv_href=months_csv_href),
             COSTS.section(plan.costs, context),
             TARIFFS.section(plan.tariffs, context),
@@ -99,20 +99,30 @@ def _no_hardware(context: Context) -> EmptyState:
 
 def _plan_standing(plan_id: int, context: Context) -> PlanStanding:
     standings = plan_standings(context.at)
-    return found_or_404(next((each for each in standings if each.plan.id == plan_id), None))
+    return found_or_404(
+        next(
+            (plan_standing for plan_standing in standings if plan_standing.plan.id == plan_id), None
+        )
+    )
 
 
 def _plans_finding(standings: Sequence[PlanStanding], context: Context) -> str:
-    held = [each for each in standings if plan_status(each.plan, context.at) != ENDED]
-    if not held:
+    in_service = [
+        plan_summary
+        for plan_summary in standings
+        if plan_status(plan_summary.plan, context.at) != ENDED
+    ]
+    if not in_service:
         return "No hardware of your own is in service."
-    left = whole_amount(sum(each.left_micros for each in held), context.currency)
-    nodes = counted(sum(each.plan.nodes for each in held), "node")
+    left = whole_amount(
+        sum(plan_summary.left_micros for plan_summary in in_service), context.currency
+    )
+    nodes = counted(sum(plan_summary.plan.nodes for plan_summary in in_service), "node")
     return f"{nodes} of your own, of which {left} is not written off yet."
 
 
-def _plan_finding(standing: PlanStanding, currency: str) -> str:
-    month, name = standing.this_month, standing.plan.name
+def _plan_finding(plan_summary: PlanStanding, currency: str) -> str:
+    month, name = plan_summary.this_month, plan_summary.plan.name
     if month.loaded_per_gpu_hour is None:
         return f"{name}: no GPU of it lived this month"
     loaded = unit_cost(whole_micros(month.loaded_per_gpu_hour), currency)
@@ -120,20 +130,20 @@ def _plan_finding(standing: PlanStanding, currency: str) -> str:
     return f"{name}: {loaded} a GPU-hour fully loaded this month, {marginal} of it power"
 
 
-def _plan_terms(standing: PlanStanding, context: Context) -> tuple[tuple[str, str], ...]:
-    plan, currency = standing.plan, context.currency
+def _plan_terms(plan_summary: PlanStanding, context: Context) -> tuple[tuple[str, str], ...]:
+    plan, currency = plan_summary.plan, context.currency
     until = plan.ends_at
     return (
-        ("Pool", standing.pool),
+        ("Pool", plan_summary.pool),
         ("Nodes", str(plan.nodes)),
         ("Purchase", quoted_amount(plan.purchase, currency)),
         ("Salvage", quoted_amount(plan.salvage, currency)),
         ("Life", f"{plan.life_months} months, straight line"),
         ("A node draws", f"{plan.watts:,} W by its plate"),
         ("PUE", amount_entered(Decimal(plan.pue))),
-        ("Power measured", power_measured(standing)),
-        ("Amortised so far", full_amount(standing.written_off_micros, currency)),
-        ("Book value", full_amount(standing.left_micros, currency)),
+        ("Power measured", power_measured(plan_summary)),
+        ("Amortised so far", full_amount(plan_summary.written_off_micros, currency)),
+        ("Book value", full_amount(plan_summary.left_micros, currency)),
         ("In service from", DAY_OR_INSTANT.shown(plan.starts_at, context.locale)),
         ("To", DAY_OR_INSTANT.shown(until, context.locale) if until else "open-ended"),
     )

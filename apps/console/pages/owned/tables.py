@@ -33,11 +33,13 @@ def plan_status(plan: OwnedPlanFact, at: datetime) -> str:
     return TO_COME if at < plan.starts_at else ENDED
 
 
-def power_measured(standing: PlanStanding) -> str:
+def power_measured(plan_summary: PlanStanding) -> str:
     """Of how many node-hours of the last day meters told the power."""
-    if not standing.node_hours:
+    if not plan_summary.node_hours:
         return "no node in the last 24 h"
-    return f"{per_cent(Fraction(standing.measured_hours, standing.node_hours))} of node-hours"
+    return (
+        f"{per_cent(Fraction(plan_summary.measured_hours, plan_summary.node_hours))} of node-hours"
+    )
 
 
 def whole_micros(micros: Fraction | None) -> int | None:

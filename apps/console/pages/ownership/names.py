@@ -68,6 +68,6 @@ def names(viewer: accounts.Viewer) -> OwnerNames:
     return OwnerNames(
         teams={team.id: team for team in accounts.teams()},
         workloads=known_workloads(),
-        clusters={each.id: each.name for each in fleet.clusters().values()},
+        clusters={cluster.id: cluster.name for cluster in fleet.clusters().values()},
         people={person.id: person.name or person.email for person in people},
     )

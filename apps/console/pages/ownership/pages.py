@@ -70,14 +70,14 @@ def ownership(context: Context) -> ConsolePage:
 def unowned(context: Context) -> ConsolePage:
     """Everything that nobody owns in the period."""
     window, reading = asked_window(context)
-    said = period_words(window, context.calendar.today)
+    period_text = period_words(window, context.calendar.today)
     rows = unowned_jobs(window, names(context.viewer))
     table = unowned_table("sort", may_manage=context.viewer.may_manage)
     return ConsolePage(
         context=context,
-        finding=_unowned_finding(rows, said, context.currency),
-        under=_settled_words(window, said, context),
-        filters=(period_filter(reading.texts, said),),
+        finding=_unowned_finding(rows, period_text, context.currency),
+        under=_settled_words(window, period_text, context),
+        filters=(period_filter(reading.texts, period_text),),
         problems=tuple(reading.problems),
         back=Link("Workloads and ownership", reverse("ownership")),
         sections=(
@@ -136,7 +136,7 @@ def _ownership_page(context: Context, sent: ChangeForm | None = None) -> Console
     """The page as this viewer may see it, with what came of the form on it."""
     context, viewer = replace(context, path=reverse("ownership")), context.viewer
     window, reading = asked_window(context)
-    said, called = period_words(window, context.calendar.today), names(viewer)
+    period_text, called = period_words(window, context.calendar.today), names(viewer)
     costs = workload_costs(window, viewer, called)
     rows = [row._replace(href=context.onward(row.href)) for row in costs]
     nobodys = unowned_jobs(window, called) if viewer.sees_everything else []
@@ -147,12 +147,12 @@ def _ownership_page(context: Context, sent: ChangeForm | None = None) -> Console
     is_provisional = any(row.is_provisional for row in rows)
     return ConsolePage(
         context=context,
-        finding=_ownership_finding(rows, nobodys, said, context),
+        finding=_ownership_finding(rows, nobodys, period_text, context),
         under=(
-            *_settled_words(window, said, context),
+            *_settled_words(window, period_text, context),
             *(["hours of the last two are provisional"] if is_provisional else []),
         ),
-        filters=(period_filter(reading.texts, said),),
+        filters=(period_filter(reading.texts, period_text),),
         problems=tuple(reading.problems),
         actions=(Link("Add a rule…", reverse("new-rule")),) if viewer.may_manage else (),
         sections=(
@@ -197,19 +197,23 @@ def _workload_form(context: Context, sent: ChangeForm | None) -> FormSection | E
 
 
 def _team_picks() -> dict[str, str]:
-    own = sorted((team for team in teams() if team.kind == "team"), key=lambda team: team.name)
-    return {str(team.id): team.name for team in own}
+    own_teams = sorted(
+        (team for team in teams() if team.kind == "team"), key=lambda team: team.name
+    )
+    return {str(team.id): team.name for team in own_teams}
 
 
-def _settled_words(window: ledger.Window, said: PeriodWords, context: Context) -> tuple[str, ...]:
+def _settled_words(
+    window: ledger.Window, period_text: PeriodWords, context: Context
+) -> tuple[str, ...]:
     """Of what the figures are, and how far they are settled."""
-    known = ledger.standing(window, context.at)
+    settlement = ledger.standing(window, context.at)
     settled = "nothing settled yet"
-    if known.as_of is not None:
-        settled = format_html("settled to {}", INSTANT.shown(known.as_of, context.locale))
-    if known.pending_hours:
-        settled = format_html("{}, {} pending", settled, counted(known.pending_hours, "hour"))
-    return (f"Effective cost in {context.currency}", said.days, settled)
+    if settlement.as_of is not None:
+        settled = format_html("settled to {}", INSTANT.shown(settlement.as_of, context.locale))
+    if settlement.pending_hours:
+        settled = format_html("{}, {} pending", settled, counted(settlement.pending_hours, "hour"))
+    return (f"Effective cost in {context.currency}", period_text.days, settled)
 
 
 def _unowned_total(rows: Sequence[UnownedJobs]) -> UnownedJobs:
@@ -225,25 +229,27 @@ def _ownership_finding(
     named, currency = [row for row in rows if row.name], context.currency
     sees_everything = context.viewer.sees_everything
     if not rows:
-        whose = "Nobody" if sees_everything else "None of your teams"
-        return f"{whose} has a workload or any cost yet."
-    whole = sum_of_known(row.micros for row in rows)
-    if whole is None:
+        subject = "Nobody" if sees_everything else "None of your teams"
+        return f"{subject} has a workload or any cost yet."
+    total_micros = sum_of_known(row.micros for row in rows)
+    if total_micros is None:
         return f"{counted(len(named), 'workload')}; what they cost {period.within} is not known."
     spent = sum_of_known(row.micros for row in named) or 0
-    said = f"No workload cost anything {period.within}"
+    sentence = f"No workload cost anything {period.within}"
     if spent:
         amount = whole_amount(spent, currency)
-        said = f"{counted(len(named), 'workload')} cost {amount} {period.within}"
+        sentence = f"{counted(len(named), 'workload')} cost {amount} {period.within}"
     if not sees_everything:
-        return f"{said}, of {whole_amount(whole, currency)} that your teams’ GPU time cost."
+        return (
+            f"{sentence}, of {whole_amount(total_micros, currency)} that your teams’ GPU time cost."
+        )
     unowned_micros = sum_of_known(row.micros for row in nobodys)
     if not nobodys:
-        return f"{said}, and every job has an owner."
+        return f"{sentence}, and every job has an owner."
     if unowned_micros is None:
-        return f"{said}; jobs without an owner held GPUs that have no price."
-    part = per_cent(share(unowned_micros, whole))
-    return f"{said}; {whole_amount(unowned_micros, currency)}, {part} of all, has no owner."
+        return f"{sentence}; jobs without an owner held GPUs that have no price."
+    part = per_cent(share(unowned_micros, total_micros))
+    return f"{sentence}; {whole_amount(unowned_micros, currency)}, {part} of all, has no owner."
 
 
 def _unowned_finding(rows: Sequence[UnownedJobs], period: PeriodWords, currency: str) -> str:

@@ -211,8 +211,12 @@ def _rule_picks(called: OwnerNames) -> dict[str, dict[str, str]]:
     for team in sorted(called.teams.values(), key=lambda team: team.name):
         if team.kind != "unowned":
             owners[str(team.id)] = f"{team.name}, no workload"
-            own = [each for each in called.workloads.values() if each.team_id == team.id]
-            for workload in sorted(own, key=lambda workload: workload.name):
+            own_workloads = [
+                workload_fact
+                for workload_fact in called.workloads.values()
+                if workload_fact.team_id == team.id
+            ]
+            for workload in sorted(own_workloads, key=lambda workload: workload.name):
                 owners[f"{team.id}/{workload.id}"] = f"{team.name}: {workload.name}"
     clusters = {name: name for name in sorted(called.clusters.values())}
     return {"owner": owners, "cluster": {"": "Any cluster", **clusters}}
@@ -224,8 +228,8 @@ def _rule_of(entered: Mapping[str, Any], called: OwnerNames, context: Context) -
         raise Refusal("owner", "say whose the jobs are")
     team, _, workload = entered["owner"].partition("/")
     cluster_ids = {name: cluster_id for cluster_id, name in called.clusters.items()}
-    asked = {name: entered[name] for name in (*TEXT_MATCHES, "label", "name")}
-    if not any((*asked.values(), entered["cluster"])):
+    matches = {name: entered[name] for name in (*TEXT_MATCHES, "label", "name")}
+    if not any((*matches.values(), entered["cluster"])):
         raise Refusal("account", NOTHING_ASKED)
     priority = entered["priority"]
     if priority is not None and priority > HIGHEST_PRIORITY:
@@ -235,7 +239,7 @@ def _rule_of(entered: Mapping[str, Any], called: OwnerNames, context: Context) -
         team_id=int(team),
         workload_id=int(workload) if workload else None,
         cluster_id=cluster_ids.get(entered["cluster"]),
-        **asked,
+        **matches,
     )
     return RuleFact(rule, *(_day_start(entered[name], context) for name in ("from", "to")))
 
@@ -302,17 +306,17 @@ def _moves_preview(
 
 
 def _gain_finding(
-    asks: str,
+    criteria: str,
     owner: str,
     moved: RulePreview,
     moves: Sequence[OwnershipMove],
     context: Context,
 ) -> str:
     if not moved.matched_jobs:
-        return f"No job so far is of {asks}; those to come would belong to {owner}."
+        return f"No job so far is of {criteria}; those to come would belong to {owner}."
     if not moves:
         jobs = counted(moved.matched_jobs, "job")
-        return f"{jobs} of {asks}; none of them would change hands."
+        return f"{jobs} of {criteria}; none of them would change hands."
     micros, milliseconds, _ = whole_cost(moves)
     jobs = counted(sum(row.jobs for row in moves), "job")
     worth = "" if micros is None else f", {whole_amount(micros, context.currency)},"

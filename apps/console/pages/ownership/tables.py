@@ -216,15 +216,15 @@ def unowned_table(name: str, *, may_manage: bool, per_page: int = 100) -> Table[
 def _rule_button(row: UnownedJobs, _: Locale) -> str:
     if not row.rule_href:
         return ""
-    whose = " ".join(filter(None, (row.asked(name) for name in RULE_ASKS[:3])))
-    return leading("Assign", f"A rule for {whose}", row.rule_href)
+    owner_text = " ".join(filter(None, (row.asked(name) for name in RULE_ASKS[:3])))
+    return leading("Assign", f"A rule for {owner_text}", row.rule_href)
 
 
 def _created_cell(row: StatedRule, locale: Locale) -> str:
     if row.last is None:
         return quiet("before the audit trail")
-    at, who = INSTANT.shown(row.last.at, locale), row.called.who(row.last)
-    return format_html("{}<small>by {}</small>", at, who) if who else at
+    at, author = INSTANT.shown(row.last.at, locale), row.called.who(row.last)
+    return format_html("{}<small>by {}</small>", at, author) if author else at
 
 
 def _owner_column(key: str, text: str, *, is_team: bool) -> Column[StatedRule]:
@@ -285,7 +285,7 @@ def changes_table(called: OwnerNames) -> Table[RuleChange]:
 
 def workload_costs(window: ledger.Window, viewer: Viewer, called: OwnerNames) -> list[WorkloadCost]:
     """Of the viewer's teams, by team, the highest cost first; workloads without cost included."""
-    asked = CubeQuestion(window, team_ids=viewer.seen_teams).by("team", "workload")
+    question = CubeQuestion(window, team_ids=viewer.seen_teams).by("team", "workload")
 
     def cost(team_id: int, workload_id: int | None, group: ledger.CostGroup | None) -> WorkloadCost:
         fact = None if workload_id is None else called.workloads[workload_id]
@@ -304,11 +304,11 @@ def workload_costs(window: ledger.Window, viewer: Viewer, called: OwnerNames) ->
         )
 
     idle = {
-        (each.team_id, each.id): cost(each.team_id, each.id, None)
-        for each in called.workloads.values()
-        if viewer.sees_team(each.team_id)
+        (workload.team_id, workload.id): cost(workload.team_id, workload.id, None)
+        for workload in called.workloads.values()
+        if viewer.sees_team(workload.team_id)
     }
-    groups = ledger.cost_groups(asked)
+    groups = ledger.cost_groups(question)
     costly = {group.keys: cost(group.keys[0], group.keys[1], group) for group in groups}
     rows = (idle | costly).values()
     return sorted(rows, key=lambda row: (row.team, -(row.micros or 0), row.name))
@@ -352,8 +352,8 @@ def whole_cost(rows: Sequence[Costed]) -> tuple[int | None, int, int]:
 
 
 def _rule_for(submitter: workloads.Submitter) -> dict[str, str]:
-    asks = {name: getattr(submitter, name) for name in RULE_ASKS if getattr(submitter, name)}
+    criteria = {name: getattr(submitter, name) for name in RULE_ASKS if getattr(submitter, name)}
     # An account or namespace says more than whoever of it happened to submit.
-    if len(asks) > 1:
-        asks.pop("user", None)
-    return {"cluster": submitter.cluster, **asks}
+    if len(criteria) > 1:
+        criteria.pop("user", None)
+    return {"cluster": submitter.cluster, **criteria}

@@ -67,9 +67,9 @@ def _person_change(
     chosen: ListedPerson,
     effects: Callable[[Mapping[str, Any]], Sequence[str]],
     apply: Callable[[Mapping[str, Any]], Done | ConsolePage],
-    **said: Any,
+    **options: Any,
 ) -> Change[Mapping[str, Any]]:
-    """What whoever may change people of their role does to a person; `said` is more of the Change."""
+    """What whoever may change people of their role does to a person; `options` is more of the Change."""
 
     def read(entered: Mapping[str, Any]) -> Mapping[str, Any]:
         if not may_grant(context.viewer, chosen.role):
@@ -84,7 +84,7 @@ def _person_change(
         effects=effects,
         apply=apply,
         refusals=REFUSALS,
-        **({"form": ChangeForm} | said),
+        **({"form": ChangeForm} | options),
     )
 
 
@@ -163,12 +163,12 @@ def place_in_teams(context: Context, person_id: int) -> Change[Mapping[str, Any]
         leaves = [picks[team] for team in sorted(member_of - ticked) if team in picks]
         if not joins and not leaves:
             return ("They are a member of exactly these already: nothing changes.",)
-        said = [f"{chosen.name} joins {joined(joins)}."] if joins else []
-        said += [f"{chosen.name} leaves {joined(leaves)}."] if leaves else []
+        sentences = [f"{chosen.name} joins {joined(joins)}."] if joins else []
+        sentences += [f"{chosen.name} leaves {joined(leaves)}."] if leaves else []
         if Role(chosen.role) in SEES_EVERYTHING:
-            return (*said, f"As {chosen.role} they see every team all the same.")
+            return (*sentences, f"As {chosen.role} they see every team all the same.")
         return (
-            *said,
+            *sentences,
             "They see the costs of their teams, and of all below, from their next page on.",
         )
 
@@ -195,12 +195,14 @@ def deactivate(context: Context, person_id: int) -> Change[Mapping[str, Any]]:
     chosen = known_person(person_id)
 
     def effects(_: Mapping[str, Any]) -> tuple[str, ...]:
-        good = [each.name for each in tokens(made_by_id=person_id) if each.is_good(context.at)]
-        kept = f"They made {joined(good)}: tokens belong to machines, and stay good until someone"
+        good = [token.name for token in tokens(made_by_id=person_id) if token.is_good(context.at)]
+        token_note = (
+            f"They made {joined(good)}: tokens belong to machines, and stay good until someone"
+        )
         return (
             f"{chosen.name} is signed out everywhere now, and cannot sign in any more.",
             "Their password, second factor and open links end. What they did stays on record.",
-            *([f"{kept} revokes them."] if good else []),
+            *([f"{token_note} revokes them."] if good else []),
         )
 
     def apply(_: Mapping[str, Any]) -> Done:
@@ -220,8 +222,8 @@ def deactivate(context: Context, person_id: int) -> Change[Mapping[str, Any]]:
 def _invitation_link(name: str, invited: actions.Invited, context: Context) -> SecretOnce:
     href = context.site + reverse("accept-invitation", kwargs={"secret": invited.secret})
     until = INSTANT.shown(invited.expires_at, context.locale)
-    said = "Give it to them yourself; it is shown only now, works once, and until {}."
-    return SecretOnce(f"A link for {name}", format_html(said, until), href)
+    about = "Give it to them yourself; it is shown only now, works once, and until {}."
+    return SecretOnce(f"A link for {name}", format_html(about, until), href)
 
 
 urlpatterns = [

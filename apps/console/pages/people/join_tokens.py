@@ -53,7 +53,7 @@ JoinTokenRow = dict[str, Any]
 
 
 def _patterns_of(text: str) -> tuple[str, ...]:
-    return tuple(each.strip() for each in text.replace(" ", ",").split(",") if each.strip())
+    return tuple(part.strip() for part in text.replace(" ", ",").split(",") if part.strip())
 
 
 class JoinTokenForm(ChangeForm):
@@ -156,11 +156,13 @@ def make_join_token(context: Context) -> Change[actions.NewJoinToken]:
         return new
 
     def apply(new: actions.NewJoinToken) -> ConsolePage:
-        made = actions.make_join_token(
+        issued = actions.make_join_token(
             token=new, at=context.at, made_by_id=context.viewer.person_id
         )
         cluster = clusters()[new.cluster_id].name
-        return _join_tokens_page(context, made=_shown_once(new.name, cluster, made, context))
+        return _join_tokens_page(
+            context, shown_token=_shown_once(new.name, cluster, issued, context)
+        )
 
     return Change(
         finding="Create a join token",
@@ -207,11 +209,11 @@ def revoke_join_token(context: Context, join_token_id: int) -> Change[None]:
     )
 
 
-def _join_tokens_page(context: Context, made: SecretOnce | None = None) -> ConsolePage:
+def _join_tokens_page(context: Context, shown_token: SecretOnce | None = None) -> ConsolePage:
     """The list, with the token that was just made."""
     context = replace(context, path=reverse("join-tokens"))
-    found, may_change = join_tokens(), context.viewer.may_manage
-    good = sum(1 for row in found if is_good(row, context.at))
+    all_tokens, may_change = join_tokens(), context.viewer.may_manage
+    good = sum(1 for row in all_tokens if is_good(row, context.at))
     finding = "No join token is valid: nodes need an invitation each."
     if good:
         finding = f"{counted(good, 'join token')} {'is' if good == 1 else 'are'} valid."
@@ -221,11 +223,11 @@ def _join_tokens_page(context: Context, made: SecretOnce | None = None) -> Conso
         under=("Only hashes of them are kept. Every one that is made or revoked is in the trail.",),
         tabs=tabs_of("join-tokens"),
         sections=(
-            made,
+            shown_token,
             join_tokens_table(context).section(
-                found,
+                all_tokens,
                 context,
-                csv_href=reverse("join-tokens-csv") if found else "",
+                csv_href=reverse("join-tokens-csv") if all_tokens else "",
             ),
             _join_token_section(context) if may_change else None,
         ),
@@ -257,15 +259,15 @@ def _effects_of_join_token(new: actions.NewJoinToken, context: Context) -> Seque
     until, names = day(new.expires_at.astimezone(context.zone).date()), [*new.node_names]
     if len(names) > NAMED_MOST:
         names[NAMED_MOST:] = [f"{len(names) - NAMED_MOST} more"]
-    said = (
+    sentences = (
         f"Nodes of {cluster} named {joined(names)} come in with it, until {until}.",
         f"They {may}.",
     )
     if new.pool_id is None:
-        return (*said, "A node that is not on record is refused, so that no cost changes.")
+        return (*sentences, "A node that is not on record is refused, so that no cost changes.")
     pool = pools()[new.pool_id]
     return (
-        *said,
+        *sentences,
         f"A node that is not on record is put into {pool.name} as it comes, and costs from then on.",
         f"At most {counted(new.most_nodes, 'node')} of them are in service at a time: those beyond"
         " wait on the page of agents until somebody approves them, and cost nothing meanwhile.",
@@ -277,33 +279,33 @@ def _join_picks() -> dict[str, dict[str, str]]:
     """Clusters, and pools that say how many GPUs a node of theirs has."""
     fitting = {str(pool.id): pool.name for pool in pools_by_name() if pool.gpus_per_node}
     return {
-        "cluster": {str(each.id): each.name for each in clusters().values()},
+        "cluster": {str(cluster.id): cluster.name for cluster in clusters().values()},
         "pool": {"": f"none: {ONLY_ON_RECORD} may join"} | fitting,
     }
 
 
 def _shown_once(
-    name: str, cluster: str, made: actions.IssuedJoinToken, context: Context
+    name: str, cluster: str, issued: actions.IssuedJoinToken, context: Context
 ) -> SecretOnce:
     """The secret, and what an administrator of nodes does with it."""
     return SecretOnce(
         f"The join token for {name}",
         "it is shown only now; only its hash is kept",
-        made.secret,
+        issued.secret,
         (
             Step(
                 "In the image or on each node, install the agent from this server:",
                 install_command(context.site, "runrate-agent"),
             ),
             Step("Say where this server is:", join_config_command(context.site, cluster)),
-            Step("Keep the token where the agent looks:", token_command(made.secret, JOIN_TOKEN)),
+            Step("Keep the token where the agent looks:", token_command(issued.secret, JOIN_TOKEN)),
             Step("See what works on this node and what does not:", CHECK),
             Step("Measure and send; each node lets itself in at its first start:", RUN),
             Step(
                 "On Kubernetes instead, the secret that agents/agent/kubernetes/daemonset.yaml "
                 "names:",
                 "kubectl -n runrate create secret generic runrate-join "
-                f"--from-literal=token={made.secret}",
+                f"--from-literal=token={issued.secret}",
             ),
         ),
     )

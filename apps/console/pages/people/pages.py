@@ -133,8 +133,8 @@ def person(context: Context, person_id: int) -> ConsolePage:
 @shown(SEES_EVERYTHING, "people")
 def person_tokens_csv(context: Context, person_id: int) -> HttpResponse:
     """The tokens that a person made."""
-    made = every_token(made_by_id=known_person(person_id).id)
-    return MADE_TOKENS.csv(made, context, f"tokens made by person {person_id}")
+    person_tokens = every_token(made_by_id=known_person(person_id).id)
+    return MADE_TOKENS.csv(person_tokens, context, f"tokens made by person {person_id}")
 
 
 def tabs_of(current: str) -> tuple[Choice, ...]:
@@ -171,8 +171,8 @@ def people_page(
 ) -> ConsolePage:
     """The list, with what came of a form on it."""
     context = replace(context, path=reverse("people"))
-    found, every_team = everybody(), teams()
-    active = sum(1 for each in found if each.is_active)
+    listed_people, every_team = everybody(), teams()
+    active = sum(1 for user in listed_people if user.is_active)
     through = f" or through {settings.OIDC_NAME}" if settings.OIDC_NAME else ""
     picks = {"role": role_picks(context.viewer), "team": team_picks(every_team)}
     invitation = InvitationForm.opened(sent, context, picks=picks)
@@ -187,7 +187,7 @@ def people_page(
         sections=(
             link,
             people_table(team_costs(every_team, context)).section(
-                found, context, csv_href=reverse("people-csv")
+                listed_people, context, csv_href=reverse("people-csv")
             ),
             invitation.section(
                 "invite",
@@ -208,7 +208,7 @@ def person_page(
 ) -> ConsolePage:
     """One person, with the link that was just made for them."""
     context = replace(context, path=reverse("person", args=[chosen.id]))
-    every_team, made = teams(), every_token(made_by_id=chosen.id)
+    every_team, person_tokens = teams(), every_token(made_by_id=chosen.id)
     may_change = may_grant(context.viewer, chosen.role)
     tokens_csv = reverse("person-tokens", args=[chosen.id])
     return ConsolePage(
@@ -220,9 +220,12 @@ def person_page(
             link,
             *(_person_forms(context, chosen, every_team) if may_change else ()),
             MADE_TOKENS.section(
-                made, context, links=(Link("all tokens", reverse("tokens")),), csv_href=tokens_csv
+                person_tokens,
+                context,
+                links=(Link("all tokens", reverse("tokens")),),
+                csv_href=tokens_csv,
             )
-            if made
+            if person_tokens
             else None,
         ),
     )
@@ -239,9 +242,9 @@ def _person_forms(
     role = RoleForm.opened(None, context, picks=roles, initial={"role": chosen.role})
     member = TeamsForm.opened(None, context, picks={"team": picks}, initial=members)
 
-    def section(form: ChangeForm, name: str, **said: str) -> FormSection:
+    def section(form: ChangeForm, name: str, **options: str) -> FormSection:
         href = reverse(name, args=[chosen.id])
-        return form.section(name, href, "See what will change", method="get", **said)
+        return form.section(name, href, "See what will change", method="get", **options)
 
     nothing = ChangeForm.opened(None, context)
     lost = "Lost password or second factor" if chosen.is_active else "Reset access"
@@ -267,8 +270,8 @@ def _person_finding(chosen: ListedPerson) -> str:
 def _person_facts(
     chosen: ListedPerson, team_hrefs: Mapping[str, str], context: Context
 ) -> tuple[str, ...]:
-    seen, until = chosen.last_sign_in_at, chosen.invited_until
-    signed = INSTANT.shown(seen, context.locale) if seen else None
+    last_sign_in, until = chosen.last_sign_in_at, chosen.invited_until
+    signed = INSTANT.shown(last_sign_in, context.locale) if last_sign_in else None
     good = INSTANT.shown(until, context.locale) if until else None
     links = _team_links(chosen, team_hrefs)
     return (
@@ -282,8 +285,8 @@ def _person_facts(
 
 def _team_links(chosen: ListedPerson, team_hrefs: Mapping[str, str]) -> SafeString:
     """Their teams, each with where its costs are."""
-    known = ((name, team_hrefs[name]) for name in chosen.team_names if name in team_hrefs)
-    return format_html_join(", ", "{}", ((linked(name, href),) for name, href in known))
+    team_addresses = ((name, team_hrefs[name]) for name in chosen.team_names if name in team_hrefs)
+    return format_html_join(", ", "{}", ((linked(name, href),) for name, href in team_addresses))
 
 
 def _last_sign_in(row: ListedPerson, locale: Locale) -> str:

@@ -47,7 +47,7 @@ class PseudonymForm(ChangeForm):
 @changing(MANAGES, "people")
 def pseudonymise_person(context: Context) -> Change[Mapping[str, Any]]:
     """Says what will be written in place of each name, and what stays, then replaces them all."""
-    known = {each.id: each for each in everybody()}
+    people_by_id = {listed_person.id: listed_person for listed_person in everybody()}
 
     def read(entered: Mapping[str, Any]) -> Mapping[str, Any]:
         names = [name.strip() for name in str(entered["names"] or "").split(",") if name.strip()]
@@ -58,7 +58,7 @@ def pseudonymise_person(context: Context) -> Change[Mapping[str, Any]]:
         return {"names": names, "person_id": person_id}
 
     def effects(chosen: Mapping[str, Any]) -> tuple[str, ...]:
-        person = known.get(chosen["person_id"])
+        person = people_by_id.get(chosen["person_id"])
         names = actions.names_to_take_out(**chosen)
         return (
             *(
@@ -83,7 +83,10 @@ def pseudonymise_person(context: Context) -> Change[Mapping[str, Any]]:
         form=PseudonymForm,
         picks={
             "person": {"": "nobody who signs in"}
-            | {str(each.id): f"{each.name} ({each.email})" for each in known.values()}
+            | {
+                str(listed_person.id): f"{listed_person.name} ({listed_person.email})"
+                for listed_person in people_by_id.values()
+            }
         },
         initial={"person": context.query.get("person", "")},
         confirm="Replace these names for good",

@@ -104,7 +104,14 @@ def add_team(context: Context) -> Act:
 def book_team(context: Context, team_id: int) -> Change[str]:
     """Says from where to where finance books a team, then does it."""
     team = found_or_404(
-        next((each for each in teams() if (each.id, each.kind) == (team_id, "team")), None)
+        next(
+            (
+                candidate
+                for candidate in teams()
+                if (candidate.id, candidate.kind) == (team_id, "team")
+            ),
+            None,
+        )
     )
 
     def apply(cost_centre: str) -> Done:
@@ -131,12 +138,12 @@ def _teams_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage
     """The list, with what came of a form on it."""
     context = replace(context, path=reverse("team-tree"))
     rows = _tree_rows(context)
-    own = [row for row in rows if row.team.kind == "team"]
+    charged_teams = [row for row in rows if row.team.kind == "team"]
     form = TeamForm.opened(sent, context, picks=_parent_picks())
     return ConsolePage(
         context=context,
-        finding=f"Costs are charged to {counted(len(own), 'team')}."
-        if own
+        finding=f"Costs are charged to {counted(len(charged_teams), 'team')}."
+        if charged_teams
         else "There is no team yet that costs could be charged to.",
         under=(
             "Ownership rules say whose jobs are whose.",
@@ -169,8 +176,8 @@ def _tree_rows(context: Context) -> list[TreeTeam]:
 
 
 def _parent_picks() -> dict[str, dict[str, str]]:
-    own = {str(team.id): team.name for team in teams() if team.kind == "team"}
-    return {"parent": {"": "none: at the top", **own}}
+    team_names = {str(team.id): team.name for team in teams() if team.kind == "team"}
+    return {"parent": {"": "none: at the top", **team_names}}
 
 
 urlpatterns = [

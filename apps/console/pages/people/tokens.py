@@ -155,7 +155,7 @@ def make_token(context: Context) -> Act:
             if entered["cluster"]:
                 _bind_to_cluster(token.id, int(entered["cluster"]), entered["scope"])
         about = "it is shown only now; only its hash is kept"
-        return _tokens_page(context, made=SecretOnce("The new token", about, token.secret))
+        return _tokens_page(context, shown_token=SecretOnce("The new token", about, token.secret))
 
     return Act(
         form=TokenForm(context.sent, context, _token_picks(), is_sent=True),
@@ -168,32 +168,34 @@ def make_token(context: Context) -> Act:
 @changing(MANAGES, "people")
 def revoke_token(context: Context, token_id: int) -> Change[ListedToken]:
     """Says what stops, then ends a token."""
-    given = found_or_404(next((each for each in every_token() if each.id == token_id), None))
+    token = found_or_404(
+        next((candidate for candidate in every_token() if candidate.id == token_id), None)
+    )
 
     def read(_: Mapping[str, Any]) -> ListedToken:
-        if given.revoked_at is not None:
-            at = instant(given.revoked_at, context.zone)
-            raise actions.TokenAlreadyRevoked(f"{given.name} was revoked at {at}")
-        return given
+        if token.revoked_at is not None:
+            at = instant(token.revoked_at, context.zone)
+            raise actions.TokenAlreadyRevoked(f"{token.name} was revoked at {at}")
+        return token
 
     def effects(_: ListedToken) -> ChangePreview:
         used = "It was never used."
-        if given.last_used_at is not None:
-            used = f"It was last used {instant(given.last_used_at, context.zone)}."
-        said = (
-            f"What sends or asks as {given.name} ({given.prefix}…, {joined(given.scopes)}) is "
+        if token.last_used_at is not None:
+            used = f"It was last used {instant(token.last_used_at, context.zone)}."
+        sentences = (
+            f"What sends or asks as {token.name} ({token.prefix}…, {joined(token.scopes)}) is "
             "refused within seconds.",
             used,
             "It cannot be made valid again; a new token can take its place.",
         )
-        return ChangePreview(said, same=())
+        return ChangePreview(sentences, same=())
 
     def apply(_: ListedToken) -> Done:
         actions.revoke_token(token_id=token_id, at=context.at)
         return "The token is revoked.", ("tokens",)
 
     return Change(
-        finding=f"Revoke the token {given.name}",
+        finding=f"Revoke the token {token.name}",
         explanation="For a machine that is gone, or a secret that others may know.",
         back=Link("Tokens", reverse("tokens")),
         form=ChangeForm,
@@ -206,13 +208,13 @@ def revoke_token(context: Context, token_id: int) -> Change[ListedToken]:
 
 
 def _tokens_page(
-    context: Context, sent: ChangeForm | None = None, made: SecretOnce | None = None
+    context: Context, sent: ChangeForm | None = None, shown_token: SecretOnce | None = None
 ) -> ConsolePage:
     """The list, with what came of a form on it."""
     context = replace(context, path=reverse("tokens"))
-    found, may_change = every_token(), context.viewer.may_manage
+    all_tokens, may_change = every_token(), context.viewer.may_manage
     form = TokenForm.opened(sent, context, picks=_token_picks())
-    good = sum(1 for each in found if each.is_good(context.at))
+    good = sum(1 for token in all_tokens if token.is_good(context.at))
     finding = "No token is valid: no machine can send or read anything."
     if good:
         finding = f"{counted(good, 'token')} {'is' if good == 1 else 'are'} valid."
@@ -222,9 +224,9 @@ def _tokens_page(
         under=("Agents, schedulers and scripts authenticate with a token; only its hash is kept.",),
         tabs=tabs_of("tokens"),
         sections=(
-            made,
+            shown_token,
             tokens_table(context, team_costs(teams(), context)).section(
-                found, context, csv_href=reverse("tokens-csv")
+                all_tokens, context, csv_href=reverse("tokens-csv")
             ),
             form.section(
                 "token",

@@ -42,11 +42,11 @@ def _field_words(field: FieldChange, verb: str) -> str:
 def _fields_cell(row: TrailChange, _: Locale) -> str:
     """What of it changed; many fields are folded."""
     lines = ((_field_words(field, row.verb),) for field in row.fields)
-    said = format_html_join(SafeString("<br>"), "{}", lines)
+    cell = format_html_join(SafeString("<br>"), "{}", lines)
     if len(row.fields) <= FOLDED_FROM:
-        return said
+        return cell
     return format_html(
-        '<details class="list"><summary>{} fields</summary>{}</details>', len(row.fields), said
+        '<details class="list"><summary>{} fields</summary>{}</details>', len(row.fields), cell
     )
 
 
@@ -83,11 +83,11 @@ FIELDS = Table[tuple[TrailChange, FieldChange]](
 def trail(context: Context) -> ConsolePage:
     """The newest changes first, of one kind where the address says so."""
     kind = _kind_of(context.query)
-    found = changes(kind=kind, before=_before_of(context.query), limit=ON_A_PAGE + 1)
-    kinds = {"": "everything"} | {each: each for each in KINDS.values()}
+    entries = changes(kind=kind, before=_before_of(context.query), limit=ON_A_PAGE + 1)
+    kinds = {"": "everything"} | {kind_name: kind_name for kind_name in KINDS.values()}
     return ConsolePage(
         context=context,
-        finding=_latest_change(found),
+        finding=_latest_change(entries),
         under=(
             "Written by the database itself, and never changed but where a person’s name was taken out.",
         ),
@@ -95,9 +95,9 @@ def trail(context: Context) -> ConsolePage:
         filters=(filter_of("kind", "Of", kinds, {"kind": kind}),),
         sections=(
             CHANGES.section(
-                found[:ON_A_PAGE],
+                entries[:ON_A_PAGE],
                 context,
-                part=Part("", after=_older_link(found, kind)),
+                part=Part("", after=_older_link(entries, kind)),
                 csv_href=reverse("trail-csv"),
             ),
         ),
@@ -108,24 +108,24 @@ def trail(context: Context) -> ConsolePage:
 def trail_csv(context: Context) -> HttpResponse:
     """A row for each field that changed."""
     kind, before = _kind_of(context.query), _before_of(context.query)
-    found = changes(kind=kind, before=before, limit=IN_A_FILE)
-    rows = [(change, field) for change in found for field in change.fields]
+    entries = changes(kind=kind, before=before, limit=IN_A_FILE)
+    rows = [(change, field) for change in entries for field in change.fields]
     return FIELDS.csv(rows, context, "changes")
 
 
-def _latest_change(found: Sequence[TrailChange]) -> str:
+def _latest_change(entries: Sequence[TrailChange]) -> str:
     """The latest change in one sentence."""
-    if not found:
+    if not entries:
         return "Nothing was changed."
-    latest = found[0]
+    latest = entries[0]
     if latest.who == NOBODY_NAMED:
         return f"The {latest.kind} {latest.name} was {latest.verb} last; nobody is named for it."
     return f"{latest.who} {latest.verb} the {latest.kind} {latest.name} last."
 
 
 def _kind_of(query: QueryDict) -> str:
-    asked = query.get("kind", "")
-    return asked if asked in KINDS.values() else ""
+    kind = query.get("kind", "")
+    return kind if kind in KINDS.values() else ""
 
 
 def _before_of(query: QueryDict) -> TrailPlace | None:
@@ -143,10 +143,10 @@ def _before_of(query: QueryDict) -> TrailPlace | None:
     return TrailPlace(at, label, int(number))
 
 
-def _older_link(found: Sequence[TrailChange], kind: str) -> Link | None:
-    if len(found) <= ON_A_PAGE:
+def _older_link(entries: Sequence[TrailChange], kind: str) -> Link | None:
+    if len(entries) <= ON_A_PAGE:
         return None
-    place = found[ON_A_PAGE - 1].place
+    place = entries[ON_A_PAGE - 1].place
     before = f"{place.at.isoformat()},{place.label},{place.id}"
     return Link("Older", f"{reverse('trail')}?{urlencode({'kind': kind, 'before': before})}")
 

@@ -79,7 +79,7 @@ def decided_words(fact: AdmissionFact) -> str:
     if fact.verdict == ALLOW:
         within = counted(len(fact.limits), "limit")
         return f"there is room in {within}" if fact.limits else "no limit counts it"
-    first, *others = [each for each in fact.limits if each["verdict"] == fact.verdict]
+    first, *others = [limit for limit in fact.limits if limit["verdict"] == fact.verdict]
     more = f"; {counted(len(others), 'other limit')} too" if others else ""
     return f"{first['name']}: {_short_of(first)}{more}"
 
@@ -98,8 +98,8 @@ def one_finding(fact: AdmissionFact) -> str:
     """The answer and what decided; who let it pass."""
     answer = ANSWERS[fact.verdict].lower()
     verb = "were" if fact.job["gpus"] != 1 else "was"
-    said = f"{job_name(fact)} {verb} {answer}: {decided_words(fact)}"
-    return f"{said}. {fact.overridden_name} let it pass" if fact.overridden_at else said
+    sentence = f"{job_name(fact)} {verb} {answer}: {decided_words(fact)}"
+    return f"{sentence}. {fact.overridden_name} let it pass" if fact.overridden_at else sentence
 
 
 def list_finding(counts: AdmissionCounts, period: PeriodWords) -> str:

@@ -74,8 +74,8 @@ class AdmissionsAsked:
         self.window: ledger.Window = reading.read(
             "window", lambda text: ledger.window_of(text, context.calendar)
         )
-        known = known_key({"", *words.ANSWERS}, "There is no answer {!r}.")
-        verdict: str = reading.read("answer", known)
+        answer_key = known_key({"", *words.ANSWERS}, "There is no answer {!r}.")
+        verdict: str = reading.read("answer", answer_key)
         chosen = reading.read("team", lambda text: named_in(text, self.teams, "team"))
         limit = reading.read("limit", known_key({"", *self.limits}, "There is no limit {!r}."))
         self.wanted = wanted_admissions(self.window, chosen, verdict, limit)
@@ -112,26 +112,26 @@ def limit_href(kind: str, limit_id: int) -> str:
 @shown(SEES_EVERYTHING, "placement")
 def admission_list(context: Context) -> ConsolePage:
     """Every job of a span that asked, and how it was answered."""
-    asked = AdmissionsAsked(context)
-    counts, rows = admission_counts(asked.wanted), asked.rows(MOST_LISTED)
+    question = AdmissionsAsked(context)
+    counts, rows = admission_counts(question.wanted), question.rows(MOST_LISTED)
     newest = f"the newest {MOST_LISTED:,} are listed, CSV has {MOST_IN_FILE:,}"
     return ConsolePage(
         context=context,
-        finding=words.list_finding(counts, asked.said)
+        finding=words.list_finding(counts, question.said)
         if counts.asked
-        else f"No job asked {asked.said.within} whether it may start",
+        else f"No job asked {question.said.within} whether it may start",
         under=(
-            f"{asked.said.days}; Runrate answers, the scheduler decides",
+            f"{question.said.days}; Runrate answers, the scheduler decides",
             *((newest,) if len(rows) == MOST_LISTED else ()),
         ),
         tabs=placement_tabs("admissions"),
-        filters=asked.filters,
-        problems=tuple(asked.reading.problems),
+        filters=question.filters,
+        problems=tuple(question.reading.problems),
         sections=(
-            FigureRow(_key_figures(counts, asked)) if counts.asked else None,
+            FigureRow(_key_figures(counts, question)) if counts.asked else None,
             ADMISSIONS.section(rows, context, csv_href=reverse("admissions-csv")),
         ),
-        empty=None if counts.asked else _nobody_asked(asked),
+        empty=None if counts.asked else _nobody_asked(question),
     )
 
 
@@ -215,7 +215,7 @@ def override_admission(context: Context, admission_id: int) -> Change[Mapping[st
 
 
 def _effects_of(fact: AdmissionFact) -> ChangePreview:
-    denying = [each["name"] for each in fact.limits if each["verdict"] == DENY]
+    denying = [limit["name"] for limit in fact.limits if limit["verdict"] == DENY]
     return ChangePreview(
         (
             "Over REST this admission says from now on that the job may start (is_admitted).",
@@ -238,12 +238,12 @@ def _limits_table(fact: AdmissionFact) -> Table[Limit]:
     return limit_table(frozenset(budget.id for budget in budgets(None) if fact.limits))
 
 
-def _key_figures(counts: AdmissionCounts, asked: AdmissionsAsked) -> tuple[Figure, ...]:
+def _key_figures(counts: AdmissionCounts, question: AdmissionsAsked) -> tuple[Figure, ...]:
     def share(number: int) -> str:
         return f"{per_cent(number / counts.asked)} of those that asked"
 
     def narrowed(answer: str) -> str:
-        return asked.reading.href(asked.context.path, answer=answer)
+        return question.reading.href(question.context.path, answer=answer)
 
     allowed = counts.asked - counts.warned - counts.denied
     return (
@@ -271,9 +271,9 @@ def _facts_of(fact: AdmissionFact, context: Context) -> tuple[tuple[str, str], .
     return tuple(facts)
 
 
-def _nobody_asked(asked: AdmissionsAsked) -> EmptyState:
+def _nobody_asked(question: AdmissionsAsked) -> EmptyState:
     if is_admission_asked_ever():
-        longer = asked.reading.href(asked.context.path, **DEFAULTS | {"window": "90d"})
+        longer = question.reading.href(question.context.path, **DEFAULTS | {"window": "90d"})
         return EmptyState(
             "No job asked that this shows",
             "Jobs asked at other times, or of other teams or limits.",

@@ -47,9 +47,9 @@ class ClosedRow:
     team: str | None
 
 
-def unmoved_counts(look: MoveLookFact) -> Iterator[UnmovedCount]:
+def unmoved_counts(review: MoveLookFact) -> Iterator[UnmovedCount]:
     """Kind by kind, proposals first, then the reasons by how many."""
-    for kind in look.kinds:
+    for kind in review.kinds:
         name = words.KINDS[kind["kind"]]
         yield UnmovedCount(name, "Proposed", kind["proposed"], kind["seen"])
         for reason in kind["reasons"]:

@@ -38,31 +38,31 @@ def payback_words(months: float | None) -> str | None:
 def once_words(move: OpenFleetMove, currency: str) -> str:
     """What moving costs once, as far as it is known."""
     hours = f"{move.effort_hours} h of an engineer"
-    known = move.egress_micros + move.restart_micros
+    known_micros = move.egress_micros + move.restart_micros
     if move.effort_micros is not None:
         return f"{full_amount(move.one_time_micros, currency)}, with {hours}"
-    return f"{full_amount(known, currency)} and {hours}" if known else hours
+    return f"{full_amount(known_micros, currency)} and {hours}" if known_micros else hours
 
 
 def moves_finding(moves: Sequence[OpenFleetMove], currency: str, *, sees_all: bool) -> str:
     """How much those that are counted would save, in a sentence."""
-    kept = [move for move in moves if move.is_counted]
+    counted_moves = [move for move in moves if move.is_counted]
     if not moves:
-        whose = "" if sees_all else " of your teams' work"
-        return f"Nothing{whose} is worth moving this week"
-    if not kept:
+        scope = "" if sees_all else " of your teams' work"
+        return f"Nothing{scope} is worth moving this week"
+    if not counted_moves:
         return f"{counted(len(moves), 'move')} proposed; others for the same dollars save more"
-    likely = whole_amount(sum(move.saving.likely for move in kept), currency)
-    others = len(moves) - len(kept)
-    beside = f"; {counted(others, 'other')} would be for the same dollars" if others else ""
-    return f"{counted(len(kept), 'move')} would save about {likely} a month{beside}"
+    likely = whole_amount(sum(move.saving.likely for move in counted_moves), currency)
+    others = len(moves) - len(counted_moves)
+    others_text = f"; {counted(others, 'other')} would be for the same dollars" if others else ""
+    return f"{counted(len(counted_moves), 'move')} would save about {likely} a month{others_text}"
 
 
-def look_words(look: MoveLookFact) -> tuple[str, ...]:
+def look_words(review: MoveLookFact) -> tuple[str, ...]:
     """Of which weeks a look is, and when it was made."""
     weeks = (
-        f"from {counted(look.weeks, 'whole week')}, {look.seen_from:%-d %B} to {look.week:%-d %B %Y}"
-        if look.weeks
+        f"from {counted(review.weeks, 'whole week')}, {review.seen_from:%-d %B} to {review.week:%-d %B %Y}"
+        if review.weeks
         else "the ledger had no whole week before it"
     )
     return (

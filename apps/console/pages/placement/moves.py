@@ -45,22 +45,24 @@ MOST_WEEKS = 60
 @shown(EVERYONE, "fleet-moves")
 def fleet_moves_page(context: Context) -> ConsolePage:
     """What a week's look proposes, and why the rest is no proposal."""
-    looks = move_looks()[:MOST_WEEKS]
-    if not looks:
+    reviews = move_looks()[:MOST_WEEKS]
+    if not reviews:
         return ConsolePage(
             context=context, finding="No week was looked at yet", empty=_not_looked_yet()
         )
-    look, reading = _asked_look(context, looks)
-    rows, closed = _move_rows(context, look), _closed_rows(context)
+    review, reading = _asked_look(context, reviews)
+    rows, closed = _move_rows(context, review), _closed_rows(context)
     sees_all = context.seen_teams is None
-    counts = list(unmoved_counts(look)) if sees_all else []
-    weeks = {"": "The newest"} | {each.week.isoformat(): f"{each.week:%-d %b %Y}" for each in looks}
+    counts = list(unmoved_counts(review)) if sees_all else []
+    weeks = {"": "The newest"} | {
+        move_look.week.isoformat(): f"{move_look.week:%-d %b %Y}" for move_look in reviews
+    }
     return ConsolePage(
         context=context,
         finding=words.moves_finding(
             [row.move for row in rows], context.currency, sees_all=sees_all
         ),
-        under=words.look_words(look),
+        under=words.look_words(review),
         actions=(Link("Recommendations of all kinds", reverse("recommendations")),),
         filters=(filter_of("week", "Week of", weeks, reading.texts),),
         problems=tuple(reading.problems),
@@ -68,9 +70,9 @@ def fleet_moves_page(context: Context) -> ConsolePage:
         if sees_all
         else ("Of your teams' workloads; commitments are the organisation's.",),
         sections=(
-            FigureRow(_key_figures(rows, look, context)) if rows and sees_all else None,
+            FigureRow(_key_figures(rows, review, context)) if rows and sees_all else None,
             MOVES.section(
-                rows, context, csv_href=reverse("fleet-moves-csv"), empty=_nothing_words(look)
+                rows, context, csv_href=reverse("fleet-moves-csv"), empty=_nothing_words(review)
             ),
             NOT_MOVED.section(counts, context, csv_href=reverse("not-moved-csv"))
             if counts
@@ -85,16 +87,16 @@ def fleet_moves_page(context: Context) -> ConsolePage:
 @shown(EVERYONE, "fleet-moves")
 def fleet_moves_csv(context: Context) -> HttpResponse:
     """The moves of the week as a table."""
-    looks = move_looks()
-    rows = _move_rows(context, _asked_look(context, looks)[0]) if looks else []
+    reviews = move_looks()
+    rows = _move_rows(context, _asked_look(context, reviews)[0]) if reviews else []
     return MOVES.csv(rows, context, "fleet-moves")
 
 
 @shown(SEES_EVERYTHING, "fleet-moves")
 def not_moved_csv(context: Context) -> HttpResponse:
     """What was looked at in the week, and why it is no proposal."""
-    looks = move_looks()
-    counts = unmoved_counts(_asked_look(context, looks)[0]) if looks else ()
+    reviews = move_looks()
+    counts = unmoved_counts(_asked_look(context, reviews)[0]) if reviews else ()
     return NOT_MOVED.csv(counts, context, "not-moved")
 
 
@@ -151,14 +153,14 @@ def fleet_move_csv(context: Context, move_id: int) -> HttpResponse:
     return HISTORY.csv(weeks, context, f"fleet-move-{move_id}")
 
 
-def _asked_look(context: Context, looks: Sequence[MoveLookFact]) -> tuple[MoveLookFact, Reading]:
+def _asked_look(context: Context, reviews: Sequence[MoveLookFact]) -> tuple[MoveLookFact, Reading]:
     """The look of the week that the address names, else the newest."""
-    by_week = {look.week: look for look in looks}
+    by_week = {look_fact.week: look_fact for look_fact in reviews}
     reading = Reading(context.query, {"week": ""}, {"week": "the newest"})
 
     def look_of(text: str) -> MoveLookFact:
         if not text:
-            return looks[0]
+            return reviews[0]
         week = date.fromisoformat(text)
         if week not in by_week:
             raise ValueError(f"there is no look of the week of {text}")
@@ -167,9 +169,9 @@ def _asked_look(context: Context, looks: Sequence[MoveLookFact]) -> tuple[MoveLo
     return reading.read("week", look_of), reading
 
 
-def _move_rows(context: Context, look: MoveLookFact) -> list[MoveRow]:
+def _move_rows(context: Context, review: MoveLookFact) -> list[MoveRow]:
     names = {team.id: team.name for team in teams()}
-    moves = moves_of_week(look.week, context.seen_teams)
+    moves = moves_of_week(review.week, context.seen_teams)
     return [MoveRow(move, names.get(move.team_id or 0)) for move in moves]
 
 
@@ -180,29 +182,29 @@ def _closed_rows(context: Context) -> list[ClosedRow]:
 
 
 def _key_figures(
-    rows: Sequence[MoveRow], look: MoveLookFact, context: Context
+    rows: Sequence[MoveRow], review: MoveLookFact, context: Context
 ) -> tuple[Figure, ...]:
-    kept = [row.move for row in rows if row.move.is_counted]
+    counted_moves = [row.move for row in rows if row.move.is_counted]
     currency = context.currency
     low, high = (
         whole_amount(sum(end), currency)
         for end in (
-            [move.saving.low for move in kept],
-            [move.saving.high for move in kept],
+            [move.saving.low for move in counted_moves],
+            [move.saving.high for move in counted_moves],
         )
     )
     return (
         Figure(
             "Counted savings",
-            whole_amount(look.counted_micros, currency),
+            whole_amount(review.counted_micros, currency),
             f"a month; the ends add up to {low} and {high}",
         ),
         Figure(
             "Paid by the hour",
-            whole_amount(look.addressable_micros, currency),
+            whole_amount(review.addressable_micros, currency),
             "a month: no more can be saved",
         ),
-        Figure("Moves", str(len(rows)), f"{len(kept)} of them added up"),
+        Figure("Moves", str(len(rows)), f"{len(counted_moves)} of them added up"),
     )
 
 
@@ -236,20 +238,23 @@ def _counted_words(move: OpenFleetMove) -> str:
 
 def _evidence_rows(move: OpenFleetMove, context: Context) -> list[EvidenceRow]:
     names = {str(pool.id): pool.name for pool in pools().values()}
-    return [EvidenceRow(said, _evidence_href(said, names, context)) for said in move.evidence]
+    return [
+        EvidenceRow(evidence, _evidence_href(evidence, names, context))
+        for evidence in move.evidence
+    ]
 
 
-def _evidence_href(said: ProposalEvidence, pool_names: dict[str, str], context: Context) -> str:
+def _evidence_href(evidence: ProposalEvidence, pool_names: dict[str, str], context: Context) -> str:
     """Where it stands, for who may open that."""
-    if said.kind == "pool" and said.ref in pool_names:
-        return pool_href(pool_names[said.ref])
-    if said.kind == "interruptions" and context.seen_teams is None:
+    if evidence.kind == "pool" and evidence.ref in pool_names:
+        return pool_href(pool_names[evidence.ref])
+    if evidence.kind == "interruptions" and context.seen_teams is None:
         return reverse("spot-evidence")
-    return said.link
+    return evidence.link
 
 
-def _nothing_words(look: MoveLookFact) -> str:
-    if not look.weeks:
+def _nothing_words(review: MoveLookFact) -> str:
+    if not review.weeks:
         return "The ledger had no whole week yet: with one, the next week is looked at."
     return "Nothing that was looked at is worth moving."
 

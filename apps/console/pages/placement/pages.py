@@ -88,17 +88,17 @@ def placement_csv(context: Context) -> HttpResponse:
 @shown(SEES_EVERYTHING, "placement")
 def quotes_page(context: Context) -> ConsolePage:
     """Quotes that were kept, and how well they said what came."""
-    found = quote_page(PageAsked(limit=MOST_QUOTES)).rows
-    ended = [each for each in found if each.ended_at is not None]
+    quotes = quote_page(PageAsked(limit=MOST_QUOTES)).rows
+    ended = [row for row in quotes if row.ended_at is not None]
     return ConsolePage(
         context=context,
-        finding=f"{counted(len(ended), 'quoted job')} ended of {counted(len(found), 'quote')}"
-        if found
+        finding=f"{counted(len(ended), 'quoted job')} ended of {counted(len(quotes), 'quote')}"
+        if quotes
         else "No quote was asked yet",
-        under=(f"the newest {MOST_QUOTES}",) if len(found) == MOST_QUOTES else (),
+        under=(f"the newest {MOST_QUOTES}",) if len(quotes) == MOST_QUOTES else (),
         tabs=placement_tabs("quotes"),
         sections=(
-            QUOTES.section(found, context, csv_href=reverse("quotes-csv")),
+            QUOTES.section(quotes, context, csv_href=reverse("quotes-csv")),
             CALIBRATION.section(calibration(), context, csv_href=reverse("quote-calibration-csv")),
         ),
     )
@@ -239,13 +239,15 @@ def _answer_figures(answer: Mapping[str, Any], context: Context) -> FigureRow:
 
 def _budget_figure(budget: Mapping[str, Any], context: Context) -> Figure:
     left = budget["left"]
-    said = None
+    left_text = None
     if left is not None and budget["measure"] == "money":
-        said = full_amount(left, context.currency)
+        left_text = full_amount(left, context.currency)
     elif left is not None:
-        said = f"{left / 3_600_000:,.0f} GPU-hours"
+        left_text = f"{left / 3_600_000:,.0f} GPU-hours"
     last_day = date.fromisoformat(budget["end_day"]) - timedelta(days=1)
-    return known_figure(f"Left of {budget['name']}", said, f"as expected, until {day(last_day)}")
+    return known_figure(
+        f"Left of {budget['name']}", left_text, f"as expected, until {day(last_day)}"
+    )
 
 
 def _taken_by(fact: QuoteFact) -> tuple[Link, ...]:
@@ -265,8 +267,8 @@ def _quote_finding(fact: QuoteFact, context: Context) -> str:
         ended = "and what it came to is not known yet" if fact.ended_at is None else "and ended"
         return f"{offer['name']} was taken, {ended}"
     actual = full_amount(fact.actual_micros, context.currency)
-    said = full_amount(offer["charged_micros"], context.currency)
-    return f"The job on {offer['name']} came to {actual}; {said} was predicted"
+    predicted = full_amount(offer["charged_micros"], context.currency)
+    return f"The job on {offer['name']} came to {actual}; {predicted} was predicted"
 
 
 def _outcome_figures(fact: QuoteFact, context: Context) -> FigureRow:

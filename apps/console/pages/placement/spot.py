@@ -29,29 +29,29 @@ from apps.show.hour_bars import HourBar, hour_bars
 @shown(SEES_EVERYTHING, "placement")
 def spot_evidence_page(context: Context) -> ConsolePage:
     """Every source beside the others, and one of them by hour of the day."""
-    found = spot_evidence(timezone.now())
-    if not found:
+    sources = spot_evidence(timezone.now())
+    if not sources:
         return ConsolePage(
             context=context,
             finding="Nothing is known of spot yet",
             tabs=placement_tabs("spot-evidence"),
             empty=_nothing_seen(),
         )
-    chosen = _chosen_source(found, context)
+    chosen = _chosen_source(sources, context)
     rows = spot_hours(chosen) if chosen else []
     csv_href = reverse("spot-hours-csv")
     return ConsolePage(
         context=context,
-        finding=_spot_finding(found),
+        finding=_spot_finding(sources),
         under=(
             "own nodes over the last 90 days, each imported series as a whole",
             "no rate is read off a price",
         ),
-        notes=_spot_notes(found, chosen),
+        notes=_spot_notes(sources, chosen),
         tabs=placement_tabs("spot-evidence"),
         sections=(
-            EVIDENCE.section(found, context, csv_href=reverse("spot-evidence-csv")),
-            spot_map(found, context, reverse("spot-regions-csv")),
+            EVIDENCE.section(sources, context, csv_href=reverse("spot-evidence-csv")),
+            spot_map(sources, context, reverse("spot-regions-csv")),
             _hours_chart(chosen) if chosen else None,
             HOURS.section(
                 rows, context, title=f"{chosen.name} by hour of the day", csv_href=csv_href
@@ -82,33 +82,33 @@ def spot_hours_csv(context: Context) -> HttpResponse:
     return HOURS.csv(spot_hours(chosen) if chosen else [], context, "spot-hours")
 
 
-def _chosen_source(found: Sequence[SpotEvidence], context: Context) -> SpotEvidence | None:
+def _chosen_source(sources: Sequence[SpotEvidence], context: Context) -> SpotEvidence | None:
     """The source that the address names; else the one with a clock in which the most was seen."""
-    asked = context.query.get("of", "")
-    if asked:
-        return found_or_404(next((row for row in found if evidence_key(row) == asked), None))
+    source_key = context.query.get("of", "")
+    if source_key:
+        return found_or_404(next((row for row in sources if evidence_key(row) == source_key), None))
     return max(
-        (row for row in found if row.by_hour and row.rate.interruptions),
+        (row for row in sources if row.by_hour and row.rate.interruptions),
         key=lambda row: row.rate.interruptions,
         default=None,
     )
 
 
-def _spot_finding(found: Sequence[SpotEvidence]) -> str:
-    known = [row for row in found if row.rate.rate is not None]
-    if not known:
+def _spot_finding(sources: Sequence[SpotEvidence]) -> str:
+    measured = [row for row in sources if row.rate.rate is not None]
+    if not measured:
         return "No interruption on spot was seen yet"
-    enough = [row for row in known if not row.rate.is_thin]
-    most = max(enough or known, key=lambda row: row.rate.rate or 0.0)
+    enough = [row for row in measured if not row.rate.is_thin]
+    most = max(enough or measured, key=lambda row: row.rate.rate or 0.0)
     thin = "" if enough else ", from thin evidence"
     return f"{most.name} is taken away the most: {a_day(most.rate.rate)} times a day{thin}"
 
 
-def _spot_notes(found: Sequence[SpotEvidence], chosen: SpotEvidence | None) -> tuple[str, ...]:
+def _spot_notes(sources: Sequence[SpotEvidence], chosen: SpotEvidence | None) -> tuple[str, ...]:
     notes = []
     silent = [
         row.name
-        for row in found
+        for row in sources
         if row.source == OWN_NODES and row.rate.exposure_hours and not row.rate.interruptions
     ]
     if silent:
@@ -128,11 +128,11 @@ def _hours_chart(chosen: SpotEvidence) -> LineChart | None:
     if not chosen.by_hour or not chosen.rate.interruptions:
         return None
     rows = spot_hours(chosen)
-    seen = chosen.rate
+    interruptions = chosen.rate
     return LineChart(
         name="spot-hours-figure",
-        title=f"{chosen.name} was taken away {times_words(seen.interruptions)}"
-        f" in {seen.exposure_hours:,.0f} hours",
+        title=f"{chosen.name} was taken away {times_words(interruptions.interruptions)}"
+        f" in {interruptions.exposure_hours:,.0f} hours",
         unit="interruptions a day if every hour were like this one (UTC), with the range of 95 %",
         figure=hour_bars([_hour_bar(row) for row in rows], lambda tick: f"{tick:f}"),
         anchor="hours-figure",
@@ -140,15 +140,15 @@ def _hours_chart(chosen: SpotEvidence) -> LineChart | None:
 
 
 def _hour_bar(row: EvidenceHour) -> HourBar:
-    seen = row.seen
-    rate = seen.rate
-    said = f"{row.hour:02d}:00 UTC: {a_day(rate)} a day ({range_words(seen)})"
+    interruptions = row.seen
+    rate = interruptions.rate
+    description = f"{row.hour:02d}:00 UTC: {a_day(rate)} a day ({range_words(interruptions)})"
     return HourBar(
         row.hour,
         None if rate is None else rate * DAY_HOURS,
-        seen.low * DAY_HOURS,
-        None if seen.high is None else seen.high * DAY_HOURS,
-        said,
+        interruptions.low * DAY_HOURS,
+        None if interruptions.high is None else interruptions.high * DAY_HOURS,
+        description,
     )
 
 

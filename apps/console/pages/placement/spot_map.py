@@ -37,26 +37,26 @@ def _interruptions_heat(row: SpotRegion) -> Heat:
     return Heat(cells, _interruptions_words(row))
 
 
-def _taken_level(seen: SeenInterruptions, label: str, unknown: str) -> tuple[str, str]:
-    if not seen.exposure_hours:
+def _taken_level(interruptions: SeenInterruptions, label: str, unknown: str) -> tuple[str, str]:
+    if not interruptions.exposure_hours:
         return "unobserved", f"{label}: not known, {unknown or 'it was not up then'}"
-    hours = f"in {seen.exposure_hours:,.0f} hours seen"
-    if seen.rate is None:
+    hours = f"in {interruptions.exposure_hours:,.0f} hours seen"
+    if interruptions.rate is None:
         return "0", f"{label}: none {hours}"
-    rate = seen.rate * DAY_HOURS
+    rate = interruptions.rate * DAY_HOURS
     level = 1 + sum(rate >= step for step in STEPS_PER_DAY)
     return str(level), (
-        f"{label}: {a_day(seen.rate)} a day ({range_words(seen)}), {seen.interruptions} {hours}"
+        f"{label}: {a_day(interruptions.rate)} a day ({range_words(interruptions)}), {interruptions.interruptions} {hours}"
     )
 
 
 def _interruptions_words(row: SpotRegion) -> str:
     if row.unknown:
         return f"not known: {row.unknown}"
-    known = [hour for hour in row.hours if hour.interruptions.rate is not None]
-    if not known:
+    known_hours = [hour for hour in row.hours if hour.interruptions.rate is not None]
+    if not known_hours:
         return "none seen at any hour"
-    most = max(known, key=lambda hour: hour.interruptions.rate or 0.0)
+    most = max(known_hours, key=lambda hour: hour.interruptions.rate or 0.0)
     return f"most often taken away at {most.hour:02d}:00 UTC, {a_day(most.interruptions.rate)} times a day"
 
 
@@ -76,10 +76,10 @@ def _up_level(share: float | None, label: str) -> tuple[str, str]:
 
 
 def _availability_words(row: SpotRegion) -> str:
-    known = [hour.up_share for hour in row.hours if hour.up_share is not None]
-    if not known:
+    shares = [hour.up_share for hour in row.hours if hour.up_share is not None]
+    if not shares:
         return "whether it could be had is not known"
-    return f"could be had {per_cent(min(known))} to {per_cent(max(known))} of the time, by hour"
+    return f"could be had {per_cent(min(shares))} to {per_cent(max(shares))} of the time, by hour"
 
 
 def _hour_label(hour: RegionHour) -> str:
@@ -134,23 +134,23 @@ REGION_HOURS = Table[MappedHour](
 )  # fmt: skip
 
 
-def _seen_rate(seen: SeenInterruptions) -> float | None:
+def _seen_rate(interruptions: SeenInterruptions) -> float | None:
     """A day; None of an hour of which nothing was seen, whatever the other hours say."""
-    return day_rate(seen) if seen.exposure_hours else None
+    return day_rate(interruptions) if interruptions.exposure_hours else None
 
 
-def spot_map(told: Sequence[SpotEvidence], context: Context, csv_href: str) -> TableSection:
+def spot_map(sources: Sequence[SpotEvidence], context: Context, csv_href: str) -> TableSection:
     """The map of all that is known."""
     return MAP.section(
-        spot_regions(told),
+        spot_regions(sources),
         context,
         csv_href=csv_href,
         remark=drawn("placement/_spot_keys.html"),
     )
 
 
-def mapped_hours(told: Sequence[SpotEvidence]) -> Iterator[MappedHour]:
+def mapped_hours(sources: Sequence[SpotEvidence]) -> Iterator[MappedHour]:
     """Each region and model hour by hour."""
-    for place in spot_regions(told):
+    for place in spot_regions(sources):
         for hour in place.hours:
             yield MappedHour(place, hour)

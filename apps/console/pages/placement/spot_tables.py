@@ -31,7 +31,7 @@ def evidence_key(row: SpotEvidence) -> str:
 
 def spot_hours(row: SpotEvidence) -> list[EvidenceHour]:
     """The 24 hours of a source; none where no clock is known."""
-    return [EvidenceHour(hour, seen) for hour, seen in enumerate(row.by_hour)]
+    return [EvidenceHour(hour, interruptions) for hour, interruptions in enumerate(row.by_hour)]
 
 
 def a_day(rate: float | None) -> str:
@@ -39,28 +39,28 @@ def a_day(rate: float | None) -> str:
     return NOT_KNOWN if rate is None else f"{rate * DAY_HOURS:.3g}"
 
 
-def range_words(seen: SeenInterruptions) -> str:
+def range_words(interruptions: SeenInterruptions) -> str:
     """`0.17 to 0.51`, a day; of none seen only the upper end is known."""
-    if seen.high is None:
+    if interruptions.high is None:
         return NOT_KNOWN
-    if seen.rate is None:
-        return f"at most {a_day(seen.high)}"
-    return f"{a_day(seen.low)} to {a_day(seen.high)}"
+    if interruptions.rate is None:
+        return f"at most {a_day(interruptions.high)}"
+    return f"{a_day(interruptions.low)} to {a_day(interruptions.high)}"
 
 
-def day_rate(seen: SeenInterruptions) -> float | None:
+def day_rate(interruptions: SeenInterruptions) -> float | None:
     """Interruptions in 24 hours on spot; None where none was seen."""
-    return None if seen.rate is None else seen.rate * DAY_HOURS
+    return None if interruptions.rate is None else interruptions.rate * DAY_HOURS
 
 
-def _rate_words(seen: SeenInterruptions) -> str:
-    if seen.rate is None and seen.exposure_hours:
+def _rate_words(interruptions: SeenInterruptions) -> str:
+    if interruptions.rate is None and interruptions.exposure_hours:
         return "None seen"
-    return a_day(seen.rate)
+    return a_day(interruptions.rate)
 
 
-def _is_thin_words(seen: SeenInterruptions) -> str:
-    return f"Thin: fewer than {FEWEST_ENDS} seen" if seen.is_thin else "Enough"
+def _is_thin_words(interruptions: SeenInterruptions) -> str:
+    return f"Thin: fewer than {FEWEST_ENDS} seen" if interruptions.is_thin else "Enough"
 
 
 def _median_words(row: SpotEvidence, _: Locale) -> str:

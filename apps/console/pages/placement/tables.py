@@ -32,8 +32,8 @@ def _likely_cost(row: Offer) -> int | None:
 
 def _least_left(row: Offer) -> int | None:
     """What the offer leaves of the budget in money that it leaves least of."""
-    left = [each["left"] for each in row["budgets"] if each["measure"] == "money"]
-    return min((each for each in left if each is not None), default=None)
+    left = [budget["left"] for budget in row["budgets"] if budget["measure"] == "money"]
+    return min((amount for amount in left if amount is not None), default=None)
 
 
 def _range_words(row: Offer, locale: Locale) -> str:
@@ -71,9 +71,9 @@ def _why_words(row: Offer) -> str:
 
 def _why_briefly(row: Offer) -> str:
     """What is not known, else what to be careful with, else the last reason: a line under the name."""
-    said = [*row["unknown"], *row["cautions"]] or row["reasons"][-1:]
-    more = f" (and {len(said) - 1} more)" if len(said) > 1 else ""
-    return "".join(said[:1]) + more
+    remarks = [*row["unknown"], *row["cautions"]] or row["reasons"][-1:]
+    more = f" (and {len(remarks) - 1} more)" if len(remarks) > 1 else ""
+    return "".join(remarks[:1]) + more
 
 
 def _price_age(row: Offer) -> int | None:

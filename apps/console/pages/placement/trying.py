@@ -60,9 +60,11 @@ def tried_job(context: Context, book: BookFact) -> tuple[JobForm, dict[str, Any]
     form = JobForm(context.query, context, picks=_form_picks(book), initial=begun, is_sent=True)
     if not form.is_valid():
         return form, None
-    asked = _asked_of(form.cleaned_data, context)
+    quote_request = _asked_of(form.cleaned_data, context)
     try:
-        return form, answer_quote(asked, PlacementScope(context.seen_teams), context.at).answer
+        return form, answer_quote(
+            quote_request, PlacementScope(context.seen_teams), context.at
+        ).answer
     except Refusal as refusal:
         form.refuse(refusal, FIELDS)
         return form, None

@@ -214,8 +214,8 @@ def back_to(plan: PlanFact) -> Link:
 
 
 def _kept(plan: NewPlan, context: Context) -> Done:
-    made = actions.keep_plan(plan=plan, by=context.viewer.person_id, at=context.at)
-    return f"{plan.name} is kept.", ("plan", made)
+    plan_id = actions.keep_plan(plan=plan, by=context.viewer.person_id, at=context.at)
+    return f"{plan.name} is kept.", ("plan", plan_id)
 
 
 def _place_entered(place: str) -> tuple[int | None, str]:
@@ -236,7 +236,7 @@ def _edit_effects(plan: PlanFact, edit: PlanEdit, context: Context) -> tuple[str
         ("It is called {}, until now {}.", edit.name, plan.name),
         ("It is owned by {}, until now by {}.", owner, plan.owner),
     )
-    effects = [said.format(new, old) for said, new, old in moved if new != old]
+    effects = [template.format(new, old) for template, new, old in moved if new != old]
     if edit.description.strip() != plan.description:
         effects.append("What it is for is said anew.")
     wider = replace(

@@ -55,8 +55,8 @@ class ComparedPlan:
 
     def difference(self, band_of: Callable[[PlanOutcome], PlanBand | None]) -> float | None:
         """What is likely here − what is likely in the first."""
-        here, there = band_of(self.outcome), band_of(self.first)
-        return None if here is None or there is None else here.likely - there.likely
+        band, there = band_of(self.outcome), band_of(self.first)
+        return None if band is None or there is None else band.likely - there.likely
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,8 @@ class ComparedSpan:
 
     def difference(self, number: int, figure: ComparedFigureOfPlans) -> float | int | None:
         """The plan's − the first's."""
-        here, first = self.likely(number, figure), self.likely(0, figure)
-        return None if here is None or first is None else here - first
+        value, first = self.likely(number, figure), self.likely(0, figure)
+        return None if value is None or first is None else value - first
 
 
 FIGURES = {
@@ -124,7 +124,7 @@ COMPARED_PLANS = Table[ComparedPlan](
         *band_columns("cost", "Cost with what is expected", lambda row: row.outcome.whole.total_cost,
                       WHOLE_MONEY, "total_cost"),
         Column("cost_more", "More than the first",
-               _difference_of(lambda each: each.whole.total_cost), ROUNDED_SIGNED_MONEY,
+               _difference_of(lambda outcome: outcome.whole.total_cost), ROUNDED_SIGNED_MONEY,
                csv="total_cost_difference", missing="–"),
         *band_columns("planned", "GPU-hours planned", lambda row: row.outcome.whole.planned,
                       csv="planned_gpu_hours"),
@@ -136,11 +136,11 @@ COMPARED_PLANS = Table[ComparedPlan](
                       "longest_wait_hours"),
         *band_columns("planned_cost", "",
                       lambda row: row.outcome.whole.planned_cost, WHOLE_MONEY),
-        Column("hours_more", "", _difference_of(lambda each: each.whole.total), SIGNED_HOURS,
+        Column("hours_more", "", _difference_of(lambda outcome: outcome.whole.total), SIGNED_HOURS,
                csv="total_gpu_hours_difference"),
-        Column("above_more", "", _difference_of(lambda each: each.whole.above), SIGNED_HOURS,
+        Column("above_more", "", _difference_of(lambda outcome: outcome.whole.above), SIGNED_HOURS,
                csv="above_gpu_hours_difference"),
-        Column("wait_more", "", _difference_of(lambda each: each.longest_wait), SIGNED_HOURS,
+        Column("wait_more", "", _difference_of(lambda outcome: outcome.longest_wait), SIGNED_HOURS,
                csv="longest_wait_hours_difference"),
         CURRENCY_COLUMN,
     ),
@@ -219,7 +219,10 @@ def compare_plans(context: Context) -> ConsolePage:
         filters=(
             *_plan_filters(outcomes),
             filter_of(
-                "figure", "Figure", {k: each.label for k, each in FIGURES.items()}, {"figure": key}
+                "figure",
+                "Figure",
+                {k: compared_figure.label for k, compared_figure in FIGURES.items()},
+                {"figure": key},
             ),
             filter_of("by", "By", {BY_MONTH: "month", BY_WEEK: "week"}, {"by": span}),
         ),
@@ -252,10 +255,14 @@ def compare_plan_spans_csv(context: Context) -> HttpResponse:
 
 def _asked_plans(context: Context) -> list[PlanOutcome]:
     """The plans that the address names, each once; the first ones of all where it names fewer than two."""
-    known = {str(plan.id): plan for plan in plans()}
-    asked = dict.fromkeys(key for name in PLACES if (key := context.query.get(name, "")) in known)
-    ids = [*asked] if len(asked) > 1 else [*dict.fromkeys([*asked, *known])][:2]
-    return [plan_outcome(known[key], context.at) for key in ids]
+    plans_by_id = {str(plan.id): plan for plan in plans()}
+    chosen_ids = dict.fromkeys(
+        key for name in PLACES if (key := context.query.get(name, "")) in plans_by_id
+    )
+    ids = (
+        [*chosen_ids] if len(chosen_ids) > 1 else [*dict.fromkeys([*chosen_ids, *plans_by_id])][:2]
+    )
+    return [plan_outcome(plans_by_id[key], context.at) for key in ids]
 
 
 def _asked_figure(context: Context) -> tuple[str, ComparedFigureOfPlans, str]:
@@ -265,13 +272,13 @@ def _asked_figure(context: Context) -> tuple[str, ComparedFigureOfPlans, str]:
 
 
 def _plan_filters(outcomes: Sequence[PlanOutcome]) -> list[Filter]:
-    known = {str(plan.id): plan.name for plan in plans()}
+    names_by_id = {str(plan.id): plan.name for plan in plans()}
     chosen = [str(outcome.plan.id) for outcome in outcomes] + [""] * len(PLACES)
-    found = []
+    filters = []
     for (name, label), key, number in zip(PLACES.items(), chosen, range(4), strict=False):
-        choices: Mapping[str, str] = known if number < 2 else {"": "none", **known}
-        found.append(filter_of(name, label, choices, {name: key}))
-    return found
+        choices: Mapping[str, str] = names_by_id if number < 2 else {"": "none", **names_by_id}
+        filters.append(filter_of(name, label, choices, {name: key}))
+    return filters
 
 
 def _names(outcomes: Sequence[PlanOutcome]) -> list[str]:
@@ -281,11 +288,11 @@ def _names(outcomes: Sequence[PlanOutcome]) -> list[str]:
 def _compared_finding(outcomes: Sequence[PlanOutcome], context: Context) -> str:
     one, other, *more = outcomes
     names = f"{other.plan.name} against {one.plan.name}"
-    said = f", and {counted(len(more), 'plan')} more" if more else ""
+    more_text = f", and {counted(len(more), 'plan')} more" if more else ""
     if one.whole.total_cost is None or other.whole.total_cost is None:
-        return f"{names}: what one of them costs is not known{said}"
+        return f"{names}: what one of them costs is not known{more_text}"
     change = round(other.whole.total_cost.likely - one.whole.total_cost.likely)
-    return f"{names}: {signed_amount(change, context.currency)} in their weeks{said}"
+    return f"{names}: {signed_amount(change, context.currency)} in their weeks{more_text}"
 
 
 def _compared_plans(outcomes: Sequence[PlanOutcome]) -> list[ComparedPlan]:
@@ -295,13 +302,13 @@ def _compared_plans(outcomes: Sequence[PlanOutcome]) -> list[ComparedPlan]:
 def _compared_spans(outcomes: Sequence[PlanOutcome], span: str) -> list[ComparedSpan]:
     """Weeks by the day that they begin on (plans of other weekdays share none), months by their month."""
     by_day: list[dict[date, PlanSpan]] = [
-        {each.first_day: each for each in outcome.weeks}
+        {week.first_day: week for week in outcome.weeks}
         if span == BY_WEEK
-        else {each.first_day.replace(day=1): each for each in outcome.months}
+        else {month.first_day.replace(day=1): month for month in outcome.months}
         for outcome in outcomes
     ]
-    days = sorted({day for each in by_day for day in each})
-    return [ComparedSpan(day, tuple(each.get(day) for each in by_day)) for day in days]
+    days = sorted({day for spans in by_day for day in spans})
+    return [ComparedSpan(day, tuple(spans.get(day) for spans in by_day)) for day in days]
 
 
 urlpatterns = [

@@ -148,18 +148,18 @@ FORMS = {
 @changing(SEES_EVERYTHING, "plans")
 def add_item(context: Context, plan_id: int, kind: str) -> Change[NewPlannedItem]:
     """Says what the item adds to its plan, then adds it."""
-    plan, said = known_plan(plan_id), KINDS[kind]
+    plan, kind_name = known_plan(plan_id), KINDS[kind]
 
     def apply(item: NewPlannedItem) -> Done:
         actions.add_planned_item(plan_id=plan_id, item=item, at=context.at)
         return f"{item.name} is planned.", ("plan", plan_id)
 
     return Change(
-        finding=f"Add a {said} to {plan.name}",
+        finding=f"Add a {kind_name} to {plan.name}",
         explanation=f"{words.place_of(plan)}, {words.span_of(plan)}.",
         back=back_to(plan),
         form=FORMS[kind].form,
-        confirm=f"Add this {said}",
+        confirm=f"Add this {kind_name}",
         read=lambda entered: _item_entered(entered, kind, plan, context),
         effects=lambda item: _effects_of(plan, item, context),
         apply=apply,
@@ -173,24 +173,24 @@ def add_item(context: Context, plan_id: int, kind: str) -> Change[NewPlannedItem
 def change_item(context: Context, plan_id: int, item_id: int) -> Change[NewPlannedItem]:
     """Says what the plan comes to with the item as changed, then changes it."""
     plan = known_plan(plan_id)
-    kept = _item_of(plan, item_id)
+    current_item = _item_of(plan, item_id)
 
     def apply(item: NewPlannedItem) -> Done:
         actions.change_planned_item(plan_id=plan_id, item_id=item_id, item=item, at=context.at)
         return f"{item.name} is changed.", ("plan", plan_id)
 
     return Change(
-        finding=f"Change {kept.name} in {plan.name}",
-        explanation=f"{words.inputs_of(kept)}. What it has of a run or a service is measured anew.",
+        finding=f"Change {current_item.name} in {plan.name}",
+        explanation=f"{words.inputs_of(current_item)}. What it has of a run or a service is measured anew.",
         back=back_to(plan),
-        form=FORMS[kept.kind].form,
+        form=FORMS[current_item.kind].form,
         confirm="Save the change",
-        read=lambda entered: _item_entered(entered, kept.kind, plan, context, kept),
-        effects=lambda item: _effects_of(plan, item, context, kept),
+        read=lambda entered: _item_entered(entered, current_item.kind, plan, context, current_item),
+        effects=lambda item: _effects_of(plan, item, context, current_item),
         apply=apply,
         refusals=REFUSALS,
         fields=FIELDS,
-        initial=_initial_of(kept),
+        initial=_initial_of(current_item),
     )
 
 
@@ -199,7 +199,7 @@ def remove_item(context: Context, plan_id: int, item_id: int) -> Change[Mapping[
     """Takes one item out of its plan."""
     plan = known_plan(plan_id)
     item = _item_of(plan, item_id)
-    without = replace(plan, items=tuple(each for each in plan.items if each.id != item_id))
+    without = replace(plan, items=tuple(other for other in plan.items if other.id != item_id))
 
     def apply(_: Mapping[str, Any]) -> Done:
         actions.remove_planned_item(plan_id=plan_id, item_id=item_id, at=context.at)
@@ -221,7 +221,7 @@ def remove_item(context: Context, plan_id: int, item_id: int) -> Change[Mapping[
 
 
 def _item_of(plan: PlanFact, item_id: int) -> PlannedItemFact:
-    return found_or_404(next((each for each in plan.items if each.id == item_id), None))
+    return found_or_404(next((item for item in plan.items if item.id == item_id), None))
 
 
 def _item_entered(
@@ -229,11 +229,11 @@ def _item_entered(
     kind: str,
     plan: PlanFact,
     context: Context,
-    kept: PlannedItemFact | None = None,
+    current_item: PlannedItemFact | None = None,
 ) -> NewPlannedItem:
     inputs = FORMS[kind].inputs_of(entered, context)
     item = NewPlannedItem(entered["name"], entered["starts_on"], inputs, _spread_of(entered))
-    actions.check_item_in(plan, item, context.at, kept.id if kept else None)
+    actions.check_item_in(plan, item, context.at, current_item.id if current_item else None)
     return item
 
 
@@ -249,11 +249,14 @@ def _spread_of(entered: Mapping[str, Any]) -> WorkSpread | None:
 def _initial_of(item: PlannedItemFact) -> dict[str, str]:
     """The entries of a form that say what an item is."""
     inputs = item.inputs
-    found = {"name": item.name, "starts_on": item.starts_on.isoformat()}
+    entries = {"name": item.name, "starts_on": item.starts_on.isoformat()}
     if item.spread is not None:
-        found |= {"low": _entered(100 * item.spread.low), "high": _entered(100 * item.spread.high)}
+        entries |= {
+            "low": _entered(100 * item.spread.low),
+            "high": _entered(100 * item.spread.high),
+        }
     if isinstance(inputs, TrainingWork):
-        return found | {
+        return entries | {
             "parameters": _entered(inputs.parameters),
             "tokens": _entered(inputs.tokens),
             "gpus": str(inputs.gpus),
@@ -261,7 +264,7 @@ def _initial_of(item: PlannedItemFact) -> dict[str, str]:
             "like_run": inputs.like_run,
         }
     if isinstance(inputs, LaunchWork):
-        return found | {
+        return entries | {
             "requests": "; ".join(map(_entered, inputs.requests_by_week)),
             "tokens_per_request": _entered(inputs.tokens_per_request),
             "tokens_per_gpu_hour": ""
@@ -269,7 +272,7 @@ def _initial_of(item: PlannedItemFact) -> dict[str, str]:
             else _entered(inputs.tokens_per_gpu_hour),
             "like_service": inputs.like_service,
         }
-    return found | {"factor": _entered(inputs.factor)}
+    return entries | {"factor": _entered(inputs.factor)}
 
 
 def _entered(amount: float) -> str:
@@ -279,19 +282,29 @@ def _entered(amount: float) -> str:
 
 
 def _effects_of(
-    plan: PlanFact, item: NewPlannedItem, context: Context, kept: PlannedItemFact | None = None
+    plan: PlanFact,
+    item: NewPlannedItem,
+    context: Context,
+    current_item: PlannedItemFact | None = None,
 ) -> tuple[str, ...]:
     """What the plan comes to with it, beside what it is now."""
-    made = PlannedItemFact(
-        kept.id if kept else 0, item.kind, item.name, item.starts_on, item.inputs, item.spread
+    new_item = PlannedItemFact(
+        current_item.id if current_item else 0,
+        item.kind,
+        item.name,
+        item.starts_on,
+        item.inputs,
+        item.spread,
     )
-    others = tuple(each for each in plan.items if each != kept)
-    said = [f"{words.inputs_of(made)}."]
-    if kept is not None and words.inputs_of(kept) != words.inputs_of(made):
-        said.append(f"Until now: {words.inputs_of(kept)}.")
-    if kept is not None and kept.starts_on != made.starts_on:
-        said.append(f"It begins {made.starts_on:%Y-%m-%d}, until now {kept.starts_on:%Y-%m-%d}.")
-    return (*said, *_moved(plan, replace(plan, items=(*others, made)), context))
+    others = tuple(other for other in plan.items if other != current_item)
+    sentences = [f"{words.inputs_of(new_item)}."]
+    if current_item is not None and words.inputs_of(current_item) != words.inputs_of(new_item):
+        sentences.append(f"Until now: {words.inputs_of(current_item)}.")
+    if current_item is not None and current_item.starts_on != new_item.starts_on:
+        sentences.append(
+            f"It begins {new_item.starts_on:%Y-%m-%d}, until now {current_item.starts_on:%Y-%m-%d}."
+        )
+    return (*sentences, *_moved(plan, replace(plan, items=(*others, new_item)), context))
 
 
 def _moved(plan: PlanFact, other: PlanFact, context: Context) -> list[str]:

@@ -128,13 +128,15 @@ def plan_history_csv(context: Context, plan_id: int) -> HttpResponse:
 
 def _ways_to_change(plan: PlanFact) -> tuple[Link, ...]:
     adding = (
-        Link(f"Add a {said}", reverse(f"add-planned-{kind}", args=[plan.id]))
-        for kind, said in KINDS.items()
+        Link(f"Add a {kind_name}", reverse(f"add-planned-{kind}", args=[plan.id]))
+        for kind, kind_name in KINDS.items()
     )
-    beside = f"{reverse('compare-plans')}?{urlencode({'one': plan.variant_of, 'other': plan.id})}"
+    compare_href = (
+        f"{reverse('compare-plans')}?{urlencode({'one': plan.variant_of, 'other': plan.id})}"
+    )
     return (
         *adding,
-        *((Link("Compare with its original", beside),) if plan.variant_of else ()),
+        *((Link("Compare with its original", compare_href),) if plan.variant_of else ()),
         Link("Change the plan", reverse("change-plan", args=[plan.id])),
         Link("Copy as a variant", reverse("copy-plan", args=[plan.id])),
         Link("Remove this plan", reverse("remove-plan", args=[plan.id])),
@@ -152,36 +154,36 @@ def _outcome(context: Context, plan_id: int) -> PlanOutcome:
 def _list_finding(outcomes: list[PlanOutcome]) -> str:
     if not outcomes:
         return "Nothing is planned yet"
-    late = [each for each in outcomes if each.longest_wait and each.longest_wait.likely]
-    said = f"{counted(len(outcomes), 'plan')} kept"
+    late = [outcome for outcome in outcomes if outcome.longest_wait and outcome.longest_wait.likely]
+    sentence = f"{counted(len(outcomes), 'plan')} kept"
     if late:
-        return f"{said}; {len(late)} of them ask for more than is owned or reserved"
-    return f"{said}; none is likely to ask for more than is owned or reserved"
+        return f"{sentence}; {len(late)} of them ask for more than is owned or reserved"
+    return f"{sentence}; none is likely to ask for more than is owned or reserved"
 
 
 def _key_figures(outcome: PlanOutcome, context: Context) -> tuple[Figure, ...]:
-    whole, wait = outcome.whole, outcome.longest_wait
+    totals, wait = outcome.whole, outcome.longest_wait
 
     def amount(micros: float) -> str:
         return short_amount(round(micros), context.currency)
 
     def figure(
-        title: str, band: PlanBand | None, said: Callable[[float], str], note: str
+        title: str, band: PlanBand | None, formatter: Callable[[float], str], note: str
     ) -> Figure:
-        ends = words.band_text(band, said)
-        return known_figure(title, None if band is None else said(band.likely), ends or note)
+        ends = words.band_text(band, formatter)
+        return known_figure(title, None if band is None else formatter(band.likely), ends or note)
 
     return (
-        figure("Planned", whole.planned, words.hours_text, "GPU-hours in its weeks"),
-        figure("Planned work costs", whole.planned_cost, amount, "GPU-hours × price"),
-        figure("With what is expected", whole.total_cost, amount, "forecast and plan"),
+        figure("Planned", totals.planned, words.hours_text, "GPU-hours in its weeks"),
+        figure("Planned work costs", totals.planned_cost, amount, "GPU-hours × price"),
+        figure("With what is expected", totals.total_cost, amount, "forecast and plan"),
         figure(
             "Longest wait",
             wait,
             words.wait_text,
             "no forecast, or nothing owned or reserved"
-            if wait is None or whole.above is None
-            else f"{words.hours_text(whole.above.likely)} GPU-hours are above owned and reserved",
+            if wait is None or totals.above is None
+            else f"{words.hours_text(totals.above.likely)} GPU-hours are above owned and reserved",
         ),
     )
 
@@ -200,9 +202,9 @@ def _chart(outcome: PlanOutcome) -> LineChart:
         lines[1:] = [WeekLine("Planned", [week.planned.likely for week in weeks], "var(--accent)")]
         totals = [week.planned for week in weeks]
     band = [
-        (each.low, each.high)
-        for each in totals
-        if each is not None and each.low is not None and each.high is not None
+        (total.low, total.high)
+        for total in totals
+        if total is not None and total.low is not None and total.high is not None
     ]
     shaded = "; the band is the 80 % interval" if band else ""
     return LineChart(

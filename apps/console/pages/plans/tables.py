@@ -73,11 +73,11 @@ def band_columns(
         low, likely, high = (level(name)(row) for name in ("low", "likely", "high"))
         if likely is None:
             return UNKNOWN
-        said = format_.shown(likely, locale)
+        likely_text = format_.shown(likely, locale)
         if low is None or high is None or low == high:
-            return said
+            return likely_text
         ends = [format_.shown(end, locale) for end in (low, high)]
-        return format_html("{}<br><small>{} to {}</small>", said, *ends)
+        return format_html("{}<br><small>{} to {}</small>", likely_text, *ends)
 
     name = key if csv is None else csv
     likely = Column(key, text, level("likely"), format_, csv=name, shown=cell)

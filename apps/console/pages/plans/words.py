@@ -26,8 +26,8 @@ def hours_text(gpu_hours: float) -> str:
 
 def signed_hours(gpu_hours: float) -> str:
     """A difference of GPU-hours, or of hours, whole: `+1,344`, `−40`, `0`."""
-    whole = round(gpu_hours)
-    return f"{'+' if whole > 0 else '−' if whole else ''}{count(abs(whole))}"
+    rounded = round(gpu_hours)
+    return f"{'+' if rounded > 0 else '−' if rounded else ''}{count(abs(rounded))}"
 
 
 def wait_text(hours: float) -> str:
@@ -53,33 +53,35 @@ def finding_of(outcome: PlanOutcome, currency: str) -> str:
         if cost is None
         else f"for {whole_amount(round(cost.likely), currency)}"
     )
-    said = f"{outcome.plan.name} adds {hours_text(outcome.whole.planned.likely)} GPU-hours {priced}"
+    sentence = (
+        f"{outcome.plan.name} adds {hours_text(outcome.whole.planned.likely)} GPU-hours {priced}"
+    )
     if not gpus:
-        return f"{said}; no GPU there is owned or reserved"
+        return f"{sentence}; no GPU there is owned or reserved"
     wait = outcome.longest_wait
     if wait is None:
-        return f"{said}; what it waits is not known without a forecast"
+        return f"{sentence}; what it waits is not known without a forecast"
     there = f"{counted(gpus, 'GPU')} owned or reserved"
     if not wait.likely and not wait.high:
-        return f"{said}; nothing waits for the {there}"
+        return f"{sentence}; nothing waits for the {there}"
     if not wait.likely:
-        return f"{said}; nothing is likely to wait for the {there}, but may"
-    return f"{said}; backlog peaks at {wait_text(wait.likely)} on owned and reserved capacity"
+        return f"{sentence}; nothing is likely to wait for the {there}, but may"
+    return f"{sentence}; backlog peaks at {wait_text(wait.likely)} on owned and reserved capacity"
 
 
-def band_text(band: PlanBand | None, said: Callable[[float], str]) -> str:
+def band_text(band: PlanBand | None, formatter: Callable[[float], str]) -> str:
     """`1,200 to 1,500 (80 % interval)`; empty where no low and high are known, or nothing is between them."""
     if band is None or band.low is None or band.high is None or band.low == band.high:
         return ""
-    return f"{said(band.low)} to {said(band.high)} (80 % interval)"
+    return f"{formatter(band.low)} to {formatter(band.high)} (80 % interval)"
 
 
 def inputs_of(item: PlannedItemFact) -> str:
     """What an item was computed from, and what it may come to."""
-    said, spread = _entered_text(item), item.spread
+    text, spread = _entered_text(item), item.spread
     if spread is None:
-        return said
-    return f"{said}; {per_cent(spread.low)} to {per_cent(spread.high)} of it (80 % interval)"
+        return text
+    return f"{text}; {per_cent(spread.low)} to {per_cent(spread.high)} of it (80 % interval)"
 
 
 def _entered_text(item: PlannedItemFact) -> str:
@@ -135,30 +137,32 @@ def certainty_words(outcome: PlanOutcome) -> str:
             "week); what is shown is its middle"
         )
     measured = [
-        f"{per_cent(each.coverage_80)} of days {each.horizon} days ahead"
-        for each in outcome.place.coverage
-        if each.coverage_80 is not None
+        f"{per_cent(coverage.coverage_80)} of days {coverage.horizon} days ahead"
+        for coverage in outcome.place.coverage
+        if coverage.coverage_80 is not None
     ]
-    held = (
+    coverage_text = (
         f"held {joined(measured)} on this history"
         if measured
         else "was not measured on this history yet"
     )
     return (
         "Low, likely and high are the 10th, 50th and 90th of 100 scenarios of the forecast with the plan on top; the "
-        f"forecast’s own band of eight in ten {held}"
+        f"forecast’s own band of eight in ten {coverage_text}"
     )
 
 
 def committed_words(outcome: PlanOutcome) -> str:
     """How many GPUs are owned or reserved, what of the plan is above them, and how likely work waits for them."""
     gpus, above = outcome.place.committed_gpus, outcome.whole.above
-    said = f"{counted(gpus, 'GPU')}: {hours_text(outcome.whole.capacity)} GPU-hours in the plan’s weeks"
+    sentence = f"{counted(gpus, 'GPU')}: {hours_text(outcome.whole.capacity)} GPU-hours in the plan’s weeks"
     if above is not None:
-        said = f"{said}; {hours_text(above.likely)} that are asked for are above them"
+        sentence = f"{sentence}; {hours_text(above.likely)} that are asked for are above them"
     if outcome.queue_chance is not None and gpus:
-        said = f"{said}; some work waits for them in {per_cent(outcome.queue_chance)} of scenarios"
-    return said
+        sentence = (
+            f"{sentence}; some work waits for them in {per_cent(outcome.queue_chance)} of scenarios"
+        )
+    return sentence
 
 
 def moved_effects(before: PlanOutcome, after: PlanOutcome, currency: str) -> list[str]:
@@ -168,9 +172,9 @@ def moved_effects(before: PlanOutcome, after: PlanOutcome, currency: str) -> lis
     of = "to" if change >= 0 else "from"
     effects = [f"It {did} {hours_text(abs(change))} GPU-hours {of} the plan’s weeks."]
     costs = [
-        whole_amount(round(each.whole.total_cost.likely), currency)
-        for each in (after, before)
-        if each.whole.total_cost is not None
+        whole_amount(round(outcome.whole.total_cost.likely), currency)
+        for outcome in (after, before)
+        if outcome.whole.total_cost is not None
     ]
     if len(costs) == 2:
         effects.append(
@@ -183,7 +187,7 @@ def moved_effects(before: PlanOutcome, after: PlanOutcome, currency: str) -> lis
         ]
         effects.append(f"The longest wait becomes {waits[1]}, from {waits[0]}.")
     if before.queue_chance is not None and after.queue_chance is not None:
-        chances = [per_cent(each.queue_chance or 0.0) for each in (before, after)]
+        chances = [per_cent(outcome.queue_chance or 0.0) for outcome in (before, after)]
         effects.append(f"Some work waits in {chances[1]} of scenarios, until now in {chances[0]}.")
     return effects
 

@@ -80,9 +80,9 @@ def _answer_sections(
     answer: Mapping[str, Any], run: PortfolioRunFact, context: Context
 ) -> Iterator[Section]:
     def table(name: str) -> Section:
-        each, rows_of = OF_ANSWER[name]
+        answer_table, rows_of = OF_ANSWER[name]
         address = reverse("portfolio-csv", args=[run.id, name])
-        return each.section(rows_of(answer), context, csv_href=address)
+        return answer_table.section(rows_of(answer), context, csv_href=address)
 
     yield table("offers")
     gates = gate_list(read_gates(answer.get("gates", [])))
@@ -107,7 +107,7 @@ def _answer_sections(
     yield table("savings")
     if answer["bought"]["sources"]:
         yield table("sources")
-    points = [(each["name"], f"Left out: {each['why']}") for each in answer["left_out"]]
+    points = [(omission["name"], f"Left out: {omission['why']}") for omission in answer["left_out"]]
     points += [("Taken to be so", note) for note in answer["notes"]]
     if points:
         yield OPEN_POINTS.section(points, context)
@@ -118,7 +118,7 @@ def _curves(
 ) -> Iterator[Section]:
     """Of the families that would cost most on demand."""
     numbered = list(enumerate(answer["families"]))
-    numbered.sort(key=lambda each: -each[1]["parts"]["on_demand_equivalent"])
+    numbered.sort(key=lambda pair: -pair[1]["parts"]["on_demand_equivalent"])
     for place, family in numbered[:MOST_CURVES]:
         steps = family["duration"]
         layers = [

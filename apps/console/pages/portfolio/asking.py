@@ -54,8 +54,8 @@ def initial_of(run: PortfolioRunFact | None) -> dict[str, str]:
         for key, name in PARTS.items()
         if isinstance(run.overlay.get(key), float | int)
     }
-    whole = {key: f"{run.overlay[key]}" for key in ("months", "budget") if key in run.overlay}
-    return USUAL | entered | whole | {"more": run.text}
+    limits = {key: f"{run.overlay[key]}" for key in ("months", "budget") if key in run.overlay}
+    return USUAL | entered | limits | {"more": run.text}
 
 
 def overlay_of(entered: Mapping[str, Any]) -> dict[str, Any]:
@@ -84,15 +84,15 @@ def overlay_of(entered: Mapping[str, Any]) -> dict[str, Any]:
 def _tables_of(text: str) -> dict[str, Any]:
     """As JSON keeps it: days are text."""
     try:
-        found = scenario_tables(text) if text.strip() else {}
+        tables = scenario_tables(text) if text.strip() else {}
     except Refusal as refusal:
         raise Refusal("more", f"what is entered {refusal.message}") from refusal
-    return {key: _plain(value) for key, value in found.items()}
+    return {key: _plain(value) for key, value in tables.items()}
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     return value if isinstance(value, str | int | float | bool) else str(value)

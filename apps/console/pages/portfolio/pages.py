@@ -38,8 +38,8 @@ def _portfolio_page(context: Context, sent: ChangeForm | None = None) -> Console
     context = replace(context, path=reverse("portfolio"))
     runs, latest = portfolio_runs(), latest_portfolio()
     newest = runs[0] if runs else None
-    asked = latest if newest is None else newest
-    form = PortfolioForm.opened(sent, context, initial=initial_of(asked))
+    initial_run = latest if newest is None else newest
+    form = PortfolioForm.opened(sent, context, initial=initial_of(initial_run))
     asking = form.section(
         "ask",
         reverse("ask-portfolio"),
@@ -71,12 +71,12 @@ def portfolio_run_page(context: Context, portfolio_id: int) -> ConsolePage:
     back = Link("The newest portfolio", reverse("portfolio"))
     if run.answer is not None:
         return replace(answer_page(context, run), back=back)
-    said = run.refusal or words.progress(run) if run.state != "cancelled" else ""
+    problem = run.refusal or words.progress(run) if run.state != "cancelled" else ""
     return ConsolePage(
         context=context,
         finding=f"This portfolio is {words.STATES[run.state]}",
         under=(words.how_asked(run, person_names()), instant(run.asked_at, context.zone)),
-        problems=(said,) if run.state == REFUSED else (),
+        problems=(problem,) if run.state == REFUSED else (),
         back=back,
         sections=tuple(_under_way(run)),
         refresh_seconds=2 if run.is_open else 0,
@@ -87,8 +87,8 @@ def portfolio_run_page(context: Context, portfolio_id: int) -> ConsolePage:
 def portfolio_table_csv(context: Context, portfolio_id: int, table: str) -> HttpResponse:
     """A table of an answer."""
     run = _known_run(portfolio_id)
-    asked, rows_of = found_or_404(OF_ANSWER.get(table))
-    return asked.csv(rows_of(found_or_404(run.answer)), context, f"portfolio-{table}")
+    answer_table, rows_of = found_or_404(OF_ANSWER.get(table))
+    return answer_table.csv(rows_of(found_or_404(run.answer)), context, f"portfolio-{table}")
 
 
 @shown(SEES_EVERYTHING, "portfolio")
@@ -96,8 +96,8 @@ def portfolio_duration_csv(context: Context, portfolio_id: int, family: int) -> 
     """The duration curve of the family in this place."""
     run = _known_run(portfolio_id)
     families = found_or_404(run.answer)["families"]
-    asked = found_or_404(families[family] if family < len(families) else None)
-    return DURATION.csv(asked["duration"], context, "portfolio-duration")
+    family_answer = found_or_404(families[family] if family < len(families) else None)
+    return DURATION.csv(family_answer["duration"], context, "portfolio-duration")
 
 
 @shown(SEES_EVERYTHING, "portfolio")

@@ -62,7 +62,7 @@ def bought(lots: Mapping[str, int], nothing: str = "Nothing new") -> str:
 def bought_gpus(answer: Mapping[str, Any]) -> str:
     """`8 GPUs of a year, 2 GPUs of three years`."""
     offers = [offer for offer in answer["offers"] if offer["lots"]]
-    return ", ".join(f"{counted(each['gpus'], 'GPU')} of {each['name']}" for each in offers)
+    return ", ".join(f"{counted(offer['gpus'], 'GPU')} of {offer['name']}" for offer in offers)
 
 
 def part(ratio: float | None) -> str | None:
@@ -84,8 +84,8 @@ def months_of(answer: Mapping[str, Any]) -> float:
 
 def compared(answer: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """One of the choices that ours is compared with."""
-    found: Mapping[str, Any] = next(one for one in answer["compared"] if one["name"] == name)
-    return found
+    alternative: Mapping[str, Any] = next(one for one in answer["compared"] if one["name"] == name)
+    return alternative
 
 
 def finding(answer: Mapping[str, Any]) -> str:
@@ -150,13 +150,13 @@ def blocked_limit(answer: Mapping[str, Any]) -> str:
     limit = answer["most_blocked"]
     if limit is None:
         return ""
-    said = part(answer["chosen"]["limited_part"])
+    blocked_text = part(answer["chosen"]["limited_part"])
     over = f"{limit:.2%}".replace("%", " %")
     if answer["keeps_limit"]:
-        return f"Blocked GPU-hours: {said}, within the limit of {over}"
+        return f"Blocked GPU-hours: {blocked_text}, within the limit of {over}"
     return (
         f"No choice of these offers keeps blocked GPU-hours to {over}: this one was made without the limit, and"
-        f" {said} are blocked. More lots, an earlier start or a larger quota would help."
+        f" {blocked_text} are blocked. More lots, an earlier start or a larger quota would help."
     )
 
 

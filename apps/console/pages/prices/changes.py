@@ -161,8 +161,8 @@ def end_rate(context: Context, rate_id: int) -> Change[Mapping[str, Any]]:
 def _first_moment(context: Context, pools: Mapping[int, fleet.PoolFact]) -> str:
     """Now, as a new price begins; since ever where a link names a pool without any price."""
     named = context.query.get("pool", "")
-    asked = pools.get(int(named)) if named.isdecimal() and len(named) < 10 else None
-    if asked is not None and not rates_of_pools({asked.id: asked}, EVER, context.at):
+    pool = pools.get(int(named)) if named.isdecimal() and len(named) < 10 else None
+    if pool is not None and not rates_of_pools({pool.id: pool}, EVER, context.at):
         return ""
     return as_entered(context.at, context.zone)
 
@@ -192,22 +192,26 @@ def _weighed_rate(rate: actions.NewRate, context: Context) -> WeighedRate:
     """What speaks against the rate; refuses by field what entering it would refuse."""
     actions.check_rate(rate)
     doubt = actions.judged(rate).doubt
-    held = listing.overlapping_rate(actions.target_of(rate), rate.starts_at, rate.ends_at)
-    if held is not None and not (doubt and _may_take_its_place(rate, held)):
-        until = f" until {instant(held['ends_at'], context.zone)}" if held["ends_at"] else ""
+    overlapping = listing.overlapping_rate(actions.target_of(rate), rate.starts_at, rate.ends_at)
+    if overlapping is not None and not (doubt and _may_take_its_place(rate, overlapping)):
+        until = (
+            f" until {instant(overlapping['ends_at'], context.zone)}"
+            if overlapping["ends_at"]
+            else ""
+        )
         raise Refusal(
             "starts_at",
-            f"{what_it_prices(held)} has a price of that kind then{until}. End it first, or say "
+            f"{what_it_prices(overlapping)} has a price of that kind then{until}. End it first, or say "
             "another time",
         )
-    return WeighedRate(rate, doubt, None if held is None else held["id"])
+    return WeighedRate(rate, doubt, None if overlapping is None else overlapping["id"])
 
 
-def _may_take_its_place(rate: actions.NewRate, held: Rate) -> bool:
+def _may_take_its_place(rate: actions.NewRate, overlapping: Rate) -> bool:
     goes_on = rate.ends_at is not None and (
-        held["ends_at"] is None or held["ends_at"] > rate.ends_at
+        overlapping["ends_at"] is None or overlapping["ends_at"] > rate.ends_at
     )
-    return held["starts_at"] != rate.starts_at and not goes_on
+    return overlapping["starts_at"] != rate.starts_at and not goes_on
 
 
 def _preview_of(weighed: WeighedRate, context: Context) -> ChangePreview:
@@ -218,9 +222,9 @@ def _preview_of(weighed: WeighedRate, context: Context) -> ChangePreview:
     if not weighed.doubt:
         effects = effects_of(if_entered(proposal, context.at), context)
         return ChangePreview((*rounded, *effects), same=same)
-    found = if_entered(replace(proposal, replaces=weighed.replaces), context.at)
+    what_if = if_entered(replace(proposal, replaces=weighed.replaces), context.at)
     waits = f"It waits until a person of finance accepts it: {weighed.doubt}. What it moves then:"
-    return ChangePreview((*rounded, waits, *effects_of(found, context)), same=same)
+    return ChangePreview((*rounded, waits, *effects_of(what_if, context)), same=same)
 
 
 def _proposal_of(rate: actions.NewRate) -> Proposal:

@@ -62,7 +62,9 @@ def decide(context: Context, waiting_id: int) -> ConsolePage:
     """A price that waits, what lies beside it and what accepting it would move."""
     rate = rate_or_404(waiting_id)
     waits = rate["standing"] in WAITS
-    beside = [ListedRate(each, context.at) for each in neighbours_of([rate])[waiting_id]]
+    neighbours = [
+        ListedRate(neighbour, context.at) for neighbour in neighbours_of([rate])[waiting_id]
+    ]
     may_decide = context.viewer.role in DECIDES and not _is_own(rate, context)
     finding = f"The price of {what_it_prices(rate)} does not wait any more"
     if waits:
@@ -75,7 +77,7 @@ def decide(context: Context, waiting_id: int) -> ConsolePage:
         actions=(Link("This price", reverse("rate", args=[waiting_id])),),
         sections=(
             FactList(entered_facts(rate, person_names(), context)),
-            BESIDE.section(beside, context) if beside else None,
+            BESIDE.section(neighbours, context) if neighbours else None,
             _acceptance_section(rate, context) if waits else None,
             RejectionForm(QueryDict(), context).section(
                 "refuse",
@@ -99,8 +101,8 @@ def accept(context: Context, waiting_id: int) -> Change[None]:
     def apply(_: None) -> Done:
         actions.accept_rate(rate_id=waiting_id, by=_person_id(context), at=context.at)
         recount()
-        said = f"The price of {what_it_prices(rate)} is accepted; past hours are charged again."
-        return said, ("rate", waiting_id)
+        message = f"The price of {what_it_prices(rate)} is accepted; past hours are charged again."
+        return message, ("rate", waiting_id)
 
     return Change(
         finding=f"Accept {quoted_words(rate)} for {what_it_prices(rate)}",
@@ -159,16 +161,16 @@ def _acceptance_section(rate: Rate, context: Context) -> EffectList:
         return replace(section, remark="A person of finance decides.")
     if _is_own(rate, context):
         return replace(section, remark=f"{OWN}.")
-    here = reverse("accept-rate", args=[rate["id"]])
-    return replace(section, confirm=ACCEPT, seen=fingerprint((), preview), here=here)
+    accept_href = reverse("accept-rate", args=[rate["id"]])
+    return replace(section, confirm=ACCEPT, seen=fingerprint((), preview), here=accept_href)
 
 
 def _acceptance(rate: Rate, context: Context) -> ChangePreview:
     """What accepting it moves; the figures grow while somebody reads, the pools do not."""
-    found = if_accepted(rate["id"], context.at)
-    said = "The price before ends where it begins; it holds until the next one in force."
-    same = (str(rate["doubt"]), *(name for _, name in found.reach.pools))
-    return ChangePreview((said, *effects_of(found, context)), same=same)
+    what_if = if_accepted(rate["id"], context.at)
+    sentence = "The price before ends where it begins; it holds until the next one in force."
+    same = (str(rate["doubt"]), *(name for _, name in what_if.reach.pools))
+    return ChangePreview((sentence, *effects_of(what_if, context)), same=same)
 
 
 def _is_own(rate: Rate, context: Context) -> bool:
@@ -184,8 +186,8 @@ def _over(rate: Rate) -> EmptyState | None:
     """What stands in place of a decision that was taken already."""
     if rate["standing"] in WAITS:
         return None
-    said = f"The price of {what_it_prices(rate)} does not wait any more."
-    return EmptyState("Nothing waits here", said)
+    sentence = f"The price of {what_it_prices(rate)} does not wait any more."
+    return EmptyState("Nothing waits here", sentence)
 
 
 def _back_to_prices() -> Link:

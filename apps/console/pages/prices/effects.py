@@ -14,49 +14,49 @@ from apps.show.words import joined
 MOST_NAMES = 5
 
 
-def effects_of(found: WhatIf, context: Context) -> tuple[str, ...]:
+def effects_of(what_if: WhatIf, context: Context) -> tuple[str, ...]:
     """What would move, in sentences; amounts are estimates."""
-    reach = found.reach
+    reach = what_if.reach
     names = [name for _, name in reach.pools[:MOST_NAMES]]
     if len(reach.pools) > MOST_NAMES:
         names.append(f"{len(reach.pools) - MOST_NAMES} more")
     if not names:
         return ("No pool is like this yet, so nothing changes until one is.",)
-    said = [f"It can price {joined(names)}."]
+    sentences = [f"It can price {joined(names)}."]
     if reach.starts_at is None or not reach.hours:
-        return (*said, "No past hour changes; it counts from its start on.")
+        return (*sentences, "No past hour changes; it counts from its start on.")
     unmoved = "No effective amount changes: another price holds there."
-    return (*said, *charged_again(found, context, unmoved))
+    return (*sentences, *charged_again(what_if, context, unmoved))
 
 
-def charged_again(found: WhatIf, context: Context, unmoved: str) -> tuple[str, ...]:
+def charged_again(what_if: WhatIf, context: Context, unmoved: str) -> tuple[str, ...]:
     """Which past hours are charged again and what their cost becomes, or `unmoved`; nothing where none is."""
-    reach, currency = found.reach, context.currency
+    reach, currency = what_if.reach, context.currency
     if reach.starts_at is None or not reach.hours:
         return ()
-    said = [
+    sentences = [
         f"{counted(reach.hours, 'past hour')} since {instant(reach.starts_at, context.zone)} "
         f"{'is' if reach.hours == 1 else 'are'} charged again: about {reach.node_hours:,.0f} "
         f"node-hours of {counted(reach.nodes, 'node')}."
     ]
     if closed := _closed_hours(reach.starts_at, reach.ends_at):
-        said.append(
+        sentences.append(
             f"{counted(closed, 'hour')} of them {'is' if closed == 1 else 'are'} of closed months: "
             "what they move waits there until somebody posts it as corrections."
         )
-    if not found.changes:
-        return (*said, unmoved)
-    moved = found.after_micros - found.before_micros
-    said.append(
-        f"Their effective cost goes from about {whole_amount(found.before_micros, currency)} to "
-        f"about {whole_amount(found.after_micros, currency)} ({signed_amount(moved, currency)})."
+    if not what_if.changes:
+        return (*sentences, unmoved)
+    moved = what_if.after_micros - what_if.before_micros
+    sentences.append(
+        f"Their effective cost goes from about {whole_amount(what_if.before_micros, currency)} to "
+        f"about {whole_amount(what_if.after_micros, currency)} ({signed_amount(moved, currency)})."
     )
-    if found.unpriced_before != found.unpriced_after:
-        said.append(
-            f"Node-hours without a price: {found.unpriced_before:,.0f} before, "
-            f"{found.unpriced_after:,.0f} after."
+    if what_if.unpriced_before != what_if.unpriced_after:
+        sentences.append(
+            f"Node-hours without a price: {what_if.unpriced_before:,.0f} before, "
+            f"{what_if.unpriced_after:,.0f} after."
         )
-    return tuple(said)
+    return tuple(sentences)
 
 
 def _closed_hours(starts_at: datetime, ends_at: datetime | None) -> int:

@@ -97,10 +97,10 @@ def set_approval(context: Context) -> Act:
 
     def apply(entered: Mapping[str, Any]) -> Done:
         accounts.set_price_approval(per_cent=entered["per_cent"])
-        said = "wait no longer, however much they move,"
+        phrase = "wait no longer, however much they move,"
         if entered["per_cent"] is not None:
-            said = f"by more than {entered['per_cent']} % wait"
-        return f"Prices that move {said} for a second person.", ("prices",)
+            phrase = f"by more than {entered['per_cent']} % wait"
+        return f"Prices that move {phrase} for a second person.", ("prices",)
 
     return Act(
         form=ApprovalForm(context.sent, context, is_sent=True),
@@ -176,16 +176,16 @@ def unpriced_csv(context: Context) -> HttpResponse:
 def rate(context: Context, rate_id: int) -> ConsolePage:
     """One rate, the pools that it can price, and the history of the price of the same thing."""
     rate = rate_or_404(rate_id)
-    standing = rate["standing"]
+    state = rate["standing"]
     is_over = rate["ends_at"] is not None and rate["ends_at"] <= context.at
-    may_end = standing == "in_force" and not is_over
+    may_end = state == "in_force" and not is_over
     decide = Link("Decide about it", reverse("decide-rate", args=[rate_id]))
     end = Link("End this price", reverse("end-rate", args=[rate_id]))
     return ConsolePage(
         context=context,
         finding=f"{quoted_words(rate)} for {what_it_prices(rate)}",
         back=Link("Prices", reverse("prices")),
-        actions=(*((decide,) if standing in WAITS else ()), *((end,) if may_end else ())),
+        actions=(*((decide,) if state in WAITS else ()), *((end,) if may_end else ())),
         sections=(
             FactList(_rate_facts(rate, context)),
             price_chart(rate, context),
@@ -231,20 +231,22 @@ def _shown_rates(rates: Sequence[Rate], context: Context) -> list[ListedRate]:
 
 def _rate_history(rate: Rate, context: Context) -> list[ListedRate]:
     """Every rate of the same kind for the same thing, the newest first."""
-    return [ListedRate(each, context.at) for each in listing.rates_of_target(rate["target"])]
+    return [
+        ListedRate(past_rate, context.at) for past_rate in listing.rates_of_target(rate["target"])
+    ]
 
 
 def _waiting_rates(context: Context) -> list[WaitingRate]:
     """Every price that waits, the oldest first, with some of its neighbours."""
     rates = rates_waiting()
     names = person_names() if rates else {}
-    beside = neighbours_of(rates)
+    neighbours = neighbours_of(rates)
     may_decide = context.viewer.role in DECIDES
     return [
         WaitingRate(
             ListedRate(rate, context.at),
             names.get(rate["entered_by_id"], ""),
-            beside[rate["id"]],
+            neighbours[rate["id"]],
             may_decide,
         )
         for rate in rates
@@ -256,19 +258,19 @@ def _paid_pools(rates: Sequence[Rate], context: Context) -> list[PaidPool]:
     owned, by_id = pools_owned(context.at), {rate["id"]: rate for rate in rates}
     pools = {pool.id: pool for pool in fleet.pools().values() if pool.id not in owned}
     spans = pricing.pool_rates(pools, context.at, context.at + MOMENT)
-    found = []
+    rows = []
     for pool in pools.values():
         span = spans[pool.id][0]
         paid = by_id.get(span.paid_rate.id) if span.paid_rate else None
         listed = by_id.get(span.list_rate.id) if span.list_rate else None
-        found.append(PaidPool(pool, paid, listed))
-    return sorted(found, key=lambda row: (row.paid is not None, row.pool.name.casefold()))
+        rows.append(PaidPool(pool, paid, listed))
+    return sorted(rows, key=lambda row: (row.paid is not None, row.pool.name.casefold()))
 
 
 def _unpriced_use(context: Context) -> list[UnpricedUse]:
     """Pools with GPU time of the last ninety days that no rate covers."""
-    found = ledger.unpriced_pools(ledger.window_of(LOOKED_BACK, context.calendar))
-    return [UnpricedUse(each) for each in found]
+    unpriced = ledger.unpriced_pools(ledger.window_of(LOOKED_BACK, context.calendar))
+    return [UnpricedUse(unpriced_pool) for unpriced_pool in unpriced]
 
 
 def _rate_facts(rate: Rate, context: Context) -> list[tuple[str, str]]:
@@ -281,7 +283,7 @@ def _rate_facts(rate: Rate, context: Context) -> list[tuple[str, str]]:
     at, by = rate["decided_at"], names.get(rate["decided_by_id"], "")
     reached = [pool.name for pool in fleet.pools().values() if listing.may_price(rate, pool)]
     hrefs = {name: context.onward(pool_href(name)) for name in reached}
-    links = format_html_join(", ", "{}", ((linked(*each),) for each in hrefs.items()))
+    links = format_html_join(", ", "{}", ((linked(*item),) for item in hrefs.items()))
     facts = [
         ("Rate status", ListedRate(rate, context.at).standing),
         kind,
@@ -300,30 +302,30 @@ def _rate_facts(rate: Rate, context: Context) -> list[tuple[str, str]]:
 def _tiers_in_words(rate: Rate) -> str:
     """`8.00 beyond 1,000 node-hours of a month, 7.00 beyond 5,000`; empty: one price for all."""
     unit = "GPU-hours" if rate["unit"] == "gpu" else "node-hours"
-    told = [
+    tier_texts = [
         f"{quoted_amount(Decimal(amount), rate['currency'])} beyond {Decimal(beyond):,f}"
         for beyond, amount in rate["tiers"]
     ]
-    if told:
-        told[0] = f"{told[0]} {unit} of a month"
-    return ", ".join(told)
+    if tier_texts:
+        tier_texts[0] = f"{tier_texts[0]} {unit} of a month"
+    return ", ".join(tier_texts)
 
 
 def _prices_finding(paid: Sequence[PaidPool], unpriced: Sequence[UnpricedUse], waiting: int) -> str:
     """What waits, which pools have no price, and how much time is unpriced."""
     if not paid:
-        said = "There are no pools to price yet"
+        sentence = "There are no pools to price yet"
     elif without := sum(row.paid is None for row in paid):
-        said = f"{counted(without, 'pool has', 'pools have')} no price now"
+        sentence = f"{counted(without, 'pool has', 'pools have')} no price now"
     else:
-        said = "Every pool has a price" if len(paid) > 1 else "The pool has a price"
+        sentence = "Every pool has a price" if len(paid) > 1 else "The pool has a price"
     time = sum(row.fact.unit_milliseconds for row in unpriced)
     if paid and time:
-        said += f"; {gpu_hours(time)} GPU-hours of the last 90 days are unpriced"
+        sentence += f"; {gpu_hours(time)} GPU-hours of the last 90 days are unpriced"
     if not waiting:
-        return f"{said}."
+        return f"{sentence}."
     verb = "waits" if waiting == 1 else "wait"
-    return f"{counted(waiting, 'price')} {verb} for a decision. {said}."
+    return f"{counted(waiting, 'price')} {verb} for a decision. {sentence}."
 
 
 urlpatterns = [

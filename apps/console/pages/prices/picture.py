@@ -31,27 +31,27 @@ def price_chart(rate: Rate, context: Context) -> LineChart | None:
     Amounts are for an hour. At most MOST_STEPS are drawn, the newest.
     """
     history = [
-        each
-        for each in quoted_history(rate["target"])
-        if (each["unit"], each["currency"]) == (rate["unit"], rate["currency"])
+        past_rate
+        for past_rate in quoted_history(rate["target"])
+        if (past_rate["unit"], past_rate["currency"]) == (rate["unit"], rate["currency"])
     ][-MOST_STEPS:]
     if not history:
         return None
     currency, span = rate["currency"], _plot_span(history, context)
     series = [
-        StepSeries(KINDS[kind], *look, steps=_price_steps(of_kind))
-        for kind, look in LOOKS.items()
-        if (of_kind := [each for each in history if each["kind"] == kind])
+        StepSeries(KINDS[kind], *style, steps=_price_steps(of_kind))
+        for kind, style in LOOKS.items()
+        if (of_kind := [past_rate for past_rate in history if past_rate["kind"] == kind])
     ]
-    own = [each for each in history if each["kind"] == rate["kind"]] or history
+    same_kind = [past_rate for past_rate in history if past_rate["kind"] == rate["kind"]] or history
     lines = " and ".join(
-        f"{'dashed' if each.dash == 'dash' else 'solid'}: {each.label.lower()} price"
-        for each in series
+        f"{'dashed' if price_series.dash == 'dash' else 'solid'}: {price_series.label.lower()} price"
+        for price_series in series
     )
     return LineChart(
         name="price-figure",
         anchor="moved",
-        title=_price_finding(own, context.at, context.zone),
+        title=_price_finding(same_kind, context.at, context.zone),
         unit=f"{currency} {per(rate['unit'], 3600)}; {lines}; dotted: today",
         figure=price_steps(series, span, currency),
     )
@@ -59,7 +59,7 @@ def price_chart(rate: Rate, context: Context) -> LineChart | None:
 
 def _price_steps(rates: Rates) -> tuple[PlotStep, ...]:
     return tuple(
-        PlotStep(each["starts_at"], each["ends_at"], _hourly_amount(each)) for each in rates
+        PlotStep(rate["starts_at"], rate["ends_at"], _hourly_amount(rate)) for rate in rates
     )
 
 
@@ -69,47 +69,54 @@ def _hourly_amount(rate: Rate) -> Decimal:
 
 def _plot_span(history: Rates, context: Context) -> PlotSpan:
     """From the first price that has a start to the last change to come, at least to today."""
-    told = [at for each in history for at in (each["starts_at"], each["ends_at"]) if at is not None]
-    first = min((*told, context.at))
-    if first == context.at or any(each["starts_at"] is None for each in history):
+    moments = [
+        at
+        for past_rate in history
+        for at in (past_rate["starts_at"], past_rate["ends_at"])
+        if at is not None
+    ]
+    first = min((*moments, context.at))
+    if first == context.at or any(past_rate["starts_at"] is None for past_rate in history):
         first -= SPARE
-    last = max((*told, context.at))
+    last = max((*moments, context.at))
     return PlotSpan(first, last + (last - first) / 20, context.at, context.zone)
 
 
-def _price_finding(own: Rates, at: datetime, zone: tzinfo) -> str:
+def _price_finding(history: Rates, at: datetime, zone: tzinfo) -> str:
     """The last change that has come, else the first to come, else that there was none."""
-    what = _priced_thing(own[0])
-    if own[0]["purchase_option"] == "spot" and len(own) >= FEWEST_OF_A_RANGE:
-        return _range_finding(what, own, zone)
+    what = _priced_thing(history[0])
+    if history[0]["purchase_option"] == "spot" and len(history) >= FEWEST_OF_A_RANGE:
+        return _range_finding(what, history, zone)
     changes = [
         (later, earlier)
-        for earlier, later in pairwise(own)
+        for earlier, later in pairwise(history)
         if _hourly_amount(earlier) != _hourly_amount(later)
     ]
-    come = [each for each in changes if each[0]["starts_at"] <= at]
+    past_changes = [change for change in changes if change[0]["starts_at"] <= at]
     if not changes:
-        amount = quoted_amount(_hourly_amount(own[-1]), own[-1]["currency"])
-        since = own[0]["starts_at"]
+        amount = quoted_amount(_hourly_amount(history[-1]), history[-1]["currency"])
+        since = history[0]["starts_at"]
         if since is not None and since > at:
             return f"{what} costs {amount} an hour from {_day_words(since, zone)} on"
-        said = "has always cost" if since is None else "has cost"
-        return f"{what} {said} {amount} an hour" + (
+        verb_phrase = "has always cost" if since is None else "has cost"
+        return f"{what} {verb_phrase} {amount} an hour" + (
             f" since {_day_words(since, zone)}" if since else ""
         )
-    later, earlier = come[-1] if come else changes[0]
+    later, earlier = past_changes[-1] if past_changes else changes[0]
     was, now = _hourly_amount(earlier), _hourly_amount(later)
-    verb = ("rose" if now > was else "fell") if come else ("rises" if now > was else "falls")
+    verb = (
+        ("rose" if now > was else "fell") if past_changes else ("rises" if now > was else "falls")
+    )
     by = f" {per_cent(float(abs(now - was) / was))}" if was else ""
     return f"{what} {verb}{by} on {_day_words(later['starts_at'], zone)}"
 
 
-def _range_finding(what: str, own: Rates, zone: tzinfo) -> str:
-    amounts, currency = [_hourly_amount(each) for each in own], own[0]["currency"]
+def _range_finding(what: str, history: Rates, zone: tzinfo) -> str:
+    amounts, currency = [_hourly_amount(past_rate) for past_rate in history], history[0]["currency"]
     low, high = quoted_amount(min(amounts), currency), quoted_amount(max(amounts), currency)
-    since = own[0]["starts_at"]
-    said = f" since {_day_words(since, zone)}" if since else ""
-    return f"{what} cost between {low} and {high} an hour{said}"
+    since = history[0]["starts_at"]
+    since_text = f" since {_day_words(since, zone)}" if since else ""
+    return f"{what} cost between {low} and {high} an hour{since_text}"
 
 
 def _priced_thing(rate: Rate) -> str:

@@ -30,9 +30,9 @@ def load_public_prices(context: Context) -> Change[PriceTable]:
             rows=table.rows, at=context.at, by=context.viewer.person_id
         )
         recount()
-        said = f"{counted(loaded.imported, 'price')} entered, {loaded.unchanged} known already"
+        sentence = f"{counted(loaded.imported, 'price')} entered, {loaded.unchanged} known already"
         waits = f"; {loaded.waiting} wait for a decision" if loaded.waiting else ""
-        return f"{said}{waits}.", ("prices",)
+        return f"{sentence}{waits}.", ("prices",)
 
     return Change(
         finding="Take over the public list prices",
@@ -55,18 +55,18 @@ def _table_effects(table: PriceTable, pools: Sequence[fleet.PoolFact]) -> tuple[
     rates = [asdict(rate) for _, rate in table.rows]
     providers = sorted({rate["provider"] for rate in rates})
     read_on = [rate["source_date"] for rate in rates if rate["source_date"]]
-    said = [
+    sentences = [
         f"{counted(len(rates), 'list price')} of machines of {joined(providers)}, read "
         f"{period(min(read_on), max(read_on) + timedelta(days=1))}."
     ]
     priced = {pool.name for pool in pools if any(listing.may_price(rate, pool) for rate in rates)}
     if priced:
-        said.append(f"It prices {joined(sorted(priced))}.")
-    said += [
+        sentences.append(f"It prices {joined(sorted(priced))}.")
+    sentences += [
         f"It has no price of {pool.name} ({pool.provider}, "
         f"{option_words(pool.purchase_option).lower()}): that pool needs a price of its own, or a "
         "plan of owned hardware."
         for pool in pools
         if pool.name not in priced
     ]
-    return tuple(said)
+    return tuple(sentences)

@@ -175,7 +175,7 @@ def _why_it_waits(row: WaitingRate, locale: Locale) -> str:
 def _beside_cell(row: WaitingRate, locale: Locale) -> str:
     if not row.beside:
         return quiet("nothing")
-    told = (
+    cells = (
         (
             locale.onward(_rate_href(rate)),
             quoted_amount(rate["amount"], rate["currency"]),
@@ -183,14 +183,14 @@ def _beside_cell(row: WaitingRate, locale: Locale) -> str:
         )
         for rate in row.beside[:MOST_BESIDE]
     )
-    return format_html_join("", '<a href="{}">{}</a> <small>{}</small>', told)
+    return format_html_join("", '<a href="{}">{}</a> <small>{}</small>', cells)
 
 
 def _decide_cell(row: WaitingRate, locale: Locale) -> str:
     rate = row.listed.rate
     href = locale.onward(reverse("decide-rate", args=[rate["id"]]))
-    said = f"at the price of {what_it_prices(rate)}"
-    return leading("Decide" if row.may_decide else "Look", said, href)
+    subject = f"at the price of {what_it_prices(rate)}"
+    return leading("Decide" if row.may_decide else "Look", subject, href)
 
 
 def _read_on(row: ListedRate) -> str:

@@ -94,19 +94,19 @@ def answer(
     )
 
     def read(entered: Mapping[str, Any]) -> actions.RecommendationAnswer:
-        said = actions.RecommendationAnswer(
+        reply = actions.RecommendationAnswer(
             verb=actions.ANSWERS[step],
             reason=entered["reason"],
             owner_id=int(entered["owner"]) if is_claim else None,
             due_on=entered.get("due_on"),
             until=entered.get("until"),
         )
-        actions.check_answer(said, fact.state, context.viewer, context.at)
-        return said
+        actions.check_answer(reply, fact.state, context.viewer, context.at)
+        return reply
 
-    def apply(said: actions.RecommendationAnswer) -> Done:
+    def apply(reply: actions.RecommendationAnswer) -> Done:
         actions.answer_recommendation(
-            recommendation_id=fact.id, answer=said, by=context.viewer, at=context.at
+            recommendation_id=fact.id, answer=reply, by=context.viewer, at=context.at
         )
         return SAID[step], ("recommendation", fact.id)
 
@@ -117,7 +117,7 @@ def answer(
         form=form,
         confirm=LABELS[step],
         read=read,
-        effects=lambda said: _effects(step, fact, said, owners, context),
+        effects=lambda reply: _effects(step, fact, reply, owners, context),
         apply=apply,
         picks={"owner": owners} if is_claim else {},
         initial={
@@ -137,18 +137,18 @@ def known(context: Context, recommendation_id: int) -> RecommendationFact:
 def _effects(
     step: str,
     fact: RecommendationFact,
-    said: actions.RecommendationAnswer,
+    reply: actions.RecommendationAnswer,
     owners: Mapping[str, str],
     context: Context,
 ) -> Sequence[str]:
-    if said.due_on is not None:
+    if reply.due_on is not None:
         return (
-            f"{owners[str(said.owner_id)]} sees to it until {said.due_on:%-d %B %Y}.",
+            f"{owners[str(reply.owner_id)]} sees to it until {reply.due_on:%-d %B %Y}.",
             f"What it promises is kept as it is now: {words.saves_said(fact, context.currency)}.",
             "What is measured afterwards is held against that.",
         )
-    if said.until is not None:
-        until = instant(said.until, context.zone)
+    if reply.until is not None:
+        until = instant(reply.until, context.zone)
         return f"It leaves the list until {until}; then it is open again.", "It is not added up."
     return {
         "done": (

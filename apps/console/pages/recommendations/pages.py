@@ -56,8 +56,8 @@ OLD_WEEKS = 4
 @shown(EVERYONE, "recommendations")
 def recommendation_list(context: Context) -> ConsolePage:
     """What is to be done, or what is in the state that was chosen."""
-    look = newest_recommendation_look(context.at)
-    if look is None:
+    review = newest_recommendation_look(context.at)
+    if review is None:
         return ConsolePage(
             context=context, finding="Nothing was looked for yet", empty=_not_looked_yet()
         )
@@ -65,14 +65,14 @@ def recommendation_list(context: Context) -> ConsolePage:
     rows = _rows_of(context, reading)
     facts, texts = [row.fact for row in rows], reading.texts
     sees_all = context.seen_teams is None
-    counts = list(looked_at_counts(look)) if sees_all else []
+    counts = list(looked_at_counts(review)) if sees_all else []
     proven = proven_savings(context.at, context.seen_teams)
-    explained = explained_of(look) if sees_all and not texts["state"] else None
+    explained = explained_of(review) if sees_all and not texts["state"] else None
     return ConsolePage(
         context=context,
         finding=words.list_finding(facts, texts["state"], context.currency),
         under=(
-            words.look_said(look, context.zone),
+            words.look_said(review, context.zone),
             "a month is 730 hours, at what is paid by the hour",
             *((waste_said(explained, context.currency),) if explained else ()),
         ),
@@ -108,8 +108,10 @@ def _outcome_sections(proven: Sequence[SettledSaving], context: Context) -> tupl
     """What came of what was done, one by one and by kind; nothing before the first."""
     if not proven:
         return ()
-    kept = kind_records(context) if context.seen_teams is None else []
-    by_kind = (KEPT.section(kept, context, csv_href=reverse("kept-promises-csv")),) if kept else ()
+    records = kind_records(context) if context.seen_teams is None else []
+    by_kind = (
+        (KEPT.section(records, context, csv_href=reverse("kept-promises-csv")),) if records else ()
+    )
     return PROVEN.section(proven, context, csv_href=reverse("proven-savings-csv")), *by_kind
 
 
@@ -130,8 +132,8 @@ def proven_csv(context: Context) -> HttpResponse:
 @shown(SEES_EVERYTHING, "recommendations")
 def looked_at_csv(context: Context) -> HttpResponse:
     """What was looked at, and why it is no recommendation."""
-    look = newest_recommendation_look(context.at)
-    counts = looked_at_counts(look) if look is not None else ()
+    review = newest_recommendation_look(context.at)
+    counts = looked_at_counts(review) if review is not None else ()
     return LOOKED_AT.csv(counts, context, "looked-at")
 
 
@@ -141,7 +143,9 @@ def recommendation_page(context: Context, recommendation_id: int) -> ConsolePage
     fact = changes.known(context, recommendation_id)
     measured, outcomes = measurements_of(fact.id), outcomes_of(fact.id)
     # Since it was reopened nothing is measured, whatever was before.
-    newest = next((each for each in measured if each.done_at == fact.done_at), None)
+    newest = next(
+        (measurement for measurement in measured if measurement.done_at == fact.done_at), None
+    )
     return ConsolePage(
         context=context,
         finding=f"{fact.title}: {words.saves_said(fact, context.currency)}",
@@ -222,9 +226,11 @@ def _reading_of(context: Context) -> Reading:
 
 
 def _team_choices(context: Context) -> dict[str, str]:
-    seen = context.seen_teams
-    own = {str(each.id): each.name for each in teams() if seen is None or each.id in seen}
-    return {"": "All", **own, **({"none": "The organisation"} if seen is None else {})}
+    seen_teams = context.seen_teams
+    team_names = {
+        str(team.id): team.name for team in teams() if seen_teams is None or team.id in seen_teams
+    }
+    return {"": "All", **team_names, **({"none": "The organisation"} if seen_teams is None else {})}
 
 
 def _owner_choices() -> dict[str, str]:
@@ -258,8 +264,8 @@ def _key_figures(
     waiting = [fact for fact in facts if fact.state == words.OPEN]
     old = sum(words.age_weeks(fact, context.calendar.today) >= OLD_WEEKS for fact in waiting)
     # What was done again saves what was measured last, not both.
-    newest = {each.recommendation_id: each for each in reversed(proven)}.values()
-    saved = sum(each.measured.saving.likely for each in newest if each.is_verified)
+    newest = {saving.recommendation_id: saving for saving in reversed(proven)}.values()
+    saved = sum(saving.measured.saving.likely for saving in newest if saving.is_verified)
     return (
         Figure(
             "Open",

@@ -44,10 +44,10 @@ class LookedAtCount:
     looked_at: int
 
 
-def looked_at_counts(look: RecommendationLookFact) -> Iterator[LookedAtCount]:
+def looked_at_counts(review: RecommendationLookFact) -> Iterator[LookedAtCount]:
     """Kind by kind, proposals first, then the reasons by how many."""
-    for kind in look.kinds:
-        name, what, seen = (
+    for kind in review.kinds:
+        name, what, examined = (
             words.kind_said(kind["kind"]),
             kind["looked_at_words"],
             kind["looked_at"],
@@ -56,10 +56,10 @@ def looked_at_counts(look: RecommendationLookFact) -> Iterator[LookedAtCount]:
             why = f"Not looked at: {kind['not_looked']}"
             yield LookedAtCount(name, what, why, 0, 0)
             continue
-        yield LookedAtCount(name, what, "Recommended", kind["proposed"], seen)
+        yield LookedAtCount(name, what, "Recommended", kind["proposed"], examined)
         for reason in kind["passed_over"]:
             why = reason["why"][:1].upper() + reason["why"][1:]
-            yield LookedAtCount(name, what, why, reason["count"], seen)
+            yield LookedAtCount(name, what, why, reason["count"], examined)
 
 
 def _saving_note(row: RecommendationRow) -> str:

@@ -69,9 +69,9 @@ def work_csv(context: Context, workload_id: int) -> HttpResponse:
     """What is to be done about a workload."""
     work = workloads().get(workload_id)
     is_seen = work is not None and context.viewer.sees_team(work.team_id)
-    found = found_or_404(work if is_seen else None, "There is no such workload.")
+    workload = found_or_404(work if is_seen else None, "There is no such workload.")
     rows = recommendation_rows(_work_facts(context, workload_id), context)
-    return OF_WORK.csv(rows, context, f"recommendations of {found.name}")
+    return OF_WORK.csv(rows, context, f"recommendations of {workload.name}")
 
 
 def _work_facts(context: Context, workload_id: int) -> list[RecommendationFact]:

@@ -66,23 +66,23 @@ WASTE = Table[WasteRow](
 
 def waste_rows(explained: ExplainedWaste) -> list[WasteRow]:
     """Of a look, with the recommendations as they are known now. One statement."""
-    known = ids_of_matters({line.matter for line in explained.lines if line.matter})
-    return [WasteRow(line, known.get(line.matter)) for line in explained.lines]
+    ids_by_matter = ids_of_matters({line.matter for line in explained.lines if line.matter})
+    return [WasteRow(line, ids_by_matter.get(line.matter)) for line in explained.lines]
 
 
-def explained_of(look: RecommendationLookFact | None) -> ExplainedWaste | None:
+def explained_of(review: RecommendationLookFact | None) -> ExplainedWaste | None:
     """What it kept; None of one that kept none."""
-    return None if look is None else waste_from(look.waste)
+    return None if review is None else waste_from(review.waste)
 
 
 def waste_said(explained: ExplainedWaste, currency: str) -> str:
     """How much of it is covered, in a sentence."""
-    whole = explained.micros
-    if not whole:
+    total = explained.micros
+    if not total:
         return "nothing was wasted in the weeks looked at"
     return (
-        f"of {whole_amount(whole, currency)} of waste a month {explained.covered_micros / whole:.0%} is covered by"
-        f" recommendations, {1 - (explained.covered_micros + explained.other_micros) / whole:.0%} has a reason, {explained.other_micros / whole:.0%} neither"
+        f"of {whole_amount(total, currency)} of waste a month {explained.covered_micros / total:.0%} is covered by"
+        f" recommendations, {1 - (explained.covered_micros + explained.other_micros) / total:.0%} has a reason, {explained.other_micros / total:.0%} neither"
     )
 
 

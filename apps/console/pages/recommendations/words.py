@@ -48,15 +48,15 @@ def range_said(saving: SavingRange, currency: str) -> str:
 def summed(savings: Sequence[SavingRange]) -> SavingRange:
     """End by end. Not all low ends come together: the sum is wider than it is likely to be."""
     return SavingRange(
-        sum(each.low for each in savings),
-        sum(each.likely for each in savings),
-        sum(each.high for each in savings),
+        sum(saving.low for saving in savings),
+        sum(saving.likely for saving in savings),
+        sum(saving.high for saving in savings),
     )
 
 
 def counted_saving(facts: Sequence[RecommendationFact], state: str) -> SavingRange:
     """Of those in a state that may be added up."""
-    return summed([each.saving for each in facts if each.is_counted and each.state == state])
+    return summed([fact.saving for fact in facts if fact.is_counted and fact.state == state])
 
 
 NOT_SOUGHT = "not looked for when it was proposed"
@@ -71,21 +71,21 @@ def list_finding(facts: Sequence[RecommendationFact], state: str, currency: str)
     """How many there are, and what they would save, in a sentence."""
     if not state:
         to_do = counted_saving(facts, OPEN)
-        claimed = [each for each in facts if each.state == CLAIMED]
-        beside = f"; {counted(len(claimed), 'other')} claimed" if claimed else ""
-        waiting = [each for each in facts if each.state == OPEN]
+        claimed = [fact for fact in facts if fact.state == CLAIMED]
+        claimed_text = f"; {counted(len(claimed), 'other')} claimed" if claimed else ""
+        waiting = [fact for fact in facts if fact.state == OPEN]
         if not waiting:
-            return f"No open recommendation{beside}"
+            return f"No open recommendation{claimed_text}"
         if not to_do.likely:
-            return f"{counted(len(waiting), 'recommendation')} to look at{beside}"
-        return f"{counted(len(waiting), 'recommendation')} would save {range_said(to_do, currency)} a month{beside}"
+            return f"{counted(len(waiting), 'recommendation')} to look at{claimed_text}"
+        return f"{counted(len(waiting), 'recommendation')} would save {range_said(to_do, currency)} a month{claimed_text}"
     verb = "is" if len(facts) == 1 else "are"
     return f"{counted(len(facts), 'recommendation')} {verb} {STATE_WORDS[state]}"
 
 
-def look_said(look: RecommendationLookFact, zone: tzinfo) -> str:
+def look_said(review: RecommendationLookFact, zone: tzinfo) -> str:
     """When it was looked."""
-    return f"looked for in the week of {look.week:%-d %B %Y}, on {instant(look.made_at, zone)}"
+    return f"looked for in the week of {review.week:%-d %B %Y}, on {instant(review.made_at, zone)}"
 
 
 def state_said(fact: RecommendationFact, zone: tzinfo) -> str:
@@ -126,8 +126,8 @@ def is_overdue(fact: RecommendationFact, today: date) -> bool:
 
 def proven_note(proven: Sequence[SettledSaving], currency: str) -> str:
     """What was promised of the same, and how many failed."""
-    promised = whole_amount(sum(each.promised.likely for each in proven), currency)
-    failed = sum(not each.is_verified for each in proven)
+    promised = whole_amount(sum(saving.promised.likely for saving in proven), currency)
+    failed = sum(not saving.is_verified for saving in proven)
     verified = counted(len(proven) - failed, "verified", "verified")
     return f"a month, of {promised} promised: {verified}, {failed} failed"
 

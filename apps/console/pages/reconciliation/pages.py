@@ -33,7 +33,7 @@ VarianceRow = tuple[str, str, str]
 @shown(SEES_EVERYTHING, "bills")
 def bill(context: Context, bill_id: int) -> ConsolePage:
     """The bill beside the estimate."""
-    found, currency = _bill_of(bill_id), context.currency
+    issued_bill, currency = _bill_of(bill_id), context.currency
     variance = comparing.variance_of(bill_id)
     parts, apart = _variance_parts(variance, currency), comparing.apart_sums(bill_id)
     usage_types = unmatched_usage_types(bill_id)
@@ -48,16 +48,18 @@ def bill(context: Context, bill_id: int) -> ConsolePage:
     ]  # fmt: skip
     return ConsolePage(
         context=context,
-        finding=_title_sentence(found, parts, variance, currency),
-        under=_quiet_words(found, variance, context),
+        finding=_title_sentence(issued_bill, parts, variance, currency),
+        under=_quiet_words(issued_bill, variance, context),
         back=Link("Bills", reverse("bills")),
         sections=(
             Include("reconciliation/twins.html", twins) if twins else None,
-            Include("reconciliation/unread.html", found.unread) if found.unread else None,
+            Include("reconciliation/unread.html", issued_bill.unread)
+            if issued_bill.unread
+            else None,
             VARIANCE.section(
                 rows, context, total=("Billed", full_amount(variance.billed_micros, currency), "")
             ),
-            _apart_table(found, usage_types).section(
+            _apart_table(issued_bill, usage_types).section(
                 apart, context, csv_href=reverse("bill-apart", args=[bill_id]) if apart else ""
             ),
             UNBILLED.section(
@@ -88,51 +90,57 @@ def _bill_of(bill_id: int) -> BillFact:
 
 
 def _quiet_words(
-    found: BillFact, variance: comparing.Variance, context: Context
+    issued_bill: BillFact, variance: comparing.Variance, context: Context
 ) -> tuple[str, ...]:
-    said = [
+    notes = [
         f"effective cost, in {context.currency}",
-        f"{counted(found.sums.rows, 'row')}, billed in {found.currency}",
+        f"{counted(issued_bill.sums.rows, 'row')}, billed in {issued_bill.currency}",
     ]
-    if found.reconciled_at:
-        said.append(f"reconciled {instant(found.reconciled_at, context.zone)}")
+    if issued_bill.reconciled_at:
+        notes.append(f"reconciled {instant(issued_bill.reconciled_at, context.zone)}")
     if variance.billed_until:
         until = instant(variance.billed_until, context.zone)
-        said.append(f"billed up to {until} so far: later hours are not compared")
-    if shares := shares_of_invoices([found.id]):
-        said.append(f"its invoice stands in: {shares_in_words(shares, context.currency)}")
-    if found.residual is not None:
+        notes.append(f"billed up to {until} so far: later hours are not compared")
+    if shares := shares_of_invoices([issued_bill.id]):
+        notes.append(f"its invoice stands in: {shares_in_words(shares, context.currency)}")
+    if issued_bill.residual is not None:
         # With all its digits and no more.
-        left = f"{found.residual.normalize():f} {found.currency}" if found.residual else "nothing"
-        said.append(f"rounding to micro-units leaves {left}")
-    if found.is_rounded_upstream:
-        said.append("its effective cost was rounded upstream, so the estimate stands")
-    return tuple(said)
+        left = (
+            f"{issued_bill.residual.normalize():f} {issued_bill.currency}"
+            if issued_bill.residual
+            else "nothing"
+        )
+        notes.append(f"rounding to micro-units leaves {left}")
+    if issued_bill.is_rounded_upstream:
+        notes.append("its effective cost was rounded upstream, so the estimate stands")
+    return tuple(notes)
 
 
-def _map_cell(each: comparing.ApartSum, found: BillFact, usage_types: Mapping[str, str]) -> str:
+def _map_cell(
+    apart_sum: comparing.ApartSum, issued_bill: BillFact, usage_types: Mapping[str, str]
+) -> str:
     """The form of a rule that fits these rows, with what it says left open."""
-    if each.charge_kind not in MAPPED or not each.label:
+    if apart_sum.charge_kind not in MAPPED or not apart_sum.label:
         return ""
     name = "service"
-    if each.charge_kind == "unmatched":
-        name = "resource_id" if each.reason != NO_RESOURCE else "service"
-        name = "usage_type" if name == "service" and each.label in usage_types else name
-    said = {name: pattern_of(each.label), "issuer": pattern_of(found.issuer)}
-    href = f"{reverse('add-bill-rule')}?{urlencode(said)}"
-    return format_html('<a href="{}" aria-label="Map {}">Map it</a>', href, each.label)
+    if apart_sum.charge_kind == "unmatched":
+        name = "resource_id" if apart_sum.reason != NO_RESOURCE else "service"
+        name = "usage_type" if name == "service" and apart_sum.label in usage_types else name
+    params = {name: pattern_of(apart_sum.label), "issuer": pattern_of(issued_bill.issuer)}
+    href = f"{reverse('add-bill-rule')}?{urlencode(params)}"
+    return format_html('<a href="{}" aria-label="Map {}">Map it</a>', href, apart_sum.label)
 
 
 def _title_sentence(
-    found: BillFact,
+    issued_bill: BillFact,
     parts: list[tuple[str, int, str]],
     variance: comparing.Variance,
     currency: str,
 ) -> str:
-    name = f"{found.issuer}, {found.starts_at:%B %Y}"
-    if found.failure:
-        return f"{name} waits: {found.failure}."
-    if found.reconciled_at is None:
+    name = f"{issued_bill.issuer}, {issued_bill.starts_at:%B %Y}"
+    if issued_bill.failure:
+        return f"{name} waits: {issued_bill.failure}."
+    if issued_bill.reconciled_at is None:
         return f"{name} is being reconciled."
     difference = sum(micros for _, micros, _ in parts)
     if not difference:
@@ -154,13 +162,15 @@ def _variance_parts(of: comparing.Variance, currency: str) -> list[tuple[str, in
     return [(name, micros, words) for (name, _, words), micros in zip(exact, drawn, strict=True)]
 
 
-def _apart_table(found: BillFact, usage_types: Mapping[str, str]) -> Table[comparing.ApartSum]:
+def _apart_table(
+    issued_bill: BillFact, usage_types: Mapping[str, str]
+) -> Table[comparing.ApartSum]:
     return Table(
         name="apart",
         title="Charges not tied to a node",
         about="charged separately, in the totals",
         empty="Not known before the bill is reconciled."
-        if found.reconciled_at is None
+        if issued_bill.reconciled_at is None
         else "None: every row is tied to a node.",
         csv_first=("charge_kind", "kind", "reason", "what", "team"),
         columns=(
@@ -172,7 +182,7 @@ def _apart_table(found: BillFact, usage_types: Mapping[str, str]) -> Table[compa
             Column("effective", "Effective cost", lambda row: row.effective_micros, MONEY),
             Column(
                 "rule", "Rule", lambda _: "", csv="",
-                shown=lambda row, _: _map_cell(row, found, usage_types),
+                shown=lambda row, _: _map_cell(row, issued_bill, usage_types),
             ),
             Column("charge_kind", "", lambda row: row.charge_kind),
             Column("billed", "", lambda row: row.billed_micros, MONEY),

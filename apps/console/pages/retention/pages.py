@@ -70,12 +70,12 @@ def retention(context: Context) -> ConsolePage:
 
 
 def _retention_page(context: Context) -> ConsolePage:
-    kept = kept_tables()
-    size = sum(each.table.size for each in kept)
-    for_good = sum(1 for each in kept if each.rule and each.rule.kept == FOR_GOOD)
+    stored_tables = kept_tables()
+    size = sum(table.table.size for table in stored_tables)
+    for_good = sum(1 for table in stored_tables if table.rule and table.rule.kept == FOR_GOOD)
     return ConsolePage(
         context=context,
-        finding=f"{len(kept)} tables take {data_size(size)}; rows of {len(kept) - for_good} of "
+        finding=f"{len(stored_tables)} tables take {data_size(size)}; rows of {len(stored_tables) - for_good} of "
         f"them are forgotten or removed one day, the others stay for good.",
         under=(
             "What amounts rest on is never forgotten. A setting is read when Runrate starts; what "
@@ -85,7 +85,7 @@ def _retention_page(context: Context) -> ConsolePage:
         tabs=tabs_of("retention"),
         sections=(
             backups_card(context.at),
-            TABLES.section(kept, context, csv_href=reverse("retention-csv")),
+            TABLES.section(stored_tables, context, csv_href=reverse("retention-csv")),
         ),
     )
 

@@ -100,18 +100,18 @@ def anatomy_of(facts: RunFacts, context: Context) -> Anatomy | None:
     if span is None:
         return None
     of_job: dict[int | None, list[ClockHour]] = {}
-    for each in facts.hours:
-        of_job.setdefault(each.job_id, []).append(each)
+    for hour in facts.hours:
+        of_job.setdefault(hour.job_id, []).append(hour)
     shown = facts.jobs[:MOST_LANES]
     step = _column_length(span, len(shown) + 1)
     lanes = [_job_lane(job, of_job.get(job.fact.id, ()), facts, span, step) for job in shown]
     lanes = [replace(lane, href=context.onward(lane.href)) for lane in lanes]
-    whole = _whole_lane(facts, span, step)
+    run_lane = _whole_lane(facts, span, step)
     if len(lanes) == 1:
         # One job is the whole run: drawn once, with the marks of both.
-        lanes = [_in_one_lane(whole, lanes[0])]
+        lanes = [_in_one_lane(run_lane, lanes[0])]
     else:
-        lanes.insert(0, whole)
+        lanes.insert(0, run_lane)
     spent = spent_of(facts.hours)
     when = f"{instant(span.starts_at, span.zone)} to {instant(span.until, span.zone)}"
     ticks = [(left, _tick_words(at, span)) for left, at in span.marked(TICKS)]
@@ -128,22 +128,22 @@ def anatomy_of(facts: RunFacts, context: Context) -> Anatomy | None:
 def spent_of(hours: Iterable[ClockHour]) -> ByBucket:
     """Milliseconds by the clock, over all jobs, by bucket."""
     spent: ByBucket = {}
-    for each in hours:
-        for bucket, milliseconds in zip(Bucket, each.bucket_ms, strict=False):
+    for hour in hours:
+        for bucket, milliseconds in zip(Bucket, hour.bucket_ms, strict=False):
             if milliseconds:
                 spent[bucket] = spent.get(bucket, 0) + milliseconds
     return spent
 
 
 def _span_of(facts: RunFacts) -> Span | None:
-    starts = [each.starts_at for each in facts.jobs]
-    starts += [each.starts_at for each in facts.attempts]
-    starts += [each.hour for each in facts.hours] if not starts else []
+    starts = [job.starts_at for job in facts.jobs]
+    starts += [attempt.starts_at for attempt in facts.attempts]
+    starts += [hour.hour for hour in facts.hours] if not starts else []
     if not starts:
         return None
-    ends = [each.ends_at or facts.at for each in facts.jobs]
-    ends += [each.ends_at or each.heard_at for each in facts.attempts]
-    ends += [each.hour + HOUR for each in facts.hours] if not ends else []
+    ends = [job.ends_at or facts.at for job in facts.jobs]
+    ends += [attempt.ends_at or attempt.heard_at for attempt in facts.attempts]
+    ends += [hour.hour + HOUR for hour in facts.hours] if not ends else []
     starts_at, ends_at = min(starts), min(facts.at, max(ends))
     ends_at = max(ends_at, starts_at + timedelta(minutes=1))
     return Span(starts_at, ends_at, ends_at, facts.zone)
@@ -159,7 +159,7 @@ def _column_length(span: Span, lanes: int) -> timedelta:
 def _whole_lane(facts: RunFacts, span: Span, step: timedelta) -> RunLane:
     spent = spent_of(facts.hours)
     columns = _lane_columns(facts.hours, (span.starts_at, span.until), span, step)
-    good = [each for each in facts.moments if each.kind == "good_checkpoint"]
+    good = [moment for moment in facts.moments if moment.kind == "good_checkpoint"]
     notes = [f"{counted(len(facts.jobs), 'job')}, {counted(len(facts.attempts), 'attempt')}"]
     if good:
         notes.append(counted(len(good), "good checkpoint"))
@@ -179,10 +179,10 @@ def _job_lane(
     span: Span,
     step: timedelta,
 ) -> RunLane:
-    own = [each for each in facts.attempts if each.job_id == job.fact.id]
-    lived = (job.starts_at, job.ends_at or facts.at)
+    own_attempts = [attempt for attempt in facts.attempts if attempt.job_id == job.fact.id]
+    lifetime = (job.starts_at, job.ends_at or facts.at)
     spent = spent_of(hours)
-    lasted = duration(_whole_seconds(lived[1] - lived[0]))
+    lasted = duration(_whole_seconds(lifetime[1] - lifetime[0]))
     notes = [f"{job.fact.cluster}, {lasted}" if job.is_seen else lasted]
     submitted_at = job.fact.submitted_at
     if submitted_at is not None and job.starts_at - submitted_at >= timedelta(minutes=1):
@@ -192,43 +192,43 @@ def _job_lane(
         href=reverse("costs-job", args=[job.fact.id]) if job.is_seen else "",
         notes=tuple(notes),
         words=_spent_words(spent),
-        patches=_patches_of(_lane_columns(hours, lived, span, step), spent),
-        attempts=tuple(_attempt_mark(each, span) for each in own),
-        marks=_cut_marks(own, span),
+        patches=_patches_of(_lane_columns(hours, lifetime, span, step), spent),
+        attempts=tuple(_attempt_mark(attempt, span) for attempt in own_attempts),
+        marks=_cut_marks(own_attempts, span),
     )
 
 
-def _in_one_lane(whole: RunLane, job: RunLane) -> RunLane:
+def _in_one_lane(run_lane: RunLane, job: RunLane) -> RunLane:
     return RunLane(
         name=job.name,
         href=job.href,
-        notes=(*job.notes, *whole.notes[1:]),
+        notes=(*job.notes, *run_lane.notes[1:]),
         words=job.words,
         patches=job.patches,
         attempts=job.attempts,
-        marks=whole.marks,
+        marks=run_lane.marks,
     )
 
 
 def _lane_columns(
-    hours: Iterable[ClockHour], lived: Stretch, span: Span, step: timedelta
+    hours: Iterable[ClockHour], lifetime: Stretch, span: Span, step: timedelta
 ) -> list[tuple[float, float, ByBucket]]:
     """Columns from left to right, of WIDE in all: each with its buckets' milliseconds."""
     first = hour_of(span.starts_at)
     sums: dict[int, ByBucket] = {}
-    for each in hours:
-        column = sums.setdefault((each.hour - first) // step, {})
-        for bucket, milliseconds in zip(Bucket, each.bucket_ms, strict=False):
+    for hour in hours:
+        column = sums.setdefault((hour.hour - first) // step, {})
+        for bucket, milliseconds in zip(Bucket, hour.bucket_ms, strict=False):
             if milliseconds:
                 column[bucket] = column.get(bucket, 0) + milliseconds
-    found = []
+    lane_columns = []
     for place, spent in sorted(sums.items()):
         begins, ends = first + place * step, first + (place + 1) * step
-        starts_at, ends_at = span.cut(max(begins, lived[0]), min(ends, lived[1]))
+        starts_at, ends_at = span.cut(max(begins, lifetime[0]), min(ends, lifetime[1]))
         if spent and ends_at > starts_at:
             left, right = span.left(starts_at) * WIDE / 100, span.left(ends_at) * WIDE / 100
-            found.append((left, right, spent))
-    return found
+            lane_columns.append((left, right, spent))
+    return lane_columns
 
 
 def _patches_of(
@@ -237,12 +237,12 @@ def _patches_of(
     """Each bucket's rectangles over all columns; in a column they stack to its full height."""
     drawn: dict[Bucket, list[tuple[float, float, float, float]]] = {}
     for left, right, of_column in columns:
-        whole, floor = sum(of_column.values()), 0
+        total, floor = sum(of_column.values()), 0
         for bucket in BUCKETS:
             part = of_column.get(bucket, 0)
             if part:
-                top = HIGH * (whole - floor - part) / whole
-                drawn.setdefault(bucket, []).append((left, right, top, HIGH * part / whole))
+                top = HIGH * (total - floor - part) / total
+                drawn.setdefault(bucket, []).append((left, right, top, HIGH * part / total))
                 floor += part
     return tuple(
         Patch(BUCKETS[bucket], _bucket_said(bucket, spent), **_shape_of(bucket, drawn[bucket]))
@@ -275,58 +275,64 @@ def _bucket_said(bucket: Bucket, spent: ByBucket) -> str:
 
 
 def _spent_words(spent: ByBucket) -> str:
-    whole = sum(spent.values())
-    if not whole:
+    total = sum(spent.values())
+    if not total:
         return "nothing is known of where its time went"
     return joined(
         [
-            f"{BUCKETS[bucket].label} {per_cent(share(spent[bucket], whole))}"
+            f"{BUCKETS[bucket].label} {per_cent(share(spent[bucket], total))}"
             for bucket in BUCKETS
             if spent.get(bucket)
         ]
     )
 
 
-def _attempt_mark(each: PicturedAttempt, span: Span) -> LaneMark:
-    starts_at, ends_at = span.cut(each.starts_at, each.ends_at or each.heard_at)
+def _attempt_mark(attempt: PicturedAttempt, span: Span) -> LaneMark:
+    starts_at, ends_at = span.cut(attempt.starts_at, attempt.ends_at or attempt.heard_at)
     left, right = span.left(starts_at), span.left(max(ends_at, starts_at))
-    said = status_of(each.status).label.lower()
-    steps = "" if each.last_step is None else f", up to step {each.last_step:,}"
+    status_text = status_of(attempt.status).label.lower()
+    steps = "" if attempt.last_step is None else f", up to step {attempt.last_step:,}"
     lasted = duration(_whole_seconds(ends_at - starts_at))
     return LaneMark(
         left=f"{left:.3f}%",
         width=f"{max(0.15, right - left):.3f}%",
-        kind=f"attempt-{each.status}" if each.status else "attempt",
-        said=f"Attempt, {said}: {instant(starts_at, span.zone)}, {lasted}{steps}",
+        kind=f"attempt-{attempt.status}" if attempt.status else "attempt",
+        said=f"Attempt, {status_text}: {instant(starts_at, span.zone)}, {lasted}{steps}",
     )
 
 
 def _good_marks(good: Sequence[PicturedMoment], span: Span) -> tuple[LaneMark, ...]:
     """At most MOST_MARKS of them, evenly through the run, the first and the last among them."""
     every = max(1, -(-len(good) // MOST_MARKS))
-    shown = [each for place, each in enumerate(good) if place % every == 0 or each is good[-1]]
+    shown = [
+        moment for place, moment in enumerate(good) if place % every == 0 or moment is good[-1]
+    ]
     return tuple(
         LaneMark(
-            left=f"{span.left(each.at):.3f}%",
+            left=f"{span.left(moment.at):.3f}%",
             kind="good",
-            said=f"Good checkpoint, {instant(each.at, span.zone)}"
-            + ("" if each.step is None else f", step {each.step:,}"),
+            said=f"Good checkpoint, {instant(moment.at, span.zone)}"
+            + ("" if moment.step is None else f", step {moment.step:,}"),
         )
-        for each in shown
-        if span.starts_at <= each.at <= span.until
+        for moment in shown
+        if span.starts_at <= moment.at <= span.until
     )
 
 
 def _cut_marks(attempts: Sequence[PicturedAttempt], span: Span) -> tuple[LaneMark, ...]:
-    cut = [each for each in attempts if each.status in {"interrupted", "failed"} and each.ends_at]
+    cut = [
+        attempt
+        for attempt in attempts
+        if attempt.status in {"interrupted", "failed"} and attempt.ends_at
+    ]
     return tuple(
         LaneMark(
-            left=f"{span.left(min(each.ends_at, span.until)):.3f}%",
+            left=f"{span.left(min(attempt.ends_at, span.until)):.3f}%",
             kind="cut",
-            said=f"{status_of(each.status).label}, {instant(each.ends_at, span.zone)}",
+            said=f"{status_of(attempt.status).label}, {instant(attempt.ends_at, span.zone)}",
         )
-        for each in cut[-MOST_MARKS:]
-        if each.ends_at is not None
+        for attempt in cut[-MOST_MARKS:]
+        if attempt.ends_at is not None
     )
 
 
@@ -341,16 +347,16 @@ def _tick_words(at: datetime, span: Span) -> str:
 
 
 def _time_finding(spent: ByBucket, facts: RunFacts) -> str:
-    whole = sum(spent.values())
-    if not whole:
+    total = sum(spent.values())
+    if not total:
         return "When its jobs ran is known; what they did in that time is not."
-    productive = per_cent(share(spent.get(Bucket.PRODUCTIVE, 0), whole))
-    cuts = sum(each.status in {"interrupted", "failed"} for each in facts.attempts)
-    said = f"{productive} of the time was kept training steps"
+    productive = per_cent(share(spent.get(Bucket.PRODUCTIVE, 0), total))
+    cuts = sum(attempt.status in {"interrupted", "failed"} for attempt in facts.attempts)
+    sentence = f"{productive} of the time was kept training steps"
     if cuts:
-        said += f"; it was interrupted or failed {'once' if cuts == 1 else f'{cuts:,} times'}"
-    untold = share(spent.get(Bucket.UNTOLD, 0), whole)
-    return f"{said}; {per_cent(untold)} was not reported." if untold else f"{said}."
+        sentence += f"; it was interrupted or failed {'once' if cuts == 1 else f'{cuts:,} times'}"
+    untold = share(spent.get(Bucket.UNTOLD, 0), total)
+    return f"{sentence}; {per_cent(untold)} was not reported." if untold else f"{sentence}."
 
 
 def _left_out(count: int) -> str:

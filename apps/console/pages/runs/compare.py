@@ -81,20 +81,20 @@ class ComparedRow(NamedTuple):
 def compare_runs(context: Context) -> ConsolePage:
     """The runs that the address names; those that the viewer does not see are as if not there."""
     ids, problems = runs_asked(context.query)
-    found = runs_compared(ids, context.viewer) if ids else ()
-    if len(found) < len(ids):
-        missing = len(ids) - len(found)
-        said = "is no such run" if missing == 1 else "are no such runs"
-        problems.append(f"There {said}.")
+    run_costs = runs_compared(ids, context.viewer) if ids else ()
+    if len(run_costs) < len(ids):
+        missing = len(ids) - len(run_costs)
+        phrase = "is no such run" if missing == 1 else "are no such runs"
+        problems.append(f"There {phrase}.")
     return ConsolePage(
         context=context,
-        finding=finding_of(found, context.currency),
+        finding=finding_of(run_costs, context.currency),
         under=(f"effective cost in {context.currency} of each run as a whole",),
         problems=tuple(problems),
         back=Link("Runs", reverse("runs")),
         styles=("css/runs.css",),
-        sections=_side_by_side(found, context) if len(found) >= FEWEST else (),
-        empty=None if len(found) >= FEWEST else _nothing_to_compare(),
+        sections=_side_by_side(run_costs, context) if len(run_costs) >= FEWEST else (),
+        empty=None if len(run_costs) >= FEWEST else _nothing_to_compare(),
     )
 
 
@@ -102,29 +102,31 @@ def compare_runs(context: Context) -> ConsolePage:
 def compare_runs_csv(context: Context) -> HttpResponse:
     """The same as a table: a column for each run."""
     ids, _ = runs_asked(context.query)
-    found = runs_compared(ids, context.viewer) if ids else ()
-    rows = compared_rows(found, context.locale)
-    return compared_table("", "", found).csv(rows, context, "runs-compared")
+    run_costs = runs_compared(ids, context.viewer) if ids else ()
+    rows = compared_rows(run_costs, context.locale)
+    return compared_table("", "", run_costs).csv(rows, context, "runs-compared")
 
 
-def _side_by_side(found: Sequence[RunCost], context: Context) -> tuple[Include | TableSection, ...]:
+def _side_by_side(
+    run_costs: Sequence[RunCost], context: Context
+) -> tuple[Include | TableSection, ...]:
     currency = context.currency
     content = {
-        "runs": tuple(_bars_of(found, context)),
-        "states": tuple(BUCKETS[bucket] for bucket in _buckets_there(found)),
-        "differences": tuple(differences(found, currency)),
+        "runs": tuple(_bars_of(run_costs, context)),
+        "states": tuple(BUCKETS[bucket] for bucket in _buckets_there(run_costs)),
+        "differences": tuple(differences(run_costs, currency)),
     }
-    figures = compared_table("figures-compared", "Number by number", found)
-    buckets = compared_table("buckets-compared", "Bucket by bucket", found)
+    figures = compared_table("figures-compared", "Number by number", run_costs)
+    buckets = compared_table("buckets-compared", "Bucket by bucket", run_costs)
     csv_href = reverse("compare-runs-csv")
     return (
         Include("runs/_side_by_side.html", content),
-        figures.section([*compared_figures(found, context.locale)], context, csv_href=csv_href),
-        buckets.section([*compared_buckets(found, currency)], context, csv_href=csv_href),
+        figures.section([*compared_figures(run_costs, context.locale)], context, csv_href=csv_href),
+        buckets.section([*compared_buckets(run_costs, currency)], context, csv_href=csv_href),
     )
 
 
-def compared_table(name: str, title: str, found: Sequence[RunCost]) -> Table[ComparedRow]:
+def compared_table(name: str, title: str, run_costs: Sequence[RunCost]) -> Table[ComparedRow]:
     """A column for each run."""
     return Table[ComparedRow](
         name,
@@ -136,53 +138,53 @@ def compared_table(name: str, title: str, found: Sequence[RunCost]) -> Table[Com
                 lambda row: row.title,
                 shown=lambda row, _: bucket_cell(row.words) if row.words else row.title,
             ),
-            *(_run_column(each, place) for place, each in enumerate(found)),
+            *(_run_column(cost, place) for place, cost in enumerate(run_costs)),
             Column("change", "Change", lambda row: row.change, FIGURE, csv=""),
         ),
         about="the last column: the last run against the first",
     )
 
 
-def _run_column(each: RunCost, place: int) -> Column[ComparedRow]:
+def _run_column(run_cost: RunCost, place: int) -> Column[ComparedRow]:
     def number(row: ComparedRow) -> str | None:
         return None if row.cells[place].is_unknown else row.cells[place].text
 
     return Column(
-        f"run-{each.run.id}",
-        each.run.key,
+        f"run-{run_cost.run.id}",
+        run_cost.run.key,
         number,
         FIGURE,
-        csv=text_cell(each.run.key),
+        csv=text_cell(run_cost.run.key),
         shown=lambda row, _: row.cells[place].cell(),
     )
 
 
-def finding_of(found: Sequence[RunCost], currency: str) -> str:
+def finding_of(run_costs: Sequence[RunCost], currency: str) -> str:
     """How the highest cost differs from the lowest, in one sentence."""
-    if len(found) < FEWEST:
+    if len(run_costs) < FEWEST:
         return "Choose two or more runs to compare"
-    priced = [each for each in found if each.amounts.effective_micros is not None]
+    priced = [cost for cost in run_costs if cost.amounts.effective_micros is not None]
     if len(priced) < FEWEST:
-        return f"{counted(len(found), 'run')} side by side; what they cost is not known of all"
-    highest = max(priced, key=lambda each: each.amounts.effective_micros or 0)
-    cheapest = min(priced, key=lambda each: each.amounts.effective_micros or 0)
+        return f"{counted(len(run_costs), 'run')} side by side; what they cost is not known of all"
+    highest = max(priced, key=lambda run_cost: run_cost.amounts.effective_micros or 0)
+    cheapest = min(priced, key=lambda run_cost: run_cost.amounts.effective_micros or 0)
     if highest is cheapest:
-        return f"{counted(len(found), 'run')} cost the same"
+        return f"{counted(len(run_costs), 'run')} cost the same"
     more = (highest.amounts.effective_micros or 0) - (cheapest.amounts.effective_micros or 0)
-    said = f"{highest.run.key} cost {whole_amount(more, currency)} more than {cheapest.run.key}"
+    sentence = f"{highest.run.key} cost {whole_amount(more, currency)} more than {cheapest.run.key}"
     parts = [
         f"{whole_amount(part, currency)} of {in_a_sentence(bucket)}"
         for bucket, part in _by_difference(cheapest, highest)
         if part > 0
     ]
-    return f"{said}: {joined(parts[:2])}" if parts else said
+    return f"{sentence}: {joined(parts[:2])}" if parts else sentence
 
 
-def differences(found: Sequence[RunCost], currency: str) -> Iterator[str]:
+def differences(run_costs: Sequence[RunCost], currency: str) -> Iterator[str]:
     """What each of the others has more or less of than the first, in sentences."""
-    first = found[0]
-    for other in found[1:]:
-        said = [
+    first = run_costs[0]
+    for other in run_costs[1:]:
+        parts = [
             *_difference_words(
                 "cost",
                 _cost_of(first),
@@ -195,22 +197,22 @@ def differences(found: Sequence[RunCost], currency: str) -> Iterator[str]:
         ]
         for bucket, more in _by_difference(first, other)[:2]:
             sign = "more" if more > 0 else "less"
-            said.append(f"{whole_amount(abs(more), currency)} {sign} of {in_a_sentence(bucket)}")
-        told = joined(said) if said else "nothing that is known differs"
-        yield f"{other.run.key} against {first.run.key}: {told}."
+            parts.append(f"{whole_amount(abs(more), currency)} {sign} of {in_a_sentence(bucket)}")
+        text = joined(parts) if parts else "nothing that is known differs"
+        yield f"{other.run.key} against {first.run.key}: {text}."
 
 
-def compared_rows(found: Sequence[RunCost], locale: Locale) -> list[ComparedRow]:
+def compared_rows(run_costs: Sequence[RunCost], locale: Locale) -> list[ComparedRow]:
     """Number by number, then bucket by bucket; nothing of no run."""
-    if not found:
+    if not run_costs:
         return []
-    return [*compared_figures(found, locale), *compared_buckets(found, locale.currency)]
+    return [*compared_figures(run_costs, locale), *compared_buckets(run_costs, locale.currency)]
 
 
-def runs_asked(given: QueryDict) -> tuple[list[int], list[str]]:
+def runs_asked(params: QueryDict) -> tuple[list[int], list[str]]:
     problems = []
     ids: list[int] = []
-    for text in given.getlist("run"):
+    for text in params.getlist("run"):
         if not (text.isascii() and text.isdigit() and len(text) < 18):
             problems.append("A run is named by its number, as in run=7.")
         elif int(text) not in ids:
@@ -220,72 +222,80 @@ def runs_asked(given: QueryDict) -> tuple[list[int], list[str]]:
     return ids[:MOST_RUNS], problems
 
 
-def _bars_of(found: Sequence[RunCost], context: Context) -> Iterator[ComparedRun]:
-    most = max((_cost_of(each) or 0 for each in found), default=0)
-    ids = [each.run.id for each in found]
-    for each in found:
-        micros = _cost_of(each)
-        left = [one for one in ids if one != each.run.id]
+def _bars_of(run_costs: Sequence[RunCost], context: Context) -> Iterator[ComparedRun]:
+    most = max((_cost_of(run_cost) or 0 for run_cost in run_costs), default=0)
+    ids = [run_cost.run.id for run_cost in run_costs]
+    for cost in run_costs:
+        micros = _cost_of(cost)
+        left = [one for one in ids if one != cost.run.id]
         href = f"{reverse('compare-runs')}?{urlencode([('run', one) for one in left])}"
         yield ComparedRun(
-            name=each.run.key,
-            href=context.onward(reverse("run", args=[each.run.id])),
-            team=each.run.team or "",
-            status=status_of(each.run.status),
-            strip=strip_of_buckets(_known_micros(each)),
+            name=cost.run.key,
+            href=context.onward(reverse("run", args=[cost.run.id])),
+            team=cost.run.team or "",
+            status=status_of(cost.run.status),
+            strip=strip_of_buckets(_known_micros(cost)),
             width=f"{100 * (micros or 0) / most:.2f}%" if most else "0%",
             cost=full_amount(micros, context.currency),
-            without=Link(f"Leave out {each.run.key}", href) if len(found) > FEWEST else None,
+            without=Link(f"Leave out {cost.run.key}", href) if len(run_costs) > FEWEST else None,
         )
 
 
-def _cost_of(each: RunCost) -> int | None:
-    return each.amounts.effective_micros
+def _cost_of(run_cost: RunCost) -> int | None:
+    return run_cost.amounts.effective_micros
 
 
 FIGURES = (
     ComparedFigure("Cost", _cost_of, MONEY.shown),
     ComparedFigure(
-        "Duration", lambda each: each.run.wall_seconds, lambda seconds, _: _wall_time(seconds)
+        "Duration",
+        lambda run_cost: run_cost.run.wall_seconds,
+        lambda seconds, _: _wall_time(seconds),
     ),
-    ComparedFigure("GPUs", lambda each: each.run.gpus, COUNT.shown),
-    ComparedFigure("GPU-hours", lambda each: each.amounts.unit_milliseconds, GPU_HOURS.shown),
+    ComparedFigure("GPUs", lambda run_cost: run_cost.run.gpus, COUNT.shown),
     ComparedFigure(
-        "Energy", lambda each: each.amounts.energy_joules, lambda joules, _: energy(joules)
+        "GPU-hours", lambda run_cost: run_cost.amounts.unit_milliseconds, GPU_HOURS.shown
     ),
-    ComparedFigure("Jobs", lambda each: each.run.jobs, COUNT.shown),
-    ComparedFigure("Attempts", lambda each: each.run.attempts, COUNT.shown),
     ComparedFigure(
-        "Goodput", lambda each: each.run.known_goodput_ratio, RATIO.shown, is_ratio=True
+        "Energy", lambda run_cost: run_cost.amounts.energy_joules, lambda joules, _: energy(joules)
     ),
-    ComparedFigure("Tokens", lambda each: each.run.tokens, lambda tokens, _: short_count(tokens)),
+    ComparedFigure("Jobs", lambda run_cost: run_cost.run.jobs, COUNT.shown),
+    ComparedFigure("Attempts", lambda run_cost: run_cost.run.attempts, COUNT.shown),
     ComparedFigure(
-        "Cost per million tokens", lambda each: each.run.million_tokens_micros, UNIT_COST.shown
+        "Goodput", lambda run_cost: run_cost.run.known_goodput_ratio, RATIO.shown, is_ratio=True
     ),
-    ComparedFigure("Good checkpoints", lambda each: each.run.good_checkpoints, COUNT.shown),
+    ComparedFigure(
+        "Tokens", lambda run_cost: run_cost.run.tokens, lambda tokens, _: short_count(tokens)
+    ),
+    ComparedFigure(
+        "Cost per million tokens",
+        lambda run_cost: run_cost.run.million_tokens_micros,
+        UNIT_COST.shown,
+    ),
+    ComparedFigure("Good checkpoints", lambda run_cost: run_cost.run.good_checkpoints, COUNT.shown),
 )
 
 
-def compared_figures(found: Sequence[RunCost], locale: Locale) -> Iterator[ComparedRow]:
+def compared_figures(run_costs: Sequence[RunCost], locale: Locale) -> Iterator[ComparedRow]:
     """Number by number, the key metrics with their caveats last."""
     for figure in FIGURES:
-        values = [figure.value(each) for each in found]
+        values = [figure.value(cost) for cost in run_costs]
         moved = (points if figure.is_ratio else _relative_change)(values[-1], values[0])
         cells = [UNKNOWN if value is None else figure.shown(value, locale) for value in values]
         yield ComparedRow(
             figure.title, tuple(map(known_or_doubted, cells)), "" if moved == UNKNOWN else moved
         )
-    yield from _compared_metrics(found, locale.currency)
+    yield from _compared_metrics(run_costs, locale.currency)
 
 
-def _compared_metrics(found: Sequence[RunCost], currency: str) -> Iterator[ComparedRow]:
+def _compared_metrics(run_costs: Sequence[RunCost], currency: str) -> Iterator[ComparedRow]:
     """The key metrics, each with its caveat."""
-    for numbers in zip(*map(each_number, found), strict=True):
+    for numbers in zip(*map(each_number, run_costs), strict=True):
         yield ComparedRow(
             title=NUMBERS[numbers[0].figure].title,
             cells=tuple(
-                number_of(one.figure, one.value, one.doubt, each.run, currency)
-                for one, each in zip(numbers, found, strict=True)
+                number_of(one.figure, one.value, one.doubt, cost.run, currency)
+                for one, cost in zip(numbers, run_costs, strict=True)
             ),
             change=_relative_change(_credible_value(numbers[-1]), _credible_value(numbers[0])),
         )
@@ -297,15 +307,15 @@ def _credible_value(number: RunNumber) -> float | None:
     return None if is_impossible else number.value
 
 
-def compared_buckets(found: Sequence[RunCost], currency: str) -> Iterator[ComparedRow]:
-    for bucket in _buckets_there(found):
+def compared_buckets(run_costs: Sequence[RunCost], currency: str) -> Iterator[ComparedRow]:
+    for bucket in _buckets_there(run_costs):
         amounts = [
-            _known_micros(each).get(bucket, 0) if _cost_of(each) is not None else None
-            for each in found
+            _known_micros(cost).get(bucket, 0) if _cost_of(cost) is not None else None
+            for cost in run_costs
         ]
         texts = [
-            _amount_and_share(micros, each, currency)
-            for micros, each in zip(amounts, found, strict=True)
+            _amount_and_share(micros, cost, currency)
+            for micros, cost in zip(amounts, run_costs, strict=True)
         ]
         yield ComparedRow(
             title=BUCKETS[bucket].label,
@@ -315,22 +325,22 @@ def compared_buckets(found: Sequence[RunCost], currency: str) -> Iterator[Compar
         )
 
 
-def _amount_and_share(micros: int | None, each: RunCost, currency: str) -> str:
+def _amount_and_share(micros: int | None, run_cost: RunCost, currency: str) -> str:
     if micros is None:
         return UNKNOWN
-    part = share(micros, _cost_of(each))
+    part = share(micros, _cost_of(run_cost))
     return full_amount(micros, currency) + (f" ({per_cent(part)})" if part is not None else "")
 
 
-def _buckets_there(found: Sequence[RunCost]) -> list[Bucket]:
-    there = {each.bucket for run in found for each in run.buckets}
+def _buckets_there(run_costs: Sequence[RunCost]) -> list[Bucket]:
+    there = {bucket.bucket for run in run_costs for bucket in run.buckets}
     return [bucket for bucket in BUCKETS if bucket in there]
 
 
-def _known_micros(each: RunCost) -> dict[Bucket, int]:
+def _known_micros(run_cost: RunCost) -> dict[Bucket, int]:
     return {
         one.bucket: one.amounts.effective_micros
-        for one in each.buckets
+        for one in run_cost.buckets
         if one.amounts.effective_micros is not None
     }
 

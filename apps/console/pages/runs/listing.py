@@ -41,32 +41,32 @@ SNIPPET = 'with runrate.run(workload="pretrain-8b", name="july-3") as run: ...'
 @shown(EVERYONE, "runs")
 def runs(context: Context) -> ConsolePage:
     """What training runs cost, how much of it was not productive, and each of them."""
-    asked, currency = runs_question(context), context.currency
-    told = runs_told(asked.wanted, asked.window)
-    days, sums = by_day(told.days), sums_of_days(told.days)
-    page = run_page(asked.wanted, asked.asked)
+    question, currency = runs_question(context), context.currency
+    report = runs_told(question.wanted, question.window)
+    days, sums = by_day(report.days), sums_of_days(report.days)
+    page = run_page(question.wanted, question.asked)
     meters = meters_of_listed(
         {row.id: (row.key, reverse("run", args=[row.id])) for row in page.rows}
     )
     return ConsolePage(
         context=context,
-        finding=finding_of(told, sums, asked.words.within, currency),
+        finding=finding_of(report, sums, question.words.within, currency),
         status=sums.status,
-        under=(f"{asked.words.days}, effective cost in {currency} of what runs held in it",),
-        filters=asked.filters,
-        problems=tuple(asked.reading.problems),
+        under=(f"{question.words.days}, effective cost in {currency} of what runs held in it",),
+        filters=question.filters,
+        problems=tuple(question.reading.problems),
         styles=("css/runs.css",),
         sections=(
-            FigureRow(figures_of(sums, days, currency)) if told.days else None,
+            FigureRow(figures_of(sums, days, currency)) if report.days else None,
             marked_chart(
                 bucket_chart(sums, days, currency, context.href(reverse("runs-days"))),
                 context,
-                _annotations_wanted(asked).drawn_on(days),
+                _annotations_wanted(question).drawn_on(days),
             ),
-            runs_section(RUNS, page, asked, told.runs, reverse("runs-csv")),
+            runs_section(RUNS, page, question, report.runs, reverse("runs-csv")),
             Include("kit/meters.html", meters) if meters else None,
         ),
-        empty=None if told.runs or told.days else _no_runs(asked, context.site),
+        empty=None if report.runs or report.days else _no_runs(question, context.site),
     )
 
 
@@ -79,19 +79,19 @@ def runs_csv(context: Context) -> HttpResponse:
 @shown(EVERYONE, "runs")
 def runs_days_csv(context: Context) -> HttpResponse:
     """What their days cost, by bucket."""
-    asked = runs_question(context)
-    days = by_day(runs_told(asked.wanted, asked.window).days)
+    question = runs_question(context)
+    days = by_day(runs_told(question.wanted, question.window).days)
     return RUN_DAYS.csv(sorted(days.items()), context, "runs-by-day")
 
 
 def runs_section(
-    table: Table[RunFact], page: Slice[RunFact], asked: RunsQuestion, total: int, csv_href: str
+    table: Table[RunFact], page: Slice[RunFact], question: RunsQuestion, total: int, csv_href: str
 ) -> TableSection:
     """The fifty runs that are asked for, each with a box that chooses it to be compared."""
     return table.section(
         page.rows,
-        asked.context,
-        part=asked.part(page, total),
+        question.context,
+        part=question.part(page, total),
         csv_href=csv_href,
         form=Link("Compare the chosen runs", reverse("compare-runs")),
         states=STATES,
@@ -105,51 +105,56 @@ def runs_csv_of(context: Context, name: str, workload_id: int | None = None) -> 
     return RUNS.csv(run_page(wanted, PageAsked(limit=MOST_CSV_ROWS)).rows, context, name)
 
 
-def _annotations_wanted(asked: RunsQuestion) -> AnnotationsWanted:
+def _annotations_wanted(question: RunsQuestion) -> AnnotationsWanted:
     """What happened to the teams that are asked about, or to the one workload."""
-    of_workloads = asked.wanted.workload_ids or frozenset()
+    of_workloads = question.wanted.workload_ids or frozenset()
     workload_id = next(iter(of_workloads)) if len(of_workloads) == 1 else None
-    return AnnotationsWanted(asked.window, asked.wanted.team_ids, workload_id)
+    return AnnotationsWanted(question.window, question.wanted.team_ids, workload_id)
 
 
 def meters_of_listed(named: Mapping[int, tuple[str, str]]) -> MeterTable | None:
     """GPU utilization of these runs, each as a whole; by id their names and addresses."""
-    found = meters_of_runs(list(named))
-    rows = [Metered(named[run_id][0], each, named[run_id][1]) for run_id, each in found.items()]
-    return meter_table(rows, meters_together(found.values()), "Run")
+    meters_by_run = meters_of_runs(list(named))
+    rows = [
+        Metered(named[run_id][0], meter, named[run_id][1])
+        for run_id, meter in meters_by_run.items()
+    ]
+    return meter_table(rows, meters_together(meters_by_run.values()), "Run")
 
 
-def finding_of(told: RunsTold, sums: BucketSums, within: str, currency: str) -> str:
+def finding_of(report: RunsTold, sums: BucketSums, within: str, currency: str) -> str:
     """What the runs cost and how much of it was not productive, in one sentence."""
-    runs = counted(told.runs, "training run")
-    if not told.runs and not told.days:
+    runs = counted(report.runs, "training run")
+    if not report.runs and not report.days:
         return f"No training run is known {within}."
-    if not told.days:
-        return (
-            f"{runs} ran {within}; nothing of {'it' if told.runs == 1 else 'them'} is charged yet."
-        )
+    if not report.days:
+        return f"{runs} ran {within}; nothing of {'it' if report.runs == 1 else 'them'} is charged yet."
     if sums.total is None:
         return f"What {runs} cost {within} is not known: no price covers it."
-    said = f"{runs} cost {whole_amount(sums.total, currency)} {within}"
+    sentence = f"{runs} cost {whole_amount(sums.total, currency)} {within}"
     lost, untold = share(sums.no_progress, sums.total), share(sums.untold, sums.total)
     if untold == 1:
-        return f"{said}; what it was spent on was not reported."
+        return f"{sentence}; what it was spent on was not reported."
     parts = [f"{per_cent(lost)} of it was not productive"] if lost else []
     if untold:
         parts.append(f"{per_cent(untold)} of it was not reported")
-    return f"{said}; {', and '.join(parts)}." if parts else f"{said}; all of it was productive."
+    return (
+        f"{sentence}; {', and '.join(parts)}."
+        if parts
+        else f"{sentence}; all of it was productive."
+    )
 
 
-def _no_runs(asked: RunsQuestion, site: str) -> EmptyState:
-    if are_any_runs(asked.wanted.team_ids if not asked.is_narrowed else None):
+def _no_runs(question: RunsQuestion, site: str) -> EmptyState:
+    if are_any_runs(question.wanted.team_ids if not question.is_narrowed else None):
         steps = [
             Step(
                 "There may be runs in a longer period.",
-                link=Link("Show the last 90 days", asked.href(window="90d")),
+                link=Link("Show the last 90 days", question.href(window="90d")),
             )
         ]
-        if asked.is_narrowed:
-            everything = asked.href(team="", workload="", status="")
+        if question.is_narrowed:
+            everything = question.href(team="", workload="", status="")
             steps.append(
                 Step("Other teams or workloads may have runs.", link=Link("Show all", everything))
             )

@@ -63,34 +63,34 @@ METRICS = Table[RunMetric](
 )  # fmt: skip
 
 
-def metrics_of(told: RunCost, usual: UsualNumbers | None, currency: str) -> list[RunMetric]:
+def metrics_of(run_cost: RunCost, usual: UsualNumbers | None, currency: str) -> list[RunMetric]:
     """All five, whatever is known of them."""
     return [
         RunMetric(
             *NUMBERS[number.figure],
-            number_of(number.figure, number.value, number.doubt, told.run, currency),
+            number_of(number.figure, number.value, number.doubt, run_cost.run, currency),
             _usual_words(number.figure, usual, currency),
         )
-        for number in each_number(told)
+        for number in each_number(run_cost)
     ]
 
 
-def each_number(told: RunCost) -> list[RunNumber]:
+def each_number(run_cost: RunCost) -> list[RunNumber]:
     """All five in their order; those that are not there as not known."""
-    found = {number.figure: number for number in told.numbers}
-    return [found.get(figure, RunNumber(figure, None)) for figure in NUMBERS]
+    number_by_figure = {number.figure: number for number in run_cost.numbers}
+    return [number_by_figure.get(figure, RunNumber(figure, None)) for figure in NUMBERS]
 
 
 def number_of(
     figure: RunFigure, value: float | None, doubt: str, run: RunRow, currency: str
 ) -> Doubted:
     """The number as it may be shown; without one, why."""
-    said = sentence(doubt)
+    explanation = sentence(doubt)
     if figure is RunFigure.MFU:
-        return doubted_mfu(value, said, run.tensor_active_ratio)
+        return doubted_mfu(value, explanation, run.tensor_active_ratio)
     if value is None:
-        return Doubted(UNKNOWN, said or NOT_TOLD, is_unknown=True)
-    return Doubted(number_words(figure, value, currency), said)
+        return Doubted(UNKNOWN, explanation or NOT_TOLD, is_unknown=True)
+    return Doubted(number_words(figure, value, currency), explanation)
 
 
 def number_words(figure: RunFigure, value: float | None, currency: str) -> str:

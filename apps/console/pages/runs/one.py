@@ -57,18 +57,18 @@ EXACT = 1_000_000
 @shown(EVERYONE, "runs")
 def run(context: Context, run_id: int) -> ConsolePage:
     """One run: where its time and money went, and what to do; of one not seen there is none."""
-    told = known_run(run_id, context)
-    facts = _facts_of(told, context)
-    sums = sums_of_run(told)
+    anatomy = known_run(run_id, context)
+    facts = _facts_of(anatomy, context)
+    sums = sums_of_run(anatomy)
     return ConsolePage(
         context=context,
-        finding=finding_of(told, sums),
-        status=told.status or "",
-        under=tuple(_under_title(told, context)),
+        finding=finding_of(anatomy, sums),
+        status=anatomy.status or "",
+        under=tuple(_under_title(anatomy, context)),
         back=Link("Runs", reverse("runs")),
         styles=("css/runs.css",),
-        sections=tuple(_sections_of(told, sums, facts, context)),
-        empty=None if told.buckets or facts.hours or facts.attempts else _nothing_known(told),
+        sections=tuple(_sections_of(anatomy, sums, facts, context)),
+        empty=None if anatomy.buckets or facts.hours or facts.attempts else _nothing_known(anatomy),
     )
 
 
@@ -87,90 +87,92 @@ def run_jobs_csv(context: Context, run_id: int) -> HttpResponse:
 
 
 def _sections_of(
-    told: RunAnatomy, sums: BucketSums, facts: RunFacts, context: Context
+    anatomy: RunAnatomy, sums: BucketSums, facts: RunFacts, context: Context
 ) -> Iterator[Section | None]:
-    run_id, workload_id = told.run.id, told.run.workload_id
-    nodes = _nodes_of(told, context)
+    run_id, workload_id = anatomy.run.id, anatomy.run.workload_id
+    nodes = _nodes_of(anatomy, context)
     usual = None if workload_id is None else usual_numbers(workload_id, without=run_id)
-    yield FigureRow(_figures_of(told, sums)) if told.buckets else None
+    yield FigureRow(_figures_of(anatomy, sums)) if anatomy.buckets else None
     yield anatomy_of(facts, context)
     spent = spent_of(facts.hours)
-    parts = buckets_of(told, spent)
+    parts = buckets_of(anatomy, spent)
     if parts:
         yield BUCKETS_OF_RUN.section(
             parts,
             context,
             about="every second of the run in one bucket; cost is that of the ledger’s lines, in "
-            f"{told.currency}",
-            total=BucketOfRun(None, told.amounts, _clock_time(sum(spent.values())), 1.0),
+            f"{anatomy.currency}",
+            total=BucketOfRun(None, anatomy.amounts, _clock_time(sum(spent.values())), 1.0),
             csv_href=reverse("run-buckets", args=[run_id]),
         )
-    advice = {"verdicts": _verdicts_of(run_id, nodes), "note": _no_verdict(told)}
+    advice = {"verdicts": _verdicts_of(run_id, nodes), "note": _no_verdict(anatomy)}
     yield Include("runs/_verdicts.html", advice)
-    yield METRICS.section(metrics_of(told, usual, told.currency), context)
-    meters = meters_of_listed({run_id: (told.run.key, "")})
+    yield METRICS.section(metrics_of(anatomy, usual, anatomy.currency), context)
+    meters = meters_of_listed({run_id: (anatomy.run.key, "")})
     yield Include("kit/meters.html", meters) if meters else None
     yield JOBS_OF_RUN.section(
-        jobs_of(told, context),
+        jobs_of(anatomy, context),
         context,
-        csv_href=reverse("run-jobs", args=[run_id]) if told.jobs else "",
+        csv_href=reverse("run-jobs", args=[run_id]) if anatomy.jobs else "",
         remark=_nodes_said(nodes),
     )
     yield ATTEMPTS.section(_attempts_of(facts), context) if facts.attempts else None
-    good = [each for each in reversed(facts.moments) if each.kind == "good_checkpoint"]
+    good = [moment for moment in reversed(facts.moments) if moment.kind == "good_checkpoint"]
     yield CHECKPOINTS.section(good, context)
     tags = _tags_of(run_record(run_id))
     yield REPORTED.section(tags, context) if tags else None
 
 
-def known_run(run_id: int, who: Context) -> RunAnatomy:
+def known_run(run_id: int, context: Context) -> RunAnatomy:
     """The run, or the page that there is none."""
-    return found_or_404(run_costs(run_id, who.viewer), "There is no such run.")
+    return found_or_404(run_costs(run_id, context.viewer), "There is no such run.")
 
 
-def sums_of_run(told: RunAnatomy) -> BucketSums:
+def sums_of_run(anatomy: RunAnatomy) -> BucketSums:
     """Its amounts by bucket."""
     return BucketSums(
-        micros={each.bucket: each.amounts.effective_micros for each in told.buckets},
+        micros={bucket.bucket: bucket.amounts.effective_micros for bucket in anatomy.buckets},
         provisional={},
-        milliseconds={each.bucket: each.amounts.unit_milliseconds for each in told.buckets},
-        unpriced_milliseconds=told.amounts.unpriced_milliseconds,
-        statuses=frozenset([told.status] if told.status else []),
+        milliseconds={
+            bucket.bucket: bucket.amounts.unit_milliseconds for bucket in anatomy.buckets
+        },
+        unpriced_milliseconds=anatomy.amounts.unpriced_milliseconds,
+        statuses=frozenset([anatomy.status] if anatomy.status else []),
     )
 
 
-def finding_of(told: RunAnatomy, sums: BucketSums) -> str:
+def finding_of(anatomy: RunAnatomy, sums: BucketSums) -> str:
     """What the run cost and how much of it was not productive, in one sentence."""
-    run = told.run
+    run = anatomy.run
     how = {"failed": " failed", "interrupted": " was interrupted"}.get(run.status, "")
-    if not told.buckets:
+    if not anatomy.buckets:
         return f"{run.key}{how or ' is known'}; nothing of it is charged yet."
     if sums.total is None:
         return f"{run.key}{how}; what it cost is not known: no price covers it."
-    cost = whole_amount(sums.total, told.currency)
-    said = f"{run.key}{how}, and cost {cost}" if how else f"{run.key} cost {cost}"
+    cost = whole_amount(sums.total, anatomy.currency)
+    sentence = f"{run.key}{how}, and cost {cost}" if how else f"{run.key} cost {cost}"
     if run.wall_seconds:
-        said += f" in {duration(span_of(run.wall_seconds))}"
+        sentence += f" in {duration(span_of(run.wall_seconds))}"
     if run.gpus:
-        said += f" on {counted(run.gpus, 'GPU')}"
+        sentence += f" on {counted(run.gpus, 'GPU')}"
     lost, untold = share(sums.no_progress, sums.total), share(sums.untold, sums.total)
     if untold == 1:
-        return f"{said}; what it was spent on was not reported."
+        return f"{sentence}; what it was spent on was not reported."
     if lost:
-        return f"{said}; {per_cent(lost)} of it was not productive."
-    return f"{said}."
+        return f"{sentence}; {per_cent(lost)} of it was not productive."
+    return f"{sentence}."
 
 
-def buckets_of(told: RunAnatomy, spent: Mapping[Bucket, int]) -> list[BucketOfRun]:
+def buckets_of(anatomy: RunAnatomy, spent: Mapping[Bucket, int]) -> list[BucketOfRun]:
     """Where its money went, and its time by the clock in `spent` (ms); no row where nothing was."""
-    amounts = {each.bucket: each.amounts for each in told.buckets}
+    amounts = {bucket_cost.bucket: bucket_cost.amounts for bucket_cost in anatomy.buckets}
     nothing, rows = RunAmounts(effective_micros=0), []
     for bucket in BUCKETS:
         if bucket in amounts or spent.get(bucket):
-            found = amounts.get(bucket, nothing)
-            part = share(found.effective_micros, told.amounts.effective_micros)
+            bucket_amounts = amounts.get(bucket, nothing)
+            part = share(bucket_amounts.effective_micros, anatomy.amounts.effective_micros)
             wall = _clock_time(spent.get(bucket, 0)) if spent else None
-            rows.append(BucketOfRun(bucket, found, wall, part))
+            rows.append(BucketOfRun(bucket, bucket_amounts, wall, part))
     return rows
 
 
@@ -178,27 +180,27 @@ def _clock_time(milliseconds: int) -> timedelta:
     return span_of(milliseconds / 1000) or timedelta(0)
 
 
-def _facts_of(told: RunAnatomy, who: Context) -> RunFacts:
-    record = run_record(told.run.id)
+def _facts_of(anatomy: RunAnatomy, context: Context) -> RunFacts:
+    record = run_record(anatomy.run.id)
     return RunFacts(
-        hours=clock_hours([told.run.id]),
-        jobs=[each.carried for each in told.held_by if each.carried is not None],
+        hours=clock_hours([anatomy.run.id]),
+        jobs=[job.carried for job in anatomy.held_by if job.carried is not None],
         attempts=record.attempts,
         moments=record.moments,
-        at=who.at,
-        zone=who.zone,
+        at=context.at,
+        zone=context.zone,
     )
 
 
-def _under_title(told: RunAnatomy, who: Context) -> Iterator[str]:
-    run, ended_words = told.run, status_of(told.run.status)
+def _under_title(anatomy: RunAnatomy, context: Context) -> Iterator[str]:
+    run, ended_words = anatomy.run, status_of(anatomy.run.status)
     yield titled(ended_words.label, ended_words.explanation)
     if run.workload_id is not None:
-        programme = who.onward(reverse("programme", args=[run.workload_id]))
+        programme = context.onward(reverse("programme", args=[run.workload_id]))
         yield linked(run.workload or "Programme", programme)
     if run.began_at is not None:
-        ended = f" to {instant(run.ended_at, who.zone)}" if run.ended_at else ""
-        yield f"{instant(run.began_at, who.zone)}{ended}"
+        ended = f" to {instant(run.ended_at, context.zone)}" if run.ended_at else ""
+        yield f"{instant(run.began_at, context.zone)}{ended}"
     if run.team:
         yield run.team
     if run.gpus:
@@ -207,10 +209,10 @@ def _under_title(told: RunAnatomy, who: Context) -> Iterator[str]:
         yield "how its time was spent was not reported"
     else:
         yield f"{per_cent(run.told_ratio)} of its GPU time reported"
-        yield from _loss_words(run_record(run.id), who.zone)
-    yield f"effective cost in {told.currency}"
-    if told.pending_days:
-        yield f"{counted(told.pending_days, 'day')} being summed anew"
+        yield from _loss_words(run_record(run.id), context.zone)
+    yield f"effective cost in {anatomy.currency}"
+    if anatomy.pending_days:
+        yield f"{counted(anatomy.pending_days, 'day')} being summed anew"
 
 
 def _loss_words(record: RunRecord, zone: tzinfo) -> Iterator[str]:
@@ -223,8 +225,8 @@ def _loss_words(record: RunRecord, zone: tzinfo) -> Iterator[str]:
         )
 
 
-def _figures_of(told: RunAnatomy, sums: BucketSums) -> tuple[Figure, ...]:
-    run, currency = told.run, told.currency
+def _figures_of(anatomy: RunAnatomy, sums: BucketSums) -> tuple[Figure, ...]:
+    run, currency = anatomy.run, anatomy.currency
     parts = no_progress_parts(sums, currency) if sums.total is not None else ""
     tokens = "" if run.tokens is None else f"{short_count(run.tokens)} tokens trained and kept"
     million = run.million_tokens_micros
@@ -232,7 +234,7 @@ def _figures_of(told: RunAnatomy, sums: BucketSums) -> tuple[Figure, ...]:
         Figure(
             title="Cost",
             number=short_amount(sums.total, currency),
-            note=f"{gpu_hours(told.amounts.unit_milliseconds)} GPU-hours, {_unpriced_words(told)}",
+            note=f"{gpu_hours(anatomy.amounts.unit_milliseconds)} GPU-hours, {_unpriced_words(anatomy)}",
             status=sums.status,
             is_unknown=sums.total is None,
         ),
@@ -260,10 +262,10 @@ def _figures_of(told: RunAnatomy, sums: BucketSums) -> tuple[Figure, ...]:
     )
 
 
-def _unpriced_words(told: RunAnatomy) -> str:
-    if not told.amounts.unpriced_milliseconds:
+def _unpriced_words(anatomy: RunAnatomy) -> str:
+    if not anatomy.amounts.unpriced_milliseconds:
         return "all of them priced"
-    return f"{gpu_hours(told.amounts.unpriced_milliseconds)} of them without a price"
+    return f"{gpu_hours(anatomy.amounts.unpriced_milliseconds)} of them without a price"
 
 
 def _verdicts_of(run_id: int, nodes: Mapping[str, str]) -> tuple[Advice, ...]:
@@ -274,9 +276,9 @@ def _verdicts_of(run_id: int, nodes: Mapping[str, str]) -> tuple[Advice, ...]:
     )
 
 
-def _no_verdict(told: RunAnatomy) -> str:
+def _no_verdict(anatomy: RunAnatomy) -> str:
     """What is said where no verdict is."""
-    ratio = told.run.told_ratio
+    ratio = anatomy.run.told_ratio
     if ratio is None or ratio < LEAST_TOLD:
         return (
             "The run reported too little of its time for a verdict. With the SDK’s run.phase(…) "
@@ -288,26 +290,28 @@ def _no_verdict(told: RunAnatomy) -> str:
     )
 
 
-def jobs_of(told: RunAnatomy, context: Context) -> list[JobOfRun]:
+def jobs_of(anatomy: RunAnatomy, context: Context) -> list[JobOfRun]:
     """The jobs that carried it; those that the viewer may know lead to their lines of that time."""
     rows = []
-    for each in told.jobs:
+    for job in anatomy.jobs:
         href = ""
-        if each.job_id is not None:
-            href = reverse("costs-job", args=[each.job_id])
-            if each.started_at is not None:
-                first = each.started_at.astimezone(context.zone).date()
-                last = (each.ended_at or context.at).astimezone(context.zone).date()
+        if job.job_id is not None:
+            href = reverse("costs-job", args=[job.job_id])
+            if job.started_at is not None:
+                first = job.started_at.astimezone(context.zone).date()
+                last = (job.ended_at or context.at).astimezone(context.zone).date()
                 href += f"?{urlencode({'window': f'{first}/{last + DAY}'})}"
-        rows.append(JobOfRun(each, context.at, href))
+        rows.append(JobOfRun(job, context.at, href))
     return rows
 
 
 def _attempts_of(facts: RunFacts) -> list[AttemptOfRun]:
-    named = {each.fact.id: each.fact.raw_id for each in facts.jobs if each.is_seen}
+    named = {job.fact.id: job.fact.raw_id for job in facts.jobs if job.is_seen}
     return [
-        AttemptOfRun(place, each, named.get(each.job_id) if each.job_id is not None else None)
-        for place, each in enumerate(facts.attempts, start=1)
+        AttemptOfRun(
+            place, attempt, named.get(attempt.job_id) if attempt.job_id is not None else None
+        )
+        for place, attempt in enumerate(facts.attempts, start=1)
     ]
 
 
@@ -318,16 +322,16 @@ def _nodes_said(nodes: Mapping[str, str]) -> str:
     return format_html("On {}.", named)
 
 
-def _nodes_of(told: RunAnatomy, context: Context) -> dict[str, str]:
+def _nodes_of(anatomy: RunAnatomy, context: Context) -> dict[str, str]:
     """The nodes of its jobs that the viewer may know: addresses by name, MOST_NODES at most."""
-    found = {node for job in told.held_by if job.is_seen for node in job.nodes}
-    by_name = sorted(found, key=lambda node: (node[1], node[0]))[:MOST_NODES]
+    job_nodes = {node for job in anatomy.held_by if job.is_seen for node in job.nodes}
+    by_name = sorted(job_nodes, key=lambda node: (node[1], node[0]))[:MOST_NODES]
     return {name: context.onward(reverse("node", args=[node_id])) for node_id, name in by_name}
 
 
 def _tags_of(record: RunRecord) -> list[tuple[str, str]]:
-    told: Sequence[tuple[str, object]] = [*record.model.items(), *record.tags.items()]
-    return [(name.replace("_", " "), _tag_text(value)) for name, value in told]
+    named_values: Sequence[tuple[str, object]] = [*record.model.items(), *record.tags.items()]
+    return [(name.replace("_", " "), _tag_text(value)) for name, value in named_values]
 
 
 def _tag_text(value: object) -> str:
@@ -338,10 +342,10 @@ def _tag_text(value: object) -> str:
     return str(value)
 
 
-def _nothing_known(told: RunAnatomy) -> EmptyState:
+def _nothing_known(anatomy: RunAnatomy) -> EmptyState:
     return EmptyState(
         title="Nothing is known of this run but its name",
-        sentence=f"A job reported that it is of {told.run.key}; none of its time is charged yet, and "
+        sentence=f"A job reported that it is of {anatomy.run.key}; none of its time is charged yet, and "
         "the run itself has reported nothing.",
         steps=(Step("Say in its script where the run begins and ends; docs/runs.md shows how."),),
     )

@@ -76,9 +76,13 @@ def _restarts_note(row: JobOfRun) -> str:
 
 def _how_ended(row: AttemptOfRun) -> str:
     status = status_of(row.attempt.status)
-    said = status.label.lower()
+    status_text = status.label.lower()
     is_cut = status.key in ("failed", "interrupted")
-    return warned(said, status.explanation) if is_cut else titled(said, status.explanation)
+    return (
+        warned(status_text, status.explanation)
+        if is_cut
+        else titled(status_text, status.explanation)
+    )
 
 
 def _steps_done(row: AttemptOfRun) -> str | None:

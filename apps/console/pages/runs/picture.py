@@ -77,23 +77,23 @@ def sums_of_days(days: Iterable[DayOfRuns]) -> BucketSums:
     provisional: dict[Bucket, int] = {}
     milliseconds: dict[Bucket, int] = {}
     unpriced, statuses = 0, set()
-    for each in days:
-        bucket = each.bucket
-        micros[bucket] = sum_of_known((micros.get(bucket), each.effective_micros))
-        if each.status == "provisional":
-            provisional[bucket] = provisional.get(bucket, 0) + (each.effective_micros or 0)
-        milliseconds[bucket] = milliseconds.get(bucket, 0) + each.unit_milliseconds
-        unpriced += each.unpriced_milliseconds
-        statuses.add(each.status)
+    for day in days:
+        bucket = day.bucket
+        micros[bucket] = sum_of_known((micros.get(bucket), day.effective_micros))
+        if day.status == "provisional":
+            provisional[bucket] = provisional.get(bucket, 0) + (day.effective_micros or 0)
+        milliseconds[bucket] = milliseconds.get(bucket, 0) + day.unit_milliseconds
+        unpriced += day.unpriced_milliseconds
+        statuses.add(day.status)
     return BucketSums(micros, provisional, milliseconds, unpriced, frozenset(statuses))
 
 
 def by_day(days: Sequence[DayOfRuns]) -> dict[date, BucketSums]:
     """The sums of each day that has any."""
-    found: dict[date, list[DayOfRuns]] = {}
-    for each in days:
-        found.setdefault(each.day, []).append(each)
-    return {day: sums_of_days(of_day) for day, of_day in found.items()}
+    rows_by_day: dict[date, list[DayOfRuns]] = {}
+    for run_day in days:
+        rows_by_day.setdefault(run_day.day, []).append(run_day)
+    return {day: sums_of_days(of_day) for day, of_day in rows_by_day.items()}
 
 
 def figures_of(
@@ -139,26 +139,26 @@ def figures_of(
 
 
 def bucket_chart(
-    whole: BucketSums, days: Mapping[date, BucketSums], currency: str, csv_href: str
+    totals: BucketSums, days: Mapping[date, BucketSums], currency: str, csv_href: str
 ) -> DailyChart | None:
-    """Each day's cost by where it went, of `whole`; None where no cost is known."""
-    if whole.total is None:
+    """Each day's cost by where it went, of `totals`; None where no cost is known."""
+    if totals.total is None:
         return None
     shown = days_between(min(days), date.fromordinal(max(days).toordinal() + 1))
-    found = [days.get(day) for day in shown]
-    present = [bucket for bucket in BUCKETS if bucket in whole.micros]
+    day_sums = [days.get(day) for day in shown]
+    present = [bucket for bucket in BUCKETS if bucket in totals.micros]
     return daily_chart(
         shown,
-        [(BUCKETS[each], [_of_bucket(day, each) for day in found]) for each in present],
-        [None if day is None else day.total for day in found],
+        [(BUCKETS[bucket], [_of_bucket(day, bucket) for day in day_sums]) for bucket in present],
+        [None if day is None else day.total for day in day_sums],
         currency,
         provisional=[
-            [None if day is None else day.provisional.get(each) for day in found]
-            for each in present
+            [None if day is None else day.provisional.get(bucket) for day in day_sums]
+            for bucket in present
         ],
-        title=_highest_day(days, whole, currency),
+        title=_highest_day(days, totals, currency),
         unit=f"each day by where the time went, in {currency}, effective cost",
-        total=DayRow("Total", tuple(whole.micros[each] for each in present), whole.total),
+        total=DayRow("Total", tuple(totals.micros[bucket] for bucket in present), totals.total),
         csv_href=csv_href,
     )
 
@@ -212,14 +212,14 @@ def _not_known(sums: BucketSums, currency: str) -> Figure:
     return Figure("Not known", number, note, sums.status, is_unknown=True)
 
 
-def _highest_day(days: Mapping[date, BucketSums], whole: BucketSums, currency: str) -> str:
+def _highest_day(days: Mapping[date, BucketSums], totals: BucketSums, currency: str) -> str:
     most, highest = max((of_day.total or 0, day) for day, of_day in days.items())
-    said = f"Highest day: {weekday(highest)}, {whole_amount(most, currency)}"
+    sentence = f"Highest day: {weekday(highest)}, {whole_amount(most, currency)}"
     if len(days) == 1:
-        said = f"{weekday(highest)} cost {whole_amount(most, currency)}"
-    lost = [(whole.known.get(bucket, 0), bucket) for bucket in NO_PROGRESS]
+        sentence = f"{weekday(highest)} cost {whole_amount(most, currency)}"
+    lost = [(totals.known.get(bucket, 0), bucket) for bucket in NO_PROGRESS]
     most_lost, bucket = max(lost)
     if not most_lost:
-        return f"{said}."
-    part = per_cent(share(most_lost, whole.total))
-    return f"{said}; {part} of the whole went to {in_a_sentence(bucket)}, the largest loss."
+        return f"{sentence}."
+    part = per_cent(share(most_lost, totals.total))
+    return f"{sentence}; {part} of the whole went to {in_a_sentence(bucket)}, the largest loss."

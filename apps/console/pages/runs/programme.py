@@ -95,14 +95,22 @@ TRENDS = Table[Trend](
 def programme(context: Context, workload_id: int) -> ConsolePage:
     """The programme of a workload that the viewer sees; of any other there is none."""
     fact = known_workload(workload_id, context)
-    asked = runs_question(context, workload_id)
+    question = runs_question(context, workload_id)
     gpus, problem = asked_gpus(context.query)
-    found = programme_of(workload_id, window=asked.window, at=context.at)
-    page = run_page(asked.wanted, asked.asked)
+    training_programme = programme_of(workload_id, window=question.window, at=context.at)
+    page = run_page(question.wanted, question.asked)
     sections = (
-        *(_sections_of(workload_id, found, asked, gpus) if found.runs else ()),
+        *(
+            _sections_of(workload_id, training_programme, question, gpus)
+            if training_programme.runs
+            else ()
+        ),
         runs_section(
-            RUNS_OF_ONE, page, asked, found.runs, reverse("programme-csv", args=[workload_id])
+            RUNS_OF_ONE,
+            page,
+            question,
+            training_programme.runs,
+            reverse("programme-csv", args=[workload_id]),
         ),
         work_section(context, fact),
     )
@@ -112,18 +120,18 @@ def programme(context: Context, workload_id: int) -> ConsolePage:
     )
     return ConsolePage(
         context=context,
-        finding=finding_of(fact.name, found, asked.words.within, context.currency),
+        finding=finding_of(fact.name, training_programme, question.words.within, context.currency),
         under=(
-            f"{asked.words.days}, effective cost in {context.currency} of what its runs held in it",
+            f"{question.words.days}, effective cost in {context.currency} of what its runs held in it",
             jobs,
         ),
-        filters=asked.filters,
-        problems=(*asked.reading.problems, *([problem] if problem else [])),
+        filters=question.filters,
+        problems=(*question.reading.problems, *([problem] if problem else [])),
         back=Link("Runs", reverse("runs")),
         actions=(Link("What it returns", reverse("workload-returns", args=[workload_id])),),
         styles=("css/runs.css",),
         sections=sections,
-        empty=None if found.runs or page.rows else _no_run(fact.name, asked),
+        empty=None if training_programme.runs or page.rows else _no_run(fact.name, question),
     )
 
 
@@ -135,15 +143,15 @@ def programme_csv(context: Context, workload_id: int) -> HttpResponse:
 
 
 def _sections_of(
-    workload_id: int, found: Programme, asked: RunsQuestion, gpus: int | None
+    workload_id: int, training_programme: Programme, question: RunsQuestion, gpus: int | None
 ) -> Iterator[Section]:
-    context, window = asked.context, asked.window
-    answer, curves = scaling(workload_id, asked, gpus)
-    yield FigureRow(_figures_of(found, context.currency))
-    yield _question_of_gpus(answer, asked)
+    context, window = question.context, question.window
+    answer, curves = scaling(workload_id, question, gpus)
+    yield FigureRow(_figures_of(training_programme, context.currency))
+    yield _question_of_gpus(answer, question)
     if curves:
         yield SideBySide(curves)
-    trends = [_trend_of(figure, found.trend, context.currency) for figure in NUMBERS]
+    trends = [_trend_of(figure, training_programme.trend, context.currency) for figure in NUMBERS]
     yield TRENDS.section(trends, context)
     advice: tuple[Advice, ...] = (
         *bottleneck_verdicts(where_time_of_workload_went(workload_id, window=window)),
@@ -152,44 +160,50 @@ def _sections_of(
     yield Include("runs/_verdicts.html", {"verdicts": advice, "note": NO_VERDICT})
 
 
-def _question_of_gpus(answer: Answer, asked: RunsQuestion) -> Include:
-    here, window = asked.context.path, asked.reading.texts["window"]
-    return Include("runs/_answer.html", {"answer": answer, "here": here, "window": window})
+def _question_of_gpus(answer: Answer, question: RunsQuestion) -> Include:
+    path, window = question.context.path, question.reading.texts["window"]
+    return Include("runs/_answer.html", {"answer": answer, "here": path, "window": window})
 
 
-def known_workload(workload_id: int, who: Context) -> workloads.WorkloadFact:
+def known_workload(workload_id: int, context: Context) -> workloads.WorkloadFact:
     """The workload, or the page that there is none."""
     fact = workloads.workloads().get(workload_id)
-    if fact is None or not who.viewer.sees_team(fact.team_id):
+    if fact is None or not context.viewer.sees_team(fact.team_id):
         raise Http404("There is no such workload.")
     return fact
 
 
-def finding_of(name: str, found: Programme, within: str, currency: str) -> str:
+def finding_of(name: str, training_programme: Programme, within: str, currency: str) -> str:
     """What the programme cost and what came of it, in one sentence."""
-    if not found.runs:
+    if not training_programme.runs:
         return f"No run of {name} is known {within}."
-    runs, versions = counted(found.runs, "run"), len(found.versions)
-    if found.micros is None:
+    runs, versions = counted(training_programme.runs, "run"), len(training_programme.versions)
+    if training_programme.micros is None:
         return f"What {runs} of {name} cost {within} is not known: nothing of it has a price yet."
-    said = f"{runs} of {name} cost {whole_amount(found.micros, currency)} {within}"
-    if versions and found.version_micros is not None:
-        each = whole_amount(found.version_micros, currency)
-        return f"{said}: {each} for each of {counted(versions, 'model version')} shipped."
-    if found.failed_share:
-        return f"{said}; {per_cent(found.failed_share)} of it went into what failed."
-    return f"{said}."
+    summary = f"{runs} of {name} cost {whole_amount(training_programme.micros, currency)} {within}"
+    if versions and training_programme.version_micros is not None:
+        version_cost = whole_amount(training_programme.version_micros, currency)
+        return (
+            f"{summary}: {version_cost} for each of {counted(versions, 'model version')} shipped."
+        )
+    if training_programme.failed_share:
+        return (
+            f"{summary}; {per_cent(training_programme.failed_share)} of it went into what failed."
+        )
+    return f"{summary}."
 
 
-def _figures_of(found: Programme, currency: str) -> tuple[Figure, ...]:
-    versions = len(found.versions)
-    hours = f"{gpu_hours(found.unit_milliseconds)} GPU-hours"
-    if found.unpriced_milliseconds:
-        hours += f", {gpu_hours(found.unpriced_milliseconds)} of them without a price"
+def _figures_of(training_programme: Programme, currency: str) -> tuple[Figure, ...]:
+    versions = len(training_programme.versions)
+    hours = f"{gpu_hours(training_programme.unit_milliseconds)} GPU-hours"
+    if training_programme.unpriced_milliseconds:
+        hours += f", {gpu_hours(training_programme.unpriced_milliseconds)} of them without a price"
     return (
         known_figure(
             "Cost per model version",
-            None if found.version_micros is None else short_amount(found.version_micros, currency),
+            None
+            if training_programme.version_micros is None
+            else short_amount(training_programme.version_micros, currency),
             f"{counted(versions, 'version')} shipped, all runs included; {hours}"
             if versions
             else "no shipped model version was reported",
@@ -197,25 +211,33 @@ def _figures_of(found: Programme, currency: str) -> tuple[Figure, ...]:
         known_figure(
             "Cost per million tokens",
             None
-            if found.million_tokens_micros is None
-            else unit_cost(found.million_tokens_micros, currency),
-            f"{short_count(found.tokens)} tokens trained and kept"
-            if found.tokens
+            if training_programme.million_tokens_micros is None
+            else unit_cost(training_programme.million_tokens_micros, currency),
+            f"{short_count(training_programme.tokens)} tokens trained and kept"
+            if training_programme.tokens
             else "no tokens reported",
         ),
         known_figure(
             "Experiments a week",
-            None if found.experiments_per_week is None else f"{found.experiments_per_week:.1f}",
-            f"{counted(found.runs, 'run')}, of which {found.failed_runs:,} failed"
-            + (f"; in {found.told_days:,.1f} days with runs known" if found.told_days else ""),
+            None
+            if training_programme.experiments_per_week is None
+            else f"{training_programme.experiments_per_week:.1f}",
+            f"{counted(training_programme.runs, 'run')}, of which {training_programme.failed_runs:,} failed"
+            + (
+                f"; in {training_programme.told_days:,.1f} days with runs known"
+                if training_programme.told_days
+                else ""
+            ),
         ),
         known_figure(
             "Goodput",
-            None if found.goodput_ratio is None else per_cent(found.goodput_ratio),
-            f"{per_cent(found.told_ratio)} of GPU time reported"
+            None
+            if training_programme.goodput_ratio is None
+            else per_cent(training_programme.goodput_ratio),
+            f"{per_cent(training_programme.told_ratio)} of GPU time reported"
             + (
-                f"; {short_amount(found.failed_micros, currency)} went into what failed"
-                if found.failed_micros
+                f"; {short_amount(training_programme.failed_micros, currency)} went into what failed"
+                if training_programme.failed_micros
                 else ""
             ),
         ),
@@ -225,32 +247,34 @@ def _figures_of(found: Programme, currency: str) -> tuple[Figure, ...]:
 def _trend_of(figure: RunFigure, runs: Sequence[ProgrammeRun], currency: str) -> Trend:
     about, of = NUMBERS[figure], NUMBER_OF[figure]
     values = [_possible_value(figure, of(run)) for run in runs]
-    known = [(run, value) for run, value in zip(runs, values, strict=True) if value is not None]
-    earlier = [value for _, value in known[:-1]]
+    known_values = [
+        (run, value) for run, value in zip(runs, values, strict=True) if value is not None
+    ]
+    earlier = [value for _, value in known_values[:-1]]
     usual = median(earlier) if earlier else None
     return Trend(
         title=about.title,
         explanation=about.explanation,
-        latest=_latest_known(figure, runs, known, currency),
-        of_run=Link(known[-1][0].key, reverse("run", args=[known[-1][0].run_id]))
-        if known
+        latest=_latest_known(figure, runs, known_values, currency),
+        of_run=Link(known_values[-1][0].key, reverse("run", args=[known_values[-1][0].run_id]))
+        if known_values
         else None,
         median=number_words(figure, usual, currency) if usual is not None else "",
-        change=_relative_change(known[-1][1], usual) if known and usual else "",
-        spark=sparkline(values, words=f"{about.title}, run by run{_first_to_last(known)}"),
-        known=f"{len(known):,} of {counted(len(runs), 'run')}",
+        change=_relative_change(known_values[-1][1], usual) if known_values and usual else "",
+        spark=sparkline(values, words=f"{about.title}, run by run{_first_to_last(known_values)}"),
+        known=f"{len(known_values):,} of {counted(len(runs), 'run')}",
     )
 
 
 def _latest_known(
     figure: RunFigure,
     runs: Sequence[ProgrammeRun],
-    known: Sequence[tuple[ProgrammeRun, float]],
+    known_values: Sequence[tuple[ProgrammeRun, float]],
     currency: str,
 ) -> Doubted:
     """Of the last run that reports it; where none does, its substitute in the last run."""
-    if known:
-        run, value = known[-1]
+    if known_values:
+        run, value = known_values[-1]
         doubt = sentence(run.mfu_doubt) if figure is RunFigure.MFU else ""
         return Doubted(number_words(figure, value, currency), doubt)
     if figure is RunFigure.MFU and runs:
@@ -269,14 +293,14 @@ def _relative_change(last: float, usual: float) -> str:
     return change(round(last * 1000), round(usual * 1000))
 
 
-def _first_to_last(known: Sequence[tuple[ProgrammeRun, float]]) -> str:
-    if not known:
+def _first_to_last(known_values: Sequence[tuple[ProgrammeRun, float]]) -> str:
+    if not known_values:
         return ""
-    first, last = known[0][0].began_at, known[-1][0].began_at
+    first, last = known_values[0][0].began_at, known_values[-1][0].began_at
     return f", {short_day(first.date())} to {short_day(last.date())}"
 
 
-def _no_run(name: str, asked: RunsQuestion) -> EmptyState:
+def _no_run(name: str, question: RunsQuestion) -> EmptyState:
     return EmptyState(
         title="No run in this period",
         sentence=f"What the runs of {name} cost, what more GPUs would bring them, and how their "
@@ -284,7 +308,7 @@ def _no_run(name: str, asked: RunsQuestion) -> EmptyState:
         steps=(
             Step(
                 "There may be runs in a longer period.",
-                link=Link("Show the last 365 days", asked.href(window="365d")),
+                link=Link("Show the last 365 days", question.href(window="365d")),
             ),
             Step(
                 "Runs are this workload’s when they name it:",

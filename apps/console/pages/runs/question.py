@@ -150,21 +150,25 @@ def _filters_of(
 
 def _trained_workloads(context: Context) -> dict[str, frozenset[int]]:
     """The viewer's workloads by name; one name may be of several teams."""
-    found: dict[str, frozenset[int]] = {}
-    for each in workloads.workloads().values():
-        if context.viewer.sees_team(each.team_id) and each.kind in {"training", "batch", "other"}:
-            found[each.name] = found.get(each.name, frozenset()) | {each.id}
-    return found
+    ids_by_name: dict[str, frozenset[int]] = {}
+    for workload in workloads.workloads().values():
+        if context.viewer.sees_team(workload.team_id) and workload.kind in {
+            "training",
+            "batch",
+            "other",
+        }:
+            ids_by_name[workload.name] = ids_by_name.get(workload.name, frozenset()) | {workload.id}
+    return ids_by_name
 
 
-def _workloads_named(text: str, known: Mapping[str, frozenset[int]]) -> frozenset[int] | None:
-    return frozenset().union(*named_in(text, known, "workload")) or None
+def _workloads_named(text: str, ids_by_name: Mapping[str, frozenset[int]]) -> frozenset[int] | None:
+    return frozenset().union(*named_in(text, ids_by_name, "workload")) or None
 
 
-def _page_asked(given: QueryDict) -> PageAsked:
+def _page_asked(params: QueryDict) -> PageAsked:
     """The rows that a signed cursor names; what is none of ours is the first ones."""
     try:
-        side, *key = signing.loads(given.get("cursor", ""), salt=SALT)
+        side, *key = signing.loads(params.get("cursor", ""), salt=SALT)
     except (signing.BadSignature, ValueError):
         return PageAsked(limit=PER_PAGE)
     return PageAsked(limit=PER_PAGE, **{side: tuple(key)})

@@ -63,9 +63,9 @@ class DrawnMeasure:
     is_speed: bool = False
 
 
-def asked_gpus(given: QueryDict) -> tuple[int | None, str]:
+def asked_gpus(params: QueryDict) -> tuple[int | None, str]:
     """The number of GPUs in the address, and what of it was not understood."""
-    text = given.get("gpus", "").strip()
+    text = params.get("gpus", "").strip()
     if not text:
         return None, ""
     if not (text.isascii() and text.isdigit() and 0 < int(text[:9]) <= MOST_GPUS):
@@ -74,118 +74,129 @@ def asked_gpus(given: QueryDict) -> tuple[int | None, str]:
 
 
 def scaling(
-    workload_id: int, asked: RunsQuestion, gpus: int | None
+    workload_id: int, question: RunsQuestion, gpus: int | None
 ) -> tuple[Answer, tuple[LineChart, ...]]:
     """The answer in words, or the refusal; and the curves, which a refused number leaves as they are."""
-    found = scaling_of(workload_id, window=asked.window, gpus=gpus)
-    drawn = found
-    if gpus is not None and isinstance(found, ScalingRefusal):
-        drawn = scaling_of(workload_id, window=asked.window)
-    pictures = _curves_of(drawn, asked.context) if isinstance(drawn, ScalingAnswer) else ()
-    if isinstance(found, ScalingRefusal):
-        return Answer(asked=str(gpus or ""), sentences=(), refusal=found.words), pictures
-    return _answer_of(found), pictures
+    answer = scaling_of(workload_id, window=question.window, gpus=gpus)
+    drawn = answer
+    if gpus is not None and isinstance(answer, ScalingRefusal):
+        drawn = scaling_of(workload_id, window=question.window)
+    pictures = _curves_of(drawn, question.context) if isinstance(drawn, ScalingAnswer) else ()
+    if isinstance(answer, ScalingRefusal):
+        return Answer(asked=str(gpus or ""), sentences=(), refusal=answer.words), pictures
+    return _answer_of(answer), pictures
 
 
-def _answer_of(found: ScalingAnswer) -> Answer:
-    said = [found.words]
-    if found.hours is not None and found.hours_now is not None:
-        now, then = _hours_words(found.hours_now.value), _hours_words(found.hours.value)
-        said.append(
-            f"A model version takes {then}{_between_words(found.hours, _hours_words)}; the median so far is {now}."
+def _answer_of(answer: ScalingAnswer) -> Answer:
+    sentences = [answer.words]
+    if answer.hours is not None and answer.hours_now is not None:
+        now, then = _hours_words(answer.hours_now.value), _hours_words(answer.hours.value)
+        sentences.append(
+            f"A model version takes {then}{_between_words(answer.hours, _hours_words)}; the median so far is {now}."
         )
-    if found.speed_up.low is None or found.speed_up.high is None:
-        said.append("The runs are too few for an interval.")
+    if answer.speed_up.low is None or answer.speed_up.high is None:
+        sentences.append("The runs are too few for an interval.")
     else:
-        said.append(
-            f"90 % interval of the speed-up: {times(found.speed_up.low)} to "
-            f"{times(found.speed_up.high)}."
+        sentences.append(
+            f"90 % interval of the speed-up: {times(answer.speed_up.low)} to "
+            f"{times(answer.speed_up.high)}."
         )
-    if found.peak_gpus is not None:
-        said.append(f"Beyond about {found.peak_gpus:,.0f} GPUs it would become slower.")
-    said.append(
-        f"Fitted on {counted(len(found.runs), 'run')}{_kind_words(found)}{_others_words(found)}."
+    if answer.peak_gpus is not None:
+        sentences.append(f"Beyond about {answer.peak_gpus:,.0f} GPUs it would become slower.")
+    sentences.append(
+        f"Fitted on {counted(len(answer.runs), 'run')}{_kind_words(answer)}{_others_words(answer)}."
     )
-    return Answer(asked=str(found.more), sentences=tuple(said))
+    return Answer(asked=str(answer.more), sentences=tuple(sentences))
 
 
-def _kind_words(found: ScalingAnswer) -> str:
+def _kind_words(answer: ScalingAnswer) -> str:
     parts = [
-        part for part in (found.model, f"on {found.gpu_model}" if found.gpu_model else "") if part
+        part
+        for part in (answer.model, f"on {answer.gpu_model}" if answer.gpu_model else "")
+        if part
     ]
     return f" of {' '.join(parts)}" if parts else ""
 
 
-def _others_words(found: ScalingAnswer) -> str:
-    if not found.others:
+def _others_words(answer: ScalingAnswer) -> str:
+    if not answer.others:
         return ""
-    return f"; {counted(found.others, 'run')} of another model or on other GPUs left aside"
+    return f"; {counted(answer.others, 'run')} of another model or on other GPUs left aside"
 
 
-def _curves_of(found: ScalingAnswer, context: Context) -> tuple[LineChart, ...]:
+def _curves_of(answer: ScalingAnswer, context: Context) -> tuple[LineChart, ...]:
     currency = context.currency
-    if found.hours is None:
-        return (_speed_curve(found, context),)
+    if answer.hours is None:
+        return (_speed_curve(answer, context),)
     time = DrawnMeasure(
         id="time-to-train",
-        title=f"{counted(found.more, 'GPU')} train a model version in {_hours_words(found.hours.value)}",
+        title=f"{counted(answer.more, 'GPU')} train a model version in {_hours_words(answer.hours.value)}",
         unit="time to train a model version against GPUs",
         measure="Time",
         of=lambda point: point.hours,
         said=_hours_words,
     )
-    if found.micros is None:
-        return (_curve_of(found, time, context),)
+    if answer.micros is None:
+        return (_curve_of(answer, time, context),)
     cost = DrawnMeasure(
         id="cost-to-train",
-        title=f"On {counted(found.more, 'GPU')} it costs "
-        f"{whole_amount(round(found.micros.value), currency)}",
+        title=f"On {counted(answer.more, 'GPU')} it costs "
+        f"{whole_amount(round(answer.micros.value), currency)}",
         unit=f"cost of a model version in {currency} against GPUs, at what a GPU-hour cost so far",
         measure="Cost",
         of=lambda point: point.micros,
         said=lambda micros: short_amount(round(micros), currency),
     )
-    return _curve_of(found, time, context), _curve_of(found, cost, context)
+    return _curve_of(answer, time, context), _curve_of(answer, cost, context)
 
 
-def _speed_curve(found: ScalingAnswer, context: Context) -> LineChart:
+def _speed_curve(answer: ScalingAnswer, context: Context) -> LineChart:
     """Where no run finished there is no model version yet, and speed alone is known."""
     speed = DrawnMeasure(
         id="speed",
-        title=f"{counted(found.more, 'GPU')} are {times(found.speed_up.value)} as fast "
-        f"as {found.gpus}",
+        title=f"{counted(answer.more, 'GPU')} are {times(answer.speed_up.value)} as fast "
+        f"as {answer.gpus}",
         unit="tokens a second against GPUs; no run finished, so a version’s time is not known",
         measure="Tokens a second",
         of=lambda point: point.tokens_per_second,
         said=lambda rate: f"{rate:,.0f}",
         is_speed=True,
     )
-    return _curve_of(found, speed, context)
+    return _curve_of(answer, speed, context)
 
 
-def _curve_of(found: ScalingAnswer, drawn: DrawnMeasure, context: Context) -> LineChart:
-    said = drawn.said
-    known = [(point, value) for point in found.points if (value := drawn.of(point)) is not None]
-    measured = _measured_runs(found, drawn, known)
-    asked = [
-        curves.CurvesAsked(each.gpus, one.value) for each, one in known if each.gpus == found.more
+def _curve_of(answer: ScalingAnswer, drawn: DrawnMeasure, context: Context) -> LineChart:
+    formatter = drawn.said
+    curve_values = [
+        (point, value) for point in answer.points if (value := drawn.of(point)) is not None
     ]
-    points = [curves.PlottedPoint(each.gpus, one.value, one.low, one.high) for each, one in known]
+    measured = _measured_runs(answer, drawn, curve_values)
+    highlighted = [
+        curves.CurvesAsked(curve_point.gpus, one.value)
+        for curve_point, one in curve_values
+        if curve_point.gpus == answer.more
+    ]
+    points = [
+        curves.PlottedPoint(curve_point.gpus, one.value, one.low, one.high)
+        for curve_point, one in curve_values
+    ]
     rows = [
         PointOfCurve(
-            gpus=each.gpus,
-            measured=", ".join(said(run.value) for run in measured if run.gpus == each.gpus),
-            expected=said(one.value),
-            between=_range_words(one, said),
+            gpus=curve_point.gpus,
+            measured=", ".join(
+                formatter(run.value) for run in measured if run.gpus == curve_point.gpus
+            ),
+            expected=formatter(one.value),
+            between=_range_words(one, formatter),
         )
-        for each, one in known
+        for curve_point, one in curve_values
     ]
     return LineChart(
         name=f"{drawn.id}-figure",
         anchor=drawn.id,
         title=drawn.title,
         unit=f"{drawn.unit}; dots are runs, the band is where nine of ten resampled fits lie",
-        figure=curves.curve(points, measured, asked[0] if asked else None, said),
+        figure=curves.curve(points, measured, highlighted[0] if highlighted else None, formatter),
         behind=_points_table(drawn).section(rows, context),
     )
 
@@ -204,29 +215,29 @@ def _points_table(drawn: DrawnMeasure) -> Table[PointOfCurve]:
 
 
 def _measured_runs(
-    found: ScalingAnswer, drawn: DrawnMeasure, known: Sequence[tuple[CurvePoint, Range]]
+    answer: ScalingAnswer, drawn: DrawnMeasure, curve_values: Sequence[tuple[CurvePoint, Range]]
 ) -> list[curves.Measured]:
     """Each run where its own speed puts it: what differs from the line is its speed alone."""
-    at = {point.gpus: (point.tokens_per_second.value, value.value) for point, value in known}
+    at = {point.gpus: (point.tokens_per_second.value, value.value) for point, value in curve_values}
     placed = []
-    for run in found.runs:
+    for run in answer.runs:
         if run.gpus in at:
             expected, value = at[run.gpus]
             faster = run.tokens_per_second / expected
-            own = value * faster if drawn.is_speed else value / faster
-            placed.append(curves.Measured(run.gpus, own, run.key))
+            run_value = value * faster if drawn.is_speed else value / faster
+            placed.append(curves.Measured(run.gpus, run_value, run.key))
     return placed
 
 
-def _between_words(each: Range, said: Callable[[float], str]) -> str:
-    span = _range_words(each, said)
+def _between_words(interval: Range, formatter: Callable[[float], str]) -> str:
+    span = _range_words(interval, formatter)
     return "" if span == UNKNOWN else f" ({span})"
 
 
-def _range_words(each: Range, said: Callable[[float], str]) -> str:
-    if each.low is None or each.high is None:
+def _range_words(interval: Range, formatter: Callable[[float], str]) -> str:
+    if interval.low is None or interval.high is None:
         return UNKNOWN
-    return f"{said(each.low)} to {said(each.high)}"
+    return f"{formatter(interval.low)} to {formatter(interval.high)}"
 
 
 def _hours_words(hours: float) -> str:

@@ -73,19 +73,19 @@ def _workload_and_team(row: RunRow, locale: Locale) -> SafeString:
 
 def _status_cell(row: RunRow) -> str:
     status = status_of(row.status)
-    said = status.label.lower()
+    status_text = status.label.lower()
     return (
-        warned(said, status.explanation)
+        warned(status_text, status.explanation)
         if status.key == "failed"
-        else titled(said, status.explanation)
+        else titled(status_text, status.explanation)
     )
 
 
 def _goodput_cell(row: RunRow, _: Locale) -> SafeString:
     strip = strip_drawn(strip_of_buckets(in_order(row.bucket_unit_ms)))
     ratio = row.known_goodput_ratio
-    told = quiet("not reported") if ratio is None else per_cent(ratio)
-    return format_html("{} <small>{}</small>", strip, told)
+    ratio_text = quiet("not reported") if ratio is None else per_cent(ratio)
+    return format_html("{} <small>{}</small>", strip, ratio_text)
 
 
 def _some_unpriced(row: RunRow) -> str:

@@ -23,9 +23,11 @@ class Advice(NamedTuple):
     links: tuple[Link, ...] = ()
 
 
-def bottleneck_verdicts(went: WhereTimeWent) -> tuple[Advice, ...]:
+def bottleneck_verdicts(time_usage: WhereTimeWent) -> tuple[Advice, ...]:
     """Buckets that took more than is usual, the highest cost first, with what was used up meanwhile."""
-    return tuple(Advice(each.words, _what_counters_say(each)) for each in went.verdicts)
+    return tuple(
+        Advice(verdict.words, _what_counters_say(verdict)) for verdict in time_usage.verdicts
+    )
 
 
 def _what_counters_say(verdict: Bottleneck) -> str:
@@ -35,21 +37,21 @@ def _what_counters_say(verdict: Bottleneck) -> str:
     return UNNAMED if verdict.is_seen else UNSEEN
 
 
-def straggler_verdicts(found: Stragglers, nodes: Mapping[str, str]) -> tuple[Advice, ...]:
+def straggler_verdicts(stragglers: Stragglers, nodes: Mapping[str, str]) -> tuple[Advice, ...]:
     """The slow ranks; `nodes` has the addresses of nodes by name."""
-    if not found.slow:
+    if not stragglers.slow:
         return ()
-    said = [
-        f"Rank {each.rank} takes {duration(span_of(each.median_seconds))} for a step where "
-        f"{duration(span_of(each.usual_seconds))} is usual, in {per_cent(each.share)} of the "
+    sentences = [
+        f"Rank {slow_rank.rank} takes {duration(span_of(slow_rank.median_seconds))} for a step where "
+        f"{duration(span_of(slow_rank.usual_seconds))} is usual, in {per_cent(slow_rank.share)} of the "
         "windows of 50 steps."
-        for each in found.slow
+        for slow_rank in stragglers.slow
     ]
-    hosts = list(dict.fromkeys(host for each in found.slow for host in each.hosts))
+    hosts = list(dict.fromkeys(host for slow_rank in stragglers.slow for host in slow_rank.hosts))
     return (
         Advice(
-            title=found.words,
-            evidence=" ".join(said),
+            title=stragglers.words,
+            evidence=" ".join(sentences),
             links=tuple(Link(host, nodes[host]) for host in hosts if host in nodes),
         ),
     )
@@ -59,15 +61,15 @@ def checkpoint_verdicts(advice: CheckpointAdvice) -> tuple[Advice, ...]:
     """How often to save; nothing unless it is off by more than three times."""
     if advice.words is None:
         return ()
-    said = [
+    sentences = [
         f"A save holds training up for {_length_words(advice.write_seconds)}, and by its workload’s "
         f"failures so far the run fails once in {_length_words(advice.mtbf_seconds)}."
     ]
     if advice.restored_at is None:
-        said.append(
+        sentences.append(
             "No restore of the workload was ever seen, so whether one would succeed is not known."
         )
-    return (Advice(title=advice.words, evidence=" ".join(said)),)
+    return (Advice(title=advice.words, evidence=" ".join(sentences)),)
 
 
 def _length_words(seconds: float | None) -> str:

@@ -95,6 +95,6 @@ def doubted_mfu(ratio: float | None, doubt: str, tensor_active: float | None) ->
     if ratio is not None:
         return Doubted(per_cent(ratio), doubt)
     if tensor_active is not None:
-        said = f"Not MFU: how much of the time tensor cores were active. {doubt}"
-        return Doubted(f"{per_cent(tensor_active)} tensor-active", said.strip())
+        explanation = f"Not MFU: how much of the time tensor cores were active. {doubt}"
+        return Doubted(f"{per_cent(tensor_active)} tensor-active", explanation.strip())
     return Doubted(UNKNOWN, doubt, is_unknown=True)

@@ -50,7 +50,7 @@ def page_name(path: str) -> str:
         return path
 
 
-def parameter_words(said: str) -> str:
+def parameter_words(text: str) -> str:
     """`group by gpu_model,state` as `group by GPU model, state`."""
-    spaced = re.sub(r",(?=\S)", ", ", said.replace("_", " "))
+    spaced = re.sub(r",(?=\S)", ", ", text.replace("_", " "))
     return re.sub(r"\bgpu\b", "GPU", spaced)

@@ -193,25 +193,27 @@ def _page_address(text: str) -> str:
     is_page = where.startswith("/") and not where.endswith(".csv") and is_carried_to(where)
     if not is_page or where == reverse(HERE):
         return ""
-    kept = QueryDict(query).copy()
-    for name in NOT_KEPT & kept.keys():
-        kept.pop(name)
-    return where + (f"?{kept.urlencode()}" if kept else "")
+    params = QueryDict(query).copy()
+    for name in NOT_KEPT & params.keys():
+        params.pop(name)
+    return where + (f"?{params.urlencode()}" if params else "")
 
 
 def _address_words(address: str, context: Context) -> str:
     """`Cost explorer, with period Last month, team Research`."""
     where, _, query = address.partition("?")
-    given = QueryDict(query)
-    said = kept_words({name: ",".join(given.getlist(name)) for name in given}, context.calendar)
+    params = QueryDict(query)
+    description = kept_words(
+        {name: ",".join(params.getlist(name)) for name in params}, context.calendar
+    )
     name = page_name(where)
-    return f"{name}, with {parameter_words(said)}" if said else name
+    return f"{name}, with {parameter_words(description)}" if description else name
 
 
 def _sharing(context: Context) -> dict[str, str]:
     """The viewer's own teams, and everybody."""
-    seen = [team for team in accounts.teams() if context.viewer.sees_team(team.id)]
-    teams = {str(team.id): f"Who sees team {team.name}" for team in seen}
+    visible_teams = [team for team in accounts.teams() if context.viewer.sees_team(team.id)]
+    teams = {str(team.id): f"Who sees team {team.name}" for team in visible_teams}
     return {ALONE: "Only me", **teams, EVERYBODY: "Everybody"}
 
 
@@ -264,16 +266,16 @@ def _with_changes(context: Context) -> Table[SavedViewFact]:
     change: Column[SavedViewFact] = Column(
         "change", "Change", lambda _: "", csv="", sorts=False, shown=ways
     )
-    first, *rest = VIEWS.columns
-    return replace(VIEWS, columns=(first, page, *rest, change))
+    first, *other_columns = VIEWS.columns
+    return replace(VIEWS, columns=(first, page, *other_columns, change))
 
 
 def _counted_words(mine: int, others: int) -> str:
     if not mine and not others:
         return "No view is saved yet"
     shared = f"{counted(others, 'view')} shared by others" if others else ""
-    own = f"{counted(mine, 'view')} of your own" if mine else ""
-    return " and ".join(filter(None, (own, shared)))
+    own_text = f"{counted(mine, 'view')} of your own" if mine else ""
+    return " and ".join(filter(None, (own_text, shared)))
 
 
 def _all_views() -> Link:

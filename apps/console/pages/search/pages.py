@@ -99,59 +99,59 @@ def search(context: Context) -> ConsolePage:
     text, kind_name = context.query.get("q", ""), context.query.get("kind", "")
     # Any word that is no kind asks for every kind.
     kind = Kind(kind_name) if kind_name in set(Kind) else None
-    asked = sought(text, OF_ALL_KINDS if kind is None else OF_ONE_KIND)
-    found = _found_by(context, asked, kind)
-    every = (Link("Everything of this name", _search_address(asked.text, context)),)
+    query = sought(text, OF_ALL_KINDS if kind is None else OF_ONE_KIND)
+    results = _found_by(context, query, kind)
+    every = (Link("Everything of this name", _search_address(query.text, context)),)
     return SearchPage(
         context=context,
-        finding=_finding_of(asked, found.groups),
+        finding=_finding_of(query, results.groups),
         under=(_scope_words(context.viewer),),
         actions=() if kind is None else every,
-        text=asked.text,
-        sections=(Include("search/_groups.html", found),),
-        empty=_nothing_found(asked, found, context.viewer),
+        text=query.text,
+        sections=(Include("search/_groups.html", results),),
+        empty=_nothing_found(query, results, context.viewer),
     )
 
 
 @shown(EVERYONE, "search")
 def suggested(context: Context) -> HttpResponse:
     """The first of what bears the name, as a part of a page; the search page has the rest."""
-    asked = sought(context.query.get("q", ""), SUGGESTED)
-    found = _found_by(context, asked, None)
-    return HttpResponse(render_to_string("search/_suggested.html", {"page": found}))
+    query = sought(context.query.get("q", ""), SUGGESTED)
+    results = _found_by(context, query, None)
+    return HttpResponse(render_to_string("search/_suggested.html", {"page": results}))
 
 
-def _found_by(context: Context, asked: Sought, kind: Kind | None) -> Found:
-    found = everything_found(context.viewer, asked, kind)
-    groups = tuple(_group_of(hits, asked.text, context) for hits in found)
+def _found_by(context: Context, query: Sought, kind: Kind | None) -> Found:
+    all_hits = everything_found(context.viewer, query, kind)
+    groups = tuple(_group_of(hits, query.text, context) for hits in all_hits)
     hint = "" if groups else "Nothing that you may see bears this name."
-    if not asked.is_long_enough:
-        hint = TOO_SHORT if asked.text else ""
-    return Found(groups, hint, _search_address(asked.text, context))
+    if not query.is_long_enough:
+        hint = TOO_SHORT if query.text else ""
+    return Found(groups, hint, _search_address(query.text, context))
 
 
-def _finding_of(asked: Sought, groups: Sequence[Group]) -> str:
+def _finding_of(query: Sought, groups: Sequence[Group]) -> str:
     """What was found, in one sentence."""
-    if not asked.text:
+    if not query.text:
         return "Search"
-    if not asked.is_long_enough:
-        return f"“{asked.text}” is too short to look for."
+    if not query.is_long_enough:
+        return f"“{query.text}” is too short to look for."
     if not groups:
-        return f"Nothing is called “{asked.text}”."
+        return f"Nothing is called “{query.text}”."
     parts = [_counted_group(group) for group in groups]
-    told = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    return f"“{asked.text}” finds {told}."
+    summary = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"“{query.text}” finds {summary}."
 
 
 def _search_address(text: str, context: Context, kind: Kind | None = None) -> str:
     """The search page of a text."""
-    given = {"q": text} | ({} if kind is None else {"kind": str(kind)})
-    return f"{reverse('search')}?{urlencode({**given, **context.frame.carries})}"
+    params = {"q": text} | ({} if kind is None else {"kind": str(kind)})
+    return f"{reverse('search')}?{urlencode({**params, **context.frame.carries})}"
 
 
 def _group_of(hits: Hits, text: str, context: Context) -> Group:
     kind, (_, many, title) = hits.kind, TITLES[hits.kind]
-    whole = LISTED_IN.get(kind)
+    full_list = LISTED_IN.get(kind)
     return Group(
         id=str(kind),
         title=title,
@@ -159,14 +159,16 @@ def _group_of(hits: Hits, text: str, context: Context) -> Group:
             Result(one.name, one.about, context.onward(SHOWN_BY[kind](one))) for one in hits.found
         ),
         more=Link(f"More {many}", _search_address(text, context, kind)) if hits.has_more else None,
-        whole=None if whole is None else Link(whole[1], context.onward(reverse(whole[0]))),
+        whole=None
+        if full_list is None
+        else Link(full_list[1], context.onward(reverse(full_list[0]))),
     )
 
 
 def _counted_group(group: Group) -> str:
     one, many, _ = TITLES[Kind(group.id)]
-    told = counted(len(group.results), one, many)
-    return f"more than {told}" if group.more else told
+    count_text = counted(len(group.results), one, many)
+    return f"more than {count_text}" if group.more else count_text
 
 
 def _scope_words(viewer: Viewer) -> str:
@@ -175,9 +177,9 @@ def _scope_words(viewer: Viewer) -> str:
     return "Work of your teams; nodes, GPUs and pools of the whole fleet."
 
 
-def _nothing_found(asked: Sought, found: Found, viewer: Viewer) -> EmptyState | None:
+def _nothing_found(query: Sought, results: Found, viewer: Viewer) -> EmptyState | None:
     """What can be found and how; None where something was."""
-    if found.groups:
+    if results.groups:
         return None
     steps = [
         Step("A team, workload, node, pool or saved view by any part of its name: llm, gpu-0."),
@@ -186,9 +188,9 @@ def _nothing_found(asked: Sought, found: Found, viewer: Viewer) -> EmptyState | 
     ]
     if viewer.sees_prices:
         steps.append(Step("A price by what it is for, a person by name or address."))
-    if not asked.text:
+    if not query.text:
         title, sentence = "What can be found", "Type two letters or more of a name, anywhere by /."
-    elif not asked.is_long_enough:
+    elif not query.is_long_enough:
         title, sentence = "One letter would find nearly everything", TOO_SHORT
     else:
         title = "Nothing bears this name"

@@ -98,7 +98,7 @@ def imports(context: Context) -> ConsolePage:
 def _imports_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
     """The list of imports, with what came of a file that was just sent."""
     context = replace(context, path=reverse("series-imports"))
-    found = series_imports(MOST_LISTED)
+    listed_imports = series_imports(MOST_LISTED)
     return ConsolePage(
         context=context,
         finding="History from before comes from a file.",
@@ -118,7 +118,9 @@ def _imports_page(context: Context, sent: ChangeForm | None = None) -> ConsolePa
                 is_primary=True,
             ),
             SERIES_IMPORTS.section(
-                found, context, csv_href=reverse("series-imports-csv") if found else ""
+                listed_imports,
+                context,
+                csv_href=reverse("series-imports-csv") if listed_imports else "",
             ),
         ),
     )
@@ -144,7 +146,7 @@ def _import_page(
     fact = _import_or_404(series_import_id)
     trial = trial_of_series(fact)
     rejected = list(rejected_series_rows(series_import_id, MOST_SHOWN))
-    asks = bool(fact.state in {"asking", "failed"} and fact.asked)
+    needs_reading = bool(fact.state in {"asking", "failed"} and fact.asked)
     is_busy = fact.state in BUSY
     is_stuck = fact.state == "failed" and not fact.asked
     return ConsolePage(
@@ -159,7 +161,7 @@ def _import_page(
                 {
                     "fact": fact,
                     "is_busy": is_busy,
-                    "refused": trial.refused if asks else "",
+                    "refused": trial.refused if needs_reading else "",
                     "read": per_cent(share(fact.read_bytes, fact.size_bytes)),
                     "again_href": context.onward(context.path),
                     "forecasts_href": context.onward(reverse("forecasts")),
@@ -167,7 +169,7 @@ def _import_page(
                 },
             ),
             discard_series(fact) if is_busy or is_stuck else None,
-            *(trial_sections(fact, trial, context) if asks else ()),
+            *(trial_sections(fact, trial, context) if needs_reading else ()),
             REJECTED_ROWS.section(
                 rejected,
                 context,
@@ -176,7 +178,7 @@ def _import_page(
             )
             if rejected
             else None,
-            *(reading_sections(fact, sent, context) if asks else ()),
+            *(reading_sections(fact, sent, context) if needs_reading else ()),
         ),
     )
 
@@ -220,8 +222,10 @@ def read_so(context: Context, series_import_id: int) -> Act:
     def ask(entered: Mapping[str, Any]) -> None:
         if not fact.asked:
             raise ImportNotReady(f"{fact.name} was not looked at yet")
-        asked = asked_of(entered)
-        series_uploads.ask_series_reading(import_id=series_import_id, asked=asked, at=context.at)
+        reading = asked_of(entered)
+        series_uploads.ask_series_reading(
+            import_id=series_import_id, reading=reading, at=context.at
+        )
 
     form = reading_form(fact, context.sent, context, is_sent=True) if fact.asked else None
     return _import_act(context, fact, "looked at again", ask, form)
@@ -293,13 +297,13 @@ def _import_finding(fact: SeriesImportFact, trial: SeriesTrial) -> str:
         if not trial.hours:
             return f"Whose history is {name}?"
         return f"{name} has {counted(trial.hours, 'hour')} of {of}."
-    said = {
+    finding_by_state = {
         "looking": f"{name} is being looked at.",
         "waiting": f"{name} is about to be imported.",
         "running": f"{name} is being imported.",
         "failed": f"Nothing of {name} was imported.",
     }
-    return said.get(fact.state, f"{name} was discarded.")
+    return finding_by_state.get(fact.state, f"{name} was discarded.")
 
 
 urlpatterns = [

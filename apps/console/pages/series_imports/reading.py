@@ -79,11 +79,11 @@ class SeriesTrial:
 
 def trial_of_series(fact: SeriesImportFact) -> SeriesTrial:
     """What the last look found, as it lies in the table; nothing where nobody looked yet."""
-    kept = fact.seen.get("trial")
-    if not isinstance(kept, dict):
+    stored = fact.seen.get("trial")
+    if not isinstance(stored, dict):
         return SeriesTrial()
-    if kept["refused"]:
-        return SeriesTrial(refused=kept["refused"])
+    if stored["refused"]:
+        return SeriesTrial(refused=stored["refused"])
     numbers = (
         "hours",
         "known",
@@ -96,14 +96,14 @@ def trial_of_series(fact: SeriesImportFact) -> SeriesTrial:
         "most",
     )
     return SeriesTrial(
-        begins_at=datetime.fromisoformat(kept["from"]),
-        ends_at=datetime.fromisoformat(kept["until"]),
-        gaps=tuple(HistoryGap(datetime.fromisoformat(at), hours) for at, hours in kept["gaps"]),
+        begins_at=datetime.fromisoformat(stored["from"]),
+        ends_at=datetime.fromisoformat(stored["until"]),
+        gaps=tuple(HistoryGap(datetime.fromisoformat(at), hours) for at, hours in stored["gaps"]),
         first_rows=tuple(
             FirstRow(line, datetime.fromisoformat(at), value)
-            for line, at, value in kept["first_rows"]
+            for line, at, value in stored["first_rows"]
         ),
-        **{name: kept.get(name, 0) for name in numbers},
+        **{name: stored.get(name, 0) for name in numbers},
     )
 
 
@@ -115,15 +115,15 @@ def fingerprint_of(fact: SeriesImportFact) -> str:
 
 def series_asked(fact: SeriesImportFact) -> SeriesKey | None:
     """The series that the file is said to be of."""
-    kept = fact.asked.get("series")
-    return SeriesKey(*kept) if isinstance(kept, list) and kept else None
+    series_parts = fact.asked.get("series")
+    return SeriesKey(*series_parts) if isinstance(series_parts, list) and series_parts else None
 
 
 def reading_form(
-    fact: SeriesImportFact, given: QueryDict, context: Context, *, is_sent: bool = False
+    fact: SeriesImportFact, params: QueryDict, context: Context, *, is_sent: bool = False
 ) -> ChangeForm:
     """What the file is of and how it is read, as it was last said or as it is proposed."""
-    asked = {name: str(value) for name, value in fact.asked.items() if name != "series"}
+    initial = {name: str(value) for name, value in fact.asked.items() if name != "series"}
     series = series_asked(fact)
     columns = _column_picks(fact)
     fields = {
@@ -137,16 +137,16 @@ def reading_form(
             "A value is in",
             {"": "–"} | _unit_picks(context.currency),
             "what holds at a moment is averaged over an hour, amounts are summed",
-            asked["unit"],
+            initial["unit"],
         ),
-        "time": PickField("Column of moments", columns, initial=asked["time"]),
-        "value": PickField("Column of values", columns, initial=asked["value"]),
-        "rows": PickField("A row is of", ROWS, initial=asked["rows"]),
+        "time": PickField("Column of moments", columns, initial=initial["time"]),
+        "value": PickField("Column of values", columns, initial=initial["value"]),
+        "rows": PickField("A row is of", ROWS, initial=initial["rows"]),
         "zone": ParsedField(
-            "Time zone", _zone_entered, "of moments that name none", initial=asked["zone"]
+            "Time zone", _zone_entered, "of moments that name none", initial=initial["zone"]
         ),
     }
-    return ChangeForm(given, context, more=fields, is_sent=is_sent)
+    return ChangeForm(params, context, more=fields, is_sent=is_sent)
 
 
 def asked_of(entered: Mapping[str, Any]) -> dict[str, object]:

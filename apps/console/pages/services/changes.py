@@ -141,8 +141,8 @@ def add_change(context: Context, service_id: int) -> Change[NewChange]:
     def apply(change: NewChange) -> tuple[str, tuple[Any, ...]]:
         _, is_new = promises.record_change(change=change)
         forget_annotations()
-        said = f"{change.name} is noted." if is_new else f"{change.name} was noted before."
-        return said, ("service", service_id)
+        message = f"{change.name} is noted." if is_new else f"{change.name} was noted before."
+        return message, ("service", service_id)
 
     return Change(
         finding=f"Note a change of {fact.name}",
@@ -158,12 +158,12 @@ def add_change(context: Context, service_id: int) -> Change[NewChange]:
 
 def known(service_id: int, context: Context) -> WorkloadFact:
     """The service, or the page that there is none: another team's is as if it were not there."""
-    found = workloads().get(service_id)
-    if found is None or found.kind not in SERVICE_KINDS:
+    service = workloads().get(service_id)
+    if service is None or service.kind not in SERVICE_KINDS:
         raise Http404
-    if not context.viewer.sees_team(found.team_id):
+    if not context.viewer.sees_team(service.team_id):
         raise Http404
-    return found
+    return service
 
 
 def _back_to(fact: WorkloadFact) -> Link:
@@ -187,11 +187,11 @@ def _objective_of(entered: Mapping[str, Any], fact: WorkloadFact) -> NewObjectiv
 
 
 def _kept_so_far(objective: NewObjective, context: Context) -> tuple[str, ...]:
-    found: Attainment = attainment_if(objective, (context.at - LOOKED_BACK, context.at))
-    promised = promise_words(found)
-    if found.met_ratio is None:
+    attainment: Attainment = attainment_if(objective, (context.at - LOOKED_BACK, context.at))
+    promised = promise_words(attainment)
+    if attainment.met_ratio is None:
         return (f"{promised}. How it would have been kept in the last 28 days was not reported.",)
     return (
-        f"{promised}. Of {counted(found.requests, 'request')} in the last 28 days "
-        f"{per_cent(found.met_ratio)} were so; error budget: {budget_words(found)}.",
+        f"{promised}. Of {counted(attainment.requests, 'request')} in the last 28 days "
+        f"{per_cent(attainment.met_ratio)} were so; error budget: {budget_words(attainment)}.",
     )

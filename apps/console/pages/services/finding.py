@@ -56,20 +56,22 @@ def empty_state(within: str, *, may_manage: bool) -> EmptyState:
 
 def day_chart(days: Sequence[UnitCost], currency: str, csv_href: str) -> DailyChart | None:
     """Each day by what its cost was for; None where no cost is known."""
-    known = {cost.keys[0]: cost.parts for cost in days if cost.parts.total is not None}
-    if not known:
+    parts_by_day = {cost.keys[0]: cost.parts for cost in days if cost.parts.total is not None}
+    if not parts_by_day:
         return None
-    first, last = min(known), max(known)
+    first, last = min(parts_by_day), max(parts_by_day)
     shown = [first + DAY * ahead for ahead in range((last - first).days + 1)]
-    amounts = {purpose: [_part_cost(known.get(day), purpose) for day in shown] for purpose in PARTS}
+    amounts = {
+        purpose: [_part_cost(parts_by_day.get(day), purpose) for day in shown] for purpose in PARTS
+    }
     there = [purpose for purpose in PARTS if any(amounts[purpose])]
-    totals = [known[day].total if day in known else None for day in shown]
+    totals = [parts_by_day[day].total if day in parts_by_day else None for day in shown]
     return daily_chart(
         shown,
         [(PARTS[purpose], amounts[purpose]) for purpose in there],
         totals,
         currency,
-        title=_worst_day(shown, known, currency),
+        title=_worst_day(shown, parts_by_day, currency),
         unit=f"each day by what its cost was for, in {currency}",
         csv_href=csv_href,
     )
@@ -78,54 +80,54 @@ def day_chart(days: Sequence[UnitCost], currency: str, csv_href: str) -> DailyCh
 def _part_cost(parts: PartAmounts | None, purpose: Purpose) -> int | None:
     if parts is None:
         return None
-    found = {
+    amount = {
         Purpose.ANSWERED: parts.answered,
         Purpose.IDLE: parts.idle,
         Purpose.UNATTRIBUTED: parts.unattributed,
         Purpose.UNCOUNTED: parts.uncounted,
     }[purpose]
-    return found or 0
+    return amount or 0
 
 
-def _worst_day(shown: Sequence[date], known: dict[date, PartAmounts], currency: str) -> str:
-    idle, worst = max((known[day].idle or 0, day) for day in shown if day in known)
+def _worst_day(shown: Sequence[date], parts_by_day: dict[date, PartAmounts], currency: str) -> str:
+    idle, worst = max((parts_by_day[day].idle or 0, day) for day in shown if day in parts_by_day)
     if not idle:
         return "No day had hours without requests."
     return f"Most hours without requests: {weekday(worst)}, {whole_amount(idle, currency)}."
 
 
 def finding_of_all(
-    asked: ServicesQuestion, costs: Sequence[UnitCost], total: UnitCost | None, currency: str
+    question: ServicesQuestion, costs: Sequence[UnitCost], total: UnitCost | None, currency: str
 ) -> str:
     """What they cost, and how much of that was hours without requests, in one sentence."""
-    within = asked.words.within
+    within = question.words.within
     if total is None or not costs:
         return f"No service cost anything {within}"
     services = counted(len(costs), "service")
     if total.parts.total is None:
         return f"What {services} cost {within} is not known: no price covers it"
-    said = f"{services} cost {whole_amount(total.parts.total, currency)} {within}"
+    sentence = f"{services} cost {whole_amount(total.parts.total, currency)} {within}"
     unasked = unasked_ratio(total)
     if unasked is None:
-        return f"{said}; their requests were not counted"
+        return f"{sentence}; their requests were not counted"
     answered = total.answered_requests
     more = f" and answered {counted(answered, 'request')}" if answered else ""
-    return f"{said}{more}; {per_cent(unasked)} of the cost was hours without requests"
+    return f"{sentence}{more}; {per_cent(unasked)} of the cost was hours without requests"
 
 
 def cost_against(
-    asked: ServicesQuestion, compared: ComparedServices | None, currency: str
+    question: ServicesQuestion, compared: ComparedServices | None, currency: str
 ) -> tuple[str, str]:
     """How what they cost changed, and what it was before; or that there is nothing to compare with."""
-    spans = asked.spans
+    spans = question.spans
     if compared is None or spans is None:
         return "", NO_SPAN_BEFORE
     on = f"on {span_beside(spans[1], spans[0])}"
     if not compared.before:
         return "", f"{on} no service cost anything"
     now, before = (sum_of_known(cost.parts.total for cost in costs.values()) for costs in compared)
-    said = "not known" if before is None else short_amount(before, currency)
-    return ("" if now is None or before is None else change(now, before)), f"{on}: {said}"
+    before_text = "not known" if before is None else short_amount(before, currency)
+    return ("" if now is None or before is None else change(now, before)), f"{on}: {before_text}"
 
 
 def figures_of_all(

@@ -92,26 +92,26 @@ class Units:
 
 def service_page(fact: WorkloadFact, context: Context) -> ConsolePage:
     """Everything about a service in a period."""
-    asked, currency = services_question(context, fact.id), context.currency
-    span = (asked.chosen.window.starts_at, asked.chosen.window.ends_at)
-    units = units_of(asked)
+    question, currency = services_question(context, fact.id), context.currency
+    span = (question.chosen.window.starts_at, question.chosen.window.ends_at)
+    units = units_of(question)
     status = least_sure(frozenset() if units.now is None else units.now.statuses)
     kind = "batch inference" if fact.kind == "batch" else "serving"
     return ConsolePage(
         context=context,
-        finding=_service_finding(fact.name, asked, units, currency),
+        finding=_service_finding(fact.name, question, units, currency),
         status=status,
         under=(
-            f"{asked.under}; in {currency}",
+            f"{question.under}; in {currency}",
             format_html("{} of {}", kind, _team_link(fact, context)),
         ),
-        filters=asked.filters,
-        problems=tuple(asked.reading.problems),
+        filters=question.filters,
+        problems=tuple(question.reading.problems),
         notes=_notes_on(units.now),
         back=Link("Services", reverse("services")),
         actions=(Link("What it returns", reverse("workload-returns", args=[fact.id])),),
         sections=(
-            *_cost_sections(asked, units, status, fact),
+            *_cost_sections(question, units, status, fact),
             *_answer_sections(fact.id, span, context),
             work_section(context, fact),
         ),
@@ -119,21 +119,21 @@ def service_page(fact: WorkloadFact, context: Context) -> ConsolePage:
 
 
 def _cost_sections(
-    asked: ServicesQuestion, units: Units, status: str, fact: WorkloadFact
+    question: ServicesQuestion, units: Units, status: str, fact: WorkloadFact
 ) -> tuple[Section | None, ...]:
     """Its units' figures, by day and by feature; where nothing was charged, how that comes to be."""
-    context = asked.context
+    context = question.context
     if units.now is None:
-        return (empty_state(asked.words.within, may_manage=context.viewer.may_manage),)
-    days = unit_cost_groups(asked.chosen, ["day"])
-    wanted = AnnotationsWanted(asked.chosen.window, frozenset({fact.team_id}), fact.id)
+        return (empty_state(question.words.within, may_manage=context.viewer.may_manage),)
+    days = unit_cost_groups(question.chosen, ["day"])
+    wanted = AnnotationsWanted(question.chosen.window, frozenset({fact.team_id}), fact.id)
     return (
         FigureRow(_service_figures(units.now, units, status, context.currency)),
         marked_chart(
             _unit_chart(days, context), context, wanted.drawn_on([cost.keys[0] for cost in days])
         ),
         FEATURES.section(
-            list(map(feature_row, unit_cost_groups(asked.chosen, ["feature"]))),
+            list(map(feature_row, unit_cost_groups(question.chosen, ["feature"]))),
             context,
             total=UnitRow(units.now, "Total"),
             csv_href=reverse("service-features", args=[fact.id]),
@@ -156,13 +156,13 @@ def _answer_sections(
     )
 
 
-def units_of(asked: ServicesQuestion) -> Units:
+def units_of(question: ServicesQuestion) -> Units:
     """Of the window, and of the spans that are compared."""
-    compared = asked.compared()
-    now = _only_cost(asked.chosen)
+    compared = question.compared()
+    now = _only_cost(question.chosen)
     if compared is None:
         return Units(now)
-    return Units(now, _only_cost(compared[0]), _only_cost(compared[1]), asked.spans)
+    return Units(now, _only_cost(compared[0]), _only_cost(compared[1]), question.spans)
 
 
 def _only_cost(chosen: UnitFilter) -> UnitCost | None:
@@ -174,8 +174,8 @@ def _team_link(fact: WorkloadFact, context: Context) -> str:
     return linked(name, context.onward(reverse("costs-team", args=[fact.team_id])))
 
 
-def _service_finding(name: str, asked: ServicesQuestion, units: Units, currency: str) -> str:
-    within, now = asked.words.within, units.now
+def _service_finding(name: str, question: ServicesQuestion, units: Units, currency: str) -> str:
+    within, now = question.words.within, units.now
     if now is None:
         return f"{name} cost nothing {within}"
     if now.parts.total is None:
@@ -190,11 +190,13 @@ def _service_finding(name: str, asked: ServicesQuestion, units: Units, currency:
             f"{name} cost {short_amount(now.parts.total, currency)} {within} and answered no "
             "request"
         )
-    said = f"{name} answers 1,000 requests for {unit_cost(units.thousand, currency)}"
-    said += _against_before(units)
+    sentence = f"{name} answers 1,000 requests for {unit_cost(units.thousand, currency)}"
+    sentence += _against_before(units)
     unasked = unasked_ratio(now)
     return (
-        f"{said}; {per_cent(unasked)} of its cost was hours without requests" if unasked else said
+        f"{sentence}; {per_cent(unasked)} of its cost was hours without requests"
+        if unasked
+        else sentence
     )
 
 
@@ -210,27 +212,27 @@ def _against_before(units: Units) -> str:
 
 
 def _service_figures(now: UnitCost, units: Units, status: str, currency: str) -> tuple[Figure, ...]:
-    found = now.units
+    unit_costs = now.units
     unasked = unasked_ratio(now)
     return (
         _unit_figure(
             "1,000 requests",
-            (whole(found.thousand_requests), units.moved(attrgetter("thousand_requests"))),
+            (whole(unit_costs.thousand_requests), units.moved(attrgetter("thousand_requests"))),
             f"{count(now.answered_requests)} answered; {units.thousand_before(currency)}",
             status,
             currency,
         ),
         _unit_figure(
             "A million output tokens",
-            (whole(found.million_output), units.moved(attrgetter("million_output"))),
+            (whole(unit_costs.million_output), units.moved(attrgetter("million_output"))),
             _split_note(now),
             status,
             currency,
         ),
         _unit_figure(
             "A million input tokens",
-            (whole(found.million_prompt), units.moved(attrgetter("million_prompt"))),
-            f"computed; {unit_cost(whole(found.million_cached), currency)} from the cache",
+            (whole(unit_costs.million_prompt), units.moved(attrgetter("million_prompt"))),
+            f"computed; {unit_cost(whole(unit_costs.million_cached), currency)} from the cache",
             status,
             currency,
         ),
@@ -249,9 +251,9 @@ def _service_figures(now: UnitCost, units: Units, status: str, currency: str) ->
 
 
 def _unit_figure(
-    title: str, found: tuple[int | None, str], note: str, status: str, currency: str
+    title: str, value_and_change: tuple[int | None, str], note: str, status: str, currency: str
 ) -> Figure:
-    now, moved = found
+    now, moved = value_and_change
     return Figure(
         title=title,
         number=UNKNOWN_NUMBER if now is None else unit_cost(now, currency),
@@ -265,23 +267,25 @@ def _unit_figure(
 def _split_note(now: UnitCost) -> str:
     if now.decode_ratio is None:
         return "no tokens were reported"
-    said = f"{per_cent(now.decode_ratio)} of its work was writing"
+    sentence = f"{per_cent(now.decode_ratio)} of its work was writing"
     measured = share(now.measured_ms, sum(now.worked))
     if not measured:
-        return f"{said}, by token weights"
+        return f"{sentence}, by token weights"
     if measured == 1:
-        return f"{said}, by its engine’s times"
-    return f"{said}, by its engine’s times for {per_cent(measured)} of it, else by token weights"
+        return f"{sentence}, by its engine’s times"
+    return (
+        f"{sentence}, by its engine’s times for {per_cent(measured)} of it, else by token weights"
+    )
 
 
 def _unit_chart(days: Sequence[UnitCost], context: Context) -> LineChart | None:
     """Each day's thousand requests; None where no day has a unit cost."""
     currency = context.organisation.currency
-    known = {cost.keys[0]: whole(cost.units.thousand_requests) for cost in days}
-    amounts = {day: micros for day, micros in known.items() if micros is not None}
+    micros_by_day = {cost.keys[0]: whole(cost.units.thousand_requests) for cost in days}
+    amounts = {day: micros for day, micros in micros_by_day.items() if micros is not None}
     if not amounts:
         return None
-    first, last = min(known), max(known)
+    first, last = min(micros_by_day), max(micros_by_day)
     shown = [first + DAY * ahead for ahead in range((last - first).days + 1)]
     # What a request costs today is not known before the day is over.
     over = {day: micros for day, micros in amounts.items() if day != context.calendar.today}
@@ -291,7 +295,7 @@ def _unit_chart(days: Sequence[UnitCost], context: Context) -> LineChart | None:
         title=f"Highest day: {weekday(dearest)}, {unit_cost(amounts[dearest], currency)} for 1,000 "
         "requests.",
         unit=f"1,000 requests by day, in {currency}; a day without requests has no unit cost",
-        figure=unit_line(shown, [known.get(day) for day in shown], currency),
+        figure=unit_line(shown, [micros_by_day.get(day) for day in shown], currency),
         behind=DAYS.section([UnitRow(cost) for cost in days], context),
         csv_href=context.href(context.path + "/days.csv"),
     )

@@ -44,42 +44,45 @@ from apps.workloads import queries as workloads
 @shown(EVERYONE, "services")
 def services(context: Context) -> ConsolePage:
     """What they cost, how much of it was hours without requests, and each of them."""
-    asked, currency = services_question(context), context.currency
-    costs, uncounted = listed_services(asked)
-    days = unit_cost_groups(replace(asked.chosen, workload_ids=_service_ids(costs)), ["day"])
+    question, currency = services_question(context), context.currency
+    costs, uncounted = listed_services(question)
+    days = unit_cost_groups(replace(question.chosen, workload_ids=_service_ids(costs)), ["day"])
     total = together(costs)
     status = least_sure(frozenset() if total is None else total.statuses)
-    compared = compared_services(asked, costs, uncounted)
-    against = cost_against(asked, compared, currency)
-    under = (_left_out(asked, uncounted, currency), _gone_since(asked, costs, compared, currency))
+    compared = compared_services(question, costs, uncounted)
+    against = cost_against(question, compared, currency)
+    under = (
+        _left_out(question, uncounted, currency),
+        _gone_since(question, costs, compared, currency),
+    )
     chart = day_chart(days, currency, context.href(reverse("services-days")))
-    wanted = AnnotationsWanted(asked.chosen.window, asked.chosen.team_ids)
+    wanted = AnnotationsWanted(question.chosen.window, question.chosen.team_ids)
     return ConsolePage(
         context=context,
-        finding=finding_of_all(asked, costs, total, currency),
+        finding=finding_of_all(question, costs, total, currency),
         status=status,
-        under=(f"{asked.under}; in {currency}", *filter(None, under)),
-        filters=asked.filters,
-        problems=tuple(asked.reading.problems),
+        under=(f"{question.under}; in {currency}", *filter(None, under)),
+        filters=question.filters,
+        problems=tuple(question.reading.problems),
         sections=(
             FigureRow(figures_of_all(total, costs, against, status, currency)) if total else None,
             marked_chart(chart, context, wanted.drawn_on([cost.keys[0] for cost in days])),
             SERVICES.section(
-                _service_rows(asked, costs, compared), context, csv_href=reverse("services-csv")
+                _service_rows(question, costs, compared), context, csv_href=reverse("services-csv")
             ),
         ),
         empty=None
         if costs
-        else empty_state(asked.words.within, may_manage=context.viewer.may_manage),
+        else empty_state(question.words.within, may_manage=context.viewer.may_manage),
     )
 
 
 @shown(EVERYONE, "services")
 def services_csv(context: Context) -> HttpResponse:
     """The same as a table."""
-    asked = services_question(context)
-    costs, uncounted = listed_services(asked)
-    rows = _service_rows(asked, costs, compared_services(asked, costs, uncounted))
+    question = services_question(context)
+    costs, uncounted = listed_services(question)
+    rows = _service_rows(question, costs, compared_services(question, costs, uncounted))
     return SERVICES.csv(rows, context, "services")
 
 
@@ -99,8 +102,8 @@ def service(context: Context, service_id: int) -> ConsolePage:
 def features_csv(context: Context, service_id: int) -> HttpResponse:
     """A service by feature; the parts that no feature has are rows of their own."""
     known(service_id, context)
-    asked = services_question(context, service_id)
-    rows = [UnitRow(cost) for cost in unit_cost_groups(asked.chosen, ["feature"])]
+    question = services_question(context, service_id)
+    rows = [UnitRow(cost) for cost in unit_cost_groups(question.chosen, ["feature"])]
     return FEATURES.csv(rows, context, f"service-{service_id}-features")
 
 
@@ -113,15 +116,15 @@ def service_days_csv(context: Context, service_id: int) -> HttpResponse:
     )
 
 
-def _days_answer(context: Context, asked: ServicesQuestion, name: str) -> HttpResponse:
-    rows = [UnitRow(cost) for cost in unit_cost_groups(asked.chosen, ["day"])]
+def _days_answer(context: Context, question: ServicesQuestion, name: str) -> HttpResponse:
+    rows = [UnitRow(cost) for cost in unit_cost_groups(question.chosen, ["day"])]
     return DAYS.csv(rows, context, name)
 
 
-def listed_services(asked: ServicesQuestion) -> tuple[list[UnitCost], list[UnitCost]]:
+def listed_services(question: ServicesQuestion) -> tuple[list[UnitCost], list[UnitCost]]:
     """Services with costs; and apart, unless they are asked for, batch work that nobody counts."""
-    costs = unit_cost_groups(asked.chosen, ["service"])
-    if asked.is_all:
+    costs = unit_cost_groups(question.chosen, ["service"])
+    if question.is_all:
         return costs, []
     uncounted = [cost for cost in costs if _is_uncounted_batch(cost)]
     apart = _service_ids(uncounted)
@@ -129,10 +132,10 @@ def listed_services(asked: ServicesQuestion) -> tuple[list[UnitCost], list[UnitC
 
 
 def compared_services(
-    asked: ServicesQuestion, costs: Sequence[UnitCost], uncounted: Sequence[UnitCost]
+    question: ServicesQuestion, costs: Sequence[UnitCost], uncounted: Sequence[UnitCost]
 ) -> ComparedServices | None:
     """The listed services in the days that are compared, and those that cost something there alone."""
-    compared = asked.compared()
+    compared = question.compared()
     if compared is None:
         return None
     listed, apart = _service_ids(costs), _service_ids(uncounted)
@@ -141,7 +144,7 @@ def compared_services(
             cost.keys[0]: cost
             for cost in unit_cost_groups(chosen, ["service"])
             if cost.keys[0] in listed
-            or asked.is_all
+            or question.is_all
             or not (cost.keys[0] in apart or _is_uncounted_batch(cost))
         }
         for chosen in compared
@@ -158,7 +161,7 @@ def _service_ids(costs: Sequence[UnitCost]) -> frozenset[int]:
     return frozenset(cost.keys[0] for cost in costs)
 
 
-def _left_out(asked: ServicesQuestion, uncounted: Sequence[UnitCost], currency: str) -> str:
+def _left_out(question: ServicesQuestion, uncounted: Sequence[UnitCost], currency: str) -> str:
     """What is not in the list, with its cost and the way to it; empty where all is."""
     if not uncounted:
         return ""
@@ -167,29 +170,29 @@ def _left_out(asked: ServicesQuestion, uncounted: Sequence[UnitCost], currency: 
         "Left out: {} of which nobody counts requests, {}. {}",
         counted(len(uncounted), "batch workload"),
         amount,
-        linked("Show them too", asked.href(show="all")),
+        linked("Show them too", question.href(show="all")),
     )
 
 
 def _gone_since(
-    asked: ServicesQuestion,
+    question: ServicesQuestion,
     costs: Sequence[UnitCost],
     compared: ComparedServices | None,
     currency: str,
 ) -> str:
     """What cost something in the compared days alone, and is no row of the list; empty where nothing did."""
-    if compared is None or asked.spans is None:
+    if compared is None or question.spans is None:
         return ""
-    gone = [compared.before[each] for each in compared.before.keys() - _service_ids(costs)]
-    if not gone:
+    ended = [compared.before[key] for key in compared.before.keys() - _service_ids(costs)]
+    if not ended:
         return ""
-    amount = short_amount(sum_of_known(cost.parts.total for cost in gone), currency)
-    on = span_beside(asked.spans[1], asked.spans[0])
-    return f"{counted(len(gone), 'service')} more cost {amount} on {on}, and nothing now"
+    amount = short_amount(sum_of_known(cost.parts.total for cost in ended), currency)
+    on = span_beside(question.spans[1], question.spans[0])
+    return f"{counted(len(ended), 'service')} more cost {amount} on {on}, and nothing now"
 
 
 def _service_rows(
-    asked: ServicesQuestion, costs: Sequence[UnitCost], compared: ComparedServices | None
+    question: ServicesQuestion, costs: Sequence[UnitCost], compared: ComparedServices | None
 ) -> list[UnitRow]:
     """The dearest first."""
     facts = workloads.workloads()
@@ -200,7 +203,7 @@ def _service_rows(
             name=facts[cost.keys[0]].name,
             team=teams[facts[cost.keys[0]].team_id],
             note="batch" if facts[cost.keys[0]].kind == "batch" else "",
-            href=asked.href(reverse("service", args=[cost.keys[0]]), team=""),
+            href=question.href(reverse("service", args=[cost.keys[0]]), team=""),
             compared=None if compared is None else compared.of(cost.keys[0]),
         )
         for cost in costs

@@ -76,8 +76,8 @@ class ServicesQuestion:
         """How its numbers came to be, in one line."""
         basis = basis_words(str(self.chosen.basis)).label.lower()
         load = self.chosen.load
-        said = "marginal cost" if load is Load.MARGINAL else f"{basis} cost"
-        return f"{self.words.days}, {said}, {LOADED[load]}; {CHARGED[self.chosen.allocation]}"
+        cost_label = "marginal cost" if load is Load.MARGINAL else f"{basis} cost"
+        return f"{self.words.days}, {cost_label}, {LOADED[load]}; {CHARGED[self.chosen.allocation]}"
 
     def compared(self) -> tuple[UnitFilter, UnitFilter] | None:
         """The same question of whole days that are over and of those they are held against, where they are."""

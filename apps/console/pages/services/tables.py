@@ -307,7 +307,7 @@ def latency_rows(
 ) -> list[tuple[str, Latency]]:
     """Of whole answers and of first tokens, where anybody reported them."""
     named = zip(MEASURES.values(), times, strict=True)
-    return [(words, found) for words, found in named if found is not None]
+    return [(words, latency) for words, latency in named if latency is not None]
 
 
 def _way_to_end(row: Attainment) -> str:

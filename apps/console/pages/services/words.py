@@ -58,27 +58,32 @@ def seconds(value: float) -> str:
     return f"{value:.3g} s"
 
 
-def quantile_words(found: Latency, ratio: float) -> str:
+def quantile_words(latency: Latency, ratio: float) -> str:
     """`0.35 s`, `over 12 s` where it lies beyond the last bound; `–` where it is not known."""
-    quantile = next((each for each in found.quantiles if each and each.ratio == ratio), None)
+    quantile = next(
+        (candidate for candidate in latency.quantiles if candidate and candidate.ratio == ratio),
+        None,
+    )
     if quantile is None:
         return UNKNOWN
     return f"over {seconds(quantile.seconds)}" if quantile.is_over else seconds(quantile.seconds)
 
 
-def promise_words(found: Attainment) -> str:
+def promise_words(attainment: Attainment) -> str:
     """`99 %: whole answer within 2 s`, or `99.9 %: answered without an error`."""
     # A target is what was entered: 99.9 % is no more than 99 %.
-    target = f"{found.target_ratio * 100:.6g}{GAP}%"
-    if found.within_seconds is None:
+    target = f"{attainment.target_ratio * 100:.6g}{GAP}%"
+    if attainment.within_seconds is None:
         return f"{target}: answered without an error"
-    what = MEASURES[found.measure].lower()
-    return f"{target}: {what} within {seconds(found.within_seconds)}"
+    what = MEASURES[attainment.measure].lower()
+    return f"{target}: {what} within {seconds(attainment.within_seconds)}"
 
 
-def budget_words(found: Attainment) -> str:
+def budget_words(attainment: Attainment) -> str:
     """`24 % left of 28 days`."""
-    return f"{_budget_left(found.budget_left_ratio)} of {counted(found.budget_days, 'day')}"
+    return (
+        f"{_budget_left(attainment.budget_left_ratio)} of {counted(attainment.budget_days, 'day')}"
+    )
 
 
 def _budget_left(left: float | None) -> str:

@@ -119,8 +119,8 @@ def make_jobs_token(context: Context) -> Act:
             ),
             Step("Check that the token is accepted; this sends no job:", check),
         )
-        said = f"the {name}" if cluster else "the jobs of any cluster"
-        return _with_token(said, token.secret, steps, context)
+        purpose = f"the {name}" if cluster else "the jobs of any cluster"
+        return _with_token(purpose, token.secret, steps, context)
 
     picks = token_picks(context.at)
     return Act(
@@ -134,8 +134,8 @@ def _with_token(
     what_for: str, secret: str, steps: tuple[Step, ...], context: Context
 ) -> ConsolePage:
     about = "it is shown only now; only its hash is kept"
-    made = SecretOnce(f"The token for {what_for}", about, secret, steps)
-    return first_day_page(context, made=made)
+    shown_token = SecretOnce(f"The token for {what_for}", about, secret, steps)
+    return first_day_page(context, shown_token=shown_token)
 
 
 @transaction.atomic

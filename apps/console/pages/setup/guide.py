@@ -82,35 +82,35 @@ def first_day(context: Context) -> ConsolePage:
 
 
 def first_day_page(
-    context: Context, sent: ChangeForm | None = None, made: SecretOnce | None = None
+    context: Context, sent: ChangeForm | None = None, shown_token: SecretOnce | None = None
 ) -> ConsolePage:
     """The steps, with the token just made, or with what is wrong in the form that asked for it."""
-    known = known_of(context)
-    agent, jobs = agent_step(known), jobs_step(known)
-    if known.may_make:
+    facts = known_of(context)
+    agent, jobs = agent_step(facts), jobs_step(facts)
+    if facts.may_make:
         picks = token_picks(context.at)
         agent = replace(agent, forms=_agent_forms(context, sent, picks))
         jobs = replace(jobs, forms=(_jobs_form(context, sent, picks),))
     by_key = {
         step.key: step
         for step in (
-            organisation_step(known, context),
+            organisation_step(facts, context),
             jobs,
-            pool_step(known),
-            nodes_step(known),
-            price_step(known),
-            team_step(known),
-            owner_step(known),
+            pool_step(facts),
+            nodes_step(facts),
+            price_step(facts),
+            team_step(facts),
+            owner_step(facts),
             agent,
-            bill_step(known),
-            calls_step(known),
-            budget_step(known),
-            history_step(known),
+            bill_step(facts),
+            calls_step(facts),
+            budget_step(facts),
+            history_step(facts),
         )
     }
-    asked = starting_page(context.organisation.starting_point)
-    needed = [wanted_now(by_key[key]) for key in asked.needed]
-    steps = (*needed, *(wanted_later(by_key[key]) for key in asked.later))
+    guide_page = starting_page(context.organisation.starting_point)
+    needed = [wanted_now(by_key[key]) for key in guide_page.needed]
+    steps = (*needed, *(wanted_later(by_key[key]) for key in guide_page.later))
     done = sum(step.is_done for step in needed)
     setup = linked("Setup", context.onward(reverse("setup")))
     return ConsolePage(
@@ -125,35 +125,38 @@ def first_day_page(
                 setup,
             ),
             _starting_words(context),
-            *(() if known.may_make else (who_manages("takes most of these steps"),)),
+            *(() if facts.may_make else (who_manages("takes most of these steps"),)),
         ),
-        sections=(made, Guide([_led_step(step, context) for step in steps])),
+        sections=(shown_token, Guide([_led_step(step, context) for step in steps])),
     )
 
 
 def _starting_words(context: Context) -> SafeString:
     """Which starting point these steps are of, and, to whom may, the way to another."""
     chosen = context.organisation.starting_point
-    said = (
+    sentence = (
         f"The steps of an organisation that {StartingPoint(chosen).label}."
         if chosen
         else "The steps are those of GPUs of your own or rented."
     )
     if not context.viewer.may_manage:
-        return format_html("{}", said)
+        return format_html("{}", sentence)
     way = "Choose another starting point" if chosen else "Choose a starting point"
-    return format_html("{} {}.", said, linked(way, context.onward(reverse("starting-point"))))
+    return format_html("{} {}.", sentence, linked(way, context.onward(reverse("starting-point"))))
 
 
 def _led_step(step: GuideStep, context: Context) -> GuideStep:
-    how = [replace(each, link=each.link and led_on(each.link, context)) for each in step.how]
+    how = [
+        replace(substep, link=substep.link and led_on(substep.link, context))
+        for substep in step.how
+    ]
     return replace(step, link=step.link and led_on(step.link, context), how=tuple(how))
 
 
 def token_picks(at: datetime) -> dict[str, dict[str, str]]:
     """Machines that nothing reports for yet, and clusters, by the fields that offer them."""
     nodes = fleet.agentless_nodes(at, MOST_CHOICES)
-    clusters = {str(each.id): f"{each.name} alone" for each in fleet.clusters().values()}
+    clusters = {str(cluster.id): f"{cluster.name} alone" for cluster in fleet.clusters().values()}
     return {
         "node": {str(node.id): f"{node.name} ({node.pool})" for node in nodes},
         "cluster": {"": "any cluster", **clusters},

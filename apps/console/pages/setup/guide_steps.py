@@ -121,86 +121,99 @@ def _accounts_without_owner(
     return workloads.unowned_accounts(min(begins), at) if begins else []
 
 
-def organisation_step(known: Known, context: Context) -> GuideStep:
+def organisation_step(facts: Known, context: Context) -> GuideStep:
     """Currency and zone, before anything rests on them."""
     present = context.organisation
-    kept = f"{present.name}: {present.currency}, {present.zone}."
+    settings_text = f"{present.name}: {present.currency}, {present.zone}."
     return GuideStep(
         "organisation",
         "Choose currency and time zone",
-        DONE if known.is_kept else MISSING,
-        kept if known.is_kept else f"{kept} Kept for good from the first node or price on.",
+        DONE if facts.is_kept else MISSING,
+        settings_text
+        if facts.is_kept
+        else f"{settings_text} Kept for good from the first node or price on.",
         (Step("Amounts are in one currency; days begin in one time zone."),),
         Link("Choose them", reverse("organisation"))
-        if known.may_make and not known.is_kept
+        if facts.may_make and not facts.is_kept
         else None,
     )
 
 
-def pool_step(known: Known) -> GuideStep:
+def pool_step(facts: Known) -> GuideStep:
     """A pool, which nodes are of."""
-    found = "No pool is on record: nodes of one model and one price."
-    if known.pools:
-        found = f"{counted(len(known.pools), 'pool is', 'pools are')} on record."
+    status_text = "No pool is on record: nodes of one model and one price."
+    if facts.pools:
+        status_text = f"{counted(len(facts.pools), 'pool is', 'pools are')} on record."
     return GuideStep(
         "pool",
         "Add a pool",
-        DONE if known.pools else MISSING,
-        found,
+        DONE if facts.pools else MISSING,
+        status_text,
         (Step("Its nodes have as many GPUs of one model, and are bought in one way."),),
-        pool_link("Add a pool", known.named, back_to="first-day") if known.may_make else None,
+        pool_link("Add a pool", facts.named, back_to="first-day") if facts.may_make else None,
     )
 
 
-def nodes_step(known: Known) -> GuideStep:
+def nodes_step(facts: Known) -> GuideStep:
     """Nodes: of a file, by hand, or by themselves."""
-    found = "No node is on record, so nothing costs anything."
-    if known.lived:
-        found = "Nodes are on record."
+    status_text = "No node is on record, so nothing costs anything."
+    if facts.lived:
+        status_text = "Nodes are on record."
     unknown, of_file = None, Link("Import a file", reverse("imports"))
-    if known.named:
-        found += f" {counted(len(known.named), 'node')} with GPUs that jobs name can be chosen."
+    if facts.named:
+        status_text += (
+            f" {counted(len(facts.named), 'node')} with GPUs that jobs name can be chosen."
+        )
         unknown = Link("Choose among those", f"{reverse('setup')}#unknown-nodes")
     listed = Link("Write a list", f"{reverse('add-nodes')}?back_to=first-day")
     joined_by = Link("Create a join token", reverse("join-tokens"))
     return GuideStep(
         "nodes",
         "Put nodes on record",
-        DONE if known.lived else MISSING,
-        found,
+        DONE if facts.lived else MISSING,
+        status_text,
         (
             Step("An accounting file names them; then they are chosen.", link=unknown or of_file),
             Step("By hand, or lines of a CSV.", link=listed),
             Step("Or they let themselves in with one token for a cluster.", link=joined_by),
         )
-        if known.may_make
+        if facts.may_make
         else (),
-        unknown if known.may_make else None,
+        unknown if facts.may_make else None,
     )
 
 
-def agent_step(known: Known) -> GuideStep:
+def agent_step(facts: Known) -> GuideStep:
     """An agent, which says what GPUs did."""
-    heard = known.agents
-    state, found = LATER, "No agent is enrolled: what GPUs did is unknown until one measures it."
+    heard = facts.agents
+    state, status_text = (
+        LATER,
+        "No agent is enrolled: what GPUs did is unknown until one measures it.",
+    )
     if heard.last_seen_at is not None:
-        ago = duration(known.at - heard.last_seen_at)
-        said = f"{heard.heard:,} of {heard.agents:,} agents were heard, the last {ago} ago."
-        state, found = DONE, said if heard.agents > 1 else f"The agent was heard {ago} ago."
+        ago = duration(facts.at - heard.last_seen_at)
+        heard_text = f"{heard.heard:,} of {heard.agents:,} agents were heard, the last {ago} ago."
+        state, status_text = (
+            DONE,
+            heard_text if heard.agents > 1 else f"The agent was heard {ago} ago.",
+        )
     elif heard.agents:
         agents = counted(heard.agents, "agent is enrolled", "agents are enrolled")
-        state, found = WAITING, f"{agents}; none has reported yet. This page notices the first."
+        state, status_text = (
+            WAITING,
+            f"{agents}; none has reported yet. This page notices the first.",
+        )
     return GuideStep(
         "agent",
         "Start an agent",
         state,
-        found,
+        status_text,
         (
             Step(
                 "It sends what the GPUs of a node did. On the node, install it:",
-                install_command(known.server, "runrate-agent"),
+                install_command(facts.server, "runrate-agent"),
             ),
-            Step("Say where this server is:", config_command(known.server)),
+            Step("Say where this server is:", config_command(facts.server)),
             Step(
                 "Trade a one-time token for the agent’s own:",
                 "runrate-agent enrol --token-file invitation",
@@ -213,7 +226,7 @@ def agent_step(known: Known) -> GuideStep:
             ),
             Step(
                 "To try without a GPU, play a day of one node; the file holds its agent’s token:",
-                simulate_command(known.server),
+                simulate_command(facts.server),
             ),
         ),
         Link("Confirm what it saw", f"{reverse('setup')}#unconfirmed-devices")
@@ -222,51 +235,56 @@ def agent_step(known: Known) -> GuideStep:
     )
 
 
-def jobs_step(known: Known) -> GuideStep:
+def jobs_step(facts: Known) -> GuideStep:
     """Jobs, which say who held them."""
-    state, found = MISSING, "No job is known, so nobody holds anything."
-    if known.has_jobs:
-        state, found = DONE, "Jobs are known."
-    elif known.tokens.get("jobs"):
-        state, found = WAITING, "A token for jobs is out; no job has come yet."
+    state, status_text = MISSING, "No job is known, so nobody holds anything."
+    if facts.has_jobs:
+        state, status_text = DONE, "Jobs are known."
+    elif facts.tokens.get("jobs"):
+        state, status_text = WAITING, "A token for jobs is out; no job has come yet."
     return GuideStep(
         "jobs",
         "Import jobs",
         state,
-        found,
+        status_text,
         (
             Step(
                 "Upload what Slurm has on record, or any CSV with one row a job. Whoever runs Slurm "
                 "makes such a file by:",
-                SACCT.format(since=_month_before(known.at)),
+                SACCT.format(since=_month_before(facts.at)),
             ),
         ),
-        Link("Import a file", reverse("imports")) if known.may_make else None,
+        Link("Import a file", reverse("imports")) if facts.may_make else None,
     )
 
 
-def price_step(known: Known) -> GuideStep:
+def price_step(facts: Known) -> GuideStep:
     """A price for each pool; which one is missing."""
-    state, found = MISSING, "Nothing has a price, so no cost is known."
-    if known.pools and not known.unpriced:
-        state, found = DONE, "Every pool has a price now."
-    elif known.unpriced:
-        without = len(known.unpriced)
-        names = joined([pool.name for pool in known.unpriced[:MOST_NAMED]])
+    state, status_text = MISSING, "Nothing has a price, so no cost is known."
+    if facts.pools and not facts.unpriced:
+        state, status_text = DONE, "Every pool has a price now."
+    elif facts.unpriced:
+        without = len(facts.unpriced)
+        names = joined([pool.name for pool in facts.unpriced[:MOST_NAMED]])
         more = f" and {without - MOST_NAMED} more" if without > MOST_NAMED else ""
-        found = f"{names}{more} {'has' if without == 1 else 'have'} no price now."
+        status_text = f"{names}{more} {'has' if without == 1 else 'have'} no price now."
     elif pricing.has_prices():
-        state, found = WAITING, "There are prices, and no pool yet that they could be of."
-    steps = [_price_of(pool) for pool in known.unpriced[:MOST_NAMED]]
-    if not known.pools:
+        state, status_text = WAITING, "There are prices, and no pool yet that they could be of."
+    steps = [_price_of(pool) for pool in facts.unpriced[:MOST_NAMED]]
+    if not facts.pools:
         steps.append(Step("Each pool gets its price here once it is added."))
-    if any(pool.purchase_option == "owned" for pool in known.unpriced):
+    if any(pool.purchase_option == "owned" for pool in facts.unpriced):
         plan = Link("Enter a purchase", reverse("add-owned-plan"))
         steps.append(Step("What was bought costs its depreciation, staff and power.", link=plan))
     public = Link("Public list prices", f"{reverse('public-prices')}?back_to=first-day")
     steps.append(Step("A table of list prices of clouds comes along.", link=public))
     return GuideStep(
-        "price", "Set a price", state, found, tuple(steps), Link("All prices", reverse("prices"))
+        "price",
+        "Set a price",
+        state,
+        status_text,
+        tuple(steps),
+        Link("All prices", reverse("prices")),
     )
 
 
@@ -281,39 +299,39 @@ def _price_of(pool: fleet.PoolFact) -> Step:
     )
 
 
-def team_step(known: Known) -> GuideStep:
+def team_step(facts: Known) -> GuideStep:
     """Teams, which costs are charged to."""
-    found = "No team is on record: all costs are Platform’s or nobody’s."
-    if known.teams:
-        found = f"{counted(known.teams, 'team is', 'teams are')} on record."
+    status_text = "No team is on record: all costs are Platform’s or nobody’s."
+    if facts.teams:
+        status_text = f"{counted(facts.teams, 'team is', 'teams are')} on record."
     return GuideStep(
         "team",
         "Add a team",
-        DONE if known.teams else MISSING,
-        found,
+        DONE if facts.teams else MISSING,
+        status_text,
         (Step("With the cost centre that finance books it to."),),
         Link("Teams and cost centres", reverse("team-tree")),
     )
 
 
-def owner_step(known: Known) -> GuideStep:
+def owner_step(facts: Known) -> GuideStep:
     """Rules, which say whose jobs are whose."""
     return GuideStep(
         "owner",
         "Say whose the jobs are",
-        DONE if known.rules else MISSING,
-        f"{counted(known.rules, 'rule')} in force." if known.rules else "Every job reads Unowned.",
+        DONE if facts.rules else MISSING,
+        f"{counted(facts.rules, 'rule')} in force." if facts.rules else "Every job reads Unowned.",
         (
             Step("A rule gives jobs of an account, a user or a partition to a team."),
-            *(_owner_of(each, known) for each in known.unowned[:MOST_NAMED]),
+            *(_owner_of(account, facts) for account in facts.unowned[:MOST_NAMED]),
         ),
         Link("Write a rule", f"{reverse('new-rule')}?back_to=first-day")
-        if known.may_make
+        if facts.may_make
         else Link("See whose the jobs are", reverse("unowned")),
     )
 
 
-def _owner_of(account: workloads.AccountWithoutOwner, known: Known) -> Step:
+def _owner_of(account: workloads.AccountWithoutOwner, facts: Known) -> Step:
     """An account whose jobs are nobody's, and the form of its rule."""
     bears = {account.bears: account.name} if account.bears else {}
     query = urlencode({"cluster": account.cluster, **bears, "back_to": "first-day"})
@@ -322,7 +340,7 @@ def _owner_of(account: workloads.AccountWithoutOwner, known: Known) -> Step:
         f"{account.cluster}.",
         Link("Whose?", f"{reverse('new-rule')}?{query}"),
         "says whose",
-        may=known.may_make,
+        may=facts.may_make,
     )
 
 
@@ -331,22 +349,25 @@ def _month_before(at: datetime) -> str:
     return f"{at.date().replace(day=1) - timedelta(days=1):%Y-%m}-01"
 
 
-def bill_step(known: Known) -> GuideStep:
+def bill_step(facts: Known) -> GuideStep:
     """A bill, which takes the place of estimates."""
-    state, found = LATER, "Until then costs are estimates by prices."
-    done, held = known.told.bills.get("done", 0), known.told.bills.get("held", 0)
+    state, status_text = LATER, "Until then costs are estimates by prices."
+    done, held_files = facts.told.bills.get("done", 0), facts.told.bills.get("held", 0)
     if done:
         files = counted(done, "file of a bill is", "files of bills are")
-        state, found = DONE, f"{files} taken in; each bill’s page compares it with the estimate."
-    elif held:
-        state, found = WAITING, "A file is held: rows of it could not be read."
-    elif known.told.bills.keys() & {"waiting", "running"}:
-        state, found = WAITING, "A file is being taken in."
+        state, status_text = (
+            DONE,
+            f"{files} taken in; each bill’s page compares it with the estimate.",
+        )
+    elif held_files:
+        state, status_text = WAITING, "A file is held: rows of it could not be read."
+    elif facts.told.bills.keys() & {"waiting", "running"}:
+        state, status_text = WAITING, "A file is being taken in."
     return GuideStep(
         "bill",
         "Upload a bill",
         state,
-        found,
+        status_text,
         (Step("A provider’s bill, as FOCUS or an AWS report, takes the place of estimates."),),
         Link("Bills", reverse("bills")),
     )

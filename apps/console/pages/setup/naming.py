@@ -56,22 +56,24 @@ class NamingForm(ChangeForm):
 @changing(MANAGES, "setup")
 def name_nodes(context: Context) -> Change[NamedNodes]:
     """What the ticked names cost as nodes of the pool; then puts all of them on record, or none."""
-    keys, known = named_by_key(), pools()
-    found = list(keys.values())
-    fitting = fitting_pools(found, known)
+    keys, pools_by_id = named_by_key(), pools()
+    unknown_names = list(keys.values())
+    fitting = fitting_pools(unknown_names, pools_by_id)
 
     def read(entered: Mapping[str, Any]) -> NamedNodes:
         names = [keys[key] for key in entered["node"]]
-        return _named_nodes(names, known[int(entered["pool"])], life_of(entered, context), context)
+        return _named_nodes(
+            names, pools_by_id[int(entered["pool"])], life_of(entered, context), context
+        )
 
     def apply(thought: NamedNodes) -> Done:
         put_on_record(thought.adding, context.at)
         recount()
         nodes = counted(len(thought.names), "node")
-        said = (
+        message = (
             f"{nodes} of {thought.adding.pool.name} added. What their jobs held is charged in the"
         )
-        return f"{said} next minutes.", ("setup",)
+        return f"{message} next minutes.", ("setup",)
 
     return Change(
         finding="Which pool are these nodes of, and from when?",
@@ -84,7 +86,7 @@ def name_nodes(context: Context) -> Change[NamedNodes]:
         effects=lambda thought: _named_effects(thought, context),
         apply=apply,
         picks={"node": named_picks(keys, context), "pool": fitting},
-        initial=_days_of(found, context),
+        initial=_days_of(unknown_names, context),
         more=life_fields(),
         empty=None if fitting else no_pool_yet(),
     )
@@ -92,13 +94,13 @@ def name_nodes(context: Context) -> Change[NamedNodes]:
 
 def named_by_key() -> dict[str, UnknownNodeName]:
     """Every name that waits, by what its tick sends."""
-    return {_node_key(each): each for each in unknown_nodes()}
+    return {_node_key(unknown_node): unknown_node for unknown_node in unknown_nodes()}
 
 
 def named_picks(keys: Mapping[str, UnknownNodeName], context: Context) -> dict[str, str]:
     """The names that a form offers: the first of them, and all that were ticked."""
-    asked = {*context.query.getlist("node"), *context.sent.getlist("node")}
-    offered = [key for place, key in enumerate(keys) if place < PER_PAGE or key in asked]
+    requested_keys = {*context.query.getlist("node"), *context.sent.getlist("node")}
+    offered = [key for place, key in enumerate(keys) if place < PER_PAGE or key in requested_keys]
     return {key: _said_of(keys[key]) for key in offered}
 
 
@@ -156,12 +158,12 @@ def pool_link(text: str, rows: Sequence[UnknownNodeName], back_to: str = "setup"
 
 
 def fitting_pools(
-    names: Sequence[UnknownNodeName], known: Mapping[int, PoolFact]
+    names: Sequence[UnknownNodeName], pools_by_id: Mapping[int, PoolFact]
 ) -> dict[str, str]:
     """Pools that say how many GPUs a node has, of a cluster that names nodes or of none, by id."""
     clusters = {None, *(name.cluster_id for name in names)}
     fitting = [
-        each for each in known.values() if each.gpus_per_node and each.cluster_id in clusters
+        pool for pool in pools_by_id.values() if pool.gpus_per_node and pool.cluster_id in clusters
     ]
     return {str(pool.id): pool.name for pool in sorted(fitting, key=lambda pool: pool.name)}
 
@@ -193,7 +195,9 @@ def _named_nodes(
     until = hour_of(context.at)
     ends = [min(name.last_at or until, until) for name in names]
     return NamedNodes(
-        names, NodesToAdd(pool, nodes), (min(each.first_at for each in names), max(ends))
+        names,
+        NodesToAdd(pool, nodes),
+        (min(unknown_name.first_at for unknown_name in names), max(ends)),
     )
 
 
@@ -202,8 +206,8 @@ def _node_key(name: UnknownNodeName) -> str:
 
 
 def _said_of(name: UnknownNodeName) -> str:
-    held = f"{counted(name.gpus, 'GPU')} held" if name.gpus else "no GPU held"
-    return f"{name.node_name} ({name.cluster}, {held})"
+    gpu_words = f"{counted(name.gpus, 'GPU')} held" if name.gpus else "no GPU held"
+    return f"{name.node_name} ({name.cluster}, {gpu_words})"
 
 
 def _days_of(names: Sequence[UnknownNodeName], context: Context) -> dict[str, str]:
@@ -214,23 +218,23 @@ def _days_of(names: Sequence[UnknownNodeName], context: Context) -> dict[str, st
     ends = [name.last_at for name in names]
     last = max((end for end in ends if end is not None), default=context.at)
     is_over = None not in ends and context.at - last > LONG_OVER
-    gone = last.astimezone(context.zone).date() + timedelta(days=1)
-    return {"from": first.isoformat(), "until": gone.isoformat() if is_over else ""}
+    day_after = last.astimezone(context.zone).date() + timedelta(days=1)
+    return {"from": first.isoformat(), "until": day_after.isoformat() if is_over else ""}
 
 
 def _named_effects(thought: NamedNodes, context: Context) -> ChangePreview:
     """What the nodes come to, whose jobs are put on them, and what speaks against it."""
     pool, names = thought.adding.pool, thought.names
-    said = [*node_effects(thought.adding, context, thought.span)]
+    effects = [*node_effects(thought.adding, context, thought.span)]
     jobs = sum(name.allocations for name in names)
-    said.insert(1, f"{counted(jobs, 'job')} that waited for them hold their GPUs from then on.")
+    effects.insert(1, f"{counted(jobs, 'job')} that waited for them hold their GPUs from then on.")
     larger = [name for name in names if name.gpus > pool.gpus_per_node]
     if larger:
-        said.append(
+        effects.append(
             f"Look again: jobs held {larger[0].gpus} GPUs of {larger[0].node_name} at once, and a "
             f"node of {pool.name} has {pool.gpus_per_node}."
         )
     without = [name.node_name for name in names if not name.gpus]
     if without and not pool.counts_cores:
-        said.append(f"Look again: no job held a GPU of {', '.join(without[:5])}.")
-    return ChangePreview(said)
+        effects.append(f"Look again: no job held a GPU of {', '.join(without[:5])}.")
+    return ChangePreview(effects)

@@ -45,10 +45,10 @@ LINES_HINT = (
 
 def life_fields() -> dict[str, DayField]:
     """From when to when nodes live, at the end of a form."""
-    gone = "The day on which they were gone. Empty: they still run."
+    until_hint = "The day on which they were gone. Empty: they still run."
     return {
         "from": DayField("From", "The first day on which they cost something."),
-        "until": DayField("Until", gone, is_needed=False),
+        "until": DayField("Until", until_hint, is_needed=False),
     }
 
 
@@ -70,16 +70,16 @@ class WrittenNode(NamedTuple):
 
 def written_nodes(text: str) -> list[WrittenNode]:
     """Reads such a list; ValueError in a sentence names the line that is none."""
-    found: list[WrittenNode] = []
+    nodes: list[WrittenNode] = []
     for number, line in enumerate(text.splitlines(), 1):
-        names, _, rest = line.partition(",") if "[" not in line else _after_brackets(line)
-        told = [cell.strip() for cell in rest.split(",")] if rest.strip() else []
+        names, _, remainder = line.partition(",") if "[" not in line else _after_brackets(line)
+        cells = [cell.strip() for cell in remainder.split(",")] if remainder.strip() else []
         try:
-            first_day = day_of(told[0]) if told and told[0] else None
-            units = _units_of(told[1]) if len(told) > 1 else None
-            if len(told) > 3:
+            first_day = day_of(cells[0]) if cells and cells[0] else None
+            units = _units_of(cells[1]) if len(cells) > 1 else None
+            if len(cells) > 3:
                 raise ValueError("Say a name, a first day, a count and its provider's id.")
-            provider_id = told[2] if len(told) > 2 else ""
+            provider_id = cells[2] if len(cells) > 2 else ""
             expanded = expand(names.strip(), field_name="Nodes") if names.strip() else ()
         except (ValueError, FieldUnreadable) as problem:
             raise ValueError(f"Line {number}: {problem}") from None
@@ -87,16 +87,16 @@ def written_nodes(text: str) -> list[WrittenNode]:
             raise ValueError(
                 f"Line {number}: {provider_id} is one node's, and the line names {len(expanded)}."
             )
-        if len(found) + len(expanded) > NODES_AT_ONCE:
+        if len(nodes) + len(expanded) > NODES_AT_ONCE:
             raise ValueError(f"At most {NODES_AT_ONCE:,} nodes are added at once: divide the list.")
-        found += [WrittenNode(name, first_day, units, provider_id) for name in expanded]
-    if not found:
+        nodes += [WrittenNode(name, first_day, units, provider_id) for name in expanded]
+    if not nodes:
         raise ValueError("Name at least one node.")
-    counts = Counter(each.name for each in found)
+    counts = Counter(node.name for node in nodes)
     twice = sorted(name for name, count in counts.items() if count > 1)
     if twice:
         raise ValueError(f"Named twice: {', '.join(twice[:NAMED_MOST])}.")
-    return found
+    return nodes
 
 
 class NewNodesForm(ChangeForm):
@@ -112,29 +112,29 @@ class NewNodesForm(ChangeForm):
 @changing(MANAGES, "fleet")
 def add_nodes(context: Context) -> Change[NodesToAdd]:
     """Says what the nodes would cost, then puts all of them on record, or none."""
-    known = fleet.pools()
+    pools_by_id = fleet.pools()
 
     def read(entered: Mapping[str, Any]) -> NodesToAdd:
-        pool = known[int(entered["pool"])]
-        told = entered["units"]
-        units = pool.gpus_per_node if told is None else units_told("units", told)
+        pool = pools_by_id[int(entered["pool"])]
+        entered_units = entered["units"]
+        units = pool.gpus_per_node if entered_units is None else units_told("units", entered_units)
         if not units:
             raise Refusal("units", f"{pool.name} does not say how many GPUs a node of it has")
         life = life_of(entered, context)
         nodes = tuple(
             actions.NewNode(
-                name=each.name,
+                name=node.name,
                 pool_id=pool.id,
-                started_at=first_hour(each.first_day, context.organisation.zone)
-                if each.first_day
+                started_at=first_hour(node.first_day, context.organisation.zone)
+                if node.first_day
                 else life[0],
-                units=each.units or units,
+                units=node.units or units,
                 cluster_id=pool.cluster_id,
-                provider_id=each.provider_id,
+                provider_id=node.provider_id,
                 ended_at=life[1],
                 end_reason=ENDED_BEFORE if life[1] else "",
             )
-            for each in entered["nodes"]
+            for node in entered["nodes"]
         )
         refuse_lives(nodes, context.at, "nodes")
         return NodesToAdd(pool, nodes)
@@ -155,10 +155,10 @@ def add_nodes(context: Context) -> Change[NodesToAdd]:
         read=read,
         effects=lambda adding: node_effects(adding, context),
         apply=apply,
-        picks={"pool": {str(pool.id): pool.name for pool in known.values()}},
+        picks={"pool": {str(pool.id): pool.name for pool in pools_by_id.values()}},
         initial={"from": context.calendar.today.isoformat()},
         more=life_fields(),
-        empty=None if known else no_pool_yet(),
+        empty=None if pools_by_id else no_pool_yet(),
     )
 
 
@@ -193,11 +193,11 @@ def life_of(entered: Mapping[str, Any], context: Context) -> tuple[datetime, dat
 
 def refuse_lives(nodes: Sequence[actions.NewNode], at: datetime, field: str) -> None:
     """Refuse what adding them would refuse: a name that lives then, a life that lies ahead."""
-    lives = fleet.nodes_named(nodes[0].cluster_id, [node.name for node in nodes])
+    lifetimes_by_name = fleet.nodes_named(nodes[0].cluster_id, [node.name for node in nodes])
     for node in nodes:
         if node.started_at > at or (node.ended_at and node.ended_at <= node.started_at):
             raise Refusal(field, f"{node.name} would begin in the future, or after its end")
-        for _, began_at, ended_at in lives.get(node.name, ()):
+        for _, began_at, ended_at in lifetimes_by_name.get(node.name, ()):
             begins_before = ended_at is None or node.started_at < ended_at
             if begins_before and (node.ended_at is None or began_at < node.ended_at):
                 raise Refusal(field, f"{node.name} is on record then already")
@@ -223,10 +223,12 @@ def node_effects(
     pool, nodes = adding.pool, adding.nodes
     names = first_names([node.name for node in nodes])
     counts = sorted({node.units for node in nodes})
-    each = f"{counts[0]} {'core' if pool.counts_cores else 'GPU'}{'s' if counts[0] > 1 else ''}"
-    each = f"{each} each" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} GPUs"
-    said = [
-        f"{counted(len(nodes), 'node')} of {pool.name} with {each}: {names}.",
+    size_words = (
+        f"{counts[0]} {'core' if pool.counts_cores else 'GPU'}{'s' if counts[0] > 1 else ''}"
+    )
+    size_words = f"{size_words} each" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} GPUs"
+    sentences = [
+        f"{counted(len(nodes), 'node')} of {pool.name} with {size_words}: {names}.",
         node_price_words(pool, len(nodes), context),
     ]
     zone, until = context.zone, hour_of(context.at)
@@ -235,20 +237,20 @@ def node_effects(
     first = min(node.started_at for node in nodes).astimezone(zone).date()
     (ended_at,) = ends if len(ends) == 1 else (None,)
     if micros:
-        told = "up to now" if ended_at is None else f"to {_dated(ended_at, context)}"
-        said.append(
-            f"From {_dated_day(first)} {told} they cost {whole_amount(micros, context.currency)} by "
+        until_words = "up to now" if ended_at is None else f"to {_dated(ended_at, context)}"
+        sentences.append(
+            f"From {_dated_day(first)} {until_words} they cost {whole_amount(micros, context.currency)} by "
             "the pool’s prices, commitments aside; hours of closed months wait for corrections."
         )
     if span is not None and micros:
         within, _ = _cost_of_nodes(pool, nodes, span[0], span[1])
-        said.append(
+        sentences.append(
             f"Of that {whole_amount(within, context.currency)} are of the time of the jobs that "
             f"name them, {_dated(span[0], context)} to {_dated(span[1], context)}."
         )
     if unpriced:
-        said.append(f"{unpriced:,.0f} node-hours of theirs have no price yet.")
-    return tuple(said)
+        sentences.append(f"{unpriced:,.0f} node-hours of theirs have no price yet.")
+    return tuple(sentences)
 
 
 def node_price_words(pool: PoolFact, count: int, context: Context) -> str:
@@ -289,16 +291,16 @@ def _cost_of_nodes(
     micros, unpriced = 0, 0.0
     for (units, begins, ends), alike in groupby(sorted(nodes, key=life), key=life):
         of_pool = replace(pool, gpus_per_node=units)
-        found = if_nodes_lived(of_pool, len(list(alike)), begins, ends)
-        micros, unpriced = micros + found[0], unpriced + found[1]
+        group_cost = if_nodes_lived(of_pool, len(list(alike)), begins, ends)
+        micros, unpriced = micros + group_cost[0], unpriced + group_cost[1]
     return micros, unpriced
 
 
 def _after_brackets(line: str) -> tuple[str, str, str]:
     """A line that writes names with brackets, in which commas are part of them."""
-    names, bracket, rest = line.rpartition("]")
-    tail, comma, told = rest.partition(",")
-    return f"{names}{bracket}{tail}", comma, told
+    names, bracket, remainder = line.rpartition("]")
+    tail, comma, cell_text = remainder.partition(",")
+    return f"{names}{bracket}{tail}", comma, cell_text
 
 
 def _units_of(text: str) -> int:

@@ -54,14 +54,14 @@ class PoolToAdd(NamedTuple):
 @changing(MANAGES, "fleet")
 def add_pool(context: Context) -> Change[PoolToAdd]:
     """Says what the pool's nodes would cost, then adds it."""
-    clusters = {str(each.id): each.name for each in fleet.clusters().values()}
+    clusters = {str(cluster.id): cluster.name for cluster in fleet.clusters().values()}
     owners = {str(team.id): team.name for team in teams() if team.kind == "team"}
 
     def apply(adding: PoolToAdd) -> Done:
         _add_pool(adding, context)
         recount()
-        said = f"{adding.pool.name} is added. It costs nothing until it has nodes."
-        return said, (pool_href(adding.pool.name),)
+        message = f"{adding.pool.name} is added. It costs nothing until it has nodes."
+        return message, (pool_href(adding.pool.name),)
 
     return Change(
         finding="Add a pool",
@@ -102,15 +102,15 @@ def _pool_effects(
     model = pool.gpu_model or ("GPUs of unknown model" if pool.unit == "gpu" else "cores")
     cluster = adding.new_cluster or clusters.get(str(pool.cluster_id), "")
     where = f" of the cluster {cluster}" if cluster else " of no cluster: no job is on its nodes"
-    said = [
+    sentences = [
         f"Nodes of {pool.name} have {pool.gpus_per_node} × {model} each, bought as "
         f"{option_words(pool.purchase_option).lower()}{where}.",
         f"Time not held by a job is {owners.get(str(pool.owner_team_id), 'Platform')}’s.",
     ]
     if adding.new_cluster and adding.new_cluster not in clusters.values():
-        said.append(f"The cluster {adding.new_cluster} is added with it.")
+        sentences.append(f"The cluster {adding.new_cluster} is added with it.")
     columns = {name: text for name, text in asdict(pool).items() if name != "share_rule"}
-    return (*said, node_price_words(fleet.PoolFact(id=0, **columns), 1, context))
+    return (*sentences, node_price_words(fleet.PoolFact(id=0, **columns), 1, context))
 
 
 @transaction.atomic

@@ -44,7 +44,7 @@ def exclude(context: Context) -> Change[Exclusion]:
 
     def apply(chosen: Exclusion) -> Done:
         exclude_nodes(
-            names=[(each.cluster_id, each.node_name) for each in chosen.names],
+            names=[(name.cluster_id, name.node_name) for name in chosen.names],
             reason=chosen.reason,
             by=context.viewer.person_id,
             at=context.at,
@@ -70,18 +70,18 @@ def exclude(context: Context) -> Change[Exclusion]:
 
 
 def _exclusion_effects(chosen: Exclusion) -> tuple[str, ...]:
-    names, jobs = chosen.names, sum(each.allocations for each in chosen.names)
-    listed = first_names([each.node_name for each in names])
-    said = [
+    names, jobs = chosen.names, sum(name.allocations for name in chosen.names)
+    listed = first_names([name.node_name for name in names])
+    sentences = [
         f"{counted(len(names), 'node')} will not be asked about again: {listed}.",
         f"{counted(jobs, 'job')} that {'names' if jobs == 1 else 'name'} them "
         f"{'holds' if jobs == 1 else 'hold'} nothing there, and what that was costs nothing here.",
         "It stands in Setup with your name and this reason, and can be taken back there.",
     ]
-    most = max(names, key=lambda each: each.gpus)
+    most = max(names, key=lambda name: name.gpus)
     if most.gpus:
-        said.append(
+        sentences.append(
             f"Look again: jobs held {counted(most.gpus, 'GPU')} of {most.node_name} at once. If it "
             "is yours, its cost is missing from every sum."
         )
-    return tuple(said)
+    return tuple(sentences)

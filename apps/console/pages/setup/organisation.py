@@ -52,7 +52,7 @@ def choose_organisation(context: Context) -> Change[actions.Bootstrap]:
         )
         return f"{chosen.name} keeps its books in {chosen.currency}.", ("first-day",)
 
-    kept = f"{present.name}: {present.currency}, {present.zone}. They are kept for good."
+    summary = f"{present.name}: {present.currency}, {present.zone}. They are kept for good."
     return Change(
         finding="Which organisation is this?",
         explanation="Chosen once, before there is a node or a price.",
@@ -79,7 +79,7 @@ def choose_organisation(context: Context) -> Change[actions.Bootstrap]:
             "week_starts_on": str(present.week_starts_on),
         },
         look="See what is kept",
-        empty=EmptyState("The organisation is chosen", kept) if is_kept_for_good() else None,
+        empty=EmptyState("The organisation is chosen", summary) if is_kept_for_good() else None,
     )
 
 

@@ -103,7 +103,7 @@ def setup_page(
     finding = "Nothing waits for an answer."
     if total:
         finding = f"{counted(total, 'question')} {'waits' if total == 1 else 'wait'} for an answer."
-    who = "" if may_answer else who_manages("answers this")
+    answerer = "" if may_answer else who_manages("answers this")
     links = [("The first day, step by step", "first-day")]
     links += [("What was not understood", "not-understood")]
     links += [("Imports of jobs", "imports")] if may_answer else []
@@ -116,7 +116,7 @@ def setup_page(
             *(linked(text, context.onward(reverse(name))) for text, name in links),
         ),
         sections=tuple(
-            _question_section(kind, waiting[kind.key], fitting, context, who)
+            _question_section(kind, waiting[kind.key], fitting, context, answerer)
             for kind in KINDS
             if waiting[kind.key]
         ),
@@ -129,29 +129,29 @@ def _question_section(
     rows: Sequence[Any],
     fitting: Mapping[str, str],
     context: Context,
-    who: str,
+    answerer: str,
 ) -> TableSection:
-    """The rows of a kind; to whom it is not open, `who` answers it."""
+    """The rows of a kind; to whom it is not open, `answerer` answers it."""
     may_answer = context.viewer.role in kind.answered_by
     table = kind.asked(may_answer=may_answer)
     title = table.title.replace("{said}", counted(len(rows), *table.noun))
-    said: dict[str, Any] = {}
+    section_options: dict[str, Any] = {}
     if not may_answer:
-        said = {"remark": who}
+        section_options = {"remark": answerer}
     elif kind not in (UNKNOWN_NODES, NODES_WITHOUT_GPUS):
-        said = {"remark": _step_words(kind.step(rows), kind.key, context)}
+        section_options = {"remark": _step_words(kind.step(rows), kind.key, context)}
     elif fitting:
-        table, said = naming.with_ticks(table, rows, fitting, context)
+        table, section_options = naming.with_ticks(table, rows, fitting, context)
     else:
         first = Step("They need a pool first.", link=naming.pool_link("Add a pool", rows))
-        said = {"remark": _step_words(first, kind.key, context)}
+        section_options = {"remark": _step_words(first, kind.key, context)}
     return table.section(
         rows,
         context,
         title=title,
         csv_href=reverse(kind.csv_name),
         is_sent=may_answer and kind is EXCLUDED_NODES,
-        **said,
+        **section_options,
     )
 
 

@@ -20,18 +20,18 @@ def wanted_later(step: GuideStep) -> GuideStep:
     return replace(step, state=LATER) if step.state == MISSING else step
 
 
-def calls_step(known: Known) -> GuideStep:
+def calls_step(facts: Known) -> GuideStep:
     """Calls to model APIs, which gateways, programs or collectors report."""
-    state, found = LATER, "No call to a model API is reported, so what they cost is not known."
-    if known.told.vendors:
-        state, found = DONE, f"Calls of {joined(list(known.told.vendors))} are reported."
-    elif known.tokens.get("usage"):
-        state, found = WAITING, "A token for usage is out; no call has come yet."
+    state, finding = LATER, "No call to a model API is reported, so what they cost is not known."
+    if facts.told.vendors:
+        state, finding = DONE, f"Calls of {joined(list(facts.told.vendors))} are reported."
+    elif facts.tokens.get("usage"):
+        state, finding = WAITING, "A token for usage is out; no call has come yet."
     return GuideStep(
         "calls",
         "Report calls to model APIs",
         state,
-        found,
+        finding,
         (
             Step(
                 "Create a token of scope “usage”, of a team or of the organisation.",
@@ -40,46 +40,46 @@ def calls_step(known: Known) -> GuideStep:
             Step(
                 "A gateway (LiteLLM), an OpenTelemetry collector or the program itself sends each "
                 "call with it; its price is known by model and day. docs/api-spend.md has each way.",
-                f"{known.server}/api/v1/usage-events",
+                f"{facts.server}/api/v1/usage-events",
             ),
             Step(
                 "Prices of your own contract beat the public ones.",
                 link=Link("Prices of API models", reverse("prices")),
             ),
         )
-        if known.may_make
+        if facts.may_make
         else (),
         Link("API spend", reverse("api-spend")),
     )
 
 
-def budget_step(known: Known) -> GuideStep:
+def budget_step(facts: Known) -> GuideStep:
     """A budget, which warns before it is exceeded."""
-    found = "No budget is on record, so nothing warns in time."
-    if known.planned.budgets:
-        found = f"{counted(known.planned.budgets, 'budget is', 'budgets are')} on record."
+    finding = "No budget is on record, so nothing warns in time."
+    if facts.planned.budgets:
+        finding = f"{counted(facts.planned.budgets, 'budget is', 'budgets are')} on record."
     return GuideStep(
         "budget",
         "Add a budget",
-        DONE if known.planned.budgets else LATER,
-        found,
+        DONE if facts.planned.budgets else LATER,
+        finding,
         (Step("Its team is warned at 50, 75, 90 and 100 %, and when it will be exceeded."),),
         Link("Budgets", reverse("budgets")),
     )
 
 
-def history_step(known: Known) -> GuideStep:
+def history_step(facts: Known) -> GuideStep:
     """A history from before, so that forecasts begin with it."""
-    found = "Forecasts begin with what is reported from now on."
-    if known.planned.histories:
-        found = (
-            f"{counted(known.planned.histories, 'series has', 'series have')} an imported history."
+    finding = "Forecasts begin with what is reported from now on."
+    if facts.planned.histories:
+        finding = (
+            f"{counted(facts.planned.histories, 'series has', 'series have')} an imported history."
         )
     return GuideStep(
         "history",
         "Import a series",
-        DONE if known.planned.histories else LATER,
-        found,
+        DONE if facts.planned.histories else LATER,
+        finding,
         (
             Step(
                 "A CSV or Parquet file with one row an hour or a day: GPU-hours, spend, requests or tokens. Its hours and "

@@ -52,8 +52,8 @@ class QuestionKind(Generic[Row]):
 
     def asked(self, *, may_answer: bool) -> Table[Row]:
         """Its table; who may not answer has no button."""
-        kept = (column for column in self.table.columns if may_answer or column.text != ANSWER)
-        who = "you confirm" if may_answer else "somebody of the role platform confirms"
+        columns = (column for column in self.table.columns if may_answer or column.text != ANSWER)
+        answerer = "you confirm" if may_answer else "somebody of the role platform confirms"
         return replace(
-            self.table, columns=tuple(kept), about=self.table.about.replace("{who}", who)
+            self.table, columns=tuple(columns), about=self.table.about.replace("{who}", answerer)
         )

@@ -70,8 +70,8 @@ def count_of(waiting: Mapping[str, Sequence[Any]]) -> int:
 
 def waiting_at(at: datetime, organisation: accounts.OrganisationFact) -> dict[str, Sequence[Any]]:
     """What waits at `at`, by the key of its kind; prices, owners and refusals of seven days."""
-    asked = asked_of(at, organisation)
-    return {kind.key: kind.find(asked) for kind in KINDS}
+    query = asked_of(at, organisation)
+    return {kind.key: kind.find(query) for kind in KINDS}
 
 
 def asked_of(at: datetime, organisation: accounts.OrganisationFact) -> AskedOf:
@@ -86,10 +86,10 @@ def _confirm_button(row: UnconfirmedNode, _: Locale) -> str:
     return leading("Confirm", f"the devices of {row.node}", href)
 
 
-def _silent_nodes(asked: AskedOf) -> list[SilentNode]:
+def _silent_nodes(query: AskedOf) -> list[SilentNode]:
     return [
-        SilentNode(agent, asked.pools[agent.pool_id].name, asked.at - agent.last_seen_at)
-        for agent in fleet.silent_agents(asked.at)
+        SilentNode(agent, query.pools[agent.pool_id].name, query.at - agent.last_seen_at)
+        for agent in fleet.silent_agents(query.at)
     ]
 
 
@@ -105,9 +105,9 @@ def _price_button(row: ledger.UnpricedPool, _: Locale) -> str:
 
 
 def _rule_button(row: workloads.AccountWithoutOwner, _: Locale) -> str:
-    asked = {row.bears: row.name} if row.bears else {}
+    params = {row.bears: row.name} if row.bears else {}
     href = (
-        f"{reverse('new-rule')}?{urlencode({'cluster': row.cluster, **asked, 'back_to': 'setup'})}"
+        f"{reverse('new-rule')}?{urlencode({'cluster': row.cluster, **params, 'back_to': 'setup'})}"
     )
     return leading("Whose?", f"A rule for {row.name}", href)
 
@@ -141,7 +141,7 @@ UNPRICED_POOLS = QuestionKind[ledger.UnpricedPool](
         sort="unpriced",
         per_page=PER_PAGE,
     ),
-    lambda asked: ledger.unpriced_pools(asked.window, asked.pools),
+    lambda query: ledger.unpriced_pools(query.window, query.pools),
     lambda _: Step(
         "Say what a node of the pool costs.", link=Link("All prices", reverse("prices"))
     ),
@@ -169,7 +169,7 @@ UNKNOWN_NODES = QuestionKind[workloads.UnknownNodeName](
         sort="unknown",
         per_page=PER_PAGE,
     ),
-    lambda asked: [name for name in asked.names if name.gpus],
+    lambda query: [name for name in query.names if name.gpus],
 )  # fmt: skip
 NODES_WITHOUT_GPUS = QuestionKind[workloads.UnknownNodeName](
     "nodes_without_gpus",
@@ -185,7 +185,7 @@ NODES_WITHOUT_GPUS = QuestionKind[workloads.UnknownNodeName](
         about="nothing waits for them: they cost nothing here unless you put them into a pool",
         sort="without-gpus",
     ),
-    lambda asked: [name for name in asked.names if not name.gpus],
+    lambda query: [name for name in query.names if not name.gpus],
     asked_about=False,
 )
 UNCONFIRMED_NODES = QuestionKind[UnconfirmedNode](
@@ -253,8 +253,8 @@ UNOWNED_ACCOUNTS = QuestionKind[workloads.AccountWithoutOwner](
         sort="unowned",
         per_page=PER_PAGE,
     ),
-    lambda asked: workloads.unowned_accounts(
-        asked.window.starts_at, min(asked.at, asked.window.ends_at)
+    lambda query: workloads.unowned_accounts(
+        query.window.starts_at, min(query.at, query.window.ends_at)
     ),
     lambda _: Step(
         "Say whose they are, with a look at what moves first.",
@@ -280,7 +280,7 @@ UNCLAIMED_WORK = QuestionKind[UnclaimedWork](
         sort="unclaimed",
         per_page=PER_PAGE,
     ),
-    lambda asked: ledger.unclaimed_work(asked.window, asked.pools),
+    lambda query: ledger.unclaimed_work(query.window, query.pools),
     lambda _: Step(
         "If a scheduler ran it, its accounting names the job and settles these hours again:",
         link=Link("Import a file", reverse("imports")),
@@ -305,7 +305,7 @@ REJECTED_WINDOWS = QuestionKind[RejectionCount](
         sort="rejected",
         per_page=PER_PAGE,
     ),
-    lambda asked: telemetry.rejections_by_agent(asked.window.first_day),
+    lambda query: telemetry.rejections_by_agent(query.window.first_day),
 )  # fmt: skip
 KINDS: tuple[QuestionKind[Any], ...] = (
     UNPRICED_POOLS,

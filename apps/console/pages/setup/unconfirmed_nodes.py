@@ -29,11 +29,11 @@ class UnconfirmedNode(NamedTuple):
     first_seen_at: datetime
 
 
-def unconfirmed_nodes(asked: AskedOf) -> list[UnconfirmedNode]:
+def unconfirmed_nodes(query: AskedOf) -> list[UnconfirmedNode]:
     """The nodes of devices that nobody has confirmed, by name."""
-    devices = fleet.unconfirmed_devices(asked.at)
+    devices = fleet.unconfirmed_devices(query.at)
     return [
-        _unconfirmed_node(list(of_node), asked.pools)
+        _unconfirmed_node(list(of_node), query.pools)
         for _, of_node in groupby(devices, lambda device: device.node_id)
     ]
 
@@ -55,15 +55,15 @@ def _unconfirmed_node(
     node, pool = devices[0], pools[devices[0].pool_id]
     models = Counter(device.model or "unknown model" for device in devices if device.kind == "gpu")
     slices = sum(device.kind == "mig" for device in devices)
-    said = [f"{count} × {model}" for model, count in models.items()]
+    device_words = [f"{count} × {model}" for model, count in models.items()]
     if slices:
-        said.append(f"{slices} MIG slices")
+        device_words.append(f"{slices} MIG slices")
     is_expected = pool.unit != "gpu" or models == Counter({pool.gpu_model: node.node_units})
     return UnconfirmedNode(
         node_id=node.node_id,
         node=node.node_name,
         pool=pool.name,
-        devices=joined(said),
+        devices=joined(device_words),
         expected="" if is_expected else f"{node.node_units} × {pool.gpu_model or 'GPU'}",
         uuids=tuple(device.uuid for device in devices),
         first_seen_at=min(device.seen_from for device in devices),

@@ -107,8 +107,8 @@ def end_cost(context: Context, shared_cost_id: int) -> Change[datetime]:
         return _moment_within(cost, entered, "ended_at")
 
     def effects(ended_at: datetime) -> tuple[str, ...]:
-        found = if_ended(_rest_of(cost, ended_at, cost.weights), cost.id, context.at)
-        return _moved_words(found, cost.currency, teams)
+        what_if = if_ended(_rest_of(cost, ended_at, cost.weights), cost.id, context.at)
+        return _moved_words(what_if, cost.currency, teams)
 
     def apply(ended_at: datetime) -> Done:
         actions.end_shared_cost(cost_id=cost.id, ended_at=ended_at, at=context.at)
@@ -134,13 +134,13 @@ def change_weights(context: Context, shared_cost_id: int) -> Change[Sharing]:
     cost, teams = _known_cost(shared_cost_id), _team_names()
 
     def read(entered: Mapping[str, Any]) -> Sharing:
-        rest = _rest_of(cost, _moment_within(cost, entered, "starts_at"), _weights_of(entered))
-        actions.check_weights(rest.weights, rest.starts_at)
-        return rest
+        sharing = _rest_of(cost, _moment_within(cost, entered, "starts_at"), _weights_of(entered))
+        actions.check_weights(sharing.weights, sharing.starts_at)
+        return sharing
 
-    def apply(rest: Sharing) -> Done:
+    def apply(sharing: Sharing) -> Done:
         actions.change_shared_weights(
-            cost_id=cost.id, weights=rest.weights, starts_at=rest.starts_at, at=context.at
+            cost_id=cost.id, weights=sharing.weights, starts_at=sharing.starts_at, at=context.at
         )
         return f"{cost.name} goes on with these weights.", ("shared-costs",)
 
@@ -152,8 +152,8 @@ def change_weights(context: Context, shared_cost_id: int) -> Change[Sharing]:
         form=WeightsForm,
         confirm="Allocate it by these weights",
         read=read,
-        effects=lambda rest: _moved_words(
-            if_weighed(rest, cost.id, context.at), cost.currency, teams
+        effects=lambda sharing: _moved_words(
+            if_weighed(sharing, cost.id, context.at), cost.currency, teams
         ),
         apply=apply,
         more=_weight_fields(teams),
@@ -206,12 +206,12 @@ def _rest_of(cost: SharedCostRow, starts_at: datetime, weights: Mapping[int, Dec
     return Sharing(cost.amount, method, starts_at, cost.ends_at, weights)
 
 
-def _moved_words(found: ShareWhatIf, currency: str, teams: Mapping[int, str]) -> tuple[str, ...]:
+def _moved_words(what_if: ShareWhatIf, currency: str, teams: Mapping[int, str]) -> tuple[str, ...]:
     """By month, then by team; closed months only get corrections."""
-    if not found.months:
+    if not what_if.months:
         return ("No past hour changes; it counts from its start on.",)
-    said = [_month_words(share, currency) for share in found.months]
-    ordered = sorted(found.teams.items(), key=lambda pair: (-abs(pair[1]), pair[0]))
+    sentences = [_month_words(share, currency) for share in what_if.months]
+    ordered = sorted(what_if.teams.items(), key=lambda pair: (-abs(pair[1]), pair[0]))
     shown = [
         f"{teams[team_id]} {signed_amount(micros, currency)}"
         for team_id, micros in ordered[:MOST_TEAMS]
@@ -219,13 +219,15 @@ def _moved_words(found: ShareWhatIf, currency: str, teams: Mapping[int, str]) ->
     if len(ordered) > MOST_TEAMS:
         shown.append(f"{len(ordered) - MOST_TEAMS} more teams the rest")
     if shown:
-        how = "By the sums of open months, teams are allocated about" if found.is_rough else IN_OPEN
-        said.append(f"{how} {joined(shown)}.")
-    elif found.open_micros:
-        said.append(
+        how = (
+            "By the sums of open months, teams are allocated about" if what_if.is_rough else IN_OPEN
+        )
+        sentences.append(f"{how} {joined(shown)}.")
+    elif what_if.open_micros:
+        sentences.append(
             "It is allocated to no team yet; where no team has a part, Platform is charged."
         )
-    return tuple(said)
+    return tuple(sentences)
 
 
 def _month_words(share: MonthShare, currency: str) -> str:

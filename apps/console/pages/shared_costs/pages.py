@@ -29,12 +29,12 @@ from apps.show.time import month as month_words
 def shared_costs(context: Context) -> ConsolePage:
     """What is shared, how, and to whom it was allocated last month and this month."""
     costs, teams = allocated_costs(context)
-    here, shows_ended = reverse("shared-costs"), context.query.get("show") == "all"
+    page_href, shows_ended = reverse("shared-costs"), context.query.get("show") == "all"
     last, this = map(month_words, shown_months(context))
     when = f"in {last} and so far in {this}"
-    other = linked("Without ended ones", here)
+    other = linked("Without ended ones", page_href)
     if not shows_ended:
-        other = linked("With ended ones", context.onward(f"{here}?show=all"))
+        other = linked("With ended ones", context.onward(f"{page_href}?show=all"))
     return ConsolePage(
         context=context,
         finding=_shared_finding(costs, teams, context.currency),
@@ -82,13 +82,13 @@ def _shared_finding(
     if not running and not of_bills:
         return "No shared cost is in force."
     shared: Sequence[AllocatedCost | AllocatedShare] = running or of_bills
-    known = [row.this_micros for row in shared if row.this_micros is not None]
-    said = f"{counted(len(running), 'cost')} {'is' if len(running) == 1 else 'are'} shared"
+    micros = [row.this_micros for row in shared if row.this_micros is not None]
+    sentence = f"{counted(len(running), 'cost')} {'is' if len(running) == 1 else 'are'} shared"
     if not running:
-        said = "Fees of bills are shared"
-    if not known:
-        return f"{said}; nothing of this month is charged yet."
-    return f"{said}: {whole_amount(sum(known), currency)} so far this month."
+        sentence = "Fees of bills are shared"
+    if not micros:
+        return f"{sentence}; nothing of this month is charged yet."
+    return f"{sentence}: {whole_amount(sum(micros), currency)} so far this month."
 
 
 urlpatterns = [

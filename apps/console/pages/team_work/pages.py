@@ -66,23 +66,23 @@ def team_work(context: Context) -> ConsolePage:
     """What teams' work cost, what of it was waste, and how long it waited."""
     window, reading = asked_window(context)
     comparison = asked_comparison(reading, context)
-    said, names = period_words(window, context.calendar.today), WorkNames()
+    period, names = period_words(window, context.calendar.today), WorkNames()
     everybody = work_of_teams(window, None, context.at, comparison)
-    work = [each for each in everybody if context.viewer.sees_team(each.team_id)]
+    work = [row for row in everybody if context.viewer.sees_team(row.team_id)]
     began = first_work(window, context.seen_teams, context.at)
     league = league_of(window, context.viewer, context.at, everybody)
     currency, spans = context.currency, compared_spans(window, context.at, comparison)
     ranked, meters = _ranked_teams(league, names), _utilization_meters(window, names, context)
     return ConsolePage(
         context=context,
-        finding=_work_finding(by_team(work), said.within, currency),
+        finding=_work_finding(by_team(work), period.within, currency),
         status=_status_of(work) if work else "",
         under=(
-            f"{said.days}, effective cost without shared-out idle, in {currency}; the parts of "
+            f"{period.days}, effective cost without shared-out idle, in {currency}; the parts of "
             "waste never overlap",
         ),
         filters=(
-            period_filter(reading.texts, said),
+            period_filter(reading.texts, period),
             compare_filter(comparison.text, comparison.own),
         ),
         problems=tuple(reading.problems),
@@ -102,7 +102,7 @@ def team_work(context: Context) -> ConsolePage:
             Include("kit/meters.html", meters) if meters else None,
             WAITS.section(_wait_rows(began, names), context, csv_href=reverse("team-work-waits")),
         ),
-        empty=None if work else _no_work(said.within, reading, context),
+        empty=None if work else _no_work(period.within, reading, context),
     )
 
 
@@ -133,7 +133,7 @@ def _utilization_meters(
     window: ledger.Window, names: WorkNames, context: Context
 ) -> MeterTable | None:
     """GPU utilization of what each workload of each team held."""
-    asked = CubeQuestion(window, team_ids=context.seen_teams)
+    question = CubeQuestion(window, team_ids=context.seen_teams)
     rows = [
         Metered(
             f"{names.workload(workload_id)} · {names.teams[team_id]}",
@@ -142,7 +142,7 @@ def _utilization_meters(
             if workload_id is None
             else reverse("costs-workload", args=[workload_id]),
         )
-        for (team_id, workload_id), meters in meters_by(asked.by("team", "workload")).items()
+        for (team_id, workload_id), meters in meters_by(question.by("team", "workload")).items()
     ]
     return meter_table(rows, meters_together(row.meters for row in rows), "Workload")
 
@@ -150,8 +150,8 @@ def _utilization_meters(
 def _work_rows(work: Sequence[TeamWork], names: WorkNames, currency: str) -> list[WorkRow]:
     """Each workload of each team; what has none is a row of its own."""
     return [
-        WorkRow(each, names.teams[each.team_id], _workload_label(each, names), currency)
-        for each in work
+        WorkRow(row, names.teams[row.team_id], _workload_label(row, names), currency)
+        for row in work
     ]
 
 
@@ -165,8 +165,8 @@ def _workload_label(work: TeamWork, names: WorkNames) -> str:
 def _ranked_teams(league: League, names: WorkNames) -> list[WorkRow]:
     """The ranks that the viewer may see."""
     return [
-        WorkRow(each.work, names.teams[each.work.team_id], place=each.place)
-        for each in league.places
+        WorkRow(place.work, names.teams[place.work.team_id], place=place.place)
+        for place in league.places
     ]
 
 
@@ -174,26 +174,28 @@ def _wait_rows(began: Sequence[FirstWork], names: WorkNames) -> list[WaitRow]:
     """By workload, those that wait the longest first."""
     return [
         WaitRow(
-            each,
-            names.workload(each.workload_id),
-            "" if each.team_id is None else names.teams[each.team_id],
+            wait,
+            names.workload(wait.workload_id),
+            "" if wait.team_id is None else names.teams[wait.team_id],
         )
-        for each in waits_of(began)
+        for wait in waits_of(began)
     ]
 
 
 def _work_finding(teams: Sequence[TeamWork], within: str, currency: str) -> str:
-    cost = sum_of_known(each.micros for each in teams)
+    cost = sum_of_known(team.micros for team in teams)
     if cost is None:
         return f"No team’s work has a known cost {within}"
-    wasted = sum_of_known(each.wasted_micros for each in teams)
+    wasted = sum_of_known(team.wasted_micros for team in teams)
     subject = "The team’s work" if len(teams) == 1 else f"The work of {counted(len(teams), 'team')}"
-    said = f"{subject} cost {whole_amount(cost, currency)} {within}"
+    sentence = f"{subject} cost {whole_amount(cost, currency)} {within}"
     if wasted is None or not cost:
-        return f"{said}; what of it was waste is not known"
+        return f"{sentence}; what of it was waste is not known"
     if not wasted:
-        return f"{said}; none of it is known to be waste"
-    return f"{said}; {whole_amount(wasted, currency)} of it ({per_cent(wasted / cost)}) was waste"
+        return f"{sentence}; none of it is known to be waste"
+    return (
+        f"{sentence}; {whole_amount(wasted, currency)} of it ({per_cent(wasted / cost)}) was waste"
+    )
 
 
 def _key_metrics(
@@ -202,15 +204,15 @@ def _key_metrics(
     spans: tuple[ledger.Window, ledger.Window] | None,
     currency: str,
 ) -> tuple[Figure, ...]:
-    cost = sum_of_known(each.micros for each in work)
-    now = sum_of_known(each.now_micros for each in work)
-    before = sum_of_known(each.before_micros for each in work)
+    cost = sum_of_known(row.micros for row in work)
+    now = sum_of_known(row.now_micros for row in work)
+    before = sum_of_known(row.before_micros for row in work)
     against = (
         f"{span(spans[0])} against {span_beside(spans[1], spans[0])}" if spans else NO_SPAN_BEFORE
     )
-    wasted = sum_of_known(each.wasted_micros for each in work)
-    observed = sum(each.observed_ms for each in work)
-    active = sum(each.active_ms for each in work) / observed if observed else None
+    wasted = sum_of_known(row.wasted_micros for row in work)
+    observed = sum(row.observed_ms for row in work)
+    active = sum(row.active_ms for row in work) / observed if observed else None
     status = _status_of(work)
     return (
         Figure(
@@ -240,7 +242,7 @@ def _key_metrics(
 
 
 def _status_of(work: Sequence[TeamWork]) -> str:
-    return "provisional" if any(each.is_provisional for each in work) else "estimated"
+    return "provisional" if any(row.is_provisional for row in work) else "estimated"
 
 
 def _queue_wait(began: Sequence[FirstWork]) -> Figure:

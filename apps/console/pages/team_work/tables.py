@@ -56,9 +56,9 @@ def waste_parts(work: TeamWork) -> tuple[int | None, ...]:
     )
 
 
-def within(found: WaitQuantile) -> str:
+def within(quantile: WaitQuantile) -> str:
     """`12 min`, or `over 3 h` where it is not over yet."""
-    return f"over {duration(found.length)}" if found.is_longer else duration(found.length)
+    return f"over {duration(quantile.length)}" if quantile.is_longer else duration(quantile.length)
 
 
 def _amount_column(
@@ -91,18 +91,22 @@ def _unit_words(row: WorkRow) -> str:
 
 
 def _wait_source(row: WaitRow) -> str:
-    told, seen = row.waits.told, "first minute in which a GPU was active"
-    if told == row.waits.count:
+    reported_count, observed_source = row.waits.told, "first minute in which a GPU was active"
+    if reported_count == row.waits.count:
         return "first step reported by its runs"
-    return seen if not told else f"first step reported by {counted(told, 'run')}; else {seen}"
+    return (
+        observed_source
+        if not reported_count
+        else f"first step reported by {counted(reported_count, 'run')}; else {observed_source}"
+    )
 
 
 def _wait_column(
     key: str, text: str, csv: str, of: Callable[[Waits], WaitQuantile]
 ) -> Column[WaitRow]:
     def seconds(row: WaitRow) -> str:
-        found = of(row.waits)
-        return "" if found.is_longer else f"{found.length.total_seconds():.0f}"
+        quantile = of(row.waits)
+        return "" if quantile.is_longer else f"{quantile.length.total_seconds():.0f}"
 
     return Column(
         key,

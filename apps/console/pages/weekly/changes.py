@@ -34,7 +34,7 @@ SPEAKING = SEES_EVERYTHING | {Role.LEAD}
 @acting(SEES_EVERYTHING, "weekly-reviews")
 def comment_week(context: Context, week: str) -> Act:
     """Says something of a week as a whole; it stands beside the review at once."""
-    seen = seen_review(context, week)
+    review = seen_review(context, week)
     form = ReviewNoteForm(context.sent, context, is_sent=True)
 
     def apply(entered: Mapping[str, Any]) -> Done:
@@ -43,7 +43,7 @@ def comment_week(context: Context, week: str) -> Act:
         return "The comment is kept.", ("weekly-review", week)
 
     def page(sent: ChangeForm) -> ConsolePage:
-        return week_page(context, seen, sent)
+        return week_page(context, review, sent)
 
     return Act(form=form, apply=apply, page=page)
 

@@ -30,7 +30,10 @@ def reviewed_workload(context: Context, week: str, workload_id: int) -> ConsoleP
     fact = known_workload(context, workload_id)
     content = seen_review(context, week).kept.content
     row = found_or_404(
-        next((each for each in content.workloads if each.workload_id == workload_id), None)
+        next(
+            (workload for workload in content.workloads if workload.workload_id == workload_id),
+            None,
+        )
     )
     notes = notes_of_workload(fact.id, context.viewer)
     decide = Link("Decide or comment", reverse("decide-workload", args=[week, fact.id]))

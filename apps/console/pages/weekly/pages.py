@@ -17,17 +17,19 @@ from apps.show.money import short_amount
 @shown(EVERYONE, "weekly-reviews")
 def review_list(context: Context) -> ConsolePage:
     """Every week of which a review is kept, the newest first."""
-    found = listed_reviews(context.viewer)
+    reviews = listed_reviews(context.viewer)
     finding = "No weekly review yet"
-    if found:
-        newest = short_amount(found[0].cost_micros, context.currency)
-        finding = f"Week {found[0].week} cost {newest}"
+    if reviews:
+        newest = short_amount(reviews[0].cost_micros, context.currency)
+        finding = f"Week {reviews[0].week} cost {newest}"
     return ConsolePage(
         context=context,
         finding=finding,
         under=("effective cost as charged; provisional hours are left out",),
-        sections=(tables.REVIEWS.section(found, context, csv_href=reverse("weekly-reviews-csv")),),
-        empty=None if found else _no_review(),
+        sections=(
+            tables.REVIEWS.section(reviews, context, csv_href=reverse("weekly-reviews-csv")),
+        ),
+        empty=None if reviews else _no_review(),
     )
 
 

@@ -39,17 +39,19 @@ def _file_href(file: ReviewFileFact, week: str) -> str:
 @shown(EVERYONE, "weekly-reviews", carries=False)
 def review_pdf_file(context: Context, week: str) -> HttpResponse:
     """The PDF of the whole, or of a part that is theirs: the one of `team`, else the first."""
-    kept = seen_review(context, week).kept
-    asked = context.query.get("team", "")
-    files = review_files(kept.id, context.viewer)
+    review = seen_review(context, week).kept
+    team_key = context.query.get("team", "")
+    files = review_files(review.id, context.viewer)
     # Who sees the whole has it in place of any part.
     chosen = [
-        file for file in files if not asked or file.team_id is None or str(file.team_id) == asked
+        file
+        for file in files
+        if not team_key or file.team_id is None or str(file.team_id) == team_key
     ]
     file = found_or_404(
         chosen[0] if chosen else None, "The PDF is made within minutes of the review."
     )
-    name = f"weekly-review-{kept.week}{f'-team-{file.team_id}' if file.team_id else ''}.pdf"
+    name = f"weekly-review-{review.week}{f'-team-{file.team_id}' if file.team_id else ''}.pdf"
     return HttpResponse(
         review_pdf(file.id),
         content_type="application/pdf",

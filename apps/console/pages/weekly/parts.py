@@ -52,12 +52,12 @@ NOTES, WHOLE = "notes", "All"
 WeekTables = dict[str, tuple[Table[Any], Sequence[Any]]]
 
 
-def week_tables(seen: SeenReview) -> WeekTables:
+def week_tables(review: SeenReview) -> WeekTables:
     """Every table of a week by its name, with its rows."""
-    content = seen.kept.content
+    content = review.kept.content
     commitments, quality = content.commitments, content.data_quality
     return {
-        "workloads": (tables.workload_table(seen.kept.week, seen.decisions), content.workloads),
+        "workloads": (tables.workload_table(review.kept.week, review.decisions), content.workloads),
         "teams": (tables.TEAMS, content.teams),
         "causes": (tables.CAUSES, cause_rows(content.variance, content.currency)),
         "idle": (tables.IDLE, idle_parts(content.idle)),
@@ -73,32 +73,34 @@ def week_tables(seen: SeenReview) -> WeekTables:
             tables.QUALITY,
             quality_facts(quality, content.currency) if quality else (),
         ),
-        NOTES: (tables.NOTES, seen.notes),
+        NOTES: (tables.NOTES, review.notes),
     }
 
 
-def week_sections(context: Context, seen: SeenReview) -> Iterator[Section | None]:
+def week_sections(context: Context, review: SeenReview) -> Iterator[Section | None]:
     """Those that are on, in their order; a table without rows is left out."""
-    content, found = seen.kept.content, week_tables(seen)
+    content, tables_by_name = review.kept.content, week_tables(review)
     yield FigureRow(_figures(content))
     for key in content.sections:
         if key == VARIANCE:
-            yield _cause_chart(context, seen, found)
+            yield _cause_chart(context, review, tables_by_name)
         if key == BUDGETS:
             yield _plan_facts(content)
         if key == COMMITMENTS and content.commitments is not None:
             yield _commitment_facts(content.commitments)
         for name in TABLES_OF[key]:
-            yield _table(name, context, seen, found)
-    yield _table(NOTES, context, seen, found)
+            yield _table(name, context, review, tables_by_name)
+    yield _table(NOTES, context, review, tables_by_name)
 
 
-def _table(name: str, context: Context, seen: SeenReview, found: WeekTables) -> Section | None:
-    table, rows = found[name]
+def _table(
+    name: str, context: Context, review: SeenReview, tables_by_name: WeekTables
+) -> Section | None:
+    table, rows = tables_by_name[name]
     if not rows:
         return None
-    csv_href = reverse("weekly-review-csv", args=[seen.kept.week, name])
-    total = total_row(name, seen.kept.content)
+    csv_href = reverse("weekly-review-csv", args=[review.kept.week, name])
+    total = total_row(name, review.kept.content)
     return table.section(list(rows), context, csv_href=csv_href, total=total)
 
 
@@ -113,12 +115,12 @@ def total_row(name: str, content: WeeklyContent) -> ReviewedTeam | IdlePart | No
             idle=content.idle,
             variance=content.variance,
             waste_micros=content.waste_micros,
-            frozen_before_micros=sum_of_known(each.frozen_before_micros for each in content.teams),
+            frozen_before_micros=sum_of_known(team.frozen_before_micros for team in content.teams),
         )
     if name == "idle":
         parts = idle_parts(content.idle)
-        whole = sum_or_unknown(part.micros for part in parts)
-        return IdlePart(WHOLE, whole, sum(part.gpu_ms for part in parts))
+        total = sum_or_unknown(part.micros for part in parts)
+        return IdlePart(WHOLE, total, sum(part.gpu_ms for part in parts))
     return None
 
 
@@ -170,9 +172,11 @@ def cause_rows(variance: WeekVariance, currency: str) -> list[tables.CauseOfChan
     ]
 
 
-def _cause_chart(context: Context, seen: SeenReview, found: WeekTables) -> Section | None:
-    content = seen.kept.content
-    variance, rows = content.variance, found["causes"][1]
+def _cause_chart(
+    context: Context, review: SeenReview, tables_by_name: WeekTables
+) -> Section | None:
+    content = review.kept.content
+    variance, rows = content.variance, tables_by_name["causes"][1]
     before, after = variance.before_micros, variance.after_micros
     if before is None or after is None or not rows:
         return FactList(
@@ -191,7 +195,7 @@ def _cause_chart(context: Context, seen: SeenReview, found: WeekTables) -> Secti
             content.currency,
         ),
         behind=tables.CAUSES.section(list(rows), context),
-        csv_href=reverse("weekly-review-csv", args=[seen.kept.week, "causes"]),
+        csv_href=reverse("weekly-review-csv", args=[review.kept.week, "causes"]),
         anchor="causes",
     )
 
@@ -209,12 +213,12 @@ def _plan_facts(content: WeeklyContent) -> Section | None:
     budgets, currency = content.budgets, content.currency
     facts = [("Forecast", words) for words in forecast_words(budgets, currency)]
     if budgets.forecast.variance is not None and budgets.forecast.variance.causes:
-        said = [
+        cause_words = [
             f"{signed_amount(micros, currency)} by {name}"
             for name, micros in budgets.forecast.variance.causes.items()
         ]
         facts.append(
-            ("Of that", f"{', '.join(said)}: GPU-hours that jobs held, and the cost of one")
+            ("Of that", f"{', '.join(cause_words)}: GPU-hours that jobs held, and the cost of one")
         )
     facts += [("Budget", words) for words in week_budget_words(budgets, currency)]
     if not facts:
@@ -233,12 +237,13 @@ def _commitment_facts(week: CommitmentsWeek) -> Section | None:
         )
         if now is not None and before is not None
     ]
-    ending = [each for each in week.commitments if each.ends_in_days is not None]
+    ending = [commitment for commitment in week.commitments if commitment.ends_in_days is not None]
     facts.append(
         (
             "Ending",
             ", ".join(
-                f"{each.name} on {date.fromisoformat(each.ends_on):%-d %B %Y}" for each in ending
+                f"{commitment.name} on {date.fromisoformat(commitment.ends_on):%-d %B %Y}"
+                for commitment in ending
             )
             or "none in 90 days",
         )

@@ -27,19 +27,19 @@ class SeenReview:
 
 def seen_review(context: Context, week: str) -> SeenReview:
     """The newest edition, or the one that the address asks for; else the page that there is none."""
-    asked = context.query.get("edition", "")
-    is_number = asked.isascii() and asked.isdigit() and int(asked) <= LARGEST_EDITION
-    if asked and not is_number:
+    edition = context.query.get("edition", "")
+    is_number = edition.isascii() and edition.isdigit() and int(edition) <= LARGEST_EDITION
+    if edition and not is_number:
         raise Http404
     try:
-        kept = review_for(context.viewer, week, edition=int(asked) if asked else None)
+        review = review_for(context.viewer, week, edition=int(edition) if edition else None)
     except ObjectDoesNotExist:
         raise Http404 from None
     weeks = review_weeks()
-    place = weeks.index(kept.week)
-    notes = notes_of(kept.week, context.viewer)
+    place = weeks.index(review.week)
+    notes = notes_of(review.week, context.viewer)
     return SeenReview(
-        kept=kept,
+        kept=review,
         notes=notes,
         decisions=decisions_of(notes),
         before=weeks[place + 1] if place + 1 < len(weeks) else "",

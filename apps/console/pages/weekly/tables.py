@@ -60,17 +60,17 @@ def console_table(
     about: str,
     hrefs: Hrefs[Row] | None = None,
     more: tuple[Column[Row], ...] = (),
-    **said: Any,
+    **options: Any,
 ) -> Table[Row]:
     """A table that goes out, as a page has it; `hrefs` of cells by column, `more` columns after its own."""
     columns = (*(_console_column(field, (hrefs or {})) for field in paper.fields), *more)
     return Table(
         name=paper.name,
-        title=said.pop("title", paper.title),
+        title=options.pop("title", paper.title),
         columns=(*columns, CURRENCY_COLUMN),
         noun=paper.noun,
         about=about,
-        **said,
+        **options,
     )
 
 

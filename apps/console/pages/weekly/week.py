@@ -19,11 +19,11 @@ from apps.review.queries.weekly.paper import review_cautions
 from apps.show.time import period
 
 
-def week_page(context: Context, seen: SeenReview, sent: ChangeForm | None = None) -> ConsolePage:
+def week_page(context: Context, review: SeenReview, sent: ChangeForm | None = None) -> ConsolePage:
     """A week as it was frozen, with what was entered of a comment where that is wrong."""
-    content, kept = seen.kept.content, seen.kept
+    content, stored_review = review.kept.content, review.kept
     first, end = date.fromisoformat(content.first_day), date.fromisoformat(content.end_day)
-    reason = f": {kept.reason}" if kept.reason else ""
+    reason = f": {stored_review.reason}" if stored_review.reason else ""
     return ConsolePage(
         context=context,
         finding=content.title,
@@ -31,31 +31,31 @@ def week_page(context: Context, seen: SeenReview, sent: ChangeForm | None = None
         under=(
             f"{period(first, end)}, {content.zone}",
             f"{content.basis} cost, as charged",
-            f"edition {kept.edition} of {kept.editions}{reason}",
-            format_html("digest {}", digest_shown(kept.digest)),
+            f"edition {stored_review.edition} of {stored_review.editions}{reason}",
+            format_html("digest {}", digest_shown(stored_review.digest)),
         ),
         back=Link("All weeks", reverse("weekly-reviews")),
         actions=(
             *(
                 Link(text, reverse("weekly-review", args=[name]))
-                for text, name in (("Week before", seen.before), ("Week after", seen.after))
+                for text, name in (("Week before", review.before), ("Week after", review.after))
                 if name
             ),
-            *paper_links(context, kept.id, kept.week),
+            *paper_links(context, stored_review.id, stored_review.week),
         ),
         notes=tuple(review_cautions(content)),
-        sections=(*week_sections(context, seen), _comment_form(context, seen, sent)),
+        sections=(*week_sections(context, review), _comment_form(context, review, sent)),
     )
 
 
 def _comment_form(
-    context: Context, seen: SeenReview, sent: ChangeForm | None
+    context: Context, review: SeenReview, sent: ChangeForm | None
 ) -> FormSection | None:
     if not context.viewer.sees_everything:
         return None
     return ReviewNoteForm.opened(sent, context).section(
         "comment",
-        reverse("comment-week", args=[seen.kept.week]),
+        reverse("comment-week", args=[review.kept.week]),
         "Save the comment",
         title="Comment on the week",
         about="kept beside the review, with your name",

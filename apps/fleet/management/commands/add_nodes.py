@@ -44,7 +44,7 @@ class Command(AnsweringCommand):
 
     def answer(self, options: dict[str, Any], at: datetime) -> Answer:
         """Add them."""
-        told = _provider_ids(options["provider_ids"], options["names"])
+        ids_by_name = _provider_ids(options["provider_ids"], options["names"])
         pool, ended_at = pool_named(options["pool"]), options["ended_at"]
         if ended_at is not None and ended_at > at:
             raise CommandError("--to: lies in the future")
@@ -57,7 +57,7 @@ class Command(AnsweringCommand):
                         started_at=options["started_at"],
                         units=options["units"] or pool.gpus_per_node,
                         cluster_id=pool.cluster_id,
-                        provider_id=told.get(name, ""),
+                        provider_id=ids_by_name.get(name, ""),
                         ended_at=ended_at,
                         end_reason=options["reason"] if ended_at else "",
                     ),
@@ -68,16 +68,16 @@ class Command(AnsweringCommand):
         return ids, f"{len(ids)} nodes added to {pool.name}."
 
 
-def _provider_ids(said: list[str], names: list[str]) -> dict[str, str]:
+def _provider_ids(entries: list[str], names: list[str]) -> dict[str, str]:
     """Ids by the names of nodes; one alone may be said without its name. Refuses CommandError."""
-    if len(names) == 1 and len(said) == 1 and not said[0].startswith(f"{names[0]}="):
-        return {names[0]: said[0]}
-    told: dict[str, str] = {}
-    for each in said:
-        name, found, provider_id = each.partition("=")
-        if not found or not provider_id or name not in names or name in told:
+    if len(names) == 1 and len(entries) == 1 and not entries[0].startswith(f"{names[0]}="):
+        return {names[0]: entries[0]}
+    ids_by_name: dict[str, str] = {}
+    for entry in entries:
+        name, separator, provider_id = entry.partition("=")
+        if not separator or not provider_id or name not in names or name in ids_by_name:
             raise CommandError(
-                f"--provider-id: {each!r} is no NAME=ID, once for a node that is added"
+                f"--provider-id: {entry!r} is no NAME=ID, once for a node that is added"
             )
-        told[name] = provider_id
-    return told
+        ids_by_name[name] = provider_id
+    return ids_by_name

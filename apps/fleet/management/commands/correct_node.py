@@ -33,18 +33,18 @@ class Command(AnsweringCommand):
     def answer(self, options: dict[str, Any], at: datetime) -> Answer:
         """Keep it."""
         cluster, _, bare = options["node"].rpartition("/")
-        asked = [cluster_named(cluster)] if cluster else [None, *queries.clusters()]
+        cluster_ids = [cluster_named(cluster)] if cluster else [None, *queries.clusters()]
         moment = options["lived_at"]
-        lives = [
+        node_ids = [
             node_id
-            for cluster_id in asked
+            for cluster_id in cluster_ids
             for node_id, began_at, ended_at in queries.nodes_named(cluster_id, [bare]).get(bare, [])
             if moment is None or (began_at <= moment and (ended_at is None or moment < ended_at))
         ]
-        if len(lives) != 1:
-            said = "several nodes were" if lives else "no node was"
+        if len(node_ids) != 1:
+            subject = "several nodes were" if node_ids else "no node was"
             raise CommandError(
-                f"{said} called {options['node']!r}; CLUSTER/NAME and --at say which"
+                f"{subject} called {options['node']!r}; CLUSTER/NAME and --at say which"
             )
         terms = {name: options[name] for name in NAMES if options[name] is not None}
         provider_id = options["provider_id"]
@@ -52,9 +52,9 @@ class Command(AnsweringCommand):
             raise CommandError(f"say --provider-id or one of --{', --'.join(NAMES)}")
         with transaction.atomic():
             if provider_id is not None:
-                actions.correct_provider_id(node_id=lives[0], provider_id=provider_id, at=at)
+                actions.correct_provider_id(node_id=node_ids[0], provider_id=provider_id, at=at)
             if terms:
-                actions.correct_node_terms(node_id=lives[0], at=at, **terms)
+                actions.correct_node_terms(node_id=node_ids[0], at=at, **terms)
         if provider_id is None:
-            return {"id": lives[0]}, f"{bare} is charged again by what may cover it."
-        return {"id": lives[0]}, f"{bare} is known to its provider as {provider_id}."
+            return {"id": node_ids[0]}, f"{bare} is charged again by what may cover it."
+        return {"id": node_ids[0]}, f"{bare} is known to its provider as {provider_id}."

@@ -28,7 +28,7 @@ class Command(AnsweringCommand):
         for name in ("provider", "region", "instance-type", "gpu-model"):
             parser.add_argument(f"--{name}")
         parser.add_argument("--gpus-per-node", type=int)
-        parser.add_argument("--purchase-option", choices=[str(each) for each in PurchaseOption])
+        parser.add_argument("--purchase-option", choices=[str(option) for option in PurchaseOption])
         parser.add_argument("--idle-sharing", choices=["keep", "by_held_time"])
         parser.add_argument("--owner-team", help=f"{NOBODY}: no team, so Platform pays")
         parser.add_argument("--note", default="", help="why; kept in the pool's history")

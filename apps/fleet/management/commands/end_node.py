@@ -41,8 +41,8 @@ class Command(AnsweringCommand):
             ids = _living_in(options["pool"], ended_at)
         actions.end_nodes(node_ids=ids, ended_at=ended_at, reason=options["reason"], at=at)
         which = names[0] if len(names) == 1 else f"{len(ids)} nodes"
-        said = f"{which} ended at {ended_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC."
-        return {"id": ids[0]} if len(names) == 1 else {"ids": ids}, said
+        message = f"{which} ended at {ended_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC."
+        return {"id": ids[0]} if len(names) == 1 else {"ids": ids}, message
 
 
 def _living_in(pool_name: str, at: datetime) -> list[int]:

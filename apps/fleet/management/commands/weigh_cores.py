@@ -36,8 +36,8 @@ class Command(AnsweringCommand):
             from_at=options["from_at"],
             at=at,
         )
-        said = f"{pool.name}: version {version} of what carries its nodes' cost."
-        return {"version": version}, said
+        message = f"{pool.name}: version {version} of what carries its nodes' cost."
+        return {"version": version}, message
 
 
 def _parse_weight(text: str) -> Decimal:

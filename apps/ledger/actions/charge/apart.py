@@ -63,31 +63,37 @@ def billed_apart(this: Hour) -> Iterable[WantedCharge]:
     """
     platform = accounts.special_teams().platform_id
     billed = billed_charges(this.starts_at)
-    bought = commitments_called({each.commitment_id for each in billed})
-    named = [each.node_id for each in billed if each.node_id is not None]
-    lived = {node.id: node for node in _charged_nodes(this, named)} if named else {}
-    for each in billed:
-        amounts = (each.list_micros, each.contracted_micros, each.effective_micros)
-        held = bought.get(each.commitment_id)
-        team_id: int | None = (held.owner_id if held else None) or each.team_id or platform
-        pool_id = (held.pool_id if held else None) or each.pool_id
-        node = lived.get(each.node_id or 0)
+    bought = commitments_called({charge.commitment_id for charge in billed})
+    named = [charge.node_id for charge in billed if charge.node_id is not None]
+    nodes_by_id = {node.id: node for node in _charged_nodes(this, named)} if named else {}
+    for billed_charge in billed:
+        amounts = (
+            billed_charge.list_micros,
+            billed_charge.contracted_micros,
+            billed_charge.effective_micros,
+        )
+        commitment = bought.get(billed_charge.commitment_id)
+        team_id: int | None = (
+            (commitment.owner_id if commitment else None) or billed_charge.team_id or platform
+        )
+        pool_id = (commitment.pool_id if commitment else None) or billed_charge.pool_id
+        node = nodes_by_id.get(billed_charge.node_id or 0)
         if node is not None:
             team_id, pool_id = None, node.pool_id
-        part = ChargePart.SHARED_BY_BILL if each.share_method else ChargePart.PRICED
-        if each.share_method:
+        part = ChargePart.SHARED_BY_BILL if billed_charge.share_method else ChargePart.PRICED
+        if billed_charge.share_method:
             team_id = None
-        about = (each, team_id, pool_id, held.id if held else None)
+        about = (billed_charge, team_id, pool_id, commitment.id if commitment else None)
         digest = digest_of(about)
         yield WantedCharge(
-            key=(each.kind, each.id, part),
+            key=(billed_charge.kind, billed_charge.id, part),
             pool_id=pool_id,
-            price=Price((), *amounts, digest, billed_micros=each.billed_micros),
-            status=Status.PROVISIONAL if each.is_provisional else Status.RECONCILED,
-            reason=each.reason,
-            through=each.ends_at,
+            price=Price((), *amounts, digest, billed_micros=billed_charge.billed_micros),
+            status=Status.PROVISIONAL if billed_charge.is_provisional else Status.RECONCILED,
+            reason=billed_charge.reason,
+            through=billed_charge.ends_at,
             team_id=team_id,
-            commitment_id=held.id if held else None,
+            commitment_id=commitment.id if commitment else None,
             node_id=node.id if node else None,
         )
 

@@ -12,11 +12,11 @@ from apps.show.amounts import counted
 def calls_to_models(this: Hour) -> Iterable[WantedCharge]:
     """A charge for each model and owner of the hour, but of vendors that are booked by their bill."""
     for item in items_of_hour(this.starts_at, vendors_booked_by_bill()):
-        known = (item.list_micros, item.micros, item.micros)
+        amounts = (item.list_micros, item.micros, item.micros)
         yield WantedCharge(
             (ChargeKind.API, item.id, ChargePart.CALLS),
             None,
-            Price((), *known, digest_of(item)),
+            Price((), *amounts, digest_of(item)),
             reason=_unpriced_reason(item),
             team_id=item.team_id,
             workload_id=item.workload_id,

@@ -36,14 +36,18 @@ def cover(
 
     Of a commitment that a bill of the hour names the bill tells what was not used.
     """
-    held = commitments_of_hour(this.starts_at, this.through)
-    if not held:
+    commitments = commitments_of_hour(this.starts_at, this.through)
+    if not commitments:
         return estimates, []
-    blocks = {each.applied.terms.reservation for each in held if each.applied.terms.is_block}
+    blocks = {
+        commitment.applied.terms.reservation
+        for commitment in commitments
+        if commitment.applied.terms.is_block
+    }
     terms = known_terms(blocks, [node.id for node, _ in estimates]).by_node
     uses = [use for estimate in estimates for use in _uses_of(pools, terms, estimate)]
-    applied = apply([each.applied for each in held], uses)
-    unknown = {each.id for each in held if each.is_unconverted}
+    applied = apply([commitment.applied for commitment in commitments], uses)
+    unknown = {commitment.id for commitment in commitments if commitment.is_unconverted}
     by_node: dict[int, list[Covered]] = {}
     for part in applied.covered:
         by_node.setdefault(part.node_id, []).append(part)
@@ -53,17 +57,19 @@ def cover(
         else (node, parts)
         for node, parts in estimates
     ]
-    told = told_by_bills(this.starts_at, held)
-    left = zip(held, applied.unused, strict=True)  # both by id
-    return covered, [_left_unused(this, one, over) for one, over in left if one.id not in told]
+    billed_ids = told_by_bills(this.starts_at, commitments)
+    left = zip(commitments, applied.unused, strict=True)  # both by id
+    return covered, [
+        _left_unused(this, one, over) for one, over in left if one.id not in billed_ids
+    ]
 
 
 def _uses_of(
     pools: Mapping[int, fleet.PoolFact], terms: Mapping[int, UseTerms], estimate: Estimate
 ) -> Iterable[CommitmentUse]:
     node, parts = estimate
-    known = terms.get(node.id, ON_DEMAND)
-    use = use_of(pools[node.pool_id], node.kind, node.units, None, known)
+    use_terms = terms.get(node.id, ON_DEMAND)
+    use = use_of(pools[node.pool_id], node.kind, node.units, None, use_terms)
     for _, price in parts:
         for piece in price.pieces:
             yield replace(
@@ -92,11 +98,11 @@ def _with_covered(
             over += _left_over(piece, mine)
         if over:
             left.append((part, price_of(about, tuple(over))))
-    told = [
+    known_pieces = [
         replace(one, effective_micros=None) if one.commitment_id in unknown else one
         for one in bought
     ]
-    return [*left, (ChargePart.COMMITTED, price_of(about, _known_alike(told)))]
+    return [*left, (ChargePart.COMMITTED, price_of(about, _known_alike(known_pieces)))]
 
 
 def _covered_piece(piece: Piece, part: Covered) -> Piece:
@@ -113,59 +119,69 @@ def _covered_piece(piece: Piece, part: Covered) -> Piece:
 
 def _left_over(piece: Piece, covered: Sequence[Covered]) -> list[Piece]:
     """What no commitment covers of a piece: its end, for they cover it from its start."""
-    starts_at = max((each.end_ms for each in covered), default=piece.start_ms)
+    starts_at = max((part.end_ms for part in covered), default=piece.start_ms)
     if starts_at == piece.end_ms:
         return []
-    contracted = _less_parts(piece.contracted_micros, [each.contracted_micros for each in covered])
+    contracted = _less_parts(piece.contracted_micros, [part.contracted_micros for part in covered])
     return [
         replace(
             piece,
             start_ms=starts_at,
-            list_micros=_less_parts(piece.list_micros, [each.list_micros for each in covered]),
+            list_micros=_less_parts(piece.list_micros, [part.list_micros for part in covered]),
             contracted_micros=contracted,
             effective_micros=contracted,
         )
     ]
 
 
-def _less_parts(whole: int | None, parts: Sequence[int | None]) -> int | None:
-    return None if whole is None else whole - sum(part or 0 for part in parts)
+def _less_parts(total: int | None, parts: Sequence[int | None]) -> int | None:
+    return None if total is None else total - sum(part or 0 for part in parts)
 
 
 def _known_alike(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     """A basis that one of the pieces does not know is unknown of them all, as of their charge."""
     listed = all(piece.list_micros is not None for piece in pieces)
     agreed = all(piece.contracted_micros is not None for piece in pieces)
-    told = all(piece.effective_micros is not None for piece in pieces)
+    has_effective = all(piece.effective_micros is not None for piece in pieces)
     return tuple(
         replace(
             piece,
             list_micros=piece.list_micros if listed else None,
             contracted_micros=piece.contracted_micros if agreed else None,
-            effective_micros=piece.effective_micros if told else None,
+            effective_micros=piece.effective_micros if has_effective else None,
         )
         for piece in pieces
     )
 
 
-def _left_unused(this: Hour, held: CommitmentInForce, over: Unused) -> WantedCharge:
+def _left_unused(this: Hour, commitment: CommitmentInForce, over: Unused) -> WantedCharge:
     """Nobody would have paid list for what nobody used: its list and contracted amounts are 0."""
-    micros = None if held.is_unconverted else over.micros
-    team_id = held.owner_id or accounts.special_teams().platform_id
-    about = (held.id, team_id, held.pool_id, this.through_ms, micros, over.capacity, over.of)
+    micros = None if commitment.is_unconverted else over.micros
+    team_id = commitment.owner_id or accounts.special_teams().platform_id
+    about = (
+        commitment.id,
+        team_id,
+        commitment.pool_id,
+        this.through_ms,
+        micros,
+        over.capacity,
+        over.of,
+    )
     digest = digest_of(about)
     return WantedCharge(
-        key=(ChargeKind.COMMITMENT_UNUSED, held.id, ChargePart.COMMITTED),
-        pool_id=held.pool_id,
+        key=(ChargeKind.COMMITMENT_UNUSED, commitment.id, ChargePart.COMMITTED),
+        pool_id=commitment.pool_id,
         price=Price((), 0, 0, micros, digest),
-        status=Status.PROVISIONAL if held.is_provisional else None,
-        reason=_unused_reason(held, over),
+        status=Status.PROVISIONAL if commitment.is_provisional else None,
+        reason=_unused_reason(commitment, over),
         team_id=team_id,
     )
 
 
-def _unused_reason(held: CommitmentInForce, over: Unused) -> str:
-    said = f"{held.name}: {100 * (over.of - over.capacity) / over.of:.1f} % of the hour used"
-    if held.is_unconverted:
-        return f"{said}; {NO_RATE}"
-    return f"{said}; {NOT_STATED}" if held.is_provisional else said
+def _unused_reason(commitment: CommitmentInForce, over: Unused) -> str:
+    sentence = (
+        f"{commitment.name}: {100 * (over.of - over.capacity) / over.of:.1f} % of the hour used"
+    )
+    if commitment.is_unconverted:
+        return f"{sentence}; {NO_RATE}"
+    return f"{sentence}; {NOT_STATED}" if commitment.is_provisional else sentence

@@ -56,7 +56,7 @@ def _outside(hours: Sequence[datetime], spans: Sequence[Span]) -> list[datetime]
 
 def _charged(hours: Sequence[datetime]) -> set[datetime]:
     """Those that have a charge, or for which a bill or a call asks one."""
-    found = rows(
+    hour_rows = rows(
         """
         SELECT hour FROM ledger_charge WHERE hour = ANY(%(hours)s)
         UNION SELECT hour FROM ledger_billedhour WHERE hour = ANY(%(hours)s)
@@ -65,4 +65,4 @@ def _charged(hours: Sequence[datetime]) -> set[datetime]:
         """,
         {"hours": list(hours)},
     )
-    return {hour for (hour,) in found}
+    return {hour for (hour,) in hour_rows}

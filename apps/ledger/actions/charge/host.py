@@ -21,17 +21,17 @@ def divide_host(
 
     To be applied last: what a commitment covers and what a bill says are divided alike.
     """
-    found = list(wanted)
+    charges = list(wanted)
     if not policies:
-        return found
+        return charges
     pools, platform = fleet.pools(), accounts.special_teams().platform_id
     by_node: dict[int, list[WantedCharge]] = {}
     done = []
-    for each in found:
-        if each.key[0] == ChargeKind.NODE_HOUR and each.pool_id in policies:
-            by_node.setdefault(each.key[1], []).append(each)
+    for charge in charges:
+        if charge.key[0] == ChargeKind.NODE_HOUR and charge.pool_id in policies:
+            by_node.setdefault(charge.key[1], []).append(charge)
         else:
-            done.append(each)
+            done.append(charge)
     for parts in by_node.values():
         pool = pools[parts[0].pool_id or 0]
         done += _divide_node(this, parts, policies[pool.id], pool.owner_team_id or platform)
@@ -43,14 +43,14 @@ def _divide_node(
 ) -> list[WantedCharge]:
     """The parts of a node-hour by GPU time, and the host's part, where any of it has a price."""
     pieces = [piece for part in parts for piece in part.price.pieces]
-    kept, host = divided(pieces, millionths)
+    gpu_pieces, host = divided(pieces, millionths)
     if not host:
         return list(parts)
     about = (parts[0].pool_id or 0, this.through_ms)
     billed, host_billed = _host_shares([part.price.billed_micros for part in parts], millionths)
     estimated, host_was = _host_shares([part.price.estimated_micros for part in parts], millionths)
     marginal, host_more = _host_shares([part.price.marginal_micros for part in parts], millionths)
-    left = list(kept)
+    left = list(gpu_pieces)
     of_gpus = []
     for place, part in enumerate(parts):
         mine, left = left[: len(part.price.pieces)], left[len(part.price.pieces) :]
@@ -78,9 +78,9 @@ def _host_charge(
     parts: Sequence[WantedCharge], price: Price, millionths: int, team_id: int
 ) -> WantedCharge:
     sure = [part for status in SURENESS for part in parts if part.status is status]
-    rest = Fraction(WHOLE - millionths, WHOLE) * 100
-    said = f"{float(rest):g} % of its nodes' price does not ride on their GPUs"
-    why = [said, *(part.reason for part in sure[:1] if part.reason)]
+    host_percent = Fraction(WHOLE - millionths, WHOLE) * 100
+    sentence = f"{float(host_percent):g} % of its nodes' price does not ride on their GPUs"
+    why = [sentence, *(part.reason for part in sure[:1] if part.reason)]
     return WantedCharge(
         key=(ChargeKind.NODE_HOUR, parts[0].key[1], ChargePart.HOST),
         pool_id=parts[0].pool_id,
@@ -96,19 +96,21 @@ def _host_shares(
     amounts: Sequence[int | None], millionths: int
 ) -> tuple[list[int | None], int | None]:
     """Each amount's part on the GPUs and the host's of them all; one unknown leaves them whole."""
-    known = [amount for amount in amounts if amount is not None]
-    if len(known) < len(amounts):
+    known_amounts = [amount for amount in amounts if amount is not None]
+    if len(known_amounts) < len(amounts):
         return list(amounts), None
-    pairs = [largest_remainder(amount, [millionths, WHOLE - millionths]) for amount in known]
+    pairs = [
+        largest_remainder(amount, [millionths, WHOLE - millionths]) for amount in known_amounts
+    ]
     return [pair[0] for pair in pairs], sum(pair[1] for pair in pairs)
 
 
 def _with_digest(price: Price, parts: Sequence[WantedCharge], about: tuple[object, ...]) -> Price:
     """Of the same plan; another charge where any of its parts was, or the policy is another."""
-    told = ([part.price.digest for part in parts], about, price.pieces)
+    facts = ([part.price.digest for part in parts], about, price.pieces)
     plans = {part.price.owned_plan_id for part in parts}
     return replace(
         price,
-        digest=digest_of(told),
+        digest=digest_of(facts),
         owned_plan_id=plans.pop() if len(plans) == 1 else None,
     )

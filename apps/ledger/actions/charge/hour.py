@@ -54,20 +54,27 @@ def _charge_all(this: Hour, at: datetime) -> Done:
     wait_for_turn(this)
     with reading_once():
         by_rates = divide_host(node_hours(this), gpu_shares(this.starts_at), this)
-        found = (*by_rates, *shared_costs(this), *billed_apart(this), *calls_to_models(this))
-    wanted = {each.key: each for each in found}
-    held = charges_of_hour(this.starts_at)
+        charges = (*by_rates, *shared_costs(this), *billed_apart(this), *calls_to_models(this))
+    wanted = {shared_cost.key: shared_cost for shared_cost in charges}
+    held_charges = charges_of_hour(this.starts_at)
     # One without a digest is empty already, and stays only for what corrects it.
-    removed = [each for key, each in held.items() if key not in wanted and each.digest]
-    changed = _changed_charges(this, wanted, held)
+    removed = [
+        charge for key, charge in held_charges.items() if key not in wanted and charge.digest
+    ]
+    changed = _changed_charges(this, wanted, held_charges)
     pools = remove(this, removed)
-    statuses = [_status_of(this, held.get(each.key), each) for each in changed]
-    pools |= write(this, changed, statuses, held)
-    keys = [each.key for each in changed] + [each.key for each in removed]
-    touched = [*removed, *(held[key] for key in keys if key in held)]
-    nodes = {each.of_node for each in changed} | {each.node_id for each in touched}
+    statuses = [
+        _status_of(this, held_charges.get(changed_charge.key), changed_charge)
+        for changed_charge in changed
+    ]
+    pools |= write(this, changed, statuses, held_charges)
+    keys = [changed_charge.key for changed_charge in changed] + [charge.key for charge in removed]
+    touched = [*removed, *(held_charges[key] for key in keys if key in held_charges)]
+    nodes = {changed_charge.of_node for changed_charge in changed} | {
+        charge.node_id for charge in touched
+    }
     next_marks = _next_marks(this, keys, nodes, pools)
-    if weights_moved(this, held, removed, zip(changed, statuses, strict=True)):
+    if weights_moved(this, held_charges, removed, zip(changed, statuses, strict=True)):
         next_marks.append(Mark(Pass.BILLS, BillUnit.WEIGHTS, this.starts_at))
     return Outcome(changed=len(keys)), next_marks + (later_marks(this, at) if keys else [])
 
@@ -86,18 +93,20 @@ def _this_hour(hour: datetime, at: datetime) -> Hour:
 
 
 def _changed_charges(
-    this: Hour, wanted: Mapping[ChargeKey, WantedCharge], held: Mapping[ChargeKey, HeldCharge]
+    this: Hour,
+    wanted: Mapping[ChargeKey, WantedCharge],
+    held_charges: Mapping[ChargeKey, HeldCharge],
 ) -> list[WantedCharge]:
     """Those that are new, have other facts, or are to be called estimated from now on."""
     changed = []
-    for key, each in wanted.items():
-        before = held.get(key)
+    for key, charge in wanted.items():
+        before = held_charges.get(key)
         if (
             before is None
-            or before.digest != each.price.digest
-            or before.status != _status_of(this, before, each)
+            or before.digest != charge.price.digest
+            or before.status != _status_of(this, before, charge)
         ):
-            changed.append(each)
+            changed.append(charge)
     return changed
 
 
@@ -123,7 +132,7 @@ def _next_marks(
     day = first_hour(local_day(this.starts_at, this.zone), this.zone)
     marks = [
         Mark(Pass.SPLIT, node_id, this.starts_at)
-        for node_id in sorted(each for each in nodes if each is not None)
+        for node_id in sorted(node for node in nodes if node is not None)
     ]
     if any(kind == ChargeKind.SHARED for kind, _, _ in keys):
         marks.append(Mark(Pass.SPREAD, 0, this.starts_at))

@@ -75,8 +75,8 @@ def _of_kind(rates: HourRates, kind: str, pool: fleet.PoolFact) -> HourRates:
     if kind != "pool":
         return rates
     return HourRates(
-        tuple(each for span in rates.listed for each in _by_gpu(span, pool.gpus_per_node)),
-        tuple(each for span in rates.contracted for each in _by_gpu(span, pool.gpus_per_node)),
+        tuple(rate for span in rates.listed for rate in _by_gpu(span, pool.gpus_per_node)),
+        tuple(rate for span in rates.contracted for rate in _by_gpu(span, pool.gpus_per_node)),
     )
 
 
@@ -87,8 +87,8 @@ def _by_gpu(span: RateInHour, gpus_per_node: int) -> list[RateInHour]:
     if not gpus_per_node:
         return []
     seconds = rate.quantity_seconds * gpus_per_node
-    whole = replace(rate, quantity_seconds=seconds, per=Per.GPU)
-    return [RateInHour(span.start_ms, span.end_ms, whole, span.priority)]
+    gpu_rate = replace(rate, quantity_seconds=seconds, per=Per.GPU)
+    return [RateInHour(span.start_ms, span.end_ms, gpu_rate, span.priority)]
 
 
 def _part_prices(
@@ -127,15 +127,15 @@ def _billed_charge(
     estimated = sum_or_unknown(piece.effective_micros for piece in pieces)
     about = (node.pool_id, this.through_ms)
     if bill.effective_micros is None:
-        whole = price_of((*about, bill.billed_micros or 0), tuple(pieces))
+        bill_price = price_of((*about, bill.billed_micros or 0), tuple(pieces))
         part = max(part for part, _ in estimate)
         status, reason = None, NOT_EFFECTIVE
     else:
-        whole = price_of((*about, bill.billed_micros or 0), _over_pieces(pieces, bill))
+        bill_price = price_of((*about, bill.billed_micros or 0), _over_pieces(pieces, bill))
         part = ChargePart.PRICED if bill.list_micros is not None else ChargePart.WITHOUT_LIST_PRICE
         status = Status.PROVISIONAL if bill.is_provisional else Status.RECONCILED
         reason = UNSTATED if bill.is_provisional else BILLED
-    price = replace(whole, billed_micros=bill.billed_micros, estimated_micros=estimated)
+    price = replace(bill_price, billed_micros=bill.billed_micros, estimated_micros=estimated)
     key = (ChargeKind.NODE_HOUR, node.id, part)
     return WantedCharge(key, node.pool_id, price, status=status, reason=reason)
 

@@ -77,9 +77,9 @@ class _Drew:
     lived_ms: int
     up_ms: int
 
-    def within(self, each: _Stretch) -> NodeEnergy:
+    def within(self, stretch: _Stretch) -> NodeEnergy:
         """The part of one stretch, by time."""
-        share = Fraction(each.end_ms - each.start_ms, self.lived_ms)
+        share = Fraction(stretch.end_ms - stretch.start_ms, self.lived_ms)
         return replace(self.energy, joules=self.energy.joules * share)
 
 
@@ -95,13 +95,13 @@ def owned_hours(this: Hour, pools: Mapping[int, fleet.PoolFact]) -> OwnedHours:
     for node in fleet.nodes_lived(this.starts_at, this.through):
         if node.pool_id in plans:
             nodes[node.pool_id].append(node)
-    known = known_draws(
+    draws = known_draws(
         this.starts_at, this.through, [node for of in nodes.values() for node in of]
     )
     estimates: list[Estimate] = []
     unused: list[WantedCharge] = []
     for pool_id, plan in sorted(plans.items()):
-        done = _of_plan(this, plan, pools[pool_id], nodes[pool_id], known)
+        done = _of_plan(this, plan, pools[pool_id], nodes[pool_id], draws)
         estimates += done.estimates
         unused += done.unused
     return OwnedHours(tuple(estimates), tuple(unused), frozenset(plans))
@@ -112,56 +112,56 @@ def _of_plan(
     plan: HeldPlan,
     pool: fleet.PoolFact,
     nodes: Sequence[fleet.NodeFact],
-    known: Mapping[int, NodeDrew],
+    draws: Mapping[int, NodeDrew],
 ) -> OwnedHours:
     of_node = max(1, pool.gpus_per_node)
-    living = [
+    live_nodes = [
         _Living(node, tuple(unit_spans(this.starts_at, node, this.through, pool.gpus_per_node)))
         for node in nodes
     ]
-    stretches, left, lived = _shared_out(this, plan, living, of_node)
+    stretches, left, lived_nodes = _shared_out(this, plan, live_nodes, of_node)
     estimates = tuple(
         (
-            each.node,
+            live_node.node,
             _priced_parts(
                 this,
                 plan,
-                stretches[each.node.id],
-                _node_drew(plan, pool, each, known.get(each.node.id, NOTHING)),
+                stretches[live_node.node.id],
+                _node_drew(plan, pool, live_node, draws.get(live_node.node.id, NOTHING)),
             ),
         )
-        for each in living
-        if each.node.id in stretches
+        for live_node in live_nodes
+        if live_node.node.id in stretches
     )
-    unused = () if not left else (_unused_charge(this, plan, pool, left, lived),)
+    unused = () if not left else (_unused_charge(this, plan, pool, left, lived_nodes),)
     return OwnedHours(estimates, unused)
 
 
 def _shared_out(
-    this: Hour, plan: HeldPlan, living: Sequence[_Living], of_node: int
+    this: Hour, plan: HeldPlan, live_nodes: Sequence[_Living], of_node: int
 ) -> tuple[dict[int, list[_Stretch]], int, Decimal]:
     """Each node's stretches, the micro-units no node carries, and how many nodes there were.
 
     Between two changes the nodes known longest come first; those beyond the plan are not paid for.
     """
     cuts = {0, this.through_ms}
-    for each in living:
-        cuts.update(moment for start, end, _ in each.spans for moment in (start, end))
+    for live_node in live_nodes:
+        cuts.update(moment for start, end, _ in live_node.spans for moment in (start, end))
     stretches: dict[int, list[_Stretch]] = {}
     left, filled = 0, 0
     for start, end in pairwise(sorted(cuts)):
         owed = plan.fixed_micros * end // HOUR_MS - plan.fixed_micros * start // HOUR_MS
         room = plan.nodes * of_node
         paid: list[tuple[int, int]] = []
-        for each in living:
-            units = each.units(start, of_node)
+        for live_node in live_nodes:
+            units = live_node.units(start, of_node)
             if units is None:
                 continue
             if units > room:
-                _add_stretch(stretches, each.node.id, _Stretch(start, end, None))
+                _add_stretch(stretches, live_node.node.id, _Stretch(start, end, None))
                 continue
             room -= units
-            paid.append((each.node.id, units))
+            paid.append((live_node.node.id, units))
         *parts, over = largest_remainder(owed, [*(units for _, units in paid), room])
         for (node_id, _), micros in zip(paid, parts, strict=True):
             _add_stretch(stretches, node_id, _Stretch(start, end, micros))
@@ -181,23 +181,23 @@ def _add_stretch(stretches: dict[int, list[_Stretch]], node_id: int, one: _Stret
         of_node.append(one)
 
 
-def _node_drew(plan: HeldPlan, pool: fleet.PoolFact, living: _Living, known: NodeDrew) -> _Drew:
-    up_ms = living.lived_ms - _out_ms(living, known.outages)
-    if living.node.kind == POOL:
+def _node_drew(plan: HeldPlan, pool: fleet.PoolFact, live_node: _Living, draw: NodeDrew) -> _Drew:
+    up_ms = live_node.lived_ms - _out_ms(live_node, draw.outages)
+    if live_node.node.kind == POOL:
         # As many plates as its GPUs make nodes, and no meter.
-        units_ms = sum(units * (end - start) for start, end, units in living.spans)
-        plates = Fraction(units_ms, living.lived_ms * max(1, pool.gpus_per_node))
+        units_ms = sum(units * (end - start) for start, end, units in live_node.spans)
+        plates = Fraction(units_ms, live_node.lived_ms * max(1, pool.gpus_per_node))
         energy = energy_of_node(Plate(plan.watts, 0, None), up_ms, ())
-        return _Drew(replace(energy, joules=energy.joules * plates), living.lived_ms, up_ms)
+        return _Drew(replace(energy, joules=energy.joules * plates), live_node.lived_ms, up_ms)
     model = gpu_model(pool.gpu_model)
-    plate = Plate(plan.watts, living.spans[-1][2], None if model is None else model.tdp_watts)
-    return _Drew(energy_of_node(plate, up_ms, known.meters), living.lived_ms, up_ms)
+    plate = Plate(plan.watts, live_node.spans[-1][2], None if model is None else model.tdp_watts)
+    return _Drew(energy_of_node(plate, up_ms, draw.meters), live_node.lived_ms, up_ms)
 
 
-def _out_ms(living: _Living, outages: Sequence[tuple[int, int]]) -> int:
+def _out_ms(live_node: _Living, outages: Sequence[tuple[int, int]]) -> int:
     """Milliseconds of the node's life in which it was out of use; outages may overlap."""
     covered = 0
-    for start, end, _ in living.spans:
+    for start, end, _ in live_node.spans:
         reached = start
         for begins, ends in sorted(outages):
             reached_to = min(end, ends)
@@ -213,15 +213,16 @@ def _priced_parts(
     stretches: Sequence[_Stretch],
     drew: _Drew,
 ) -> list[tuple[ChargePart, Price]]:
-    paid = [each for each in stretches if each.micros is not None]
-    over = [each for each in stretches if each.micros is None]
+    paid = [stretch for stretch in stretches if stretch.micros is not None]
+    over = [stretch for stretch in stretches if stretch.micros is None]
     parts = []
     if paid:
         parts.append((ChargePart.PRICED, _owed_price(this, plan, paid, drew)))
     if over:
         reason = f"{plan.name} paid for {plan.nodes} nodes, and more of its pool lived"
         pieces = tuple(
-            Piece(each.start_ms, each.end_ms, None, None, None, detail=reason) for each in over
+            Piece(stretch.start_ms, stretch.end_ms, None, None, None, detail=reason)
+            for stretch in over
         )
         parts.append((ChargePart.UNPRICED, price_of((plan.pool_id, this.through_ms), pieces)))
     return parts
@@ -234,35 +235,35 @@ def _owed_price(
     drew: _Drew,
 ) -> Price:
     pieces, marginal = [], 0
-    for each in paid:
-        spans = within(plan.tariffs, each.start_ms, each.end_ms)
-        energy = drew.within(each)
+    for stretch in paid:
+        spans = within(plan.tariffs, stretch.start_ms, stretch.end_ms)
+        energy = drew.within(stretch)
         power = power_micros(drawn_by_tariff(energy, spans), plan.pue)
-        owed = each.micros or 0
+        owed = stretch.micros or 0
         detail = f"{plan.name}: {_plain_amount(owed)} owed anyway, {_plain_amount(power)} "
         detail += _energy_words(drew, energy) + _tariff_words(plan, spans, energy)
         amounts = (owed + power,) * 3
-        pieces.append(Piece(each.start_ms, each.end_ms, *amounts, detail=detail))
+        pieces.append(Piece(stretch.start_ms, stretch.end_ms, *amounts, detail=detail))
         marginal += power
-    whole = price_of((plan.pool_id, this.through_ms, plan.id, marginal), tuple(pieces))
-    return replace(whole, marginal_micros=marginal, owned_plan_id=plan.id)
+    total_price = price_of((plan.pool_id, this.through_ms, plan.id, marginal), tuple(pieces))
+    return replace(total_price, marginal_micros=marginal, owned_plan_id=plan.id)
 
 
 def _energy_words(drew: _Drew, energy: NodeEnergy) -> str:
     if not energy.joules:
         return "power: none drawn" if drew.up_ms else "power: none while out of service"
     kwh = energy.joules / JOULES_PER_KWH
-    said = f"{float(kwh):.1f} kWh" if kwh >= 1 else f"{float(kwh):.3f} kWh"
+    words = f"{float(kwh):.1f} kWh" if kwh >= 1 else f"{float(kwh):.3f} kWh"
     if energy.is_measured:
-        said = f"{MEASURED}{said}"
+        words = f"{MEASURED}{words}"
     elif energy.measured_share:
-        told = min(99, max(1, round(100 * energy.measured_share)))
-        said = f"power: {said}, {told} % of GPU time measured, the rest by its plate,"
+        percent = min(99, max(1, round(100 * energy.measured_share)))
+        words = f"power: {words}, {percent} % of GPU time measured, the rest by its plate,"
     else:
-        said = f"power: {said} by its plate"
+        words = f"power: {words} by its plate"
     if drew.up_ms == drew.lived_ms:
-        return said
-    return f"{said} (out of service for {round((drew.lived_ms - drew.up_ms) / MINUTE_MS)} min)"
+        return words
+    return f"{words} (out of service for {round((drew.lived_ms - drew.up_ms) / MINUTE_MS)} min)"
 
 
 def _tariff_words(plan: HeldPlan, spans: Sequence[TariffSpan], energy: NodeEnergy) -> str:
@@ -279,11 +280,11 @@ def _clock_time(span: TariffSpan) -> str:
 
 
 def _unused_charge(
-    this: Hour, plan: HeldPlan, pool: fleet.PoolFact, left: int, lived: Decimal
+    this: Hour, plan: HeldPlan, pool: fleet.PoolFact, left: int, lived_nodes: Decimal
 ) -> WantedCharge:
     """What the plan owes for nodes that did not live, as one line of the pool's owner."""
     team_id = pool.owner_team_id or accounts.special_teams().platform_id
-    reason = f"{plan.name}: {_plain_number(round(lived, 2))} of {plan.nodes} nodes lived"
+    reason = f"{plan.name}: {_plain_number(round(lived_nodes, 2))} of {plan.nodes} nodes lived"
     about = (plan.id, team_id, pool.id, this.through_ms, left, reason)
     digest = digest_of(about)
     return WantedCharge(

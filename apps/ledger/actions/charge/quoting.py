@@ -21,7 +21,7 @@ TIERS = 7_305_033
 def not_stated(rates: Iterable[HourRates]) -> frozenset[int]:
     """The rates whose currency goes by an earlier month's rate of exchange, by id."""
     return frozenset(
-        span.rate.id for each in rates for span in each.spans if span.rate.is_provisional
+        span.rate.id for rate in rates for span in rate.spans if span.rate.is_provisional
     )
 
 
@@ -39,12 +39,12 @@ def by_rates(
         for rate_id in (piece.list_rate_id, piece.contract_rate_id)
     ):
         return WantedCharge(key, node.pool_id, price, status=Status.PROVISIONAL, reason=NOT_STATED)
-    said = (
+    details = (
         [piece.detail for piece in price.pieces if piece.detail]
         if part is ChargePart.UNPRICED
         else []
     )
-    return WantedCharge(key, node.pool_id, price, reason=said[0] if said else "")
+    return WantedCharge(key, node.pool_id, price, reason=details[0] if details else "")
 
 
 def wait_for_turn(this: Hour) -> None:
@@ -53,8 +53,8 @@ def wait_for_turn(this: Hour) -> None:
     So each pass sees what every other one wrote, or is seen by it: none goes by facts that came
     between. To be called before facts are read.
     """
-    rest = month_rest(this.starts_at, this.zone)
-    if not has_tiers(rest.starts_at, rest.ends_at):
+    remainder = month_rest(this.starts_at, this.zone)
+    if not has_tiers(remainder.starts_at, remainder.ends_at):
         return
     with connection.cursor() as cursor:
         key = this.month.year * 12 + this.month.month

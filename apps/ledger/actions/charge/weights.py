@@ -13,7 +13,7 @@ Weight = tuple[int | None, int | None]
 
 def weights_moved(
     this: Hour,
-    held: Mapping[ChargeKey, HeldCharge],
+    held_charges: Mapping[ChargeKey, HeldCharge],
     removed: Sequence[HeldCharge],
     written: Iterable[tuple[WantedCharge, Status]],
 ) -> bool:
@@ -21,14 +21,18 @@ def weights_moved(
 
     What a running hour costs changes every few minutes: until it is over only who is in it counts.
     """
-    before = {key: (each.pool_id, each.estimate) for key, each in held.items() if each.digest}
+    before = {
+        key: (held_charge.pool_id, held_charge.estimate)
+        for key, held_charge in held_charges.items()
+        if held_charge.digest
+    }
     after: dict[ChargeKey, Weight] = dict(before)
-    for gone in removed:
-        after.pop(gone.key, None)
+    for charge in removed:
+        after.pop(charge.key, None)
     is_final = False
-    for each, _ in written:
-        after[each.key] = (each.pool_id, _estimate_of(each))
-        was = held.get(each.key)
+    for wanted_charge, _ in written:
+        after[wanted_charge.key] = (wanted_charge.pool_id, _estimate_of(wanted_charge))
+        was = held_charges.get(wanted_charge.key)
         is_final |= was is not None and was.status == Status.PROVISIONAL
     sums, were = _by_node(after), _by_node(before)
     if this.status is Status.PROVISIONAL:

@@ -22,7 +22,7 @@ def remove(this: Hour, removed: Sequence[HeldCharge]) -> set[int]:
     if not removed:
         return set()
     ids = {"ids": [charge.id for charge in removed], "month": this.month}
-    gone = rows(
+    removed_rows = rows(
         "DELETE FROM ledger_line WHERE posting_month = %(month)s AND charge_id = ANY(%(ids)s)"
         " RETURNING coalesce(pool_id, 0)",
         ids,
@@ -34,36 +34,36 @@ def remove(this: Hour, removed: Sequence[HeldCharge]) -> set[int]:
         " (SELECT 1 FROM ledger_charge AS later WHERE later.corrects_id = charge.id)",
         ids,
     )
-    return {pool_id for (pool_id,) in gone}
+    return {pool_id for (pool_id,) in removed_rows}
 
 
 def write(
     this: Hour,
     changed: Sequence[WantedCharge],
     statuses: Sequence[Status],
-    held: Mapping[ChargeKey, HeldCharge],
+    held_charges: Mapping[ChargeKey, HeldCharge],
 ) -> set[int]:
     """Store charges with their pieces, and the one line of each without a node.
 
     The pools whose lines changed thereby (0: none).
     """
-    ids = {key: charge.id for key, charge in held.items()}
+    ids = {key: charge.id for key, charge in held_charges.items()}
     pairs = list(zip(changed, statuses, strict=True))
     new = [pair for pair in pairs if pair[0].key not in ids]
-    again = [each for each in changed if each.key in ids]
+    again = [charge for charge in changed if charge.key in ids]
     if again:
         columns = _charge_columns(this, [pair for pair in pairs if pair[0].key in ids])
-        run(UPDATE, columns | {"ids": [ids[each.key] for each in again]})
+        run(UPDATE, columns | {"ids": [ids[charge.key] for charge in again]})
         run(
             "DELETE FROM ledger_chargepiece WHERE charge_id = ANY(%(ids)s)",
-            {"ids": [ids[each.key] for each in again]},
+            {"ids": [ids[charge.key] for charge in again]},
         )
     for kind, number, part, charge_id in rows(INSERT, _charge_columns(this, new)) if new else ():
         ids[kind, number, part] = charge_id
     copy_in(
         "COPY ledger_chargepiece (charge_id, start_ms, end_ms, list_micros, contracted_micros,"
         " effective_micros, list_rate_id, contract_rate_id, commitment_id, detail) FROM STDIN",
-        [_piece_row(ids[each.key], piece) for each in changed for piece in each.price.pieces],
+        [_piece_row(ids[charge.key], piece) for charge in changed for piece in charge.price.pieces],
     )
     return _write_lines(this, changed, ids)
 
@@ -72,18 +72,18 @@ def _write_lines(
     this: Hour, changed: Sequence[WantedCharge], ids: Mapping[ChargeKey, int]
 ) -> set[int]:
     """The one line of each charge without a node; one that follows a node from now on has none."""
-    apart = [each for each in changed if each.team_id is not None]
-    followers = [each for each in changed if each.node_id is not None]
+    apart = [charge for charge in changed if charge.team_id is not None]
+    followers = [charge for charge in changed if charge.node_id is not None]
     if not apart and not followers:
         return set()
-    params = {"ids": [ids[each.key] for each in (*apart, *followers)], "month": this.month}
-    gone = rows(
+    params = {"ids": [ids[follower.key] for follower in (*apart, *followers)], "month": this.month}
+    removed_rows = rows(
         "DELETE FROM ledger_line WHERE posting_month = %(month)s AND charge_id = ANY(%(ids)s)"
         " RETURNING coalesce(pool_id, 0)",
         params,
     )
-    copy_in(LINES, [_line_row(this, ids[each.key], each) for each in apart])
-    return {pool_id for (pool_id,) in gone} | {each.pool_id or 0 for each in apart}
+    copy_in(LINES, [_line_row(this, ids[charge.key], charge) for charge in apart])
+    return {pool_id for (pool_id,) in removed_rows} | {charge.pool_id or 0 for charge in apart}
 
 
 def _line_row(this: Hour, charge_id: int, wanted: WantedCharge) -> Row:
@@ -121,23 +121,23 @@ def _charge_columns(
         "committed": int(ChargePart.COMMITTED),
         "calls": int(ChargePart.CALLS),
         "shared": int(ChargePart.SHARED_BY_BILL),
-        "kinds": [str(each.key[0]) for each, _ in charges],
-        "numbers": [each.key[1] for each, _ in charges],
-        "pools": [each.pool_id for each, _ in charges],
-        "parts": [int(each.key[2]) for each, _ in charges],
-        "throughs": [each.through or this.through for each, _ in charges],
-        "listed": [each.price.list_micros for each, _ in charges],
-        "contracted": [each.price.contracted_micros for each, _ in charges],
-        "effective": [each.price.effective_micros for each, _ in charges],
-        "billed": [each.price.billed_micros for each, _ in charges],
-        "estimated": [each.price.estimated_micros for each, _ in charges],
-        "marginal": [each.price.marginal_micros for each, _ in charges],
-        "plans": [_plan_id(each) for each, _ in charges],
-        "nodes": [each.of_node for each, _ in charges],
-        "commitments": [_commitment_id(each) for each, _ in charges],
+        "kinds": [str(charge.key[0]) for charge, _ in charges],
+        "numbers": [charge.key[1] for charge, _ in charges],
+        "pools": [charge.pool_id for charge, _ in charges],
+        "parts": [int(charge.key[2]) for charge, _ in charges],
+        "throughs": [charge.through or this.through for charge, _ in charges],
+        "listed": [charge.price.list_micros for charge, _ in charges],
+        "contracted": [charge.price.contracted_micros for charge, _ in charges],
+        "effective": [charge.price.effective_micros for charge, _ in charges],
+        "billed": [charge.price.billed_micros for charge, _ in charges],
+        "estimated": [charge.price.estimated_micros for charge, _ in charges],
+        "marginal": [charge.price.marginal_micros for charge, _ in charges],
+        "plans": [_plan_id(charge) for charge, _ in charges],
+        "nodes": [charge.of_node for charge, _ in charges],
+        "commitments": [_commitment_id(charge) for charge, _ in charges],
         "statuses": [str(status) for _, status in charges],
-        "reasons": [_status_reason(each, status) for each, status in charges],
-        "digests": [each.price.digest for each, _ in charges],
+        "reasons": [_status_reason(charge, status) for charge, status in charges],
+        "digests": [charge.price.digest for charge, _ in charges],
     }
 
 

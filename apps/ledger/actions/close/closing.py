@@ -59,35 +59,35 @@ class CloseAsked:
 
 @logged_change()
 @transaction.atomic
-def close_month(*, asked: CloseAsked, at: datetime) -> int:
+def close_month(*, request: CloseAsked, at: datetime) -> int:
     """Freeze the month as it stands; the id of its close.
 
     Refuses MonthNotOver, MonthAlreadyClosed, MonthNotReady and ItemsNotAccepted.
     """
-    month = asked.month.replace(day=1)
+    month = request.month.replace(day=1)
     if not has_ended(month, at):
         raise MonthNotOver(f"{month:%Y-%m} is not over yet")
     lock_month(month)
     refuse_closed_month(months={month}, what="closing it again")
     items = checklist(month)
-    refuse_open(items, asked.accepted)
+    refuse_open(items, request.accepted)
     digest, lines = digest_of_month(month, accounts.organisation().zone)
-    found = statement_rows(month)
+    statements = statement_rows(month)
     latest = Close.objects.filter(month=month).aggregate(latest=Max("version"))["latest"]
     close = Close.objects.create(
         month=month,
         version=(latest or 0) + 1,
         closed_at=at,
-        closed_by_id=asked.person_id,
-        note=asked.note,
+        closed_by_id=request.person_id,
+        note=request.note,
         cut_off=at,
         digest=digest,
         lines=lines,
         checklist=[asdict(item) for item in items],
-        totals=_month_totals(found),
+        totals=_month_totals(statements),
     )
     StatementLine.objects.bulk_create(
-        [StatementLine(close=close, **dict(zip(COLUMNS, row, strict=True))) for row in found],
+        [StatementLine(close=close, **dict(zip(COLUMNS, row, strict=True))) for row in statements],
         batch_size=2_000,
     )
     keep_digests(close, digests_of_month(close), DigestOrigin.CLOSE, at)
@@ -118,17 +118,17 @@ def refuse_open(items: Collection[Item], accepted: Collection[str]) -> None:
     """Refuse MonthNotReady or ItemsNotAccepted where these items, so waived, keep a month open."""
     blocking = [item for item in items if item.is_blocking and item.count]
     if blocking:
-        said = "; ".join(f"{item.label.lower()}: {item.count}" for item in blocking)
-        raise MonthNotReady(said)
+        message = "; ".join(f"{item.label.lower()}: {item.count}" for item in blocking)
+        raise MonthNotReady(message)
     left = [item for item in items if item.count and item.code not in accepted]
     if left and any(not item.is_blocking for item in left):
-        said = ", ".join(f"{item.code} ({item.count})" for item in left)
-        raise ItemsNotAccepted(f"waive these, or have them done first: {said}")
+        message = ", ".join(f"{item.code} ({item.count})" for item in left)
+        raise ItemsNotAccepted(f"waive these, or have them done first: {message}")
 
 
-def _month_totals(found: Collection[Row]) -> dict[str, int | None]:
+def _month_totals(statements: Collection[Row]) -> dict[str, int | None]:
     totals: dict[str, int | None] = {}
     for name in AMOUNTS:
         at = COLUMNS.index(name)
-        totals[name] = sum_of_known(row[at] for row in found)
+        totals[name] = sum_of_known(row[at] for row in statements)
     return totals

@@ -33,17 +33,19 @@ def kept_marks(hour: datetime) -> list[Mark]:
 
 def kept_charge_hours(after: datetime, before: datetime) -> list[datetime]:
     """The hours between, without both, that were charged anew for corrections, in order."""
-    found = CorrectedHour.objects.filter(pass_id=Pass.CHARGE, hour__gt=after, hour__lt=before)
-    return list(found.order_by("hour").values_list("hour", flat=True))
+    corrected_hours = CorrectedHour.objects.filter(
+        pass_id=Pass.CHARGE, hour__gt=after, hour__lt=before
+    )
+    return list(corrected_hours.order_by("hour").values_list("hour", flat=True))
 
 
 def hand_back_marks(starts_at: datetime, ends_at: datetime) -> list[Mark]:
     """The kept marks of `[starts_at, ends_at)`, forgotten here: the caller lays them."""
-    found = CorrectedHour.objects.filter(hour__gte=starts_at, hour__lt=ends_at)
-    marks = _marks_of(found)
-    found.delete()
+    corrected_hours = CorrectedHour.objects.filter(hour__gte=starts_at, hour__lt=ends_at)
+    marks = _marks_of(corrected_hours)
+    corrected_hours.delete()
     return marks
 
 
-def _marks_of(found: QuerySet[CorrectedHour]) -> list[Mark]:
-    return [Mark(Pass(each.pass_id), each.unit, each.hour) for each in found]
+def _marks_of(corrected_hours: QuerySet[CorrectedHour]) -> list[Mark]:
+    return [Mark(Pass(hour.pass_id), hour.unit, hour.hour) for hour in corrected_hours]

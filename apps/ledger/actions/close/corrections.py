@@ -87,8 +87,8 @@ def _estimate_anew(month: date, hour: datetime, at: datetime) -> None:
     lock_month(month)
     with _taken_back():
         _charge_anew(month, hour, at)
-        found = estimates_of_hour(hour)
-    mark(keep_late_estimates(hour, found))
+        estimates = estimates_of_hour(hour)
+    mark(keep_late_estimates(hour, estimates))
 
 
 def _charge_anew(month: date, hour: datetime, at: datetime) -> None:
@@ -106,8 +106,8 @@ def _refuse_busy(hour: datetime, outcome: Outcome) -> None:
 
 
 def _late_hours(starts_at: datetime, ends_at: datetime) -> list[datetime]:
-    found = {hour for pass_ in LATE_PASSES for hour in hours_marked(pass_, ends_at, AT_ONCE)}
-    return sorted(hour for hour in found if hour >= starts_at)
+    hours = {hour for pass_ in LATE_PASSES for hour in hours_marked(pass_, ends_at, AT_ONCE)}
+    return sorted(hour for hour in hours if hour >= starts_at)
 
 
 @transaction.atomic
@@ -135,7 +135,7 @@ def _correct_hour(month: date, hour: datetime, at: datetime) -> Corrected:
     for pass_, of_pass in marks.items():
         clear(pass_, {hour: of_pass})
     charges = post(differences=differences, hour=hour, place=place)
-    effective = sum(each.effective_micros or 0 for each in differences.values())
+    effective = sum(difference.effective_micros or 0 for difference in differences.values())
     return Corrected(1, charges, effective)
 
 

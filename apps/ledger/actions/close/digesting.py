@@ -26,7 +26,7 @@ def digest_earlier_closes(*, at: datetime) -> int:
     The same of its bills, where one came late before they had digests of their own. They say of what
     comes after, and nothing of what was before: each is marked as made later.
     """
-    due = next((each for each in _closes_in_force() if _is_undigested(each)), None)
+    due = next((candidate for candidate in _closes_in_force() if _is_undigested(candidate)), None)
     if due is None:
         return 0
     with transaction.atomic():
@@ -47,11 +47,11 @@ def _closes_in_force() -> Iterable[Close]:
 
 
 def _is_undigested(close: Close) -> bool:
-    kept = kept_digests(close.pk)
-    if not kept:
+    digests = kept_digests(close.pk)
+    if not digests:
         # What somebody took away is not made again of whatever is there since: the audit names it.
-        return not digests_taken_away(close, kept)
-    return are_late_bills_undigested(close, kept)
+        return not digests_taken_away(close, digests)
+    return are_late_bills_undigested(close, digests)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +63,13 @@ class RenewedDigests:
     def __call__(self, ids: Sequence[int]) -> None:
         """Where they moved, keep those of what the table says now; `ids` are of rows that were rewritten."""
         for close in _closes_in_force():
-            kept = [
-                each
-                for each in kept_digests(close.pk)
-                if each.table == self.table and each.is_personal
+            digests = [
+                digest
+                for digest in kept_digests(close.pk)
+                if digest.table == self.table and digest.is_personal
             ]
-            again = [digest_again(close, each) for each in kept]
-            moved = [now for was, now in zip(kept, again, strict=True) if was != now]
+            again = [digest_again(close, digest) for digest in digests]
+            moved = [now for was, now in zip(digests, again, strict=True) if was != now]
             keep_digests(close, moved, DigestOrigin.PSEUDONYM)
 
 

@@ -8,23 +8,25 @@ from apps.marks.actions import Mark
 from apps.marks.queries import BillUnit, Pass
 
 
-def keep_late_estimates(hour: datetime, found: set[NodeEstimate]) -> list[Mark]:
+def keep_late_estimates(hour: datetime, estimates: set[NodeEstimate]) -> list[Mark]:
     """Keep what the nodes of an hour would cost; the mark for its bills, where that is new."""
-    held = LateEstimate.objects.filter(hour=hour)
-    before = {NodeEstimate(*row) for row in held.values_list("node_id", "pool_id", "weight")}
-    wanted = {*found, NodeEstimate(None, None, 0)}
+    stored_estimates = LateEstimate.objects.filter(hour=hour)
+    before = {
+        NodeEstimate(*row) for row in stored_estimates.values_list("node_id", "pool_id", "weight")
+    }
+    wanted = {*estimates, NodeEstimate(None, None, 0)}
     if before == wanted:
         return []
-    held.delete()
+    stored_estimates.delete()
     LateEstimate.objects.bulk_create(
-        LateEstimate(hour=hour, **each._asdict()) for each in sorted(wanted, key=repr)
+        LateEstimate(hour=hour, **estimate._asdict()) for estimate in sorted(wanted, key=repr)
     )
     return [Mark(Pass.BILLS, BillUnit.WEIGHTS, hour)]
 
 
 def forget_late_estimates(starts_at: datetime, ends_at: datetime) -> list[Mark]:
     """Forget those of a month that is opened; the marks for its bills."""
-    held = LateEstimate.objects.filter(hour__gte=starts_at, hour__lt=ends_at)
-    hours = set(held.values_list("hour", flat=True))
-    held.delete()
+    stored_estimates = LateEstimate.objects.filter(hour__gte=starts_at, hour__lt=ends_at)
+    hours = set(stored_estimates.values_list("hour", flat=True))
+    stored_estimates.delete()
     return [Mark(Pass.BILLS, BillUnit.WEIGHTS, hour) for hour in hours]

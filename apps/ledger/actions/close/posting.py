@@ -92,14 +92,15 @@ def _known_alike(parts: Mapping[LineKey, BasisSums]) -> dict[LineKey, BasisSums]
     A charge knows a basis in all its lines or in none. Where some of them say that it moves, the
     others had, or have, none of it: it moves by 0 in them. What no line knows stays unknown.
     """
-    known = [
-        any(each is not None for each in of_basis) for of_basis in zip(*parts.values(), strict=True)
+    known_bases = [
+        any(amount is not None for amount in of_basis)
+        for of_basis in zip(*parts.values(), strict=True)
     ]
     return {
         key: BasisSums(
             *(
                 0 if amount is None and is_known else amount
-                for amount, is_known in zip(sums, known, strict=True)
+                for amount, is_known in zip(sums, known_bases, strict=True)
             )
         )
         for key, sums in parts.items()
@@ -109,7 +110,7 @@ def _known_alike(parts: Mapping[LineKey, BasisSums]) -> dict[LineKey, BasisSums]
 def _correction_of(
     of: LineKey, parts: Mapping[LineKey, BasisSums], hour: datetime, place: PostingPlace
 ) -> Charge:
-    whole = _add_sums(list(parts.values()))
+    total = _add_sums(list(parts.values()))
     return Charge.objects.create(
         kind=of.kind,
         node_id=of.node_id,
@@ -118,10 +119,10 @@ def _correction_of(
         hour=hour,
         through=hour + HOUR,
         posting_month=place.month,
-        list_micros=whole.list_micros,
-        contracted_micros=whole.contracted_micros,
-        effective_micros=whole.effective_micros,
-        billed_micros=whole.billed_micros,
+        list_micros=total.list_micros,
+        contracted_micros=total.contracted_micros,
+        effective_micros=total.effective_micros,
+        billed_micros=total.billed_micros,
         currency=accounts.organisation().currency,
         status=Status.RESTATED,
         reason=place.reason,
@@ -132,16 +133,16 @@ def _correction_of(
 
 def _original_charge(of: LineKey, hour: datetime) -> Charge:
     """The charge that is corrected; one that the month never had stands there empty from now on."""
-    known = {"kind": of.kind, "hour": hour, "part": of.part, "corrects": None}
-    known[_numbered_by(of.kind, of.part)] = of.number
-    found = Charge.objects.filter(**known).first()
-    if found is not None:
-        return found
+    lookup = {"kind": of.kind, "hour": hour, "part": of.part, "corrects": None}
+    lookup[_numbered_by(of.kind, of.part)] = of.number
+    original = Charge.objects.filter(**lookup).first()
+    if original is not None:
+        return original
     month = posting_month(hour, accounts.organisation().zone)
     # A billed charge is numbered by its row and may be of a node all the same.
     place = {"node_id": of.node_id, "pool_id": of.pool_id}
     return Charge.objects.create(
-        **{**place, **known},
+        **{**place, **lookup},
         through=hour + HOUR,
         posting_month=month,
         currency=accounts.organisation().currency,

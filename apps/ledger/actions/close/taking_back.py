@@ -22,13 +22,13 @@ def take_back_corrections(*, month: date, at: datetime) -> int:
         hand_back_marks(span.starts_at, span.ends_at)
         + forget_late_estimates(span.starts_at, span.ends_at)
     )
-    found = corrections_of_month(month)
-    if not found:
+    corrections = corrections_of_month(month)
+    if not corrections:
         return 0
     place = place_of(at, f"{month:%Y-%m} was opened again")
     posted = 0
-    for hour, sums in sorted(found.items()):
-        opposite = {key: _opposite_of(each) for key, each in sums.items()}
+    for hour, sums in sorted(corrections.items()):
+        opposite = {key: _opposite_of(line_sums) for key, line_sums in sums.items()}
         posted += post(differences=opposite, hour=hour, place=place)
     return posted
 

@@ -48,8 +48,8 @@ def bills_due() -> list[int]:
 @transaction.atomic
 def reconcile_again(*, bills: QuerySet[Bill], at: datetime) -> int:
     """Have these bills reconciled anew; how many they are."""
-    found = bills.select_for_update().order_by("id")
-    ids = list(found.values_list("id", flat=True))
+    locked_bills = bills.select_for_update().order_by("id")
+    ids = list(locked_bills.values_list("id", flat=True))
     with rewriting_bills(ids, TOLD_AGAIN):
         return Bill.objects.filter(id__in=ids).update(changed_at=at, reconciled_at=None)
 
@@ -58,10 +58,10 @@ def reconcile_again(*, bills: QuerySet[Bill], at: datetime) -> int:
 @transaction.atomic
 def note_failure(*, bill_id: int, failure: str) -> None:
     """Say why a bill still waits."""
-    said = Bill.objects.select_for_update().filter(id=bill_id).exclude(failure=failure)
-    if said.exists():
+    failing_bills = Bill.objects.select_for_update().filter(id=bill_id).exclude(failure=failure)
+    if failing_bills.exists():
         with rewriting_bills([bill_id], TOLD_AGAIN):
-            said.update(failure=failure)
+            failing_bills.update(failure=failure)
 
 
 @logged_pass("reconcile", count=field_of("hours_changed"))
@@ -81,12 +81,12 @@ def _reconcile(bill: Bill, at: datetime) -> Reconciled:
     organisation = accounts.organisation()
     month = main_month(bill.starts_at, bill.ends_at, organisation.zone)
     rate = conversion(currency=bill.currency, to=organisation.currency, month=month)
-    found = traits_of([bill])[bill.id]
+    traits = traits_of([bill])[bill.id]
     # Before the teams are read: one that comes meanwhile is looked for again.
     ((bill.last_team_id,),) = rows(sql.LAST_TEAM, {})
     by = rules()
     of = places(bill.starts_at, bill.ends_at, nodes_of_rules(by))
-    _keep_matches(bill, {digest: match(each, by, of) for digest, each in found.items()})
+    _keep_matches(bill, {digest: match(trait, by, of) for digest, trait in traits.items()})
     tell_terms_of_bill(bill, at)
     params = _bill_params(bill, rate, first_hour(month, organisation.zone))
     for statement in sql.PLACE_SHORT_ROWS:
@@ -111,8 +111,8 @@ def _reconcile(bill: Bill, at: datetime) -> Reconciled:
         ]
     )
     # What a bill tells of commitments takes the place of ours, also where no node's charge moves.
-    told = hours_told_otherwise(bill.starts_at, min(bill.ends_at, at))
-    mark(Mark(Pass.CHARGE, ORGANISATION, hour) for hour in told)
+    moved_hours = hours_told_otherwise(bill.starts_at, min(bill.ends_at, at))
+    mark(Mark(Pass.CHARGE, ORGANISATION, hour) for hour in moved_hours)
     return Reconciled(bill.id, node_hours, charges, len(hours))
 
 
@@ -130,17 +130,21 @@ def _bill_params(bill: Bill, rate: Exchange, month_from: datetime) -> dict[str, 
 
 def _keep_matches(bill: Bill, matches: Mapping[bytes, BillMatch]) -> None:
     run("DELETE FROM ledger_billedmatch WHERE bill_id = %(bill)s", {"bill": bill.id})
-    columns = [_match_columns(digest, each) for digest, each in matches.items()]
+    columns = [_match_columns(digest, match_) for digest, match_ in matches.items()]
     # As JSON: texts of a bill may hold anything.
-    said = json.dumps(columns)
-    run(sql.KEEP_MATCHES, {"bill": bill.id, "matches": said})
+    matches_json = json.dumps(columns)
+    run(sql.KEEP_MATCHES, {"bill": bill.id, "matches": matches_json})
     # Planned on what is not there yet, a million rows would be compared with every match.
     run("ANALYZE ledger_billedmatch", {})
 
 
-def _match_columns(digest: bytes, found: BillMatch) -> dict[str, object]:
-    said = {"traits": digest.hex(), "charge_kind": str(found.becomes), "matched_by": found.by}
-    return asdict(found) | said
+def _match_columns(digest: bytes, bill_match: BillMatch) -> dict[str, object]:
+    columns = {
+        "traits": digest.hex(),
+        "charge_kind": str(bill_match.becomes),
+        "matched_by": bill_match.by,
+    }
+    return asdict(bill_match) | columns
 
 
 def _changed_hours(params: Mapping[str, object]) -> Sequence[datetime]:

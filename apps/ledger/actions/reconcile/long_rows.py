@@ -114,12 +114,12 @@ def _placed_rows(long: LongRow, hours: Sequence[Row]) -> list[Row]:
     weights = [int(estimate) * int(ms) for _, _, estimate, ms in hours]
     if not any(weights):
         weights = [int(ms) for *_, ms in hours]
-    whole = BilledCosts(
+    total = BilledCosts(
         *map(_to_units, (long.listed, long.contracted, long.effective, long.billed))
     )
     return [
         (node_id, hour, *map(_to_amount, part))
-        for (node_id, hour, _, _), part in zip(hours, spread(whole, weights), strict=True)
+        for (node_id, hour, _, _), part in zip(hours, spread(total, weights), strict=True)
     ]
 
 

@@ -39,19 +39,21 @@ SAID: tuple[tuple[LiteralString, LiteralString], ...] = (
 
 def tell_terms_of_bill(bill: Bill, at: datetime) -> None:
     """Keep it; the hours of nodes of which it says something new are charged again."""
-    told = {
+    terms_by_node = {
         node_id: NodeTermsFact(platform_of(platform), tenancy_of(tenancy), account, reservation)
         for node_id, account, platform, tenancy, reservation in rows(
             _statement(), {"bill": bill.id}
         )
     }
-    said = {node_id: terms for node_id, terms in told.items() if terms != NodeTermsFact()}
-    if said:
-        tell_node_terms(told=said, told_by="bill", at=at)
+    known_terms = {
+        node_id: terms for node_id, terms in terms_by_node.items() if terms != NodeTermsFact()
+    }
+    if known_terms:
+        tell_node_terms(reported_terms=known_terms, told_by="bill", at=at)
 
 
 def _statement() -> LiteralString:
     statement = TOLD
-    for name, said in SAID:
-        statement = statement.replace(name, ONLY.replace(":said", said))
+    for name, expression in SAID:
+        statement = statement.replace(name, ONLY.replace(":said", expression))
     return statement

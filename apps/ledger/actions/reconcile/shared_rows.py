@@ -56,12 +56,12 @@ def place_shared_rows(params: dict[str, object], zone: str) -> None:
 
 def _rows_of_hours(shared: SharedRows, zone: str) -> list[Row]:
     span = month_span(shared.month, zone)
-    whole = BilledCosts(shared.listed, shared.contracted, shared.effective, shared.billed)
-    said = (shared.kind, "shared", shared.reason, shared.label, shared.share_method)
+    total = BilledCosts(shared.listed, shared.contracted, shared.effective, shared.billed)
+    common_fields = (shared.kind, "shared", shared.reason, shared.label, shared.share_method)
     hours = [span.starts_at + place * HOUR for place in range(span.hours)]
     return [
-        (*said, hour, hour + HOUR, 0 if place else shared.rows, *part)
+        (*common_fields, hour, hour + HOUR, 0 if place else shared.rows, *part)
         for place, (hour, part) in enumerate(
-            zip(hours, spread(whole, [1] * span.hours), strict=True)
+            zip(hours, spread(total, [1] * span.hours), strict=True)
         )
     ]

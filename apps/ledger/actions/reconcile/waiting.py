@@ -59,8 +59,8 @@ def wake_bills(*, at: datetime) -> int:
         return 0
     marked: dict[int, list[datetime]] = {unit: [] for unit in BillUnit}
     for hour, of_hour in marks.items():
-        for each in of_hour:
-            marked[each.unit].append(hour)
+        for hour_mark in of_hour:
+            marked[hour_mark.unit].append(hour)
     params = {
         "names": marked[BillUnit.NAMES],
         "weights": marked[BillUnit.WEIGHTS],

@@ -75,19 +75,21 @@ def _rule_asked(options: dict[str, Any]) -> BillRowRule:
 def _node_named(name: str) -> int | None:
     """The node of this name, living or ended; of those that bore it in turn rows choose by time."""
     cluster, _, bare = name.rpartition("/")
-    clusters = {each.name: each.id for each in fleet.clusters().values()}
+    clusters = {known_cluster.name: known_cluster.id for known_cluster in fleet.clusters().values()}
     if not name:
         return None
-    found = nodes_called(bare, _id_named("cluster", cluster, clusters))
-    if len(found) != 1:
-        said = "there is no node" if not found else "several clusters have a node; say CLUSTER/NAME"
-        raise CommandError(f"{said}: {name!r}")
-    return found[0]
+    node_ids = nodes_called(bare, _id_named("cluster", cluster, clusters))
+    if len(node_ids) != 1:
+        message = (
+            "there is no node" if not node_ids else "several clusters have a node; say CLUSTER/NAME"
+        )
+        raise CommandError(f"{message}: {name!r}")
+    return node_ids[0]
 
 
-def _id_named(what: str, name: str, known: Mapping[str, int]) -> int | None:
+def _id_named(what: str, name: str, ids_by_name: Mapping[str, int]) -> int | None:
     if not name:
         return None
-    if name not in known:
+    if name not in ids_by_name:
         raise CommandError(f"there is no {what} named {name!r}")
-    return known[name]
+    return ids_by_name[name]

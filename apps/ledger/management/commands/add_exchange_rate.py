@@ -39,8 +39,8 @@ class Command(BaseCommand):
             )
             bills = state_rate(rate=rate, at=timezone.now())
         except (InvalidOperation, ValueError) as refused:
-            said = str(refused) if isinstance(refused, ExchangeRateNotUnderstood) else ""
-            raise CommandError(said or "a rate such as 1.0834") from None
+            message = str(refused) if isinstance(refused, ExchangeRateNotUnderstood) else ""
+            raise CommandError(message or "a rate such as 1.0834") from None
         if options["json"]:
             print(json.dumps({"bills": bills}))
         else:

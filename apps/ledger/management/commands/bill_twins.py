@@ -36,8 +36,12 @@ class Command(BaseCommand):
         """List them, or decide."""
         if options["twin"] is None:
             notice_twins(at=timezone.now())
-            told = open_twins()
-            print(json.dumps([_figures(each) for each in told]) if options["json"] else _list(told))
+            twins = open_twins()
+            print(
+                json.dumps([_figures(open_twin) for open_twin in twins])
+                if options["json"]
+                else _list(twins)
+            )
             return
         if options["count"] is None:
             raise CommandError("--count: say which counts: new, old or both")
@@ -79,16 +83,16 @@ def _bill_words(bill: BillFact) -> str:
     return f"{bill.issuer} {bill.account}, {bill.starts_at:%Y-%m-%d} to {bill.ends_at:%Y-%m-%d}"
 
 
-def _list(told: list[TwinFact]) -> str:
-    if not told:
+def _list(twins: list[TwinFact]) -> str:
+    if not twins:
         return "No bills that may be the same money wait for somebody."
     lines = []
-    for twin in told:
+    for twin in twins:
         figures = _figures(twin)
-        held = f" (import {twin.delivery_id}, held)" if twin.delivery_id else ""
+        import_note = f" (import {twin.delivery_id}, held)" if twin.delivery_id else ""
         lines += [
             f"{twin.id}: {twin.why}{'; both count: their month is closed' if twin.both_count else ''}",
-            f"  new: {figures['new']}{held}: {figures['new_billed']} {figures['currency']} billed",
+            f"  new: {figures['new']}{import_note}: {figures['new_billed']} {figures['currency']} billed",
             f"  old: {figures['old']}: {figures['old_billed']} {figures['currency']} billed",
         ]
     return "\n".join(lines)

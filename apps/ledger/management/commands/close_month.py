@@ -49,13 +49,13 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Do it and tell what came of it."""
         try:
-            told = self._do_asked(options["month"], options)
+            outcome = self._do_asked(options["month"], options)
         except REFUSALS as refused:
             raise CommandError(str(refused)) from refused
         if options["json"]:
-            print(json.dumps(told, default=str))
+            print(json.dumps(outcome, default=str))
             return
-        for name, value in told.items():
+        for name, value in outcome.items():
             print(f"{name:18} {value}")
 
     def _do_asked(self, month: date, options: dict[str, Any]) -> dict[str, Any]:
@@ -68,13 +68,13 @@ class Command(BaseCommand):
             return {"month": named, "open": True}
         if options["correct"]:
             return asdict(close.post_corrections(month=month, at=at))
-        asked = close.CloseAsked(
+        close_request = close.CloseAsked(
             month=month,
             person_id=person_id,
             accepted=[code.strip() for code in options["accept"].split(",") if code.strip()],
             note=options["note"],
         )
-        close.close_month(asked=asked, at=at)
+        close.close_month(request=close_request, at=at)
         newest = closes(month)[0]
         return {
             "month": named,
@@ -88,7 +88,7 @@ class Command(BaseCommand):
 def _person_id(email: str) -> int | None:
     if not email:
         return None
-    found = person_of_address(email)
-    if found is None:
+    person_id = person_of_address(email)
+    if person_id is None:
         raise CommandError(f"nobody here has the address {email}")
-    return found
+    return person_id

@@ -39,11 +39,15 @@ class Command(BaseCommand):
             raise CommandError(str(refusal)) from refusal
         use = commitment_use((window.starts_at, window.ends_at), at)
         if options["json"]:
-            told = [
+            serialized = [
                 _told_figures(fact, use.figures(one), term_of(fact, at).left_hours)
                 for one, fact in use.commitments.items()
             ]
-            figures = {"currency": chosen.currency, "commitments": told, "all": _told_all(use)}
+            figures = {
+                "currency": chosen.currency,
+                "commitments": serialized,
+                "all": _told_all(use),
+            }
             self.stdout.write(json.dumps(figures))
             return
         for one, fact in use.commitments.items():
@@ -51,16 +55,16 @@ class Command(BaseCommand):
         self.stdout.write(_in_words("all", use.all, chosen.currency))
 
 
-def _told_figures(fact: CommitmentFact, found: Figures, left_hours: int) -> dict[str, object]:
+def _told_figures(fact: CommitmentFact, figures: Figures, left_hours: int) -> dict[str, object]:
     return {
         "id": fact.id,
         "name": fact.name,
         "kind": fact.kind,
-        "coverage": _float_ratio(found.coverage),
-        "utilisation": _float_ratio(found.utilisation),
-        "effective_savings_rate": _float_ratio(found.savings_rate),
-        "break_even": _float_ratio(found.break_even),
-        **_told_amounts(found),
+        "coverage": _float_ratio(figures.coverage),
+        "utilisation": _float_ratio(figures.utilisation),
+        "effective_savings_rate": _float_ratio(figures.savings_rate),
+        "break_even": _float_ratio(figures.break_even),
+        **_told_amounts(figures),
         "left_hours": left_hours,
     }
 
@@ -75,12 +79,12 @@ def _told_all(use: Use) -> dict[str, object]:
     }
 
 
-def _told_amounts(found: Figures) -> dict[str, object]:
+def _told_amounts(figures: Figures) -> dict[str, object]:
     return {
-        "on_demand": _plain_amount(found.on_demand),
-        "cost": _plain_amount(found.cost),
-        "unused": _plain_amount(found.unused_cost),
-        "saved": _plain_amount(found.saved),
+        "on_demand": _plain_amount(figures.on_demand),
+        "cost": _plain_amount(figures.cost),
+        "unused": _plain_amount(figures.unused_cost),
+        "saved": _plain_amount(figures.saved),
     }
 
 
@@ -91,12 +95,12 @@ def _float_ratio(ratio: Fraction | None) -> float | None:
 def _plain_amount(micros: int | None) -> str | None:
     if micros is None:
         return None
-    whole, rest = divmod(abs(micros), MICROS)
-    return f"{'-' if micros < 0 else ''}{whole}.{rest:06d}"
+    units, remainder = divmod(abs(micros), MICROS)
+    return f"{'-' if micros < 0 else ''}{units}.{remainder:06d}"
 
 
-def _in_words(name: str, found: Figures, currency: str) -> str:
+def _in_words(name: str, figures: Figures, currency: str) -> str:
     return (
-        f"{name}: savings rate {per_cent(found.savings_rate)}, cost "
-        f"{full_amount(found.cost, currency)}, unused {full_amount(found.unused_cost, currency)}"
+        f"{name}: savings rate {per_cent(figures.savings_rate)}, cost "
+        f"{full_amount(figures.cost, currency)}, unused {full_amount(figures.unused_cost, currency)}"
     )

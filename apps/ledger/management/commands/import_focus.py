@@ -45,7 +45,7 @@ class Command(BaseCommand):
             for name, value in figures.items():
                 print(f"{name:12} {value}")
         if taken.is_held:
-            is_twin = any(each.delivery_id == taken.import_id for each in open_twins())
+            is_twin = any(open_twin.delivery_id == taken.import_id for open_twin in open_twins())
             command = "bill_twins" if is_twin else "accept_bill"
             raise CommandError(f"nothing of it counts yet: {taken.flags[-1]} ({command})")
 
@@ -58,7 +58,7 @@ def _taken_figures(taken: Taken) -> dict[str, object]:
         sums: dict[str, object] = dict(only)
     else:
         names = ("billed", "effective", "list", "contracted")
-        sums = {name: {each: totals[each][name] for each in totals} for name in names}
+        sums = {name: {total: totals[total][name] for total in totals} for name in names}
     return {
         "rows": taken.rows,
         "imported": taken.imported,

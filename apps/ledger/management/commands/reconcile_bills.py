@@ -29,16 +29,16 @@ class Command(BaseCommand):
             wake_open_bills(at=timezone.now())
         while expand_ranges():
             pass
-        done: list[dict[str, object]] = [asdict(each) for each in reconcile_waiting(timezone.now)]
+        done: list[dict[str, object]] = [asdict(bill) for bill in reconcile_waiting(timezone.now)]
         refusals = []
         for bill_id, failure in bills_failed():
             done.append({"bill_id": bill_id, "refused": failure})
             refusals.append(f"bill {bill_id}: {failure}")
-        done.sort(key=lambda each: str(each["bill_id"]).zfill(20))
+        done.sort(key=lambda bill: str(bill["bill_id"]).zfill(20))
         if options["json"]:
             print(json.dumps({"bills": done}))
         else:
-            for each in done:
-                print(" ".join(f"{name}={value}" for name, value in each.items()))
+            for bill_result in done:
+                print(" ".join(f"{name}={value}" for name, value in bill_result.items()))
         if refusals:
             raise CommandError("; ".join(refusals))

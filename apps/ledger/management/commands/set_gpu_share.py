@@ -33,20 +33,20 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Say what it moves in open months, and keep it unless it is a preview."""
         pool, at = _pool_named(options["pool"]), timezone.now()
-        asked = {"pool_id": pool.id, "gpu_share": options["gpu_share"]}
+        params = {"pool_id": pool.id, "gpu_share": options["gpu_share"]}
         starts_at = options["starts_at"]
         try:
             actions.check_gpu_share(options["gpu_share"])
         except actions.GpuShareNotUnderstood as refusal:
             raise CommandError(str(refusal)) from refusal
-        moves = gpu_share_preview(**asked, starts_at=starts_at, at=at)
-        told = {"hours": moves.hours, "to_owner_micros": moves.to_owner_micros}
+        moves = gpu_share_preview(**params, starts_at=starts_at, at=at)
+        payload = {"hours": moves.hours, "to_owner_micros": moves.to_owner_micros}
         if not options["preview"]:
-            told["id"] = actions.set_gpu_share(
-                **asked, starts_at=starts_at, note=options["note"], at=at
+            payload["id"] = actions.set_gpu_share(
+                **params, starts_at=starts_at, note=options["note"], at=at
             )
         if options["json"]:
-            self.stdout.write(json.dumps(told))
+            self.stdout.write(json.dumps(payload))
             return
         for line in _moves_in_words(moves, is_preview=options["preview"]):
             self.stdout.write(line)
@@ -57,11 +57,11 @@ def _moves_in_words(moves: GpuShareMoves, *, is_preview: bool) -> list[str]:
     names = {team.id: team.name for team in teams}
     would = "would move" if is_preview else "move"
     amount = signed_amount(moves.to_owner_micros, organisation.currency)
-    said = [f"{moves.hours} hours of open months {would}; the host's part: about {amount}."]
+    lines = [f"{moves.hours} hours of open months {would}; the host's part: about {amount}."]
     for team in moves.teams:
         moved = signed_amount(team.after_micros - team.before_micros, organisation.currency)
-        said.append(f"  {names[team.team_id]}: {moved}")
-    return said
+        lines.append(f"  {names[team.team_id]}: {moved}")
+    return lines
 
 
 def _pool_named(name: str) -> PoolFact:

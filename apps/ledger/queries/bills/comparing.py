@@ -115,7 +115,7 @@ def variance_of(bill_id: int) -> Variance:
     shared = sum(apart.values())
     until = _billed_until(bill)
     left_out = unbilled_nodes(bill, until)
-    unbilled = sum(each.estimated_micros or 0 for each in left_out)
+    unbilled = sum(unbilled_node.estimated_micros or 0 for unbilled_node in left_out)
     return Variance(
         billed_micros=hours + unmatched + shared,
         estimated_micros=estimated + unbilled,

@@ -53,7 +53,7 @@ class BillFact:
     @property
     def unread_rows(self) -> int:
         """How many rows its deliveries lack."""
-        return sum(each.rows for each in self.unread)
+        return sum(unread_part.rows for unread_part in self.unread)
 
     @property
     def state(self) -> str:
@@ -108,10 +108,10 @@ class RejectedBillFact:
     reason: str
 
 
-def bill_page(asked: PageAsked) -> Slice[BillFact]:
+def bill_page(page_request: PageAsked) -> Slice[BillFact]:
     """Bills that have rows or had them, the latest period first."""
-    found = page_of(Bill.objects.values(*BILL_COLUMNS), asked, "-starts_at", "-id")
-    return Slice(_facts_of(found.rows), found.after, found.before)
+    page = page_of(Bill.objects.values(*BILL_COLUMNS), page_request, "-starts_at", "-id")
+    return Slice(_facts_of(page.rows), page.after, page.before)
 
 
 def bill_fact(bill_id: int) -> BillFact | None:
@@ -121,8 +121,8 @@ def bill_fact(bill_id: int) -> BillFact | None:
 
 def bills_of(import_id: int) -> list[BillFact]:
     """The bills that one delivery had rows of."""
-    found = Bill.objects.filter(imports=import_id).order_by("starts_at", "id")
-    return _facts_of(list(found.values(*BILL_COLUMNS)))
+    bills = Bill.objects.filter(imports=import_id).order_by("starts_at", "id")
+    return _facts_of(list(bills.values(*BILL_COLUMNS)))
 
 
 def bills_failed() -> list[tuple[int, str]]:
@@ -133,71 +133,72 @@ def bills_failed() -> list[tuple[int, str]]:
 
 def bills_of_ids(bill_ids: Collection[int]) -> list[BillFact]:
     """These bills, by id."""
-    found = Bill.objects.filter(id__in=bill_ids).order_by("id")
-    return _facts_of(list(found.values(*BILL_COLUMNS)))
+    bills = Bill.objects.filter(id__in=bill_ids).order_by("id")
+    return _facts_of(list(bills.values(*BILL_COLUMNS)))
 
 
 def sums_of_delivery(import_id: int, bill_ids: Collection[int]) -> dict[int, Decimal | None]:
     """What the rows of one delivery bill, whether or not they count, by bill."""
-    found = rows(SUMS_ALONE, {"bills": list(bill_ids), "import": import_id})
-    return {bill_id: billed for bill_id, _, billed, *_ in found}
+    sum_rows = rows(SUMS_ALONE, {"bills": list(bill_ids), "import": import_id})
+    return {bill_id: billed for bill_id, _, billed, *_ in sum_rows}
 
 
 def bills_moved(delivery: DeliveryFact) -> list[tuple[BillFact, BillSums]]:
     """The bills of a delivery, and their sums were it undone, or accepted where it is held."""
-    found = bills_of(delivery.id)
-    asked = {"bills": [bill.id for bill in found], "import": delivery.id}
-    moved = rows(SUMS_ALONE if delivery.state == "held" else SUMS_UNDONE, asked)
+    facts = bills_of(delivery.id)
+    params = {"bills": [bill.id for bill in facts], "import": delivery.id}
+    moved = rows(SUMS_ALONE if delivery.state == "held" else SUMS_UNDONE, params)
     sums = {row[0]: BillSums(*row[1:]) for row in moved}
-    return [(bill, sums.get(bill.id, BillSums())) for bill in found]
+    return [(bill, sums.get(bill.id, BillSums())) for bill in facts]
 
 
 def delivery(import_id: int) -> DeliveryFact | None:
     """One delivery."""
-    found = BillImport.objects.filter(id=import_id).values_list(*DeliveryFact.__slots__).first()
-    return None if found is None else DeliveryFact(*found)
+    row = BillImport.objects.filter(id=import_id).values_list(*DeliveryFact.__slots__).first()
+    return None if row is None else DeliveryFact(*row)
 
 
-def delivery_page(asked: PageAsked) -> Slice[DeliveryFact]:
+def delivery_page(page_request: PageAsked) -> Slice[DeliveryFact]:
     """Deliveries, the newest first."""
-    found = page_of(BillImport.objects.values(*DeliveryFact.__slots__), asked, "-id")
-    return Slice([DeliveryFact(**row) for row in found.rows], found.after, found.before)
+    page = page_of(BillImport.objects.values(*DeliveryFact.__slots__), page_request, "-id")
+    return Slice([DeliveryFact(**row) for row in page.rows], page.after, page.before)
 
 
 def bills_of_deliveries(import_ids: Sequence[int]) -> dict[int, list[int]]:
     """The bills that deliveries had rows of, by delivery."""
     bills: dict[int, list[int]] = {import_id: [] for import_id in import_ids}
-    found = BillImport.bills.through.objects.filter(billimport_id__in=import_ids)
-    for import_id, bill_id in found.order_by("bill_id").values_list("billimport_id", "bill_id"):
+    links = BillImport.bills.through.objects.filter(billimport_id__in=import_ids)
+    for import_id, bill_id in links.order_by("bill_id").values_list("billimport_id", "bill_id"):
         bills[import_id].append(bill_id)
     return bills
 
 
-def rejected_page(import_id: int, asked: PageAsked) -> Slice[RejectedBillFact]:
+def rejected_page(import_id: int, page_request: PageAsked) -> Slice[RejectedBillFact]:
     """Rows of a delivery that were not taken, by line."""
     rejected = RejectedBillRow.objects.filter(batch_id=import_id)
-    found = page_of(rejected.values(*RejectedBillFact.__slots__), asked, "line")
-    return Slice([RejectedBillFact(**row) for row in found.rows], found.after, found.before)
+    page = page_of(rejected.values(*RejectedBillFact.__slots__), page_request, "line")
+    return Slice([RejectedBillFact(**row) for row in page.rows], page.after, page.before)
 
 
-def _facts_of(found: Sequence[Mapping[str, Any]]) -> list[BillFact]:
-    sums, unread = _bill_sums(found), unread_of([bill["id"] for bill in found])
+def _facts_of(bill_rows: Sequence[Mapping[str, Any]]) -> list[BillFact]:
+    sums, unread = _bill_sums(bill_rows), unread_of([bill["id"] for bill in bill_rows])
     return [
-        BillFact(**bill, sums=sums[bill["id"]], unread=unread.get(bill["id"], ())) for bill in found
+        BillFact(**bill, sums=sums[bill["id"]], unread=unread.get(bill["id"], ()))
+        for bill in bill_rows
     ]
 
 
-def _bill_sums(found: Sequence[Mapping[str, Any]]) -> dict[int, BillSums]:
+def _bill_sums(bill_rows: Sequence[Mapping[str, Any]]) -> dict[int, BillSums]:
     """Of each bill; a million rows are summed once, until the bill changes."""
     keys = {
-        bill["id"]: f"bill-sums-{bill['id']}-{bill['changed_at'].timestamp()}" for bill in found
+        bill["id"]: f"bill-sums-{bill['id']}-{bill['changed_at'].timestamp()}" for bill in bill_rows
     }
-    kept = caches["process"].get_many(keys.values())
-    missing = [bill_id for bill_id, key in keys.items() if key not in kept]
+    cached_sums = caches["process"].get_many(keys.values())
+    missing = [bill_id for bill_id, key in keys.items() if key not in cached_sums]
     summed = {row[0]: BillSums(*row[1:]) for row in rows(SUMS, {"bills": missing})}
     new = {keys[bill_id]: summed.get(bill_id, BillSums()) for bill_id in missing}
     caches["process"].set_many(new, SUMS_KEPT_SECONDS)
-    return {bill_id: {**kept, **new}[key] for bill_id, key in keys.items()}
+    return {bill_id: {**cached_sums, **new}[key] for bill_id, key in keys.items()}
 
 
 SUMS_OF_ROWS = """

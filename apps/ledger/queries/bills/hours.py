@@ -45,7 +45,7 @@ class BilledApart:
 
 def billed_hours(hour: datetime) -> dict[int, BilledAmounts]:
     """The billed node-hours of `hour`, by node."""
-    found = rows(
+    amount_rows = rows(
         """
         SELECT node_id,
                CASE WHEN count(list_micros) = count(*) THEN sum(list_micros)::int8 END,
@@ -57,7 +57,7 @@ def billed_hours(hour: datetime) -> dict[int, BilledAmounts]:
         """,
         {"hour": hour},
     )
-    return {node_id: BilledAmounts(*amounts) for node_id, *amounts in found}
+    return {node_id: BilledAmounts(*amounts) for node_id, *amounts in amount_rows}
 
 
 def is_spread_over(hour: datetime) -> bool:
@@ -80,7 +80,7 @@ class NodeEstimate(NamedTuple):
 
 def estimates_of_hour(hour: datetime) -> set[NodeEstimate]:
     """What each node of an hour would cost without its bill; an unpriced part counts as nothing."""
-    found = rows(
+    estimate_rows = rows(
         """
         SELECT node_id, min(pool_id),
                coalesce(sum(CASE WHEN billed_micros IS NULL THEN effective_micros
@@ -91,10 +91,10 @@ def estimates_of_hour(hour: datetime) -> set[NodeEstimate]:
         """,
         {"hour": hour},
     )
-    return {NodeEstimate(*row) for row in found}
+    return {NodeEstimate(*row) for row in estimate_rows}
 
 
 def billed_charges(hour: datetime) -> list[BilledApart]:
     """The charges of bills' rows that begin in `hour`, by id."""
-    found = BilledCharge.objects.filter(hour=hour).order_by("id")
-    return [BilledApart(*row) for row in found.values_list(*BilledApart.__slots__)]
+    charges = BilledCharge.objects.filter(hour=hour).order_by("id")
+    return [BilledApart(*row) for row in charges.values_list(*BilledApart.__slots__)]

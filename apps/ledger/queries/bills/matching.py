@@ -32,23 +32,23 @@ TOLD = (
 def traits_of(bills: Sequence[Bill]) -> dict[int, dict[bytes, Traits]]:
     """Every kind of row that each bill has, by the bill's id, then by digest."""
     issuers = {bill.id: bill.issuer for bill in bills}
-    found: dict[int, dict[bytes, Traits]] = {bill_id: {} for bill_id in issuers}
-    for bill_id, digest, *told, description, of_service, unit in rows(
+    traits_by_bill: dict[int, dict[bytes, Traits]] = {bill_id: {} for bill_id in issuers}
+    for bill_id, digest, *trait_values, description, of_service, unit in rows(
         TRAITS, {"bills": list(issuers)}
     ):
-        traits = dict(zip(TOLD, told, strict=True))
+        traits = dict(zip(TOLD, trait_values, strict=True))
         service = ServiceSaid(of_service, traits["usage_type"], description, traits["service"])
         may_be = traits["kind"] == OTHER and may_be_time(traits["category"], service, unit)
-        found[bill_id][bytes(digest)] = Traits(
+        traits_by_bill[bill_id][bytes(digest)] = Traits(
             issuer=issuers[bill_id], **traits, may_be_time=may_be
         )
-    return found
+    return traits_by_bill
 
 
 def rules() -> list[BillRowRule]:
     """The rules in force, in order."""
-    found = BillRule.objects.filter(ended_at=None).order_by("priority")
-    return [BillRowRule(*row) for row in found.values_list(*BillRowRule.__slots__)]
+    active_rules = BillRule.objects.filter(ended_at=None).order_by("priority")
+    return [BillRowRule(*row) for row in active_rules.values_list(*BillRowRule.__slots__)]
 
 
 def places(starts_at: datetime, ends_at: datetime, of_rules: Collection[int] = ()) -> Places:
@@ -73,11 +73,13 @@ def places(starts_at: datetime, ends_at: datetime, of_rules: Collection[int] = (
     }
 
     def lives_named(others: Collection[str]) -> dict[str, tuple[int, ...]]:
-        kept = {
+        nodes_by_key = {
             key: [node for node in of_key if clouds[node.id] not in others]
             for key, of_key in named.items()
         }
-        return {key: lives for key, of_key in kept.items() if (lives := _in_turn(of_key))}
+        return {
+            key: node_ids for key, of_key in nodes_by_key.items() if (node_ids := _in_turn(of_key))
+        }
 
     typed = {(node.instance_type, node.pool_id) for node in nodes if node.instance_type}
     teams = [(team.name, team.id) for team in accounts.teams()]
@@ -85,7 +87,7 @@ def places(starts_at: datetime, ends_at: datetime, of_rules: Collection[int] = (
         nodes=lives_named(()),
         pools=_unique_by(typed),
         teams=_unique_by(teams),
-        lives={node_id: lives for node_id, lives in bearers.items() if lives},
+        lives={node_id: bearer for node_id, bearer in bearers.items() if bearer},
         of_clouds={cloud: lives_named(SPELLINGS.keys() - {cloud}) for cloud in SPELLINGS},
     )
 
@@ -97,15 +99,15 @@ def nodes_of_rules(of: Iterable[BillRowRule]) -> set[int]:
 
 def _in_turn(nodes: Sequence[fleet.BillableNode]) -> tuple[int, ...]:
     """Lives of one name, one after the other; none where two live at once: it means neither then."""
-    lives = sorted(nodes, key=lambda node: (node.starts_at, node.id))
-    for one, later in pairwise(lives):
+    ordered = sorted(nodes, key=lambda node: (node.starts_at, node.id))
+    for one, later in pairwise(ordered):
         if one.ends_at is None or one.ends_at > later.starts_at:
             return ()
-    return tuple(node.id for node in lives)
+    return tuple(node.id for node in ordered)
 
 
 def _unique_by(named: Iterable[tuple[str, int]]) -> dict[str, int]:
     """What one name means; a name of several means none of them."""
-    pairs = {(name.lower(), each) for name, each in named}
+    pairs = {(name.lower(), target_id) for name, target_id in named}
     counts = Counter(name for name, _ in pairs)
-    return {name: each for name, each in pairs if counts[name] == 1}
+    return {name: target_id for name, target_id in pairs if counts[name] == 1}

@@ -92,22 +92,22 @@ class RuleMove:
 
 def bill_rule_rows() -> list[BillRuleRow]:
     """Every rule: those in force in the order in which they are asked, then ended ones."""
-    found = [BillRuleRow(*row) for row in BillRule.objects.order_by("id").values_list(*COLUMNS)]
-    found.sort(key=lambda rule: (rule.ended_at is not None, rule.priority, rule.id))
-    return _with_sums(found)
+    rule_rows = [BillRuleRow(*row) for row in BillRule.objects.order_by("id").values_list(*COLUMNS)]
+    rule_rows.sort(key=lambda rule: (rule.ended_at is not None, rule.priority, rule.id))
+    return _with_sums(rule_rows)
 
 
-def bill_rule_page(asked: PageAsked) -> Slice[BillRuleRow]:
+def bill_rule_page(page_request: PageAsked) -> Slice[BillRuleRow]:
     """The same a page at a time, as they were made."""
-    page = page_of(BillRule.objects.values(*COLUMNS), asked, "id")
-    found = [BillRuleRow(*[row[name] for name in COLUMNS]) for row in page.rows]
-    return Slice(_with_sums(found), page.after, page.before)
+    page = page_of(BillRule.objects.values(*COLUMNS), page_request, "id")
+    rule_rows = [BillRuleRow(*[row[name] for name in COLUMNS]) for row in page.rows]
+    return Slice(_with_sums(rule_rows), page.after, page.before)
 
 
 def bill_rule(rule_id: int) -> BillRuleRow:
     """One rule; refuses BillRule.DoesNotExist."""
-    found = BillRule.objects.values_list(*COLUMNS).get(id=rule_id)
-    return _with_sums([BillRuleRow(*found)])[0]
+    row = BillRule.objects.values_list(*COLUMNS).get(id=rule_id)
+    return _with_sums([BillRuleRow(*row)])[0]
 
 
 def moves_if_added(rule: BillRowRule) -> list[RuleMove]:
@@ -124,15 +124,15 @@ def moves_if_ended(rule_id: int) -> list[RuleMove]:
 
 def nodes_called(name: str, of_cluster: int | None = None) -> list[int]:
     """The node that bears this name, or bore it last, in this cluster, else in each and in none."""
-    asked = (None, *fleet.clusters()) if of_cluster is None else (of_cluster,)
-    found = [fleet.nodes_named(cluster_id, [name]).get(name) for cluster_id in asked]
-    return [bearers[-1][0] for bearers in found if bearers]
+    cluster_ids = (None, *fleet.clusters()) if of_cluster is None else (of_cluster,)
+    candidates = [fleet.nodes_named(cluster_id, [name]).get(name) for cluster_id in cluster_ids]
+    return [bearers[-1][0] for bearers in candidates if bearers]
 
 
 def unmatched_usage_types(bill_id: int) -> dict[str, str]:
     """The usage type of rows that name no resource, by the label of what they became."""
-    found = rows(USAGE_TYPES, {"bill": bill_id})
-    return {label: usage_type for label, usage_type in found if usage_type}
+    type_rows = rows(USAGE_TYPES, {"bill": bill_id})
+    return {label: usage_type for label, usage_type in type_rows if usage_type}
 
 
 def _moves_between(before: Sequence[BillRowRule], after: Sequence[BillRowRule]) -> list[RuleMove]:
@@ -144,25 +144,25 @@ def _moves_between(before: Sequence[BillRowRule], after: Sequence[BillRowRule]) 
     of = {period: places(*period, of_rules) for period in periods}
     moved = {}
     for bill_id, bill in bills.items():
-        for digest, each in traits[bill_id].items():
-            came, goes = (match(each, by, of[_period_of(bill)]) for by in (before, after))
-            if _place_key(came) != _place_key(goes):
-                moved[bill_id, digest] = (came, goes)
-    found = _summed_moves(bills, moved)
-    named = _Names(found)
+        for digest, trait in traits[bill_id].items():
+            old_match, goes = (match(trait, by, of[_period_of(bill)]) for by in (before, after))
+            if _place_key(old_match) != _place_key(goes):
+                moved[bill_id, digest] = (old_match, goes)
+    summed_moves = _summed_moves(bills, moved)
+    named = _Names(summed_moves)
     moves = [
         RuleMove(
             bill_id=bill.id,
             issuer=bill.issuer,
             starts_at=bill.starts_at,
             currency=bill.currency,
-            came=named.place(came),
+            came=named.place(previous),
             goes=named.place(goes),
             rows=count,
             billed=billed,
-            teams=named.carrying(bill, goes.share_method or came.share_method, billed),
+            teams=named.carrying(bill, goes.share_method or previous.share_method, billed),
         )
-        for bill, came, goes, count, billed in found
+        for bill, previous, goes, count, billed in summed_moves
     ]
     return sorted(moves, key=lambda move: (-abs(move.billed), move.bill_id, str(move.came)))
 
@@ -177,12 +177,12 @@ def _open_bills() -> list[Bill]:
     ]
 
 
-def _place_key(found: BillMatch) -> tuple[object, ...]:
-    if found.node_id or (found.pool_id and found.becomes == "node_hour"):
-        return (found.kind, found.becomes, found.node_id, found.pool_id)
+def _place_key(bill_match: BillMatch) -> tuple[object, ...]:
+    if bill_match.node_id or (bill_match.pool_id and bill_match.becomes == "node_hour"):
+        return (bill_match.kind, bill_match.becomes, bill_match.node_id, bill_match.pool_id)
     return (
-        *(found.kind, found.becomes, None, found.pool_id, found.team_id),
-        *(found.share_method, found.label if found.share_method else ""),
+        *(bill_match.kind, bill_match.becomes, None, bill_match.pool_id, bill_match.team_id),
+        *(bill_match.share_method, bill_match.label if bill_match.share_method else ""),
     )
 
 
@@ -195,38 +195,45 @@ def _summed_moves(
 ) -> list[_Moved]:
     """One entry for each way of a bill from one place to another."""
     sums: dict[tuple[object, ...], _Moved] = {}
-    given = {
+    params = {
         "bills": sorted({bill_id for bill_id, _ in moved}),
         "traits": [key[1] for key in moved],
     }
-    for bill_id, digest, count, billed in rows(SUMS, given) if moved else ():
+    for bill_id, digest, count, billed in rows(SUMS, params) if moved else ():
         if (bill_id, bytes(digest)) not in moved:
             continue
-        came, goes = moved[bill_id, bytes(digest)]
-        way = (bill_id, _place_key(came), _place_key(goes))
-        *_, so_far, amount = sums.get(way, (bills[bill_id], came, goes, 0, Decimal(0)))
-        sums[way] = (bills[bill_id], came, goes, so_far + count, amount + billed)
+        old_match, goes = moved[bill_id, bytes(digest)]
+        way = (bill_id, _place_key(old_match), _place_key(goes))
+        *_, so_far, amount = sums.get(way, (bills[bill_id], old_match, goes, 0, Decimal(0)))
+        sums[way] = (bills[bill_id], old_match, goes, so_far + count, amount + billed)
     return list(sums.values())
 
 
 class _Names:
     """The names of every node, pool and team that matches speak of."""
 
-    def __init__(self, found: Sequence[_Moved]) -> None:
-        nodes = {each.node_id for _, *both, _, _ in found for each in both if each.node_id}
+    def __init__(self, moves: Sequence[_Moved]) -> None:
+        nodes = {
+            bill_match.node_id
+            for _, *both, _, _ in moves
+            for bill_match in both
+            if bill_match.node_id
+        }
         self._nodes = fleet.node_names(sorted(nodes))
         self._pools = {pool.id: pool.name for pool in fleet.pools().values()}
         self._teams = {team.id: team.name for team in accounts.teams()}
         self._platform_id = accounts.special_teams().platform_id
 
-    def place(self, found: BillMatch) -> RowDestination:
+    def place(self, bill_match: BillMatch) -> RowDestination:
         return RowDestination(
-            becomes=str(found.becomes),
-            kind=found.kind,
-            node=self._nodes.get(found.node_id or 0),
-            pool=self._pools.get(found.pool_id or 0),
-            team="" if found.share_method else self._teams[found.team_id or self._platform_id],
-            share_method=found.share_method,
+            becomes=str(bill_match.becomes),
+            kind=bill_match.kind,
+            node=self._nodes.get(bill_match.node_id or 0),
+            pool=self._pools.get(bill_match.pool_id or 0),
+            team=""
+            if bill_match.share_method
+            else self._teams[bill_match.team_id or self._platform_id],
+            share_method=bill_match.share_method,
         )
 
     def carrying(self, bill: Bill, method: str, billed: Decimal) -> dict[str, int]:
@@ -236,16 +243,16 @@ class _Names:
         zone = accounts.organisation().zone
         span = month_span(main_month(bill.starts_at, bill.ends_at, zone), zone)
         shared = Sharing(billed, method, span.starts_at, span.ends_at, {})
-        found = if_shared(shared, span.ends_at).teams
-        return {self._teams[team_id]: micros for team_id, micros in found.items()}
+        micros_by_team = if_shared(shared, span.ends_at).teams
+        return {self._teams[team_id]: micros for team_id, micros in micros_by_team.items()}
 
 
-def _with_sums(found: Sequence[BillRuleRow]) -> list[BillRuleRow]:
+def _with_sums(rule_rows: Sequence[BillRuleRow]) -> list[BillRuleRow]:
     sums: dict[int, dict[str, tuple[int, Decimal]]] = {}
-    bills = [bill.id for bill in _open_bills()] if found else []
+    bills = [bill.id for bill in _open_bills()] if rule_rows else []
     for rule_id, currency, count, billed in rows(MAPPED, {"bills": bills}) if bills else ():
         sums.setdefault(rule_id, {})[currency] = (count, billed)
-    return [_summed_rule(rule, sums.get(rule.id, {})) for rule in found]
+    return [_summed_rule(rule, sums.get(rule.id, {})) for rule in rule_rows]
 
 
 def _summed_rule(rule: BillRuleRow, of: Mapping[str, tuple[int, Decimal]]) -> BillRuleRow:

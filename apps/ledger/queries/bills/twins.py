@@ -133,7 +133,7 @@ def twins_of_delivery(
     ]
     kinds = _kinds_in_force({other.id for _, other in pairs})
     apart = set(rows(APART, {"bills": list(bill_ids)})) if pairs else set()
-    found: list[FoundTwin] = []
+    twins: list[FoundTwin] = []
     for bill, other in pairs:
         if other.id not in kinds:
             continue
@@ -143,8 +143,8 @@ def twins_of_delivery(
         if not why and bill.id == other.id and rows(AGAIN, {"id": import_id, "bill": bill.id}):
             why = "most of its rows are on record already, the same in every cell"
         if why:
-            found.append(FoundTwin(bill.id, other.id, why))
-    return found
+            twins.append(FoundTwin(bill.id, other.id, why))
+    return twins
 
 
 def twins_in_force() -> list[FoundTwin]:
@@ -164,18 +164,18 @@ def twins_in_force() -> list[FoundTwin]:
 
 
 def _why_twins(bill: Bill, other: Bill, kind: str, kinds: Sequence[str]) -> str:
-    said = []
+    reasons = []
     if bill.issuer != other.issuer:
-        said.append(f"{other.issuer} and {bill.issuer} are one provider")
+        reasons.append(f"{other.issuer} and {bill.issuer} are one provider")
     if bill.currency != other.currency:
-        said.append(f"one is in {other.currency}, the other in {bill.currency}")
+        reasons.append(f"one is in {other.currency}, the other in {bill.currency}")
     if kind not in kinds:
-        said.append(f"one came as {' and '.join(kinds)}, the other as {kind}")
+        reasons.append(f"one came as {' and '.join(kinds)}, the other as {kind}")
     if bill.account != other.account:
-        said.append(f"{other.account} and {bill.account} are one account")
+        reasons.append(f"{other.account} and {bill.account} are one account")
     if (bill.starts_at, bill.ends_at) != (other.starts_at, other.ends_at):
-        said.append(f"the periods {_period(other)} and {_period(bill)} are of one time")
-    return "; ".join(said)
+        reasons.append(f"the periods {_period(other)} and {_period(bill)} are of one time")
+    return "; ".join(reasons)
 
 
 def _period(bill: Bill) -> str:
@@ -201,8 +201,8 @@ def _is_one_payer(bill: Bill, other: Bill) -> bool:
 
 
 def _kinds_in_force(bill_ids: Collection[int]) -> dict[int, list[str]]:
-    found = rows(KINDS, {"bills": list(bill_ids)}) if bill_ids else ()
-    return {bill_id: sorted(kinds) for bill_id, kinds in found}
+    kind_rows = rows(KINDS, {"bills": list(bill_ids)}) if bill_ids else ()
+    return {bill_id: sorted(kinds) for bill_id, kinds in kind_rows}
 
 
 def open_twins() -> list[TwinFact]:
@@ -210,11 +210,11 @@ def open_twins() -> list[TwinFact]:
     return _facts_of(BillTwin.objects.filter(choice="").order_by("-bill__starts_at", "id"))
 
 
-def twin_page(asked: PageAsked) -> Slice[TwinFact]:
+def twin_page(page_request: PageAsked) -> Slice[TwinFact]:
     """Every one that was noticed, the latest first."""
-    found = page_of(BillTwin.objects.values(*TWIN_KEYS), asked, "-id")
-    of = BillTwin.objects.filter(id__in=[row["id"] for row in found.rows]).order_by("-id")
-    return Slice(_facts_of(of), found.after, found.before)
+    page = page_of(BillTwin.objects.values(*TWIN_KEYS), page_request, "-id")
+    of = BillTwin.objects.filter(id__in=[row["id"] for row in page.rows]).order_by("-id")
+    return Slice(_facts_of(of), page.after, page.before)
 
 
 def twin(twin_id: int) -> TwinFact | None:
@@ -224,8 +224,8 @@ def twin(twin_id: int) -> TwinFact | None:
 
 def undecided_twins() -> list[BillTwin]:
     """Every pair that nobody decided on, with its bills, by the new one's first moment."""
-    found = BillTwin.objects.filter(choice="").select_related("bill", "other")
-    return list(found.order_by("bill__starts_at", "id"))
+    twins = BillTwin.objects.filter(choice="").select_related("bill", "other")
+    return list(twins.order_by("bill__starts_at", "id"))
 
 
 def words_on_pairs(bill_ids: Collection[int]) -> list[BillTwin]:
@@ -281,11 +281,13 @@ def are_in_force(bill_ids: Collection[int]) -> bool:
     return _kinds_in_force(bill_ids).keys() >= set(bill_ids)
 
 
-def _facts_of(found: Iterable[BillTwin]) -> list[TwinFact]:
-    twins = list(found)
+def _facts_of(twin_rows: Iterable[BillTwin]) -> list[TwinFact]:
+    twins = list(twin_rows)
     bills = {
         bill.id: bill
-        for bill in bills_of_ids({each for twin in twins for each in (twin.bill_id, twin.other_id)})
+        for bill in bills_of_ids(
+            {bill_id for twin in twins for bill_id in (twin.bill_id, twin.other_id)}
+        )
     }
     names = dict(
         BillImport.objects.filter(id__in=[twin.batch_id for twin in twins]).values_list(
@@ -294,7 +296,7 @@ def _facts_of(found: Iterable[BillTwin]) -> list[TwinFact]:
     )
     people = person_names()
     brought = {
-        twin.batch_id: sums_of_delivery(twin.batch_id, [each.bill_id for each in twins])
+        twin.batch_id: sums_of_delivery(twin.batch_id, [other.bill_id for other in twins])
         for twin in twins
         if twin.batch_id is not None
     }

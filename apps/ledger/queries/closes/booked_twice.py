@@ -63,8 +63,8 @@ def booked_twice(params: dict[str, object]) -> tuple[int, int | None]:
     """How many vendors, and what their bills come to; `params` are the month and its span."""
     names = [(vendor, *_as_a_bill_names(vendor)) for vendor in sorted(vendors_with_calls())]
     vendors, named, by_label = zip(*names, strict=True) if names else ((), (), ())
-    told = {"vendors": list(vendors), "named": list(named), "by_label": list(by_label)}
-    ((count, micros),) = rows(TWICE, params | told)
+    vendor_params = {"vendors": list(vendors), "named": list(named), "by_label": list(by_label)}
+    ((count, micros),) = rows(TWICE, params | vendor_params)
     return count, micros
 
 

@@ -179,8 +179,8 @@ def _booked_twice(params: dict[str, object]) -> list[Item]:
 
 def _summed_items(params: dict[str, object]) -> list[Item]:
     """What of the month's time and money is not as it should be, each question of WHICH."""
-    found = {code: sums for code, *sums in rows(SUMS, params)}
-    return [_summed_item(code, *found[code]) for code in WHICH]
+    sums_by_code = {code: sums for code, *sums in rows(SUMS, params)}
+    return [_summed_item(code, *sums_by_code[code]) for code in WHICH]
 
 
 def _summed_item(code: str, milliseconds: int, micros: int, days: int) -> Item:
@@ -206,12 +206,12 @@ def _invoice_items(month: date, zone: str) -> list[Item]:
     spans = invoices_of_month(month)
     if not spans:
         return []
-    missing = [each for each in spans if each.invoice is None]
+    missing = [span for span in spans if span.invoice is None]
     return [
         Item(
             code="uninvoiced",
             label="Hours that no invoice reaches yet",
-            count=sum(each.hours for each in missing),
+            count=sum(span.hours for span in missing),
             micros=None,
             meaning=invoices_in_words(spans, zone),
         )

@@ -50,9 +50,9 @@ def digest_of_month(month: date, zone: str) -> tuple[str, int]:
     digest, lines = hashlib.sha256(), 0
     for starts_at, ends_at in _days_posted(month, zone):
         params = {"month": month, "from": starts_at, "to": ends_at}
-        ((count, said),) = rows(LINES_OF_DAY, params)
+        ((count, content),) = rows(LINES_OF_DAY, params)
         if count:
-            digest.update(f"{starts_at:%Y-%m-%dT%H}\n{said}\n".encode())
+            digest.update(f"{starts_at:%Y-%m-%dT%H}\n{content}\n".encode())
             lines += count
     return digest.hexdigest(), lines
 

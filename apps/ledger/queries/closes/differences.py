@@ -73,10 +73,10 @@ def corrected_sums_of_hour(hour: datetime) -> dict[LineKey, BasisSums]:
 
 def corrections_of_month(month: date) -> dict[datetime, dict[LineKey, BasisSums]]:
     """What all corrections of a month come to, where it is not nothing, by the hour they correct."""
-    found: dict[datetime, dict[LineKey, BasisSums]] = {}
+    sums_by_hour: dict[datetime, dict[LineKey, BasisSums]] = {}
     for hour, *row in rows(CORRECTIONS, {"month": month}):
-        found.setdefault(hour, {})[LineKey(*row[:11])] = BasisSums(*row[11:])
-    return found
+        sums_by_hour.setdefault(hour, {})[LineKey(*row[:11])] = BasisSums(*row[11:])
+    return sums_by_hour
 
 
 POSTED = """
@@ -93,5 +93,5 @@ def corrections_posted(month: date) -> list[tuple[date, int]]:
 
 
 def _sums_by_line(hour: datetime, params: dict[str, object]) -> dict[LineKey, BasisSums]:
-    found = rows(SUMS, params | {"hour": hour})
-    return {LineKey(*row[:11]): BasisSums(*row[11:]) for row in found}
+    sum_rows = rows(SUMS, params | {"hour": hour})
+    return {LineKey(*row[:11]): BasisSums(*row[11:]) for row in sum_rows}

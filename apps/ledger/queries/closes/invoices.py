@@ -43,9 +43,9 @@ class InvoiceSpan:
 def invoices_of_month(month: date) -> list[InvoiceSpan]:
     """The month cut by the invoices of each issuer and account, in order, without holes."""
     span = month_span(month, accounts.organisation().zone)
-    found = rows(BILLS, {"from": span.starts_at, "to": span.ends_at})
+    bill_rows = rows(BILLS, {"from": span.starts_at, "to": span.ends_at})
     spans: list[InvoiceSpan] = []
-    for (issuer, account), of_account in groupby(found, key=lambda row: (row[0], row[1])):
+    for (issuer, account), of_account in groupby(bill_rows, key=lambda row: (row[0], row[1])):
         bills = [HourSpan(starts_at, ends_at) for _, _, starts_at, ends_at in of_account]
         spans += [
             InvoiceSpan(issuer, account, *cut)
@@ -70,25 +70,25 @@ def _cut_by_bills(
 
 def invoices_in_words(spans: Sequence[InvoiceSpan], zone: str) -> str:
     """What each invoice bills of the month, and what is not billed yet, in the organisation's time."""
-    of_accounts = groupby(spans, key=lambda each: (each.issuer, each.account))
+    of_accounts = groupby(spans, key=lambda span: (span.issuer, span.account))
     return "; ".join(
-        f"{issuer} {account}: " + ", ".join(_span_in_words(each, zone) for each in of_account)
+        f"{issuer} {account}: " + ", ".join(_span_in_words(span, zone) for span in of_account)
         for (issuer, account), of_account in of_accounts
     )
 
 
 def _span_in_words(span: InvoiceSpan, zone: str) -> str:
-    said = _period_text(span.starts_at, span.ends_at, zone)
+    period = _period_text(span.starts_at, span.ends_at, zone)
     if span.invoice is None:
-        return f"{said} by no invoice yet"
-    return f"{said} by the invoice of {_period_text(span.invoice.starts_at, span.invoice.ends_at, zone)}"
+        return f"{period} by no invoice yet"
+    return f"{period} by the invoice of {_period_text(span.invoice.starts_at, span.invoice.ends_at, zone)}"
 
 
 def _period_text(starts_at: datetime, ends_at: datetime, zone: str) -> str:
     """`1 Mar 08:00 to 31 Mar 24:00`."""
-    here = ZoneInfo(zone)
-    since, until = starts_at.astimezone(here), ends_at.astimezone(here)
+    local_zone = ZoneInfo(zone)
+    since, until = starts_at.astimezone(local_zone), ends_at.astimezone(local_zone)
     is_midnight = (until.hour, until.minute) == (0, 0)
-    last = (ends_at - A_MOMENT).astimezone(here) if is_midnight else until
+    last = (ends_at - A_MOMENT).astimezone(local_zone) if is_midnight else until
     ends = "24:00" if is_midnight else f"{until:%H:%M}"
     return f"{since.day} {since:%b %H:%M} to {last.day} {last:%b} {ends}"

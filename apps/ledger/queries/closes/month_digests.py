@@ -144,31 +144,36 @@ def kept_digests(close_id: int) -> list[DigestFact]:
     Earlier versions made one of all bills together. It is in force until its bills have their own,
     or where there was no bill.
     """
-    found = MonthDigest.objects.filter(close_id=close_id).order_by("id")
-    last = {(each.table, each.is_personal, each.bill_id): each for each in found}
-    are_apart = any(each.bill_id for each in last.values()) or not any(
-        each.rows for each in last.values() if each.table == "ledger_bill"
+    month_digests = MonthDigest.objects.filter(close_id=close_id).order_by("id")
+    last = {(digest.table, digest.is_personal, digest.bill_id): digest for digest in month_digests}
+    are_apart = any(digest.bill_id for digest in last.values()) or not any(
+        digest.rows for digest in last.values() if digest.table == "ledger_bill"
     )
     return [
         DigestFact(
-            each.table, each.is_personal, tuple(each.columns), each.rows, each.digest, each.bill_id
+            digest.table,
+            digest.is_personal,
+            tuple(digest.columns),
+            digest.rows,
+            digest.digest,
+            digest.bill_id,
         )
-        for each in last.values()
-        if each.bill_id or each.table not in OF_BILL or not are_apart
+        for digest in last.values()
+        if digest.bill_id or digest.table not in OF_BILL or not are_apart
     ]
 
 
-def is_of_all_bills(kept: DigestFact) -> bool:
+def is_of_all_bills(digest: DigestFact) -> bool:
     """Whether a digest is of all bills together, as earlier versions made them."""
-    return kept.table in OF_BILL and kept.bill_id is None
+    return digest.table in OF_BILL and digest.bill_id is None
 
 
-def are_late_bills_undigested(close: Close, kept: Iterable[DigestFact]) -> bool:
+def are_late_bills_undigested(close: Close, digests: Iterable[DigestFact]) -> bool:
     """Whether a bill came late before bills had digests of their own: the next sweep makes those.
 
     Not where they were compared since, and kept because they said something else.
     """
-    if not any(is_of_all_bills(each) for each in kept):
+    if not any(is_of_all_bills(digest_fact) for digest_fact in digests):
         return False
     again = MonthDigest.objects.filter(
         close=close, bill_id=None, table__in=OF_BILL, origin=DigestOrigin.BILL
@@ -176,28 +181,32 @@ def are_late_bills_undigested(close: Close, kept: Iterable[DigestFact]) -> bool:
     return not again.exists() and has_late_bills(close)
 
 
-def bills_without_digest(close: Close, kept: Iterable[DigestFact]) -> list[int]:
+def bills_without_digest(close: Close, digests: Iterable[DigestFact]) -> list[int]:
     """Return the bills of a closed month that something was taken in for by nobody who may, by id."""
-    known = list(kept)
-    if any(is_of_all_bills(each) for each in known):
+    digest_facts = list(digests)
+    if any(is_of_all_bills(digest_fact) for digest_fact in digest_facts):
         # What all of them come to is known.
         return []
-    digested = {each.bill_id for each in known}
+    digested = {digest_fact.bill_id for digest_fact in digest_facts}
     return [bill_id for bill_id in bills_with_money(close) if bill_id not in digested]
 
 
-def digests_taken_away(close: Close, kept: Iterable[DigestFact]) -> list[str]:
+def digests_taken_away(close: Close, digests: Iterable[DigestFact]) -> list[str]:
     """Return of which tables a close has no digest in force though it was made with one.
 
     A close without any was made by an earlier version, unless one before it was digested as it was
     closed. Whoever adds a table to KEPT has to give earlier closes their digests of it.
     """
-    known = list(kept)
-    if not known:
+    digest_facts = list(digests)
+    if not digest_facts:
         earlier = MonthDigest.objects.filter(origin=DigestOrigin.CLOSE, close_id__lt=close.pk)
         return ["every table"] if earlier.exists() else []
-    has = {(each.table, each.bill_id) for each in known if not each.is_personal}
-    bills = sorted({each.bill_id for each in known if each.bill_id})
+    has = {
+        (digest_fact.table, digest_fact.bill_id)
+        for digest_fact in digest_facts
+        if not digest_fact.is_personal
+    }
+    bills = sorted({digest_fact.bill_id for digest_fact in digest_facts if digest_fact.bill_id})
     return [
         *(table for table in sorted(KEPT.keys() - OF_BILL.keys()) if (table, None) not in has),
         *(
@@ -209,9 +218,11 @@ def digests_taken_away(close: Close, kept: Iterable[DigestFact]) -> list[str]:
     ]
 
 
-def digest_again(close: Close, kept: DigestFact) -> DigestFact:
+def digest_again(close: Close, digest: DigestFact) -> DigestFact:
     """Return what a digest would be now, of the columns that it was made of."""
-    return _digest_now(close, kept.table, kept.columns, kept.bill_id, is_personal=kept.is_personal)
+    return _digest_now(
+        close, digest.table, digest.columns, digest.bill_id, is_personal=digest.is_personal
+    )
 
 
 def _digests_of(close: Close, tables: Iterable[str], bill_id: int | None) -> Iterator[DigestFact]:
@@ -254,8 +265,8 @@ def _digest_now(
     where = rows_kept(close, table) if bill_id is None else OF_BILL[table].format(bill=bill_id)
     with connection.cursor() as cursor:
         write_values_alike(cursor)
-        found = table_digest(cursor, table, columns, where=where)
-    return DigestFact(table, is_personal, found.columns, found.rows, found.digest, bill_id)
+        current = table_digest(cursor, table, columns, where=where)
+    return DigestFact(table, is_personal, current.columns, current.rows, current.digest, bill_id)
 
 
 def _named_columns(table: str) -> tuple[set[str], set[str]]:

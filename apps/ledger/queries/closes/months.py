@@ -58,22 +58,24 @@ def spans_of_months(months: Collection[date]) -> list[HourSpan]:
 
 def closes(month: date | None = None) -> list[CloseFact]:
     """Every close (of this month), the newest month and version first."""
-    found = Close.objects.order_by("-month", "-version")
+    close_rows = Close.objects.order_by("-month", "-version")
     if month is not None:
-        found = found.filter(month=month)
+        close_rows = close_rows.filter(month=month)
     columns = (
         *("id", "month", "version", "closed_at", "who", "note", "cut_off", "digest"),
         *("lines", "checklist", "totals", "reopened_at", "reopen_reason"),
     )
-    named = found.annotate(who=Coalesce("closed_by__name", Value(""), output_field=TextField()))
+    named = close_rows.annotate(
+        who=Coalesce("closed_by__name", Value(""), output_field=TextField())
+    )
     return [CloseFact(*row) for row in named.values_list(*columns)]
 
 
-def close_page(asked: PageAsked) -> Slice[CloseFact]:
+def close_page(page_request: PageAsked) -> Slice[CloseFact]:
     """Closes, the newest month and version first."""
-    found = page_of(Close.objects.values(*CLOSE_KEYS), asked, "-month", "-version")
-    facts = {fact.id: fact for fact in closes()} if found.rows else {}
-    return Slice([facts[row["id"]] for row in found.rows], found.after, found.before)
+    page = page_of(Close.objects.values(*CLOSE_KEYS), page_request, "-month", "-version")
+    facts = {fact.id: fact for fact in closes()} if page.rows else {}
+    return Slice([facts[row["id"]] for row in page.rows], page.after, page.before)
 
 
 def close_fact(close_id: int) -> CloseFact | None:
@@ -81,7 +83,7 @@ def close_fact(close_id: int) -> CloseFact | None:
     month = Close.objects.filter(id=close_id).values_list("month", flat=True).first()
     if month is None:
         return None
-    return next(each for each in closes(month) if each.id == close_id)
+    return next(close for close in closes(month) if close.id == close_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ WHERE posting_month = %(month)s GROUP BY team_id ORDER BY micros DESC NULLS LAST
 
 def month_standings() -> list[MonthStanding]:
     """Every month with cost, the newest first."""
-    newest = {each.month: each for each in reversed(closes())}
+    newest = {fact.month: fact for fact in reversed(closes())}
     standings = []
     for month, micros in rows(COSTS, {}):
         close = newest.get(month)
@@ -152,12 +154,12 @@ class Late:
 def late_months(starts_at: datetime, ends_at: datetime) -> dict[date, Late]:
     """What waits in the closed months that `[starts_at, ends_at)` touches, where anything does."""
     zone = accounts.organisation().zone
-    found = {
+    late_by_month = {
         month: late_facts(month)
         for month in sorted(closed_months())
         if (span := month_span(month, zone)).starts_at < ends_at and span.ends_at > starts_at
     }
-    return {month: late for month, late in found.items() if late.hours or late.days}
+    return {month: late for month, late in late_by_month.items() if late.hours or late.days}
 
 
 def late_facts(month: date) -> Late:

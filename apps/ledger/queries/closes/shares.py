@@ -75,7 +75,7 @@ def _waiting(month: date, zone: str) -> int:
 
 def shares_in_words(shares: Sequence[InvoiceShare], currency: str) -> str:
     """`$120.00 stand in 2026-08, $7.00 in 2026-07, which is closed: -$7.00 wait there`."""
-    said = []
+    sentences = []
     for share in shares:
         billed = share.billed_micros
         amount = "an unknown amount" if billed is None else full_amount(billed, currency)
@@ -84,5 +84,5 @@ def shares_in_words(shares: Sequence[InvoiceShare], currency: str) -> str:
             words += ", which is closed"
         if share.waits_micros:
             words += f": {full_amount(share.waits_micros, currency)} wait there for corrections"
-        said.append(words)
-    return "; ".join(said)
+        sentences.append(words)
+    return "; ".join(sentences)

@@ -127,8 +127,8 @@ def journal(close_id: int) -> Sequence[JournalEntry]:
     The entries sum to the close rounded to the cent: what rounding leaves goes to the largest
     remainders, as every split does.
     """
-    found = rows(JOURNAL, {"close": close_id})
-    cents = _round_to_cents([micros for *_, micros in found])
+    entry_rows = rows(JOURNAL, {"close": close_id})
+    cents = _round_to_cents([micros for *_, micros in entry_rows])
     return [
         JournalEntry(
             cost_centre,
@@ -137,7 +137,7 @@ def journal(close_id: int) -> Sequence[JournalEntry]:
             settings.GL_CODES.get(str(kind), ""),
             Decimal(amount).scaleb(-2),
         )
-        for (cost_centre, team, kind, _), amount in zip(found, cents, strict=True)
+        for (cost_centre, team, kind, _), amount in zip(entry_rows, cents, strict=True)
     ]
 
 
@@ -145,10 +145,10 @@ def _round_to_cents(micros: Sequence[int]) -> list[int]:
     """Each to the cent, debits and credits apart, so that both sums are right."""
     cents = [0] * len(micros)
     for sign in (1, -1):
-        places = [place for place, each in enumerate(micros) if each * sign > 0]
+        places = [place for place, micro in enumerate(micros) if micro * sign > 0]
         if places:
             sizes = [abs(micros[place]) for place in places]
-            whole = round(Decimal(sum(sizes)) / MICROS_PER_CENT)
-            for place, part in zip(places, largest_remainder(whole, sizes), strict=True):
+            total = round(Decimal(sum(sizes)) / MICROS_PER_CENT)
+            for place, part in zip(places, largest_remainder(total, sizes), strict=True):
                 cents[place] = part * sign
     return cents

@@ -33,7 +33,7 @@ class Daily:
     @property
     def states(self) -> list[StateSum]:
         """All that the days sum."""
-        return [each for states in self.days.values() for each in states]
+        return [state for states in self.days.values() for state in states]
 
 
 def costs_by_day(
@@ -44,15 +44,18 @@ def costs_by_day(
     spans = compared_spans(window, at, comparison)
     is_just_before = spans is not None and _is_just_before(spans[1], window)
     first_day = spans[1].first_day if spans and is_just_before else window.first_day
-    found = _states_of_days(question, replace(window, first_day=first_day))
-    own = {day: states for day, states in found.items() if day >= window.first_day}
+    states_by_day = _states_of_days(question, replace(window, first_day=first_day))
+    window_states = {
+        day: states for day, states in states_by_day.items() if day >= window.first_day
+    }
     if spans is None:
-        return Daily(own)
-    before = found if is_just_before else _states_of_days(question, spans[1])
+        return Daily(window_states)
+    before = states_by_day if is_just_before else _states_of_days(question, spans[1])
     now_states, before_states = (
-        _states_within(days, span) for days, span in zip((found, before), spans, strict=True)
+        _states_within(days, span)
+        for days, span in zip((states_by_day, before), spans, strict=True)
     )
-    return Daily(own, Against(*spans, now_states, before_states))
+    return Daily(window_states, Against(*spans, now_states, before_states))
 
 
 def _is_just_before(span: Window, window: Window) -> bool:
@@ -70,14 +73,14 @@ def costs_against(question: CubeQuestion, before: Window) -> Daily:
 
 
 def _states_of_days(question: CubeQuestion, window: Window) -> dict[date, States]:
-    found = state_sums(replace(question, window=window).by("day"))
-    return {day: states for (day,), states in found.items() if isinstance(day, date)}
+    states_by_key = state_sums(replace(question, window=window).by("day"))
+    return {day: states for (day,), states in states_by_key.items() if isinstance(day, date)}
 
 
-def _states_within(found: Mapping[date, States], window: Window) -> States:
+def _states_within(states_by_day: Mapping[date, States], window: Window) -> States:
     return tuple(
-        each
-        for day, states in found.items()
+        state
+        for day, states in states_by_day.items()
         if window.first_day <= day < window.end_day
-        for each in states
+        for state in states
     )

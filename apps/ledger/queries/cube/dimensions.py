@@ -31,8 +31,8 @@ class Dimension:
 
 MOST = 50
 DIMENSIONS: dict[str, Dimension] = {
-    each.name: each
-    for each in (
+    dimension.name: dimension
+    for dimension in (
         Dimension("team", "Team"),
         Dimension("cost_centre", "Cost centre", "No cost centre", is_of_today=True),
         Dimension("cluster", "Cluster", "No cluster", is_of_today=True),
@@ -65,7 +65,7 @@ def add_dimension(dimension: Dimension, after: str = "") -> None:
     place = 1 + list(DIMENSIONS).index(after) if after else len(listed)
     listed.insert(place, dimension)
     DIMENSIONS.clear()
-    DIMENSIONS.update({each.name: each for each in listed})
+    DIMENSIONS.update({entry.name: entry for entry in listed})
 
 
 def dimensions() -> dict[str, Dimension]:

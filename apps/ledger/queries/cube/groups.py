@@ -38,8 +38,10 @@ class CostGroup:
 
 def summed_dimensions() -> dict[str, Dimension]:
     """What such sums may be grouped and filtered by: all that no table of parts is needed for."""
-    told = {name for source in SOURCES if not source.is_part for name in source.columns}
-    return {name: each for name, each in dimensions().items() if name_of(name) in told}
+    column_names = {name for source in SOURCES if not source.is_part for name in source.columns}
+    return {
+        name: dimension for name, dimension in dimensions().items() if name_of(name) in column_names
+    }
 
 
 def cost_groups(question: CubeQuestion) -> list[CostGroup]:
@@ -48,7 +50,9 @@ def cost_groups(question: CubeQuestion) -> list[CostGroup]:
     Of any window where days of the ledger tell all of it apart; else refused as by `source_of`.
     """
     group_by = question.group_by
-    asked = replace(question, loading=Loading.LOADED, is_bounded=not DAYS.has(question.names))
+    loaded_question = replace(
+        question, loading=Loading.LOADED, is_bounded=not DAYS.has(question.names)
+    )
     numbers = numbers_of(group_by)
     keys = [
         sql.SQL("coalesce({}, ''), " if name in TEXTS else "{}, ").format(key)
@@ -56,12 +60,12 @@ def cost_groups(question: CubeQuestion) -> list[CostGroup]:
     ]
     query = sql.SQL(SUMS).format(
         keys=sql.SQL("").join(keys),
-        legs=legs_of(asked, "state", "flags", "kind", "status", "is_core"),
+        legs=legs_of(loaded_question, "state", "flags", "kind", "status", "is_core"),
         grouped=sql.SQL("GROUP BY {0} ORDER BY {0}").format(numbers) if group_by else sql.SQL(""),
     )
-    found = rows(query, parameters_of(asked) | {"shared_idle": int(Flag.SHARED_IDLE)})
+    sum_rows = rows(query, parameters_of(loaded_question) | {"shared_idle": int(Flag.SHARED_IDLE)})
     width = len(group_by)
-    return [CostGroup(tuple(row[:width]), *row[width:]) for row in found]
+    return [CostGroup(tuple(row[:width]), *row[width:]) for row in sum_rows]
 
 
 SUMS: LiteralString = """

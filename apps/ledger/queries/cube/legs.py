@@ -50,54 +50,62 @@ LEFT JOIN unnest(%(teams)s::int8[], %(cost_centres)s::text[]) AS team (id, cost_
 """
 
 
-def legs_of(question: CubeQuestion, *told: str) -> sql.Composed:
+def legs_of(question: CubeQuestion, *extra_columns: str) -> sql.Composed:
     """Sums of both periods, table by table; of a part also what is beyond it.
 
-    Columns: key0 and key1 as far as it is grouped, is_now, those `told` of state, flags, kind, status
+    Columns: key0 and key1 as far as it is grouped, is_now, those `extra_columns` of state, flags, kind, status
     (both null where the table keeps none) and is_core, then micros (null: no price), ms, and rated:
     micros before commitments. A group may come several times; what has no price stands by itself.
     """
     legs = [
         leg
         for place, window in enumerate(question.periods)
-        for leg in _legs_of_period(question, window, told, is_now=place == 0)
+        for leg in _legs_of_period(question, window, extra_columns, is_now=place == 0)
     ]
     return sql.SQL(" UNION ALL ").join(legs)
 
 
 def _legs_of_period(
-    question: CubeQuestion, window: Window, told: Told, *, is_now: bool
+    question: CubeQuestion, window: Window, extra_columns: Told, *, is_now: bool
 ) -> list[sql.Composed]:
     source = source_of(question, window)
     if not has_rest(question, source):
         return [
-            _source_leg(question, table, part, told, is_now=is_now)
+            _source_leg(question, table, part, extra_columns, is_now=is_now)
             for table, part in _parts_of_window(question, source, window)
         ]
-    own = _source_leg(question, source, window, told, is_now=is_now)
-    whole = whole_source(question, window, source.of)
-    rest = replace(question, filters={k: v for k, v in question.filters.items() if k != source.of})
-    kept = (name for name in question.group_by if name != source.of)
+    part_leg = _source_leg(question, source, window, extra_columns, is_now=is_now)
+    full_source = whole_source(question, window, source.of)
+    remainder = replace(
+        question, filters={k: v for k, v in question.filters.items() if k != source.of}
+    )
+    group_names = (name for name in question.group_by if name != source.of)
     beyond = [
-        _source_leg(rest, table, part, told, is_now=is_now, without=source.of)
-        for table, part in _parts_of_window(rest.by(*kept), whole, window)
+        _source_leg(remainder, table, part, extra_columns, is_now=is_now, without=source.of)
+        for table, part in _parts_of_window(remainder.by(*group_names), full_source, window)
     ]
     if source.of in question.filters:
-        taken = _source_leg(rest, source, window, told, is_now=is_now)
-        return [own, *beyond, _taken_sums(rest, source.of, told, sql.SQL("({})").format(taken))]
+        taken = _source_leg(remainder, source, window, extra_columns, is_now=is_now)
+        return [
+            part_leg,
+            *beyond,
+            _taken_sums(remainder, source.of, extra_columns, sql.SQL("({})").format(taken)),
+        ]
     # Of the same rows: they are read once.
     both = "(WITH part AS MATERIALIZED ({}) SELECT * FROM part UNION ALL {})"
-    taken = _taken_sums(rest, source.of, told, sql.SQL("part"))
-    return [sql.SQL(both).format(own, taken), *beyond]
+    taken = _taken_sums(remainder, source.of, extra_columns, sql.SQL("part"))
+    return [sql.SQL(both).format(part_leg, taken), *beyond]
 
 
-def _taken_sums(question: CubeQuestion, part: str, told: Told, leg: sql.Composable) -> sql.Composed:
+def _taken_sums(
+    question: CubeQuestion, part: str, extra_columns: Told, leg: sql.Composable
+) -> sql.Composed:
     """What a table of parts takes from the whole: without that dimension, and below zero."""
     shown = [
         sql.SQL("NULL::int8") if name == part else key
         for name, key in zip(question.group_by, leg_keys(question), strict=True)
     ]
-    columns = [*shown, sql.Identifier("is_now"), *map(sql.Identifier, told)]
+    columns = [*shown, sql.Identifier("is_now"), *map(sql.Identifier, extra_columns)]
     return sql.SQL(
         "SELECT {columns}, -sum(micros)::int8, -sum(ms)::int8, -sum(rated)::int8 FROM {leg} AS part"
         " GROUP BY {numbers}, micros IS NULL"
@@ -136,7 +144,7 @@ def _source_leg(
     question: CubeQuestion,
     source: Source,
     window: Window,
-    told: Told,
+    extra_columns: Told,
     *,
     is_now: bool,
     without: str = "",
@@ -150,7 +158,7 @@ def _source_leg(
         for name, key in zip(question.group_by, leg_keys(question), strict=True)
     ]
     now = sql.SQL("{} AS is_now").format(is_now)
-    columns = [*keys, now, *(_told_column(source, name) for name in told)]
+    columns = [*keys, now, *(_told_column(source, name) for name in extra_columns)]
     grouped = question.by(*(name for name in question.group_by if name != without))
     return sql.SQL(
         "SELECT {columns}, sum({amount})::int8 AS micros, sum(day.unit_milliseconds)::int8 AS ms,"
@@ -196,8 +204,10 @@ def _rated_amount(basis: Basis) -> sql.Composable:
 
 def _source_joins(source: Source, names: Iterable[str]) -> list[sql.Composable]:
     columns = [source.columns[name_of(name)] for name in names]
-    own = [source.joins[name_of(name)] for name in sorted(names) if name_of(name) in source.joins]
-    joins = [sql.SQL(join) for join in dict.fromkeys(own)]
+    join_texts = [
+        source.joins[name_of(name)] for name in sorted(names) if name_of(name) in source.joins
+    ]
+    joins = [sql.SQL(join) for join in dict.fromkeys(join_texts)]
     if any("pool." in column for column in columns):
         joins.append(sql.SQL(POOLS))
     if any("team." in column for column in columns):

@@ -38,14 +38,14 @@ class CubeNames:
 
     def text(self, dimension: str, key: CubeKey) -> str:
         """What a group is called: its name, what it is without, or how many others it is."""
-        known = self.dimensions[dimension]
+        definition = self.dimensions[dimension]
         if key.is_other:
             count = self.others.get(dimension, 0)
-            return f"Other {known.label.lower()}s ({count:,})"
+            return f"Other {definition.label.lower()}s ({count:,})"
         if dimension == "workload" and key.value == NO_WORKLOAD:
             return "No workload"
         if key.value is None:
-            return "Not held by a job" if dimension == self.split else known.without
+            return "Not held by a job" if dimension == self.split else definition.without
         if isinstance(key.value, date):
             return key.value.isoformat()
         return self.of.get(dimension, {}).get(key.value, str(key.value))
@@ -70,35 +70,35 @@ def filter_word(name: str) -> str:
 
 def names_of(answer: CubeAnswer) -> CubeNames:
     """The names of every key in an answer, each table read once and only where it is asked for."""
-    found: dict[str, Mapping[Key, str]] = {}
+    names_by_dimension: dict[str, Mapping[Key, str]] = {}
     for place, name in enumerate(answer.question.group_by):
         keys = {row.keys[place].value for row in answer.rows} - {None}
-        found[name] = names_of_keys(name, keys)
+        names_by_dimension[name] = names_of_keys(name, keys)
     split = "workload" if answer.question.splits_workload else ""
-    return CubeNames(found, answer.others, dimensions(), split)
+    return CubeNames(names_by_dimension, answer.others, dimensions(), split)
 
 
 def keys_named(dimension: str, texts: Sequence[str], viewer: Viewer) -> frozenset[Key]:
     """The keys that these names stand for; refuses KeyNotKnown. `none`: what has none of it."""
     wanted = [unquote(text) for text in texts if text != NONE]
-    known = named_keys(dimension, viewer)
-    if known is None:
-        found = _looked_up(dimension, wanted, viewer)
+    keys_by_name = named_keys(dimension, viewer)
+    if keys_by_name is None:
+        keys = _looked_up(dimension, wanted, viewer)
     else:
         for text in wanted:
-            if text not in known:
+            if text not in keys_by_name:
                 raise KeyNotKnown(dimension, f"there is no {_noun_of(dimension)} named {text!r}")
-        found = [key for text in wanted for key in known[text]]
-    return frozenset([*found, *([None] if len(wanted) < len(texts) else [])])
+        keys = [key for text in wanted for key in keys_by_name[text]]
+    return frozenset([*keys, *([None] if len(wanted) < len(texts) else [])])
 
 
 def named_keys(dimension: str, viewer: Viewer) -> Mapping[str, Collection[Key]] | None:
     """Every name of a dimension with its keys, as far as the viewer sees; None: they are many."""
     if dimension in ("team", "cost_centre"):
-        seen = [team for team in accounts.teams() if viewer.sees_team(team.id)]
+        visible_teams = [team for team in accounts.teams() if viewer.sees_team(team.id)]
         if dimension == "team":
-            return {team.name: [team.id] for team in seen}
-        return {team.cost_centre: [team.cost_centre] for team in seen if team.cost_centre}
+            return {team.name: [team.id] for team in visible_teams}
+        return {team.cost_centre: [team.cost_centre] for team in visible_teams if team.cost_centre}
     if dimension == "cluster":
         return {cluster.name: [cluster.id] for cluster in fleet.clusters().values()}
     if dimension in ("pool", "provider", "region", "gpu_model", "purchase_option"):
@@ -148,9 +148,9 @@ def _looked_up(dimension: str, texts: Sequence[str], viewer: Viewer) -> list[Key
     return list(texts)
 
 
-def _refuse_missing(dimension: str, texts: Sequence[str], found: Collection[str]) -> None:
+def _refuse_missing(dimension: str, texts: Sequence[str], matches: Collection[str]) -> None:
     for text in texts:
-        if text not in found:
+        if text not in matches:
             raise KeyNotKnown(dimension, f"there is no {dimension} named {text!r}")
 
 

@@ -34,25 +34,27 @@ class PostedApart:
 
 def posted_apart(question: CubeQuestion) -> PostedApart:
     """How costs of the question's window, whatever they are grouped by, stand in the books."""
-    whole = replace(question, against=None, group_by=(), is_bounded=False, tells_no_workload=False)
-    later = _micros_posted_later(whole)
+    full_question = replace(
+        question, against=None, group_by=(), is_bounded=False, tells_no_workload=False
+    )
+    later = _micros_posted_later(full_question)
     earlier = None
     window = question.window
-    if window.is_whole_months and MONTHS.has(whole.by("month", "posting_month").names):
+    if window.is_whole_months and MONTHS.has(full_question.by("month", "posting_month").names):
         since = window.first_day.replace(year=window.first_day.year - YEARS)
         before = Window("", since, window.first_day, window.zone)
         months = _months_of(window)
-        earlier = _micros_posted_later(replace(whole, window=before), months)
+        earlier = _micros_posted_later(replace(full_question, window=before), months)
     return PostedApart(later, earlier)
 
 
 def _micros_posted_later(question: CubeQuestion, months: Collection[date] | None = None) -> int:
     """What months after the day's own have of it (these, where they are given)."""
     return sum(
-        each.micros or 0
+        state.micros or 0
         for (month, posted), states in state_sums(question.by("month", "posting_month")).items()
         if posted != month and (months is None or posted in months)
-        for each in states
+        for state in states
     )
 
 

@@ -60,8 +60,8 @@ class CubeQuestion:
     @property
     def names(self) -> frozenset[str]:
         """Every dimension that a table must tell apart to answer."""
-        own = (self.part,) if self.part else ()
-        return frozenset(map(name_of, (*self.group_by, *self.filters, *own)))
+        part_names = (self.part,) if self.part else ()
+        return frozenset(map(name_of, (*self.group_by, *self.filters, *part_names)))
 
     def of_jobs(self) -> "CubeQuestion":
         """The same costs, as far as a job held them."""
@@ -104,10 +104,12 @@ class FilterNeeded(CubeRefusal):
 
 def refuse_unanswerable(question: CubeQuestion) -> None:
     """Refuse DimensionNotKnown, DimensionsDoNotMeet, FilterNeeded and WindowTooLong."""
-    known = dimensions()
+    dimensions_by_name = dimensions()
     for name in (*question.group_by, *question.filters):
-        if name not in known:
-            raise DimensionNotKnown("group_by", f"{name!r} is none of {', '.join(known)}")
+        if name not in dimensions_by_name:
+            raise DimensionNotKnown(
+                "group_by", f"{name!r} is none of {', '.join(dimensions_by_name)}"
+            )
     if len(set(question.group_by)) != len(question.group_by):
         raise DimensionNotKnown("group_by", "each may be named once")
     if len(question.group_by) > MOST_GROUPS:
@@ -124,8 +126,8 @@ def refuse_unanswerable(question: CubeQuestion) -> None:
 
 def has_rest(question: CubeQuestion, source: Source) -> bool:
     """Whether what is beyond a table of parts is asked for too."""
-    asked = question.filters.get(source.of)
-    return source.is_part and not question.part and (asked is None or None in asked)
+    wanted_keys = question.filters.get(source.of)
+    return source.is_part and not question.part and (wanted_keys is None or None in wanted_keys)
 
 
 def source_of(question: CubeQuestion, window: Window) -> Source:
@@ -134,7 +136,9 @@ def source_of(question: CubeQuestion, window: Window) -> Source:
     if not able:
         raise _do_not_meet(question)
     if not question.is_bounded:
-        return next(each for each in able if not each.of_months or window.is_whole_months)
+        return next(
+            candidate for candidate in able if not candidate.of_months or window.is_whole_months
+        )
     allowed = [source for source in able if question.is_narrowed or not source.needs_filter]
     if not allowed:
         raise FilterNeeded(
@@ -165,33 +169,33 @@ def _has_all(source: Source, question: CubeQuestion) -> bool:
     beyond = question.names - {source.of}
     return source.has(question.names) and (
         not has_rest(question, source)
-        or any(each.has(beyond) for each in SOURCES if not each.is_part)
+        or any(candidate.has(beyond) for candidate in SOURCES if not candidate.is_part)
     )
 
 
 def _do_not_meet(question: CubeQuestion) -> DimensionsDoNotMeet:
     """The nearest has the first dimension, and of the others those that meet it."""
-    kept = list(question.group_by)
+    groups = list(question.group_by)
     filters = dict(question.filters)
     for name in reversed((*question.filters, *question.group_by)):
-        nearest = replace(question, group_by=tuple(kept), filters=filters)
+        nearest = replace(question, group_by=tuple(groups), filters=filters)
         if any(_has_all(source, nearest) for source in SOURCES):
             break
-        if name in kept and len(kept) > 1:
-            kept.remove(name)
+        if name in groups and len(groups) > 1:
+            groups.remove(name)
         else:
             filters = {key: value for key, value in filters.items() if key != name}
-    asked = _listed_labels((*question.group_by, *question.filters))
-    nearest = replace(question, group_by=tuple(kept), filters=filters)
+    labels = _listed_labels((*question.group_by, *question.filters))
+    nearest = replace(question, group_by=tuple(groups), filters=filters)
     return DimensionsDoNotMeet(
-        "group_by", f"no sums are kept by {asked} together; ask for fewer", nearest
+        "group_by", f"no sums are kept by {labels} together; ask for fewer", nearest
     )
 
 
 def _too_long(question: CubeQuestion, window: Window, able: Iterable[Source]) -> WindowTooLong:
-    asked = _listed_labels((*question.group_by, *question.filters)) or "this"
+    labels = _listed_labels((*question.group_by, *question.filters)) or "this"
     days = max(_most_days(source, question) for source in able)
-    words = f"by {asked} costs can be asked for {days} days at once"
+    words = f"by {labels} costs can be asked for {days} days at once"
     if any(source.of_months for source in able) and not question.names & FINE:
         months = _with_window(question, window, whole_months(window))
         return WindowTooLong("window", f"{words}, or for whole months", months)

@@ -47,8 +47,8 @@ class CostQuestion:
 
     def with_texts(self, **changes: str) -> dict[str, str]:
         """The parameters of the same question with some changed; those that say nothing left out."""
-        asked = {**self.texts, **changes}
-        return {name: text for name, text in asked.items() if text != self.defaults.get(name, "")}
+        texts = {**self.texts, **changes}
+        return {name: text for name, text in texts.items() if text != self.defaults.get(name, "")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,26 +59,29 @@ class GivenTexts:
     defaults: Mapping[str, str]
     problems: dict[str, str] = field(default_factory=dict)
 
-    def read(self, name: str, meant: Callable[[str], Meaning]) -> Meaning:
+    def read(self, name: str, parse: Callable[[str], Meaning]) -> Meaning:
         """What the text means, else its default: that of any question where it is not asked here."""
         default = self.defaults.get(name, DEFAULTS.get(name, ""))
         try:
-            return meant(self.texts.get(name, default))
+            return parse(self.texts.get(name, default))
         except Refusal as refusal:
             self.problems[name] = refusal.message
         except ValueError as error:
             self.problems[name] = str(error)
         self.texts.pop(name, None)
-        return meant(default)
+        return parse(default)
 
 
 def parameters() -> list[str]:
     """Every parameter that a question may have."""
-    return [*DEFAULTS, *(each.name for each in dimensions().values() if each.is_filter)]
+    return [
+        *DEFAULTS,
+        *(dimension.name for dimension in dimensions().values() if dimension.is_filter),
+    ]
 
 
 def read_question(
-    given: Mapping[str, Sequence[str]],
+    params: Mapping[str, Sequence[str]],
     *,
     viewer: Viewer,
     organisation: OrganisationFact,
@@ -88,13 +91,13 @@ def read_question(
 ) -> CostQuestion:
     """The question, as this viewer may ask it; what is not understood is left out and told.
 
-    `given` has the values of each parameter, each perhaps several by comma. Parameters that are
+    `params` has the values of each parameter, each perhaps several by comma. Parameters that are
     none of `parameters` are not looked at. With `filters` the question is about windows of any
     length, by these dimensions and nothing else.
     """
     names = parameters() if filters is None else [*defaults, *filters]
     texts = {
-        name: ",".join(values) for name in names if (values := _given_values(given.get(name, ())))
+        name: ",".join(values) for name in names if (values := _given_values(params.get(name, ())))
     }
     given_texts = GivenTexts(texts, defaults)
     read = given_texts.read
@@ -104,8 +107,12 @@ def read_question(
 
     window = read("window", lambda text: window_of(text, calendar))
     spans = read("compare", lambda text: _compared_windows(text, window, calendar))
-    asked = [each.name for each in dimensions().values() if each.is_filter and each.name in texts]
-    narrowed = {name: read(name, keys(name)) for name in asked}
+    filter_names = [
+        dimension.name
+        for dimension in dimensions().values()
+        if dimension.is_filter and dimension.name in texts
+    ]
+    narrowed = {name: read(name, keys(name)) for name in filter_names}
     groups = read("group_by", _group_names)
     question = CubeQuestion(
         window=spans[0],
@@ -150,22 +157,22 @@ def _with_nearest(reading: CostQuestion) -> CostQuestion:
     return reading
 
 
-def _window_text(nearest: Window, asked: Window, text: str) -> str:
-    if nearest == asked:
+def _window_text(nearest: Window, window: Window, text: str) -> str:
+    if nearest == window:
         return text
     return f"{nearest.first_day.isoformat()}/{nearest.end_day.isoformat()}"
 
 
-def _given_values(given: Sequence[str]) -> list[str]:
-    return [part.strip() for value in given for part in value.split(",") if part.strip()]
+def _given_values(values: Sequence[str]) -> list[str]:
+    return [part.strip() for value in values for part in value.split(",") if part.strip()]
 
 
 def _group_names(text: str) -> tuple[str, ...]:
-    known = dimensions()
+    dimensions_by_name = dimensions()
     names = tuple(dict.fromkeys(text.split(","))) if text else ()
     for name in names:
-        if name not in known:
-            raise ValueError(f"{name!r} is none of {', '.join(known)}")
+        if name not in dimensions_by_name:
+            raise ValueError(f"{name!r} is none of {', '.join(dimensions_by_name)}")
     return names
 
 

@@ -80,32 +80,32 @@ class Sureness:
 def state_sums(question: CubeQuestion) -> dict[tuple[Key, ...], States]:
     """Each group of the window by state, in the order of the keys; of any number of dimensions."""
     in_order = sql.SQL(" ORDER BY {} state NULLS LAST").format(key_names(question))
-    found = rows(_by_state(question) + in_order, parameters_of(question))
-    return _sums_by_group(question, question.window, found)
+    state_rows = rows(_by_state(question) + in_order, parameters_of(question))
+    return _sums_by_group(question, question.window, state_rows)
 
 
 def state_sums_of_periods(question: CubeQuestion) -> tuple[dict[tuple[Key, ...], States], ...]:
     """The same of the window, and of the one it is held against, read at once."""
     in_order = sql.SQL(" ORDER BY is_now, {} state NULLS LAST").format(key_names(question))
     query = _by_state(question, by_period=True) + in_order
-    found: list[list[Row]] = [[] for _ in question.periods]
+    rows_by_period: list[list[Row]] = [[] for _ in question.periods]
     for is_now, *row in rows(query, parameters_of(question)):
-        found[0 if is_now else 1].append(tuple(row))
+        rows_by_period[0 if is_now else 1].append(tuple(row))
     return tuple(
         _sums_by_group(question, window, of_window)
-        for window, of_window in zip(question.periods, found, strict=True)
+        for window, of_window in zip(question.periods, rows_by_period, strict=True)
     )
 
 
 def _sums_by_group(
-    question: CubeQuestion, window: Window, found: Iterable[Row]
+    question: CubeQuestion, window: Window, state_rows: Iterable[Row]
 ) -> dict[tuple[Key, ...], States]:
     by: dict[tuple[Key, ...], States] = {}
     width = len(question.group_by)
     source = source_of(question, window)
     is_rest = has_rest(question, source)
     place = question.group_by.index(source.of) if source.of in question.group_by else None
-    for row in found:
+    for row in state_rows:
         summed = _state_sum(row[width:])
         # Of what a part is taken from nothing may be left; the part itself is there.
         is_left = is_rest and (place is None or row[place] is None)
@@ -116,32 +116,32 @@ def _sums_by_group(
 
 def job_sums(question: CubeQuestion, sort: str = "-cost") -> JobSums:
     """The first 200 jobs by `sort` (a key of JOB_ORDERS, `-` for descending), and the total."""
-    asked = question.by("job").of_jobs()
+    job_question = question.by("job").of_jobs()
     query = sql.SQL(JOBS).format(
-        by_state=_by_state(asked),
+        by_state=_by_state(job_question),
         order=sql.SQL(JOB_ORDERS[sort.removeprefix("-")]),
         direction=sql.SQL(" DESC" if sort.startswith("-") else ""),
     )
-    found = rows(query, parameters_of(asked) | {"most": MOST_JOBS})
+    job_rows = rows(query, parameters_of(job_question) | {"most": MOST_JOBS})
     by_job: dict[int | None, States] = {}
-    for job_id, _, _, *of_state in found:
+    for job_id, _, _, *of_state in job_rows:
         by_job[job_id] = (*by_job.get(job_id, ()), _state_sum(tuple(of_state)))
     # What is of no one job is all of them together.
     total = by_job.pop(None, ())
     jobs = {job_id: states for job_id, states in by_job.items() if job_id is not None}
-    return JobSums(jobs=jobs, total=total, count=found[0][1] if found else 0)
+    return JobSums(jobs=jobs, total=total, count=job_rows[0][1] if job_rows else 0)
 
 
-def sureness(found: Iterable[StateSum], window: Window, at: datetime) -> Sureness:
+def sureness(states: Iterable[StateSum], window: Window, at: datetime) -> Sureness:
     """How sure these sums of a window are."""
-    sums, known = list(found), standing(window, at)
+    sums, window_standing = list(states), standing(window, at)
     return Sureness(
-        statuses=frozenset(status for each in sums for status in each.statuses),
-        held_milliseconds=sum(each.held_milliseconds for each in sums),
-        observed_milliseconds=sum(each.observed_milliseconds for each in sums),
-        as_of=known.as_of,
-        pending_hours=known.pending_hours,
-        is_closed=known.is_closed,
+        statuses=frozenset(status for state_sum in sums for status in state_sum.statuses),
+        held_milliseconds=sum(state_sum.held_milliseconds for state_sum in sums),
+        observed_milliseconds=sum(state_sum.observed_milliseconds for state_sum in sums),
+        as_of=window_standing.as_of,
+        pending_hours=window_standing.pending_hours,
+        is_closed=window_standing.is_closed,
     )
 
 

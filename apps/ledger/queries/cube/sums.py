@@ -82,19 +82,19 @@ class CubeAnswer:
     @property
     def of_today(self) -> tuple[str, ...]:
         """The dimensions by which months that are closed are told as things stand today."""
-        known = dimensions()
-        asked = dict.fromkeys((*self.question.group_by, *self.question.filters))
-        return tuple(name for name in asked if known[name].is_of_today)
+        dimensions_by_name = dimensions()
+        names = dict.fromkeys((*self.question.group_by, *self.question.filters))
+        return tuple(name for name in names if dimensions_by_name[name].is_of_today)
 
 
 def explore(question: CubeQuestion) -> CubeAnswer:
     """The sums of a question; refuses as `refuse_unanswerable`."""
     refuse_unanswerable(question)
-    found = rows(_group_statement(question), parameters_of(question))
+    group_rows = rows(_group_statement(question), parameters_of(question))
     width = len(question.group_by)
     sums: dict[tuple[CubeKey, ...], dict[bool, CubeSums]] = {}
     others: dict[str, int] = {}
-    for row in found:
+    for row in group_rows:
         values, are_others, counts = row[:width], row[width : 2 * width], row[2 * width : 3 * width]
         is_now, measures = row[3 * width], row[3 * width + 1 :]
         keys = tuple(map(CubeKey, values, are_others))
@@ -102,18 +102,18 @@ def explore(question: CubeQuestion) -> CubeAnswer:
             keys = _aligned_keys(question, keys)
         sums.setdefault(keys, {})[is_now] = _measured(measures)
         if any(are_others):
-            told = zip(question.group_by, are_others, counts, strict=True)
-            others |= {name: beyond for name, is_other, beyond in told if is_other}
+            other_counts = zip(question.group_by, are_others, counts, strict=True)
+            others |= {name: beyond for name, is_other, beyond in other_counts if is_other}
     answered = [_cube_row(question, keys, of_key) for keys, of_key in sums.items()]
     # Where a part is all there is, nothing is left of the whole.
     is_of_part = _is_of_part(question)
-    kept = [row for row in answered if not (is_of_part and _is_nothing(row))]
+    shown_rows = [row for row in answered if not (is_of_part and _is_nothing(row))]
     now, before = (
-        _total([row[3 * width + 1 :] for row in found if row[3 * width] is is_now])
+        _total([row[3 * width + 1 :] for row in group_rows if row[3 * width] is is_now])
         for is_now in (True, False)
     )
     total = CubeRow((), now, None if question.against is None else before)
-    return CubeAnswer(question, tuple(sorted(kept, key=_row_order)), total, others)
+    return CubeAnswer(question, tuple(sorted(shown_rows, key=_row_order)), total, others)
 
 
 def _measured(measures: Sequence[Any]) -> CubeSums:
@@ -226,7 +226,7 @@ def _group_statement(question: CubeQuestion) -> sql.Composed:
 
     Columns: each key, whether it is the others, and how many these are; is_now; the measures.
     """
-    known = dimensions()
+    dimensions_by_name = dimensions()
     keys = leg_keys(question)
     shown: list[sql.Composable] = [*keys]
     others: list[sql.Composable] = [sql.SQL("false") for _ in keys]
@@ -234,7 +234,7 @@ def _group_statement(question: CubeQuestion) -> sql.Composed:
     ranked: list[sql.Composable] = []
     joins: list[sql.Composable] = []
     for place, (name, key) in enumerate(zip(question.group_by, keys, strict=True)):
-        if (most := known[name].most) is None:
+        if (most := dimensions_by_name[name].most) is None:
             continue
         by_place = sql.Identifier(f"ranked{place}")
         ranked.append(sql.SQL(RANKED).format(ranked=by_place, key=key))

@@ -63,9 +63,9 @@ def variances_by_team(question: CubeQuestion) -> dict[int, CostVariance | None]:
         return {}
     refuse_unanswerable(question.by("team", "pool"))
     by_team: dict[int, list[_CellSum]] = {}
-    for each in _cell_sums(question.by(*CELL, "team"), sql.SQL(", key4")):
-        by_team.setdefault(each.of, []).append(each)
-    return {team_id: _variance_of_sums(found) for team_id, found in by_team.items()}
+    for cell_sum in _cell_sums(question.by(*CELL, "team"), sql.SQL(", key4")):
+        by_team.setdefault(cell_sum.of, []).append(cell_sum)
+    return {team_id: _variance_of_sums(cell_sums) for team_id, cell_sums in by_team.items()}
 
 
 class _CellSum(NamedTuple):
@@ -91,7 +91,7 @@ def _cell_sums(question: CubeQuestion, more: sql.SQL) -> list[_CellSum]:
     pools = fleet.pools()
     # Parts know what their pools are today, and the whole that they are taken from what they were: by one of both.
     keeps_terms = not any(source_of(question, window).is_part for window in question.periods)
-    found = []
+    cell_sums = []
     for is_now, pool_id, kind, model, option, is_core, is_moved, micros, *sums in rows(
         query, parameters_of(question) | {"useful": USEFUL, "moved": MOVED}
     ):
@@ -99,22 +99,25 @@ def _cell_sums(question: CubeQuestion, more: sql.SQL) -> list[_CellSum]:
         cell = capacity_cell(pools, pool_id, bought, is_core=is_core)
         rated, milliseconds, useful, unpriced, is_known, *of = sums
         capacity = CapacityCost(rated, milliseconds, useful)
-        found.append(
+        cell_sums.append(
             _CellSum(
                 is_now, cell, kind, is_moved, micros, capacity, unpriced, is_known, *(of or [0])
             )
         )
-    return found
+    return cell_sums
 
 
-def _variance_of_sums(found: list[_CellSum]) -> CostVariance | None:
+def _variance_of_sums(cell_sums: list[_CellSum]) -> CostVariance | None:
     """Of both periods; None where all of one is unknown."""
-    periods = [[each for each in found if each.is_now is is_now] for is_now in (False, True)]
-    if any(period and not any(each.is_known for each in period) for period in periods):
+    periods = [
+        [cell_sum for cell_sum in cell_sums if cell_sum.is_now is is_now]
+        for is_now in (False, True)
+    ]
+    if any(period and not any(cell_sum.is_known for cell_sum in period) for period in periods):
         # There was something, and nothing of it is known: not a period that cost nothing.
         return None
     before, after = map(_period_cost, periods)
-    unpriced = [sum(each.unpriced_milliseconds for each in period) for period in periods]
+    unpriced = [sum(cell_sum.unpriced_milliseconds for cell_sum in period) for period in periods]
     return CostVariance(
         before_micros=before.micros,
         after_micros=after.micros,
@@ -123,20 +126,22 @@ def _variance_of_sums(found: list[_CellSum]) -> CostVariance | None:
     )
 
 
-def _period_cost(found: list[_CellSum]) -> PeriodCost:
+def _period_cost(cell_sums: list[_CellSum]) -> PeriodCost:
     capacity: dict[CapacityCell, CapacityCost] = {}
     commitments = other = 0
-    for each in found:
-        if each.is_moved:
+    for cell_sum in cell_sums:
+        if cell_sum.is_moved:
             # What was moved has no time of its own: in a rate it would look like a price.
-            other += each.micros
-        elif each.kind == ChargeKind.NODE_HOUR:
-            capacity[each.cell] = capacity.get(each.cell, NO_CAPACITY).plus(each.capacity)
-            commitments += each.micros - each.capacity.rated_micros
-        elif each.kind in OF_COMMITMENTS:
-            commitments += each.micros
+            other += cell_sum.micros
+        elif cell_sum.kind == ChargeKind.NODE_HOUR:
+            capacity[cell_sum.cell] = capacity.get(cell_sum.cell, NO_CAPACITY).plus(
+                cell_sum.capacity
+            )
+            commitments += cell_sum.micros - cell_sum.capacity.rated_micros
+        elif cell_sum.kind in OF_COMMITMENTS:
+            commitments += cell_sum.micros
         else:
-            other += each.micros
+            other += cell_sum.micros
     return PeriodCost(capacity, commitments, other)
 
 

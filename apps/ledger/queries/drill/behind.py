@@ -93,56 +93,56 @@ def behind_line(month: date, line_id: int, viewer: Viewer) -> Behind | None:
 
     A line is replaced where its hour is settled again; its id is gone then.
     """
-    asked = {"month": month, "id": line_id, "shared_idle": int(Flag.SHARED_IDLE)}
-    found = named_rows(LINES, asked)
-    own = next((row for row in found if row.id == line_id), None)
-    if own is None or not viewer.sees_team(own.team_id):
+    params = {"month": month, "id": line_id, "shared_idle": int(Flag.SHARED_IDLE)}
+    line_rows = named_rows(LINES, params)
+    line = next((row for row in line_rows if row.id == line_id), None)
+    if line is None or not viewer.sees_team(line.team_id):
         return None
-    return _line_behind(own, [_sibling_line(row, viewer) for row in found], viewer)
+    return _line_behind(line, [_sibling_line(row, viewer) for row in line_rows], viewer)
 
 
-def _line_behind(own: Any, siblings: list[SiblingLine], viewer: Viewer) -> Behind:
+def _line_behind(line: Any, siblings: list[SiblingLine], viewer: Viewer) -> Behind:
     return Behind(
-        id=own.id,
-        month=own.posting_month,
-        hour=own.hour,
-        pool_id=own.pool_id,
-        team_id=own.team_id,
-        workload_id=own.workload_id,
-        job_id=own.job_id,
-        holder_key_id=own.holder_key_id,
-        state=None if own.state is None else State(own.state),
-        flags=Flag(own.flags),
-        evidence=Evidence(own.evidence),
-        unit_milliseconds=own.unit_milliseconds,
-        micros=_basis_amounts(own),
-        kind=own.kind,
-        node_id=own.node_id,
-        node=own.node or "",
-        through=own.through,
-        status=own.status,
-        status_reason=own.status_reason,
-        charged=_basis_amounts(own, "charged_") if viewer.sees_prices else None,
-        pieces=_piece_list(own.pieces or []) if viewer.sees_prices else (),
-        version=own.version,
-        settled_at=own.settled_at,
-        reason=own.settled_reason or "",
-        policy_version=own.policy_version,
+        id=line.id,
+        month=line.posting_month,
+        hour=line.hour,
+        pool_id=line.pool_id,
+        team_id=line.team_id,
+        workload_id=line.workload_id,
+        job_id=line.job_id,
+        holder_key_id=line.holder_key_id,
+        state=None if line.state is None else State(line.state),
+        flags=Flag(line.flags),
+        evidence=Evidence(line.evidence),
+        unit_milliseconds=line.unit_milliseconds,
+        micros=_basis_amounts(line),
+        kind=line.kind,
+        node_id=line.node_id,
+        node=line.node or "",
+        through=line.through,
+        status=line.status,
+        status_reason=line.status_reason,
+        charged=_basis_amounts(line, "charged_") if viewer.sees_prices else None,
+        pieces=_piece_list(line.pieces or []) if viewer.sees_prices else (),
+        version=line.version,
+        settled_at=line.settled_at,
+        reason=line.settled_reason or "",
+        policy_version=line.policy_version,
         siblings=tuple(siblings),
-        shared_cost=own.shared_cost or "",
-        shared_by=own.shared_by or "",
-        **_owned_plan(own, viewer),
+        shared_cost=line.shared_cost or "",
+        shared_by=line.shared_by or "",
+        **_owned_plan(line, viewer),
     )
 
 
-def _owned_plan(own: Any, viewer: Viewer) -> dict[str, Any]:
+def _owned_plan(line: Any, viewer: Viewer) -> dict[str, Any]:
     """Nothing of plans to who does not see prices."""
     if not viewer.sees_prices:
         return {}
     return {
-        "marginal_micros": own.marginal_micros,
-        "owned_plan_id": own.owned_plan_id,
-        "owned_plan": own.owned_plan or "",
+        "marginal_micros": line.marginal_micros,
+        "owned_plan_id": line.owned_plan_id,
+        "owned_plan": line.owned_plan or "",
     }
 
 

@@ -50,19 +50,19 @@ def lines_of_no_job(question: CubeQuestion, state: State | None, most: int) -> l
     condition = sql.SQL(
         "of.job_id IS NULL AND of.workload_id IS NULL AND of.state IS NOT DISTINCT FROM %(state)s"
     )
-    given: dict[str, object] = {"state": None if state is None else int(state), "most": most}
-    return _found_lines(question, condition, given)
+    params: dict[str, object] = {"state": None if state is None else int(state), "most": most}
+    return _found_lines(question, condition, params)
 
 
 def _found_lines(
-    question: CubeQuestion, condition: sql.Composable, given: dict[str, object]
+    question: CubeQuestion, condition: sql.Composable, params: dict[str, object]
 ) -> list[LineRow]:
     conditions = [condition, *filter_conditions(question.filters, row_column)]
     if question.team_ids is not None:
         conditions.append(sql.SQL("of.team_id = ANY(%(scope)s)"))
     if question.loading in LEFT_OUT:
         conditions.append(sql.SQL("of.flags & {} = 0").format(LEFT_OUT[question.loading]))
-    found = rows(
+    line_rows = rows(
         sql.SQL(
             """
             SELECT of.id, of.posting_month, of.hour, charge.kind, charge.status,
@@ -85,7 +85,7 @@ def _found_lines(
             shared_by=sql.SQL(SHARED_BY),
             joined=sql.SQL(JOINED),
         ),
-        given
+        params
         | {
             "from": question.window.starts_at,
             "to": question.window.ends_at,
@@ -93,10 +93,10 @@ def _found_lines(
         }
         | filter_parameters(question.filters),
     )
-    return [LineRow(*_typed_row(row)) for row in found]
+    return [LineRow(*_typed_row(row)) for row in line_rows]
 
 
 def _typed_row(row: Row) -> Row:
-    own, (state, flags, evidence), rest = row[:8], row[8:11], row[11:]
-    known = None if state is None else State(state)
-    return (*own, known, Flag(flags), Evidence(evidence), *rest)
+    head, (state, flags, evidence), tail = row[:8], row[8:11], row[11:]
+    line_state = None if state is None else State(state)
+    return (*head, line_state, Flag(flags), Evidence(evidence), *tail)

@@ -19,7 +19,7 @@ def tags_used(question: CubeQuestion) -> dict[str, list[str]]:
         return {}
     others = {name: keys for name, keys in question.filters.items() if name_of(name) != TAG}
     untagged = replace(question, filters=others, group_by=())
-    found = rows(
+    tag_rows = rows(
         sql.SQL(
             """
             SELECT DISTINCT tag.key, tag.value
@@ -32,6 +32,6 @@ def tags_used(question: CubeQuestion) -> dict[str, list[str]]:
         parameters_of(untagged, DAYS) | {"most": MOST_TAGS},
     )
     values: dict[str, list[str]] = {}
-    for key, value in found:
+    for key, value in tag_rows:
         values.setdefault(key, []).append(value)
     return values

@@ -30,26 +30,26 @@ def facts_of(reading: NodeHourReading, node_id: int) -> NodeHourFacts:
     declared = [
         CapacityFact(*span) for span in unit_spans(hour, node, charged.through, pool.gpus_per_node)
     ]
-    lived = (milliseconds_into(hour, node.lived_from), milliseconds_into(hour, node.lived_to))
+    lived_ms = (milliseconds_into(hour, node.lived_from), milliseconds_into(hour, node.lived_to))
     in_cores = pool.counts_cores
     cores = (
-        CoresFact(declared) if in_cores else _weighed_cores(reading.policies.get(pool.id), lived)
+        CoresFact(declared) if in_cores else _weighed_cores(reading.policies.get(pool.id), lived_ms)
     )
     # Where cores carry the cost, a GPU of the node carries none, and what it did moves nothing.
-    found = () if in_cores else reading.devices.get(node_id, ())
+    devices = () if in_cores else reading.devices.get(node_id, ())
     usage = () if in_cores else reading.usage.get(node_id, ())
     keys = {row.holder_id for row in usage}
     return NodeHourFacts(
-        lived_ms=lived,
+        lived_ms=lived_ms,
         through_ms=milliseconds_into(hour, charged.through),
         charges=charged.pieces,
         beside=charged.beside,
-        devices=_devices_of_hour(hour, found, reading.policies.get(pool.id)),
+        devices=_devices_of_hour(hour, devices, reading.policies.get(pool.id)),
         usage=usage,
         claims=_claim_facts(
             hour,
             reading.held.get(node_id, ()),
-            found,
+            devices,
             reading.policies.get(pool.id),
             with_cores=cores is not None,
         ),
@@ -67,19 +67,19 @@ def facts_of(reading: NodeHourReading, node_id: int) -> NodeHourFacts:
     )
 
 
-def _weighed_cores(policy: fleet.PolicyFact | None, lived: tuple[int, int]) -> CoresFact | None:
+def _weighed_cores(policy: fleet.PolicyFact | None, lived_ms: tuple[int, int]) -> CoresFact | None:
     """The cores that carry a part of a GPU node's cost; None where its GPUs carry all."""
     if policy is None or not policy.core_weight:
         return None
-    return CoresFact([CapacityFact(*lived, policy.cores_per_node)], policy.core_weight)
+    return CoresFact([CapacityFact(*lived_ms, policy.cores_per_node)], policy.core_weight)
 
 
 def _devices_of_hour(
-    hour: datetime, found: Sequence[fleet.DeviceFact], policy: fleet.PolicyFact | None
+    hour: datetime, device_facts: Sequence[fleet.DeviceFact], policy: fleet.PolicyFact | None
 ) -> list[DeviceOfHour]:
     ends_at = hour + HOUR
     devices = []
-    for device in found:
+    for device in device_facts:
         if device.parent_id is None and device.lived_from == hour and device.lived_to == ends_at:
             # By far the most: a whole GPU for a whole hour.
             devices.append(DeviceOfHour(device.id, None, 0, HOUR_MS, WHOLE, device.uuid))
@@ -90,7 +90,7 @@ def _devices_of_hour(
                 device.parent_id,
                 milliseconds_into(hour, device.lived_from),
                 milliseconds_into(hour, device.lived_to),
-                WHOLE if device.parent_id is None else slice_share(device, found, policy),
+                WHOLE if device.parent_id is None else slice_share(device, device_facts, policy),
                 device.uuid,
             )
         )
@@ -99,22 +99,24 @@ def _devices_of_hour(
 
 def _claim_facts(
     hour: datetime,
-    held: Sequence[workloads.HeldFact],
+    allocations: Sequence[workloads.HeldFact],
     devices: Sequence[fleet.DeviceFact],
     policy: fleet.PolicyFact | None,
     *,
     with_cores: bool,
 ) -> list[ClaimFact]:
-    if not held:
+    if not allocations:
         return []
     by_uuid: dict[str, list[fleet.DeviceFact]] = {}
     for device in devices:
         by_uuid.setdefault(device.uuid, []).append(device)
     slices = _parts_of_cut_gpus(devices, policy)
-    claims = [_claim_fact(hour, fact, by_uuid, devices, slices) for fact in held]
+    claims = [_claim_fact(hour, fact, by_uuid, devices, slices) for fact in allocations]
     if not with_cores:
         return claims
-    return [claim._replace(cores=fact.cpus) for claim, fact in zip(claims, held, strict=True)]
+    return [
+        claim._replace(cores=fact.cpus) for claim, fact in zip(claims, allocations, strict=True)
+    ]
 
 
 def _parts_of_cut_gpus(
@@ -124,7 +126,9 @@ def _parts_of_cut_gpus(
     cut = {device.parent_id for device in devices if device.parent_id is not None}
     if not all(device.id in cut for device in devices if device.parent_id is None):
         return frozenset()
-    return {slice_share(each, devices, policy) for each in devices if each.parent_id is not None}
+    return {
+        slice_share(device, devices, policy) for device in devices if device.parent_id is not None
+    }
 
 
 def _claim_fact(
@@ -162,8 +166,8 @@ def _claimed_devices(
     of a GPU that an accounting counts on a node cut into such `slices`, by their parts.
     """
     if not granted and gpus.denominator != 1:
-        whole = [gpus / share for share in slices if (gpus / share).denominator == 1]
-        return min(whole, default=gpus)
+        slice_counts = [gpus / share for share in slices if (gpus / share).denominator == 1]
+        return min(slice_counts, default=gpus)
     if granted and all(device.parent_id is not None for device in granted):
         gpus = max(gpus, Fraction(len({device.uuid for device in granted})))
     replicas = {device.replicas for device in granted or devices}

@@ -76,11 +76,14 @@ def read(marked: Mapping[datetime, Collection[int]]) -> dict[datetime, NodeHourR
 
     What jobs held and whose they are is read once for all of these hours.
     """
-    found = [_read_hour(hour, node_ids) for hour, node_ids in marked.items()]
-    held = _held_by_hour(found)
-    owners = _owners_by_hour(found, held)
+    readings = [_read_hour(hour, node_ids) for hour, node_ids in marked.items()]
+    allocations_by_hour = _held_by_hour(readings)
+    owners = _owners_by_hour(readings, allocations_by_hour)
     return {
-        each.hour: replace(each, held=held[each.hour], owners=owners[each.hour]) for each in found
+        reading.hour: replace(
+            reading, held=allocations_by_hour[reading.hour], owners=owners[reading.hour]
+        )
+        for reading in readings
     }
 
 
@@ -97,7 +100,9 @@ def _read_hour(hour: datetime, node_ids: Collection[int]) -> NodeHourReading:
         charged=charged,
         nodes={node.id: node for node in fleet.nodes_lived(hour, ends_at, ids)},
         pools=fleet.pools(),
-        policies=fleet.share_policies({each.pool_id for each in charged.values()}, hour),
+        policies=fleet.share_policies(
+            {charged_node.pool_id for charged_node in charged.values()}, hour
+        ),
         devices=devices,
         outages=_group_by(lambda outage: outage.node_id, fleet.outages(ids, hour, ends_at)),
         usage=_group_by(lambda row: node_of[row.device_id], usage),
@@ -112,18 +117,18 @@ def _held_by_hour(
     readings: Collection[NodeHourReading],
 ) -> dict[datetime, dict[int, list[workloads.HeldFact]]]:
     """What jobs held of the nodes of each hour; it may go on beyond the hour."""
-    in_cores = {each.hour: _nodes_in_cores(each) for each in readings}
+    in_cores = {hour_reading.hour: _nodes_in_cores(hour_reading) for hour_reading in readings}
     hours = sorted(in_cores)
     facts = workloads.allocations_held(
-        {node_id for each in readings for node_id in each.charged},
+        {node_id for hour_reading in readings for node_id in hour_reading.charged},
         hours[0],
         hours[-1] + HOUR,
         in_cores=set().union(*in_cores.values()),
     )
-    held: dict[datetime, dict[int, list[workloads.HeldFact]]] = {}
-    for each in readings:
-        hour, ends_at, with_cores = each.hour, each.hour + HOUR, in_cores[each.hour]
-        held[hour] = _group_by(
+    allocations_by_hour: dict[datetime, dict[int, list[workloads.HeldFact]]] = {}
+    for reading in readings:
+        hour, ends_at, with_cores = reading.hour, reading.hour + HOUR, in_cores[reading.hour]
+        allocations_by_hour[hour] = _group_by(
             lambda fact: fact.node_id,
             (
                 fact
@@ -133,7 +138,7 @@ def _held_by_hour(
                 and (fact.may_hold_gpus or fact.node_id in with_cores)
             ),
         )
-    return held
+    return allocations_by_hour
 
 
 def _nodes_in_cores(reading: NodeHourReading) -> set[int]:
@@ -148,26 +153,33 @@ def _nodes_in_cores(reading: NodeHourReading) -> set[int]:
 
 def _owners_by_hour(
     readings: Collection[NodeHourReading],
-    held: Mapping[datetime, Mapping[int, Sequence[workloads.HeldFact]]],
+    allocations_by_hour: Mapping[datetime, Mapping[int, Sequence[workloads.HeldFact]]],
 ) -> dict[datetime, dict[int, Owner]]:
     """Whose each job is by the rules at the hour's start; no rule: Unowned."""
-    jobs = {fact.job_id for of in held.values() for facts in of.values() for fact in facts}
-    jobs.update(key.job_id for each in readings for of_key in each.keys.values() for key in of_key)
+    jobs = {
+        fact.job_id
+        for of in allocations_by_hour.values()
+        for facts in of.values()
+        for fact in facts
+    }
+    jobs.update(
+        key.job_id for reading in readings for of_key in reading.keys.values() for key in of_key
+    )
     if not jobs:
-        return {each.hour: {} for each in readings}
+        return {reading.hour: {} for reading in readings}
     unowned = Owner(accounts.special_teams().unowned_id, None)
     owners: dict[datetime, dict[int, Owner]] = {}
-    for hours, found in workloads.owners_at(jobs, [each.hour for each in readings]):
+    for hours, owners_by_job in workloads.owners_at(jobs, [reading.hour for reading in readings]):
         by_job = {
             job_id: unowned if owner.team_id is None else Owner(owner.team_id, owner.workload_id)
-            for job_id, owner in found.items()
+            for job_id, owner in owners_by_job.items()
         }
         owners |= dict.fromkeys(hours, by_job)
     return owners
 
 
 def _charged_nodes(hour: datetime, node_ids: Collection[int]) -> dict[int, Charged]:
-    found = rows(
+    charge_rows = rows(
         """
         SELECT charge.node_id, charge.id, charge.pool_id, charge.through, charge.status,
                charge.billed_micros, piece.start_ms, piece.end_ms, piece.list_micros, piece.contracted_micros,
@@ -182,19 +194,24 @@ def _charged_nodes(hour: datetime, node_ids: Collection[int]) -> dict[int, Charg
     pieces: dict[int, dict[int, list[Piece]]] = {}
     billed: dict[int, dict[int, int]] = {}
     about: dict[int, tuple[int, datetime, bool]] = {}
-    for node_id, charge_id, pool_id, through, status, asked, *piece in found:
+    for node_id, charge_id, pool_id, through, status, billed_micros, *piece in charge_rows:
         pieces.setdefault(node_id, {}).setdefault(charge_id, []).append(Piece(*piece))
         about[node_id] = (pool_id, through, status == "provisional")
-        if asked is not None:
-            billed.setdefault(node_id, {})[charge_id] = asked
-    beside: dict[int, dict[int, Amounts]] = {}
-    for node_id, charge_id, asked, *amounts in rows(BESIDE, {"hour": hour, "nodes": list(pieces)}):
-        beside.setdefault(node_id, {})[charge_id] = Amounts(*amounts)
-        if asked is not None:
-            billed.setdefault(node_id, {})[charge_id] = asked
+        if billed_micros is not None:
+            billed.setdefault(node_id, {})[charge_id] = billed_micros
+    amounts_beside: dict[int, dict[int, Amounts]] = {}
+    for node_id, charge_id, billed_micros, *amounts in rows(
+        BESIDE, {"hour": hour, "nodes": list(pieces)}
+    ):
+        amounts_beside.setdefault(node_id, {})[charge_id] = Amounts(*amounts)
+        if billed_micros is not None:
+            billed.setdefault(node_id, {})[charge_id] = billed_micros
     return {
         node_id: Charged(
-            *about[node_id], pieces[node_id], billed.get(node_id, {}), beside.get(node_id, {})
+            *about[node_id],
+            pieces[node_id],
+            billed.get(node_id, {}),
+            amounts_beside.get(node_id, {}),
         )
         for node_id in pieces
     }

@@ -16,17 +16,17 @@ def slice_share(
 
     Slices that together are more than their GPU are scaled to it by the split, moment by moment.
     """
-    known = _known_share(device, siblings, policy)
-    if known is not None:
-        return known
-    beside = [
+    share = _known_share(device, siblings, policy)
+    if share is not None:
+        return share
+    neighbours = [
         other
         for other in siblings
         if other.parent_id == device.parent_id
         and other.lived_from < device.lived_to
         and other.lived_to > device.lived_from
     ]
-    return Fraction(1, len(beside))
+    return Fraction(1, len(neighbours))
 
 
 def _known_share(

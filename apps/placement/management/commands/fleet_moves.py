@@ -41,19 +41,19 @@ class Command(BaseCommand):
         week = _asked_week(options["week"]) if options["week"] else move_week(at)
         if week > move_week(at):
             raise CommandError(f"the week of {week} has not begun")
-        look = move_look(week) or _made_look(week, at)
+        look_fact = move_look(week) or _made_look(week, at)
         moves = moves_of_week(week)
         if options["json"]:
-            fields = asdict(look) | {"moves": [asdict(move) for move in moves]}
+            fields = asdict(look_fact) | {"moves": [asdict(move) for move in moves]}
             self.stdout.write(json.dumps(fields, default=str))
         else:
-            self._print_tables(look, moves)
+            self._print_tables(look_fact, moves)
 
-    def _print_tables(self, look: MoveLookFact, moves: tuple[OpenFleetMove, ...]) -> None:
+    def _print_tables(self, look_fact: MoveLookFact, moves: tuple[OpenFleetMove, ...]) -> None:
         currency = organisation().currency
-        counted = whole_amount(look.counted_micros, currency)
+        counted = whole_amount(look_fact.counted_micros, currency)
         self.stdout.write(
-            f"{len(moves)} moves of the week of {look.week}, from {look.weeks} weeks; {counted} a month counted"
+            f"{len(moves)} moves of the week of {look_fact.week}, from {look_fact.weeks} weeks; {counted} a month counted"
         )
         for move in moves:
             ends = (move.saving.low, move.saving.high)
@@ -63,7 +63,7 @@ class Command(BaseCommand):
                 f"{move.kind:13} {low} to {high} a month{mark}: {move.subject}, {move.source} to {move.target};"
                 f" disruption {move.disruption}, confidence {move.confidence}"
             )
-        for kind in look.kinds:
+        for kind in look_fact.kinds:
             self.stdout.write(f"{kind['kind']}: {kind['seen']} seen, {kind['proposed']} proposed")
             for reason in kind["reasons"]:
                 self.stdout.write(f"  {reason['count']:>5} {reason['why']}")

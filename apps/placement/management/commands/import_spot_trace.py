@@ -47,21 +47,21 @@ class Command(BaseCommand):
             actions.keep_spot_series(
                 name=name,
                 trace=trace,
-                place=actions.SpotPlace(*(options[each] for each in names)),
+                place=actions.SpotPlace(*(options[option] for option in names)),
                 source=options["source"] or path.name,
                 at=timezone.now(),
             )
         except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
         rate = interruption_rate(lives_of_trace(trace, trace.starts or 0.0))
-        known = int(trace.known.sum())
+        known_ticks = int(trace.known.sum())
         fields = {
             "series": name,
             "ticks": len(trace.counts),
             "tick_seconds": round(trace.tick * 3600, 6),
             "hours": round(trace.hours, 4),
-            "unknown_hours": round((len(trace.counts) - known) * trace.tick, 4),
-            "up_share": round(float(trace.is_up().sum()) / known, 6) if known else None,
+            "unknown_hours": round((len(trace.counts) - known_ticks) * trace.tick, 4),
+            "up_share": round(float(trace.is_up().sum()) / known_ticks, 6) if known_ticks else None,
             "interruptions": rate.interruptions,
             "hours_up": round(rate.exposure_hours, 4),
         }

@@ -35,7 +35,7 @@ class Command(BaseCommand):
         if book is None:
             raise CommandError("no offer book was made yet; --make makes one")
         if options["json"]:
-            fields = asdict(book) | {"offers": [asdict(each) for each in book.offers.values()]}
+            fields = asdict(book) | {"offers": [asdict(offer) for offer in book.offers.values()]}
             # Both are said by the offers.
             del fields["models"], fields["on_demand"]
             self.stdout.write(json.dumps(fields, default=str))

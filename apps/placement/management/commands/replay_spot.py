@@ -23,14 +23,14 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The traces, the job, and the starts."""
         parser.add_argument("traces", metavar="TRACE", nargs="+", type=Path, help="JSON or CSV")
-        for name, said in (
+        for name, help_text in (
             ("work-hours", "work that there is to do"),
             ("deadline-hours", "from the start to the deadline"),
             ("restart-hours", "from a start until work goes on"),
             ("on-demand", "price an hour on demand"),
             ("spot", "price an hour on spot"),
         ):
-            parser.add_argument(f"--{name}", type=float, required=True, help=said)
+            parser.add_argument(f"--{name}", type=float, required=True, help=help_text)
         parser.add_argument(
             "--checkpoint-hours", type=float, default=0.0, help="work between checkpoints (0)"
         )

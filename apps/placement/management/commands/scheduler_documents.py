@@ -31,10 +31,10 @@ class Command(BaseCommand):
         if not has_organisation():
             raise CommandError("there is no organisation yet")
         try:
-            told = documents_of(options["scheduler"], options["cluster"], timezone.now())
+            documents = documents_of(options["scheduler"], options["cluster"], timezone.now())
         except Refusal as refused:
             raise CommandError(str(refused)) from refused
         if options["json"]:
-            self.stdout.write(json.dumps(asdict(told), default=str))
+            self.stdout.write(json.dumps(asdict(documents), default=str))
         else:
-            self.stdout.write(documents_as_yaml(told), ending="")
+            self.stdout.write(documents_as_yaml(documents), ending="")

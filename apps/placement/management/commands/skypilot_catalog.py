@@ -45,20 +45,26 @@ class Command(BaseCommand):
                 else read_small_text(Path(options["base"]))
             )
             prices = machine_prices(book, options["cloud"])
-            told = priced_catalog(base, prices, keeps_others=options["keep_others"])
+            catalog = priced_catalog(base, prices, keeps_others=options["keep_others"])
         except OSError as refused:
             raise CommandError(f"{options['base']}: {refused.strerror}") from refused
         except (Refusal, FileUnreadable) as refused:
             raise CommandError(str(refused)) from refused
-        kept = "kept at its list price" if options["keep_others"] else "left out"
-        for name in told.left_out:
-            self.stderr.write(f"no rate: {name} is {kept}")
+        outcome = "kept at its list price" if options["keep_others"] else "left out"
+        for name in catalog.left_out:
+            self.stderr.write(f"no rate: {name} is {outcome}")
         if options["out"] == "-":
-            self.stdout.write(told.text, ending="")
+            self.stdout.write(catalog.text, ending="")
             return
-        Path(options["out"]).write_text(told.text, encoding="utf-8")
-        done = {"priced": told.priced, "unpriced": told.left_out, "book_made_at": book.made_at}
+        Path(options["out"]).write_text(catalog.text, encoding="utf-8")
+        done = {
+            "priced": catalog.priced,
+            "unpriced": catalog.left_out,
+            "book_made_at": book.made_at,
+        }
         if options["json"]:
             self.stdout.write(json.dumps(done, default=str))
         else:
-            self.stdout.write(f"{told.priced} rows with rates of {book.made_at:%Y-%m-%d %H:%M} UTC")
+            self.stdout.write(
+                f"{catalog.priced} rows with rates of {book.made_at:%Y-%m-%d %H:%M} UTC"
+            )

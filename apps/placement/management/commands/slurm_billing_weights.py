@@ -43,22 +43,30 @@ class Command(BaseCommand):
         if not has_organisation():
             raise CommandError("there is no organisation yet")
         cluster, at = _cluster_named(options["cluster"]), timezone.now()
-        found = slurm_billing_weights(cluster.id, at, scale=options["scale"])
+        weights = slurm_billing_weights(cluster.id, at, scale=options["scale"])
         if options["partition"]:
-            found = [each for each in found if each.partition == options["partition"]]
-            if not found:
+            weights = [
+                slurm_billing_weight
+                for slurm_billing_weight in weights
+                if slurm_billing_weight.partition == options["partition"]
+            ]
+            if not weights:
                 raise CommandError(f"no pool of {cluster.name} is known as {options['partition']}")
         if options["json"]:
-            self.stdout.write(json.dumps([_weights_document(each) for each in found]))
+            self.stdout.write(
+                json.dumps(
+                    [_weights_document(slurm_billing_weight) for slurm_billing_weight in weights]
+                )
+            )
             return
         unit = f"1/{options['scale']} {organisation().currency}"
         self.stdout.write(
             f"# Billing weights of cluster {cluster.name}: {unit} an hour of each TRES"
         )
-        types = sorted({each for row in found for each in row.gpu_types})
-        tracked = ",".join(["gres/gpu", *(f"gres/gpu:{each}" for each in types)])
+        types = sorted({gpu_type for row in weights for gpu_type in row.gpu_types})
+        tracked = ",".join(["gres/gpu", *(f"gres/gpu:{type_}" for type_ in types)])
         self.stdout.write(f"# They need AccountingStorageTRES={tracked}")
-        for row in found:
+        for row in weights:
             self._print_partition(row, as_command=options["scontrol"])
 
     def _print_partition(self, row: PartitionWeights, *, as_command: bool) -> None:
@@ -86,10 +94,10 @@ def _weights_document(row: PartitionWeights) -> dict[str, Any]:
 
 
 def _cluster_named(name: str | None) -> ClusterFact:
-    clusters = [each for each in fleet.clusters().values() if name in (None, each.name)]
+    clusters = [cluster for cluster in fleet.clusters().values() if name in (None, cluster.name)]
     if len(clusters) != 1:
-        known = ", ".join(each.name for each in fleet.clusters().values()) or "none"
-        raise CommandError(f"say which cluster with --cluster; there are: {known}")
+        cluster_names = ", ".join(cluster.name for cluster in fleet.clusters().values()) or "none"
+        raise CommandError(f"say which cluster with --cluster; there are: {cluster_names}")
     return clusters[0]
 
 

@@ -11,7 +11,7 @@ NOT_AMONG = f"not among the {MOST_CANDIDATES} that cost most"
 
 
 def candidate_cells(
-    look: KindLook,
+    kind_look: KindLook,
     work: FleetWork,
     why_not: Callable[[WorkCell], str],
     *,
@@ -19,18 +19,18 @@ def candidate_cells(
     too_many: str = NOT_AMONG,
 ) -> list[WorkCell]:
     """Those of which nothing speaks against it, that cost most first: MOST_CANDIDATES, until `most_gpus` are held in the mean."""
-    found: list[WorkCell] = []
+    cells: list[WorkCell] = []
     gpus = 0.0
     for cell in work.cells:
         why = why_not(cell)
-        if not why and (gpus >= most_gpus or len(found) >= MOST_CANDIDATES):
+        if not why and (gpus >= most_gpus or len(cells) >= MOST_CANDIDATES):
             why = too_many
         if why:
-            look.decline(move_key(look.kind, cell.key), why)
+            kind_look.decline(move_key(kind_look.kind, cell.key), why)
         else:
             gpus += cell.gpu_hours / work.span.hours if work.span.hours else 0.0
-            found.append(cell)
-    return found
+            cells.append(cell)
+    return cells
 
 
 def why_not_by_hour(cell: WorkCell, already: str = "") -> str:

@@ -32,35 +32,35 @@ OLD_DAYS = 31
 
 def look_to_commitment(work: FleetWork, at: datetime) -> KindLook:
     """Every family of GPUs of which some are rented by the hour; what the newest portfolio buys, up to the floor."""
-    look = KindLook(MoveKind.TO_COMMITMENT)
+    kind_look = KindLook(MoveKind.TO_COMMITMENT)
     portfolio = latest_portfolio()
     for family in pool_families():
         weeks = _rented_weeks(work, family)
         if not any(any(week) for week in weeks):
-            look.decline(
+            kind_look.decline(
                 move_key(MoveKind.TO_COMMITMENT, family.name),
                 "none of its GPUs are on demand, paid by the hour",
             )
         elif portfolio is None or portfolio.answer is None:
-            look.decline(
+            kind_look.decline(
                 move_key(MoveKind.TO_COMMITMENT, family.name), "no portfolio was answered yet"
             )
         else:
-            _look_at(look, work, family, weeks, (portfolio, at))
-    return look
+            _look_at(kind_look, work, family, weeks, (portfolio, at))
+    return kind_look
 
 
 def _rented_weeks(work: FleetWork, family: PoolFamily) -> list[list[float]]:
     """GPUs by the hour that are paid by the hour, of each week; 0 in an hour without any."""
-    found = []
+    weekly_hours = []
     for week in work.span.weeks:
         hours = defaultdict[datetime, float](float)
         for pool in _coverable(work, family):
             for hour, gpus in work.rented.get(pool.id, {}).items():
                 hours[hour] += gpus
         count = (week.ends_at - week.starts_at) // HOUR
-        found.append([hours[week.starts_at + place * HOUR] for place in range(count)])
-    return found
+        weekly_hours.append([hours[week.starts_at + place * HOUR] for place in range(count)])
+    return weekly_hours
 
 
 def _coverable(work: FleetWork, family: PoolFamily) -> list[PoolFact]:
@@ -73,13 +73,13 @@ def _coverable(work: FleetWork, family: PoolFamily) -> list[PoolFact]:
 
 
 def _look_at(
-    look: KindLook,
+    kind_look: KindLook,
     work: FleetWork,
     family: PoolFamily,
     weeks: Sequence[Sequence[float]],
-    asked: tuple[PortfolioRunFact, datetime],
+    dated_portfolio: tuple[PortfolioRunFact, datetime],
 ) -> None:
-    portfolio, _ = asked
+    portfolio, _ = dated_portfolio
     answer: Mapping[str, Any] = portfolio.answer or {}
     bought = [
         offer
@@ -89,28 +89,30 @@ def _look_at(
         and offer["kind"] != PurchaseOption.OWNED
     ]
     if not bought:
-        look.decline(
+        kind_look.decline(
             move_key(MoveKind.TO_COMMITMENT, family.name),
             "the newest portfolio buys nothing for it",
         )
         return
     floor = demand_floor([gpus for week in weeks for gpus in week])
-    offer = max(bought, key=lambda each: (each["gpus"], each["name"]))
+    offer = max(bought, key=lambda candidate: (candidate["gpus"], candidate["name"]))
     gpus = min(float(offer["gpus"]), floor)
     if gpus <= 0:
-        look.decline(
+        kind_look.decline(
             move_key(MoveKind.TO_COMMITMENT, family.name),
             "in over a tenth of the hours none of its GPUs was rented",
         )
         return
     price = _price_of(work, family)
     if price is None:
-        look.decline(
+        kind_look.decline(
             move_key(MoveKind.TO_COMMITMENT, family.name),
             "what an hour on demand was charged is not known",
         )
         return
-    look.propose(_commitment_proposal(work, family, weeks, (offer, gpus, floor, price), asked))
+    kind_look.propose(
+        _commitment_proposal(work, family, weeks, (offer, gpus, floor, price), dated_portfolio)
+    )
 
 
 def _price_of(work: FleetWork, family: PoolFamily) -> float | None:
@@ -127,10 +129,10 @@ def _commitment_proposal(
     work: FleetWork,
     family: PoolFamily,
     weeks: Sequence[Sequence[float]],
-    found: tuple[Mapping[str, Any], float, float, float],
-    asked: tuple[PortfolioRunFact, datetime],
+    purchase: tuple[Mapping[str, Any], float, float, float],
+    dated_portfolio: tuple[PortfolioRunFact, datetime],
 ) -> MoveProposal:
-    (offer, gpus, floor, price), (portfolio, at) = found, asked
+    (offer, gpus, floor, price), (portfolio, at) = purchase, dated_portfolio
     pools = _coverable(work, family)
     ids = {pool.id for pool in pools}
     cells = [cell for cell in work.cells if cell.pool.id in ids and cell.addressable_micros > 0]
@@ -184,8 +186,8 @@ def _commitment_evidence(
 
 
 def _term_of(portfolio: PortfolioRunFact, name: str) -> int | None:
-    asked = (portfolio.answer or {}).get("question", {}).get("offers", [])
-    return next((table["term_months"] for table in asked if table["name"] == name), None)
+    tables = (portfolio.answer or {}).get("question", {}).get("offers", [])
+    return next((table["term_months"] for table in tables if table["name"] == name), None)
 
 
 def _commitment_doubts(

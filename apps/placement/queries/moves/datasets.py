@@ -34,13 +34,13 @@ def datasets_of_work() -> dict[int, WorkDataset]:
     job_ids = sorted({quote["taken_by_job_id"] for quote in quotes} - {None})
     newest = quotes[0]["asked_at"] if quotes else None
     owner_of = owners(job_ids, newest) if job_ids and newest else {}
-    found: dict[int, WorkDataset] = {}
+    datasets: dict[int, WorkDataset] = {}
     for quote in quotes:
         run, owner = runs.get(run_of[quote["id"]] or 0), owner_of.get(quote["taken_by_job_id"])
         workload_id = run.workload_id if run else owner.workload_id if owner else None
         if workload_id is not None:
             data = quote["job"]["dataset"]
             residency = tuple(quote["job"].get("residency", ()))
-            said = WorkDataset(data["place"], data["gigabytes"], quote["id"], residency)
-            found.setdefault(workload_id, said)
-    return found
+            dataset = WorkDataset(data["place"], data["gigabytes"], quote["id"], residency)
+            datasets.setdefault(workload_id, dataset)
+    return datasets

@@ -46,37 +46,37 @@ class PlaceChoice:
 
 def look_elsewhere(work: FleetWork, book: BookFact | None) -> KindLook:
     """Every workload on a pool; those that cost most first."""
-    look = KindLook(MoveKind.ELSEWHERE)
+    kind_look = KindLook(MoveKind.ELSEWHERE)
     data = datasets_of_work()
     egress: dict[str, dict[str, EgressFact]] = {}
     candidates = candidate_cells(
-        look, work, lambda cell: why_not_by_hour(cell) or (NO_BOOK if book is None else "")
+        kind_look, work, lambda cell: why_not_by_hour(cell) or (NO_BOOK if book is None else "")
     )
     if book is None:
-        return look
+        return kind_look
     for cell in candidates:
         of_work = data.get(cell.workload.id)
         if of_work is not None and of_work.place not in egress:
             egress[of_work.place] = egress_from(of_work.place)
         prices = egress[of_work.place] if of_work else {}
-        _look_at(look, work, cell, (book, of_work, prices))
-    return look
+        _look_at(kind_look, work, cell, (book, of_work, prices))
+    return kind_look
 
 
 def _look_at(
-    look: KindLook,
+    kind_look: KindLook,
     work: FleetWork,
     cell: WorkCell,
-    beside: tuple[BookFact, WorkDataset | None, dict[str, EgressFact]],
+    context: tuple[BookFact, WorkDataset | None, dict[str, EgressFact]],
 ) -> None:
-    book, data, prices = beside
+    book, data, prices = context
     key = move_key(MoveKind.ELSEWHERE, cell.key)
     cheaper = _cheaper_offers(cell, book)
     if not cheaper:
-        look.decline(key, "its GPU model is offered nowhere else on demand for less")
+        kind_look.decline(key, "its GPU model is offered nowhere else on demand for less")
         return
     if data is None:
-        look.decline(key, "how much data it needs is not known: no quote of it says so")
+        kind_look.decline(key, "how much data it needs is not known: no quote of it says so")
         return
     allowed = [
         (offer, price)
@@ -84,7 +84,7 @@ def _look_at(
         if not data.residency or lies_within(offer.place, data.residency)
     ]
     if not allowed:
-        look.decline(key, "where it costs less, its data may not be")
+        kind_look.decline(key, "where it costs less, its data may not be")
         return
     needed = _needed_gpus(work, cell)
     roomy = [
@@ -93,7 +93,7 @@ def _look_at(
         if offer.free_gpus is None or offer.free_gpus >= needed
     ]
     if not roomy:
-        look.decline(key, "where it costs less, a quota leaves fewer GPUs than it needs")
+        kind_look.decline(key, "where it costs less, a quota leaves fewer GPUs than it needs")
         return
     choices = []
     for offer, price in roomy:
@@ -101,12 +101,13 @@ def _look_at(
         if choice is not None:
             choices.append(choice)
     if not choices:
-        look.decline(key, "what its data costs to move there is not known")
+        kind_look.decline(key, "what its data costs to move there is not known")
         return
     best = max(
-        choices, key=lambda each: (first_year_month(each.saving, each.egress), each.offer.key)
+        choices,
+        key=lambda option: (first_year_month(option.saving, option.egress), option.offer.key),
     )
-    look.propose(_place_proposal(work, cell, data, best))
+    kind_look.propose(_place_proposal(work, cell, data, best))
 
 
 def _cheaper_offers(cell: WorkCell, book: BookFact) -> list[tuple[OfferFact, LikelyRange]]:
@@ -125,8 +126,8 @@ def _cheaper_offers(cell: WorkCell, book: BookFact) -> list[tuple[OfferFact, Lik
 
 def _needed_gpus(work: FleetWork, cell: WorkCell) -> int:
     """At once, at the least: a machine of its pool, or what it held on average where that is more."""
-    held = cell.gpu_hours / work.span.hours if work.span.hours else 0.0
-    return max(cell.pool.gpus_per_node, ceil(held))
+    mean_gpus = cell.gpu_hours / work.span.hours if work.span.hours else 0.0
+    return max(cell.pool.gpus_per_node, ceil(mean_gpus))
 
 
 def _choice_at(

@@ -34,28 +34,28 @@ def seen_needs(span: MoveSpan, cells: Sequence[WorkCell]) -> dict[str, SeenNeed 
     used = gpu_use(
         [
             HeldDevice(place, device_id, grant.starts_at, grant.ends_at)
-            for place, held in enumerate(of_cells)
-            for grant in held
+            for place, of_cell in enumerate(of_cells)
+            for grant in of_cell
             for device_id in grant.device_ids
         ]
     )
     return {
-        cell.key: _need_of(held, used.get(place))
-        for place, (cell, held) in enumerate(zip(cells, of_cells, strict=True))
+        cell.key: _need_of(of_cell, used.get(place))
+        for place, (cell, of_cell) in enumerate(zip(cells, of_cells, strict=True))
     }
 
 
-def _need_of(held: Sequence[HeldGrant], use: GpuUse | None) -> SeenNeed | str:
-    if not held:
+def _need_of(grants: Sequence[HeldGrant], use: GpuUse | None) -> SeenNeed | str:
+    if not grants:
         return "which GPUs it held is not known"
-    if any(grant.gpus < 1 for grant in held):
+    if any(grant.gpus < 1 for grant in grants):
         return "it holds parts of GPUs already"
     if use is None or use.memory_bytes is None:
         return "how much memory it used is not known: no agent reported it of its GPUs"
-    coverage = min(1.0, use.seen_seconds / sum(grant.held_seconds for grant in held))
+    coverage = min(1.0, use.seen_seconds / sum(grant.held_seconds for grant in grants))
     if coverage < LEAST_COVERAGE:
         return f"its memory was seen in less than {LEAST_COVERAGE:.0%} of the GPU time that it held"
     if use.worked_ratio is None:
         return "how much its GPUs were active is not known"
     need = GpuNeed(use.memory_bytes, use.worked_ratio)
-    return SeenNeed(need, round(max(grant.gpus for grant in held)), coverage)
+    return SeenNeed(need, round(max(grant.gpus for grant in grants)), coverage)

@@ -40,7 +40,9 @@ class FleetLook:
     @property
     def counted_micros(self) -> int:
         """What the counted ones are likely to save together in a month; never more than is paid by the hour."""
-        likely = sum(each.saving.likely for each in self.proposals if each.key in self.counted)
+        likely = sum(
+            proposal.saving.likely for proposal in self.proposals if proposal.key in self.counted
+        )
         return min(likely, self.work.addressable_micros)
 
     @property
@@ -48,19 +50,19 @@ class FleetLook:
         """Candidates by kind, and why they are no proposal, with how many."""
         return [
             {
-                "kind": str(look.kind),
-                "seen": look.seen,
-                "proposed": len(look.proposals),
-                "reasons": [{"why": why, "count": count} for why, count in reasons_in_order(look)],
+                "kind": str(kind.kind),
+                "seen": kind.seen,
+                "proposed": len(kind.proposals),
+                "reasons": [{"why": why, "count": count} for why, count in reasons_in_order(kind)],
             }
-            for look in self.kinds
+            for kind in self.kinds
         ]
 
     @property
     def digest(self) -> str:
         """SHA-256 of all of it."""
         parts = [
-            [asdict(each) | {"cells": sorted(each.cells)} for each in self.proposals],
+            [asdict(proposal) | {"cells": sorted(proposal.cells)} for proposal in self.proposals],
             self.kinds_document,
             self.groups,
             sorted(self.counted),
@@ -79,26 +81,28 @@ def look_at_fleet(week: date, at: datetime) -> FleetLook:
             look_to_api(work),
             look_to_smaller(work, book),
         )
-    found = proposals_of(kinds)
-    weighed = [WeighedMove(each.key, each.cells, each.worth) for each in found]
+    proposals = proposals_of(kinds)
+    weighed = [WeighedMove(proposal.key, proposal.cells, proposal.worth) for proposal in proposals]
     chosen = counted_moves(weighed)
     return FleetLook(
         work=work,
         book=book,
         kinds=kinds,
-        proposals=_marked_not_tried(found, chosen),
+        proposals=_marked_not_tried(proposals, chosen),
         groups=_group_numbers(weighed),
         counted=chosen.keys,
     )
 
 
 def _marked_not_tried(
-    found: Sequence[MoveProposal], chosen: CountedMoves
+    proposals: Sequence[MoveProposal], chosen: CountedMoves
 ) -> tuple[MoveProposal, ...]:
     """The same; those of a group of which not every choice was tried say so."""
     return tuple(
-        replace(each, why=f"{each.why} {NOT_TRIED}") if each.key in chosen.not_tried else each
-        for each in found
+        replace(proposal, why=f"{proposal.why} {NOT_TRIED}")
+        if proposal.key in chosen.not_tried
+        else proposal
+        for proposal in proposals
     )
 
 

@@ -40,14 +40,14 @@ class PoolMargin:
 
         since than `price_then`, so much less of it.
         """
-        own = week.micros * self.by_hour
+        saving = week.micros * self.by_hour
         if self.price is not None and price_then and price_then > self.price:
-            own *= self.price / price_then
+            saving *= self.price / price_then
         if 0 < self.by_hour < 1 and self.price is not None and week.micros:
             # What commitments cover is cheaper: a mean of both is what neither costs.
-            own = week.gpu_hours * self.by_hour * self.price
+            saving = week.gpu_hours * self.by_hour * self.price
         released = week.gpu_hours * self.released * self.released_price
-        return WorkWeek(own + released, week.gpu_hours * self.part)
+        return WorkWeek(saving + released, week.gpu_hours * self.part)
 
 
 @dataclass(frozen=True)
@@ -93,12 +93,12 @@ def rented_hours(bought: Sequence[BoughtHour], pools: Mapping[int, PoolFact]) ->
     hours = sorted({hour.hour for hour in bought})
     still_covered = {pool_id: _still(of_hour, hours) for pool_id, of_hour in covered.items()}
     margins = {}
-    for pool_id, whole in times.items():
+    for pool_id, time in times.items():
         by_hour = sum(_still(rented.get(pool_id, {}), hours).values())
-        gone = sum(rented.get(pool_id, {}).values()) - by_hour
-        gone += sum(covered.get(pool_id, {}).values())
-        gone -= sum(still_covered.get(pool_id, {}).values())
-        left = whole - gone
+        ended_hours = sum(rented.get(pool_id, {}).values()) - by_hour
+        ended_hours += sum(covered.get(pool_id, {}).values())
+        ended_hours -= sum(still_covered.get(pool_id, {}).values())
+        left = time - ended_hours
         if left <= 0:
             continue
         margins[pool_id] = PoolMargin(
@@ -116,7 +116,7 @@ def _still(of_hour: HourGpus, hours: Sequence[datetime]) -> HourGpus:
 
 
 def _price_of(paid: Sequence[tuple[float, float]]) -> float | None:
-    gpus = sum(each for each, _ in paid)
+    gpus = sum(gpu_hours for gpu_hours, _ in paid)
     return sum(micros for _, micros in paid) / gpus if gpus else None
 
 
@@ -136,7 +136,7 @@ def _released(
     covered: Mapping[int, HourGpus],
     rented: Mapping[int, HourGpus],
     prices: Mapping[int, float],
-    whole: float,
+    total_hours: float,
 ) -> tuple[float, float, frozenset[int]]:
     """The part of a pool's GPU-hours that a commitment covers while alike ones are on demand beside it, at what price, and whose.
 
@@ -155,12 +155,14 @@ def _released(
                 continue
             hours, micros, left = hours + moved, micros + moved * prices[twin], left - moved
             used.add(twin)
-    return (hours / whole, micros / hours, frozenset(used)) if hours else (0.0, 0.0, frozenset())
+    return (
+        (hours / total_hours, micros / hours, frozenset(used)) if hours else (0.0, 0.0, frozenset())
+    )
 
 
-def is_twin(covered: PoolFact, beside: PoolFact) -> bool:
+def is_twin(covered: PoolFact, other: PoolFact) -> bool:
     """Whether what covers the one may cover the other: the same machines of the same place, on demand. Never spot."""
-    return beside.purchase_option == PurchaseOption.ON_DEMAND and all(
-        getattr(covered, name) == getattr(beside, name)
+    return other.purchase_option == PurchaseOption.ON_DEMAND and all(
+        getattr(covered, name) == getattr(other, name)
         for name in ("provider", "region", "instance_type", "gpu_model")
     )

@@ -113,8 +113,8 @@ class MoveProposal:
     @property
     def payback_months(self) -> float | None:
         """Until the likely saving has paid what moving costs; None where nobody said what an engineer's hour costs."""
-        known = self.one_time.effort_micros is not None
-        return payback_months(self.one_time.micros if known else None, self.saving)
+        is_effort_known = self.one_time.effort_micros is not None
+        return payback_months(self.one_time.micros if is_effort_known else None, self.saving)
 
     @property
     def worth(self) -> float:
@@ -165,15 +165,15 @@ def one_time_cost(kind: MoveKind, *, egress: float = 0.0, restart: float = 0.0) 
     )
 
 
-def reasons_in_order(look: KindLook) -> list[tuple[str, int]]:
+def reasons_in_order(kind_look: KindLook) -> list[tuple[str, int]]:
     """The most frequent first."""
-    return sorted(look.reasons.items(), key=lambda each: (-each[1], each[0]))
+    return sorted(kind_look.reasons.items(), key=lambda entry: (-entry[1], entry[0]))
 
 
-def proposals_of(looks: Sequence[KindLook]) -> list[MoveProposal]:
+def proposals_of(kind_looks: Sequence[KindLook]) -> list[MoveProposal]:
     """All kinds' together, worth most first."""
-    found = [proposal for look in looks for proposal in look.proposals]
-    return sorted(found, key=lambda each: (-each.worth, each.key))
+    proposals = [proposal for kind_look in kind_looks for proposal in kind_look.proposals]
+    return sorted(proposals, key=lambda proposal: (-proposal.worth, proposal.key))
 
 
 def move_key(kind: MoveKind, what: str) -> str:
@@ -181,6 +181,6 @@ def move_key(kind: MoveKind, what: str) -> str:
     return f"{kind}:{what}"
 
 
-def declined_by_key(looks: Sequence[KindLook]) -> Mapping[str, str]:
+def declined_by_key(kind_looks: Sequence[KindLook]) -> Mapping[str, str]:
     """Why there is no proposal of these keys."""
-    return {key: why for look in looks for key, why in look.declined.items()}
+    return {key: why for kind_look in kind_looks for key, why in kind_look.declined.items()}

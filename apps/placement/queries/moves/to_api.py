@@ -26,7 +26,7 @@ HIGH = MoveDisruption(
 
 def look_to_api(work: FleetWork) -> KindLook:
     """Every kept comparison of a service with an API."""
-    look = KindLook(MoveKind.TO_API)
+    kind_look = KindLook(MoveKind.TO_API)
     of_service: dict[int, list[WorkCell]] = {}
     for cell in work.cells:
         of_service.setdefault(cell.workload.id, []).append(cell)
@@ -35,37 +35,37 @@ def look_to_api(work: FleetWork) -> KindLook:
         cells = of_service.get(scenario.service_id or 0, [])
         saved = [cell for cell in cells if not why_not_by_hour(cell)]
         if run is None:
-            look.decline(key, "its comparison has no answer yet")
+            kind_look.decline(key, "its comparison has no answer yet")
         elif run.advice != API:
-            look.decline(key, "its comparison does not advise an API")
+            kind_look.decline(key, "its comparison does not advise an API")
         elif scenario.service_id is None:
-            look.decline(key, "its comparison is of no service that runs here")
+            kind_look.decline(key, "its comparison is of no service that runs here")
         elif not cells:
-            look.decline(key, "the service was not charged in the weeks looked at")
+            kind_look.decline(key, "the service was not charged in the weeks looked at")
         elif not saved:
-            look.decline(key, why_not_by_hour(cells[0]))
+            kind_look.decline(key, why_not_by_hour(cells[0]))
         else:
-            _propose_api(look, work, (scenario, run, key), saved)
-    return look
+            _propose_api(kind_look, work, (scenario, run, key), saved)
+    return kind_look
 
 
 def _propose_api(
-    look: KindLook,
+    kind_look: KindLook,
     work: FleetWork,
-    asked: tuple[KeptScenarioFact, ScenarioRunFact, str],
+    comparison: tuple[KeptScenarioFact, ScenarioRunFact, str],
     cells: Sequence[WorkCell],
 ) -> None:
-    scenario, run, key = asked
+    scenario, run, key = comparison
     spend = work.monthly(cells)
     bill = run.figure("costs", "api_month")
     if bill is None:
-        look.decline(key, "what the API would cost is not in its answer")
+        kind_look.decline(key, "what the API would cost is not in its answer")
         return
     # What is paid anyway stays to be paid: of the own costs only what is spent by the hour goes.
     likely = round(spend - float(bill) * MICROS)
     low, high = _saving_ends(run, likely)
     name = cells[0].workload.name
-    look.propose(
+    kind_look.propose(
         MoveProposal(
             key=key,
             kind=MoveKind.TO_API,
@@ -93,8 +93,8 @@ def _propose_api(
 def _saving_ends(run: ScenarioRunFact, likely: int) -> tuple[int, int]:
     """As far from the likely saving as the comparison's own 10th and 90th percentile are from its median."""
     spread = [run.figure("uncertainty", "savings", name) for name in ("p10", "p50", "p90")]
-    if any(each is None for each in spread):
+    if any(end is None for end in spread):
         return likely, likely
-    p10, middle, p90 = (float(each) * MICROS for each in spread)
+    p10, middle, p90 = (float(end) * MICROS for end in spread)
     # There a saving is one's own hosting's: the API's lies the other way.
     return likely - round(p90 - middle), likely + round(middle - p10)

@@ -54,29 +54,32 @@ class SmallerChoice:
 
 def look_to_smaller(work: FleetWork, book: BookFact | None) -> KindLook:
     """Every workload on a pool; of services and notebooks what they were seen to need is looked up, the dearest first."""
-    look = KindLook(MoveKind.TO_SMALLER)
+    kind_look = KindLook(MoveKind.TO_SMALLER)
     candidates = candidate_cells(
-        look, work, _why_not_smaller, most_gpus=MOST_GPUS_SEEN, too_many=NOT_LOOKED_INTO
+        kind_look, work, _why_not_smaller, most_gpus=MOST_GPUS_SEEN, too_many=NOT_LOOKED_INTO
     )
     needs = seen_needs(work.span, candidates) if candidates else {}
     for cell in candidates:
         model = gpu_model(cell.pool.gpu_model)
         if model is None:
             continue
-        seen = needs[cell.key]
-        if isinstance(seen, str):
-            look.decline(move_key(MoveKind.TO_SMALLER, cell.key), seen)
+        seen_need = needs[cell.key]
+        if isinstance(seen_need, str):
+            kind_look.decline(move_key(MoveKind.TO_SMALLER, cell.key), seen_need)
             continue
-        choices = [*_smaller_models(cell, model, seen, book), *_own_slice(cell, model, seen)]
+        choices = [
+            *_smaller_models(cell, model, seen_need, book),
+            *_own_slice(cell, model, seen_need),
+        ]
         if not choices:
-            look.decline(
+            kind_look.decline(
                 move_key(MoveKind.TO_SMALLER, cell.key),
                 "nothing smaller that can be had there has what it needs",
             )
             continue
-        best = max(choices, key=lambda each: (each.saving.likely, each.target))
-        look.propose(_smaller_proposal(work, (cell, model), seen, best))
-    return look
+        best = max(choices, key=lambda choice: (choice.saving.likely, choice.target))
+        kind_look.propose(_smaller_proposal(work, (cell, model), seen_need, best))
+    return kind_look
 
 
 def _why_not_smaller(cell: WorkCell) -> str:
@@ -89,7 +92,7 @@ def _why_not_smaller(cell: WorkCell) -> str:
 
 
 def _smaller_models(
-    cell: WorkCell, model: GpuModel, seen: SeenNeed, book: BookFact | None
+    cell: WorkCell, model: GpuModel, seen_need: SeenNeed, book: BookFact | None
 ) -> Iterator[SmallerChoice]:
     """On demand in its region, GPU for GPU, of less memory: at the price there."""
     peak = peak_of(model.name, Precision.BF16)
@@ -101,14 +104,14 @@ def _smaller_models(
             or there is None
             or there.memory_bytes >= model.memory_bytes
             or price is None
-            or (offer.free_gpus is not None and offer.free_gpus < seen.gpus)
+            or (offer.free_gpus is not None and offer.free_gpus < seen_need.gpus)
         ):
             continue
         slower = peak_of(there.name, Precision.BF16)
         if isinstance(peak, NoPeak) or isinstance(slower, NoPeak):
             continue
-        if seen.need.fits(there.memory_bytes, slower.flops / peak.flops):
-            points = elsewhere_points(cell.weeks, price, fill=fill_there(offer, seen.gpus))
+        if seen_need.need.fits(there.memory_bytes, slower.flops / peak.flops):
+            points = elsewhere_points(cell.weeks, price, fill=fill_there(offer, seen_need.gpus))
             yield SmallerChoice(
                 f"{there.name}, on demand, {offer.place}, {offer.instance_type or offer.name}",
                 saving_range(points),
@@ -116,25 +119,25 @@ def _smaller_models(
             )
 
 
-def _own_slice(cell: WorkCell, model: GpuModel, seen: SeenNeed) -> Iterator[SmallerChoice]:
+def _own_slice(cell: WorkCell, model: GpuModel, seen_need: SeenNeed) -> Iterator[SmallerChoice]:
     """Of a job with one GPU: a process uses one slice."""
-    profile = smallest_slice(model, seen.need) if seen.gpus == 1 else None
+    profile = smallest_slice(model, seen_need.need) if seen_need.gpus == 1 else None
     if profile is not None:
         saving = slice_saving(cell.weeks, slice_part(model, profile))
         yield SmallerChoice(f"a slice {profile.name} of its GPU, {cell.pool.name}", saving)
 
 
 def _smaller_proposal(
-    work: FleetWork, of: tuple[WorkCell, GpuModel], seen: SeenNeed, best: SmallerChoice
+    work: FleetWork, of: tuple[WorkCell, GpuModel], seen_need: SeenNeed, best: SmallerChoice
 ) -> MoveProposal:
     (cell, model), spend = of, work.monthly([of[0]])
-    held = cell.gpu_hours * MONTH_HOURS / work.span.hours
+    monthly_hours = cell.gpu_hours * MONTH_HOURS / work.span.hours
     pool = ProposalEvidence("pool", str(cell.pool.id), f"Runs on {cell.pool.name} now")
     windows = ProposalEvidence(
         "windows",
         cell.key,
-        f"At most {seen.need.memory_bytes / GIB:,.1f} GiB on one GPU; its GPUs were active at most"
-        f" {seen.need.worked_ratio:.0%} of an hour in 19 hours of 20; seen in {seen.coverage:.0%} of the time",
+        f"At most {seen_need.need.memory_bytes / GIB:,.1f} GiB on one GPU; its GPUs were active at most"
+        f" {seen_need.need.worked_ratio:.0%} of an hour in 19 hours of 20; seen in {seen_need.coverage:.0%} of the time",
     )
     return MoveProposal(
         key=move_key(MoveKind.TO_SMALLER, cell.key),
@@ -150,23 +153,23 @@ def _smaller_proposal(
         one_time=one_time_cost(MoveKind.TO_SMALLER),
         disruption=DISRUPTION,
         evidence=(pool, windows, *(offer_evidence(best.offer) if best.offer else ())),
-        doubts=tuple(_smaller_doubts(work, seen, best.offer)),
+        doubts=tuple(_smaller_doubts(work, seen_need, best.offer)),
         why=(
-            f"It holds {held:,.0f} GPU-hours a month of {model.memory_bytes / GIB:,.0f} GiB each and used at most"
-            f" {seen.need.memory_bytes / GIB:,.1f} GiB: {MEMORY_MARGIN:g} times that fits, and by their peaks"
+            f"It holds {monthly_hours:,.0f} GPU-hours a month of {model.memory_bytes / GIB:,.0f} GiB each and used at most"
+            f" {seen_need.need.memory_bytes / GIB:,.1f} GiB: {MEMORY_MARGIN:g} times that fits, and by their peaks"
             f" it would be active less than {MOST_WORKED:.0%} of the time there."
         ),
         cells=cell.money_cells,
     )
 
 
-def _smaller_doubts(work: FleetWork, seen: SeenNeed, offer: OfferFact | None) -> Iterator[str]:
+def _smaller_doubts(work: FleetWork, seen_need: SeenNeed, offer: OfferFact | None) -> Iterator[str]:
     if offer is None:
         yield "what a slice leaves free saves only what other work takes of it: from nothing to all, likely half"
-    elif seen.gpus > 1:
+    elif seen_need.gpus > 1:
         yield "its GPUs work together: how fast they are joined there is not compared"
-    if seen.coverage < WELL_SEEN:
-        yield f"its memory was seen in {seen.coverage:.0%} of the time that it held GPUs"
+    if seen_need.coverage < WELL_SEEN:
+        yield f"its memory was seen in {seen_need.coverage:.0%} of the time that it held GPUs"
     if len(work.span.weeks) < WEEKS:
         yield f"the ledger has {len(work.span.weeks)} of {WEEKS} weeks"
     if offer is not None and any(row["is_stale"] for row in offer.rates):

@@ -44,23 +44,23 @@ class SpotChoice:
 
 def look_to_spot(work: FleetWork, book: BookFact | None) -> KindLook:
     """Every workload on a pool; those that cost most first, by their runs' own checkpoints and starts."""
-    look = KindLook(MoveKind.TO_SPOT)
+    kind_look = KindLook(MoveKind.TO_SPOT)
 
     def why_not(cell: WorkCell) -> str:
-        said = why_not_by_hour(cell, PurchaseOption.SPOT)
-        said = said or NOT_INTERRUPTIBLE.get(cell.workload.kind, "")
-        return said or (NO_BOOK if book is None else "")
+        reason = why_not_by_hour(cell, PurchaseOption.SPOT)
+        reason = reason or NOT_INTERRUPTIBLE.get(cell.workload.kind, "")
+        return reason or (NO_BOOK if book is None else "")
 
-    candidates = candidate_cells(look, work, why_not)
+    candidates = candidate_cells(kind_look, work, why_not)
     if candidates and book is not None:
         habits = training_habits({cell.workload.id for cell in candidates}, work.span.window)
         for cell in candidates:
-            _look_at(look, work, cell, habits.get(cell.workload.id), book)
-    return look
+            _look_at(kind_look, work, cell, habits.get(cell.workload.id), book)
+    return kind_look
 
 
 def _look_at(
-    look: KindLook,
+    kind_look: KindLook,
     work: FleetWork,
     cell: WorkCell,
     habit: TrainingHabit | None,
@@ -68,7 +68,7 @@ def _look_at(
 ) -> None:
     measured = _checkpoint_habit(habit)
     if isinstance(measured, str) or habit is None or not habit.gpus:
-        look.decline(
+        kind_look.decline(
             move_key(MoveKind.TO_SPOT, cell.key),
             measured if isinstance(measured, str) else "its runs' GPUs are not known",
         )
@@ -80,17 +80,17 @@ def _look_at(
         and (offer.provider, offer.region) == (cell.pool.provider, cell.pool.region)
         and are_same_model(offer.gpu_model, cell.pool.gpu_model)
     ]
-    found = [_choice_at(cell, offer, measured, habit.gpus) for offer in there]
-    choices = [each for each in found if not isinstance(each, str)]
+    outcomes = [_choice_at(cell, offer, measured, habit.gpus) for offer in there]
+    choices = [outcome for outcome in outcomes if not isinstance(outcome, str)]
     if not choices:
-        whys = [each for each in found if isinstance(each, str)]
-        look.decline(
+        whys = [outcome for outcome in outcomes if isinstance(outcome, str)]
+        kind_look.decline(
             move_key(MoveKind.TO_SPOT, cell.key),
             whys[0] if whys else "no spot of its GPU model is offered there",
         )
         return
-    best = max(choices, key=lambda each: (each.move.saving.likely, each.offer.key))
-    look.propose(_spot_proposal(work, cell, habit, measured, best))
+    best = max(choices, key=lambda choice: (choice.move.saving.likely, choice.offer.key))
+    kind_look.propose(_spot_proposal(work, cell, habit, measured, best))
 
 
 def _checkpoint_habit(habit: TrainingHabit | None) -> CheckpointHabit | str:
@@ -132,10 +132,10 @@ def _choice_at(
     return SpotChoice(offer, move, rate)
 
 
-def _job_rate(seen: Mapping[str, object], nodes: int) -> LikelyRange:
+def _job_rate(evidence: Mapping[str, object], nodes: int) -> LikelyRange:
     """Of the whole job; of a rate of one node, as if each went alone, at the low end all together."""
-    low, likely, high = (float(str(seen[name])) for name in ("low", "likely", "high"))
-    if not seen.get("is_per_node"):
+    low, likely, high = (float(str(evidence[name])) for name in ("low", "likely", "high"))
+    if not evidence.get("is_per_node"):
         return LikelyRange(low, likely, high)
     return LikelyRange(low, likely * nodes, high * nodes)
 
@@ -193,11 +193,13 @@ def _why_words(measured: CheckpointHabit, move: SpotMove) -> str:
 def _spot_evidence(
     cell: WorkCell, habit: TrainingHabit, offer: OfferFact
 ) -> tuple[ProposalEvidence, ...]:
-    seen = offer.interruptions or {}
+    evidence = offer.interruptions or {}
     return (
         ProposalEvidence("run", str(habit.run_id), f"Checkpoints and starts of {habit.run_key}"),
         ProposalEvidence("pool", str(cell.pool.id), f"Runs on {cell.pool.name} now"),
-        ProposalEvidence("interruptions", str(seen.get("source", "")), str(seen.get("words", ""))),
+        ProposalEvidence(
+            "interruptions", str(evidence.get("source", "")), str(evidence.get("words", ""))
+        ),
         *offer_evidence(offer),
     )
 

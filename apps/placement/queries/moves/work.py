@@ -134,7 +134,7 @@ def fleet_work(week: date) -> FleetWork:
     ]
     bought = bought_hours(windows[0].starts_at, windows[-1].ends_at)
     begins = min((hour.hour for hour in bought), default=windows[-1].ends_at)
-    span = MoveSpan(week, tuple(each for each in windows if each.starts_at >= begins))
+    span = MoveSpan(week, tuple(window for window in windows if window.starts_at >= begins))
     hours = rented_hours(bought, pools())
     cells = _work_cells(span, hours) if span.weeks else []
     cells.sort(key=lambda cell: (-cell.addressable_micros, cell.key))
@@ -156,7 +156,7 @@ def _work_cells(span: MoveSpan, hours: RentedHours) -> list[WorkCell]:
             of_key = charged.setdefault(key, [WorkWeek(0.0, 0.0) for _ in span.weeks])
             of_key[place] = WorkWeek(row.sums.micros or 0, row.sums.gpu_milliseconds / HOUR_MS)
             unpriced[key] += row.sums.unpriced_milliseconds
-    found = []
+    cells = []
     prices = {
         pool_id: [hours.price_in(pool_id, week.starts_at, week.ends_at) for week in span.weeks]
         for pool_id in {key[1] for key in charged}
@@ -166,7 +166,7 @@ def _work_cells(span: MoveSpan, hours: RentedHours) -> list[WorkCell]:
         if pool.counts_cores:
             continue
         margin = hours.margin_of(pool.id)
-        found.append(
+        cells.append(
             WorkCell(
                 known_work[key[0]],
                 pool,
@@ -177,4 +177,4 @@ def _work_cells(span: MoveSpan, hours: RentedHours) -> list[WorkCell]:
                 margin.released_to,
             )
         )
-    return found
+    return cells

@@ -68,8 +68,8 @@ class Command(BaseCommand):
         horizon, is_daily = options["horizon"] or (MOST_HORIZON, False)
         try:
             history = history_named(options["series"], at)
-            make = daily_forecast if is_daily else hourly_forecast
-            fields = make(history, horizon, at)
+            forecaster = daily_forecast if is_daily else hourly_forecast
+            fields = forecaster(history, horizon, at)
         except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
         if options["json"]:
@@ -84,14 +84,14 @@ class Command(BaseCommand):
             if done % SAID_EVERY == 0 and done < count:
                 self.stderr.write(f"{done} of {count} series")
 
-        made = actions.make_forecasts(
+        made_count = actions.make_forecasts(
             maker=forecast_fields,
             daily=daily_forecast_fields,
             reconcilers=RECONCILERS,
             at=at,
             progress=say_progress,
         )
-        self.stdout.write(json.dumps({"made": made}) if is_json else f"{made} made.")
+        self.stdout.write(json.dumps({"made": made_count}) if is_json else f"{made_count} made.")
 
     def _print_table(self, fields: dict[str, Any]) -> None:
         self.stdout.write(
@@ -127,11 +127,11 @@ class Command(BaseCommand):
 
 def history_named(name: str, at: datetime) -> SeriesHistory:
     """The hours of a series that are known at `at`. Refuses a Refusal where there is none."""
-    series, known = series_named(name), histories(at)
-    if series not in known:
-        there = ", ".join(map(series_name, known)) or "none yet"
+    series, histories_by_series = series_named(name), histories(at)
+    if series not in histories_by_series:
+        there = ", ".join(map(series_name, histories_by_series)) or "none yet"
         raise Refusal("series", f"no hour of {name} is known; there are: {there}")
-    return known[series]
+    return histories_by_series[series]
 
 
 def parse_horizon(text: str) -> tuple[int, bool]:
@@ -186,9 +186,9 @@ def daily_forecast(history: SeriesHistory, horizon: int, at: datetime) -> dict[s
     reconciled = kept_reconciled(history.series, BY_DAY, days.digest, horizon)
     dates = [(days.ends_on + lead * DAY).isoformat() for lead in range(horizon)]
     months = [
-        {"month": each["month"][:7], "days": each["days"], **point}
-        for each in fields["months"]
-        for point in _quantiles_named([each["value"]], [[level] for level in each["quantiles"]])
+        {"month": field["month"][:7], "days": field["days"], **point}
+        for field in fields["months"]
+        for point in _quantiles_named([field["value"]], [[level] for level in field["quantiles"]])
     ]
     return {
         "granularity": "day",
@@ -224,7 +224,7 @@ def _said_of(history: SeriesHistory, fields: dict[str, Any]) -> dict[str, Any]:
 def _held_points(fields: dict[str, Any]) -> list[dict[str, float | None]]:
     """What can be held in each step, what waits beyond it, and the mean of the paths."""
     demand, capacity = fields["points"], fields["capacity"]
-    held = held_within(demand, capacity)
+    held_values = held_within(demand, capacity)
     quantiles = [
         [
             None if value is None else min(value, most)
@@ -233,11 +233,11 @@ def _held_points(fields: dict[str, Any]) -> list[dict[str, float | None]]:
         for level in fields["quantiles"]
     ]
     means: list[float | None] = [*held_within(fields["expected"], capacity)]
-    expected = means or [None] * len(held)
+    expected = means or [None] * len(held_values)
     return [
         point | {"waiting": wanted - value, "expected": mean}
         for point, wanted, value, mean in zip(
-            _quantiles_named(held, quantiles), demand, held, expected, strict=True
+            _quantiles_named(held_values, quantiles), demand, held_values, expected, strict=True
         )
     ]
 
@@ -246,7 +246,7 @@ def _totals(fields: dict[str, Any]) -> list[dict[str, float]]:
     """What the first hours or days come to together, up to the end of each day that paths have; none without paths."""
     capacity, expected = fields["capacity"], fields["expected"]
     steps = DAY_HOURS if not fields.get("months") else 1
-    found = []
+    totals = []
     for place, levels in enumerate(zip(*fields["sums"], strict=True)):
         end = (place + 1) * steps
         room = sum(capacity[:end]) if capacity else inf
@@ -255,11 +255,11 @@ def _totals(fields: dict[str, Any]) -> list[dict[str, float]]:
             f"q{round(level * 100)}": value
             for level, value in zip(QUANTILE_LEVELS, levels, strict=True)
         }
-        found.append(
+        totals.append(
             {"steps": end, "value": total, "waiting": sum(expected[:end]) - total}
             | {name: min(value, room) for name, value in named.items()}
         )
-    return found
+    return totals
 
 
 def _quantiles_named(

@@ -58,7 +58,7 @@ class Command(BaseCommand):
                 columns=SeriesColumns(options["time"], options["value"], options["zone"]),
                 form=history_form(series.measure, unit, rows_are_days=options["rows"] == "days"),
             )
-            kept = actions.import_history(
+            outcome = actions.import_history(
                 series=series,
                 points=[(hour, value * factor) for hour, value in points],
                 at=timezone.now(),
@@ -72,7 +72,7 @@ class Command(BaseCommand):
             "unit": unit_of(series.measure, currency),
             "from": hours[0].isoformat(),
             "to": hours[-1].isoformat(),
-            **asdict(kept),
+            **asdict(outcome),
             "unknown": int(span) - len(hours),
         }
         self.stdout.write(json.dumps(fields) if options["json"] else _told(fields))

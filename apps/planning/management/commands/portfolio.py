@@ -55,10 +55,10 @@ class Command(BaseCommand):
         def hours_of(source: DemandSource) -> Sequence[float | None]:
             if source.file:
                 folder = path.parent if path else Path()
-                found = read_series(folder / source.file, time=source.time, value=source.value)
-                return list(found.values)
-            known = inputs.known if inputs is not None else histories(at)
-            return summed_hours(source.series, known)
+                series = read_series(folder / source.file, time=source.time, value=source.value)
+                return list(series.values)
+            histories_by_series = inputs.known if inputs is not None else histories(at)
+            return summed_hours(source.series, histories_by_series)
 
         try:
             if options["from_ledger"]:

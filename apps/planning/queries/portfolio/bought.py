@@ -74,14 +74,14 @@ class BoughtMonths:
 
     def of_family(self, name: str) -> dict[str, BoughtSum]:
         """Of all months together, by source."""
-        found: dict[str, BoughtSum] = {}
-        for (_, family, source), each in self.sums.items():
+        sums_by_source: dict[str, BoughtSum] = {}
+        for (_, family, source), bought_sum in self.sums.items():
             if family == name:
-                so_far = found.setdefault(source, BoughtSum())
-                so_far.gpu_ms += each.gpu_ms
-                so_far.list_micros = sum_or_unknown((so_far.list_micros, each.list_micros))
-                so_far.paid_micros = sum_or_unknown((so_far.paid_micros, each.paid_micros))
-        return found
+                so_far = sums_by_source.setdefault(source, BoughtSum())
+                so_far.gpu_ms += bought_sum.gpu_ms
+                so_far.list_micros = sum_or_unknown((so_far.list_micros, bought_sum.list_micros))
+                so_far.paid_micros = sum_or_unknown((so_far.paid_micros, bought_sum.paid_micros))
+        return sums_by_source
 
 
 def bought_months(
@@ -97,11 +97,11 @@ def bought_months(
     spans = _last_months(at, zone)
     hours = bought_hours(next(iter(spans.values())).starts_at, list(spans.values())[-1].ends_at)
     months, refusal = _complete_months(spans, hours)
-    found = BoughtMonths(months, refusal=refusal)
+    purchases = BoughtMonths(months, refusal=refusal)
     if not months:
-        return found
+        return purchases
     family_of = {pool.id: family.name for family in families for pool in family.pools}
-    bought_as = {pool.id: pool.purchase_option for each in families for pool in each.pools}
+    bought_as = {pool.id: pool.purchase_option for family in families for pool in family.pools}
     begins = spans[months[0]].starts_at
     ends = spans[months[-1]].ends_at
     count = (ends - begins) // HOUR
@@ -112,17 +112,17 @@ def bought_months(
             names = of_commitment.get(hour.commitment_id or 0, frozenset())
             name = next(iter(names)) if len(names) == 1 else ""
             if len(names) > 1:
-                found.shared_unused_micros = sum_or_unknown(
-                    (found.shared_unused_micros, hour.paid_micros)
+                purchases.shared_unused_micros = sum_or_unknown(
+                    (purchases.shared_unused_micros, hour.paid_micros)
                 )
         else:
             name = family_of.get(hour.pool_id, "")
         key = posting_month(hour.hour, zone), name, _source_of(hour, bought_as)
-        found.sums.setdefault(key, BoughtSum()).add(hour)
+        purchases.sums.setdefault(key, BoughtSum()).add(hour)
         if hour.gpu_ms and name:
-            in_service = found.in_service.setdefault(name, [0.0] * count)
+            in_service = purchases.in_service.setdefault(name, [0.0] * count)
             in_service[(hour.hour - begins) // HOUR] += hour.gpu_ms / HOUR_MS
-    return found
+    return purchases
 
 
 def tolerant_shares(
@@ -140,14 +140,14 @@ def tolerant_shares(
         "runs": runs_with_checkpoints(),
     }
     by_pool = {row.pool_id: row for row in named_rows(TOLERANT, parameters)}
-    found: dict[str, float | None] = {}
+    shares: dict[str, float | None] = {}
     for family in families:
         rows = [by_pool[pool.id] for pool in family.pools if pool.id in by_pool]
-        held = sum(row.held for row in rows)
+        held_time = sum(row.held for row in rows)
         is_told = any(row.on_spot or row.of_runs for row in rows)
         tolerant = sum(row.on_spot + row.checkpointed for row in rows)
-        found[family.name] = tolerant / held if held and is_told else None
-    return found
+        shares[family.name] = tolerant / held_time if held_time and is_told else None
+    return shares
 
 
 def _last_months(at: datetime, zone: str) -> dict[date, HourSpan]:

@@ -56,74 +56,74 @@ class SharedSpend:
     lot: int
 
 
-def families_of(fact: CommitmentFact, known: KnownCapacity) -> list[SharedSpend]:
+def families_of(fact: CommitmentFact, capacity: KnownCapacity) -> list[SharedSpend]:
     """Where a commitment may be used. Of units the one family that they are of.
 
     A spend goes where it saves most first, as far as that family's mean demand reaches; what is left stays there.
     """
     if fact.units:
-        return _of_units(fact, known)
+        return _of_units(fact, capacity)
     choices = [
         (family, pool, float(price) / pool.gpus_per_node)
         for name, price in fact.prices.items()
-        for family, pool in _machines_of(fact, name, known)
+        for family, pool in _machines_of(fact, name, capacity)
     ]
-    choices.sort(key=lambda choice: (-_discount(choice[0], choice[2], known), choice[0].name))
-    left, found = float(fact.spend), list[SharedSpend]()
+    choices.sort(key=lambda choice: (-_discount(choice[0], choice[2], capacity), choice[0].name))
+    left, spends = float(fact.spend), list[SharedSpend]()
     for family, pool, price in choices:
-        gpus = min(left / price, known.demand.get(family.name, 0.0))
+        gpus = min(left / price, capacity.demand.get(family.name, 0.0))
         left -= gpus * price
-        found.append(SharedSpend(family, pool.instance_type, price, gpus, 1))
-    if found:
-        first = found[0]
+        spends.append(SharedSpend(family, pool.instance_type, price, gpus, 1))
+    if spends:
+        first = spends[0]
         gpus = first.gpus + left / first.price
-        found[0] = SharedSpend(first.family, first.instance_type, first.price, gpus, 1)
-    return found
+        spends[0] = SharedSpend(first.family, first.instance_type, first.price, gpus, 1)
+    return spends
 
 
 def held_tables(
-    facts: Sequence[CommitmentFact], plans: Sequence[OwnedPlanFact], known: KnownCapacity
+    facts: Sequence[CommitmentFact], plans: Sequence[OwnedPlanFact], capacity: KnownCapacity
 ) -> Iterator[dict[str, Any]]:
     """What is owed, as `[[held]]`; without `rate` nobody knows what it costs, without `ends_on` until when."""
     for fact in facts:
-        yield from _owed_tables(fact, known)
-    living = _living_gpus(known.at)
-    beyond = _beyond_reservations(facts, living, known)
-    for family in known.families:
+        yield from _owed_tables(fact, capacity)
+    living_gpus = _living_gpus(capacity.at)
+    beyond = _beyond_reservations(facts, living_gpus, capacity)
+    for family in capacity.families:
         for pool in family.pools:
-            gpus = living.get(pool.id, 0)
+            gpus = living_gpus.get(pool.id, 0)
             if pool.purchase_option == PurchaseOption.RESERVED:
                 if beyond[pool.id] > 0:
-                    terms = beyond[pool.id], known.prices[family.name].reserved, None
+                    terms = beyond[pool.id], capacity.prices[family.name].reserved, None
                     yield _held_table(f"{pool.name}, reserved", family, terms, "reserved")
             elif pool.purchase_option == PurchaseOption.OWNED:
-                yield from _owned_tables(family, pool, gpus, (plans, known))
+                yield from _owned_tables(family, pool, gpus, (plans, capacity))
 
 
-def _owed_tables(fact: CommitmentFact, known: KnownCapacity) -> Iterator[dict[str, Any]]:
+def _owed_tables(fact: CommitmentFact, capacity: KnownCapacity) -> Iterator[dict[str, Any]]:
     """A commitment in each family where it is used; from its first day on where that is to come."""
     zone = organisation().zone
-    unit_cost = _cost_of_price(fact, known.at)
-    for used in families_of(fact, known):
+    unit_cost = _cost_of_price(fact, capacity.at)
+    for used in families_of(fact, capacity):
         if used.gpus:
             rate = None if unit_cost is None else unit_cost * used.price
             name = fact.name if fact.units else f"{fact.name}: {used.instance_type}"
             ends_on = local_day(fact.ends_at, zone)
             table = _held_table(name, used.family, (used.gpus, rate, ends_on), fact.kind)
-            if fact.starts_at > known.at:
+            if fact.starts_at > capacity.at:
                 table["starts_on"] = local_day(fact.starts_at, zone).isoformat()
             yield table
 
 
 def offer_tables(
-    facts: Sequence[CommitmentFact], plans: Sequence[OwnedPlanFact], known: KnownCapacity
+    facts: Sequence[CommitmentFact], plans: Sequence[OwnedPlanFact], capacity: KnownCapacity
 ) -> Iterator[dict[str, Any]]:
     """What was bought before at the same terms once more, as `[[offers]]`; blocks of days are left out."""
     for fact in facts:
-        unit_cost = _cost_of_price(fact, known.at)
+        unit_cost = _cost_of_price(fact, capacity.at)
         if fact.kind == CAPACITY_BLOCK or unit_cost is None:
             continue
-        for used in families_of(fact, known):
+        for used in families_of(fact, capacity):
             renewal = f"{fact.name} (renewal)"
             rate = unit_cost * used.price
             upfront = float(fact.upfront) / float(fact.price) if fact.price else 0.0
@@ -137,25 +137,25 @@ def offer_tables(
                 "upfront": rate * upfront * max(1, round(hours / MONTH_HOURS)) * MONTH_HOURS,
                 "lot": used.lot,
             }
-    by_pool = {pool.id: (family, pool) for family in known.families for pool in family.pools}
+    by_pool = {pool.id: (family, pool) for family in capacity.families for pool in family.pools}
     for plan in plans:
         if plan.pool_id in by_pool:
-            yield from _plan_again(plan, *by_pool[plan.pool_id], known.at)
+            yield from _plan_again(plan, *by_pool[plan.pool_id], capacity.at)
 
 
 def named_once(tables: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """With its family in a name that several have, and a number where that is not enough."""
-    found = list(tables)
-    common = Counter(table["name"] for table in found)
+    all_tables = list(tables)
+    common = Counter(table["name"] for table in all_tables)
     taken: set[str] = set()
     named = []
-    for table in found:
+    for table in all_tables:
         name = table["name"]
-        whole = name if common[name] == 1 else f"{name}, {table['family']}"
-        number, once = 1, whole
+        full_name = name if common[name] == 1 else f"{name}, {table['family']}"
+        number, once = 1, full_name
         while once in taken:
             number += 1
-            once = f"{whole} ({number})"
+            once = f"{full_name} ({number})"
         taken.add(once)
         named.append(table | {"name": once})
     return named
@@ -186,8 +186,8 @@ def _plan_again(
     }
 
 
-def _of_units(fact: CommitmentFact, known: KnownCapacity) -> list[SharedSpend]:
-    machines = _machines_of(fact, fact.instance_type, known)
+def _of_units(fact: CommitmentFact, capacity: KnownCapacity) -> list[SharedSpend]:
+    machines = _machines_of(fact, fact.instance_type, capacity)
     if not machines:
         return []
     family, pool = machines[0]
@@ -197,11 +197,11 @@ def _of_units(fact: CommitmentFact, known: KnownCapacity) -> list[SharedSpend]:
 
 
 def _machines_of(
-    fact: CommitmentFact, instance_type: str, known: KnownCapacity
+    fact: CommitmentFact, instance_type: str, capacity: KnownCapacity
 ) -> list[tuple[PoolFamily, PoolFact]]:
     """The families that it may cover, each with the pool of it that has such machines."""
-    found = []
-    for family in known.families:
+    machines = []
+    for family in capacity.families:
         pools = [
             pool
             for pool in family.pools
@@ -214,12 +214,12 @@ def _machines_of(
             and fact.gpu_model in ("", pool.gpu_model)
         ]
         if pools:
-            found.append((family, pools[0]))
-    return found
+            machines.append((family, pools[0]))
+    return machines
 
 
-def _discount(family: PoolFamily, price: float, known: KnownCapacity) -> float:
-    on_demand = known.prices[family.name].on_demand
+def _discount(family: PoolFamily, price: float, capacity: KnownCapacity) -> float:
+    on_demand = capacity.prices[family.name].on_demand
     return 1 - price / on_demand if on_demand else 0.0
 
 
@@ -242,35 +242,37 @@ def _cost_of_price(fact: CommitmentFact, at: datetime) -> float | None:
 def _worth(currency: str, at: datetime) -> float | None:
     ours = organisation()
     month = posting_month(at, ours.zone)
-    found = exchange(from_currency=currency, to_currency=ours.currency, month=month)
-    return None if found is None else float(found.rate)
+    rate = exchange(from_currency=currency, to_currency=ours.currency, month=month)
+    return None if rate is None else float(rate.rate)
 
 
 def _living_gpus(at: datetime) -> dict[int, int]:
     """GPUs of the nodes that live now, by pool."""
-    found: dict[int, int] = {}
+    gpus_by_pool: dict[int, int] = {}
     for node in standing_nodes(at):
         if node.lives(at):
-            found[node.pool_id] = found.get(node.pool_id, 0) + (node.units or node.gpus_seen)
-    return found
+            gpus_by_pool[node.pool_id] = gpus_by_pool.get(node.pool_id, 0) + (
+                node.units or node.gpus_seen
+            )
+    return gpus_by_pool
 
 
 def _beyond_reservations(
-    facts: Sequence[CommitmentFact], living: Mapping[int, int], known: KnownCapacity
+    facts: Sequence[CommitmentFact], living_gpus: Mapping[int, int], capacity: KnownCapacity
 ) -> dict[int, float]:
     """By reserved pool: GPUs of its nodes that no reservation on record covers.
 
     A reservation covers its GPUs once, be there several such pools; one of a single pool comes first.
     """
     beyond: dict[int, float] = {
-        pool.id: living.get(pool.id, 0)
-        for family in known.families
+        pool.id: living_gpus.get(pool.id, 0)
+        for family in capacity.families
         for pool in family.pools
         if pool.purchase_option == PurchaseOption.RESERVED
     }
-    now = [fact for fact in facts if fact.units and fact.starts_at <= known.at]
+    now = [fact for fact in facts if fact.units and fact.starts_at <= capacity.at]
     for fact in sorted(now, key=lambda fact: fact.pool_id is None):
-        for used in families_of(fact, known):
+        for used in families_of(fact, capacity):
             left = used.gpus
             for pool in used.family.pools:
                 is_covered = fact.pool_id in (None, pool.id)
@@ -288,22 +290,25 @@ def _owned_tables(
     about: tuple[Sequence[OwnedPlanFact], KnownCapacity],
 ) -> Iterator[dict[str, Any]]:
     """By plan; what no plan tells of, at the pool's own rate, or at none that is known."""
-    plans, known = about
+    plans, capacity = about
     kind = PurchaseOption.OWNED.value
     for plan in plans:
-        if plan.pool_id == pool.id and plan.holds(known.at):
-            held = min(gpus, plan.nodes * pool.gpus_per_node)
-            gpus -= held
+        if plan.pool_id == pool.id and plan.holds(capacity.at):
+            plan_gpus = min(gpus, plan.nodes * pool.gpus_per_node)
+            gpus -= plan_gpus
             written_off = plan.starts_at + plan.life_months * timedelta(days=365) / 12
-            ends_at = plan.ends_at or max(written_off, known.at)
+            ends_at = plan.ends_at or max(written_off, capacity.at)
             ends_on = local_day(ends_at, organisation().zone)
-            rate = _rate_of_plan(plan, pool, known.at)
-            if held:
+            rate = _rate_of_plan(plan, pool, capacity.at)
+            if plan_gpus:
                 yield _held_table(
-                    plan.name, family, (held, rate, ends_on if ends_on > known.on else None), kind
+                    plan.name,
+                    family,
+                    (plan_gpus, rate, ends_on if ends_on > capacity.on else None),
+                    kind,
                 )
     if gpus:
-        rate = known.prices[family.name].owned
+        rate = capacity.prices[family.name].owned
         yield _held_table(f"{pool.name}, owned", family, (gpus, rate, None), kind)
 
 

@@ -54,16 +54,16 @@ def family_prices(families: Iterable[PoolFamily], at: datetime) -> dict[str, Fam
 
     Of several pools the first that has a price counts, those really bought so before others.
     """
-    known = list(families)
-    prices = {option: _prices_of_option(known, option, at) for option in PurchaseOption}
+    family_list = list(families)
+    prices = {option: _prices_of_option(family_list, option, at) for option in PurchaseOption}
     return {
         family.name: FamilyPrices(
-            **{str(option): each[family.name].amount for option, each in prices.items()},
+            **{str(option): price[family.name].amount for option, price in prices.items()},
             remarks=tuple(
-                each[family.name].remark for each in prices.values() if each[family.name].remark
+                price[family.name].remark for price in prices.values() if price[family.name].remark
             ),
         )
-        for family in known
+        for family in family_list
     }
 
 
@@ -78,28 +78,30 @@ class _OptionPrice:
 def _prices_of_option(
     families: Sequence[PoolFamily], option: PurchaseOption, at: datetime
 ) -> dict[str, _OptionPrice]:
-    asked: dict[int, PoolFact] = {}
+    pools_by_key: dict[int, PoolFact] = {}
     of_family: dict[str, list[int]] = {}
     for family in families:
         in_order = sorted(family.pools, key=lambda pool: (pool.purchase_option != option, pool.id))
         for pool in in_order:
             # A rate of the pool's own is for how it is really bought.
             key = pool.id if pool.purchase_option == option else -pool.id
-            asked[key] = replace(pool, id=key, purchase_option=str(option))
+            pools_by_key[key] = replace(pool, id=key, purchase_option=str(option))
             of_family.setdefault(family.name, []).append(key)
     is_spot = option == PurchaseOption.SPOT
-    spans = pool_rates(asked, at - SPOT_DAYS if is_spot else at, at if is_spot else at + MOMENT)
-    means = {key: _mean_price(spans[key], asked[key].gpus_per_node) for key in asked}
+    spans = pool_rates(
+        pools_by_key, at - SPOT_DAYS if is_spot else at, at if is_spot else at + MOMENT
+    )
+    means = {key: _mean_price(spans[key], pools_by_key[key].gpus_per_node) for key in pools_by_key}
     first = {
         name: next((key for key in keys if means[key] is not None), None)
         for name, keys in of_family.items()
     }
     newest = {key: _newest_rate(spans[key]) for key in first.values() if key is not None}
-    said = rate_rows([rate_id for rate_id in newest.values() if rate_id is not None])
+    rows_by_rate = rate_rows([rate_id for rate_id in newest.values() if rate_id is not None])
     return {
         name: _OptionPrice()
         if key is None
-        else _aged_price(option, means[key], said.get(newest[key] or 0), at)
+        else _aged_price(option, means[key], rows_by_rate.get(newest[key] or 0), at)
         for name, key in first.items()
     }
 

@@ -30,9 +30,13 @@ def forecast_growth(series: Sequence[SeriesKey], day: date) -> ForecastGrowth | 
     Months are whole ones ahead that every newest forecast by day has, each as its mean day in its middle. None
     where one of them has no such forecast, or a fallback, or there are under three months, or one of nothing.
     """
-    found = [_daily_means(each) for each in series]
-    shared = sorted(set.intersection(*(set(months) for months in found))) if found else []
-    means = [sum(months[month] for months in found) for month in shared]
+    monthly_means = [_daily_means(key) for key in series]
+    shared = (
+        sorted(set.intersection(*(set(months) for months in monthly_means)))
+        if monthly_means
+        else []
+    )
+    means = [sum(months[month] for months in monthly_means) for month in shared]
     if len(shared) < LEAST_MONTHS or min(means) <= 0:
         return None
     places = [_place_of(month) + 0.5 for month in shared]
@@ -59,11 +63,11 @@ def _place_of(day: date) -> float:
 def _daily_means(series: SeriesKey) -> Mapping[date, float]:
     """By month; none of a fallback, which says little of later months."""
     forecast_id = newest_forecasts(series).get(BY_DAY)
-    found = None if forecast_id is None else forecast_hours(forecast_id, None)
-    if found is None or found.forecast.refusal:
+    forecast_detail = None if forecast_id is None else forecast_hours(forecast_id, None)
+    if forecast_detail is None or forecast_detail.forecast.refusal:
         return {}
     return {
-        each.month: (each.value + each.waiting) / each.days
-        for each in found.forecast.months
-        if each.is_whole
+        month.month: (month.value + month.waiting) / month.days
+        for month in forecast_detail.forecast.months
+        if month.is_whole
     }

@@ -98,34 +98,36 @@ class PortfolioInputs:
     @property
     def in_service(self) -> dict[str, HoursInService]:
         """By family: GPUs in service in the months that are over, and a GPU-hour's price on demand then."""
-        found = {}
+        hours_by_family = {}
         for name, gpus in self.ledger.bought.in_service.items():
             price = _price_on_demand(self.ledger.bought.of_family(name))
             if price:
-                found[name] = HoursInService(gpus, price)
-        return found
+                hours_by_family[name] = HoursInService(gpus, price)
+        return hours_by_family
 
 
 def portfolio_inputs(overlay: Mapping[str, Any], at: datetime) -> PortfolioInputs:
     """What the installation knows, with the tables of `overlay` over it. Refuses a Refusal."""
-    known = histories(at)
-    return inputs_with(overlay, ledger_question(known, at), known)
+    histories_by_series = histories(at)
+    return inputs_with(overlay, ledger_question(histories_by_series, at), histories_by_series)
 
 
 def inputs_with(
-    overlay: Mapping[str, Any], ledger: LedgerQuestion, known: Mapping[SeriesKey, SeriesHistory]
+    overlay: Mapping[str, Any],
+    ledger: LedgerQuestion,
+    histories_by_series: Mapping[SeriesKey, SeriesHistory],
 ) -> PortfolioInputs:
     """The ledger's question with the tables of `overlay` over it. Refuses a Refusal."""
     ours = ledger.document["currency"]
     if overlay.get("currency", ours) != ours:
-        said = f"{overlay['currency']!r} is not {ours}, in which the ledger is kept"
-        raise Refusal("currency", f"{said}: give every amount in {ours}")
+        message = f"{overlay['currency']!r} is not {ours}, in which the ledger is kept"
+        raise Refusal("currency", f"{message}: give every amount in {ours}")
     below = ledger.document if "monthly_growth" in overlay else ledger.growing
     document = completed(overlaid(below, _with_names_of_now(overlay)))
     if not document.document["families"]:
         why = "; ".join(f"{name}: {reason}" for name, reason in document.left_out)
         raise Refusal("families", why or "the ledger has no GPU-hour of a pool yet")
-    return PortfolioInputs(ledger, document, known)
+    return PortfolioInputs(ledger, document, histories_by_series)
 
 
 def with_whole_gate(fields: Mapping[str, Any], inputs: PortfolioInputs | None) -> dict[str, Any]:
@@ -155,7 +157,7 @@ def measured_fields(inputs: PortfolioInputs, attainable: Mapping[str, float]) ->
     names = sorted({family for _, family, _ in bought.sums})
     capacity = [_paid_capacity(name, bought.of_family(name)) for name in names]
     shared = _whole_units(bought.shared_unused_micros)
-    whole, each = savings_rates(capacity, attainable, shared)
+    total_rate, family_rates = savings_rates(capacity, attainable, shared)
     return {
         "question": inputs.document,
         "digest": inputs.digest,
@@ -168,8 +170,8 @@ def measured_fields(inputs: PortfolioInputs, attainable: Mapping[str, float]) ->
             "months": [month.isoformat() for month in bought.months],
             "refusal": bought.refusal,
             "sources": list(_source_rows(bought)),
-            "savings": _savings_fields(whole),
-            "families": [{"name": name} | _savings_fields(rate) for name, rate in each],
+            "savings": _savings_fields(total_rate),
+            "families": [{"name": name} | _savings_fields(rate) for name, rate in family_rates],
         },
     }
 
@@ -183,17 +185,17 @@ def _source_rows(bought: BoughtMonths) -> list[dict[str, Any]]:
             "family": family,
             "bought_as": source,
             "gpu_hours": bought.sums[month, family, source].gpu_ms / HOUR_MS,
-            "on_demand": None if source == UNUSED else _whole_units(found.list_micros),
-            "paid": _whole_units(found.paid_micros),
+            "on_demand": None if source == UNUSED else _whole_units(bought_sum.list_micros),
+            "paid": _whole_units(bought_sum.paid_micros),
         }
         for month, family, source in keys
-        for found in (bought.sums[month, family, source],)
+        for bought_sum in (bought.sums[month, family, source],)
     ]
 
 
 def _paid_capacity(name: str, sums: Mapping[str, BoughtSum]) -> PaidCapacity:
-    listed = [each.list_micros for source, each in sums.items() if source != UNUSED]
-    paid = [each.paid_micros for each in sums.values()]
+    listed = [bought_sum.list_micros for source, bought_sum in sums.items() if source != UNUSED]
+    paid = [bought_sum.paid_micros for bought_sum in sums.values()]
     return PaidCapacity(
         name,
         None if None in listed else _whole_units(sum(filter(None, listed))),
@@ -206,9 +208,15 @@ def _price_on_demand(sums: Mapping[str, BoughtSum]) -> float | None:
     bought = sums.get("on_demand")
     if bought is not None and bought.gpu_ms and bought.paid_micros:
         return bought.paid_micros / MICROS / (bought.gpu_ms / HOUR_MS)
-    listed = [each for each in sums.values() if each.gpu_ms and each.list_micros]
-    hours = sum(each.gpu_ms for each in listed) / HOUR_MS
-    return sum(each.list_micros or 0 for each in listed) / MICROS / hours if hours else None
+    listed = [
+        bought_sum for bought_sum in sums.values() if bought_sum.gpu_ms and bought_sum.list_micros
+    ]
+    hours = sum(bought_sum.gpu_ms for bought_sum in listed) / HOUR_MS
+    return (
+        sum(bought_sum.list_micros or 0 for bought_sum in listed) / MICROS / hours
+        if hours
+        else None
+    )
 
 
 def _savings_fields(rate: SavingsRate) -> dict[str, Any]:

@@ -68,56 +68,60 @@ class LedgerQuestion:
         growth = self.growth.get(table["name"])
         if growth is None:
             return table
-        said = {"starting_gpus": growth.starting_gpus, "monthly_growth": growth.monthly}
-        return table | {"demand": table["demand"] | said}
+        demand_fields = {"starting_gpus": growth.starting_gpus, "monthly_growth": growth.monthly}
+        return table | {"demand": table["demand"] | demand_fields}
 
 
 def ledger_question(histories: Mapping[SeriesKey, SeriesHistory], at: datetime) -> LedgerQuestion:
     """Families with a known hour of demand, what is paid for them, what holds, and what could be bought again."""
     ours = organisation()
-    families = [each for each in pool_families() if _series_of(each, histories)]
-    known = KnownCapacity(
+    families = [
+        pool_family for pool_family in pool_families() if _series_of(pool_family, histories)
+    ]
+    capacity = KnownCapacity(
         families=families,
         prices=family_prices(families, at),
-        demand={each.name: _mean_demand(each, histories) for each in families},
+        demand={family.name: _mean_demand(family, histories) for family in families},
         at=at,
     )
     facts = [fact for fact in commitments() if fact.ends_at > at]
     plans = [plan for plan in owned_plans() if plan.holds(at)]
-    bought = bought_months(families, _families_of_commitments(known), at, ours.zone)
+    bought = bought_months(families, _families_of_commitments(capacity), at, ours.zone)
     tolerant = tolerant_shares(families, at - HISTORY, at)
     rooms = RoomAhead(at)
     tables = [
-        _family_table(each, known, tolerant[each.name], histories)
-        | _room_of(each, rooms, at)
-        | _waiting_cost(each)
-        for each in families
+        _family_table(family, capacity, tolerant[family.name], histories)
+        | _room_of(family, rooms, at)
+        | _waiting_cost(family)
+        for family in families
     ]
-    offers = named_once(offer_tables(facts, plans, known))
+    offers = named_once(offer_tables(facts, plans, capacity))
     scenarios = MOST_VALUES // (max(1, len(families)) * MONTHS * MONTH_HOURS)
     document = {
         "name": f"GPUs of the next {MONTHS} months",
-        "on": known.on.isoformat(),
+        "on": capacity.on.isoformat(),
         "currency": ours.currency,
         "months": MONTHS,
         "scenarios": max(1, min(SCENARIOS, scenarios)),
         "families": tables,
         "offers": [offer for offer in offers if is_offer(offer)],
-        "held": named_once(held_tables(facts, plans, known)),
+        "held": named_once(held_tables(facts, plans, capacity)),
     }
-    notes = [*_notes(known, tolerant), *_not_offered(offers)]
+    notes = [*_notes(capacity, tolerant), *_not_offered(offers)]
     growth = {
-        each.name: forecast_growth(_series_of(each, histories), known.on) for each in families
+        family.name: forecast_growth(_series_of(family, histories), capacity.on)
+        for family in families
     }
-    told = {name: each for name, each in growth.items() if each is not None}
-    return LedgerQuestion(document, bought, tolerant, tuple(notes), told)
+    known_growth = {name: trend for name, trend in growth.items() if trend is not None}
+    return LedgerQuestion(document, bought, tolerant, tuple(notes), known_growth)
 
 
-def _families_of_commitments(known: KnownCapacity) -> dict[int, frozenset[str]]:
+def _families_of_commitments(capacity: KnownCapacity) -> dict[int, frozenset[str]]:
     """The families that each commitment could be used in which held in the last months, by its id."""
-    facts = commitments_in(known.at - BOUGHT, known.at + MOMENT)
+    facts = commitments_in(capacity.at - BOUGHT, capacity.at + MOMENT)
     return {
-        fact.id: frozenset(each.family.name for each in families_of(fact, known)) for fact in facts
+        fact.id: frozenset(family.family.name for family in families_of(fact, capacity))
+        for fact in facts
     }
 
 
@@ -145,11 +149,11 @@ def _mean_demand(family: PoolFamily, histories: Mapping[SeriesKey, SeriesHistory
 
 def _family_table(
     family: PoolFamily,
-    known: KnownCapacity,
+    capacity: KnownCapacity,
     tolerant: float | None,
     histories: Mapping[SeriesKey, SeriesHistory],
 ) -> dict[str, Any]:
-    prices = known.prices[family.name]
+    prices = capacity.prices[family.name]
     names = [series_name(key) for key in _series_of(family, histories)]
     table: dict[str, Any] = {"name": family.name, "demand": {"series": names}}
     if prices.on_demand is not None and LEAST_RATE <= prices.on_demand <= MOST_RATE:
@@ -173,17 +177,17 @@ def _waiting_cost(family: PoolFamily) -> dict[str, float]:
     return {} if price is None else {"waiting_cost": price / MICROS}
 
 
-def _notes(known: KnownCapacity, tolerant: Mapping[str, float | None]) -> list[str]:
+def _notes(capacity: KnownCapacity, tolerant: Mapping[str, float | None]) -> list[str]:
     """What was left open, in sentences."""
-    names = [family.name for family in known.families]
+    names = [family.name for family in capacity.families]
     untold = [name for name in names if tolerant[name] is None]
     without_spot = [
-        name for name in names if tolerant[name] is not None and known.prices[name].spot is None
+        name for name in names if tolerant[name] is not None and capacity.prices[name].spot is None
     ]
     reserved = [
-        f"{name} ({known.prices[name].reserved:,.4f} a GPU-hour)"
+        f"{name} ({capacity.prices[name].reserved:,.4f} a GPU-hour)"
         for name in names
-        if known.prices[name].reserved is not None
+        if capacity.prices[name].reserved is not None
     ]
     notes = []
     if untold:
@@ -196,9 +200,9 @@ def _notes(known: KnownCapacity, tolerant: Mapping[str, float | None]) -> list[s
             f"No spot price is on record of {'; '.join(without_spot)}: none of it is run on spot."
         )
     notes += [
-        f"{name}: {'; '.join(known.prices[name].remarks)}."
+        f"{name}: {'; '.join(capacity.prices[name].remarks)}."
         for name in names
-        if known.prices[name].remarks
+        if capacity.prices[name].remarks
     ]
     if reserved:
         notes.append(

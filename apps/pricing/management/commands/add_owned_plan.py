@@ -30,5 +30,5 @@ class Command(BaseCommand):
             plan_id = actions.add_owned_plan(plan=plan, at=timezone.now())
         except (OwnedPlanFileUnreadable, Refusal) as refusal:
             raise CommandError(str(refusal)) from refusal
-        said = f"{plan.name}: {plan.nodes} nodes since {plan.starts_at:%Y-%m-%d %H:%M}Z."
-        self.stdout.write(json.dumps({"id": plan_id}) if options["json"] else said)
+        message = f"{plan.name}: {plan.nodes} nodes since {plan.starts_at:%Y-%m-%d %H:%M}Z."
+        self.stdout.write(json.dumps({"id": plan_id}) if options["json"] else message)

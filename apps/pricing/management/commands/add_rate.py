@@ -64,13 +64,13 @@ class Command(BaseCommand):
             )
         except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
-        said = f"{pool.name}: {rate.amount:f} {currency} per {options['per']} and hour."
+        message = f"{pool.name}: {rate.amount:f} {currency} per {options['per']} and hour."
         if rate.remark:
-            said += f" It was {rate.remark}."
+            message += f" It was {rate.remark}."
         if entered.doubt:
-            said += f" It waits until a person of finance decides: {entered.doubt}."
-        told = {"id": entered.id, "standing": entered.standing, "doubt": entered.doubt}
-        self.stdout.write(json.dumps(told) if options["json"] else said)
+            message += f" It waits until a person of finance decides: {entered.doubt}."
+        fields = {"id": entered.id, "standing": entered.standing, "doubt": entered.doubt}
+        self.stdout.write(json.dumps(fields) if options["json"] else message)
 
 
 def _pool_named(name: str) -> PoolFact:

@@ -24,7 +24,9 @@ class Command(BaseCommand):
         """What, how much, by which method, and when."""
         parser.add_argument("name", metavar="NAME")
         parser.add_argument("amount", metavar="AMOUNT", type=parse_amount, help="a month")
-        parser.add_argument("--method", default="by_cost", choices=[str(each) for each in METHODS])
+        parser.add_argument(
+            "--method", default="by_cost", choices=[str(method) for method in METHODS]
+        )
         parser.add_argument(
             "--weight", action="append", default=[], metavar="TEAM=WEIGHT", help="for weighted"
         )
@@ -48,19 +50,19 @@ class Command(BaseCommand):
             cost_id = actions.add_shared_cost(cost=cost, at=timezone.now())
         except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
-        said = f"{cost.name}: {cost.amount} {cost.currency} a month, {METHODS[cost.method]}."
-        self.stdout.write(json.dumps({"id": cost_id}) if options["json"] else said)
+        message = f"{cost.name}: {cost.amount} {cost.currency} a month, {METHODS[cost.method]}."
+        self.stdout.write(json.dumps({"id": cost_id}) if options["json"] else message)
 
 
 def _weights_by_team(texts: list[str]) -> dict[int, Decimal]:
     ids = {team.name: team.id for team in accounts.teams()}
-    found = {}
+    weights = {}
     for text in texts:
         name, _, weight = text.rpartition("=")
         if name not in ids:
             raise CommandError(f"weight: there is no team named {name!r}")
         try:
-            found[ids[name]] = Decimal(weight)
+            weights[ids[name]] = Decimal(weight)
         except InvalidOperation:
             raise CommandError(f"weight: {weight!r} is not a number") from None
-    return found
+    return weights

@@ -29,26 +29,27 @@ class Command(BaseCommand):
         """One block for each plan."""
         at = hour_of(timezone.now())
         zone, names = organisation().zone, {pool.id: pool.name for pool in pools().values()}
-        told = []
+        documents = []
         for plan in owned_plans():
             off = Decimal(written_off(plan, at, zone)).scaleb(-6)
-            held = {each.name: f"{each.monthly:f}" for each in plan.costs_at(at)}
+            monthly_costs = {cost.name: f"{cost.monthly:f}" for cost in plan.costs_at(at)}
             power = {
                 clock_of(minute): f"{Decimal(micros).scaleb(-6):f}"
                 for minute, micros in plan.tariffs_at(at)
             }
-            told.append(
-                _plan_fields(plan, names[plan.pool_id], off) | {"monthly": held, "power": power}
+            documents.append(
+                _plan_fields(plan, names[plan.pool_id], off)
+                | {"monthly": monthly_costs, "power": power}
             )
         if options["json"]:
-            self.stdout.write(json.dumps({"plans": told}))
+            self.stdout.write(json.dumps({"plans": documents}))
             return
-        for each in told:
+        for document in documents:
             self.stdout.write(
-                "\n".join(f"{name}: {_cell_text(value)}" for name, value in each.items())
+                "\n".join(f"{name}: {_cell_text(value)}" for name, value in document.items())
             )
             self.stdout.write("")
-        if not told:
+        if not documents:
             self.stdout.write(EMPTY)
 
 

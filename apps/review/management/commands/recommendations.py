@@ -34,30 +34,37 @@ class Command(BaseCommand):
         if not has_organisation():
             raise CommandError("there is no organisation yet")
         at = timezone.now()
-        look = newest_recommendation_look(at)
-        if look is None or look.week < move_week(at):
+        newest_look = newest_recommendation_look(at)
+        if newest_look is None or newest_look.week < move_week(at):
             look_for_recommendations(week=move_week(at), at=at)
-            look = newest_recommendation_look(at)
-        if look is None:
+            newest_look = newest_recommendation_look(at)
+        if newest_look is None:
             raise CommandError("a later look is kept already")
-        found = open_recommendations(at)
+        open_ones = open_recommendations(at)
         if options["json"]:
-            fields = asdict(look) | {"recommendations": [asdict(each) for each in found]}
+            fields = asdict(newest_look) | {
+                "recommendations": [asdict(recommendation) for recommendation in open_ones]
+            }
             self.stdout.write(json.dumps(fields, default=str))
             return
         currency = organisation().currency
-        counted = whole_amount(look.counted_micros, currency)
+        counted = whole_amount(newest_look.counted_micros, currency)
         self.stdout.write(
-            f"{len(found)} recommendations in the week of {look.week}; {counted} a month counted"
+            f"{len(open_ones)} recommendations in the week of {newest_look.week}; {counted} a month counted"
         )
-        for each in found:
-            low, high = (whole_amount(end, currency) for end in (each.saving.low, each.saving.high))
-            mark = "" if each.is_counted else " (not counted)"
-            self.stdout.write(f"{each.state:8} {low} to {high} a month{mark}: {each.title}")
-        self._print_kinds(look)
+        for open_recommendation in open_ones:
+            low, high = (
+                whole_amount(end, currency)
+                for end in (open_recommendation.saving.low, open_recommendation.saving.high)
+            )
+            mark = "" if open_recommendation.is_counted else " (not counted)"
+            self.stdout.write(
+                f"{open_recommendation.state:8} {low} to {high} a month{mark}: {open_recommendation.title}"
+            )
+        self._print_kinds(newest_look)
 
-    def _print_kinds(self, look: RecommendationLookFact) -> None:
-        for kind in look.kinds:
+    def _print_kinds(self, newest_look: RecommendationLookFact) -> None:
+        for kind in newest_look.kinds:
             label = KIND_LABELS.get(kind["kind"], kind["kind"])
             if kind["not_looked"]:
                 self.stdout.write(f"{label}: not looked, as {kind['not_looked']}")

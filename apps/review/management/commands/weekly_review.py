@@ -56,13 +56,13 @@ class Command(BaseCommand):
         paper = review_paper(kept_review(week))
         for line in _written_files(paper, options):
             self.stderr.write(line)
-        said = _json_text if options["json"] else _mail_text if options["text"] else _summary
-        self.stdout.write(said(paper.kept))
+        text_of = _json_text if options["json"] else _mail_text if options["text"] else _summary
+        self.stdout.write(text_of(paper.kept))
 
 
 def _written_files(paper: ReviewPaper, options: Mapping[str, Any]) -> Iterator[str]:
     """Writes the files that are asked for, and says each; refuses CommandError where it cannot."""
-    whole = review_document(paper)
+    document = review_document(paper)
     contents: dict[Path, Callable[[], bytes]] = {}
     if options["html"]:
         contents[options["html"]] = lambda: mailed_review(paper).html.encode()
@@ -71,39 +71,44 @@ def _written_files(paper: ReviewPaper, options: Mapping[str, Any]) -> Iterator[s
             printed_review(paper), paper.kept.made_at, more_fonts=settings.PDF_FONTS
         )
     if options["csv"]:
-        for table in whole.tables:
+        for table in document.tables:
             path = options["csv"] / f"{paper.kept.week}-{table.name}.csv"
-            contents[path] = partial(_csv_bytes, table, whole.locale)
+            contents[path] = partial(_csv_bytes, table, document.locale)
     for path, content in contents.items():
-        made = content()
+        file_bytes = content()
         try:
-            path.write_bytes(made)
+            path.write_bytes(file_bytes)
         except OSError as error:
             raise CommandError(f"{path} cannot be written: {error.strerror}") from error
-        yield f"{path}: {file_size(len(made))}"
+        yield f"{path}: {file_size(len(file_bytes))}"
 
 
 def _csv_bytes(table: DocumentTable, locale: DocumentLocale) -> bytes:
     return csv_of_table(table, locale).encode()
 
 
-def _mail_text(kept: KeptReview) -> str:
-    return mailed_review(review_paper(kept)).text
+def _mail_text(review: KeptReview) -> str:
+    return mailed_review(review_paper(review)).text
 
 
-def _json_text(kept: KeptReview) -> str:
-    whole = as_json(kept.content)
-    said = {"week": kept.week, "edition": kept.edition, "digest": kept.digest, "content": whole}
-    return json.dumps(said, indent=1, sort_keys=True, ensure_ascii=False)
+def _json_text(review: KeptReview) -> str:
+    content = as_json(review.content)
+    fields = {
+        "week": review.week,
+        "edition": review.edition,
+        "digest": review.digest,
+        "content": content,
+    }
+    return json.dumps(fields, indent=1, sort_keys=True, ensure_ascii=False)
 
 
-def _summary(kept: KeptReview) -> str:
-    counts = kept.content.verdict_counts
-    said = ", ".join(f"{counts[word]} {word}" for word in VERDICT_WORDS)
+def _summary(review: KeptReview) -> str:
+    counts = review.content.verdict_counts
+    verdicts = ", ".join(f"{counts[word]} {word}" for word in VERDICT_WORDS)
     return "\n".join(
         (
-            kept.content.title,
-            f"{counted(len(kept.content.workloads), 'workload')}: {said}",
-            f"edition {kept.edition}, made {kept.made_at:%Y-%m-%d %H:%M}Z, digest {kept.digest}",
+            review.content.title,
+            f"{counted(len(review.content.workloads), 'workload')}: {verdicts}",
+            f"edition {review.edition}, made {review.made_at:%Y-%m-%d %H:%M}Z, digest {review.digest}",
         )
     )

@@ -66,9 +66,9 @@ def _per_output(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays 
     if fact.workload_id is None:
         return UnknownSaving.NO_WORKLOAD
     costs = ledger_days(CostSubject(fact.workload_id), spans.whole, CHARGED)
-    before = {day: each for day, each in costs.items() if spans.is_before(day)}
+    before = {day: cost for day, cost in costs.items() if spans.is_before(day)}
     output = output_of(fact.workload_id, spans.whole, before, costs)
-    paid = {day: float(each.micros) for day, each in costs.items()}
+    paid = {day: float(cost.micros) for day, cost in costs.items()}
     would = f"its {output.unit} of each day at what one cost on the same weekday"
     doubts = [output.doubt] if output.doubt else []
     if fact.kind in PRICE_KINDS:
@@ -109,8 +109,8 @@ def _unallocated(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays
     if fact.pool_id is None or price is None or not fact.baseline.get("paid_by_hour"):
         return UnknownSaving.PAID_ANYWAY if fact.pool_id else UnknownSaving.NOTHING_PAID
     # A day of which nothing stands any more has no row: it is a day without such hours.
-    whole = ledger_days(subject, spans.whole, GPU_TIME)
-    paid = {day: days[day].gpu_hours * price if day in days else 0.0 for day in whole}
+    all_hours = ledger_days(subject, spans.whole, GPU_TIME)
+    paid = {day: days[day].gpu_hours * price if day in days else 0.0 for day in all_hours}
     at_price = "at what it was promised to save" if promised else "at today's price of one"
     would = f"the GPU-hours that no job held on the same weekday, {at_price},"
     doubts = (COVERED_SINCE,) if promised else ()
@@ -127,16 +127,21 @@ def _retired(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays | U
     """What it held, with its calls on the days on which all of them have a price."""
     if fact.workload_id is None:
         return UnknownSaving.NO_WORKLOAD
-    held, (calls, _) = _held(fact, spans), _called_days(fact.workload_id, spans.whole)
+    held_days, (calls, _) = _held(fact, spans), _called_days(fact.workload_id, spans.whole)
     if not any(calls.values()):
-        return held
-    whole = MeasuredDays((), (), "", "what its calls cost on the same weekday")
+        return held_days
+    template = MeasuredDays((), (), "", "what its calls cost on the same weekday")
     paid: dict[date, float] = dict(calls)
-    if isinstance(held, MeasuredDays):
-        whole = replace(held, would=f"what its calls cost on the same weekday, and {held.would}")
-        days = {date.fromordinal(each.day): each.micros for each in (*held.before, *held.since)}
+    if isinstance(held_days, MeasuredDays):
+        template = replace(
+            held_days, would=f"what its calls cost on the same weekday, and {held_days.would}"
+        )
+        days = {
+            date.fromordinal(cost_day.day): cost_day.micros
+            for cost_day in (*held_days.before, *held_days.since)
+        }
         paid = {day: of_day + calls[day] for day, of_day in days.items() if day in calls}
-    return _split(paid, dict.fromkeys(paid, 1.0), spans, whole)
+    return _split(paid, dict.fromkeys(paid, 1.0), spans, template)
 
 
 def _committed(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays | UnknownSaving:
@@ -144,9 +149,9 @@ def _committed(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays |
     kinds = (ChargeKind.NODE_HOUR, ChargeKind.COMMITMENT_UNUSED)
     paid = ledger_days(CostSubject(), spans.whole, kinds)
     worth = ledger_days(CostSubject(), spans.whole, GPU_TIME, basis=Basis.CONTRACTED)
-    both = {day: each.micros for day, each in paid.items() if day in worth}
+    both = {day: ledger_day.micros for day, ledger_day in paid.items() if day in worth}
     would = "the GPU-hours of all pools at their price on demand, and of that the part that was paid on the same weekday"
-    work = {day: float(each.micros) for day, each in worth.items()}
+    work = {day: float(ledger_day.micros) for day, ledger_day in worth.items()}
     doubts = ("other commitments that began or ended in these weeks are in it too",)
     return _split(both, work, spans, MeasuredDays((), (), "price on demand", would, doubts))
 
@@ -159,19 +164,21 @@ def _api_tokens(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays 
     return _split(priced, tokens, spans, MeasuredDays((), (), "tokens", would))
 
 
-def _called_days(workload_id: int, whole: Window) -> tuple[dict[date, int], dict[date, float]]:
+def _called_days(workload_id: int, window: Window) -> tuple[dict[date, int], dict[date, float]]:
     """What a workload was charged for calls on days on which all of them have a price, and the tokens of each day."""
-    costs = ledger_days(CostSubject(workload_id), whole, (ChargeKind.API,))
-    asked = SpendAsked(whole.starts_at, whole.ends_at, whole.zone)
+    costs = ledger_days(CostSubject(workload_id), window, (ChargeKind.API,))
+    query = SpendAsked(window.starts_at, window.ends_at, window.zone)
     called = {
-        each.key[1]: each
-        for each in spend(asked, ["workload", "day"])
-        if each.key[0] == workload_id
+        day_spend.key[1]: day_spend
+        for day_spend in spend(query, ["workload", "day"])
+        if day_spend.key[0] == workload_id
     }
-    tokens = {day: float(each.tokens) for day, each in called.items() if isinstance(day, date)}
+    tokens = {
+        day: float(day_spend.tokens) for day, day_spend in called.items() if isinstance(day, date)
+    }
     priced = {
-        day: each.micros
-        for day, each in costs.items()
+        day: cost.micros
+        for day, cost in costs.items()
         if day not in called or not called[day].unpriced
     }
     return priced, tokens
@@ -207,7 +214,7 @@ def _at_todays_price(
     by_hour = float(fact.baseline.get("paid_by_hour", 1.0))
     if price is None or not by_hour:
         return UnknownSaving.NOTHING_PAID if by_hour else UnknownSaving.PAID_ANYWAY
-    hours = {day: each.gpu_hours for day, each in days.items()}
+    hours = {day: ledger_day.gpu_hours for day, ledger_day in days.items()}
     doubts: tuple[str, ...] = (STILL_PAID,)
     if fact.pool_id is not None:
         hours, doubts = _with_left_standing(hours, fact.pool_id, spans), ()
@@ -218,28 +225,28 @@ def _at_todays_price(
 
 def _hour_price(days: Mapping[date, LedgerDaySum], is_of: Callable[[date], bool]) -> float | None:
     """Micro-units of a GPU-hour on these days; None without any."""
-    chosen = [each for day, each in days.items() if is_of(day)]
-    hours = sum(each.gpu_hours for each in chosen)
-    return sum(each.micros for each in chosen) / hours if hours else None
+    chosen = [ledger_day for day, ledger_day in days.items() if is_of(day)]
+    hours = sum(ledger_day.gpu_hours for ledger_day in chosen)
+    return sum(ledger_day.micros for ledger_day in chosen) / hours if hours else None
 
 
 def _with_left_standing(
     hours: Mapping[date, float], pool_id: int, spans: MeasuredSpans
 ) -> dict[date, float]:
     """The hours, and since then also those by which the pool's unallocated ones rose: at most as many as were given back."""
-    whole = ledger_days(
+    unallocated_days = ledger_days(
         CostSubject(None, pool_id), spans.whole, GPU_TIME, states=(State.UNALLOCATED,)
     )
-    standing = {day: each.gpu_hours for day, each in whole.items()}
+    unallocated_hours = {day: ledger_day.gpu_hours for day, ledger_day in unallocated_days.items()}
     before = [day for day in hours if spans.is_before(day)]
     if not before:
         return dict(hours)
-    held = fmean(hours[day] for day in before)
-    usual = fmean(standing.get(day, 0.0) for day in before)
+    usual_hours = fmean(hours[day] for day in before)
+    usual = fmean(unallocated_hours.get(day, 0.0) for day in before)
     return {
         day: of_day
         + (
-            min(max(0.0, held - of_day), max(0.0, standing.get(day, 0.0) - usual))
+            min(max(0.0, usual_hours - of_day), max(0.0, unallocated_hours.get(day, 0.0) - usual))
             if spans.is_since(day)
             else 0.0
         )
@@ -257,6 +264,6 @@ def _split(
     days = [CostDay(day.toordinal(), paid[day], work.get(day, 0.0)) for day in sorted(paid)]
     return replace(
         of,
-        before=tuple(each for each in days if spans.is_before(date.fromordinal(each.day))),
-        since=tuple(each for each in days if spans.is_since(date.fromordinal(each.day))),
+        before=tuple(day for day in days if spans.is_before(date.fromordinal(day.day))),
+        since=tuple(day for day in days if spans.is_since(date.fromordinal(day.day))),
     )

@@ -56,22 +56,22 @@ def ledger_days(
     Days that are provisional, or of which a part has no price, are left out. On a day of which it has nothing it cost
     nothing, where the ledger's other hours are settled.
     """
-    asked = CubeQuestion(
+    question = CubeQuestion(
         window, ("day",), basis=basis, loading=Loading.DIRECT, is_bounded=False
     ).of(kind=map(str, kinds))
     if subject.workload_id is not None:
-        asked = asked.of(workload=[subject.workload_id])
+        question = question.of(workload=[subject.workload_id])
     if subject.pool_id is not None:
-        asked = asked.of(pool=[subject.pool_id])
+        question = question.of(pool=[subject.pool_id])
     if wanted := list(map(int, states)):
-        asked = asked.of(state=wanted)
-    found = {day: of_day for (day,), of_day in state_sums(asked).items()}
-    whole = replace(asked, filters={}).of(kind=[str(ChargeKind.NODE_HOUR)])
-    ledger = {day: of_day for (day,), of_day in state_sums(whole).items()}
+        question = question.of(state=wanted)
+    sums_by_day = {day: of_day for (day,), of_day in state_sums(question).items()}
+    all_time = replace(question, filters={}).of(kind=[str(ChargeKind.NODE_HOUR)])
+    ledger = {day: of_day for (day,), of_day in state_sums(all_time).items()}
     return {
-        day: _day_sum(found.get(day, ()))
+        day: _day_sum(sums_by_day.get(day, ()))
         for day, of_day in ledger.items()
-        if isinstance(day, date) and _is_settled(found.get(day, of_day))
+        if isinstance(day, date) and _is_settled(sums_by_day.get(day, of_day))
     }
 
 
@@ -83,14 +83,14 @@ def price_parts(
     That is the mean of the days since, or where it has none any more of the days before: so a rate that changed is no
     saving, and work that moved to cheaper capacity is.
     """
-    asked = CubeQuestion(
+    question = CubeQuestion(
         window, ("day", "pool", "purchase_option"), loading=Loading.DIRECT, is_bounded=False
     ).of(kind=map(str, GPU_TIME))
     if subject.workload_id is not None:
-        asked = asked.of(workload=[subject.workload_id])
+        question = question.of(workload=[subject.workload_id])
     cells = [
         (day, place, sum(state.micros or 0 for state in states), _time_of(states))
-        for (day, *place), states in state_sums(asked).items()
+        for (day, *place), states in state_sums(question).items()
         if isinstance(day, date)
     ]
     prices: dict[tuple[object, ...], float] = {}
@@ -99,9 +99,9 @@ def price_parts(
         for day, place, micros, time in cells:
             if is_since(day) is is_new:
                 by_place.setdefault(tuple(place), []).append((micros, time))
-        for where, found in by_place.items():
-            if time := sum(of_day for _, of_day in found):
-                prices[where] = sum(micros for micros, _ in found) / time
+        for where, amounts in by_place.items():
+            if time := sum(of_day for _, of_day in amounts):
+                prices[where] = sum(micros for micros, _ in amounts) / time
     parts: dict[date, PriceParts] = {}
     for day, place, micros, time in cells:
         price = prices.get(tuple(place))

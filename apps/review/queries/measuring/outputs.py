@@ -42,7 +42,7 @@ def output_of(
             doubt = NO_OUTPUT if unit == ACTIVE_HOURS else ""
             return WorkOutput(unit, days, doubt)
     return WorkOutput(
-        HELD_HOURS, {day: each.gpu_hours for day, each in costs.items()}, NOTHING_SEEN
+        HELD_HOURS, {day: cost.gpu_hours for day, cost in costs.items()}, NOTHING_SEEN
     )
 
 
@@ -55,7 +55,7 @@ NOTHING_SEEN = (
 
 
 def _active(costs: Mapping[date, LedgerDaySum]) -> Daily:
-    return {day: each.active_hours for day, each in costs.items()}
+    return {day: cost.active_hours for day, cost in costs.items()}
 
 
 def _reported(workload_id: int, window: Window) -> list[tuple[str, Daily]]:
@@ -67,8 +67,8 @@ def _reported(workload_id: int, window: Window) -> list[tuple[str, Daily]]:
     runs = run_output_by_day(workload_id, window.first_day, window.end_day, window.zone)
     by_unit = (
         answered,
-        {day: float(each.tokens) for day, each in runs.items()},
-        {day: float(each.examples) for day, each in runs.items()},
-        {day: float(each.steps) for day, each in runs.items()},
+        {day: float(run.tokens) for day, run in runs.items()},
+        {day: float(run.examples) for day, run in runs.items()},
+        {day: float(run.steps) for day, run in runs.items()},
     )
     return list(zip(REPORTED_UNITS, by_unit, strict=True))

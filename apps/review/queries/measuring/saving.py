@@ -47,35 +47,35 @@ def look_at_saving(
     spans = measured_spans(fact, at)
     if spans is None:
         return None
-    besides = [each for each in others if _overlaps(fact, each, spans, at)]
+    besides = [other for other in others if _overlaps(fact, other, spans, at)]
     days = measured_days(fact, KIND_BASES.get(fact.kind, SavingBasis.PER_OUTPUT), spans)
     if isinstance(days, MeasuredDays) and days.has_twin and fact.workload_id is not None:
-        touched = {each.workload_id for each in others if each.workload_id is not None}
+        touched = {other.workload_id for other in others if other.workload_id is not None}
         twin = twin_of(fact.workload_id, fact.pool_id, spans, touched)
         days = replace(days, twin=twin.days, twin_name=twin.name)
-    found = (
+    saving = (
         days
         if isinstance(days, UnknownSaving)
         else saving_since(days.before, days.since, days.twin)
     )
-    status = judge_saving(found, fact.saving, days_since=spans.days_since)
-    if status in JUDGED and any(each.state == "verified" for each in besides):
-        status, found = SavingStatus.UNKNOWN, UnknownSaving.SAVED_BY_ANOTHER
-    if isinstance(found, UnknownSaving) or isinstance(days, UnknownSaving):
-        return SavingLook(status, str(found), None)
-    measured = _measured_saving(found, days, spans, (BESIDES,) if besides else ())
-    return SavingLook(status, _why_untold(status, found, fact, spans), measured)
+    status = judge_saving(saving, fact.saving, days_since=spans.days_since)
+    if status in JUDGED and any(other.state == "verified" for other in besides):
+        status, saving = SavingStatus.UNKNOWN, UnknownSaving.SAVED_BY_ANOTHER
+    if isinstance(saving, UnknownSaving) or isinstance(days, UnknownSaving):
+        return SavingLook(status, str(saving), None)
+    measured = _measured_saving(saving, days, spans, (BESIDES,) if besides else ())
+    return SavingLook(status, _why_untold(status, saving, fact, spans), measured)
 
 
 def _why_untold(
-    status: SavingStatus, found: RealisedSaving, fact: RecommendationFact, spans: MeasuredSpans
+    status: SavingStatus, saving: RealisedSaving, fact: RecommendationFact, spans: MeasuredSpans
 ) -> str:
     """What it would take to tell; nothing where it is told, or too early."""
     if status is not SavingStatus.UNKNOWN:
         return ""
-    if found.days < FEWEST_AFTER:
+    if saving.days < FEWEST_AFTER:
         return str(UnknownSaving.FEW_AFTER)
-    return what_it_takes(found, fact.saving, days_since=spans.days_since)
+    return what_it_takes(saving, fact.saving, days_since=spans.days_since)
 
 
 def _overlaps(
@@ -94,36 +94,36 @@ def _overlaps(
 
 
 def _measured_saving(
-    found: RealisedSaving, days: MeasuredDays, spans: MeasuredSpans, doubts: tuple[str, ...]
+    saving: RealisedSaving, days: MeasuredDays, spans: MeasuredSpans, doubts: tuple[str, ...]
 ) -> MeasuredSaving:
-    scale = MONTH_HOURS / DAY_HOURS / found.days
+    scale = MONTH_HOURS / DAY_HOURS / saving.days
     return MeasuredSaving(
-        saving=found.month,
-        spend_micros=round(found.actual_micros * scale),
-        counterfactual_micros=round(found.counterfactual_micros * scale),
-        counterfactual=_counterfactual_words(found, days, spans),
+        saving=saving.month,
+        spend_micros=round(saving.actual_micros * scale),
+        counterfactual_micros=round(saving.counterfactual_micros * scale),
+        counterfactual=_counterfactual_words(saving, days, spans),
         first_day=date.fromordinal(days.since[0].day),
         last_day=date.fromordinal(days.since[-1].day),
         doubts=(*days.doubts, *doubts),
-        days=found.days,
-        before_days=found.before_days,
+        days=saving.days,
+        before_days=saving.before_days,
         unit=days.unit,
-        work_before=fmean(each.work for each in days.before),
-        work_since=fmean(each.work for each in days.since),
-        following=found.following,
-        method=str(found.method),
-        trend_weekly=expm1(found.step.slope * WEEK),
-        gates=tuple(serialize_gates(found.gates)),
+        work_before=fmean(cost_day.work for cost_day in days.before),
+        work_since=fmean(cost_day.work for cost_day in days.since),
+        following=saving.following,
+        method=str(saving.method),
+        trend_weekly=expm1(saving.step.slope * WEEK),
+        gates=tuple(serialize_gates(saving.gates)),
     )
 
 
-def _counterfactual_words(found: RealisedSaving, days: MeasuredDays, spans: MeasuredSpans) -> str:
+def _counterfactual_words(saving: RealisedSaving, days: MeasuredDays, spans: MeasuredSpans) -> str:
     """What would have been, as a sentence."""
-    of = f"in the {found.before_days} settled days before {spans.before.end_day:%-d %B %Y}, with the trend of both spans carried on"
-    beside = f", beside {days.twin_name}" if found.method is SavingMethod.CONTROLLED else ""
-    if found.following == 1.0:
-        return f"{days.would} {of}{beside}"
+    of = f"in the {saving.before_days} settled days before {spans.before.end_day:%-d %B %Y}, with the trend of both spans carried on"
+    twin_words = f", beside {days.twin_name}" if saving.method is SavingMethod.CONTROLLED else ""
+    if saving.following == 1.0:
+        return f"{days.would} {of}{twin_words}"
     return (
-        f"what the same weekday cost {of}{beside}, and as {found.following:.0%} of that moved with {days.unit},"
+        f"what the same weekday cost {of}{twin_words}, and as {saving.following:.0%} of that moved with {days.unit},"
         " more or less by as much as there was more or less of them"
     )

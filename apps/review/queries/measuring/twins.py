@@ -38,27 +38,27 @@ def twin_of(
 
     Of up to three the mean of the logarithms, on days of which all of them have a cost and an output that they report.
     """
-    known = {each.id: each for each in workloads().values()}
-    kind = known[workload_id].kind
-    asked = CubeQuestion(spans.before, ("workload",), is_bounded=False).of(
+    workloads_by_id = {workload.id: workload for workload in workloads().values()}
+    kind = workloads_by_id[workload_id].kind
+    question = CubeQuestion(spans.before, ("workload",), is_bounded=False).of(
         kind=[str(ChargeKind.NODE_HOUR)]
     )
     if pool_id is not None:
-        asked = asked.of(pool=[pool_id])
+        question = question.of(pool=[pool_id])
     costs = {
         key: sum(state.micros or 0 for state in states)
-        for (key,), states in state_sums(asked).items()
+        for (key,), states in state_sums(question).items()
     }
     others = sorted(
         (
-            each
-            for each in costs
-            if isinstance(each, int) and each != workload_id and each not in touched
-            and each in known and known[each].kind == kind
+            cost
+            for cost in costs
+            if isinstance(cost, int) and cost != workload_id and cost not in touched
+            and cost in workloads_by_id and workloads_by_id[cost].kind == kind
         ),
-        key=lambda each: (-costs[each], each),
+        key=lambda other_id: (-costs[other_id], other_id),
     )  # fmt: skip
-    series = {each: units for each in others[:MOST_TWINS] if (units := _unit_costs(each, spans))}
+    series = {other: units for other in others[:MOST_TWINS] if (units := _unit_costs(other, spans))}
     if not series:
         return NO_TWIN
     days = sorted(set.intersection(*(set(units) for units in series.values())))
@@ -66,18 +66,18 @@ def twin_of(
         CostDay(day.toordinal(), exp(fmean(log(units[day]) for units in series.values())))
         for day in days
     ]
-    return Twin(tuple(level), ", ".join(known[each].name for each in series))
+    return Twin(tuple(level), ", ".join(workloads_by_id[other_id].name for other_id in series))
 
 
 def _unit_costs(workload_id: int, spans: MeasuredSpans) -> Units:
     """What a unit of its output cost on each settled day that has one; nothing where it reports none."""
     costs = ledger_days(CostSubject(workload_id), spans.whole, CHARGED)
-    before = {day: each for day, each in costs.items() if spans.is_before(day)}
+    before = {day: cost for day, cost in costs.items() if spans.is_before(day)}
     output = output_of(workload_id, spans.whole, before, costs)
     units = {
-        day: each.micros / output.days[day]
-        for day, each in costs.items()
-        if each.micros > 0 and output.days.get(day, 0.0) > 0
+        day: cost.micros / output.days[day]
+        for day, cost in costs.items()
+        if cost.micros > 0 and output.days.get(day, 0.0) > 0
     }
     is_enough = sum(spans.is_before(day) for day in units) >= FEWEST_BEFORE
     return units if output.unit in REPORTED_UNITS and is_enough else {}

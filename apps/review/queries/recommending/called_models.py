@@ -89,15 +89,15 @@ def _called_before(week: int) -> CalledWeeks:
     zone = organisation().zone
     end = datetime.fromordinal(week).date()
     window = Window("", end - SEEN, end, zone)
-    asked = SpendAsked(window.starts_at, window.ends_at, zone)
+    query = SpendAsked(window.starts_at, window.ends_at, zone)
     group = ["workload", "feature", "vendor", "model", "tier"]
     uses: dict[CalledFor, dict[CalledModel, Spend]] = defaultdict(dict)
-    for called in spend(asked, group):
+    for called in spend(query, group):
         workload_id, feature, *model = called.key
         what = CalledFor(workload_id if isinstance(workload_id, int) else None, str(feature))
         uses[what][CalledModel(*map(str, model))] = called
     rows: dict[CalledModel, list[TokenUse]] = defaultdict(list)
-    for called in spend(asked, [*group, "day"]):
+    for called in spend(query, [*group, "day"]):
         if called.micros is not None and not called.unpriced:
             rows[CalledModel(*map(str, called.key[2:5]))].append(use_of(called))
-    return CalledWeeks(window, uses, {model: token_prices(each) for model, each in rows.items()})
+    return CalledWeeks(window, uses, {model: token_prices(row) for model, row in rows.items()})

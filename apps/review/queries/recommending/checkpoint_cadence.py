@@ -43,37 +43,37 @@ COMPUTED = (
 
 
 @looks_at_weeks(KIND, "training workloads")
-def detect_cadences(found: DetectedKind, work: FleetWork, _: datetime) -> None:
+def detect_cadences(detected: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every training workload; a cadence more than three times off the best is to be changed."""
     works = whole_works(work, TRAINING)
-    looked = works[:MOST_CANDIDATES]
-    habits = training_habits([whole.workload.id for whole in looked], work.span.window)
-    for whole in looked:
-        habit = habits.get(whole.workload.id)
+    examined = works[:MOST_CANDIDATES]
+    habits = training_habits([candidate.workload.id for candidate in examined], work.span.window)
+    for whole_work in examined:
+        habit = habits.get(whole_work.workload.id)
         if habit is None or not habit.saved.saves:
             why = "no run of it reported" if habit is None else "its runs saved no checkpoint"
-            found.pass_over(why, str(whole.workload.id))
+            detected.pass_over(why, str(whole_work.workload.id))
         else:
-            _look_at(found, work, whole)
-    if len(works) > len(looked):
-        found.pass_over(
+            _look_at(detected, work, whole_work)
+    if len(works) > len(examined):
+        detected.pass_over(
             f"only the {MOST_CANDIDATES} that cost most are looked into",
-            count=len(works) - len(looked),
+            count=len(works) - len(examined),
         )
 
 
-def _look_at(found: DetectedKind, work: FleetWork, whole: WholeWork) -> None:
-    advice = checkpoint_advice_of_workload(whole.workload.id, window=work.span.window)
+def _look_at(detected: DetectedKind, work: FleetWork, whole_work: WholeWork) -> None:
+    advice = checkpoint_advice_of_workload(whole_work.workload.id, window=work.span.window)
     part = _saved_part(advice)
-    key = str(whole.workload.id)
+    key = str(whole_work.workload.id)
     if isinstance(part, str):
-        found.pass_over(part, key)
-    elif not whole.paid_by_hour:
-        found.pass_over(PAID_ANYWAY, key)
-    elif not whole.price:
-        found.pass_over(NO_PRICE, key)
+        detected.pass_over(part, key)
+    elif not whole_work.paid_by_hour:
+        detected.pass_over(PAID_ANYWAY, key)
+    elif not whole_work.price:
+        detected.pass_over(NO_PRICE, key)
     else:
-        found.propose(_proposal_of(whole, advice, part))
+        detected.propose(_proposal_of(whole_work, advice, part))
 
 
 def _saved_part(advice: CheckpointAdvice) -> tuple[float, float, float] | str:
@@ -96,28 +96,28 @@ def _saved_part(advice: CheckpointAdvice) -> tuple[float, float, float] | str:
 
 
 def _proposal_of(
-    whole: WholeWork, advice: CheckpointAdvice, part: tuple[float, float, float]
+    whole_work: WholeWork, advice: CheckpointAdvice, part: tuple[float, float, float]
 ) -> RecommendationProposal:
-    name, spend = whole.workload.name, whole.spend_micros
+    name, spend = whole_work.workload.name, whole_work.spend_micros
     cadence, best = advice.cadence_seconds or 0.0, advice.best_seconds or 0.0
     often = "rarely" if cadence > best else "often"
     return RecommendationProposal(
-        key=str(whole.workload.id),
+        key=str(whole_work.workload.id),
         title=f"Checkpoint {name} every {_duration_words(best)}",
         subject=name,
-        team_id=whole.workload.team_id,
-        workload_id=whole.workload.id,
-        pool_id=whole.pool_id,
+        team_id=whole_work.workload.team_id,
+        workload_id=whole_work.workload.id,
+        pool_id=whole_work.pool_id,
         spend_micros=spend,
-        saving=SavingRange(*(round(spend * each) for each in part)).capped(spend),
+        saving=SavingRange(*(round(spend * share) for share in part)).capped(spend),
         effort_hours=EFFORT_HOURS,
         risk=DisruptionClass.LOW,
         risk_reason="what is trained stays as it is; it is a setting of its next run",
         why=f"It saves too {often}: every {_duration_words(cadence)} of training, where every {_duration_words(best)} is best for what a checkpoint"
         f" holds it up ({_duration_words(advice.write_seconds or 0.0)}) and how often its runs fail.",
         computed=COMPUTED,
-        cells=whole.money_cells,
-        evidence=_evidence_of(whole, advice),
+        cells=whole_work.money_cells,
+        evidence=_evidence_of(whole_work, advice),
         doubts=_doubts(advice, min(part)),
         one_time_micros=effort_cost(EFFORT_HOURS),
         baseline={
@@ -130,8 +130,10 @@ def _proposal_of(
     )
 
 
-def _evidence_of(whole: WholeWork, advice: CheckpointAdvice) -> tuple[RecommendationEvidence, ...]:
-    page = reverse("programme", args=[whole.workload.id])
+def _evidence_of(
+    whole_work: WholeWork, advice: CheckpointAdvice
+) -> tuple[RecommendationEvidence, ...]:
+    page = reverse("programme", args=[whole_work.workload.id])
     run = reverse("run", args=[advice.run_id]) if advice.run_id else page
     failures = advice.failures
     return (
@@ -152,15 +154,18 @@ def _evidence_of(whole: WholeWork, advice: CheckpointAdvice) -> tuple[Recommenda
 
 
 def _doubts(advice: CheckpointAdvice, least: float) -> tuple[str, ...]:
-    looked = (
+    search_words = (
         f"looked for a rate of failures at which its cadence would be right: at the kindest end of the 95 % range it still loses {least:.1%} of its"
         f" time, of {advice.failures.count:,} interruptions in {advice.failures.exposed_gpu_hours:,.0f} GPU-hours"
     )
     if advice.failures.count >= FEW_FAILURES:
-        return (looked,)
+        return (search_words,)
     if not advice.failures.count:
-        return (looked, "nothing failed yet: the highest rate that is still likely is counted")
-    return (looked, f"fewer than {FEW_FAILURES} interruptions were seen")
+        return (
+            search_words,
+            "nothing failed yet: the highest rate that is still likely is counted",
+        )
+    return (search_words, f"fewer than {FEW_FAILURES} interruptions were seen")
 
 
 def _duration_words(seconds: float) -> str:

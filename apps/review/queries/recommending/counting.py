@@ -28,12 +28,12 @@ def counted_matters(
     counted: frozenset[str] = frozenset()
     taken: set[str] = set()
     for moves in sorts:
-        chosen = counted_moves([each for each in moves if taken.isdisjoint(each.cells)]).keys
-        taken.update(cell for each in moves if each.key in chosen for cell in each.cells)
+        chosen = counted_moves([move for move in moves if taken.isdisjoint(move.cells)]).keys
+        taken.update(cell for move in moves if move.key in chosen for cell in move.cells)
         counted |= chosen
-    groups = exclusive_groups([each for moves in sorts for each in moves])
+    groups = exclusive_groups([move for moves in sorts for move in moves])
     return CountedMatters(
-        {each.key: number for number, group in enumerate(groups, start=1) for each in group},
+        {move.key: number for number, group in enumerate(groups, start=1) for move in group},
         counted,
     )
 
@@ -42,19 +42,19 @@ def _with_whole_pools(
     *sorts: Sequence[WeighedMove],
 ) -> tuple[list[WeighedMove], ...]:
     work: dict[str, set[str]] = {}
-    for each in (move for moves in sorts for move in moves):
-        for cell in each.cells:
+    for weighed_move in (move for moves in sorts for move in moves):
+        for cell in weighed_move.cells:
             owner, _, pool_id = cell.partition(":")
             if owner.isdigit() or owner == UNHELD:
                 work.setdefault(f"pool:{pool_id}", set()).add(cell)
     return tuple(
         [
             WeighedMove(
-                each.key,
-                each.cells.union(*(work.get(cell, frozenset()) for cell in each.cells)),
-                each.worth,
+                move.key,
+                move.cells.union(*(work.get(cell, frozenset()) for cell in move.cells)),
+                move.worth,
             )
-            for each in moves
+            for move in moves
         ]
         for moves in sorts
     )

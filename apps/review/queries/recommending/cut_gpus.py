@@ -32,9 +32,9 @@ def standing_slices(use: SliceUse, part: float, span: MoveSpan) -> float:
 @once
 def standing_cut(span: MoveSpan) -> Mapping[int, float]:
     """By pool: GPUs of slices of any size that no job held, on average."""
-    known, found = pools(), defaultdict[int, float](float)
+    pools_by_id, gpus_by_pool = pools(), defaultdict[int, float](float)
     for use in slice_uses(span):
-        part = part_of_gpu(use, known.get(use.pool_id))
+        part = part_of_gpu(use, pools_by_id.get(use.pool_id))
         if part is not None:
-            found[use.pool_id] += standing_slices(use, part, span)
-    return dict(found)
+            gpus_by_pool[use.pool_id] += standing_slices(use, part, span)
+    return dict(gpus_by_pool)

@@ -78,8 +78,8 @@ class SpareService:
 
     @property
     def _weeks(self) -> list[tuple[float, int]]:
-        given = (each * self.size for each in self.plan.hours)
-        return sums_by_week((hour.week for hour in self.hours), given)
+        spare_gpus = (hour * self.size for hour in self.plan.hours)
+        return sums_by_week((hour.week for hour in self.hours), spare_gpus)
 
     @property
     def saving(self) -> SavingRange:
@@ -94,68 +94,71 @@ class SpareService:
 
 
 @looks_at_weeks(KIND, "services")
-def detect_shrinkable(found: DetectedKind, work: FleetWork, _: datetime) -> None:
+def detect_shrinkable(detected: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every service; those that hold more replicas than their load needs, whatever they return."""
     wholes = whole_works(work, tuple(SERVICE_KINDS))
-    of_work = _hours_of(work.span, [whole.workload.id for whole in wholes])
-    for whole in wholes:
-        hours = of_work.get(whole.workload.id, ())
+    of_work = _hours_of(work.span, [service_work.workload.id for service_work in wholes])
+    for whole_work in wholes:
+        hours = of_work.get(whole_work.workload.id, ())
         size = replica_size(hours)
         is_young = len(hours) < LEAST_HOURS
         plan = best_plan(spare_replicas(hours, size)) if size and not is_young else None
-        service = SpareService(whole, tuple(hours), size, plan) if plan else None
+        service = SpareService(whole_work, tuple(hours), size, plan) if plan else None
         if service is None:
             why = (TOO_YOUNG if is_young else NO_WAY) if size else NOTHING_HELD
-            found.pass_over(why, str(whole.workload.id))
-        elif whole.paid_by_hour and not whole.price:
-            found.pass_over(NO_PRICE, str(whole.workload.id))
-        elif not whole.paid_by_hour and service.freed is None:
-            found.pass_over(LITTLE_FREED, str(whole.workload.id))
+            detected.pass_over(why, str(whole_work.workload.id))
+        elif whole_work.paid_by_hour and not whole_work.price:
+            detected.pass_over(NO_PRICE, str(whole_work.workload.id))
+        elif not whole_work.paid_by_hour and service.freed is None:
+            detected.pass_over(LITTLE_FREED, str(whole_work.workload.id))
         else:
-            found.propose(_proposal_of(service, work))
+            detected.propose(_proposal_of(service, work))
 
 
 def _hours_of(span: MoveSpan, workload_ids: Sequence[int]) -> Mapping[int, list[ServiceHour]]:
     """By workload, from its first hour on; hours in which it held nothing too."""
     window = span.window
-    seen: dict[int, dict[datetime, WorkHour]] = defaultdict(dict)
-    for each in work_hours(workload_ids, window.starts_at, window.ends_at):
-        seen[each.workload_id][each.hour] = each
-    found = {}
-    for workload_id, hours in seen.items():
-        own = [_service_hour(hours.get(each.hour), each) for each in places_from(min(hours), span)]
-        # What it holds no more at the end cannot be let go of.
-        gone = present_parts([each.held for each in own])
-        found[workload_id] = [
-            replace(each, held=each.held - lost) for each, lost in zip(own, gone, strict=True)
+    hours_by_workload: dict[int, dict[datetime, WorkHour]] = defaultdict(dict)
+    for work_hour in work_hours(workload_ids, window.starts_at, window.ends_at):
+        hours_by_workload[work_hour.workload_id][work_hour.hour] = work_hour
+    service_hours = {}
+    for workload_id, hours in hours_by_workload.items():
+        own_hours = [
+            _service_hour(hours.get(place.hour), place) for place in places_from(min(hours), span)
         ]
-    return found
+        # What it holds no more at the end cannot be let go of.
+        lost_parts = present_parts([service_hour.held for service_hour in own_hours])
+        service_hours[workload_id] = [
+            replace(service_hour, held=service_hour.held - lost)
+            for service_hour, lost in zip(own_hours, lost_parts, strict=True)
+        ]
+    return service_hours
 
 
-def _service_hour(seen: WorkHour | None, place: PlacedHour) -> ServiceHour:
-    if seen is None:
+def _service_hour(work_hour: WorkHour | None, place: PlacedHour) -> ServiceHour:
+    if work_hour is None:
         return ServiceHour(place.week, place.slot, 0.0, 0.0, 0.0)
-    return ServiceHour(place.week, place.slot, seen.held, seen.busy, seen.portion)
+    return ServiceHour(place.week, place.slot, work_hour.held, work_hour.busy, work_hour.portion)
 
 
 def _proposal_of(service: SpareService, work: FleetWork) -> RecommendationProposal:
-    whole, plan = service.whole, service.plan
-    workload, effort = whole.workload, EFFORT_HOURS[plan.way]
+    whole_work, plan = service.whole, service.plan
+    workload, effort = whole_work.workload, EFFORT_HOURS[plan.way]
     return RecommendationProposal(
         key=str(workload.id),
         title=_title(service),
         subject=workload.name,
         team_id=workload.team_id,
         workload_id=workload.id,
-        pool_id=whole.pool_id,
-        spend_micros=whole.spend_micros,
-        saving=service.saving.capped(whole.spend_micros),
+        pool_id=whole_work.pool_id,
+        spend_micros=whole_work.spend_micros,
+        saving=service.saving.capped(whole_work.spend_micros),
         effort_hours=effort,
         risk=DisruptionClass.MEDIUM,
         risk_reason="answers wait where its load rises faster than replicas start",
         why=_why(service),
         computed=COMPUTED,
-        cells=whole.money_cells,
+        cells=whole_work.money_cells,
         evidence=_evidence_of(service, work),
         doubts=_against(service),
         one_time_micros=effort_cost(effort),
@@ -165,8 +168,8 @@ def _proposal_of(service: SpareService, work: FleetWork) -> RecommendationPropos
             "replicas": plan.machines,
             "gpus_of_replica": service.size,
             "gpu_hours_week": fmean(service.gpu_hours),
-            "paid_by_hour": whole.paid_by_hour,
-            "gpu_hour_micros": whole.price,
+            "paid_by_hour": whole_work.paid_by_hour,
+            "gpu_hour_micros": whole_work.price,
         },
     )
 
@@ -185,35 +188,35 @@ def _title(service: SpareService) -> str:
 
 def _why(service: SpareService) -> str:
     hours = service.hours
-    busy, held = (
+    busy, most_held = (
         level_above([hour.busy for hour in hours]),
         max(hour.held for hour in hours),
     )
-    said = (
-        f"It holds up to {held:,.0f} GPUs; in 99 hours of 100 at most {busy:,.1f} of them were active, which with headroom takes"
+    sentence = (
+        f"It holds up to {most_held:,.0f} GPUs; in 99 hours of 100 at most {busy:,.1f} of them were active, which with headroom takes"
         f" {busy / MOST_WORKED:,.1f}."
     )
     if service.plan.way is SpareWay.SCHEDULE:
-        given = zip(hours, service.plan.hours, strict=True)
-        slots = {hour.slot for hour, given_back in given if given_back}
-        said += f" These hours of the week: {slots_said(slots)}."
-    return said
+        spare_hours = zip(hours, service.plan.hours, strict=True)
+        slots = {hour.slot for hour, given_back in spare_hours if given_back}
+        sentence += f" These hours of the week: {slots_said(slots)}."
+    return sentence
 
 
 def _against(service: SpareService) -> tuple[str, ...]:
     hours, plan = service.hours, service.plan
     days = len(hours) // 24
     most = max(hour.busy for hour in hours)
-    said = [
+    doubts = [
         f"looked for the busiest hour of the last {days} days: {most:,.1f} GPUs were active in it"
     ]
     if plan.tried:
-        said.append(
+        doubts.append(
             f"looked for hours that needed what goes, each week by a plan made of the others: {plan.short:,} of {plan.tried:,}"
         )
     if plan.way is SpareWay.SCALE:
-        said.append(f"{plan.wakes:,} times replicas would have had to start again")
-    return tuple(said)
+        doubts.append(f"{plan.wakes:,} times replicas would have had to start again")
+    return tuple(doubts)
 
 
 def _evidence_of(service: SpareService, work: FleetWork) -> tuple[RecommendationEvidence, ...]:

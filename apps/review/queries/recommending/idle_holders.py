@@ -65,7 +65,11 @@ class HeldWeeks:
     @property
     def least_idle(self) -> float:
         """The part of what it held that was idle in the week in which it was least."""
-        return min(idle / held for idle, held in zip(self.idle, self.held, strict=True) if held > 0)
+        return min(
+            idle / held_hours
+            for idle, held_hours in zip(self.idle, self.held, strict=True)
+            if held_hours > 0
+        )
 
     @property
     def given_back_month(self) -> float:
@@ -81,45 +85,47 @@ class HeldWeeks:
 
 
 @looks_at_weeks(KIND, "workloads on pools that are no service")
-def detect_idle_holders(found: DetectedKind, work: FleetWork, _: datetime) -> None:
+def detect_idle_holders(detected: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every workload on a pool that is no service; what is idle again and again is proposed to be given back."""
     weeks, owners = _held_weeks(work), {team.id: team for team in teams()}
     stays = held_time(work.span)
     for cell in work.cells:
-        seen = weeks.get((cell.workload.id, cell.pool.id))
+        held_weeks = weeks.get((cell.workload.id, cell.pool.id))
         if cell.workload.kind == SERVING:
             continue
         still = stays.get((cell.workload.id, cell.pool.id))
         if still is not None and still.is_over and any(still.held):
-            found.pass_over(ENDED, cell.key)
+            detected.pass_over(ENDED, cell.key)
             continue
-        seen = seen and _still_of(seen, still)
-        if seen is None or not is_idle_again(seen.idle, seen.held):
-            found.pass_over(NOT_AGAIN, cell.key)
+        held_weeks = held_weeks and _still_of(held_weeks, still)
+        if held_weeks is None or not is_idle_again(held_weeks.idle, held_weeks.held):
+            detected.pass_over(NOT_AGAIN, cell.key)
         elif cell.paid_by_hour and not cell.addressable_micros:
-            found.pass_over(NO_PRICE, cell.key)
-        elif seen.given_back_month < LEAST_FREED / 10:
-            found.pass_over(SHORT_PAUSES, cell.key)
-        elif not cell.paid_by_hour and seen.given_back_month < LEAST_FREED:
-            found.pass_over(LITTLE_IDLE, cell.key)
+            detected.pass_over(NO_PRICE, cell.key)
+        elif held_weeks.given_back_month < LEAST_FREED / 10:
+            detected.pass_over(SHORT_PAUSES, cell.key)
+        elif not cell.paid_by_hour and held_weeks.given_back_month < LEAST_FREED:
+            detected.pass_over(LITTLE_IDLE, cell.key)
         else:
-            found.propose(_proposal_of(cell, seen, work, owners[cell.workload.team_id]))
+            detected.propose(_proposal_of(cell, held_weeks, work, owners[cell.workload.team_id]))
 
 
-def _still_of(seen: HeldWeeks, still: HeldTime | None) -> HeldWeeks:
+def _still_of(held_weeks: HeldWeeks, still: HeldTime | None) -> HeldWeeks:
     """Without what it holds no more: of that, what was idle went first."""
     if still is None:
-        return seen
+        return held_weeks
 
     def left(hours: tuple[float, ...]) -> tuple[float, ...]:
-        return tuple(max(0.0, own - gone) for own, gone in zip(hours, still.gone, strict=True))
+        return tuple(max(0.0, hour - lost) for hour, lost in zip(hours, still.gone, strict=True))
 
-    givable = None if seen.givable is None else left(seen.givable)
-    return replace(seen, held=left(seen.held), idle=left(seen.idle), givable=givable)
+    givable = None if held_weeks.givable is None else left(held_weeks.givable)
+    return replace(
+        held_weeks, held=left(held_weeks.held), idle=left(held_weeks.idle), givable=givable
+    )
 
 
 def _held_weeks(work: FleetWork) -> dict[tuple[int, int], HeldWeeks]:
-    held: dict[tuple[int, int], list[float]] = {}
+    held_hours: dict[tuple[int, int], list[float]] = {}
     idle: dict[tuple[int, int], list[float]] = {}
     count = len(work.span.weeks)
     for place, window in enumerate(work.span.weeks):
@@ -127,41 +133,41 @@ def _held_weeks(work: FleetWork) -> dict[tuple[int, int], HeldWeeks]:
         for row in explore(question.of(kind=[str(ChargeKind.NODE_HOUR)])).rows:
             key = (row.keys[0].value, row.keys[1].value)
             if isinstance(key[0], int) and isinstance(key[1], int):
-                of_key = held.setdefault((key[0], key[1]), [0.0] * count)
+                of_key = held_hours.setdefault((key[0], key[1]), [0.0] * count)
                 of_key[place] = row.sums.held_milliseconds / HOUR_MS
         for pair, parts in waste_time_by(question).items():
             of_key = idle.setdefault((pair[0], pair[1]), [0.0] * count)
             of_key[place] = max(0, parts.get(WastePart.HELD_IDLE) or 0) / HOUR_MS
     stretches = stretches_of(work.span)
-    found = {}
-    for key, hours in held.items():
+    weeks_by_cell = {}
+    for key, hours in held_hours.items():
         idle_weeks = tuple(idle.get(key, [0.0] * count))
-        seen = [stretches.get((*key, place)) for place in range(count)]
-        known = sum(each.idle for each in seen if each)
-        is_same = known >= LEAST_SAME * sum(idle_weeks)
-        found[key] = HeldWeeks(
+        week_stretches = [stretches.get((*key, place)) for place in range(count)]
+        stretch_hours = sum(stretch.idle for stretch in week_stretches if stretch)
+        is_same = stretch_hours >= LEAST_SAME * sum(idle_weeks)
+        weeks_by_cell[key] = HeldWeeks(
             tuple(hours),
             idle_weeks,
             # A part of what was idle is failed work, or was asked for nothing: it is no more than the days say.
             tuple(
-                min(idle_week, each.after_an_hour if each else 0.0)
-                for idle_week, each in zip(idle_weeks, seen, strict=True)
+                min(idle_week, stretch.after_an_hour if stretch else 0.0)
+                for idle_week, stretch in zip(idle_weeks, week_stretches, strict=True)
             )
             if is_same
             else None,
-            sum(each.wakes for each in seen if each),
+            sum(stretch.wakes for stretch in week_stretches if stretch),
         )
-    return found
+    return weeks_by_cell
 
 
 def _proposal_of(
-    cell: WorkCell, seen: HeldWeeks, work: FleetWork, team: TeamFact
+    cell: WorkCell, held_weeks: HeldWeeks, work: FleetWork, team: TeamFact
 ) -> RecommendationProposal:
     price = cell.addressable_micros / cell.gpu_hours if cell.gpu_hours else 0.0
     spend = work.monthly([cell])
-    saving = _saving_of(cell, seen, price).capped(spend)
-    freed = seen.given_back_month * (1 - cell.paid_by_hour)
-    share = sum(seen.idle) / sum(seen.held)
+    saving = _saving_of(cell, held_weeks, price).capped(spend)
+    freed = held_weeks.given_back_month * (1 - cell.paid_by_hour)
+    share = sum(held_weeks.idle) / sum(held_weeks.held)
     name, kind = cell.workload.name, cell.workload.kind
     return RecommendationProposal(
         key=cell.key,
@@ -178,56 +184,58 @@ def _proposal_of(
         if kind == "notebook"
         else "what pauses between two steps may lose its GPUs to others",
         why=f"{share:.0%} of the GPU time that it held in {_weeks_said(work.span.weeks)} was idle.",
-        computed=COMPUTED_ASSUMED if seen.givable is None else COMPUTED,
+        computed=COMPUTED_ASSUMED if held_weeks.givable is None else COMPUTED,
         cells=cell.money_cells,
-        evidence=_evidence_of(cell, seen, work, price),
-        doubts=_against(seen),
+        evidence=_evidence_of(cell, held_weeks, work, price),
+        doubts=_against(held_weeks),
         one_time_micros=effort_cost(EFFORT_HOURS),
         frees_gpu_hours=freed if freed >= LEAST_FREED else None,
         baseline={
-            "idle_gpu_hours_week": fmean(seen.idle),
-            "held_gpu_hours_week": fmean(seen.held),
+            "idle_gpu_hours_week": fmean(held_weeks.idle),
+            "held_gpu_hours_week": fmean(held_weeks.held),
             "paid_by_hour": cell.paid_by_hour,
             "gpu_hour_micros": price,
         },
-        range_basis=ASSUMED if seen.givable is None else MEASURED,
+        range_basis=ASSUMED if held_weeks.givable is None else MEASURED,
     )
 
 
-def _saving_of(cell: WorkCell, seen: HeldWeeks, price: float) -> SavingRange:
+def _saving_of(cell: WorkCell, held_weeks: HeldWeeks, price: float) -> SavingRange:
     if not price:
         return SavingRange(0, 0, 0)
-    if seen.givable is None:
-        return idle_saving([hours * cell.paid_by_hour for hours in seen.idle], price)
-    return measured_saving([hours * cell.paid_by_hour for hours in seen.givable], price)
+    if held_weeks.givable is None:
+        return idle_saving([hours * cell.paid_by_hour for hours in held_weeks.idle], price)
+    return measured_saving([hours * cell.paid_by_hour for hours in held_weeks.givable], price)
 
 
-def _against(seen: HeldWeeks) -> tuple[str, ...]:
+def _against(held_weeks: HeldWeeks) -> tuple[str, ...]:
     """The week in which it was least idle, how often it went on, and how few weeks are known."""
-    weeks = len(seen.held)
-    said = [
-        f"looked for weeks in which it needed its GPUs, in the last {7 * weeks} days: in the least idle of them {seen.least_idle:.0%}"
+    weeks = len(held_weeks.held)
+    doubts = [
+        f"looked for weeks in which it needed its GPUs, in the last {7 * weeks} days: in the least idle of them {held_weeks.least_idle:.0%}"
         " of what it held was idle"
     ]
-    if seen.wakes:
-        times = "once" if seen.wakes == 1 else f"{seen.wakes} times"
-        said.append(
+    if held_weeks.wakes:
+        times = "once" if held_weeks.wakes == 1 else f"{held_weeks.wakes} times"
+        doubts.append(
             f"after two idle hours or more it went on {times}, and would have waited for GPUs"
         )
-    return (*said, *(("only two weeks are known",) if weeks <= FEW_WEEKS else ()))
+    return (*doubts, *(("only two weeks are known",) if weeks <= FEW_WEEKS else ()))
 
 
 def _evidence_of(
-    cell: WorkCell, seen: HeldWeeks, work: FleetWork, price: float
+    cell: WorkCell, held_weeks: HeldWeeks, work: FleetWork, price: float
 ) -> tuple[RecommendationEvidence, ...]:
     window = work.span.window
     last = f"{window.first_day}/{window.end_day}"
     page = f"{reverse('costs-workload', args=[cell.workload.id])}?{urlencode({'window': last})}"
-    weeks = ", ".join(f"{hours:,.0f}" for hours in seen.idle)
-    told = [
+    weeks = ", ".join(f"{hours:,.0f}" for hours in held_weeks.idle)
+    evidence = [
         RecommendationEvidence("GPU-hours held idle, week by week", weeks, page),
         RecommendationEvidence(
-            "GPU-hours held, week by week", ", ".join(f"{hours:,.0f}" for hours in seen.held), page
+            "GPU-hours held, week by week",
+            ", ".join(f"{hours:,.0f}" for hours in held_weeks.held),
+            page,
         ),
         RecommendationEvidence(
             "Paid by the hour",
@@ -235,14 +243,14 @@ def _evidence_of(
         ),
     ]
     if price:
-        told.append(
+        evidence.append(
             RecommendationEvidence(
                 "Marginal price of a GPU-hour",
                 f"{price / MICROS:,.4f} {organisation().currency}",
                 is_price=True,
             )
         )
-    return tuple(told)
+    return tuple(evidence)
 
 
 def _weeks_said(weeks: Sequence[object]) -> str:

@@ -37,8 +37,8 @@ def take_promises_down(
 ) -> tuple[DetectedKind, ...]:
     """The same kinds, each proposal's saving times the factor of its kind, which it says."""
     return tuple(
-        replace(each, proposals=[_taken_down(one, records.get(each.kind, NO_RECORD)) for one in each.proposals])
-        for each in kinds
+        replace(kind, proposals=[_taken_down(one, records.get(kind.kind, NO_RECORD)) for one in kind.proposals])
+        for kind in kinds
     )  # fmt: skip
 
 

@@ -36,23 +36,23 @@ COMPUTED = (
 
 
 @looks_at_weeks(KIND, "commitments in force")
-def detect_lapsing(found: DetectedKind, work: FleetWork, at: datetime) -> None:
+def detect_lapsing(detected: DetectedKind, work: FleetWork, at: datetime) -> None:
     """Every commitment that is in force; those are proposed that end within 13 weeks and save nothing."""
     cuts = [*(week.starts_at for week in work.span.weeks), work.span.weeks[-1].ends_at]
     use = commitment_use(cuts, at)
     for fact in use.commitments.values():
         weeks = [use.of.get((fact.id, place), Figures()) for place in range(len(cuts) - 1)]
-        whole = [
+        whole_weeks = [
             week
             for week, (starts_at, _) in zip(weeks, pairwise(cuts), strict=True)
             if fact.starts_at <= starts_at
         ]
         if fact.ends_at <= at:
             continue
-        if why := _why_not(fact, whole, at):
-            found.pass_over(why, str(fact.id))
+        if why := _why_not(fact, whole_weeks, at):
+            detected.pass_over(why, str(fact.id))
         else:
-            found.propose(_proposal_of(fact, whole, work))
+            detected.propose(_proposal_of(fact, whole_weeks, work))
 
 
 def _why_not(fact: CommitmentFact, weeks: Sequence[Figures], at: datetime) -> str:
@@ -121,7 +121,7 @@ def _evidence_of(
 ) -> tuple[RecommendationEvidence, ...]:
     page = reverse("commitment", args=[fact.id])
     span = work.span.window
-    told = [
+    evidence = [
         RecommendationEvidence(
             "Used",
             f"{float(of_all.utilisation or 0):.1%} of it since {span.first_day:%-d %B %Y}",
@@ -130,7 +130,7 @@ def _evidence_of(
         RecommendationEvidence("Ends", f"{fact.ends_at:%-d %B %Y}", page),
     ]
     if of_all.break_even is not None:
-        told.append(
+        evidence.append(
             RecommendationEvidence(
                 "Worth its price",
                 f"from {float(of_all.break_even):.1%} used on",
@@ -138,4 +138,4 @@ def _evidence_of(
                 is_price=True,
             )
         )
-    return tuple(told)
+    return tuple(evidence)

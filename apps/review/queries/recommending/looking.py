@@ -18,21 +18,21 @@ def detected_kinds(
         return tuple(kind.detect(at) for kind in kinds), waste_of_look(at)
 
 
-def kinds_document(found: Sequence[DetectedKind]) -> list[dict[str, Any]]:
+def kinds_document(kinds: Sequence[DetectedKind]) -> list[dict[str, Any]]:
     """What a look keeps of them: what was looked at, and why most of it is no proposal, the most frequent first."""
     return [
         {
-            "kind": each.kind,
-            "looked_at": each.looked_at,
-            "looked_at_words": each.looked_at_words,
-            "proposed": len(each.proposals),
-            "not_looked": each.not_looked,
+            "kind": kind.kind,
+            "looked_at": kind.looked_at,
+            "looked_at_words": kind.looked_at_words,
+            "proposed": len(kind.proposals),
+            "not_looked": kind.not_looked,
             "passed_over": [
                 {"why": why, "count": count}
                 for why, count in sorted(
-                    each.passed_over.items(), key=lambda reason: (-reason[1], reason[0])
+                    kind.passed_over.items(), key=lambda reason: (-reason[1], reason[0])
                 )
             ],
         }
-        for each in found
+        for kind in kinds
     ]

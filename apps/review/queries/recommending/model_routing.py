@@ -61,20 +61,20 @@ class RoutedCalls:
 
 def detect_routing(at: datetime) -> DetectedKind:
     """Every feature with calls; where a cheaper model is in use for it that fails no more often, more is to be sent there."""
-    found = DetectedKind(KIND, FEATURES)
-    seen, known = called_weeks(at), workloads()
-    for what, models in seen.uses.items():
+    detected = DetectedKind(KIND, FEATURES)
+    weeks, workloads_by_id = called_weeks(at), workloads()
+    for what, models in weeks.uses.items():
         key = f"{what.workload_id}:{what.feature}"
-        routed = _best_route(what, models, seen)
+        routed = _best_route(what, models, weeks)
         if isinstance(routed, str):
-            found.pass_over(routed, key)
-        elif what.workload_id in known:
-            found.propose(_proposal_of(key, known[what.workload_id], what, routed))
-    return found
+            detected.pass_over(routed, key)
+        elif what.workload_id in workloads_by_id:
+            detected.propose(_proposal_of(key, workloads_by_id[what.workload_id], what, routed))
+    return detected
 
 
 def _best_route(
-    what: CalledFor, models: Mapping[CalledModel, Spend], seen: CalledWeeks
+    what: CalledFor, models: Mapping[CalledModel, Spend], weeks: CalledWeeks
 ) -> RoutedCalls | str:
     """Of all pairs the one that saves most; or why there is none."""
     if what.workload_id is None:
@@ -88,7 +88,7 @@ def _best_route(
         whys = [why_not_known(what, called) for called in models.values()]
         return next(why for why in whys if why)
     pairs = [
-        RoutedCalls(model, called, cheaper, there, _micros_there(called, there, cheaper, seen))
+        RoutedCalls(model, called, cheaper, there, _micros_there(called, there, cheaper, weeks))
         for model, called in usable.items()
         for cheaper, there in usable.items()
         if model != cheaper
@@ -102,10 +102,10 @@ def _best_route(
     return max(good, key=lambda pair: (pair.saved, pair.model))
 
 
-def _micros_there(called: Spend, there: Spend, cheaper: CalledModel, seen: CalledWeeks) -> float:
+def _micros_there(called: Spend, there: Spend, cheaper: CalledModel, weeks: CalledWeeks) -> float:
     """The dearer of both ways to say it: its price of the same tokens, or what as many of its own calls cost."""
     by_calls = (there.micros or 0) / there.requests * called.requests
-    prices = seen.prices.get(cheaper)
+    prices = weeks.prices.get(cheaper)
     by_tokens = None if prices is None else prices.cost(use_of(called))
     return max(by_calls, by_tokens or 0.0)
 

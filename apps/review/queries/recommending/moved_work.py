@@ -53,25 +53,27 @@ COMPUTED = (
 
 def detect_moves(kind: str, at: datetime) -> DetectedKind:
     """What the newest look at the fleet proposes of a kind of moves; the look of this week, else it did not look."""
-    found = DetectedKind(kind, LOOKED_AT[kind])
-    look = newest_move_look(at)
-    if look is None or look.week < move_week(at):
-        found.not_looked = "this week's look at fleet moves is not made"
-        return found
-    seen = next((each for each in look.kinds if each["kind"] == kind), None)
-    if seen is None:
-        found.not_looked = "this week's look at fleet moves did not look at this kind"
-        return found
-    found.looked_at = seen["seen"]
-    found.passed_over += Counter({each["why"]: each["count"] for each in seen["reasons"]})
+    detected = DetectedKind(kind, LOOKED_AT[kind])
+    newest_look = newest_move_look(at)
+    if newest_look is None or newest_look.week < move_week(at):
+        detected.not_looked = "this week's look at fleet moves is not made"
+        return detected
+    kind_look = next((kind_row for kind_row in newest_look.kinds if kind_row["kind"] == kind), None)
+    if kind_look is None:
+        detected.not_looked = "this week's look at fleet moves did not look at this kind"
+        return detected
+    detected.looked_at = kind_look["seen"]
+    detected.passed_over += Counter(
+        {reason["why"]: reason["count"] for reason in kind_look["reasons"]}
+    )
     for move in open_fleet_moves(at):
         if move.kind == kind:
-            found.propose(_proposal_of(move))
-            found.looked_at -= 1
+            detected.propose(_proposal_of(move))
+            detected.looked_at -= 1
     for closed in closed_fleet_moves():
         if closed.kind == kind:
-            found.declined[_key_of(kind, closed.key)] = closed.closed_reason
-    return found
+            detected.declined[_key_of(kind, closed.key)] = closed.closed_reason
+    return detected
 
 
 def _key_of(kind: str, key: str) -> str:
@@ -101,9 +103,9 @@ def _proposal_of(move: OpenFleetMove) -> RecommendationProposal:
             ),
             *(
                 RecommendationEvidence(
-                    each.kind.capitalize(), each.words, each.link, is_price=each.is_price
+                    item.kind.capitalize(), item.words, item.link, is_price=item.is_price
                 )
-                for each in move.evidence
+                for item in move.evidence
             ),
         ),
         doubts=(_against(move), *move.doubts),
@@ -115,7 +117,7 @@ def _proposal_of(move: OpenFleetMove) -> RecommendationProposal:
 
 def _is_assumed(move: OpenFleetMove) -> bool:
     """Of a slice of its own GPU: what others take of the rest is not known."""
-    return move.kind == "to_smaller" and all(each.kind != "offer" for each in move.evidence)
+    return move.kind == "to_smaller" and all(item.kind != "offer" for item in move.evidence)
 
 
 def _against(move: OpenFleetMove) -> str:

@@ -65,7 +65,7 @@ class OversizedPool:
 
 
 @looks_at_weeks(KIND, "pools of GPUs")
-def detect_oversized_pools(found: DetectedKind, work: FleetWork, _: datetime) -> None:
+def detect_oversized_pools(detected: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every pool; those whose jobs and queue would fit on fewer machines, whoever pays for them."""
     for capacity in pool_capacities(work.span):
         why = why_no_machines(capacity)
@@ -73,11 +73,13 @@ def detect_oversized_pools(found: DetectedKind, work: FleetWork, _: datetime) ->
             why = "it scales with what it is asked for"
         pool = None if why else _oversized(capacity)
         if pool is None or pool.spare < 1:
-            pass_over_pool(found, capacity, why or "what runs and waits there needs its machines")
+            pass_over_pool(
+                detected, capacity, why or "what runs and waits there needs its machines"
+            )
         elif why := _why_by_itself(pool):
-            pass_over_pool(found, capacity, why)
+            pass_over_pool(detected, capacity, why)
         else:
-            found.propose(_proposal_of(pool))
+            detected.propose(_proposal_of(pool))
 
 
 def _oversized(capacity: PoolCapacity) -> OversizedPool:
@@ -85,10 +87,10 @@ def _oversized(capacity: PoolCapacity) -> OversizedPool:
     sizes = max((use.sizes for use in capacity.used[-LAST_HOURS:]), key=sum)
     largest = max(sizes, default=1.0)
     needed = packed_machines([_pieces(capacity, use, largest) for use in capacity.used], sizes)
-    gone = present_parts([use.gpus for use in capacity.used])
+    lost_parts = present_parts([use.gpus for use in capacity.used])
     usable = [
         machines_within(sizes, use.held + use.unallocated - lost)
-        for use, lost in zip(capacity.used, gone, strict=True)
+        for use, lost in zip(capacity.used, lost_parts, strict=True)
     ]
     spare = floor(level_below(usable) + 1e-9) - needed
     gpus = gpus_of_machines(sizes, float(spare))
@@ -115,7 +117,7 @@ def _why_by_itself(pool: OversizedPool) -> str:
 def _proposal_of(pool: OversizedPool) -> RecommendationProposal:
     capacity, spend = pool.capacity, pool.capacity.spend_micros
     name, days = capacity.pool.name, len(capacity.hours) // 24
-    asked = level_above([use.held for use in capacity.used])
+    asked_gpus = level_above([use.held for use in capacity.used])
     most = max(use.held + capacity.queued.get(use.hour, 0.0) for use in capacity.used)
     freed = pool.freed_month
     return RecommendationProposal(
@@ -130,13 +132,13 @@ def _proposal_of(pool: OversizedPool) -> RecommendationProposal:
         effort_hours=EFFORT_HOURS,
         risk=DisruptionClass.MEDIUM,
         risk_reason="jobs are packed onto fewer machines; those that are spread now are moved",
-        why=f"In 99 hours of 100 at most {asked:,.0f} of its {capacity.used[-1].gpus:,.0f} GPUs were held, spread over its machines.",
+        why=f"In 99 hours of 100 at most {asked_gpus:,.0f} of its {capacity.used[-1].gpus:,.0f} GPUs were held, spread over its machines.",
         computed=COMPUTED,
         cells=frozenset([capacity.cell, *capacity.released_cells]),
         evidence=(
             RecommendationEvidence(
                 "GPUs held and waited for, in 99 hours of 100 at most",
-                f"{asked:,.1f}",
+                f"{asked_gpus:,.1f}",
                 reverse("fleet"),
             ),
             RecommendationEvidence(

@@ -96,7 +96,7 @@ class PoolCapacity:
         """GPU-hours with nothing on them of machines that are there no more, or are covered since."""
         paid = [use_by_hour(use) for use in self.used] if self.is_rented else []
         there = zip(self.used, paid, self.by_hour, strict=True) if paid else ()
-        return sum(min(use.free_gpus, own - left) for use, own, left in there)
+        return sum(min(use.free_gpus, own_gpus - left) for use, own_gpus, left in there)
 
     @property
     def is_rented(self) -> bool:
@@ -125,15 +125,18 @@ class PoolCapacity:
     def _saved_micros(self, gpu_hours: Sequence[float]) -> list[float]:
         price = (self.price or 0.0) / self.of_machine
         return [
-            min(gpus, own) * price + min(max(0.0, gpus - own), whole - own) * self.released.price
-            for gpus, own, whole in zip(gpu_hours, self.by_hour, self.saved_by_hour, strict=True)
+            min(gpus, own_gpus) * price
+            + min(max(0.0, gpus - own_gpus), all_gpus - own_gpus) * self.released.price
+            for gpus, own_gpus, all_gpus in zip(
+                gpu_hours, self.by_hour, self.saved_by_hour, strict=True
+            )
         ]
 
     def given_gpus(self, machines: Sequence[float]) -> list[float]:
         """GPUs of so many of the machines that nothing was on, hour by hour."""
         return [
-            min(gpus_of_machines(use.free_sizes, given), most)
-            for use, given, most in zip(self.used, machines, self.saved_by_hour, strict=True)
+            min(gpus_of_machines(use.free_sizes, machine), most)
+            for use, machine, most in zip(self.used, machines, self.saved_by_hour, strict=True)
         ]
 
     @property
@@ -143,10 +146,10 @@ class PoolCapacity:
 
     def released_baseline(self, gpu_hours: Sequence[float]) -> dict[str, float]:
         """What a GPU-hour of these saves on average, for what comes of it; nothing where no commitment frees any."""
-        whole = sum(gpu_hours)
-        if not self.released.gpus or not whole:
+        total = sum(gpu_hours)
+        if not self.released.gpus or not total:
             return {}
-        return {RELEASED_PRICE: sum(self._saved_micros(gpu_hours)) / whole}
+        return {RELEASED_PRICE: sum(self._saved_micros(gpu_hours)) / total}
 
     @property
     def released_cells(self) -> frozenset[str]:
@@ -168,27 +171,27 @@ def use_by_hour(use: PoolUse) -> float:
 def pool_capacities(span: MoveSpan) -> tuple[PoolCapacity, ...]:
     """Every pool of GPUs of which the ledger has machines in the weeks, by id. Two statements."""
     window = span.window
-    known = pools()
+    pools_by_id = pools()
     of_pool: dict[int, list[PoolUse]] = defaultdict(list)
     for use in pool_use(window.starts_at, window.ends_at):
-        if use.pool_id in known:
+        if use.pool_id in pools_by_id:
             of_pool[use.pool_id].append(use)
     queued: dict[int, dict[datetime, float]] = defaultdict(dict)
     for row in named_rows(QUEUED, {"from": window.starts_at, "to": window.ends_at}):
         queued[row.pool_id][row.hour] = row.gpu_hours
-    found = {
-        pool_id: _capacity_of(known[pool_id], uses, span, queued.get(pool_id, {}))
+    capacities = {
+        pool_id: _capacity_of(pools_by_id[pool_id], uses, span, queued.get(pool_id, {}))
         for pool_id, uses in sorted(of_pool.items())
         if any(use.nodes for use in uses)
     }
-    for capacity in list(found.values()):
-        released = _released(capacity, found.values())
+    for capacity in list(capacities.values()):
+        released = _released(capacity, capacities.values())
         if released.gpus:
             pool = capacity.pool
-            found[pool.id] = _capacity_of(
+            capacities[pool.id] = _capacity_of(
                 pool, of_pool[pool.id], span, queued.get(pool.id, {}), released
             )
-    return tuple(found.values())
+    return tuple(capacities.values())
 
 
 def _released(capacity: PoolCapacity, others: Iterable[PoolCapacity]) -> ReleasedGpus:
@@ -197,18 +200,20 @@ def _released(capacity: PoolCapacity, others: Iterable[PoolCapacity]) -> Release
     if not any(covered):
         return NOTHING_RELEASED
     left = {
-        use.hour: gpus - gone
-        for use, gpus, gone in zip(capacity.used, covered, present_parts(covered), strict=True)
+        use.hour: gpus - present_part
+        for use, gpus, present_part in zip(
+            capacity.used, covered, present_parts(covered), strict=True
+        )
     }
     alike = [
-        each
-        for each in others
-        if each.pool.id != capacity.pool.id and each.price and is_twin(capacity.pool, each.pool)
+        other
+        for other in others
+        if other.pool.id != capacity.pool.id and other.price and is_twin(capacity.pool, other.pool)
     ]
     gpus: dict[datetime, float] = defaultdict(float)
     micros, to = 0.0, set()
     for twin in sorted(
-        alike, key=lambda each: ((each.price or 0.0) / each.of_machine, each.pool.id)
+        alike, key=lambda twin: ((twin.price or 0.0) / twin.of_machine, twin.pool.id)
     ):
         for use, by_hour in zip(twin.used, twin.by_hour, strict=True):
             moved = min(left.get(use.hour, 0.0), max(0.0, by_hour - use.free_gpus))
@@ -232,12 +237,12 @@ def _capacity_of(
     of_machine = sum(use.gpus for use in uses) / sum(use.nodes for use in uses)
     by_hour = {use.hour: use for use in uses}
     places = places_from(uses[0].hour, span)
-    whole = [by_hour.get(place.hour) or PoolUse(pool.id, place.hour) for place in places]
+    hourly_uses = [by_hour.get(place.hour) or PoolUse(pool.id, place.hour) for place in places]
     is_by_hour = pool.purchase_option in PAID_BY_THE_HOUR
-    paid = [use_by_hour(use) if is_by_hour else 0.0 for use in whole]
-    gone = present_parts(paid)
-    nodes_gone = present_parts([use.nodes for use in whole])
-    freed = [released.gpus.get(use.hour, 0.0) for use in whole]
+    paid = [use_by_hour(use) if is_by_hour else 0.0 for use in hourly_uses]
+    lost_parts = present_parts(paid)
+    nodes_gone = present_parts([use.nodes for use in hourly_uses])
+    freed = [released.gpus.get(use.hour, 0.0) for use in hourly_uses]
     hours = [
         PoolHour(
             week=place.week,
@@ -248,15 +253,15 @@ def _capacity_of(
             rested=_givable(use, use.rested_gpus, gpus + other, queued.get(use.hour, 0.0) + lost),
         )
         for place, use, gpus, lost, fewer, other in zip(
-            places, whole, paid, gone, nodes_gone, freed, strict=True
+            places, hourly_uses, paid, lost_parts, nodes_gone, freed, strict=True
         )
     ]
-    present = tuple(gpus - lost for gpus, lost in zip(paid, gone, strict=True))
-    price = _price_of(whole) if is_by_hour else None
+    present = tuple(gpus - lost for gpus, lost in zip(paid, lost_parts, strict=True))
+    price = _price_of(hourly_uses) if is_by_hour else None
     return PoolCapacity(
         pool,
         of_machine,
-        tuple(whole),
+        tuple(hourly_uses),
         tuple(hours),
         present,
         price * of_machine if price else None,
@@ -265,19 +270,19 @@ def _capacity_of(
     )
 
 
-def _givable(use: PoolUse, free: float, by_hour: float, kept: float) -> float:
-    """Machines of what is free and for which something is paid no more, without `kept` GPUs: what is gone since, and what jobs wait for."""
-    return machines_within(use.free_sizes, max(0.0, min(free, by_hour) - kept))
+def _givable(use: PoolUse, free: float, by_hour: float, reserved: float) -> float:
+    """Machines of what is free and for which something is paid no more, without `reserved` GPUs: what is gone since, and what jobs wait for."""
+    return machines_within(use.free_sizes, max(0.0, min(free, by_hour) - reserved))
 
 
 def _price_of(uses: Sequence[PoolUse]) -> float | None:
     """Of a GPU-hour, at the end; no more than it was, so that no more is promised than was paid."""
-    known = [use for use in uses if use_by_hour(use) and use.paid_micros is not None]
-    if not known:
+    priced_uses = [use for use in uses if use_by_hour(use) and use.paid_micros is not None]
+    if not priced_uses:
         return None
     return min(
         sum(use.paid_micros or 0 for use in part) / sum(use_by_hour(use) for use in part)
-        for part in (known, known[-LAST_HOURS:])
+        for part in (priced_uses, priced_uses[-LAST_HOURS:])
     )
 
 
@@ -292,31 +297,31 @@ class PlacedHour(NamedTuple):
 def places_from(first: datetime, span: MoveSpan) -> list[PlacedHour]:
     """Every hour of the weeks from this one on."""
     zone, starts = ZoneInfo(span.window.zone), [week.starts_at for week in span.weeks]
-    found = []
+    placed_hours = []
     for place in range((span.window.ends_at - first) // HOUR):
         hour = first + place * HOUR
         local = hour.astimezone(zone)
         slot = local.weekday() * DAY_HOURS + local.hour
-        found.append(PlacedHour(hour, bisect_right(starts, hour) - 1, slot))
-    return found
+        placed_hours.append(PlacedHour(hour, bisect_right(starts, hour) - 1, slot))
+    return placed_hours
 
 
-def is_within_reach(waited: PoolFact, beside: PoolFact) -> bool:
+def is_within_reach(waited: PoolFact, other: PoolFact) -> bool:
     """Whether the same GPUs are of the same cluster, or of the same place of a provider: where a job's data is."""
-    is_there = (waited.provider, waited.region) == (beside.provider, beside.region)
-    is_same_cluster = waited.cluster_id is not None and waited.cluster_id == beside.cluster_id
-    return beside.gpu_model == waited.gpu_model and (is_there or is_same_cluster)
+    is_there = (waited.provider, waited.region) == (other.provider, other.region)
+    is_same_cluster = waited.cluster_id is not None and waited.cluster_id == other.cluster_id
+    return other.gpu_model == waited.gpu_model and (is_there or is_same_cluster)
 
 
-def why_no_machines(found: PoolCapacity) -> str:
+def why_no_machines(capacity: PoolCapacity) -> str:
     """Why nothing is given back of a pool, whatever stands in it; empty: it may be."""
-    if found.is_gone:
+    if capacity.is_gone:
         return GONE
-    if found.is_young:
+    if capacity.is_young:
         return TOO_YOUNG
-    return NO_PRICE if found.is_by_hour and found.price is None else ""
+    return NO_PRICE if capacity.is_by_hour and capacity.price is None else ""
 
 
-def pass_over_pool(found: DetectedKind, capacity: PoolCapacity, why: str) -> None:
+def pass_over_pool(detected: DetectedKind, capacity: PoolCapacity, why: str) -> None:
     """Looked at, and no proposal."""
-    found.pass_over(why, str(capacity.pool.id))
+    detected.pass_over(why, str(capacity.pool.id))

@@ -78,20 +78,20 @@ class UncachedPrompts:
 
 def detect_uncached_prompts(at: datetime) -> DetectedKind:
     """What calls are for, model by model; where others on that model cache more of prompts alike, it is to do so too."""
-    found = DetectedKind(KIND, CALLS)
-    seen, known = called_weeks(at), workloads()
-    for what, models in seen.uses.items():
+    detected = DetectedKind(KIND, CALLS)
+    weeks, workloads_by_id = called_weeks(at), workloads()
+    for what, models in weeks.uses.items():
         for model, called in models.items():
             key = ":".join((str(what.workload_id), what.feature, *model))
-            peers = _peers_of(what, model, called, seen)
-            price = seen.prices.get(model)
+            peers = _peers_of(what, model, called, weeks)
+            price = weeks.prices.get(model)
             if why := why_not_known(what, called) or _why_not(called, peers, price):
-                found.pass_over(why, key)
-            elif what.workload_id in known and price is not None:
-                workload = known[what.workload_id]
+                detected.pass_over(why, key)
+            elif what.workload_id in workloads_by_id and price is not None:
+                workload = workloads_by_id[what.workload_id]
                 prompts = UncachedPrompts(workload, what.feature, model, called, peers, price)
-                found.propose(_proposal_of(key, prompts))
-    return found
+                detected.propose(_proposal_of(key, prompts))
+    return detected
 
 
 def _share_of(called: Spend) -> CachedShare:
@@ -100,14 +100,14 @@ def _share_of(called: Spend) -> CachedShare:
 
 
 def _peers_of(
-    what: CalledFor, model: CalledModel, called: Spend, seen: CalledWeeks
+    what: CalledFor, model: CalledModel, called: Spend, weeks: CalledWeeks
 ) -> list[CachedShare]:
     """Of other work on the same model with as many calls and prompts alike, the least cached first."""
     if not called.requests or not called.input_tokens:
         return []
     length = called.input_tokens / called.requests
     others = [
-        models[model] for other, models in seen.uses.items() if other != what and model in models
+        models[model] for other, models in weeks.uses.items() if other != what and model in models
     ]
     alike = [
         other
@@ -116,7 +116,7 @@ def _peers_of(
         and other.input_tokens
         and 1 / ALIKE <= other.input_tokens / other.requests / length <= ALIKE
     ]
-    return sorted((_share_of(each) for each in alike), key=lambda share: share.read)
+    return sorted((_share_of(peer) for peer in alike), key=lambda share: share.read)
 
 
 def _why_not(called: Spend, peers: Sequence[CachedShare], price: TokenPrices | None) -> str:
@@ -137,7 +137,7 @@ def _why_not(called: Spend, peers: Sequence[CachedShare], price: TokenPrices | N
 
 def _proposal_of(key: str, prompts: UncachedPrompts) -> RecommendationProposal:
     called, peers, model = prompts.called, prompts.peers, prompts.model
-    own, usual = _share_of(called).read, median(peer.read for peer in peers)
+    own_share, usual = _share_of(called).read, median(peer.read for peer in peers)
     spend = month_of_weeks(called.micros or 0)
     ends = [
         max(0, month_of_weeks(prompts.saved_as(peer)))
@@ -156,14 +156,14 @@ def _proposal_of(key: str, prompts: UncachedPrompts) -> RecommendationProposal:
         effort_hours=EFFORT_HOURS,
         risk=DisruptionClass.LOW,
         risk_reason="the same tokens are sent, those that stay the same first",
-        why=f"{own:.0%} of its prompt tokens are read from a cache; other work on {model.label} with prompts alike reads {usual:.0%}.",
+        why=f"{own_share:.0%} of its prompt tokens are read from a cache; other work on {model.label} with prompts alike reads {usual:.0%}.",
         computed=COMPUTED,
         cells=frozenset([api_cell(prompts.workload.id)]),
         evidence=_evidence_of(prompts),
         doubts=("whether its prompts begin alike is not known from their tokens", *few),
         one_time_micros=effort_cost(EFFORT_HOURS),
         baseline={
-            "cached_share": own,
+            "cached_share": own_share,
             "others_share": usual,
             "prompt_tokens_month": month_of_weeks(called.input_tokens),
         },

@@ -195,7 +195,7 @@ def proposals_by_matter(
 ) -> dict[str, tuple[str, RecommendationProposal]]:
     """All kinds' proposals with their kind, by the matter."""
     return {
-        f"{each.kind}:{proposal.key}": (each.kind, proposal)
-        for each in kinds
-        for proposal in each.proposals
+        f"{kind.kind}:{proposal.key}": (kind.kind, proposal)
+        for kind in kinds
+        for proposal in kind.proposals
     }

@@ -56,13 +56,13 @@ class IdleBeside:
 
 
 @looks_at_weeks(KIND, "pools of GPUs that jobs waited for")
-def detect_queued_beside_idle(found: DetectedKind, work: FleetWork, _: datetime) -> None:
+def detect_queued_beside_idle(detected: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every pool with a queue, held against every other of the same GPUs in which some stand; the one that would serve most."""
     for waited, best, why in met_beside_idle(work.span).looked_at:
         if best is None:
-            pass_over_pool(found, waited, why)
+            pass_over_pool(detected, waited, why)
         else:
-            found.propose(_proposal_of(best))
+            detected.propose(_proposal_of(best))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +79,19 @@ def met_beside_idle(span: MoveSpan) -> MetBesideIdle:
     capacities = pool_capacities(span)
     queues = dict(queues_of(span))
     cut = standing_cut(span)
-    rooms = {each.pool.id: _room_of(each, cut.get(each.pool.id, 0.0)) for each in capacities}
+    rooms = {
+        capacity.pool.id: _room_of(capacity, cut.get(capacity.pool.id, 0.0))
+        for capacity in capacities
+    }
     looked_at: list[tuple[PoolCapacity, IdleBeside | None, str]] = []
-    asked = [each for each in capacities if any(each.queued.values())]
+    queued_pools = [capacity for capacity in capacities if any(capacity.queued.values())]
     # The queue that waits most goes first: what it would hold stands no more for the next.
-    for waited in sorted(asked, key=lambda each: (-sum(each.queued.values()), each.pool.id)):
+    for waited in sorted(
+        queued_pools, key=lambda capacity: (-sum(capacity.queued.values()), capacity.pool.id)
+    ):
         queue = queues.get(waited.pool.id, {})
         choices = list(_beside(waited, capacities, queue, rooms))
-        best = max(choices, key=lambda each: (each.month, each.beside.pool.id), default=None)
+        best = max(choices, key=lambda choice: (choice.month, choice.beside.pool.id), default=None)
         if best is None:
             looked_at.append((waited, None, NONE_ALIKE))
         elif not _is_again(best) or best.month < LEAST_MONTH:
@@ -118,53 +123,53 @@ def _beside(
     queue: Queue,
     rooms: Mapping[int, Mapping[datetime, Room]],
 ) -> Iterator[IdleBeside]:
-    for beside in capacities:
-        is_other = beside.pool.id != waited.pool.id and not beside.is_gone
-        if not is_other or not is_within_reach(waited.pool, beside.pool):
+    for capacity in capacities:
+        is_other = capacity.pool.id != waited.pool.id and not capacity.is_gone
+        if not is_other or not is_within_reach(waited.pool, capacity.pool):
             continue
-        met, _, _ = met_of(queue, rooms[beside.pool.id])
-        yield IdleBeside(waited, beside, tuple(met.get(use.hour, 0.0) for use in waited.used))
+        met, _, _ = met_of(queue, rooms[capacity.pool.id])
+        yield IdleBeside(waited, capacity, tuple(met.get(use.hour, 0.0) for use in waited.used))
 
 
-def _is_again(found: IdleBeside) -> bool:
-    queued = [found.waited.queued.get(use.hour, 0.0) for use in found.waited.used]
-    weeks = found.waited.by_week(queued)
-    return is_idle_again(found.waited.by_week(found.met), weeks, LEAST_SERVED)
+def _is_again(pair: IdleBeside) -> bool:
+    queued = [pair.waited.queued.get(use.hour, 0.0) for use in pair.waited.used]
+    weeks = pair.waited.by_week(queued)
+    return is_idle_again(pair.waited.by_week(pair.met), weeks, LEAST_SERVED)
 
 
-def _proposal_of(found: IdleBeside) -> RecommendationProposal:
-    waited, beside = found.waited, found.beside
+def _proposal_of(pair: IdleBeside) -> RecommendationProposal:
+    waited, idle_pool = pair.waited, pair.beside
     days = len(waited.hours) // 24
-    whole = sum(waited.queued.values())
-    own = sum(min(waited.queued.get(use.hour, 0.0), use.unallocated) for use in waited.used)
+    waited_hours = sum(waited.queued.values())
+    own_hours = sum(min(waited.queued.get(use.hour, 0.0), use.unallocated) for use in waited.used)
     return RecommendationProposal(
         key=str(waited.pool.id),
-        title=f"Let jobs that wait for {waited.pool.name} run on {beside.pool.name}, where GPUs stand",
-        subject=f"{waited.pool.name} and {beside.pool.name}",
+        title=f"Let jobs that wait for {waited.pool.name} run on {idle_pool.pool.name}, where GPUs stand",
+        subject=f"{waited.pool.name} and {idle_pool.pool.name}",
         team_id=None,
         workload_id=None,
-        pool_id=beside.pool.id,
-        spend_micros=beside.spend_micros,
+        pool_id=idle_pool.pool.id,
+        spend_micros=idle_pool.spend_micros,
         saving=SavingRange(0, 0, 0),
         effort_hours=EFFORT_HOURS,
         risk=DisruptionClass.LOW,
         risk_reason="jobs start sooner; whose GPUs they use stays apart in the ledger",
-        why=f"Jobs waited {whole:,.0f} GPU-hours for {waited.pool.name} in {days} days; in {sum(met > 0 for met in found.met):,} of these hours GPUs of the same model stood in"
-        f" {beside.pool.name}.",
+        why=f"Jobs waited {waited_hours:,.0f} GPU-hours for {waited.pool.name} in {days} days; in {sum(met > 0 for met in pair.met):,} of these hours GPUs of the same model stood in"
+        f" {idle_pool.pool.name}.",
         computed=COMPUTED,
-        cells=frozenset([beside.cell]),
+        cells=frozenset([idle_pool.cell]),
         evidence=(
             RecommendationEvidence(
                 "GPU-hours that would have met, week by week",
-                ", ".join(f"{hours:,.0f}" for hours in waited.by_week(found.met)),
+                ", ".join(f"{hours:,.0f}" for hours in waited.by_week(pair.met)),
                 reverse("fleet"),
             ),
         ),
         doubts=(
-            f"looked for GPUs that stood in {waited.pool.name} itself while its jobs waited, in the last {days} days: {own:,.0f} GPU-hours; what kept jobs from those may keep them"
+            f"looked for GPUs that stood in {waited.pool.name} itself while its jobs waited, in the last {days} days: {own_hours:,.0f} GPU-hours; what kept jobs from those may keep them"
             " from the others",
         ),
         one_time_micros=effort_cost(EFFORT_HOURS),
-        frees_gpu_hours=found.month,
-        baseline={"queued_gpu_hours": whole, "met_gpu_hours_month": found.month},
+        frees_gpu_hours=pair.month,
+        baseline={"queued_gpu_hours": waited_hours, "met_gpu_hours_month": pair.month},
     )

@@ -22,10 +22,10 @@ Queues = Mapping[int, Queue]
 def queues_of(span: MoveSpan) -> Queues:
     """One statement."""
     window = span.window
-    found: dict[int, dict[datetime, dict[float, float]]] = defaultdict(lambda: defaultdict(dict))
+    queues: dict[int, dict[datetime, dict[float, float]]] = defaultdict(lambda: defaultdict(dict))
     for row in named_rows(QUEUED_JOBS, {"from": window.starts_at, "to": window.ends_at}):
-        found[row.pool_id][row.hour][row.gpus] = row.gpu_hours
-    return {pool_id: dict(hours) for pool_id, hours in found.items()}
+        queues[row.pool_id][row.hour][row.gpus] = row.gpu_hours
+    return {pool_id: dict(hours) for pool_id, hours in queues.items()}
 
 
 def met_of(
@@ -36,6 +36,10 @@ def met_of(
     left_queue, left_room = dict(queue), dict(room)
     for hour, waiting in queue.items():
         if hour in room:
-            found = meet(waiting, room[hour])
-            met[hour], left_queue[hour], left_room[hour] = found.hours, found.waiting, found.room
+            meeting = meet(waiting, room[hour])
+            met[hour], left_queue[hour], left_room[hour] = (
+                meeting.hours,
+                meeting.waiting,
+                meeting.room,
+            )
     return met, left_queue, left_room

@@ -31,33 +31,33 @@ COMPUTED = (
 
 
 @looks_at_weeks(KIND, "kept comparisons with an API")
-def detect_self_hosting(found: DetectedKind, work: FleetWork, _: datetime) -> None:
+def detect_self_hosting(detected: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every kept comparison; those are proposed that advise to serve oneself and whose calls are on record."""
     paid = charged_for_calls(work)
     for scenario in kept_scenarios(None):
         run = scenario.answered
         if run is None:
-            found.pass_over("it has no answer yet", str(scenario.id))
+            detected.pass_over("it has no answer yet", str(scenario.id))
         elif run.advice != "self_host":
-            found.pass_over("it does not advise to serve it oneself", str(scenario.id))
+            detected.pass_over("it does not advise to serve it oneself", str(scenario.id))
         elif not paid.get(scenario.service_id or 0):
-            found.pass_over("no calls of its service are on record", str(scenario.id))
+            detected.pass_over("no calls of its service are on record", str(scenario.id))
         elif run.answer.get("currency") != organisation().currency:
-            found.pass_over("it is in another currency", str(scenario.id))
+            detected.pass_over("it is in another currency", str(scenario.id))
         else:
-            _propose_for(found, scenario, run, paid[scenario.service_id or 0])
+            _propose_for(detected, scenario, run, paid[scenario.service_id or 0])
 
 
 def _propose_for(
-    found: DetectedKind, scenario: KeptScenarioFact, run: ScenarioRunFact, spend: int
+    detected: DetectedKind, scenario: KeptScenarioFact, run: ScenarioRunFact, spend: int
 ) -> None:
     ends = [run.figure("uncertainty", "savings", name) for name in ("p10", "p50", "p90")]
     if any(end is None for end in ends):
-        found.pass_over("its answer has no range of savings", str(scenario.id))
+        detected.pass_over("its answer has no range of savings", str(scenario.id))
         return
     low, likely, high = (round(float(end) * MICROS) for end in ends)
     service = workloads()[scenario.service_id or 0]
-    found.propose(
+    detected.propose(
         RecommendationProposal(
             key=str(scenario.id),
             title=f"Serve {service.name} yourself",
@@ -90,6 +90,6 @@ def _propose_for(
 def _why_said(scenario: KeptScenarioFact) -> str:
     if scenario.flipped is None:
         return "Serving it oneself costs less than its calls do."
-    moved = ", ".join(str(each["name"]) for each in scenario.flipped.moved[:3])
+    moved = ", ".join(str(figure["name"]) for figure in scenario.flipped.moved[:3])
     why = f" as {moved} moved" if moved else ""
     return f"The comparison’s recommendation changed on {scenario.flipped.ran_at:%-d %B %Y}{why}: serving it oneself costs less now."

@@ -13,16 +13,16 @@ def slots_said(slots: Collection[int]) -> str:
         tuple(hour for hour in range(DAY_HOURS) if day * DAY_HOURS + hour in slots)
         for day in range(len(DAYS))
     ]
-    said, day = [], 0
+    phrases, day = [], 0
     while day < len(DAYS):
         last = day
         while last + 1 < len(DAYS) and of_day[last + 1] == of_day[day]:
             last += 1
         if of_day[day]:
             name = DAYS[day] if last == day else f"{DAYS[day]} to {DAYS[last]}"
-            said.append(f"{name} {_hours_said(of_day[day])}")
+            phrases.append(f"{name} {_hours_said(of_day[day])}")
         day = last + 1
-    return "; ".join(said)
+    return "; ".join(phrases)
 
 
 def _hours_said(hours: tuple[int, ...]) -> str:

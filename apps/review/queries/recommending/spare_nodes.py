@@ -65,27 +65,27 @@ class _SparePool:
 
 
 @looks_at_weeks(UNALLOCATED, LOOKED_AT)
-def detect_unallocated_nodes(found: DetectedKind, work: FleetWork, _: datetime) -> None:
+def detect_unallocated_nodes(detected: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every pool; machines paid by the hour with nothing on them are to be given back, stopped by a schedule, or scaled."""
-    _detect(found, work, is_floor=False)
+    _detect(detected, work, is_floor=False)
 
 
 @looks_at_weeks(FLOOR, LOOKED_AT)
-def detect_needless_floors(found: DetectedKind, work: FleetWork, _: datetime) -> None:
+def detect_needless_floors(detected: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every pool; of one that scales, the part of its minimum that is never needed."""
-    _detect(found, work, is_floor=True)
+    _detect(detected, work, is_floor=True)
 
 
-def _detect(found: DetectedKind, work: FleetWork, *, is_floor: bool) -> None:
+def _detect(detected: DetectedKind, work: FleetWork, *, is_floor: bool) -> None:
     for capacity in pool_capacities(work.span):
         why = why_no_machines(capacity) or _why_paid_anyway(capacity)
         plan = None if why else best_plan(capacity.hours)
         if why or plan is None:
-            pass_over_pool(found, capacity, why or NEEDED)
+            pass_over_pool(detected, capacity, why or NEEDED)
         elif (plan.way is SpareWay.FLOOR) != is_floor:
-            pass_over_pool(found, capacity, OTHER_KIND[FLOOR if is_floor else UNALLOCATED])
+            pass_over_pool(detected, capacity, OTHER_KIND[FLOOR if is_floor else UNALLOCATED])
         else:
-            found.propose(_proposal_of(_SparePool(capacity, plan)))
+            detected.propose(_proposal_of(_SparePool(capacity, plan)))
 
 
 def _why_paid_anyway(capacity: PoolCapacity) -> str:
@@ -94,14 +94,14 @@ def _why_paid_anyway(capacity: PoolCapacity) -> str:
     return COVERED if any(use.committed for use in capacity.used) else PAID_ANYWAY
 
 
-def _proposal_of(found: _SparePool) -> RecommendationProposal:
-    capacity, plan = found.capacity, found.plan
+def _proposal_of(spare_pool: _SparePool) -> RecommendationProposal:
+    capacity, plan = spare_pool.capacity, spare_pool.plan
     spend = capacity.spend_micros
     effort = EFFORT_HOURS[plan.way]
     return RecommendationProposal(
         key=str(capacity.pool.id),
-        title=_title(found),
-        subject=found.subject,
+        title=_title(spare_pool),
+        subject=spare_pool.subject,
         team_id=capacity.pool.owner_team_id,
         workload_id=None,
         pool_id=capacity.pool.id,
@@ -110,11 +110,11 @@ def _proposal_of(found: _SparePool) -> RecommendationProposal:
         effort_hours=effort,
         risk=DisruptionClass.LOW if plan.way is SpareWay.FLOOR else DisruptionClass.MEDIUM,
         risk_reason="what comes at once waits for a machine to start, or for capacity where none is to be had",
-        why=_why(found),
+        why=_why(spare_pool),
         computed=COMPUTED,
         cells=_cells_of(capacity),
-        evidence=_evidence_of(found),
-        doubts=_against(found),
+        evidence=_evidence_of(spare_pool),
+        doubts=_against(spare_pool),
         one_time_micros=effort_cost(effort),
         baseline={
             "way": str(plan.way),
@@ -133,74 +133,80 @@ def _cells_of(capacity: PoolCapacity) -> frozenset[str]:
     return frozenset([capacity.cell, *shared, *capacity.released_cells])
 
 
-def _title(found: _SparePool) -> str:
-    match found.plan.way:
+def _title(spare_pool: _SparePool) -> str:
+    match spare_pool.plan.way:
         case SpareWay.GIVE_BACK:
-            is_seldom = found.plan.total < found.plan.machines * len(found.plan.hours) - 1e-6
-            when = "in 99 hours of 100 nothing is" if is_seldom else "nothing is ever"
-            return f"Give back {found.machines} of {found.subject}: {when} on them"
-        case SpareWay.FLOOR:
-            return f"Lower the minimum of {found.subject} by {found.machines}"
-        case SpareWay.SCHEDULE:
-            return (
-                f"Stop up to {found.machines} of {found.subject} at hours when nothing is on them"
+            is_seldom = (
+                spare_pool.plan.total < spare_pool.plan.machines * len(spare_pool.plan.hours) - 1e-6
             )
-    if max(hour.nodes - hour.free for hour in found.capacity.hours) <= 0 or _goes_to_zero(found):
-        return f"Scale {found.subject} to zero while nothing is on it"
-    return f"Scale {found.subject} down when machines are free: up to {found.machines}"
+            when = "in 99 hours of 100 nothing is" if is_seldom else "nothing is ever"
+            return f"Give back {spare_pool.machines} of {spare_pool.subject}: {when} on them"
+        case SpareWay.FLOOR:
+            return f"Lower the minimum of {spare_pool.subject} by {spare_pool.machines}"
+        case SpareWay.SCHEDULE:
+            return f"Stop up to {spare_pool.machines} of {spare_pool.subject} at hours when nothing is on them"
+    if max(hour.nodes - hour.free for hour in spare_pool.capacity.hours) <= 0 or _goes_to_zero(
+        spare_pool
+    ):
+        return f"Scale {spare_pool.subject} to zero while nothing is on it"
+    return f"Scale {spare_pool.subject} down when machines are free: up to {spare_pool.machines}"
 
 
-def _goes_to_zero(found: _SparePool) -> bool:
+def _goes_to_zero(spare_pool: _SparePool) -> bool:
     return any(
-        given and given >= hour.nodes - 0.5
-        for given, hour in zip(found.plan.hours, found.capacity.hours, strict=True)
+        given_back and given_back >= hour.nodes - 0.5
+        for given_back, hour in zip(spare_pool.plan.hours, spare_pool.capacity.hours, strict=True)
     )
 
 
-def _why(found: _SparePool) -> str:
-    capacity, plan = found.capacity, found.plan
+def _why(spare_pool: _SparePool) -> str:
+    capacity, plan = spare_pool.capacity, spare_pool.plan
     free = sum(hour.free for hour in capacity.hours)
     month = plan.total * MONTH_HOURS / len(plan.hours)
-    said = (
+    sentence = (
         f"In {sum(hour.free > 0 for hour in capacity.hours):,} of {len(capacity.hours):,} hours nothing was on a machine or more of it: {free:,.0f} machine-hours,"
         f" of which this gives back {month:,.0f} a month."
     )
     if plan.way is SpareWay.SCHEDULE:
-        slots = {hour.slot for hour, given in zip(capacity.hours, plan.hours, strict=True) if given}
-        said += f" These hours of the week: {slots_said(slots)}."
-    return said
+        slots = {
+            hour.slot
+            for hour, given_back in zip(capacity.hours, plan.hours, strict=True)
+            if given_back
+        }
+        sentence += f" These hours of the week: {slots_said(slots)}."
+    return sentence
 
 
-def _against(found: _SparePool) -> tuple[str, ...]:
+def _against(spare_pool: _SparePool) -> tuple[str, ...]:
     """The hours in which it would have left too few, as a plan made without that week; and what waited there."""
-    capacity, plan = found.capacity, found.plan
+    capacity, plan = spare_pool.capacity, spare_pool.plan
     days = len(capacity.hours) // 24
     if plan.way is SpareWay.SCALE:
-        said = [
+        doubts = [
             f"looked for work that came back to machines given back, in the last {days} days: {plan.wakes:,} times, each waits for one to start"
         ]
     elif plan.tried:
-        said = [
+        doubts = [
             f"looked for hours that needed what is given back, in the last {days} days, each week by a plan made of the others: {plan.short:,} of {plan.tried:,}"
         ]
     else:
-        said = ["only one week is known: nothing shows that the next one is like it"]
+        doubts = ["only one week is known: nothing shows that the next one is like it"]
     waited = sum(capacity.queued.values())
-    said.append(f"looked for jobs that waited there meanwhile: {waited:,.0f} GPU-hours")
-    return tuple(said)
+    doubts.append(f"looked for jobs that waited there meanwhile: {waited:,.0f} GPU-hours")
+    return tuple(doubts)
 
 
-def _evidence_of(found: _SparePool) -> tuple[RecommendationEvidence, ...]:
-    capacity, plan = found.capacity, found.plan
+def _evidence_of(spare_pool: _SparePool) -> tuple[RecommendationEvidence, ...]:
+    capacity, plan = spare_pool.capacity, spare_pool.plan
     page = reverse("fleet")
     weeks = ", ".join(f"{hours:,.0f}" for hours in capacity.by_week(plan.hours))
-    told = [
+    evidence = [
         RecommendationEvidence("Machine-hours that this gives back, week by week", weeks, page),
         RecommendationEvidence(
             "Machine-hours with nothing on them, week by week",
             ", ".join(
                 f"{hours:,.0f}"
-                for hours in capacity.by_week([each.free for each in capacity.hours])
+                for hours in capacity.by_week([hour.free for hour in capacity.hours])
             ),
             page,
         ),
@@ -208,25 +214,25 @@ def _evidence_of(found: _SparePool) -> tuple[RecommendationEvidence, ...]:
     covered = sum(min(use.free_gpus, use.committed) for use in capacity.used)
     if capacity.released.gpus:
         hours, price = sum(capacity.released.gpus.values()), capacity.released.price / MICROS
-        told.append(
+        evidence.append(
             RecommendationEvidence(
                 "GPU-hours that jobs held on demand beside it, which its commitments would cover instead",
                 f"{hours:,.0f}, at {price:,.4f} {organisation().currency}",
             )
         )
     elif covered:
-        told.append(
+        evidence.append(
             RecommendationEvidence(
                 "GPU-hours with nothing on them that commitments cover, paid anyway",
                 f"{covered:,.0f}",
             )
         )
     if capacity.price:
-        told.append(
+        evidence.append(
             RecommendationEvidence(
                 "A machine-hour",
                 f"{capacity.price / MICROS:,.4f} {organisation().currency}",
                 is_price=True,
             )
         )
-    return tuple(told)
+    return tuple(evidence)

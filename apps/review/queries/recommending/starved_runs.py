@@ -52,7 +52,7 @@ class DataWait:
     def beyond(self) -> tuple[float, ...]:
         """What could be less."""
         pairs = zip(self.waited, self.told, strict=True)
-        return tuple(max(0.0, waited - LEFT_OVER * told) for waited, told in pairs)
+        return tuple(max(0.0, waited - LEFT_OVER * reported) for waited, reported in pairs)
 
     @property
     def share(self) -> float:
@@ -61,15 +61,15 @@ class DataWait:
 
 
 @looks_at_weeks(KIND, "training workloads")
-def detect_starved_runs(found: DetectedKind, work: FleetWork, _: datetime) -> None:
+def detect_starved_runs(detected: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every training workload; where a tenth of the reported time waits for data in three weeks of four, reading it is to be mended."""
     waits = _waits_by_week(work)
-    for whole in whole_works(work, TRAINING):
-        seen = waits.get(whole.workload.id)
-        if why := _why_not(whole, seen):
-            found.pass_over(why, str(whole.workload.id))
-        elif seen is not None:
-            found.propose(_proposal_of(whole, seen))
+    for whole_work in whole_works(work, TRAINING):
+        data_wait = waits.get(whole_work.workload.id)
+        if why := _why_not(whole_work, data_wait):
+            detected.pass_over(why, str(whole_work.workload.id))
+        elif data_wait is not None:
+            detected.propose(_proposal_of(whole_work, data_wait))
 
 
 def _waits_by_week(work: FleetWork) -> Mapping[int, DataWait]:
@@ -80,78 +80,82 @@ def _waits_by_week(work: FleetWork) -> Mapping[int, DataWait]:
             of_work[place][0] += day.cell.amount / HOUR_MS
             of_work[place][1] += day.cell.weight / HOUR_MS
     return {
-        workload_id: DataWait(tuple(week[0] for week in told), tuple(week[1] for week in told))
-        for workload_id, told in weeks.items()
+        workload_id: DataWait(
+            tuple(week[0] for week in hour_pairs), tuple(week[1] for week in hour_pairs)
+        )
+        for workload_id, hour_pairs in weeks.items()
     }
 
 
-def _why_not(whole: WholeWork, seen: DataWait | None) -> str:
-    if seen is None:
+def _why_not(whole_work: WholeWork, data_wait: DataWait | None) -> str:
+    if data_wait is None:
         return "no run of it reports where its time goes"
-    if not is_idle_again(seen.waited, seen.told, STARVED_FROM):
+    if not is_idle_again(data_wait.waited, data_wait.told, STARVED_FROM):
         return "its runs do not wait for a tenth of their time again and again"
-    if whole.paid_by_hour and not whole.price:
+    if whole_work.paid_by_hour and not whole_work.price:
         return NO_PRICE
-    if not whole.paid_by_hour and whole.freed(fmean(seen.beyond)) is None:
+    if not whole_work.paid_by_hour and whole_work.freed(fmean(data_wait.beyond)) is None:
         return LITTLE_FREED
     return ""
 
 
-def _proposal_of(whole: WholeWork, seen: DataWait) -> RecommendationProposal:
-    by_hour = [hours * whole.paid_by_hour for hours in seen.beyond]
-    saving = idle_saving(by_hour, whole.price) if whole.price else SavingRange(0, 0, 0)
-    name = whole.workload.name
+def _proposal_of(whole_work: WholeWork, data_wait: DataWait) -> RecommendationProposal:
+    by_hour = [hours * whole_work.paid_by_hour for hours in data_wait.beyond]
+    saving = idle_saving(by_hour, whole_work.price) if whole_work.price else SavingRange(0, 0, 0)
+    name = whole_work.workload.name
     return RecommendationProposal(
-        key=str(whole.workload.id),
+        key=str(whole_work.workload.id),
         title=f"Fix data loading of {name}",
         subject=name,
-        team_id=whole.workload.team_id,
-        workload_id=whole.workload.id,
-        pool_id=whole.pool_id,
-        spend_micros=whole.spend_micros,
-        saving=saving.capped(whole.spend_micros),
+        team_id=whole_work.workload.team_id,
+        workload_id=whole_work.workload.id,
+        pool_id=whole_work.pool_id,
+        spend_micros=whole_work.spend_micros,
+        saving=saving.capped(whole_work.spend_micros),
         effort_hours=EFFORT_HOURS,
         risk=DisruptionClass.LOW,
         risk_reason="what is trained stays as it is, only how its data is read changes",
-        why=f"{seen.share:.0%} of the GPU time that its runs reported in {len(seen.told)} weeks waited for data.",
+        why=f"{data_wait.share:.0%} of the GPU time that its runs reported in {len(data_wait.told)} weeks waited for data.",
         computed=COMPUTED,
-        cells=whole.money_cells,
-        evidence=_evidence_of(whole, seen),
-        doubts=_against(seen),
+        cells=whole_work.money_cells,
+        evidence=_evidence_of(whole_work, data_wait),
+        doubts=_against(data_wait),
         one_time_micros=effort_cost(EFFORT_HOURS),
-        frees_gpu_hours=whole.freed(fmean(seen.beyond) * GIVEN_BACK[1]),
+        frees_gpu_hours=whole_work.freed(fmean(data_wait.beyond) * GIVEN_BACK[1]),
         baseline={
-            "waited_gpu_hours_week": fmean(seen.waited),
-            "told_gpu_hours_week": fmean(seen.told),
-            "paid_by_hour": whole.paid_by_hour,
-            "gpu_hour_micros": whole.price,
+            "waited_gpu_hours_week": fmean(data_wait.waited),
+            "told_gpu_hours_week": fmean(data_wait.told),
+            "paid_by_hour": whole_work.paid_by_hour,
+            "gpu_hour_micros": whole_work.price,
         },
         range_basis=ASSUMED,
     )
 
 
-def _against(seen: DataWait) -> tuple[str, ...]:
+def _against(data_wait: DataWait) -> tuple[str, ...]:
     """The week that waited least."""
     least = min(
-        waited / told for waited, told in zip(seen.waited, seen.told, strict=True) if told > 0
+        waited / reported
+        for waited, reported in zip(data_wait.waited, data_wait.told, strict=True)
+        if reported > 0
     )
-    weeks = len(seen.told)
-    said = f"looked for weeks without the wait, in the last {7 * weeks} days: in the least of them {least:.0%} of the reported time waited"
-    return (said, *(("only two weeks are known",) if weeks <= FEW_WEEKS else ()))
+    weeks = len(data_wait.told)
+    sentence = f"looked for weeks without the wait, in the last {7 * weeks} days: in the least of them {least:.0%} of the reported time waited"
+    return (sentence, *(("only two weeks are known",) if weeks <= FEW_WEEKS else ()))
 
 
-def _evidence_of(whole: WholeWork, seen: DataWait) -> tuple[RecommendationEvidence, ...]:
-    page = reverse("programme", args=[whole.workload.id])
+def _evidence_of(whole_work: WholeWork, data_wait: DataWait) -> tuple[RecommendationEvidence, ...]:
+    page = reverse("programme", args=[whole_work.workload.id])
     shares = [
-        f"{waited / told:.0%}" if told else "not reported"
-        for waited, told in zip(seen.waited, seen.told, strict=True)
+        f"{waited / reported:.0%}" if reported else "not reported"
+        for waited, reported in zip(data_wait.waited, data_wait.told, strict=True)
     ]
     return (
         RecommendationEvidence("Waited for data, week by week", ", ".join(shares), page),
-        RecommendationEvidence("GPU-hours that waited", _hours_words(seen.waited), page),
-        RecommendationEvidence("GPU-hours reported", _hours_words(seen.told), page),
+        RecommendationEvidence("GPU-hours that waited", _hours_words(data_wait.waited), page),
+        RecommendationEvidence("GPU-hours reported", _hours_words(data_wait.told), page),
     )
 
 
 def _hours_words(hours: Sequence[float]) -> str:
-    return ", ".join(f"{each:,.0f}" for each in hours)
+    return ", ".join(f"{hour:,.0f}" for hour in hours)

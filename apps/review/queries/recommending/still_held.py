@@ -41,13 +41,13 @@ def held_time(span: MoveSpan) -> Mapping[tuple[int, int], HeldTime]:
     places = [place for place in places_from(window.starts_at, span) if place.hour <= last]
     weeks = [place.week for place in places]
     count = len(span.weeks)
-    found = {}
-    for key, known in of_hour.items():
-        held = [known.get(place.hour, 0.0) for place in places]
-        found[key] = HeldTime(
-            _by_week(weeks, held, count), _by_week(weeks, present_parts(held), count)
+    times = {}
+    for key, gpus_by_hour in of_hour.items():
+        held_gpus = [gpus_by_hour.get(place.hour, 0.0) for place in places]
+        times[key] = HeldTime(
+            _by_week(weeks, held_gpus, count), _by_week(weeks, present_parts(held_gpus), count)
         )
-    return found
+    return times
 
 
 def _by_week(weeks: Sequence[int], hours: Sequence[float], count: int) -> tuple[float, ...]:

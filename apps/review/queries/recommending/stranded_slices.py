@@ -40,9 +40,11 @@ COMPUTED = (
 
 
 @looks_at_weeks(KIND, "sizes of MIG slices of a pool")
-def detect_stranded_slices(found: DetectedKind, work: FleetWork, _: datetime) -> None:
+def detect_stranded_slices(detected: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every size of slices of every pool; those that hardly a job held are to be cut otherwise."""
-    capacities = {each.pool.id: each for each in pool_capacities(work.span)}
+    capacities = {
+        pool_capacity.pool.id: pool_capacity for pool_capacity in pool_capacities(work.span)
+    }
     # What would run on GPUs that stand needs no machine that is cut anew.
     queues = met_beside_idle(work.span).queues
     for use in slice_uses(work.span):
@@ -50,17 +52,17 @@ def detect_stranded_slices(found: DetectedKind, work: FleetWork, _: datetime) ->
         key = f"{use.pool_id}:{use.compute_slices}"
         part = part_of_gpu(use, capacity.pool if capacity else None)
         if capacity is None or part is None:
-            found.pass_over("how its GPUs can be cut is not known", key)
+            detected.pass_over("how its GPUs can be cut is not known", key)
         elif use.is_unclear:
-            found.pass_over("which slices its jobs held is not known", key)
+            detected.pass_over("which slices its jobs held is not known", key)
         elif use.held_hours >= MOST_HELD * use.hours:
-            found.pass_over("jobs hold slices of this size", key)
+            detected.pass_over("jobs hold slices of this size", key)
         elif _freed_month(use, part, work) < MONTH_HOURS / 10:
-            found.pass_over("they are less than a tenth of a GPU", key)
+            detected.pass_over("they are less than a tenth of a GPU", key)
         else:
-            standing = _freed_month(use, part, work) / MONTH_HOURS
-            met, queues = _met(capacity, capacities, queues, standing)
-            found.propose(_proposal_of(capacity, use, part, (met, work)))
+            idle_gpus = _freed_month(use, part, work) / MONTH_HOURS
+            met, queues = _met(capacity, capacities, queues, idle_gpus)
+            detected.propose(_proposal_of(capacity, use, part, (met, work)))
 
 
 def _freed_month(use: SliceUse, part: float, work: FleetWork) -> float:
@@ -124,13 +126,15 @@ def _met(
     capacity: PoolCapacity,
     capacities: Mapping[int, PoolCapacity],
     queues: Queues,
-    standing: float,
+    idle_gpus: float,
 ) -> tuple[dict[datetime, float], Queues]:
     """By hour GPU-hours that jobs waited for the same GPUs within reach and that so many would have served; the queues that are left.
 
     Which hours the slices stood in is not kept: they are taken to have stood alike in all.
     """
-    rooms = {use.hour: Room(0.0, capacity.of_machine, standing, use.nodes) for use in capacity.used}
+    rooms = {
+        use.hour: Room(0.0, capacity.of_machine, idle_gpus, use.nodes) for use in capacity.used
+    }
     hours, left = defaultdict[datetime, float](float), dict(queues)
     for pool_id, queue in sorted(queues.items()):
         waited = capacities.get(pool_id)

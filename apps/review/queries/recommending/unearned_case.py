@@ -95,10 +95,10 @@ class UnearnedCase:
         return self.freed(1.0)
 
 
-def judged_cases(found: DetectedKind, work: FleetWork, at: datetime) -> list[UnearnedCase]:
+def judged_cases(detected: DetectedKind, work: FleetWork, at: datetime) -> list[UnearnedCase]:
     """Those to be retired, by the review's own rule on the week that is over; the others are passed over."""
     read, limits = _week_read_once(last_week(at, organisation().zone)), verdict_thresholds()
-    wholes = {whole.workload.id: whole for whole in whole_works(work)}
+    wholes = {whole_work.workload.id: whole_work for whole_work in whole_works(work)}
     calls = charged_for_calls(work)
     cases = []
     for workload in shown_workloads(read):
@@ -107,7 +107,7 @@ def judged_cases(found: DetectedKind, work: FleetWork, at: datetime) -> list[Une
         if verdict is not Verdict.RETIRE:
             is_shrunk = verdict is Verdict.SHRINK
             why = TO_BE_SHRUNK if is_shrunk else WHY_NO_VERDICT[cause]
-            found.pass_over(why, str(workload.id))
+            detected.pass_over(why, str(workload.id))
             continue
         cases.append(
             UnearnedCase(
@@ -126,11 +126,11 @@ def judged_cases(found: DetectedKind, work: FleetWork, at: datetime) -> list[Une
 
 def _judged_hours(read: WeekRead, workload_id: int) -> int:
     mondays = {week.first_day for week in trend_weeks(read.week)[-read.verdict_weeks :]}
-    known = {*read.costs.known_weeks, *read.costs.workloads.get(workload_id, {})}
-    return WEEK_HOURS * len(mondays & known)
+    known_weeks = {*read.costs.known_weeks, *read.costs.workloads.get(workload_id, {})}
+    return WEEK_HOURS * len(mondays & known_weeks)
 
 
 def _held_hours(read: WeekRead, workload_id: int) -> float:
     sums = read.costs.workloads.get(workload_id, {})
     lately = read.costs.lately(sums, read.verdict_weeks)
-    return sum(each.gpu_milliseconds for each in lately) / HOUR_MS
+    return sum(week_sums.gpu_milliseconds for week_sums in lately) / HOUR_MS

@@ -37,15 +37,15 @@ WORTH_MORE_THAN_GOES = (
 
 
 @looks_at_weeks(RETIRE, LOOKED_AT)
-def detect_retirable(found: DetectedKind, work: FleetWork, at: datetime) -> None:
+def detect_retirable(detected: DetectedKind, work: FleetWork, at: datetime) -> None:
     """Every judged workload; those to be retired that return less than would go away without them."""
-    for case in judged_cases(found, work, at):
+    for case in judged_cases(detected, work, at):
         if why := _why_not(case, case.goes_away, case.retired_frees):
-            found.pass_over(why, str(case.workload.id))
+            detected.pass_over(why, str(case.workload.id))
         elif case.returned_month[1] > case.goes_away.likely:
-            found.pass_over(WORTH_MORE_THAN_GOES, str(case.workload.id))
+            detected.pass_over(WORTH_MORE_THAN_GOES, str(case.workload.id))
         else:
-            found.propose(_retirement(case))
+            detected.propose(_retirement(case))
 
 
 def _why_not(case: UnearnedCase, saving: SavingRange, freed: float | None) -> str:
@@ -98,26 +98,28 @@ def _against(case: UnearnedCase) -> tuple[str, ...]:
     """The most that it may have returned, and what of its cost was no waste."""
     facts, days = case.judged.facts, case.hours // 24
     useful = per_cent(1 - (facts.waste_ratio or 0.0))
-    said = [f"looked for use in the {days} days of the verdict: {useful} of its cost was no waste"]
+    doubts = [
+        f"looked for use in the {days} days of the verdict: {useful} of its cost was no waste"
+    ]
     if facts.worth is None:
-        said.append("looked for a stated value: nobody stated one that is counted")
+        doubts.append("looked for a stated value: nobody stated one that is counted")
     else:
-        said.append(f"looked for what it returned at most: {case.judged.worth_words}")
-    return tuple(said)
+        doubts.append(f"looked for what it returned at most: {case.judged.worth_words}")
+    return tuple(doubts)
 
 
 def _evidence_of(case: UnearnedCase) -> tuple[RecommendationEvidence, ...]:
     judged, workload_id = case.judged, case.workload.id
     window = urlencode({"window": f"{case.window.first_day}/{case.window.end_day}"})
     costs = f"{reverse('costs-workload', args=[workload_id])}?{window}"
-    said = [RecommendationEvidence("What it cost", judged.cost_words, costs)]
+    evidence = [RecommendationEvidence("What it cost", judged.cost_words, costs)]
     if judged.facts.waste:
-        said.append(RecommendationEvidence("Its waste", judged.waste_words, costs))
-    said += _returned_evidence(case, reverse("workload-returns", args=[workload_id]))
+        evidence.append(RecommendationEvidence("Its waste", judged.waste_words, costs))
+    evidence += _returned_evidence(case, reverse("workload-returns", args=[workload_id]))
     if case.whole is not None:
         by_hour = f"{case.by_hour:.0%} of what its GPUs are charged"
-        said.append(RecommendationEvidence("Paid by the hour", by_hour))
-    return tuple(said)
+        evidence.append(RecommendationEvidence("Paid by the hour", by_hour))
+    return tuple(evidence)
 
 
 def _returned_evidence(case: UnearnedCase, page: str) -> list[RecommendationEvidence]:
@@ -129,10 +131,10 @@ def _returned_evidence(case: UnearnedCase, page: str) -> list[RecommendationEvid
     ends = (value.low_micros, value.high_micros)
     stated = f"{worth_range(ends, case.judged.currency)} for each {unit}, stated from {value.valid_from} on"
     count = "not counted" if value.count is None else f"{value.count:,.6g}"
-    told = [
+    evidence = [
         RecommendationEvidence("Its value, by its owner", stated, page),
         RecommendationEvidence(f"How many of these ({unit})", count, page),
     ]
     if case.judged.facts.worth is not None:
-        told.append(RecommendationEvidence("So it returned", case.judged.worth_words, page))
-    return told
+        evidence.append(RecommendationEvidence("So it returned", case.judged.worth_words, page))
+    return evidence

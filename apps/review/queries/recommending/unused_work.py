@@ -57,19 +57,19 @@ class QuietSpan:
 
 
 @looks_at_weeks(KIND, "workloads on pools", fewest=QUIET.days // 7)
-def detect_unused_work(found: DetectedKind, work: FleetWork, _: datetime) -> None:
+def detect_unused_work(detected: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every workload on a pool; those are proposed to be stopped that nobody asked, or that did nothing, for two weeks."""
     quiet, stays = _quiet_span(work), held_time(work.span)
     for cell in work.cells:
         sums = quiet.held.get((cell.workload.id, cell.pool.id))
         still = stays.get((cell.workload.id, cell.pool.id))
         if why := _why_not(cell, sums, quiet.services.get(cell.workload.id)):
-            found.pass_over(why, cell.key)
+            detected.pass_over(why, cell.key)
         elif still is not None and still.is_over:
-            found.pass_over(ENDED, cell.key)
+            detected.pass_over(ENDED, cell.key)
         elif sums is not None:
             cell = _still_of(cell, still)
-            found.propose(_proposal_of(cell, sums, work, _against(cell, quiet)))
+            detected.propose(_proposal_of(cell, sums, work, _against(cell, quiet)))
 
 
 def _still_of(cell: WorkCell, still: HeldTime | None) -> WorkCell:
@@ -77,7 +77,8 @@ def _still_of(cell: WorkCell, still: HeldTime | None) -> WorkCell:
     if still is None:
         return cell
     parts = [
-        1 - gone / held if held else 1.0 for held, gone in zip(still.held, still.gone, strict=True)
+        1 - lost_hours / held_hours if held_hours else 1.0
+        for held_hours, lost_hours in zip(still.held, still.gone, strict=True)
     ]
     weeks = (
         WorkWeek(week.micros * part, week.gpu_hours * part)
@@ -94,13 +95,13 @@ def _quiet_span(work: FleetWork) -> QuietSpan:
 
 
 def _seen_in(window: Window) -> QuietSpan:
-    asked = CubeQuestion(window, ("workload", "pool"), is_bounded=False)
-    held = explore(asked.of(kind=[str(ChargeKind.NODE_HOUR)])).rows
+    question = CubeQuestion(window, ("workload", "pool"), is_bounded=False)
+    rows = explore(question.of(kind=[str(ChargeKind.NODE_HOUR)])).rows
     services = unit_cost_groups(UnitFilter(window), ["service"])
     return QuietSpan(
         window,
         {cost.keys[0]: cost for cost in services},
-        {(row.keys[0].value, row.keys[1].value): row.sums for row in held},
+        {(row.keys[0].value, row.keys[1].value): row.sums for row in rows},
     )
 
 
@@ -149,17 +150,17 @@ def _against(cell: WorkCell, quiet: QuietSpan) -> str:
     what = "requests" if is_service else "activity of its GPUs"
     if before is None:
         return f"looked for {what} in the last {quiet.days} days: none; what came before is not on record"
-    looked = (
+    search_words = (
         f"looked for {what} in the last {quiet.days} days: none; in the {before.days} days before"
     )
     if is_service:
         service = before.services.get(cell.workload.id)
         if service is None or service.parts.counted is None:
-            return f"{looked} nobody counted them"
-        return f"{looked}: {service.answered_requests or 0:,}"
+            return f"{search_words} nobody counted them"
+        return f"{search_words}: {service.answered_requests or 0:,}"
     sums = before.held.get(key)
     active = sums.active_milliseconds / HOUR_MS if sums else 0.0
-    return f"{looked} they were active for {active:,.0f} GPU-hours"
+    return f"{search_words} they were active for {active:,.0f} GPU-hours"
 
 
 def _proposal_of(
@@ -204,15 +205,18 @@ def _evidence_of(
     cell: WorkCell, sums: CubeSums, *, is_service: bool
 ) -> tuple[RecommendationEvidence, ...]:
     page = reverse("costs-workload", args=[cell.workload.id])
-    held = RecommendationEvidence(
+    held_evidence = RecommendationEvidence(
         "GPU-hours held in two weeks", f"{sums.held_milliseconds / HOUR_MS:,.0f}", page
     )
     if is_service:
         service = reverse("service", args=[cell.workload.id])
-        return (RecommendationEvidence("Requests counted in two weeks", "0", service), held)
-    seen = sums.observed_milliseconds / sums.held_milliseconds
+        return (
+            RecommendationEvidence("Requests counted in two weeks", "0", service),
+            held_evidence,
+        )
+    observed_ratio = sums.observed_milliseconds / sums.held_milliseconds
     return (
-        held,
-        RecommendationEvidence("Of that, seen by agents", f"{seen:.0%}", page),
+        held_evidence,
+        RecommendationEvidence("Of that, seen by agents", f"{observed_ratio:.0%}", page),
         RecommendationEvidence("Active GPU-hours", "0", page),
     )

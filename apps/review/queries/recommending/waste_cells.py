@@ -92,7 +92,9 @@ def _of_pools(work: FleetWork) -> Iterator[WasteCell]:
     window = work.span.window
     known_pools, known_work = pools(), workloads()
     shares = committed_shares(window.starts_at, window.ends_at)
-    capacities = {each.pool.id: each for each in pool_capacities(work.span)}
+    capacities = {
+        pool_capacity.pool.id: pool_capacity for pool_capacity in pool_capacities(work.span)
+    }
     short = _short_parts(work)
     question = CubeQuestion(window, ("workload", "pool"), is_bounded=False)
     unheld: dict[tuple[int, str], int] = defaultdict(int)
@@ -147,20 +149,20 @@ def _unheld_cell(
 def _standing_parts(capacity: PoolCapacity) -> Iterator[tuple[WasteReason, float]]:
     """Parts of what is unallocated in a pool, as its hours tell them."""
     used, size = capacity.used, capacity.of_machine
-    whole = sum(use.unallocated for use in used) or 1.0
+    total = sum(use.unallocated for use in used) or 1.0
     free, rested = sum(use.free_gpus for use in used), sum(use.rested_gpus for use in used)
     rare, headroom = rare_and_headroom(
         [use.nodes for use in used],
         [use.free_gpus / size for use in used],
         [use.rested_gpus / size for use in used],
     )
-    yield WasteReason.GONE, capacity.gone_free / whole
-    yield WasteReason.PARTLY_HELD, max(0.0, 1 - free / whole)
-    yield WasteReason.TOO_SHORT, (free - rested + rare * size) / whole
+    yield WasteReason.GONE, capacity.gone_free / total
+    yield WasteReason.PARTLY_HELD, max(0.0, 1 - free / total)
+    yield WasteReason.TOO_SHORT, (free - rested + rare * size) / total
     plans = spare_plans(capacity.hours)
     if best_plan(capacity.hours) is None:
-        yield WasteReason.TOO_LITTLE, max(plan.total for plan in plans) * size / whole
-    yield WasteReason.HEADROOM, headroom * size / whole
+        yield WasteReason.TOO_LITTLE, max(plan.total for plan in plans) * size / total
+    yield WasteReason.HEADROOM, headroom * size / total
 
 
 def _short_parts(work: FleetWork) -> dict[tuple[int, int], float]:
@@ -185,10 +187,10 @@ def _committed(
 def _of_commitments(work: FleetWork, at: datetime) -> Iterator[WasteCell]:
     cuts = [work.span.window.starts_at, work.span.window.ends_at]
     use = commitment_use(cuts, at)
-    known = pools()
+    pools_by_id = pools()
     for commitment_id, fact in use.commitments.items():
         unused = use.figures(commitment_id).unused_cost or 0
-        pool = known.get(fact.pool_id or 0)
+        pool = pools_by_id.get(fact.pool_id or 0)
         amount = monthly(unused, work.span.hours)
         yield WasteCell(UNUSED_COMMITMENT, commitment_cell(commitment_id), amount, pool)
     nameless = monthly(use.nameless_unused or 0, work.span.hours)
@@ -197,9 +199,9 @@ def _of_commitments(work: FleetWork, at: datetime) -> Iterator[WasteCell]:
 
 def _of_owned(work: FleetWork) -> Iterator[WasteCell]:
     question = CubeQuestion(work.span.window, ("pool",), is_bounded=False)
-    known = pools()
+    pools_by_id = pools()
     for row in explore(question.of(kind=[str(ChargeKind.OWNED_UNUSED)])).rows:
         amount = monthly(row.sums.micros or 0, work.span.hours)
         pool_id = row.keys[0].value
-        pool = known.get(pool_id) if isinstance(pool_id, int) else None
+        pool = pools_by_id.get(pool_id) if isinstance(pool_id, int) else None
         yield WasteCell(UNUSED_OWNED, f"owned:{pool.id if pool else ''}", amount, pool)

@@ -125,7 +125,7 @@ def waste_from(document: Mapping[str, Any]) -> ExplainedWaste | None:
 
 def explain_waste(
     waste: WasteOfLook | None,
-    found: Sequence[DetectedKind],
+    detected_kinds: Sequence[DetectedKind],
     states: Mapping[str, str],
     counted: Sequence[str] = (),
 ) -> ExplainedWaste | None:
@@ -137,17 +137,21 @@ def explain_waste(
     if waste is None:
         return None
     cells = {cell.key: cell for cell in waste.cells}
-    proposed = proposals_by_matter(found)
+    proposed = proposals_by_matter(detected_kinds)
     covers = list(_covers(waste.cells, proposed, states, counted))
-    told = _Told(
-        {(each.kind, key): why for each in found for key, why in each.declined.items()},
-        {(each.kind, key): micros for each in found for key, micros in each.little.items()},
+    reported = _Told(
+        {(kind.kind, key): why for kind in detected_kinds for key, why in kind.declined.items()},
+        {
+            (kind.kind, key): micros
+            for kind in detected_kinds
+            for key, micros in kind.little.items()
+        },
         frozenset((kind, proposal.key) for kind, proposal in proposed.values()),
     )
     shares = explained_waste(
         {key: cell.micros for key, cell in cells.items()},
         covers,
-        {key: tuple(_reasons(cell, told)) for key, cell in cells.items()},
+        {key: tuple(_reasons(cell, reported)) for key, cell in cells.items()},
     )
     return ExplainedWaste(waste.first_day, waste.end_day, _lines(shares, cells, proposed))
 
@@ -175,21 +179,23 @@ def _covers(
 
     fates = {matter: _fate(states.get(matter), is_counted=matter in first) for matter in proposed}
     ordered = sorted(
-        ((fates[matter], matter, *found) for matter, found in proposed.items() if fates[matter][0]),
-        key=lambda each: (each[0][0], -each[3].worth, each[1]),
+        ((fates[matter], matter, *pair) for matter, pair in proposed.items() if fates[matter][0]),
+        key=lambda entry: (entry[0][0], -entry[3].worth, entry[1]),
     )
     for (_, reason), matter, kind, proposal in ordered:
-        own = [
+        waste_keys = [
             cell.key
             for name in sorted(proposal.cells)
             for cell in of_dollars.get(name, ())
             if cell.part in KIND_WASTES.get(kind, ())
         ]
         likely = proposal.saving.likely
-        yield WasteCover(matter, own, likely, reason)
+        yield WasteCover(matter, waste_keys, likely, reason)
         factor = float(proposal.baseline.get(FACTOR, 1.0))
         if reason is None and 0 < factor < 1:
-            yield WasteCover(matter, own, round(likely / factor) - likely, WasteReason.TAKEN_DOWN)
+            yield WasteCover(
+                matter, waste_keys, round(likely / factor) - likely, WasteReason.TAKEN_DOWN
+            )
 
 
 def _fate(state: str | None, *, is_counted: bool) -> tuple[int, WasteReason | None]:
@@ -203,7 +209,7 @@ def _fate(state: str | None, *, is_counted: bool) -> tuple[int, WasteReason | No
     return (3, WasteReason.SAME_DOLLARS) if state in TO_BE_DONE else (0, None)
 
 
-def _reasons(cell: WasteCell, told: _Told) -> Iterator[tuple[WasteReason, int]]:
+def _reasons(cell: WasteCell, reported: _Told) -> Iterator[tuple[WasteReason, int]]:
     """Why what no recommendation covers of a cell is left, in order, with how much at most: what is true of it, and no catch-all."""
     yield from cell.paid_anyway
     if cell.is_gone:
@@ -216,15 +222,18 @@ def _reasons(cell: WasteCell, told: _Told) -> Iterator[tuple[WasteReason, int]]:
         for kind, wastes in KIND_WASTES.items()
         if cell.part in wastes and (key := _key_of(cell, KIND_KEYS[kind])) is not None
     ]
-    whys = {told.declined[matter] for matter in matters if matter in told.declined}
+    whys = {reported.declined[matter] for matter in matters if matter in reported.declined}
     if whys & NO_PRICES:
         yield WasteReason.NO_PRICE, cell.micros
-    yield WasteReason.TOO_LITTLE, max((told.little.get(each, 0) for each in matters), default=0)
-    yield from _reasons_of_part(cell, told, whys)
+    yield (
+        WasteReason.TOO_LITTLE,
+        max((reported.little.get(matter, 0) for matter in matters), default=0),
+    )
+    yield from _reasons_of_part(cell, reported, whys)
 
 
 def _reasons_of_part(
-    cell: WasteCell, told: _Told, whys: Collection[str]
+    cell: WasteCell, reported: _Told, whys: Collection[str]
 ) -> Iterator[tuple[WasteReason, int]]:
     workload_id = str(cell.workload.id) if cell.workload else ""
     is_of_cores = cell.pool is not None and cell.pool.counts_cores
@@ -236,12 +245,12 @@ def _reasons_of_part(
         case "out_of_service":
             yield WasteReason.FAULT, cell.micros
         case "failed":
-            is_best = told.declined.get((CADENCE, workload_id)) == NEAR_BEST
+            is_best = reported.declined.get((CADENCE, workload_id)) == NEAR_BEST
             yield WasteReason.AT_BEST if is_best else WasteReason.NO_CAUSE, cell.micros
         case "held_idle" | "no_requests" if cell.workload is not None:
             yield from ((reason, cell.micros) for why, reason in HELD_WHYS.items() if why in whys)
             # What its load needs of a service is its headroom once the others are proposed to go.
-            if cell.workload.kind in SERVICE_KINDS and (REPLICAS, workload_id) in told.proposed:
+            if cell.workload.kind in SERVICE_KINDS and (REPLICAS, workload_id) in reported.proposed:
                 yield WasteReason.HEADROOM, cell.micros
 
 

@@ -27,17 +27,17 @@ def looks_at_weeks(
     """
     too_few = "no whole week" if fewest == 1 else f"fewer than {fewest} whole weeks"
 
-    def detector_of(look: Callable[[DetectedKind, FleetWork, datetime], None]) -> Detector:
-        @wraps(look)
+    def detector_of(look_into: Callable[[DetectedKind, FleetWork, datetime], None]) -> Detector:
+        @wraps(look_into)
         def detect(at: datetime) -> DetectedKind:
-            found = DetectedKind(kind, looked_at_words)
+            detected = DetectedKind(kind, looked_at_words)
             work = work_of_week(move_week(at))
             if len(work.span.weeks) < fewest:
-                found.not_looked = f"the ledger had {too_few}"
+                detected.not_looked = f"the ledger had {too_few}"
             else:
-                found.weeks = len(work.span.weeks)
-                look(found, work, at)
-            return found
+                detected.weeks = len(work.span.weeks)
+                look_into(detected, work, at)
+            return detected
 
         return detect
 

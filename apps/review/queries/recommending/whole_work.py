@@ -81,8 +81,8 @@ def charged_for_calls(work: FleetWork) -> Mapping[int, int]:
 
 def whole_works(work: FleetWork, kinds: Sequence[str] | None = None) -> list[WholeWork]:
     """Every workload of these kinds (None: of any) that worked in the weeks, what costs most first."""
-    found: dict[int, list[WorkCell]] = {}
+    cells_by_workload: dict[int, list[WorkCell]] = {}
     for cell in work.cells:
         if kinds is None or cell.workload.kind in kinds:
-            found.setdefault(cell.workload.id, []).append(cell)
-    return [WholeWork(tuple(cells), work.monthly(cells)) for cells in found.values()]
+            cells_by_workload.setdefault(cell.workload.id, []).append(cell)
+    return [WholeWork(tuple(cells), work.monthly(cells)) for cells in cells_by_workload.values()]

@@ -22,17 +22,19 @@ from apps.review.queries.weekly.weeks import ReviewWeek
 from apps.workloads import queries as workloads
 
 
-def budgets_week(week: ReviewWeek, zone: str, came: tuple[WeekCost, int]) -> BudgetsWeek:
-    """Budgets as they were set and stood at the end of the week, with the amounts of then; its cost and the GPU-milliseconds that jobs held (`came`) against plan and forecast."""
+def budgets_week(week: ReviewWeek, zone: str, cost_and_time: tuple[WeekCost, int]) -> BudgetsWeek:
+    """Budgets as they were set and stood at the end of the week, with the amounts of then; its cost and the GPU-milliseconds that jobs held (`cost_and_time`) against plan and forecast."""
     at = week.window(zone).ends_at
     facts = budgets_known(at)
     figures = figures_of(facts, at)
     planned = _week_budget(facts, week)
     return BudgetsWeek(
-        budgets=tuple(_reviewed(each, at, zone) for each in figures if each.status == RUNNING),
+        budgets=tuple(
+            _reviewed(figure, at, zone) for figure in figures if figure.status == RUNNING
+        ),
         week_budget_micros=planned,
-        against_budget=None if planned is None else _difference(planned, came[0].micros),
-        forecast=_forecast(week, zone, came),
+        against_budget=None if planned is None else _difference(planned, cost_and_time[0].micros),
+        forecast=_forecast(week, zone, cost_and_time),
     )
 
 
@@ -68,9 +70,11 @@ def _teams_of(budget: BudgetFact) -> frozenset[int]:
 
 def _week_budget(facts: list[BudgetFact], week: ReviewWeek) -> int | None:
     """The days' even parts of the organisation's budget of money; of several the first by name, as they overlap."""
-    own = [fact for fact in facts if fact.scope == ORGANISATION and fact.measure == MONEY]
+    organisation_budgets = [
+        fact for fact in facts if fact.scope == ORGANISATION and fact.measure == MONEY
+    ]
     days = [week.first_day + timedelta(days=place) for place in range(7)]
-    for fact in own:
+    for fact in organisation_budgets:
         if all(fact.status_on(day) == RUNNING for day in days):
             parts = 0
             for day in days:
@@ -80,17 +84,19 @@ def _week_budget(facts: list[BudgetFact], week: ReviewWeek) -> int | None:
     return None
 
 
-def _difference(planned: int, came: int | None) -> WeekVariance:
+def _difference(planned: int, actual: int | None) -> WeekVariance:
     """A budget has an amount and no hours: all that differs is one difference."""
-    causes = {} if came is None else {"difference": came - planned}
-    return WeekVariance(planned, came, causes)
+    causes = {} if actual is None else {"difference": actual - planned}
+    return WeekVariance(planned, actual, causes)
 
 
-def _forecast(week: ReviewWeek, zone: str, came: tuple[WeekCost, int]) -> ForecastAgainstWeek:
+def _forecast(
+    week: ReviewWeek, zone: str, cost_and_time: tuple[WeekCost, int]
+) -> ForecastAgainstWeek:
     span = week.window(zone)
     spend = forecast_of_span(SeriesKey(SPEND), span.starts_at, span.ends_at)
     hours = forecast_of_span(SeriesKey(GPU_HOURS), span.starts_at, span.ends_at)
-    cost, held_ms = came
+    cost, held_ms = cost_and_time
     if spend is None:
         return ForecastAgainstWeek(came_micros=cost.micros)
     micros = round(spend.expected * MICROS)
@@ -110,21 +116,21 @@ def _forecast(week: ReviewWeek, zone: str, came: tuple[WeekCost, int]) -> Foreca
 
 
 def forecast_variance(
-    forecast: int, hours: SpanForecast | None, came: int | None, held_ms: int
+    forecast: int, hours: SpanForecast | None, actual: int | None, held_ms: int
 ) -> WeekVariance:
     """Price and capacity of what came against what was forecast; they sum to the difference exactly.
 
     A forecast tells spend and the GPU-hours that jobs hold, not by pool and not what of them is
     useful: mix and what nobody held are within price, the cost of an hour held. Without forecast GPU-hours it is one difference.
     """
-    if came is None:
+    if actual is None:
         return WeekVariance(forecast, None)
     forecast_ms = 0 if hours is None else round(hours.expected * HOUR_MS)
-    if min(forecast, came, forecast_ms, held_ms) <= 0:
-        return _difference(forecast, came)
+    if min(forecast, actual, forecast_ms, held_ms) <= 0:
+        return _difference(forecast, actual)
     before, after = (
         PeriodCost({CapacityCell("gpu", ""): CapacityCost(micros, ms, ms)}, 0, 0)
-        for micros, ms in ((forecast, forecast_ms), (came, held_ms))
+        for micros, ms in ((forecast, forecast_ms), (actual, held_ms))
     )
     causes = cost_variance(before, after)
-    return WeekVariance(forecast, came, {name: causes[name] for name in ("price", "capacity")})
+    return WeekVariance(forecast, actual, {name: causes[name] for name in ("price", "capacity")})

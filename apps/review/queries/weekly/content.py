@@ -381,4 +381,4 @@ class WeeklyContent:
     @property
     def verdict_counts(self) -> Counter[str]:
         """How many workloads have each verdict."""
-        return Counter(each.verdict.verdict for each in self.workloads)
+        return Counter(workload.verdict.verdict for workload in self.workloads)

@@ -21,8 +21,8 @@ class DivergedCosts:
 
     def week_of(self, workload_id: int) -> int | None:
         """Of a workload's week; None where none of its runs reports a loss: nobody knows."""
-        found = self.week_by_workload.get(workload_id)
-        return 0 if found is None and workload_id in self.watched else found
+        micros = self.week_by_workload.get(workload_id)
+        return 0 if micros is None and workload_id in self.watched else micros
 
 
 def diverged_costs(
@@ -30,18 +30,18 @@ def diverged_costs(
 ) -> DivergedCosts:
     """As the ledger divides them; `workload_of` are the workloads of runs."""
     window = week.window(zone, weeks)
-    own = diverged_run_costs(settled_question(week.window(zone)))
+    week_costs = diverged_run_costs(settled_question(week.window(zone)))
     longer = diverged_run_costs(settled_question(window))
     runs: dict[int, dict[str, None]] = {}
     for cost in longer:
         if cost.workload_id is not None:
             runs.setdefault(cost.workload_id, {})[cost.run] = None
     by_team: dict[int, int] = {}
-    for cost in own:
+    for cost in week_costs:
         by_team[cost.team_id] = by_team.get(cost.team_id, 0) + cost.micros
     reporting = runs_with_losses(window.starts_at, window.ends_at)
     return DivergedCosts(
-        week_by_workload=_by_workload(own),
+        week_by_workload=_by_workload(week_costs),
         week_by_team=by_team,
         longer_by_workload=_by_workload(longer),
         runs={workload_id: tuple(names) for workload_id, names in runs.items()},
@@ -50,8 +50,10 @@ def diverged_costs(
 
 
 def _by_workload(costs: Iterable[DivergedCost]) -> dict[int, int]:
-    found: dict[int, int] = {}
+    micros_by_workload: dict[int, int] = {}
     for cost in costs:
         if cost.workload_id is not None:
-            found[cost.workload_id] = found.get(cost.workload_id, 0) + cost.micros
-    return found
+            micros_by_workload[cost.workload_id] = (
+                micros_by_workload.get(cost.workload_id, 0) + cost.micros
+            )
+    return micros_by_workload

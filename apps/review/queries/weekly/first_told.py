@@ -10,15 +10,21 @@ def as_first_told(content: WeeklyContent, earlier: KeptReview | None) -> WeeklyC
     """A further edition with what only the earlier one can know: recommendations that were told anew since, and silent agents."""
     if earlier is None:
         return content
-    told = {
-        each.recommendation_id: each for each in earlier.content.recommendations.recommendations
+    recommendations_by_id = {
+        recommendation.recommendation_id: recommendation
+        for recommendation in earlier.content.recommendations.recommendations
     }
-    places = {key: place for place, key in enumerate(told)}
+    places = {key: place for place, key in enumerate(recommendations_by_id)}
     listed = [
-        replace(told.get(each.recommendation_id, each), state=each.state)
-        for each in content.recommendations.recommendations
+        replace(
+            recommendations_by_id.get(recommendation.recommendation_id, recommendation),
+            state=recommendation.state,
+        )
+        for recommendation in content.recommendations.recommendations
     ]
-    listed.sort(key=lambda each: places.get(each.recommendation_id, len(places)))
+    listed.sort(
+        key=lambda recommendation: places.get(recommendation.recommendation_id, len(places))
+    )
     quality, was = content.data_quality, earlier.content.data_quality
     if quality is not None and was is not None:
         quality = replace(quality, silent_agents=was.silent_agents)

@@ -22,5 +22,5 @@ def review_title(content: WeeklyContent) -> str:
 def _verdict_words(content: WeeklyContent) -> str:
     """How many workloads are to shrink or to retire; nothing where none is."""
     counts = content.verdict_counts
-    said = [f"{counts[word]} to {word}" for word in ("shrink", "retire") if counts[word]]
-    return f"; workloads: {', '.join(said)}" if said else ""
+    counts_text = [f"{counts[word]} to {word}" for word in ("shrink", "retire") if counts[word]]
+    return f"; workloads: {', '.join(counts_text)}" if counts_text else ""

@@ -41,18 +41,18 @@ def digest_of_json(plain: object) -> str:
 def from_json(kind: type[Value], plain: Mapping[str, Any]) -> Value:
     """A frozen value of a dataclass; fields that an older schema did not have get their defaults."""
     hints = get_type_hints(kind)
-    known = [each.name for each in fields(kind) if each.name in plain]  # type: ignore[arg-type]
-    return kind(**{name: _as_hinted(hints[name], plain[name]) for name in known})
+    names = [field.name for field in fields(kind) if field.name in plain]  # type: ignore[arg-type]
+    return kind(**{name: _as_hinted(hints[name], plain[name]) for name in names})
 
 
 def _as_hinted(hint: Any, value: Any) -> Any:
     origin, inner = get_origin(hint), get_args(hint)
     if origin is UnionType:
-        one = next(each for each in inner if each is not NoneType)
+        one = next(inner_type for inner_type in inner if inner_type is not NoneType)
         return None if value is None else _as_hinted(one, value)
     if origin is tuple:
         # Either any number of one kind, or as many as there are kinds, all the same here.
-        return tuple(_as_hinted(inner[0], each) for each in value)
+        return tuple(_as_hinted(inner[0], item) for item in value)
     if is_dataclass(hint):
         return from_json(hint, value)  # type: ignore[arg-type]
     return value

@@ -28,7 +28,7 @@ def judged_workload(read: WeekRead, workload_id: int) -> JudgedWorkload:
     """What its verdict is made of."""
     sums = read.costs.workloads.get(workload_id, {})
     lately = read.costs.lately(sums, read.verdict_weeks)
-    cost = sum_of_known(each.micros for each in lately) if lately else 0
+    cost = sum_of_known(week_sums.micros for week_sums in lately) if lately else 0
     worth = returned(read.outputs, workload_id, read.costs, read.verdict_weeks)
     waste = waste_known(read.costs.longer_waste.get(workload_id), lately)
     range_ = None
@@ -56,9 +56,9 @@ def _coverage(lately: Sequence[CubeSums], provisional_ms: int) -> float | None:
     What it returned is of all of its time: held against the cost of a part it would earn what it does not.
     """
     settled = sum(map(time_of, lately))
-    unpriced = sum(each.unpriced_milliseconds for each in lately)
-    whole = settled + provisional_ms
-    return (settled - unpriced) / whole if whole else None
+    unpriced = sum(week_sums.unpriced_milliseconds for week_sums in lately)
+    total = settled + provisional_ms
+    return (settled - unpriced) / total if total else None
 
 
 def _scores(pairs: ScorePairs, cost: int | None) -> tuple[ReviewedScore, ...]:

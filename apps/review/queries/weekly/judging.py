@@ -90,14 +90,14 @@ def _score_words(scores: tuple[ReviewedScore, ...]) -> str:
     """What is known of its quality, which alone says nothing of its worth."""
     if not scores:
         return ""
-    said = []
+    phrases = []
     for score in scores[:2]:
         moved = ""
         if score.before is not None and score.before != score.value:
             is_better = (score.value > score.before) == score.higher_is_better
             moved = f", {'better' if is_better else 'worse'} than {score.before:g} before"
-        said.append(f"{score.name} {score.value:g}{moved}")
-    return f" Its quality: {'; '.join(said)}."
+        phrases.append(f"{score.name} {score.value:g}{moved}")
+    return f" Its quality: {'; '.join(phrases)}."
 
 
 def _no_cost_words(cost: int | None) -> str:

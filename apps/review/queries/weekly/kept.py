@@ -39,9 +39,9 @@ class FrozenParts:
 
 def frozen_parts(content: WeeklyContent) -> FrozenParts:
     """What is kept of a review."""
-    whole = as_json(content)
-    workloads = whole.pop("workloads")
-    return FrozenParts(whole, workloads, digest_of_parts(whole, workloads))
+    document = as_json(content)
+    workloads = document.pop("workloads")
+    return FrozenParts(document, workloads, digest_of_parts(document, workloads))
 
 
 def digest_of_parts(content: Mapping[str, Any], workloads: Sequence[Mapping[str, Any]]) -> str:
@@ -79,8 +79,8 @@ def newest_review(week: str, until: datetime | None = None) -> KeptReview | None
     With `until` the newest that was made until then, or the first of all where none was.
     """
     rows = list(WeeklyReview.objects.filter(week=week).order_by("edition"))
-    made = [row for row in rows if until is None or row.made_at <= until] or rows[:1]
-    return _kept(made[-1], len(rows), None) if made else None
+    editions = [row for row in rows if until is None or row.made_at <= until] or rows[:1]
+    return _kept(editions[-1], len(rows), None) if editions else None
 
 
 def digest_is_good(review_id: int) -> bool:

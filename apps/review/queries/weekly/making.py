@@ -75,7 +75,7 @@ def _costs_content(read: WeekRead, at: datetime, teams: tuple[ReviewedTeam, ...]
             key for key in SECTIONS if key not in sections_left_out(read.ours.starting_point)
         ),
         **sums_of_teams(teams),
-        trend_weeks=tuple(each.name for each in trend_weeks(week)),
+        trend_weeks=tuple(trend_week.name for trend_week in trend_weeks(week)),
         variance=week_variance(variance_of(read.compared)),
         workloads=reviewed_workloads(read),
         previous=_previous(read.previous),
@@ -90,11 +90,11 @@ def _with_sections(content: WeeklyContent, read: WeekRead, at: datetime) -> Week
         for by_week in read.costs.teams.values()
         if week.first_day in by_week
     ]
-    came = content.cost, sum(each.held_milliseconds for each in sums)
+    cost_and_time = content.cost, sum(team_sums.held_milliseconds for team_sums in sums)
     return replace(
         content,
         commitments=commitments_week(week, zone, at) if COMMITMENTS in on else None,
-        budgets=budgets_week(week, zone, came) if BUDGETS in on else BudgetsWeek(),
+        budgets=budgets_week(week, zone, cost_and_time) if BUDGETS in on else BudgetsWeek(),
         matters=matters_of(week, zone, at) if ALERTS in on else (),
         recommendations=recommendations_week(week, zone, at)
         if RECOMMENDATIONS in on
@@ -103,10 +103,10 @@ def _with_sections(content: WeeklyContent, read: WeekRead, at: datetime) -> Week
     )
 
 
-def _previous(kept: KeptReview | None) -> PreviousReview | None:
-    if kept is None:
+def _previous(review: KeptReview | None) -> PreviousReview | None:
+    if review is None:
         return None
-    content = kept.content
+    content = review.content
     return PreviousReview(
-        kept.week, kept.edition, kept.digest, content.cost.micros, content.waste_micros
+        review.week, review.edition, review.digest, content.cost.micros, content.waste_micros
     )

@@ -15,17 +15,19 @@ LOOKS_WAITED_FOR = timedelta(days=1)
 
 
 def review_moment(
-    week: ReviewWeek, zone: str, at: datetime, kept: KeptReview | None = None
+    week: ReviewWeek, zone: str, at: datetime, review: KeptReview | None = None
 ) -> datetime:
     """When the week's review falls due, on its Monday, or its recommendations were looked for that day; `at` where that is earlier.
 
-    One that is made weeks later is of this moment too: it says what the first would have said. Where one is `kept`, its
+    One that is made weeks later is of this moment too: it says what the first would have said. Where one is `review`, its
     moment is that of every further edition, also where the week's recommendations came after it.
     """
-    if kept is not None and kept.content.stands_at:
-        return datetime.fromisoformat(kept.content.stands_at).astimezone(at.tzinfo)
+    if review is not None and review.content.stands_at:
+        return datetime.fromisoformat(review.content.stands_at).astimezone(at.tzinfo)
     ends_at = week.window(zone).ends_at
     due = datetime.combine(week.end_day, time(settings.REVIEW_HOUR), ZoneInfo(zone))
-    look = recommendation_look_of(first_day_of_week(week.end_day))
-    looked_at = look.made_at if look and look.made_at < ends_at + LOOKS_WAITED_FOR else due
+    week_look = recommendation_look_of(first_day_of_week(week.end_day))
+    looked_at = (
+        week_look.made_at if week_look and week_look.made_at < ends_at + LOOKS_WAITED_FOR else due
+    )
     return min(at, max(due, looked_at)).astimezone(at.tzinfo)

@@ -38,10 +38,12 @@ FIGURE_WORDS = {
 def told_later_words(content: WeeklyContent) -> Iterator[str]:
     """Recommendations of which the history does not say what they said in the week's own time."""
     later = [
-        each for each in content.recommendations.recommendations if each.told_on > content.end_day
+        recommendation
+        for recommendation in content.recommendations.recommendations
+        if recommendation.told_on > content.end_day
     ]
     if later:
-        on = max(each.told_on for each in later)
+        on = max(recommendation.told_on for recommendation in later)
         yield (
             f"{counted(len(later), 'recommendation')} of the week: title and saving as known on "
             f"{weekday(date.fromisoformat(on))}, as no earlier edition kept what was said before."
@@ -57,12 +59,13 @@ def edition_words(content: WeeklyContent) -> Iterator[str]:
     if not earlier.restated:
         yield f"Edition {earlier.edition} of {made_on} had the same figures."
         return
-    measures = {each.name: each.measure for each in content.budgets.budgets}
+    measures = {budget.name: budget.measure for budget in content.budgets.budgets}
     named = [
-        _restated_words(each, content.currency, measures) for each in earlier.restated[:MOST_NAMED]
+        _restated_words(moved, content.currency, measures)
+        for moved in earlier.restated[:MOST_NAMED]
     ]
     more = len(earlier.restated) - len(named)
-    rest = f"; and {counted(more, 'more figure', 'more figures')}" if more else ""
+    remainder = f"; and {counted(more, 'more figure', 'more figures')}" if more else ""
     posted = "".join(
         f" Corrections of closed months, posted in {month(date.fromisoformat(key))}: "
         f"{signed_amount(micros, content.currency)}."
@@ -70,15 +73,15 @@ def edition_words(content: WeeklyContent) -> Iterator[str]:
     )
     yield (
         f"The ledger says more since edition {earlier.edition} of {made_on}: "
-        f"{'; '.join(named)}{rest}.{posted}"
+        f"{'; '.join(named)}{remainder}.{posted}"
     )
 
 
 def _restated_words(moved: Restated, currency: str, measures: Mapping[str, str]) -> str:
     """`measures` are those of the week's budgets, by name."""
-    whose = "" if moved.part == WHOLE else f"{moved.name}, "
+    owner_words = "" if moved.part == WHOLE else f"{moved.name}, "
     if moved.figure == LISTED:
-        return f"{whose}{'no longer listed' if moved.before else 'listed now'}"
+        return f"{owner_words}{'no longer listed' if moved.before else 'listed now'}"
     what = FIGURE_WORDS.get(moved.figure, moved.figure.replace("_", " ").replace(".", ", "))
     of_budget = moved.part == BUDGET and moved.figure in FIGURES[BUDGET]
     measure = measures.get(moved.name, "") if of_budget else ""
@@ -87,7 +90,7 @@ def _restated_words(moved: Restated, currency: str, measures: Mapping[str, str])
         _figure_words(value, currency, is_money=is_money, is_time=measure == GPU_HOURS)
         for value in (moved.before, moved.after)
     )
-    return f"{whose}{what} {before} → {after}"
+    return f"{owner_words}{what} {before} → {after}"
 
 
 def _figure_words(value: object, currency: str, *, is_money: bool, is_time: bool) -> str:

@@ -29,13 +29,13 @@ def review_for(viewer: Viewer, week: str, *, edition: int | None = None) -> Kept
 
     The digest stays that of the whole.
     """
-    kept = kept_review(week, edition=edition, team_ids=viewer.seen_teams)
-    return kept if viewer.seen_teams is None else review_of_teams(kept, viewer.seen_teams)
+    review = kept_review(week, edition=edition, team_ids=viewer.seen_teams)
+    return review if viewer.seen_teams is None else review_of_teams(review, viewer.seen_teams)
 
 
-def review_of_teams(kept: KeptReview, team_ids: frozenset[int]) -> KeptReview:
+def review_of_teams(review: KeptReview, team_ids: frozenset[int]) -> KeptReview:
     """The same review with what is of these teams alone; the digest stays that of the whole."""
-    return replace(kept, content=narrowed(kept.content, team_ids))
+    return replace(review, content=narrowed(review.content, team_ids))
 
 
 def narrowed(content: WeeklyContent, team_ids: frozenset[int]) -> WeeklyContent:
@@ -61,26 +61,28 @@ def narrowed(content: WeeklyContent, team_ids: frozenset[int]) -> WeeklyContent:
     earlier = content.earlier
     if earlier is not None:
         named = {budget.name for budget in budgets}
-        own = tuple(
-            each
-            for each in earlier.restated
-            if each.team_id in team_ids or (each.part == BUDGET and each.name in named)
+        own_figures = tuple(
+            figure
+            for figure in earlier.restated
+            if figure.team_id in team_ids or (figure.part == BUDGET and figure.name in named)
         )
-        earlier = replace(earlier, restated=own, posted_micros={})
+        earlier = replace(earlier, restated=own_figures, posted_micros={})
     narrower = replace(
         content,
         **sums_of_teams(teams),
         variance=summed_variance([team.variance for team in teams]),
-        workloads=tuple(each for each in content.workloads if each.team_id in team_ids),
+        workloads=tuple(workload for workload in content.workloads if workload.team_id in team_ids),
         commitments=None,
         budgets=BudgetsWeek(budgets=budgets),
-        matters=tuple(each for each in content.matters if each.team_id in team_ids),
+        matters=tuple(matter for matter in content.matters if matter.team_id in team_ids),
         recommendations=RecommendationsWeek(
             recommendations=tuple(
-                each for each in content.recommendations.recommendations if each.team_id in team_ids
+                recommendation
+                for recommendation in content.recommendations.recommendations
+                if recommendation.team_id in team_ids
             ),
             proven=tuple(
-                each for each in content.recommendations.proven if each.team_id in team_ids
+                saving for saving in content.recommendations.proven if saving.team_id in team_ids
             ),
             is_known=content.recommendations.is_known,
         ),
@@ -118,15 +120,15 @@ def sums_of_teams(teams: tuple[ReviewedTeam, ...]) -> TeamSums:
 
 def _summed_cost(costs: Iterable[WeekCost]) -> WeekCost:
     """All of them together: as sure as the least sure, what is known of any is."""
-    listed = [each for each in costs if each != WeekCost()]
-    statuses = [each.status for each in listed if each.status]
+    listed = [cost for cost in costs if cost != WeekCost()]
+    statuses = [cost.status for cost in listed if cost.status]
     return WeekCost(
-        micros=sum_of_known(each.micros for each in listed),
+        micros=sum_of_known(cost.micros for cost in listed),
         status=min(statuses, key=SURENESS.index, default=""),
-        unpriced_ms=sum(each.unpriced_ms for each in listed),
-        provisional_micros=sum_of_known(each.provisional_micros for each in listed),
-        provisional_ms=sum(each.provisional_ms for each in listed),
-        time_ms=sum(each.time_ms for each in listed),
+        unpriced_ms=sum(cost.unpriced_ms for cost in listed),
+        provisional_micros=sum_of_known(cost.provisional_micros for cost in listed),
+        provisional_ms=sum(cost.provisional_ms for cost in listed),
+        time_ms=sum(cost.time_ms for cost in listed),
     )
 
 
@@ -140,11 +142,11 @@ def summed_variance(parts: list[WeekVariance]) -> WeekVariance:
     """Cause by cause; they still sum to the change exactly. Unknown where a part is."""
     before = sum_or_unknown(part.before_micros for part in parts) if parts else None
     after = sum_or_unknown(part.after_micros for part in parts) if parts else None
-    known = before is not None and after is not None
+    is_known = before is not None and after is not None
     return WeekVariance(
         before_micros=before,
         after_micros=after,
-        causes=_summed(part.causes for part in parts) if known else {},
+        causes=_summed(part.causes for part in parts) if is_known else {},
         unpriced_ms=(
             sum(part.unpriced_ms[0] for part in parts),
             sum(part.unpriced_ms[1] for part in parts),
@@ -156,8 +158,8 @@ def _summed_idle(numbers: Iterable[IdleNumbers]) -> IdleNumbers:
     """Part by part."""
     listed = list(numbers)
     return IdleNumbers(
-        micros=_summed(each.micros for each in listed),
-        gpu_ms=_summed(each.gpu_ms for each in listed),
+        micros=_summed(number.micros for number in listed),
+        gpu_ms=_summed(number.gpu_ms for number in listed),
     )
 
 

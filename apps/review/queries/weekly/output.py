@@ -50,8 +50,8 @@ class Outputs:
             requests = None if served is None else served.answered_requests
             return _counted(requests, THOUSAND, is_absent=monday not in sums)
         if unit == TOKENS and served is not None:
-            told = served.told
-            tokens = sum_or_unknown((told.prompt_tokens, told.output_tokens))
+            reported = served.told
+            tokens = sum_or_unknown((reported.prompt_tokens, reported.output_tokens))
             return _counted(tokens, MILLION, is_absent=monday not in sums)
         if trained is None:
             is_reporting = workload_id in self.trained
@@ -87,8 +87,8 @@ def outputs(
         workload_id, monday = cost.keys
         served.setdefault(workload_id, {})[monday] = cost
     trained: dict[int, dict[date, RunOutput]] = {}
-    found = run_output_by_week(window.starts_at, window.ends_at, zone)
-    for (run_id, monday), output in found.items():
+    outputs_by_week = run_output_by_week(window.starts_at, window.ends_at, zone)
+    for (run_id, monday), output in outputs_by_week.items():
         if run_id in workload_of:
             weeks = trained.setdefault(workload_of[run_id], {})
             weeks[monday] = weeks.get(monday, RunOutput()).plus(output)
@@ -97,34 +97,37 @@ def outputs(
 
 
 def week_units(
-    found: Outputs, workload_id: int, costs: WeekCosts
+    week_outputs: Outputs, workload_id: int, costs: WeekCosts
 ) -> tuple[WeekUnits, tuple[int | None, ...]]:
     """Its unit in the week, and what one cost in each of the eight."""
-    unit, sums = found.unit_of(workload_id), costs.workloads.get(workload_id, {})
+    unit, sums = week_outputs.unit_of(workload_id), costs.workloads.get(workload_id, {})
     trend = tuple(
-        found.unit_cost(
-            workload_id, unit, each.first_day, (sums, costs.cost_of(sums, each.first_day))
+        week_outputs.unit_cost(
+            workload_id,
+            unit,
+            trend_week.first_day,
+            (sums, costs.cost_of(sums, trend_week.first_day)),
         )
-        for each in trend_weeks(costs.week)
+        for trend_week in trend_weeks(costs.week)
     )
-    count = found.count(workload_id, unit, costs.week.first_day, sums)
+    count = week_outputs.count(workload_id, unit, costs.week.first_day, sums)
     rounded = None if count is None else round(count, 6)
     return WeekUnits(unit, rounded, trend[-1]), trend
 
 
 def returned(
-    found: Outputs, workload_id: int, costs: WeekCosts, weeks: int
+    week_outputs: Outputs, workload_id: int, costs: WeekCosts, weeks: int
 ) -> WorkloadReturn | None:
     """What it returned over the last weeks by the value that holds at their end; None: none is stated."""
-    value = found.values.get(workload_id)
+    value = week_outputs.values.get(workload_id)
     if value is None or value.low is None or value.high is None:
         return None
     sums = costs.workloads.get(workload_id, {})
     counts = [
-        found.count(workload_id, value.unit, each.first_day, sums)
-        for each in trend_weeks(costs.week)[-weeks:]
+        week_outputs.count(workload_id, value.unit, trend_week.first_day, sums)
+        for trend_week in trend_weeks(costs.week)[-weeks:]
     ]
-    whole = _whole(counts)
+    total = _whole(counts)
     low, high = _in_micros(value.low), _in_micros(value.high)
     return WorkloadReturn(
         unit=value.unit,
@@ -132,16 +135,16 @@ def returned(
         high_micros=high,
         valid_from=value.valid_from.isoformat(),
         stated_by=value.stated_by_id,
-        count=whole,
-        returned_low_micros=None if whole is None else round(low * whole),
-        returned_high_micros=None if whole is None else round(high * whole),
+        count=total,
+        returned_low_micros=None if total is None else round(low * total),
+        returned_high_micros=None if total is None else round(high * total),
     )
 
 
 def _whole(counts: Sequence[float | None]) -> float | None:
     """The sum; None where a week of it was not counted."""
-    known = [count for count in counts if count is not None]
-    return round(sum(known), 6) if len(known) == len(counts) else None
+    known_counts = [count for count in counts if count is not None]
+    return round(sum(known_counts), 6) if len(known_counts) == len(counts) else None
 
 
 def _active_hours(sums: CubeSums) -> float | None:

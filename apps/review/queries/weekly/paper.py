@@ -93,21 +93,21 @@ class ReviewPaper:
 
 def review_document(paper: ReviewPaper) -> OutgoingDocument:
     """The whole of it, its sections in the order in which they were frozen, as on its page."""
-    content, kept = paper.content, paper.kept
+    content, review = paper.content, paper.kept
     first, end = date.fromisoformat(content.first_day), date.fromisoformat(content.end_day)
     part = f"?team={paper.team_id}" if paper.team_id is not None else ""
     sections = [_summary(paper)]
     for key in content.sections:
         blocks, links = SECTION_BLOCKS[key](paper)
         sections.append(DocumentSection(SECTIONS[key], tuple(blocks), links))
-    edition = f"edition {kept.edition}" + (f": {kept.reason}" if kept.reason else "")
+    edition = f"edition {review.edition}" + (f": {review.reason}" if review.reason else "")
     return OutgoingDocument(
         title=content.title,
         under=f"Weekly review {content.week}, {period(first, end)} · {content.basis} cost · {edition}",
         author=paper.author,
         sections=tuple(sections),
-        footer=f"Runrate · {paper.author} · weekly review {content.week}, edition {kept.edition} · "
-        f"digest of the whole review (SHA-256) {kept.digest}",
+        footer=f"Runrate · {paper.author} · weekly review {content.week}, edition {review.edition} · "
+        f"digest of the whole review (SHA-256) {review.digest}",
         locale=paper.locale,
         links=paper.links(
             ("Open the review", paper.address), ("As a PDF", f"{paper.address}/pdf{part}")
@@ -149,13 +149,13 @@ def _summary(paper: ReviewPaper) -> DocumentSection:
             "nothing is measured yet" if proven is None else "a month, measured in the ledger",
         ),
     )
-    cautions = tuple(Paragraph(each) for each in review_cautions(content))
+    cautions = tuple(Paragraph(review_caution) for review_caution in review_cautions(content))
     return DocumentSection("", (DocumentFigures(figures), _trend(content), *cautions))
 
 
 def _trend(content: WeeklyContent) -> DocumentBars:
     """Its last weeks, the newest last."""
-    most = max((each for each in content.trend if each is not None), default=0)
+    most = max((amount for amount in content.trend if amount is not None), default=0)
     bars = [
         DocumentBar(
             f"{week}, this one" if week == content.week else week,
@@ -170,25 +170,30 @@ def _trend(content: WeeklyContent) -> DocumentBars:
 
 def review_cautions(content: WeeklyContent) -> list[str]:
     """What is in no amount, and what the week is compared with."""
-    cost, said = content.cost, []
+    cost, cautions = content.cost, []
     if cost.provisional_ms:
         amount = whole_amount(cost.provisional_micros, content.currency)
-        said.append(
+        cautions.append(
             f"{gpu_hours(cost.provisional_ms)} hours of the week were not settled when this was made; "
             f"what they cost so far ({amount}) is in no amount here."
         )
     if cost.unpriced_ms:
-        said.append(
+        cautions.append(
             f"{gpu_hours(cost.unpriced_ms)} hours have no price: what they cost is not known, "
             "and in no amount here."
         )
     if content.diverged_micros:
-        said.append(
+        cautions.append(
             f"Runs that went wrong without failing (diverged, NaN) cost "
             f"{whole_amount(content.diverged_micros, content.currency)}, "
             f"{'in' if content.has_diverged_in_waste else 'beside'} the waste."
         )
-    return [*said, *told_later_words(content), *_restated_words(content), *edition_words(content)]
+    return [
+        *cautions,
+        *told_later_words(content),
+        *_restated_words(content),
+        *edition_words(content),
+    ]
 
 
 def _restated_words(content: WeeklyContent) -> list[str]:
@@ -250,16 +255,18 @@ def _workloads(paper: ReviewPaper) -> Blocks:
         amount = full_amount(content.no_workload_micros, content.currency)
         remark = f"{amount} of the week has no workload, and is not in this table."
     table = WORKLOAD_TABLE.of(content.workloads, paper.locale, most=paper.most_rows, remark=remark)
-    said = (
+    sentence = (
         "Verdicts: " + "; ".join(by_verdict) + "." if by_verdict else "No workload cost anything."
     )
     links = paper.links(("All workloads as CSV", f"{paper.address}/workloads.csv"))
-    return [Paragraph(said), table], links
+    return [Paragraph(sentence), table], links
 
 
 def _verdict_cost(content: WeeklyContent, verdict: str) -> int | None:
     return sum_of_known(
-        each.cost.micros for each in content.workloads if each.verdict.verdict == verdict
+        workload.cost.micros
+        for workload in content.workloads
+        if workload.verdict.verdict == verdict
     )
 
 
@@ -273,19 +280,19 @@ def _commitments(paper: ReviewPaper) -> Blocks:
         return [Paragraph(NOT_OF_A_PART)], ()
     if not week.commitments:
         return [Paragraph("No commitments.")], ()
-    said = (
+    sentence = (
         f"Commitments covered {per_cent(week.coverage)} of what they could "
         f"({per_cent(week.coverage_before)} the week before), and were used to "
         f"{per_cent(week.utilisation)} ({per_cent(week.utilisation_before)})."
     )
     table = COMMITMENT_TABLE.of(week.commitments, paper.locale, most=paper.most_rows)
-    return [Paragraph(said), table], paper.links(("Commitments", "/commitments"))
+    return [Paragraph(sentence), table], paper.links(("Commitments", "/commitments"))
 
 
 def _budgets(paper: ReviewPaper) -> Blocks:
     week, currency = paper.content.budgets, paper.content.currency
-    said = [*forecast_words(week, currency), *week_budget_words(week, currency)]
-    blocks: list[DocumentBlock] = [Paragraph(each) for each in said]
+    sentences = [*forecast_words(week, currency), *week_budget_words(week, currency)]
+    blocks: list[DocumentBlock] = [Paragraph(forecast_word) for forecast_word in sentences]
     if week.budgets:
         blocks.append(BUDGET_TABLE.of(week.budgets, paper.locale, most=paper.most_rows))
     return blocks or [Paragraph("No budgets.")], paper.links(("Budgets", "/budgets"))
@@ -301,9 +308,11 @@ def forecast_words(week: BudgetsWeek, currency: str) -> list[str]:
     missed = change(forecast.came_micros, forecast.forecast_micros).replace(
         "no change", "as forecast"
     )
-    made = f" of {weekday(date.fromisoformat(forecast.made_at[:10]))}" if forecast.made_at else ""
+    made_on = (
+        f" of {weekday(date.fromisoformat(forecast.made_at[:10]))}" if forecast.made_at else ""
+    )
     return [
-        f"The forecast{made} had {whole_amount(forecast.forecast_micros, currency)}{between} for the "
+        f"The forecast{made_on} had {whole_amount(forecast.forecast_micros, currency)}{between} for the "
         f"week; {whole_amount(forecast.came_micros, currency)} came: {missed}."
     ]
 
@@ -313,10 +322,10 @@ def week_budget_words(week: BudgetsWeek, currency: str) -> list[str]:
     against = week.against_budget
     if against is None or against.after_micros is None:
         return []
-    planned, came = against.before_micros, against.after_micros
+    planned, actual = against.before_micros, against.after_micros
     return [
         f"The week’s pro-rated budget was {whole_amount(planned, currency)}; "
-        f"{whole_amount(came, currency)} came: {change(came, planned)}."
+        f"{whole_amount(actual, currency)} came: {change(actual, planned)}."
     ]
 
 

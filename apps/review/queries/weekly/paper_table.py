@@ -38,16 +38,16 @@ class PaperTable(Generic[Row]):
         shown = rows if most is None else rows[:most]
         left = len(rows) - len(shown)
         sums = [self._sums(field, rows, shown, locale) for field in self.fields]
-        first = f"and {counted(left, *(f'more {each}' for each in self.noun))}"
-        rest = (first, *(each[0] for each in sums[1:])) if left else None
+        first = f"and {counted(left, *(f'more {noun}' for noun in self.noun))}"
+        remainder = (first, *(pair[0] for pair in sums[1:])) if left else None
         is_summed = len(rows) > 1 and any(field.is_summed for field in self.fields)
-        total = ("All", *(each[1] for each in sums[1:])) if is_summed else None
+        total = ("All", *(pair[1] for pair in sums[1:])) if is_summed else None
         return DocumentTable(
             self.name,
             self.title,
             tuple(field.column for field in self.fields),
             tuple(tuple(field.value(row) for field in self.fields) for row in shown),
-            rest,
+            remainder,
             total,
             " ".join(filter(None, (remark, self._unknown_words(rows)))),
         )
@@ -65,9 +65,9 @@ class PaperTable(Generic[Row]):
         total = sum_of_known(field.value(row) for row in rows)
         if total is None:
             return full_amount(None, locale.currency), full_amount(None, locale.currency)
-        known = [value for value in map(field.value, shown) if value is not None]
-        rest = rest_as_shown(total, known, locale.currency)
-        return full_amount(rest, locale.currency), full_amount(total, locale.currency)
+        known_values = [value for value in map(field.value, shown) if value is not None]
+        remainder = rest_as_shown(total, known_values, locale.currency)
+        return full_amount(remainder, locale.currency), full_amount(total, locale.currency)
 
     def _unknown_words(self, rows: Sequence[Row]) -> str:
         """How many rows are in no sum, because their amount is not known."""
@@ -76,5 +76,5 @@ class PaperTable(Generic[Row]):
             for field in self.fields
             if field.is_summed
         ]
-        said = ", ".join(f"{heading} ({count:,})" for heading, count in counts if count)
-        return f"Not known, and in no sum: {said}." if said else ""
+        phrases = ", ".join(f"{heading} ({count:,})" for heading, count in counts if count)
+        return f"Not known, and in no sum: {phrases}." if phrases else ""

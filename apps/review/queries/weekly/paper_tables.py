@@ -162,17 +162,17 @@ def _returned(workload: ReviewedWorkload) -> ReturnedBeside | None:
 
 
 def _scores(workload: ReviewedWorkload) -> str | None:
-    said = [f"{score.name} {score.value:g}" for score in workload.scores]
-    return ", ".join(said) or None
+    phrases = [f"{score.name} {score.value:g}" for score in workload.scores]
+    return ", ".join(phrases) or None
 
 
 def _per_dollar(workload: ReviewedWorkload) -> str | None:
-    said = [
+    phrases = [
         f"{score.name} {score.per_dollar:.3g}"
         for score in workload.scores
         if score.per_dollar is not None
     ]
-    return ", ".join(said) or None
+    return ", ".join(phrases) or None
 
 
 WORKLOAD_TABLE = PaperTable[ReviewedWorkload](
@@ -341,8 +341,8 @@ QUALITY_TABLE = PaperTable[QualityFact](
 
 def proven_sum(proven: tuple[ProvenSaving, ...]) -> int | None:
     """What was verified, of what was done again the newest alone; None where nothing was measured."""
-    decided = [each for each in proven if each.state != INCONCLUSIVE]
-    newest = {each.recommendation_id: each for each in reversed(decided)}.values()
+    decided = [saving for saving in proven if saving.state != INCONCLUSIVE]
+    newest = {saving.recommendation_id: saving for saving in reversed(decided)}.values()
     if not newest:
         return None
-    return sum(each.saved_micros or 0 for each in newest if each.state == VERIFIED)
+    return sum(saving.saved_micros or 0 for saving in newest if saving.state == VERIFIED)

@@ -43,16 +43,16 @@ LISTED = "listed"
 
 
 def earlier_edition(
-    kept: KeptReview | None, content: WeeklyContent, window: Window
+    review: KeptReview | None, content: WeeklyContent, window: Window
 ) -> EarlierEdition | None:
     """The edition that was kept before this one, and each figure that it had otherwise; None where there is none."""
-    if kept is None:
+    if review is None:
         return None
     return EarlierEdition(
-        edition=kept.edition,
-        digest=kept.digest,
-        made_at=kept.made_at.isoformat(),
-        restated=tuple(restated(kept.content, content)),
+        edition=review.edition,
+        digest=review.digest,
+        made_at=review.made_at.isoformat(),
+        restated=tuple(restated(review.content, content)),
         posted_micros=_posted_later(window),
     )
 
@@ -84,7 +84,7 @@ def _rows_of(
     for step in above:
         holder = None if holder is None else holder.get(step)
     listed = holder.pop(name, ()) if holder else ()
-    return {tuple(row.get(each) for each in key): row for row in listed}
+    return {tuple(row.get(column) for column in key): row for row in listed}
 
 
 def _moved(
@@ -92,31 +92,31 @@ def _moved(
 ) -> Iterator[Restated]:
     paths = [*FIGURES.get(part, ()), *sorted({*before, *after})]
     moved = [path for path in dict.fromkeys(paths) if before.get(path) != after.get(path)]
-    own = [path for path in moved if path in FIGURES.get(part, ())]
-    for path in own or moved[:1]:
+    own_paths = [path for path in moved if path in FIGURES.get(part, ())]
+    for path in own_paths or moved[:1]:
         yield Restated(part, name, team_id, path, before.get(path), after.get(path))
 
 
 def _leaves(value: Any, path: str = "") -> dict[str, Any]:
     """Every plain value by its place, such as `cost.micros`; one that is null is as one that is not there."""
     if isinstance(value, dict):
-        steps = [(str(name), each) for name, each in value.items()]
+        steps = [(str(name), member) for name, member in value.items()]
     elif isinstance(value, list):
-        steps = [(str(place), each) for place, each in enumerate(value)]
+        steps = [(str(place), entry) for place, entry in enumerate(value)]
     else:
         return {} if value is None else {path: value}
-    found: dict[str, Any] = {}
-    for step, each in steps:
-        found |= _leaves(each, f"{path}.{step}" if path else step)
-    return found
+    leaves: dict[str, Any] = {}
+    for step, child in steps:
+        leaves |= _leaves(child, f"{path}.{step}" if path else step)
+    return leaves
 
 
 def _posted_later(window: Window) -> dict[str, int]:
     """What corrections of the window's closed months came to, by the month in whose books they stand."""
     question = CubeQuestion(window, is_bounded=False).by("month", "posting_month")
-    found: dict[str, int] = {}
+    micros_by_month: dict[str, int] = {}
     for row in explore(question).rows:
-        month, posted = (each.value for each in row.keys)
+        month, posted = (key.value for key in row.keys)
         if month != posted and row.sums.micros is not None:
-            found[str(posted)] = found.get(str(posted), 0) + row.sums.micros
-    return found
+            micros_by_month[str(posted)] = micros_by_month.get(str(posted), 0) + row.sums.micros
+    return micros_by_month

@@ -21,16 +21,18 @@ class ReviewFileFact:
 def review_files(review_id: int, viewer: Viewer) -> list[ReviewFileFact]:
     """Those that this viewer may have: the whole, else their teams' parts, none that is within another."""
     rows = ReviewFile.objects.filter(review_id=review_id)
-    seen = viewer.seen_teams
-    if seen is None:
+    team_ids = viewer.seen_teams
+    if team_ids is None:
         rows = rows.filter(team=None)
     else:
         above = {team.id: team.parent_id for team in teams()}
-        rows = rows.filter(team_id__in=[each for each in seen if above.get(each) not in seen])
-    found = rows.annotate(size_bytes=Length("content")).order_by("team__name", "id")
+        rows = rows.filter(
+            team_id__in=[team for team in team_ids if above.get(team) not in team_ids]
+        )
+    annotated = rows.annotate(size_bytes=Length("content")).order_by("team__name", "id")
     return [
         ReviewFileFact(*row)
-        for row in found.values_list("id", "team_id", "team__name", "size_bytes")
+        for row in annotated.values_list("id", "team_id", "team__name", "size_bytes")
     ]
 
 

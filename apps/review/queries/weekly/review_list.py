@@ -61,9 +61,9 @@ def weeks_of_workload(
     workload_id: int, viewer: Viewer, most: int = MOST_WEEKS
 ) -> list[WorkloadWeek]:
     """What the reviews said of a workload, the newest week first; for leads of the weeks in which it was theirs."""
-    seen = Q() if viewer.seen_teams is None else Q(team_id__in=viewer.seen_teams)
+    visible = Q() if viewer.seen_teams is None else Q(team_id__in=viewer.seen_teams)
     rows = (
-        WeeklyReviewWorkload.objects.filter(seen, workload_id=workload_id)
+        WeeklyReviewWorkload.objects.filter(visible, workload_id=workload_id)
         .order_by("-review__first_day", "-review__edition")
         .distinct("review__first_day")
         .values_list("review__week", "content")

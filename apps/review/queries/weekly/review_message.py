@@ -20,17 +20,17 @@ from apps.show.document import DocumentFigures
 from apps.show.time import machine
 
 
-def review_paper(kept: KeptReview, team_id: int | None = None) -> ReviewPaper:
+def review_paper(review: KeptReview, team_id: int | None = None) -> ReviewPaper:
     """A review with what a document of it needs; `team_id` says that it is narrowed to this team."""
-    return ReviewPaper(kept, person_names(), organisation().name, settings.SITE_URL, team_id)
+    return ReviewPaper(review, person_names(), organisation().name, settings.SITE_URL, team_id)
 
 
 def paper_of_review(review: WeeklyReview, team_id: int | None) -> ReviewPaper:
     """A frozen review, the whole or a team's part, with what a document of it needs."""
-    kept = kept_review(review.week, edition=review.edition)
+    review_read = kept_review(review.week, edition=review.edition)
     if team_id is not None:
-        kept = review_of_teams(kept, teams_below(team_id))
-    return review_paper(kept, team_id)
+        review_read = review_of_teams(review_read, teams_below(team_id))
+    return review_paper(review_read, team_id)
 
 
 def review_message_text(message: AlertMessage, review: WeeklyReview) -> MessageText:

@@ -11,14 +11,14 @@ def reviewed_teams(read: WeekRead) -> tuple[ReviewedTeam, ...]:
     variances = variances_by_team(read.compared)
     previous = () if read.previous is None else read.previous.content.teams
     frozen = {team.team_id: team for team in previous}
-    found = []
+    reviewed = []
     for team_id in {*read.costs.teams, *read.costs.team_costs}:
         if team_id is None:
             continue
         sums = read.costs.teams.get(team_id, {})
         before, waste = frozen.get(team_id), read.costs.team_waste.get(team_id)
         monday = read.week.first_day
-        found.append(
+        reviewed.append(
             ReviewedTeam(
                 team_id=team_id,
                 name=read.team_names[team_id],
@@ -33,4 +33,4 @@ def reviewed_teams(read: WeekRead) -> tuple[ReviewedTeam, ...]:
                 waste_before_micros=None if before is None else before.waste_micros,
             )
         )
-    return tuple(sorted(found, key=lambda team: (-(team.cost.micros or 0), team.team_id)))
+    return tuple(sorted(reviewed, key=lambda team: (-(team.cost.micros or 0), team.team_id)))

@@ -13,12 +13,14 @@ from apps.workloads.queries import WorkloadFact
 def reviewed_workloads(read: WeekRead) -> tuple[ReviewedWorkload, ...]:
     """Every workload with any line in eight weeks, or with a stated value; the dearest first."""
     previous = () if read.previous is None else read.previous.content.workloads
-    frozen = {each.workload_id: each for each in previous}
+    frozen = {workload.workload_id: workload for workload in previous}
     limits = verdict_thresholds()
     reviewed = [
         _reviewed(read, fact, frozen.get(fact.id), limits) for fact in shown_workloads(read)
     ]
-    return tuple(sorted(reviewed, key=lambda each: (-(each.cost.micros or 0), each.workload_id)))
+    return tuple(
+        sorted(reviewed, key=lambda workload: (-(workload.cost.micros or 0), workload.workload_id))
+    )
 
 
 def _reviewed(

@@ -102,7 +102,7 @@ def matters_of(week: ReviewWeek, zone: str, at: datetime) -> tuple[ReviewedMatte
         states=WAITING,
         told_by=local_day(at, zone),
     )
-    found = [
+    anomalies = [
         ReviewedMatter(
             kind="anomaly",
             title=title_of(finding, named[finding.workload_id].name),
@@ -115,7 +115,7 @@ def matters_of(week: ReviewWeek, zone: str, at: datetime) -> tuple[ReviewedMatte
         for finding in findings(wanted, at)
         if finding.is_worse
     ]
-    newest = sorted([*raised, *found], key=lambda matter: matter.since, reverse=True)
+    newest = sorted([*raised, *anomalies], key=lambda matter: matter.since, reverse=True)
     listed, of_team = [], Counter[int | None]()
     for matter in newest:
         of_team[matter.team_id] += 1
@@ -172,13 +172,13 @@ def data_quality(
     content: WeeklyContent, read: WeekRead, sums: Sequence[CubeSums], at: datetime
 ) -> DataQualityWeek:
     """How far all of it can be trusted; `sums` are the teams' of the week."""
-    held = sum(each.held_milliseconds for each in sums)
-    observed = sum(each.observed_milliseconds for each in sums)
+    held_ms = sum(team_sums.held_milliseconds for team_sums in sums)
+    observed = sum(team_sums.observed_milliseconds for team_sums in sums)
     nobodys = read.costs.team_costs.get(special_teams().unowned_id)
-    costly = [each for each in content.workloads if each.cost.micros]
+    costly = [workload for workload in content.workloads if workload.cost.micros]
     span, coverage = read.week.window(read.ours.zone), content.cost.coverage
     return DataQualityWeek(
-        observed_ratio=round(observed / held, 6) if held else None,
+        observed_ratio=round(observed / held_ms, 6) if held_ms else None,
         priced_ratio=None if coverage is None else round(coverage, 6),
         unpriced_ms=content.cost.unpriced_ms,
         unowned_micros=0 if nobodys is None else nobodys.micros,
@@ -186,8 +186,8 @@ def data_quality(
         provisional_ms=content.cost.provisional_ms,
         pending_hours=open_pending_hours(span.starts_at, span.ends_at, closed_months()),
         silent_agents=len(silent_agents(at)),
-        workloads_without_value=sum(each.returned is None for each in costly),
-        workloads_without_score=sum(not each.scores for each in costly),
+        workloads_without_value=sum(workload.returned is None for workload in costly),
+        workloads_without_score=sum(not workload.scores for workload in costly),
     )
 
 

@@ -56,7 +56,9 @@ class WeekCosts:
 
     def trend(self, sums: WeekSums) -> tuple[int | None, ...]:
         """What each of the eight weeks cost: nothing in a week without lines, unknown before the first of all."""
-        return tuple(self.cost_of(sums, each.first_day) for each in trend_weeks(self.week))
+        return tuple(
+            self.cost_of(sums, trend_week.first_day) for trend_week in trend_weeks(self.week)
+        )
 
     def cost_of(self, sums: WeekSums, monday: date) -> int | None:
         """Of one week."""
@@ -66,7 +68,7 @@ class WeekCosts:
 
     def lately(self, sums: WeekSums, weeks: int) -> list[CubeSums]:
         """Of so many weeks up to this one, those with lines."""
-        mondays = [each.first_day for each in trend_weeks(self.week)[-weeks:]]
+        mondays = [trend_week.first_day for trend_week in trend_weeks(self.week)[-weeks:]]
         return [sums[monday] for monday in mondays if monday in sums]
 
 
@@ -78,8 +80,8 @@ def settled_question(window: Window) -> CubeQuestion:
 def week_costs(week: ReviewWeek, zone: str, verdict_weeks: int) -> WeekCosts:
     """Everything that teams and workloads cost and wasted, in one reading of each table."""
     longest = settled_question(week.window(zone, TREND_WEEKS))
-    own = settled_question(week.window(zone))
-    whole = CubeQuestion(week.window(zone), is_bounded=False)
+    settled_week = settled_question(week.window(zone))
+    full_week = CubeQuestion(week.window(zone), is_bounded=False)
     longer = week.window(zone, verdict_weeks)
     unsettled = CubeQuestion(longer, is_bounded=False).of(status=[str(Status.PROVISIONAL)])
     teams = _by_week(longest.by("team", "week"))
@@ -87,15 +89,15 @@ def week_costs(week: ReviewWeek, zone: str, verdict_weeks: int) -> WeekCosts:
         week=week,
         teams=teams,
         workloads=_by_week(longest.by("workload", "week")),
-        team_costs=_by_status(whole.by("team", "status")),
-        workload_costs=_by_status(whole.by("workload", "status")),
+        team_costs=_by_status(full_week.by("team", "status")),
+        workload_costs=_by_status(full_week.by("workload", "status")),
         no_workload={
             row.keys[0].value: row.sums.micros  # type: ignore[misc]  # a team's id
-            for row in explore(own.of(workload=[None]).by("team")).rows
+            for row in explore(settled_week.of(workload=[None]).by("team")).rows
         },
-        team_waste=_single(waste_by(own.by("team"))),
-        team_waste_ms=_single(waste_time_by(own.by("team"))),
-        workload_waste=_single(waste_by(own.by("workload"))),
+        team_waste=_single(waste_by(settled_week.by("team"))),
+        team_waste_ms=_single(waste_time_by(settled_week.by("team"))),
+        workload_waste=_single(waste_by(settled_week.by("workload"))),
         longer_waste=_single(waste_by(settled_question(longer).by("workload"))),
         longer_provisional_ms={
             row.keys[0].value: time_of(row.sums)  # type: ignore[misc]  # a workload's id
@@ -116,25 +118,25 @@ def idle_of(waste: Waste | None, times: Mapping[WastePart, int]) -> IdleNumbers:
 
 def waste_known(waste: Waste | None, sums: Iterable[CubeSums]) -> int | None:
     """What of it was waste; 0 where its time was observed and none was, None where nobody knows."""
-    found = None if waste is None else waste.micros
-    if found is None and any(each.observed_milliseconds for each in sums):
+    micros = None if waste is None else waste.micros
+    if micros is None and any(week_sums.observed_milliseconds for week_sums in sums):
         return 0
-    return found
+    return micros
 
 
 def _by_week(question: CubeQuestion) -> dict[Key, dict[date, CubeSums]]:
-    found: dict[Key, dict[date, CubeSums]] = {}
+    sums_by_key: dict[Key, dict[date, CubeSums]] = {}
     for row in explore(question).rows:
-        key, monday = (each.value for each in row.keys)
+        key, monday = (row_key.value for row_key in row.keys)
         if isinstance(monday, date) and not isinstance(key, str | date):
-            found.setdefault(key, {})[monday] = row.sums
-    return found
+            sums_by_key.setdefault(key, {})[monday] = row.sums
+    return sums_by_key
 
 
 def _by_status(question: CubeQuestion) -> dict[Key, WeekCost]:
     sums: dict[Key, dict[str, CubeSums]] = {}
     for row in explore(question).rows:
-        key, status = (each.value for each in row.keys)
+        key, status = (row_key.value for row_key in row.keys)
         if not isinstance(key, str | date):
             sums.setdefault(key, {})[str(status)] = row.sums
     return {key: _week_cost(of_status) for key, of_status in sums.items()}
@@ -158,5 +160,5 @@ def time_of(sums: CubeSums) -> int:
     return sums.gpu_milliseconds + sums.core_milliseconds
 
 
-def _single(found: Mapping[tuple[Key, ...], Value]) -> dict[Key, Value]:
-    return {key[0]: value for key, value in found.items()}
+def _single(mapping: Mapping[tuple[Key, ...], Value]) -> dict[Key, Value]:
+    return {key[0]: value for key, value in mapping.items()}

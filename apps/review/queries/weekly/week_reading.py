@@ -68,28 +68,31 @@ def _scores(
 
     Of owners' words those that were stated until `known_at`.
     """
-    longest, own = week.window(zone, TREND_WEEKS), week.window(zone)
-    begins = own.starts_at
-    by_workload = owner_readings(longest.starts_at, begins, own.ends_at, zone, known_at)
-    for run_id, readings in run_readings(longest.starts_at, begins, own.ends_at).items():
+    longest, own_window = week.window(zone, TREND_WEEKS), week.window(zone)
+    begins = own_window.starts_at
+    by_workload = owner_readings(longest.starts_at, begins, own_window.ends_at, zone, known_at)
+    for run_id, readings in run_readings(longest.starts_at, begins, own_window.ends_at).items():
         if run_id in workload_of:
             by_workload.setdefault(workload_of[run_id], []).extend(readings)
-    found: dict[int, ScorePairs] = {}
+    pairs_by_workload: dict[int, ScorePairs] = {}
     for workload_id, readings in by_workload.items():
-        pairs = found.setdefault(workload_id, {})
-        for reading in sorted(readings, key=lambda each: each.at):
+        pairs = pairs_by_workload.setdefault(workload_id, {})
+        for reading in sorted(readings, key=lambda score: score.at):
             newest, before = pairs.get(reading.name, (None, None))
             is_new = reading.at >= begins
             if newest is not None and newest.at < begins and is_new:
                 before = newest
             pairs[reading.name] = (reading, before)
-    return found
+    return pairs_by_workload
 
 
-def week_variance(found: CostVariance | None) -> WeekVariance:
+def week_variance(variance: CostVariance | None) -> WeekVariance:
     """As it is frozen."""
-    if found is None:
+    if variance is None:
         return WeekVariance(None, None)
     return WeekVariance(
-        found.before_micros, found.after_micros, dict(found.causes), found.unpriced_milliseconds
+        variance.before_micros,
+        variance.after_micros,
+        dict(variance.causes),
+        variance.unpriced_milliseconds,
     )

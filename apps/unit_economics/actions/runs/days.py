@@ -76,11 +76,11 @@ class JobHourParts:
     @property
     def state_ms(self) -> dict[int, int]:
         """Milliseconds of its lines by state, of the states that there are."""
-        found: dict[int, int] = {}
-        for each in self.lines:
-            if each.state is not None and each.unit_milliseconds:
-                found[each.state] = found.get(each.state, 0) + each.unit_milliseconds
-        return found
+        ms_by_state: dict[int, int] = {}
+        for line in self.lines:
+            if line.state is not None and line.unit_milliseconds:
+                ms_by_state[line.state] = ms_by_state.get(line.state, 0) + line.unit_milliseconds
+        return ms_by_state
 
     @property
     def is_told_apart(self) -> bool:
@@ -100,23 +100,33 @@ def write_run_days(rolled: RolledDay, unasked: Collection[tuple[int, datetime]])
     job_ids = jobs_carrying(rolled.starts_at, rolled.ends_at)
     if not job_ids:
         return were
-    found = rows(LINES, params | {"jobs": job_ids})
-    carried = _hours_carried(rolled, {row[0] for row in found})
+    line_rows = rows(LINES, params | {"jobs": job_ids})
+    carried = _hours_carried(rolled, {row[0] for row in line_rows})
     meters = job_meters(list(carried), rolled.starts_at, rolled.ends_at) if carried else {}
-    lived = lives(list(carried))
+    lives_by_job = lives(list(carried))
     hours: list[JobHourParts] = []
-    for (job_id, hour), of_hour in groupby(found, itemgetter(0, 1)):
+    for (job_id, hour), of_hour in groupby(line_rows, itemgetter(0, 1)):
         runs = carried.get(job_id, {}).get(hour, ())
         if runs:
-            parted = _parts_of_hour([_lines_of_row(row) for row in of_hour], lived[job_id], runs)
+            parted = _parts_of_hour(
+                [_lines_of_row(row) for row in of_hour], lives_by_job[job_id], runs
+            )
             hours += [parted] if any(parted.weights) else []
-    seen = job_minutes(
-        [(each.lines[0].job_id, each.lines[0].hour) for each in hours if each.is_told_apart]
+    minutes_by_cell = job_minutes(
+        [
+            (divided_hour.lines[0].job_id, divided_hour.lines[0].hour)
+            for divided_hour in hours
+            if divided_hour.is_told_apart
+        ]
     )
     written = _Rows(rolled.months)
-    for each in hours:
+    for job_hour in hours:
         _divide_lines(
-            written, each, seen.get((each.lines[0].job_id, each.lines[0].hour)), meters, unasked
+            written,
+            job_hour,
+            minutes_by_cell.get((job_hour.lines[0].job_id, job_hour.lines[0].hour)),
+            meters,
+            unasked,
         )
     copy_in(COPY, ((rolled.day, *row) for row in written.told()))
     return were | written.run_ids()
@@ -132,18 +142,18 @@ class _Rows:
 
     def add(self, key: Row, amounts: Sequence[int | None], metered: JobMeterSums | None) -> None:
         """Add a part to its row; which bases are unknown is in its key, so no sum mixes both."""
-        held = self.sums.get(key)
-        if held is None:
+        row_sums = self.sums.get(key)
+        if row_sums is None:
             self.sums[key] = list(amounts)
         else:
             for place, more in enumerate(amounts):
                 if more is not None:
-                    held[place] = (held[place] or 0) + more
+                    row_sums[place] = (row_sums[place] or 0) + more
         if metered is not None:
-            told = self.metered.setdefault(key, [None, None, None])
+            meter_sums = self.metered.setdefault(key, [None, None, None])
             for place, reading in enumerate(astuple(metered)):
                 if reading is not None:
-                    told[place] = (told[place] or 0.0) + reading
+                    meter_sums[place] = (meter_sums[place] or 0.0) + reading
 
     def run_ids(self) -> set[int]:
         """Whose they are."""
@@ -154,17 +164,26 @@ class _Rows:
         for key, amounts in self.sums.items():
             (run_id, bucket), job_id, traits, is_unasked, _ = key
             unpriced = amounts[-1] if amounts[EFFECTIVE] is None else 0
-            told = self.metered.get(key, UNMETERED)
-            yield job_id, run_id, int(bucket), is_unasked, *traits, *amounts, unpriced, *told
+            meter_readings = self.metered.get(key, UNMETERED)
+            yield (
+                job_id,
+                run_id,
+                int(bucket),
+                is_unasked,
+                *traits,
+                *amounts,
+                unpriced,
+                *meter_readings,
+            )
 
 
 def _hours_carried(
     rolled: RolledDay, job_ids: Iterable[int]
 ) -> Mapping[int, Mapping[datetime, list[CarriedHour]]]:
-    found: dict[int, dict[datetime, list[CarriedHour]]] = {}
-    for each in run_hours(list(job_ids), rolled.starts_at, rolled.ends_at):
-        found.setdefault(each.job_id, {}).setdefault(each.hour, []).append(each)
-    return found
+    hours_by_job: dict[int, dict[datetime, list[CarriedHour]]] = {}
+    for run_hour in run_hours(list(job_ids), rolled.starts_at, rolled.ends_at):
+        hours_by_job.setdefault(run_hour.job_id, {}).setdefault(run_hour.hour, []).append(run_hour)
+    return hours_by_job
 
 
 def _lines_of_row(row: Row) -> Lines:
@@ -173,8 +192,8 @@ def _lines_of_row(row: Row) -> Lines:
 
 def _parts_of_hour(lines: Sequence[Lines], life: Life, runs: Sequence[CarriedHour]) -> JobHourParts:
     """By the job's time and its runs' in the hour, which in progress ends where its charges do."""
-    hour = max(each.hour for each in lines)
-    through = max((each.through for each in lines if each.through), default=hour + HOUR)
+    hour = max(line.hour for line in lines)
+    through = max((line.through for line in lines if line.through), default=hour + HOUR)
     since, ended_at = life
 
     def within(starts_at: datetime, ends_at: datetime) -> tuple[int, int]:
@@ -182,83 +201,87 @@ def _parts_of_hour(lines: Sequence[Lines], life: Life, runs: Sequence[CarriedHou
         return milliseconds_into(hour, min(starts_at, end)), milliseconds_into(hour, end)
 
     carried = [
-        CarriedShare(each.run_id, tuple(within(*span) for span in each.spans), each.bucket_ms)
-        for each in runs
+        CarriedShare(run.run_id, tuple(within(*span) for span in run.spans), run.bucket_ms)
+        for run in runs
     ]
-    lived = within(since, ended_at or through)
+    life_span = within(since, ended_at or through)
     return JobHourParts(
-        lines, hour_weights(lived, carried), _minutes_of_parts(lived, carried, runs)
+        lines, hour_weights(life_span, carried), _minutes_of_parts(life_span, carried, runs)
     )
 
 
 def _minutes_of_parts(
-    lived: tuple[int, int], carried: Sequence[CarriedShare], runs: Sequence[CarriedHour]
+    life_span: tuple[int, int], carried: Sequence[CarriedShare], runs: Sequence[CarriedHour]
 ) -> dict[Part, Minutes]:
     """When each part was: the buckets of runs as they were folded, and the job's time in no run."""
-    kept = {each.run_id: unpacked(each.minutes) for each in runs}
-    if not any(kept.values()):
+    minutes_by_run = {run.run_id: unpacked(run.minutes) for run in runs}
+    if not any(minutes_by_run.values()):
         return {}
-    found: dict[Part, Minutes] = {
+    minutes_by_part: dict[Part, Minutes] = {
         (run_id, Bucket(bucket)): minutes
-        for run_id, of_run in kept.items()
+        for run_id, of_run in minutes_by_run.items()
         for bucket, minutes in of_run.items()
     }
-    in_runs = list(map(sum, zip(*(minutes_of(each.spans) for each in carried), strict=True)))
-    alone = [max(0, each - taken) for each, taken in zip(minutes_of([lived]), in_runs, strict=True)]
-    return found | {None: alone}
+    in_runs = list(map(sum, zip(*(minutes_of(share.spans) for share in carried), strict=True)))
+    alone = [
+        max(0, minute - taken)
+        for minute, taken in zip(minutes_of([life_span]), in_runs, strict=True)
+    ]
+    return minutes_by_part | {None: alone}
 
 
 def _divide_lines(
     written: _Rows,
     parted: JobHourParts,
-    seen: Mapping[State, Minutes] | None,
+    minutes_by_state: Mapping[State, Minutes] | None,
     meters: Mapping[JobHour, JobMeterSums],
     unasked: Collection[tuple[int, datetime]],
 ) -> None:
     lines, weights = parted.lines, parted.weights
     parts = list(weights)
     of_state: Mapping[int, Mapping[Part, int]] = {}
-    if seen:
+    if minutes_by_state:
         of_state = met_weights(
             parted.state_ms,
             weights,
-            {int(state): each for state, each in seen.items()},
+            {int(state): state_minutes for state, state_minutes in minutes_by_state.items()},
             parted.minutes,
         )
     times: dict[int | None, int] = {}
-    for each in lines:
-        times[each.pool_id] = times.get(each.pool_id, 0) + each.unit_milliseconds
-    for each in lines:
-        if each.traits[POSTED] not in written.months:
+    for line in lines:
+        times[line.pool_id] = times.get(line.pool_id, 0) + line.unit_milliseconds
+    for line in lines:
+        if line.traits[POSTED] not in written.months:
             continue
         metered = None
-        if each.unit_milliseconds:
-            of_pool = meters.get((each.job_id, each.pool_id, each.hour))
-            metered = of_pool and of_pool.part(each.unit_milliseconds, times[each.pool_id])
+        if line.unit_milliseconds:
+            of_pool = meters.get((line.job_id, line.pool_id, line.hour))
+            metered = of_pool and of_pool.part(line.unit_milliseconds, times[line.pool_id])
         of_parts = list(
-            (weights if each.state is None else of_state.get(each.state, weights)).values()
+            (weights if line.state is None else of_state.get(line.state, weights)).values()
         )
-        whole = sum(of_parts)
-        is_unasked = (each.workload_id, each.hour) in unasked
-        about = (each.job_id, each.traits, is_unasked, each.unknown)
+        total_weight = sum(of_parts)
+        is_unasked = (line.workload_id, line.hour) in unasked
+        about = (line.job_id, line.traits, is_unasked, line.unknown)
         for part, weight, amounts in zip(
-            parts, of_parts, _split_amounts(each, of_parts), strict=True
+            parts, of_parts, _split_amounts(line, of_parts), strict=True
         ):
             if part is not None and weight:
-                written.add((part, *about), amounts, metered and metered.part(weight, whole))
+                written.add((part, *about), amounts, metered and metered.part(weight, total_weight))
 
 
 def _split_amounts(lines: Lines, weights: Sequence[int]) -> Iterator[tuple[int | None, ...]]:
     bases = split_bases(
         Amounts(lines.list_micros, lines.contracted_micros, lines.effective_micros), weights
     )
-    marginal: Sequence[int | None] = [each.effective_micros for each in bases]
+    marginal: Sequence[int | None] = [basis.effective_micros for basis in bases]
     if lines.marginal_micros != lines.effective_micros:
         marginal = _shares_of_amount(lines.marginal_micros, weights)
     billed = _shares_of_amount(lines.billed_micros, weights)
     times = largest_remainder(lines.unit_milliseconds, weights)
     return (
-        (*amounts, *rest) for amounts, *rest in zip(bases, billed, marginal, times, strict=True)
+        (*amounts, *other_amounts)
+        for amounts, *other_amounts in zip(bases, billed, marginal, times, strict=True)
     )
 
 

@@ -42,27 +42,29 @@ class Compute:
     gpus: Fraction | None
 
 
-def figures_of(run_id: int, told: Told, sums: Sequence[RunSum], at: datetime) -> RunFigures:
+def figures_of(run_id: int, facts: Told, sums: Sequence[RunSum], at: datetime) -> RunFigures:
     """The run's figures as of `at`, all but its scaling, which is by other runs."""
-    whole = told.whole
+    run = facts.whole
     return RunFigures(
         run_id=run_id,
-        key=whole.key,
-        team_id=whole.owner.team_id,
-        workload_id=whole.owner.workload_id,
+        key=run.key,
+        team_id=run.owner.team_id,
+        workload_id=run.owner.workload_id,
         computed_at=at,
-        **_life_figures(told, at),
+        **_life_figures(facts, at),
         **_cost_figures(sums),
-        **_of_clock(told.clock),
-        **_training_figures(told, sums),
-        **_yield_figures(told.summary, sum_of_known([each.effective_micros for each in sums])),
+        **_of_clock(facts.clock),
+        **_training_figures(facts, sums),
+        **_yield_figures(
+            facts.summary, sum_of_known([run_sum.effective_micros for run_sum in sums])
+        ),
     )
 
 
-def _life_figures(told: Told, at: datetime) -> dict[str, Any]:
-    summary, whole = told.summary, told.whole
-    began_at = (summary and summary.began_at) or whole.began_at
-    ended_at = summary.ended_at if summary and summary.began_at else whole.ended_at
+def _life_figures(facts: Told, at: datetime) -> dict[str, Any]:
+    summary, run = facts.summary, facts.whole
+    began_at = (summary and summary.began_at) or run.began_at
+    ended_at = summary.ended_at if summary and summary.began_at else run.ended_at
     wall = None if began_at is None else max(timedelta(0), (ended_at or at) - began_at)
     return {
         "status": summary.status if summary else "",
@@ -70,27 +72,29 @@ def _life_figures(told: Told, at: datetime) -> dict[str, Any]:
         "ended_at": ended_at,
         "wall_seconds": None if wall is None else wall / timedelta(seconds=1),
         "gpus": summary.gpus if summary else None,
-        "jobs": max(whole.jobs, summary.jobs if summary else 0),
+        "jobs": max(run.jobs, summary.jobs if summary else 0),
         "attempts": summary.attempts if summary else 0,
         "folded_at": summary.folded_at if summary else None,
     }
 
 
 def _cost_figures(sums: Sequence[RunSum]) -> dict[str, Any]:
-    of_bucket = {bucket: [each for each in sums if each.bucket is bucket] for bucket in Bucket}
-    micros = {
-        b: sum_of_known([each.effective_micros for each in of]) for b, of in of_bucket.items()
+    of_bucket = {
+        bucket: [run_sum for run_sum in sums if run_sum.bucket is bucket] for bucket in Bucket
     }
-    times = {b: sum(each.unit_milliseconds for each in of) for b, of in of_bucket.items()}
-    held = sum(each.held_milliseconds for each in sums)
-    models = gpu_models((each.gpu_model, each.unit_milliseconds) for each in sums)
+    micros = {
+        b: sum_of_known([run_sum.effective_micros for run_sum in of]) for b, of in of_bucket.items()
+    }
+    times = {b: sum(run_sum.unit_milliseconds for run_sum in of) for b, of in of_bucket.items()}
+    held_ms = sum(run_sum.held_milliseconds for run_sum in sums)
+    models = gpu_models((run_sum.gpu_model, run_sum.unit_milliseconds) for run_sum in sums)
     return {
         "gpu_model": models[0] if models else "",
         "effective_micros": sum_of_known(list(micros.values())),
-        "unpriced_milliseconds": sum(each.unpriced_milliseconds for each in sums),
+        "unpriced_milliseconds": sum(run_sum.unpriced_milliseconds for run_sum in sums),
         "unit_milliseconds": sum(times.values()),
-        "energy_joules": sum_of_known(each.energy_joules for each in sums),
-        "observed_ratio": part_of(sum(each.observed_milliseconds for each in sums), held),
+        "energy_joules": sum_of_known(run_sum.energy_joules for run_sum in sums),
+        "observed_ratio": part_of(sum(run_sum.observed_milliseconds for run_sum in sums), held_ms),
         "bucket_micros": list(micros.values()) if sums else [],
         "bucket_unit_ms": list(times.values()) if sums else [],
     }
@@ -98,20 +102,20 @@ def _cost_figures(sums: Sequence[RunSum]) -> dict[str, Any]:
 
 def _of_clock(clock: RunClock | None) -> dict[str, Any]:
     spent = clock.bucket_ms if clock else {}
-    told = sum(spent.values()) - spent.get(Bucket.UNTOLD, 0)
+    reported_ms = sum(spent.values()) - spent.get(Bucket.UNTOLD, 0)
     return {
         "told_ratio": coverage(spent),
         "goodput_ratio": goodput(spent),
-        "data_wait_ratio": part_of(spent.get(Bucket.DATA_WAIT, 0), told),
+        "data_wait_ratio": part_of(spent.get(Bucket.DATA_WAIT, 0), reported_ms),
     }
 
 
-def _training_figures(told: Told, sums: Sequence[RunSum]) -> dict[str, Any]:
+def _training_figures(facts: Told, sums: Sequence[RunSum]) -> dict[str, Any]:
     """Speed and MFU are of the time of its steps: waits between them show in goodput."""
-    summary = told.summary
-    seconds = told.clock.step_ms / 1_000 if told.clock else None
+    summary = facts.summary
+    seconds = facts.clock.step_ms / 1_000 if facts.clock else None
     tokens = (summary and summary.tokens) or None
-    models = gpu_models((each.gpu_model, each.unit_milliseconds) for each in sums)
+    models = gpu_models((run_sum.gpu_model, run_sum.unit_milliseconds) for run_sum in sums)
     use = _model_use(
         Trained(
             tokens=tokens,
@@ -121,17 +125,19 @@ def _training_figures(told: Told, sums: Sequence[RunSum]) -> dict[str, Any]:
             gpu_models=models,
             told=summary.model if summary else {},
         ),
-        told.compute,
+        facts.compute,
     )
-    worked = [each for each in sums if each.tensor_observed_seconds]
-    watched = sum(each.tensor_observed_seconds or 0.0 for each in worked)
+    worked = [run_sum for run_sum in sums if run_sum.tensor_observed_seconds]
+    watched = sum(run_sum.tensor_observed_seconds or 0.0 for run_sum in worked)
     return {
         "tokens": tokens,
         "examples": (summary and summary.examples) or None,
         "tokens_per_second": tokens / seconds if tokens and seconds else None,
         "mfu_ratio": use.ratio,
         "mfu_doubt": use.doubt,
-        "tensor_active_ratio": part_of(sum(each.tensor_seconds or 0.0 for each in worked), watched),
+        "tensor_active_ratio": part_of(
+            sum(run_sum.tensor_seconds or 0.0 for run_sum in worked), watched
+        ),
     }
 
 

@@ -34,7 +34,7 @@ def write_run_figures(*, run_ids: Collection[int], at: datetime) -> None:
     workloads = set(were.order_by("run_id"))
     wholes, summaries, clocks = run_wholes(ids), run_summaries(ids), run_clocks(ids)
     sums, compute = run_sums(ids), compute_held(ids)
-    found = [
+    run_figures = [
         figures_of(
             run_id,
             Told(
@@ -50,9 +50,9 @@ def write_run_figures(*, run_ids: Collection[int], at: datetime) -> None:
         if run_id in wholes
     ]
     RunFigures.objects.bulk_create(
-        found, update_conflicts=True, unique_fields=["run"], update_fields=WRITTEN
+        run_figures, update_conflicts=True, unique_fields=["run"], update_fields=WRITTEN
     )
-    _compare_scaling(workloads | {each.workload_id for each in found})
+    _compare_scaling(workloads | {figures.workload_id for figures in run_figures})
 
 
 @logged_pass("figure_runs")
@@ -70,18 +70,20 @@ def figure_due_runs(*, at: datetime) -> int:
 
 def _compare_scaling(workload_ids: Collection[int | None]) -> None:
     """Scaling is against the smallest runs of a workload, so one run's figures move the others'."""
-    known = list(
+    rate_rows = list(
         RunFigures.objects.filter(
-            workload_id__in=[each for each in workload_ids if each is not None],
+            workload_id__in=[
+                workload_id for workload_id in workload_ids if workload_id is not None
+            ],
             tokens_per_second__isnull=False,
         )
         .order_by("run_id")
         .values_list("run_id", "workload_id", "gpu_model", "gpus", "tokens_per_second")
     )
-    told = run_summaries([run_id for run_id, *_ in known])
+    summaries = run_summaries([run_id for run_id, *_ in rate_rows])
     runs = [
-        Sized(run_id, (workload_id, gpu_model, str(told[run_id].model)), gpus, rate)
-        for run_id, workload_id, gpu_model, gpus, rate in known
+        Sized(run_id, (workload_id, gpu_model, str(summaries[run_id].model)), gpus, rate)
+        for run_id, workload_id, gpu_model, gpus, rate in rate_rows
         if gpus and rate
     ]
     _write_scaling(list(scaling_ratios(runs).items()))

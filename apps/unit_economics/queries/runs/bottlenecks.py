@@ -122,50 +122,56 @@ def where_time_of_workload_went(workload_id: int, *, window: Window) -> WhereTim
 def _time_of_runs(
     run_ids: Sequence[int], window: Window | None, spent: Sequence[BucketSpent]
 ) -> WhereTimeWent:
-    whole = sum(each.unit_milliseconds for each in spent)
-    told = sum(each.unit_milliseconds for each in spent if each.bucket is not Bucket.UNTOLD)
-    parts = tuple(
-        _bucket_part(each, told) for each in spent if each.unit_milliseconds or each.micros
+    total_ms = sum(bucket_spent.unit_milliseconds for bucket_spent in spent)
+    reported_ms = sum(
+        bucket_spent.unit_milliseconds
+        for bucket_spent in spent
+        if bucket_spent.bucket is not Bucket.UNTOLD
     )
-    ratio = told / whole if whole else None
-    found = parts if ratio is not None and ratio >= LEAST_TOLD else ()
-    verdicts = _verdicts_of_parts(found, run_ids, window)
+    parts = tuple(
+        _bucket_part(bucket_spent, reported_ms)
+        for bucket_spent in spent
+        if bucket_spent.unit_milliseconds or bucket_spent.micros
+    )
+    ratio = reported_ms / total_ms if total_ms else None
+    judged_parts = parts if ratio is not None and ratio >= LEAST_TOLD else ()
+    verdicts = _verdicts_of_parts(judged_parts, run_ids, window)
     return WhereTimeWent(
         parts=parts,
         micros=micros_of(spent),
-        unit_milliseconds=whole,
+        unit_milliseconds=total_ms,
         told_ratio=ratio,
         verdicts=verdicts,
         words=_summary_words(ratio, parts, verdicts),
     )
 
 
-def _bucket_part(spent: BucketSpent, told: int) -> BucketPart:
-    is_told = spent.bucket is not Bucket.UNTOLD and told
+def _bucket_part(spent: BucketSpent, reported_ms: int) -> BucketPart:
+    is_told = spent.bucket is not Bucket.UNTOLD and reported_ms
     return BucketPart(
         bucket=spent.bucket,
         micros=spent.micros,
         unit_milliseconds=spent.unit_milliseconds,
         unpriced_milliseconds=spent.unpriced_milliseconds,
-        share=spent.unit_milliseconds / told if is_told else None,
+        share=spent.unit_milliseconds / reported_ms if is_told else None,
     )
 
 
 def _verdicts_of_parts(
     parts: Sequence[BucketPart], run_ids: Sequence[int], window: Window | None
 ) -> tuple[Bottleneck, ...]:
-    found = [each for each in parts if _is_finding(each)]
-    if not found:
+    findings = [part for part in parts if _is_finding(part)]
+    if not findings:
         return ()
     currency = accounts.organisation().currency
-    thresholds = {each.bucket: threshold_of(each.bucket) for each in found}
+    thresholds = {part.bucket: threshold_of(part.bucket) for part in findings}
     causes = causes_of(thresholds, run_ids, window)
-    dearest = sorted(found, key=lambda each: (-(each.micros or 0), -each.unit_milliseconds))
+    dearest = sorted(findings, key=lambda part: (-(part.micros or 0), -part.unit_milliseconds))
     return tuple(
         _verdict_of_part(
-            each, causes.get(each.bucket), f"{_cost_words(each, currency)}{_window_words(window)}"
+            part, causes.get(part.bucket), f"{_cost_words(part, currency)}{_window_words(window)}"
         )
-        for each in dearest
+        for part in dearest
     )
 
 
@@ -195,7 +201,7 @@ def _verdict_of_part(
     part: BucketPart, causes: tuple[SaturatedResource, ...] | None, cost: str
 ) -> Bottleneck:
     sentence, share = FINDINGS[part.bucket], part.share or 0.0
-    evidence = "".join(f"; {each.words}" for each in causes or ())
+    evidence = "".join(f"; {cause.words}" for cause in causes or ())
     return Bottleneck(
         bucket=part.bucket,
         name=sentence.name,
@@ -219,5 +225,5 @@ def _summary_words(
         return f"Not reported: of {untold} of GPU time it is not known what it was spent on."
     if verdicts:
         return verdicts[0].words
-    productive = next((each.share for each in parts if each.bucket is Bucket.PRODUCTIVE), None)
+    productive = next((part.share for part in parts if part.bucket is Bucket.PRODUCTIVE), None)
     return f"Nothing stands out: {per_cent(productive or 0.0)} of GPU time trains."

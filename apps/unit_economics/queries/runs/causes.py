@@ -53,30 +53,30 @@ def causes_of(
 
     A bucket is left out where counters could say nothing of it, or no node of these hours told any.
     """
-    asked = {bucket: share for bucket, share in thresholds.items() if bucket in MAY_CAUSE}
+    share_by_bucket = {bucket: share for bucket, share in thresholds.items() if bucket in MAY_CAUSE}
     span = (None, None) if window is None else (window.starts_at, window.ends_at)
-    seen = saturation(nodes_while(asked, run_ids, span))
-    return {bucket: _causes_of_wait(bucket, of_nodes) for bucket, of_nodes in seen.items()}
+    saturations = saturation(nodes_while(share_by_bucket, run_ids, span))
+    return {bucket: _causes_of_wait(bucket, of_nodes) for bucket, of_nodes in saturations.items()}
 
 
-def _causes_of_wait(bucket: Bucket, seen: Saturation) -> tuple[SaturatedResource, ...]:
-    found = [_cause_of_wait(resource, seen) for resource in MAY_CAUSE[bucket]]
-    known = [cause for cause in found if cause is not None]
-    return tuple(sorted(known, key=lambda each: -each.ratio))
+def _causes_of_wait(bucket: Bucket, node_saturation: Saturation) -> tuple[SaturatedResource, ...]:
+    candidates = [_cause_of_wait(resource, node_saturation) for resource in MAY_CAUSE[bucket]]
+    causes = [cause for cause in candidates if cause is not None]
+    return tuple(sorted(causes, key=lambda cause: -cause.ratio))
 
 
-def _cause_of_wait(resource: Resource, seen: Saturation) -> SaturatedResource | None:
+def _cause_of_wait(resource: Resource, node_saturation: Saturation) -> SaturatedResource | None:
     if resource is Resource.STORAGE:
-        return _stalled_cause(resource, "io", seen.io_stalled_ratio) or _flow_cause(
-            resource, "disk", seen.disk
+        return _stalled_cause(resource, "io", node_saturation.io_stalled_ratio) or _flow_cause(
+            resource, "disk", node_saturation.disk
         )
     if resource is Resource.CPU:
-        return _stalled_cause(resource, "cpu", seen.cpu_stalled_ratio)
+        return _stalled_cause(resource, "cpu", node_saturation.cpu_stalled_ratio)
     if resource is Resource.MEMORY:
-        return _stalled_cause(resource, "memory", seen.memory_stalled_ratio)
+        return _stalled_cause(resource, "memory", node_saturation.memory_stalled_ratio)
     if resource is Resource.FABRIC:
-        return _flow_cause(resource, "fabric", seen.fabric)
-    return _flow_cause(resource, "network", seen.network)
+        return _flow_cause(resource, "fabric", node_saturation.fabric)
+    return _flow_cause(resource, "network", node_saturation.network)
 
 
 def _stalled_cause(resource: Resource, name: str, ratio: float | None) -> SaturatedResource | None:

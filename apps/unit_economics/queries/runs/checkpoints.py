@@ -83,9 +83,9 @@ def checkpoint_advice_of_run(run_id: int) -> CheckpointAdvice:
 
 def checkpoint_advice_of_workload(workload_id: int, *, window: Window) -> CheckpointAdvice:
     """Of the last run of a workload in a window that saved checkpoints, else of its last one."""
-    found = runs_of_window(workload_id, window)
-    saved = checkpoint_saves([each.run_id for each in found])
-    chosen = next((each for each in found if each.run_id in saved), next(iter(found), None))
+    runs = runs_of_window(workload_id, window)
+    saved = checkpoint_saves([run.run_id for run in runs])
+    chosen = next((run for run in runs if run.run_id in saved), next(iter(runs), None))
     run_id = None if chosen is None else chosen.run_id
     return _advice_for_run(run_id, chosen, saved.get(run_id or 0, []))
 
@@ -141,11 +141,11 @@ def _runs_alike(run_id: int | None, workload_id: int | None) -> list[int]:
     return usual_numbers(workload_id, without=run_id or 0).run_ids
 
 
-def _mtbf_seconds(found: Hazard | None, gpus: int | None) -> float | None:
+def _mtbf_seconds(failure_rate: Hazard | None, gpus: int | None) -> float | None:
     """Of the whole run; where nothing failed yet, by the highest rate that is still likely."""
-    if found is None or not gpus:
+    if failure_rate is None or not gpus:
         return None
-    rate = found.high if found.rate is None else found.rate
+    rate = failure_rate.high if failure_rate.rate is None else failure_rate.rate
     return SECONDS_PER_HOUR / (rate * gpus)
 
 

@@ -36,12 +36,12 @@ def run_costs(run_id: int, viewer: Viewer) -> RunAnatomy | None:
 
 def runs_compared(run_ids: Sequence[int], viewer: Viewer) -> tuple[RunCost, ...]:
     """Those of these runs that the viewer may see, in the order asked."""
-    seen = _seen_runs(run_ids, viewer)
-    parts = parts_of_runs(list(seen))
+    visible_runs = _seen_runs(run_ids, viewer)
+    parts = parts_of_runs(list(visible_runs))
     return tuple(
-        RunCost(**_whole_cost(seen[run_id], parts[run_id]))
+        RunCost(**_whole_cost(visible_runs[run_id], parts[run_id]))
         for run_id in dict.fromkeys(run_ids)
-        if run_id in seen
+        if run_id in visible_runs
     )
 
 
@@ -55,18 +55,18 @@ def added(amounts: Iterable[RunAmounts]) -> RunAmounts:
 
 
 def _seen_runs(run_ids: Sequence[int], viewer: Viewer) -> dict[int, RunRow]:
-    found = run_rows(list(run_ids))
-    return {run_id: run for run_id, run in found.items() if viewer.sees_team(run.team_id)}
+    rows_by_id = run_rows(list(run_ids))
+    return {run_id: run for run_id, run in rows_by_id.items() if viewer.sees_team(run.team_id)}
 
 
 def _whole_cost(run: RunRow, parts: Sequence[RunCostPart]) -> dict[str, Any]:
     """What every RunCost has."""
-    told = {each.status for each in parts}
+    statuses = {part.status for part in parts}
     return {
         "run": run,
         "currency": accounts.organisation().currency,
-        "amounts": added(each.amounts for each in parts),
-        "status": next((status for status in Status.values if status in told), None),
+        "amounts": added(part.amounts for part in parts),
+        "status": next((status for status in Status.values if status in statuses), None),
         "numbers": five_numbers(run),
         "buckets": _buckets_of_parts(parts),
     }
@@ -74,14 +74,14 @@ def _whole_cost(run: RunRow, parts: Sequence[RunCostPart]) -> dict[str, Any]:
 
 def _anatomy_of_run(run: RunRow, viewer: Viewer) -> RunAnatomy:
     parts = parts_of_runs([run.id])[run.id]
-    jobs = jobs_of_run(run.id, {each.job_id for each in parts}, viewer)
+    jobs = jobs_of_run(run.id, {part.job_id for part in parts}, viewer)
     return RunAnatomy(
         **_whole_cost(run, parts),
         as_of=run.computed_at,
         pending_days=_pending_days(parts, accounts.organisation().zone),
         days=tuple(
-            RunDayCost(day, added(each.amounts for each in of), _buckets_of_parts(of))
-            for day, of in _parts_by(parts, lambda each: each.day)
+            RunDayCost(day, added(part.amounts for part in of), _buckets_of_parts(of))
+            for day, of in _parts_by(parts, lambda part: part.day)
         ),
         jobs=_costs_of_jobs(jobs, parts),
         held_by=tuple(jobs),
@@ -92,15 +92,15 @@ def _parts_by(
     parts: Sequence[RunCostPart], key: Callable[[RunCostPart], Key]
 ) -> list[tuple[Key, list[RunCostPart]]]:
     groups: dict[Key, list[RunCostPart]] = {}
-    for each in parts:
-        groups.setdefault(key(each), []).append(each)
+    for part in parts:
+        groups.setdefault(key(part), []).append(part)
     return sorted(groups.items(), key=lambda group: group[0])
 
 
 def _buckets_of_parts(parts: Sequence[RunCostPart]) -> tuple[RunBucket, ...]:
     return tuple(
-        RunBucket(bucket, added(each.amounts for each in of))
-        for bucket, of in _parts_by(parts, lambda each: each.bucket)
+        RunBucket(bucket, added(part.amounts for part in of))
+        for bucket, of in _parts_by(parts, lambda part: part.bucket)
     )
 
 
@@ -108,9 +108,9 @@ def _costs_of_jobs(
     jobs: Iterable[RunJobFact], parts: Sequence[RunCostPart]
 ) -> tuple[RunJobCost, ...]:
     """Those that carried it and those that cost it, in the order in which they began."""
-    of_job = dict(_parts_by(parts, lambda each: each.job_id))
-    found = [_job_cost(job, of_job.get(job.fact.id, [])) for job in jobs]
-    return tuple(sorted(found, key=_start_order))
+    of_job = dict(_parts_by(parts, lambda part: part.job_id))
+    job_costs = [_job_cost(job, of_job.get(job.fact.id, [])) for job in jobs]
+    return tuple(sorted(job_costs, key=_start_order))
 
 
 def _job_cost(job: RunJobFact, parts: Sequence[RunCostPart]) -> RunJobCost:
@@ -122,7 +122,7 @@ def _job_cost(job: RunJobFact, parts: Sequence[RunCostPart]) -> RunJobCost:
         state=fact.state,
         started_at=fact.started_at,
         ended_at=fact.ended_at,
-        amounts=added(each.amounts for each in parts),
+        amounts=added(part.amounts for part in parts),
         buckets=_buckets_of_parts(parts),
     )
 
@@ -134,6 +134,6 @@ def _start_order(job: RunJobCost) -> tuple[bool, float, int]:
 
 def _pending_days(parts: Sequence[RunCostPart], zone: str) -> int:
     """How many of its days wait to be summed or divided, of a pool that it ran on."""
-    days = {first_hour(each.day, zone) for each in parts}
-    pools = {pool_id for each in parts for pool_id in each.pool_ids}
+    days = {first_hour(part.day, zone) for part in parts}
+    pools = {pool_id for part in parts for pool_id in part.pool_ids}
     return days_marked_of(days, pools)

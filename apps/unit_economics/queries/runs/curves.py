@@ -151,9 +151,9 @@ def scaling_of(
         return ScalingRefusal(
             workload_id, "No run of this time reported how many tokens it trained.", ()
         )
-    enough = (each for each in groups if len(_sizes_of_runs(each[1])) >= scaling.FEWEST_SIZES)
+    enough = (group for group in groups if len(_sizes_of_runs(group[1])) >= scaling.FEWEST_SIZES)
     model, chosen = next(enough, groups[0])
-    runs = tuple(_scaling_run(each) for each in chosen)
+    runs = tuple(_scaling_run(figures) for figures in chosen)
     sizes = _sizes_of_runs(chosen)
     if len(sizes) < scaling.FEWEST_SIZES:
         return ScalingRefusal(workload_id, _too_few(sizes, chosen[0]), runs)
@@ -161,7 +161,7 @@ def scaling_of(
     more = gpus or 2 * now
     if more > scaling.FURTHEST * max(sizes):
         return ScalingRefusal(workload_id, _too_far(more, max(sizes)), runs)
-    throughputs = [Throughput(each.gpus, each.tokens_per_second) for each in runs]
+    throughputs = [Throughput(run.gpus, run.tokens_per_second) for run in runs]
     fitted = _Fitted(scaling.fit(throughputs), scaling.resampled(throughputs), _version_of(chosen))
     others = sum(len(group) for _, group in groups) - len(chosen)
     return _scaling_answer(_ScalingQuestion(workload_id, now, more, chosen, others, model), fitted)
@@ -177,15 +177,15 @@ class _ScalingQuestion:
     model: Mapping[str, object]
 
 
-def _scaling_answer(asked: _ScalingQuestion, fitted: _Fitted) -> ScalingAnswer:
-    now, more, law, version = asked.now, asked.more, fitted.law, fitted.version
-    speed_up = fitted.range_of(lambda each: each.speed_up(now, more))
-    multiplier = fitted.range_of(lambda each: each.cost_multiplier(now, more))
+def _scaling_answer(question: _ScalingQuestion, fitted: _Fitted) -> ScalingAnswer:
+    now, more, law, version = question.now, question.more, fitted.law, fitted.version
+    speed_up = fitted.range_of(lambda fitted_law: fitted_law.speed_up(now, more))
+    multiplier = fitted.range_of(lambda fitted_law: fitted_law.cost_multiplier(now, more))
     hours, micros = fitted.hours(more), fitted.micros(more)
     return ScalingAnswer(
-        workload_id=asked.workload_id,
-        gpu_model=asked.chosen[0].gpu_model,
-        model=_model_words(asked.model),
+        workload_id=question.workload_id,
+        gpu_model=question.chosen[0].gpu_model,
+        model=_model_words(question.model),
         gpus=now,
         more=more,
         speed_up=speed_up,
@@ -197,29 +197,32 @@ def _scaling_answer(asked: _ScalingQuestion, fitted: _Fitted) -> ScalingAnswer:
         micros=micros,
         peak_gpus=law.peak if law.peak <= scaling.FURTHEST * law.largest else None,
         largest=law.largest,
-        runs=tuple(_scaling_run(each) for each in asked.chosen),
-        others=asked.others,
+        runs=tuple(_scaling_run(figures) for figures in question.chosen),
+        others=question.others,
         points=tuple(
-            fitted.point(each) for each in _picture_sizes(_sizes_of_runs(asked.chosen), (now, more))
+            fitted.point(picture_siz)
+            for picture_siz in _picture_sizes(_sizes_of_runs(question.chosen), (now, more))
         ),
         words=_answer_words(now, more, speed_up, multiplier, micros),
     )
 
 
 def _comparable_groups(
-    found: Sequence[RunFigures],
+    runs: Sequence[RunFigures],
 ) -> list[tuple[Mapping[str, object], list[RunFigures]]]:
     """The last runs that told their throughput, by GPU model and trained model, newest first.
 
     Each with that trained model.
     """
-    told = [each for each in found if each.tokens_per_second and each.gpus][:MOST_LOOKED_AT]
-    summaries = run_summaries([each.run_id for each in told])
+    measured_runs = [figures for figures in runs if figures.tokens_per_second and figures.gpus][
+        :MOST_LOOKED_AT
+    ]
+    summaries = run_summaries([figures.run_id for figures in measured_runs])
     groups: dict[tuple[str, str], tuple[Mapping[str, object], list[RunFigures]]] = {}
-    for each in told:
-        model = summaries[each.run_id].model if each.run_id in summaries else {}
-        key = each.gpu_model, json.dumps(model, sort_keys=True)
-        groups.setdefault(key, (model, []))[1].append(each)
+    for run in measured_runs:
+        model = summaries[run.run_id].model if run.run_id in summaries else {}
+        key = run.gpu_model, json.dumps(model, sort_keys=True)
+        groups.setdefault(key, (model, []))[1].append(run)
     return [(model, group[:MOST_RUNS]) for model, group in groups.values()]
 
 
@@ -229,36 +232,38 @@ def _version_of(chosen: Sequence[RunFigures]) -> _Version | None:
     Paid time ÷ time that the tokens took at the rate of their run: restarts, saves and waits are in
     a version's cost as they were in these runs'.
     """
-    tokens = [each.tokens for each in chosen if each.tokens and each.status == FINISHED]
-    counted_runs = [each for each in chosen if each.tokens and each.unit_milliseconds]
+    tokens = [run.tokens for run in chosen if run.tokens and run.status == FINISHED]
+    counted_runs = [run for run in chosen if run.tokens and run.unit_milliseconds]
     if not tokens or not counted_runs:
         return None
-    paid = sum(each.unit_milliseconds for each in counted_runs) / 1000
+    paid = sum(counted_run.unit_milliseconds for counted_run in counted_runs) / 1000
     trained = sum(
-        cast("int", each.tokens) / cast("float", each.tokens_per_second) * cast("int", each.gpus)
-        for each in counted_runs
+        cast("int", counted_run.tokens)
+        / cast("float", counted_run.tokens_per_second)
+        * cast("int", counted_run.gpus)
+        for counted_run in counted_runs
     )
     return _Version(round(median(tokens)), paid / trained, _price_per_second(counted_runs))
 
 
 def _price_per_second(chosen: Sequence[RunFigures]) -> float | None:
     """Micro-units for a GPU-second that has a price."""
-    priced = [each for each in chosen if each.effective_micros is not None]
-    seconds = sum(each.unit_milliseconds - each.unpriced_milliseconds for each in priced) / 1000
-    return sum(each.effective_micros or 0 for each in priced) / seconds if seconds else None
+    priced = [run for run in chosen if run.effective_micros is not None]
+    seconds = sum(run.unit_milliseconds - run.unpriced_milliseconds for run in priced) / 1000
+    return sum(run.effective_micros or 0 for run in priced) / seconds if seconds else None
 
 
-def _picture_sizes(sizes: Sequence[int], asked: Sequence[int]) -> list[int]:
+def _picture_sizes(sizes: Sequence[int], wanted_sizes: Sequence[int]) -> list[int]:
     """The sizes that were run, the asked ones, and steps between the smallest and twice the largest."""
     low, high = min(sizes), scaling.FURTHEST * max(sizes)
     steps = (
         round(low * (high / low) ** (step / PICTURE_STEPS)) for step in range(PICTURE_STEPS + 1)
     )
-    return sorted({*sizes, *asked, *steps})
+    return sorted({*sizes, *wanted_sizes, *steps})
 
 
 def _sizes_of_runs(group: Sequence[RunFigures]) -> list[int]:
-    return sorted({each.gpus for each in group if each.gpus})
+    return sorted({run.gpus for run in group if run.gpus})
 
 
 def _scaling_run(run: RunFigures) -> ScalingRun:
@@ -267,10 +272,10 @@ def _scaling_run(run: RunFigures) -> ScalingRun:
 
 
 def _too_few(sizes: Sequence[int], last: RunFigures) -> str:
-    seen = joined([str(size) for size in sizes])
+    sizes_text = joined([str(size) for size in sizes])
     return (
         f"Runs on {scaling.FEWEST_SIZES} different numbers of GPUs are needed to say what more "
-        f"would bring; runs like {last.key} were on {counted(len(sizes), 'number')}: {seen}."
+        f"would bring; runs like {last.key} were on {counted(len(sizes), 'number')}: {sizes_text}."
     )
 
 
@@ -284,18 +289,18 @@ def _too_far(more: int, largest: int) -> str:
 def _answer_words(
     now: int, more: int, speed_up: Range, multiplier: Range, micros: Range | None
 ) -> str:
-    said = (
+    sentence = (
         f"{times(more / now)} GPUs ({now} → {more}): {times(speed_up.value)} as fast, "
         f"costs {times(multiplier.value)} as much"
     )
     if micros is None:
-        return f"{said}."
+        return f"{sentence}."
     currency = accounts.organisation().currency
     cost = whole_amount(round(micros.value), currency)
     if micros.low is None or micros.high is None:
-        return f"{said}; a model version then costs {cost}."
-    between = "–".join(whole_amount(round(each), currency) for each in (micros.low, micros.high))
-    return f"{said}; a model version then costs {cost} ({between})."
+        return f"{sentence}; a model version then costs {cost}."
+    between = "–".join(whole_amount(round(bound), currency) for bound in (micros.low, micros.high))
+    return f"{sentence}; a model version then costs {cost} ({between})."
 
 
 def _model_words(model: Mapping[str, object]) -> str:

@@ -50,7 +50,7 @@ def measured_saves(saves: Sequence[CheckpointSave], hours: Iterable[ClockHour]) 
     training = _clock_ms(hours, TRAINING)
     return MeasuredSaves(
         saves=len(saves),
-        write_seconds=sum(each.milliseconds for each in saves) / MS_PER_SECOND / len(saves),
+        write_seconds=sum(save.milliseconds for save in saves) / MS_PER_SECOND / len(saves),
         cadence_seconds=training / MS_PER_SECOND / len(saves) or None,
     )
 
@@ -60,7 +60,7 @@ def training_habits(workload_ids: Collection[int], window: DayWindow) -> dict[in
     newest = Window(
         RowNumber(), partition_by="workload_id", order_by=[F("began_at").desc(nulls_last=True)]
     )
-    found = (
+    newest_runs = (
         RunFigures.objects.filter(workload_id__in=workload_ids, began_at__lt=window.ends_at)
         .exclude(ended_at__lte=window.starts_at)
         .annotate(place=newest)
@@ -68,7 +68,7 @@ def training_habits(workload_ids: Collection[int], window: DayWindow) -> dict[in
         .order_by("workload_id", "place")
         .values_list("workload_id", "run_id", "key", "gpus", "attempts")
     )
-    runs = list(found)
+    runs = list(newest_runs)
     run_ids = [row[1] for row in runs]
     saves = checkpoint_saves(run_ids) if run_ids else {}
     clock = clock_hours(run_ids) if run_ids else []

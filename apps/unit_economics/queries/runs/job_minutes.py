@@ -20,26 +20,30 @@ def job_minutes(cells: Collection[JobAt]) -> dict[JobAt, dict[State, Minutes]]:
     By each GPU's own reading while the job held it; where it is not known which GPUs of a node a job
     held, of all of them. They say when, and the job's lines how much.
     """
-    found: dict[JobAt, dict[State, list[int]]] = {}
+    states_by_cell: dict[JobAt, dict[State, list[int]]] = {}
     params = {"jobs": [job for job, _ in cells], "hours": [hour for _, hour in cells]}
     for job_id, hour, start_ms, end_ms, observed, worked in rows(SEEN, params):
-        by_state = found.setdefault((job_id, hour), {})
-        held = minutes_of([(round(start_ms), round(end_ms))])
-        seen = DARK if observed is None else bytes(observed)
-        if held == WHOLE:
-            active, watched = list(worked or DARK), list(seen)
+        by_state = states_by_cell.setdefault((job_id, hour), {})
+        held_quarters = minutes_of([(round(start_ms), round(end_ms))])
+        observed_quarters = DARK if observed is None else bytes(observed)
+        if held_quarters == WHOLE:
+            active, watched = list(worked or DARK), list(observed_quarters)
         else:
-            active = list(map(min, worked or DARK, held))
-            watched = list(map(min, seen, held))
+            active = list(map(min, worked or DARK, held_quarters))
+            watched = list(map(min, observed_quarters, held_quarters))
         parts = {
             State.ACTIVE: active,
-            State.HELD_IDLE: [max(0, each - on) for each, on in zip(watched, active, strict=True)],
-            State.UNOBSERVED: [max(0, each - on) for each, on in zip(held, watched, strict=True)],
+            State.HELD_IDLE: [
+                max(0, minute - on) for minute, on in zip(watched, active, strict=True)
+            ],
+            State.UNOBSERVED: [
+                max(0, minute - on) for minute, on in zip(held_quarters, watched, strict=True)
+            ],
         }
         for state, minutes in parts.items():
-            kept = by_state.get(state)
-            by_state[state] = minutes if kept is None else list(map(add, kept, minutes))
-    return {cell: dict(by_state) for cell, by_state in found.items()}
+            earlier = by_state.get(state)
+            by_state[state] = minutes if earlier is None else list(map(add, earlier, minutes))
+    return {cell: dict(by_state) for cell, by_state in states_by_cell.items()}
 
 
 # A device's own reading has holder 0, which comes first; without one its only row is both.

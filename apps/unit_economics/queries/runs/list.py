@@ -34,10 +34,10 @@ COLUMNS: Mapping[RunSort, str] = {
 }
 
 
-def run_page(wanted: RunsWanted, asked: PageAsked) -> Slice[RunRow]:
+def run_page(wanted: RunsWanted, page_request: PageAsked) -> Slice[RunRow]:
     """The asked page of the wanted runs; those whose figure is not known come last either way."""
     column = COLUMNS[wanted.sort]
-    found = (
+    figures = (
         RunFigures.objects.filter(_runs_filter(wanted))
         .annotate(
             is_unknown=Case(
@@ -48,15 +48,15 @@ def run_page(wanted: RunsWanted, asked: PageAsked) -> Slice[RunRow]:
         .values("is_unknown", "sorted_by", *READ)
     )
     way = "-" if wanted.order is Order.FALLING else ""
-    page = page_of(found, asked, "is_unknown", f"{way}sorted_by", f"{way}run_id")
+    page = page_of(figures, page_request, "is_unknown", f"{way}sorted_by", f"{way}run_id")
     return Slice([_run_row(row) for row in page.rows], page.after, page.before)
 
 
 @once
 def run_rows(run_ids: Collection[int]) -> dict[int, RunRow]:
     """These runs by id, whoever's they are."""
-    found = RunFigures.objects.filter(run_id__in=run_ids).order_by("run_id").values(*READ)
-    return {row["run_id"]: _run_row(row) for row in found}
+    figures = RunFigures.objects.filter(run_id__in=run_ids).order_by("run_id").values(*READ)
+    return {row["run_id"]: _run_row(row) for row in figures}
 
 
 def _runs_filter(wanted: RunsWanted) -> Q:
@@ -76,17 +76,21 @@ def _runs_filter(wanted: RunsWanted) -> Q:
 
 def _lowest_value(column: str) -> Value:
     """Stands where a figure is not known, among its like."""
-    field = next(each for each in RunFigures._meta.concrete_fields if each.name == column)
+    field = next(
+        concrete_field
+        for concrete_field in RunFigures._meta.concrete_fields
+        if concrete_field.name == column
+    )
     if isinstance(field, DateTimeField):
         return Value(EVER, output_field=field)
     return Value("" if column == "key" else 0, output_field=field)
 
 
 def _run_row(row: Mapping[str, Any]) -> RunRow:
-    told = {NAMED.get(name, name): row[name] for name in READ}
-    told["bucket_micros"] = tuple(told["bucket_micros"])
-    told["bucket_unit_ms"] = tuple(told["bucket_unit_ms"])
-    return RunRow(**told)
+    fields = {NAMED.get(name, name): row[name] for name in READ}
+    fields["bucket_micros"] = tuple(fields["bucket_micros"])
+    fields["bucket_unit_ms"] = tuple(fields["bucket_unit_ms"])
+    return RunRow(**fields)
 
 
 NAMED = {"run_id": "id", "team__name": "team", "workload__name": "workload"}

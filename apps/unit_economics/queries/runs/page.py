@@ -47,14 +47,14 @@ def runs_told(wanted: RunsWanted, window: Window) -> RunsTold:
     return RunsTold(
         runs=runs,
         failed=failed,
-        days=tuple(DayOfRuns(day, Bucket(bucket), *rest) for day, bucket, *rest in days),
+        days=tuple(DayOfRuns(day, Bucket(bucket), *amounts) for day, bucket, *amounts in days),
     )
 
 
 def are_any_runs(team_ids: frozenset[int] | None) -> bool:
     """Whether these teams (None: anybody) ever had a run that was summed up."""
-    known = RunFigures.objects.all()
-    return (known if team_ids is None else known.filter(team_id__in=team_ids)).exists()
+    all_runs = RunFigures.objects.all()
+    return (all_runs if team_ids is None else all_runs.filter(team_id__in=team_ids)).exists()
 
 
 COUNTED = sql.SQL("""
@@ -75,14 +75,14 @@ ORDER BY day.day, day.bucket, day.status
 
 
 def _run_conditions(wanted: RunsWanted) -> sql.Composable:
-    said = []
+    conditions = []
     if wanted.team_ids is not None:
-        said.append(sql.SQL("AND figures.team_id = ANY(%(teams)s)"))
+        conditions.append(sql.SQL("AND figures.team_id = ANY(%(teams)s)"))
     if wanted.workload_ids is not None:
-        said.append(sql.SQL("AND figures.workload_id = ANY(%(workloads)s)"))
+        conditions.append(sql.SQL("AND figures.workload_id = ANY(%(workloads)s)"))
     if wanted.status is not None:
-        said.append(sql.SQL("AND figures.status = %(status)s"))
-    return sql.SQL(" ").join(said)
+        conditions.append(sql.SQL("AND figures.status = %(status)s"))
+    return sql.SQL(" ").join(conditions)
 
 
 def _run_parameters(wanted: RunsWanted, window: Window) -> Mapping[str, object]:

@@ -22,7 +22,7 @@ class RunPower:
 
 def power_of_runs(starts_at: datetime, ends_at: datetime) -> dict[str, RunPower]:
     """By GPU model, of runs that ended in `[starts_at, ends_at)` and whose meters told all of them."""
-    found = (
+    energy_sums = (
         RunFigures.objects.filter(
             ended_at__gte=starts_at,
             ended_at__lt=ends_at,
@@ -36,5 +36,6 @@ def power_of_runs(starts_at: datetime, ends_at: datetime) -> dict[str, RunPower]
         .order_by("gpu_model")
     )
     return {
-        model: RunPower(joules / (held / SECOND_MS), runs) for model, joules, held, runs in found
+        model: RunPower(joules / (held_ms / SECOND_MS), runs)
+        for model, joules, held_ms, runs in energy_sums
     }

@@ -93,51 +93,53 @@ class Programme:
 
 def programme(workload_id: int, *, window: Window, at: datetime) -> Programme:
     """The numbers of a workload's runs in a window, of which what lies after `at` is not counted."""
-    found = runs_of_window(workload_id, window)
-    run_ids = [each.run_id for each in found]
+    runs = runs_of_window(workload_id, window)
+    run_ids = [run.run_id for run in runs]
     of_failed, of_others = spent_of_workload(workload_id, window)
     spent = [*of_failed, *of_others]
     micros = micros_of(spent)
     versions = _versions_shipped(workload_id, window)
     tokens = tokens_kept(run_ids, window.starts_at, window.ends_at)
     failed = _failed_micros(of_failed, of_others)
-    began = sum(1 for each in found if each.began_at and each.began_at >= window.starts_at)
-    told_days = _told_days(first_began_at(found), window, at)
+    began = sum(1 for run in runs if run.began_at and run.began_at >= window.starts_at)
+    told_days = _told_days(first_began_at(runs), window, at)
     by_bucket = dict.fromkeys(Bucket, 0)
-    for each in spent:
-        by_bucket[each.bucket] += each.unit_milliseconds
+    for of_other in spent:
+        by_bucket[of_other.bucket] += of_other.unit_milliseconds
     return Programme(
         workload_id=workload_id,
         micros=micros,
-        unit_milliseconds=sum(each.unit_milliseconds for each in spent),
-        unpriced_milliseconds=sum(each.unpriced_milliseconds for each in spent),
-        energy_joules=sum_of_known(each.energy_joules for each in spent),
+        unit_milliseconds=sum(bucket_spent.unit_milliseconds for bucket_spent in spent),
+        unpriced_milliseconds=sum(bucket_spent.unpriced_milliseconds for bucket_spent in spent),
+        energy_joules=sum_of_known(bucket_spent.energy_joules for bucket_spent in spent),
         versions=versions,
         version_micros=_micros_per(micros, len(versions)),
         tokens=tokens,
         million_tokens_micros=_micros_per(micros, tokens / MILLION),
-        runs=len(found),
+        runs=len(runs),
         experiments_per_week=began / told_days * DAYS_PER_WEEK if told_days else None,
         told_days=told_days,
         goodput_ratio=known_goodput(goodput(by_bucket), coverage(by_bucket)),
         told_ratio=coverage(by_bucket),
-        failed_runs=sum(each.status == FAILED for each in found),
+        failed_runs=sum(run.status == FAILED for run in runs),
         failed_micros=failed,
         failed_share=failed / micros if micros and failed is not None else None,
-        trend=_trend_of_runs(found),
+        trend=_trend_of_runs(runs),
     )
 
 
 def _versions_shipped(workload_id: int, window: Window) -> tuple[Version, ...]:
     changes = changes_of(workload_id, (window.starts_at, window.ends_at))
-    return tuple(Version(each.name, each.at, each.run_id) for each in changes if each.kind == MODEL)
+    return tuple(
+        Version(change.name, change.at, change.run_id) for change in changes if change.kind == MODEL
+    )
 
 
 def _failed_micros(
     of_failed: Sequence[BucketSpent], of_others: Sequence[BucketSpent]
 ) -> int | None:
     """All of the runs that failed, and of the others what their failed attempts cost."""
-    parts = [*of_failed, *(each for each in of_others if each.bucket is Bucket.FAILED)]
+    parts = [*of_failed, *(of_other for of_other in of_others if of_other.bucket is Bucket.FAILED)]
     if parts:
         return micros_of(parts)
     return None if micros_of(of_others) is None else 0
@@ -160,10 +162,10 @@ def _told_days(first: datetime | None, window: Window, at: datetime) -> float | 
     return seconds / SECONDS_PER_DAY if seconds > 0 else None
 
 
-def _trend_of_runs(found: Sequence[RunFigures]) -> tuple[ProgrammeRun, ...]:
+def _trend_of_runs(runs: Sequence[RunFigures]) -> tuple[ProgrammeRun, ...]:
     same = [name for name in ProgrammeRun.__slots__ if name != "micros"]
     return tuple(
         ProgrammeRun(**{name: getattr(run, name) for name in same}, micros=run.effective_micros)
-        for run in reversed(found)
+        for run in reversed(runs)
         if run.began_at is not None
     )

@@ -17,22 +17,22 @@ def compute_held(run_ids: Collection[int]) -> dict[int, Fraction | None]:
     In whole GPUs: a slice counts as its compute slices of its GPU's. None where it is not known which
     slices they held, or what part of a GPU one of them is. Other runs are not in it.
     """
-    held: dict[int, Fraction | None] = {}
+    compute_by_run: dict[int, Fraction | None] = {}
     for run_id, of_run in groupby(rows(GRANTS, {"runs": list(run_ids)}), itemgetter(0)):
         grants = [list(grant) for _, grant in groupby(of_run, itemgetter(1))]
         if any(grant[0][HAS_SLICES] for grant in grants):
-            held[run_id] = _most_compute(grants)
-    return held
+            compute_by_run[run_id] = _most_compute(grants)
+    return compute_by_run
 
 
 def _most_compute(grants: Iterable[list[Row]]) -> Fraction | None:
     spans = []
     for grant in grants:
         _, _, starts_at, ends_at, numerator, denominator, has_slices, *_ = grant[0]
-        held = _compute_of(grant) if has_slices else Fraction(int(numerator), denominator)
-        if held is None:
+        compute = _compute_of(grant) if has_slices else Fraction(int(numerator), denominator)
+        if compute is None:
             return None
-        spans.append((starts_at, ends_at, held))
+        spans.append((starts_at, ends_at, compute))
     return most_at_once(spans) or None
 
 
@@ -40,8 +40,8 @@ def _compute_of(grant: list[Row]) -> Fraction | None:
     # A slice made again under its old UUID is one slice of the grant.
     devices = {row[DEVICE]: row[DEVICE + 1 :] for row in grant}
     parts = [None if uuid is None else _part_of(*device) for uuid, device in devices.items()]
-    known = [part for part in parts if part is not None]
-    return sum(known, Fraction(0)) if len(known) == len(parts) else None
+    known_parts = [part for part in parts if part is not None]
+    return sum(known_parts, Fraction(0)) if len(known_parts) == len(parts) else None
 
 
 def _part_of(kind: str, compute_slices: int | None, model_name: str) -> Fraction | None:

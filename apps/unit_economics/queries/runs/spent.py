@@ -94,15 +94,15 @@ def spent_of_run(run_id: int, window: Window | None) -> list[BucketSpent]:
 @once
 def parts_of_runs(run_ids: list[int]) -> dict[int, list[RunCostPart]]:
     """The parts of each of these runs on all days, also of one that has none."""
-    found: dict[int, list[RunCostPart]] = {run_id: [] for run_id in run_ids}
+    parts_by_run: dict[int, list[RunCostPart]] = {run_id: [] for run_id in run_ids}
     for run_id, day, job_id, bucket, status, pool_ids, *amounts in rows(
         PARTS, {"runs": run_ids, "shared_idle": int(Flag.SHARED_IDLE)}
     ):
         part = RunCostPart(
             day, job_id, Bucket(bucket), status, tuple(pool_ids), RunAmounts(*amounts)
         )
-        found[run_id].append(part)
-    return found
+        parts_by_run[run_id].append(part)
+    return parts_by_run
 
 
 @once
@@ -110,7 +110,7 @@ def spent_apart(
     run_ids: list[int], apart: list[int], window: Window | None
 ) -> tuple[list[BucketSpent], list[BucketSpent]]:
     """The same of those of these runs that are in `apart`, and of all others."""
-    found = rows(
+    spent_rows = rows(
         BY_BUCKET,
         {
             "runs": run_ids,
@@ -122,7 +122,7 @@ def spent_apart(
     )
     of_apart: list[BucketSpent] = []
     of_others: list[BucketSpent] = []
-    for is_apart, bucket, *sums in found:
+    for is_apart, bucket, *sums in spent_rows:
         (of_apart if is_apart else of_others).append(BucketSpent(Bucket(bucket), *sums))
     return of_apart, of_others
 
@@ -131,9 +131,9 @@ def spent_of_workload(
     workload_id: int, window: Window
 ) -> tuple[list[BucketSpent], list[BucketSpent]]:
     """What a workload's runs that failed spent on the window's days, and what its others did."""
-    found = runs_of_window(workload_id, window)
-    failed = [run.run_id for run in found if run.status == FAILED]
-    return spent_apart([run.run_id for run in found], failed, window)
+    runs = runs_of_window(workload_id, window)
+    failed = [run.run_id for run in runs if run.status == FAILED]
+    return spent_apart([run.run_id for run in runs], failed, window)
 
 
 def spent_together(parts: Iterable[BucketSpent]) -> list[BucketSpent]:
@@ -159,17 +159,17 @@ _BEGUN = RunFigures.objects.filter(began_at__isnull=False).order_by("began_at", 
 @once
 def runs_of_window(workload_id: int, window: Window) -> list[RunFigures]:
     """The runs of a workload that lived in the window, the one begun last first; see also `first_began_at`."""
-    lived = Q(ended_at__isnull=True) | Q(ended_at__gt=window.starts_at)
-    found = RunFigures.objects.filter(lived, workload_id=workload_id, began_at__lt=window.ends_at)
-    latest_first = found.order_by(F("began_at").desc(), "run_id")
-    told = latest_first.annotate(first_of_all=Subquery(_BEGUN.values("began_at")[:1]))
-    return list(told.defer("bucket_micros", "bucket_unit_ms"))
+    overlaps = Q(ended_at__isnull=True) | Q(ended_at__gt=window.starts_at)
+    runs = RunFigures.objects.filter(overlaps, workload_id=workload_id, began_at__lt=window.ends_at)
+    latest_first = runs.order_by(F("began_at").desc(), "run_id")
+    annotated = latest_first.annotate(first_of_all=Subquery(_BEGUN.values("began_at")[:1]))
+    return list(annotated.defer("bucket_micros", "bucket_unit_ms"))
 
 
-def first_began_at(found: Sequence[RunFigures]) -> datetime | None:
+def first_began_at(runs: Sequence[RunFigures]) -> datetime | None:
     """When the first run of all began, whose ever it was, as read along with these; None where none is known."""
-    if found:
-        first: datetime | None = vars(found[0])["first_of_all"]
+    if runs:
+        first: datetime | None = vars(runs[0])["first_of_all"]
         return first
     return _BEGUN.values_list("began_at", flat=True).first()
 

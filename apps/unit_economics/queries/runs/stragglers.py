@@ -74,25 +74,29 @@ def slow_ranks(run_id: int, *, window: Window | None = None) -> Stragglers:
     S = Σ slowest ÷ Σ median, waste 1 − 1/S; a rank is slow by a robust z over 3.5 in 60 % or more of
     the windows of 50 steps.
     """
-    told = _windows_told(run_id, window)
-    by_rank = _seconds_by_step(told)
+    windows = _windows_told(run_id, window)
+    by_rank = _seconds_by_step(windows)
     steps = [step for step in by_rank.values() if len(step) > 1]
-    found = slowness([list(step.values()) for step in steps])
-    slow = _slow_ranks(steps, told)
-    spent = [each for each in spent_of_run(run_id, window) if each.bucket in STEPPING]
-    micros, unit_ms = _wasted_cost(found, spent)
+    rank_slowness = slowness([list(step.values()) for step in steps])
+    slow = _slow_ranks(steps, windows)
+    spent = [
+        bucket_spent
+        for bucket_spent in spent_of_run(run_id, window)
+        if bucket_spent.bucket in STEPPING
+    ]
+    micros, unit_ms = _wasted_cost(rank_slowness, spent)
     return Stragglers(
         run_id=run_id,
-        ranks=len({each.rank for each in told}),
+        ranks=len({rank_window.rank for rank_window in windows}),
         steps=len(steps),
-        looked_from=min((each.starts_at for each in told), default=None),
-        looked_to=max((each.ends_at for each in told), default=None),
-        factor=None if found is None else found.factor,
-        wasted=None if found is None else found.wasted,
+        looked_from=min((rank_window.starts_at for rank_window in windows), default=None),
+        looked_to=max((rank_window.ends_at for rank_window in windows), default=None),
+        factor=None if rank_slowness is None else rank_slowness.factor,
+        wasted=None if rank_slowness is None else rank_slowness.wasted,
         micros=micros,
         unit_milliseconds=unit_ms,
         slow=slow,
-        words=_waiting_words(found, slow, micros) if told else UNTOLD,
+        words=_waiting_words(rank_slowness, slow, micros) if windows else UNTOLD,
     )
 
 
@@ -108,27 +112,30 @@ def _windows_told(run_id: int, window: Window | None) -> list[RankWindow]:
     return last_step_times(run_id, starts_at, before, seconds)
 
 
-def _seconds_by_step(told: Sequence[RankWindow]) -> dict[int, dict[int, float]]:
+def _seconds_by_step(windows: Sequence[RankWindow]) -> dict[int, dict[int, float]]:
     """Seconds by step and rank; of a step that was done again, its last times."""
     steps: dict[int, dict[int, float]] = {}
-    for each in told:
+    for window in windows:
         # Times of which it is not known which step each is of are left aside.
-        if each.first_step is None or len(each.step_times_ms) not in {each.steps, MOST_TOLD_TIMES}:
+        if window.first_step is None or len(window.step_times_ms) not in {
+            window.steps,
+            MOST_TOLD_TIMES,
+        }:
             continue
-        for place, milliseconds in enumerate(each.step_times_ms):
-            step = steps.setdefault(each.first_step + place, {})
-            step[each.rank] = milliseconds / MS_PER_SECOND
+        for place, milliseconds in enumerate(window.step_times_ms):
+            step = steps.setdefault(window.first_step + place, {})
+            step[window.rank] = milliseconds / MS_PER_SECOND
     return dict(sorted(steps.items()))
 
 
 def _slow_ranks(
-    steps: Sequence[Mapping[int, float]], told: Sequence[RankWindow]
+    steps: Sequence[Mapping[int, float]], windows: Sequence[RankWindow]
 ) -> tuple[SlowRank, ...]:
     shares = stragglers(steps)
     if not shares:
         return ()
     usual = median([seconds for step in steps for seconds in step.values()])
-    hosts = {rank: dict.fromkeys(_hosts_of_rank(told, rank)) for rank in shares}
+    hosts = {rank: dict.fromkeys(_hosts_of_rank(windows, rank)) for rank in shares}
     return tuple(
         SlowRank(
             rank=rank,
@@ -141,32 +148,36 @@ def _slow_ranks(
     )
 
 
-def _hosts_of_rank(told: Sequence[RankWindow], rank: int) -> list[str]:
-    return [each.host for each in told if each.rank == rank and each.host]
+def _hosts_of_rank(windows: Sequence[RankWindow], rank: int) -> list[str]:
+    return [window.host for window in windows if window.rank == rank and window.host]
 
 
 def _wasted_cost(
-    found: Slowness | None, spent: Sequence[BucketSpent]
+    rank_slowness: Slowness | None, spent: Sequence[BucketSpent]
 ) -> tuple[int | None, int | None]:
-    if found is None:
+    if rank_slowness is None:
         return None, None
     micros = micros_of(spent)
-    unit_ms = sum(each.unit_milliseconds for each in spent)
-    return None if micros is None else round(micros * found.wasted), round(unit_ms * found.wasted)
+    unit_ms = sum(bucket_spent.unit_milliseconds for bucket_spent in spent)
+    return None if micros is None else round(micros * rank_slowness.wasted), round(
+        unit_ms * rank_slowness.wasted
+    )
 
 
-def _waiting_words(found: Slowness | None, slow: Sequence[SlowRank], micros: int | None) -> str:
-    if found is None:
+def _waiting_words(
+    rank_slowness: Slowness | None, slow: Sequence[SlowRank], micros: int | None
+) -> str:
+    if rank_slowness is None:
         return (
             "Only one rank tells its steps: begin the run with per_rank=True to see which is slow."
         )
     cost = "" if micros is None else f", {whole_amount(micros, accounts.organisation().currency)}"
-    lost = f"{per_cent(found.wasted)} of training time{cost}"
+    lost = f"{per_cent(rank_slowness.wasted)} of training time{cost}"
     if slow:
-        named = joined([_rank_words(each) for each in slow[:3]])
+        named = joined([_rank_words(rank) for rank in slow[:3]])
         more = f" and {counted(len(slow) - 3, 'more rank')}" if len(slow) > 3 else ""
         return f"{named}{more} holds every step up: {lost}."
-    if found.wasted >= WORTH_SAYING:
+    if rank_slowness.wasted >= WORTH_SAYING:
         return (
             f"Waiting for the slowest rank takes {lost}, and it is another one each time: look at "
             "the data and at garbage collection before the hardware."

@@ -37,10 +37,10 @@ def run_sums(run_ids: Collection[int]) -> dict[int, list[RunSum]]:
         "unobserved": int(State.UNOBSERVED),
         "not_held": int(Flag.UNSCHEDULED | Flag.UNCLAIMED),
     }
-    found: dict[int, list[RunSum]] = {}
+    sums_by_run: dict[int, list[RunSum]] = {}
     for run_id, bucket, *sums in rows(SUMS, params):
-        found.setdefault(run_id, []).append(RunSum(Bucket(bucket), *sums))
-    return found
+        sums_by_run.setdefault(run_id, []).append(RunSum(Bucket(bucket), *sums))
+    return sums_by_run
 
 
 def due_runs(limit: int) -> list[int]:

@@ -42,16 +42,16 @@ class Command(BaseCommand):
         at = timezone.now()
         rule = RuleFact(_rule_asked(options), options["starts_at"], options["ends_at"])
         moved = preview_rule(rule, at)
-        hours = sum(float(each.gpu_milliseconds) for each in moved.moves) / HOUR_MS
-        said = {
+        hours = sum(float(move.gpu_milliseconds) for move in moved.moves) / HOUR_MS
+        summary = {
             "id": None,
             "matched_jobs": moved.matched_jobs,
             "moved_gpu_hours": round(hours, 6),
         }
         if not options["preview"]:
-            said["id"] = _add_or_refuse(rule, at)
+            summary["id"] = _add_or_refuse(rule, at)
         if options["json"]:
-            self.stdout.write(json.dumps(said))
+            self.stdout.write(json.dumps(summary))
             return
         verb = "would move" if options["preview"] else "move"
         self.stdout.write(
@@ -60,19 +60,21 @@ class Command(BaseCommand):
 
 
 def _rule_asked(options: dict[str, Any]) -> Rule:
-    asked = {name: options[name] for name in (*TEXT_MATCHES, "label", "name")}
+    conditions = {name: options[name] for name in (*TEXT_MATCHES, "label", "name")}
     cluster = options["cluster"]
-    if not any(asked.values()) and not cluster:
+    if not any(conditions.values()) and not cluster:
         raise CommandError("say which jobs: by --cluster, --account, --user or another option")
     return Rule(
         priority=options["priority"],
         team_id=_id_by_name("team", options["team"], {team.name: team.id for team in teams()}),
         cluster_id=_id_by_name(
-            "cluster", cluster, {each.name: each.id for each in clusters().values()}
+            "cluster",
+            cluster,
+            {known_cluster.name: known_cluster.id for known_cluster in clusters().values()},
         )
         if cluster
         else None,
-        **asked,
+        **conditions,
     )
 
 

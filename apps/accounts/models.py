@@ -64,7 +64,7 @@ class Organisation(models.Model):
 
 
 class Role(models.TextChoices):
-    """What a person may see and do."""
+    """The role of a person, which says what they may see and do."""
 
     FINANCE = "finance"
     PLATFORM = "platform"
@@ -176,7 +176,7 @@ class Invitation(models.Model):
 
 
 class Scope(models.TextChoices):
-    """What a token may do.
+    """The scope of a token, which says what it may do.
 
     Each kind of fact has its own: whoever measures one cannot tell another.
     """

@@ -1,1 +1,1 @@
-"""What people see: pages and fragments; imported by nobody."""
+"""The console that people see: pages and fragments; imported by nobody."""

@@ -1,1 +1,1 @@
-"""What GPU time costs: pure arithmetic; no Django, no clock, no I/O."""
+"""The cost of GPU time: pure arithmetic; no Django, no clock, no I/O."""

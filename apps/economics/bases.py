@@ -39,7 +39,7 @@ def added(first: Amounts, second: Amounts) -> Amounts:
 
 
 def negated(amounts: Amounts) -> Amounts:
-    """The same amounts the other way."""
+    """Return the amounts with the opposite sign."""
     return Amounts(*(None if micros is None else -micros for micros in amounts))
 
 

@@ -1,4 +1,4 @@
-"""What a bill's rows pay for: to which node they go, and how long rows reach over its hours."""
+"""Assignment of a bill's rows: what they pay for, to which node they go, and how long rows reach over its hours."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -47,7 +47,7 @@ class Traits:
 
 @dataclass(frozen=True, slots=True)
 class BillRowRule:
-    """What somebody said of rows that do not say it themselves; an empty pattern fits all.
+    """A rule of what somebody said of rows that do not say it themselves; an empty pattern fits all.
 
     `share_method`, of `apps.economics.sharing.METHODS`, makes a shared cost of them.
     """
@@ -88,7 +88,7 @@ class BillRowRule:
 
     @property
     def shared_as(self) -> str:
-        """What a shared cost of its rows is called: the first pattern that says anything."""
+        """The name of a shared cost of the rule's rows: the first pattern that says anything."""
         tag = f"{self.tag_key}={self.tag_value}" if self.tag_key else ""
         patterns = (
             self.service,
@@ -250,7 +250,7 @@ def _team_of_tag(traits: Traits, places: Places) -> int | None:
 
 
 def _charge_beside_compute(kind: str, traits: Traits) -> tuple[Becomes, str]:
-    """What is not compute: a charge of its own, of a kind that says what it is."""
+    """Return what a row that is not compute becomes: a charge of its own, of a kind that says what it is."""
     if kind in OF_ITS_KIND:
         return OF_ITS_KIND[kind]
     if kind == COMMITMENT and traits.commitment_status.lower() == "unused":

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 @dataclass(frozen=True, slots=True)
 class BillingWeights:
-    """What a GPU and a core of a node cost an hour, in one unit of money; a core 0 where the GPUs carry all."""
+    """The cost of a GPU and of a core of a node an hour, in one unit of money; a core 0 where the GPUs carry all."""
 
     gpu: Fraction
     core: Fraction

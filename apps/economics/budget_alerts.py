@@ -26,7 +26,7 @@ LOOKS_TO_END = 2
 
 @dataclass(frozen=True, slots=True)
 class BudgetLook:
-    """What was expected of a budget on a day; `chance` of exceeding, None where the rest is a run rate or unknown.
+    """The expectation of a budget on a day; `chance` of exceeding, None where the rest is a run rate or unknown.
 
     `expected_share` is what the whole period comes to ÷ the amount, None where it is not known; `share_gone` of its time.
     Of the newest look also how many days of history the expectation knows, and what is used of the amount; None: not asked.

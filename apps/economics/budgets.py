@@ -8,7 +8,7 @@ from apps.economics.hours_ahead import HoursAhead, repeated_sum, repeated_values
 
 @dataclass(frozen=True, slots=True)
 class SumAhead:
-    """What is expected of some hours together; `quantiles` by level, ascending, empty without an interval."""
+    """The amount expected of some hours together; `quantiles` by level, ascending, empty without an interval."""
 
     expected: float
     quantiles: Mapping[float, float]

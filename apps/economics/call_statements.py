@@ -1,4 +1,4 @@
-"""Which of several statements of one call to a model API is counted, and where they contradict.
+"""The choice of which of several statements of one call to a model API is counted, and where they contradict.
 
 A gateway, a framework's span, its client's span and the receiver may each tell of one call: they
 are one where they name one response, or where one span holds the other. A span that holds several
@@ -20,7 +20,7 @@ COUNTS = (
 
 @dataclass(frozen=True, slots=True)
 class CallStatement:
-    """What one teller said of a call; a count is None where it said nothing of it.
+    """A statement of one teller on a call; a count is None where it said nothing of it.
 
     `door` is how well its kind of teller knows, the least the best; `is_ours` says that the
     organisation's own token told it, not a team's. `is_owned`: it names a team. `details` is how

@@ -1,4 +1,4 @@
-"""What measured use says about GPUs that are asked for: how many are there already, what more would cost.
+"""Measured use held against GPUs that are asked for: how many are there already, what more would cost.
 
 Arithmetic alone; the sources of its inputs are in docs/requests.md.
 """
@@ -13,7 +13,7 @@ from apps.economics.hours import HOUR_MS
 
 
 class GpuReturn(StrEnum):
-    """What would give back GPUs that are held or paid for already; their times never overlap."""
+    """Ways to give back GPUs that are held or paid for already; their times never overlap."""
 
     DATA_WAIT = "data_wait"
     IDLE = "idle_while_allocated"

@@ -62,7 +62,7 @@ def with_failures(
 
 
 def cadence_excess(cadence: float, write: float, mtbf: float) -> float:
-    """Which part of the time that is paid goes beyond the best cadence's; a restart is the same for both. Refuses NotACadence."""
+    """Return which part of the time that is paid goes beyond the best cadence's; a restart is the same for both. Refuses NotACadence."""
     now, then = (
         with_failures(work=1.0, cadence=interval, write=write, mtbf=mtbf, restart=0.0).paid
         for interval in (cadence, best_cadence(write, mtbf))

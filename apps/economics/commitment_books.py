@@ -13,7 +13,7 @@ MILLIONTH = Decimal("0.000001")
 
 
 class BookStanding(StrEnum):
-    """What the books of a commitment say; unknown where what was paid is not all on record."""
+    """The standing of the books of a commitment; unknown where what was paid is not all on record."""
 
     BALANCED = "balanced"
     UNKNOWN = "unknown"
@@ -63,7 +63,7 @@ class CommitmentBook:
 
     @property
     def words(self) -> str:
-        """What does not balance, in a few words."""
+        """The words on what does not balance, in brief."""
         return (
             f"{self.commitment_id}: {_plain(self.effective)} of cost for {_plain(self.purchased)} "
             f"{self.currency} paid"

@@ -1,4 +1,4 @@
-"""What was bought ahead, applied to the use of one hour: who it covered, and what nobody used."""
+"""Commitments, bought ahead, applied to the use of one hour: who they covered, and what nobody used."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ class NotACommitment(ValueError):
 
 
 class CommitmentKind(IntEnum):
-    """What kind of purchase; the lower one is applied first."""
+    """Kinds of purchase of a commitment; the lower one is applied first."""
 
     CAPACITY_BLOCK = 0
     RESERVED = 1
@@ -37,7 +37,7 @@ class CommitmentKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class CommitmentScope:
-    """What a commitment may cover; what is empty does not matter."""
+    """The scope that a commitment may cover; what is empty does not matter."""
 
     provider: str = ""
     region: str = ""
@@ -168,7 +168,7 @@ class Covered:
 
 @dataclass(frozen=True, slots=True)
 class Unused:
-    """What a commitment cost beyond what it covered: `capacity` nobody took of `of`."""
+    """The cost of a commitment beyond what it covered: `capacity` nobody took of `of`."""
 
     commitment_id: int
     micros: int
@@ -244,7 +244,7 @@ def capacity_per_ms(commitment: CommitmentOfHour, use: CommitmentUse) -> int:
 
 
 def priced_as(use: CommitmentUse) -> str:
-    """What a plan's prices call it: `m5.24xlarge`, and with its platform and tenancy where those differ.
+    """Return the name that a plan's prices give a use: `m5.24xlarge`, and with its platform and tenancy where those differ.
 
     A plan has a price for each of them: `m5.24xlarge windows dedicated`. What is not known is the default.
     """

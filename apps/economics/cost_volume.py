@@ -59,7 +59,7 @@ def volume_step(days: Sequence[CostDay], first: int, memory: float) -> float:
 
 
 def following_share(before: Sequence[CostDay]) -> tuple[float, float]:
-    """Which share of the mean cost moves with the work, and its standard error: infinite where work stood still.
+    """Return which share of the mean cost moves with the work, and its standard error: infinite where work stood still.
 
     Over all days, or within weekdays, whichever says that more moves: cost that stands shows in both, while a weekend that
     is dearer by the unit looks like it over all days alone.

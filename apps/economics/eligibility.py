@@ -1,4 +1,4 @@
-"""Which use a commitment may cover beside where and of which machine it is: how that use was bought.
+"""The use that a commitment may cover, by how it was bought, beside where and of which machine it is.
 
 AWS: reservations and Savings Plans apply to on-demand use, never to Spot ("Savings Plans do not apply to
 Spot usage"; "How Reserved Instance discounts are applied", EC2 User Guide), nor to Capacity Blocks, which
@@ -55,7 +55,7 @@ class UseTerms:
 
 @dataclass(frozen=True, slots=True)
 class CommitmentTerms:
-    """What use a commitment is for; an empty text does not matter, or is not known.
+    """The terms of a commitment: the use it is for; an empty text does not matter, or is not known.
 
     `is_shared`: it covers use of other accounts of its organisation too. `is_block`: it is a capacity
     block, which covers what runs in it alone. `has_platform`: it is of one platform and one tenancy, as
@@ -109,7 +109,7 @@ def platform_and_tenancy(terms: CommitmentTerms) -> tuple[str, str]:
 
 
 def taken_for_granted(terms: CommitmentTerms, use: UseTerms) -> tuple[Untold, ...]:
-    """Which facts of a use decide whether it is covered and were not told.
+    """Return the facts of a use that decide whether it is covered and were not told.
 
     A machine is then taken to be what its vendor launches by default: Linux on shared hardware, in the
     account that the commitment is of, and in the block where one of its type and zone is held.

@@ -15,7 +15,7 @@ ROUNDING = 1e-6
 
 
 class GateName(StrEnum):
-    """What an answer is held against."""
+    """The gate that an answer is held against."""
 
     BASELINE = "baseline"
     CAPACITY = "capacity"
@@ -43,7 +43,7 @@ def failed_gates(gates: Iterable[Gate]) -> tuple[Gate, ...]:
 
 
 def failure_of(gates: Iterable[Gate]) -> str:
-    """What failed and what is answered instead, in one sentence; empty where nothing failed."""
+    """Return one sentence of what failed and what is answered instead; empty where nothing failed."""
     failed = failed_gates(gates)
     if not failed:
         return ""

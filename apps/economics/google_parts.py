@@ -1,4 +1,4 @@
-"""What a Google Cloud machine costs: the sum of its cores, memory and GPUs, each a SKU of its price catalogue.
+"""The cost of a Google Cloud machine: the sum of its cores, memory and GPUs, each a SKU of its price catalogue.
 
 Shapes are those of Google's machine type list (gcloud compute machine-types list), read 2026-08-16.
 """
@@ -22,7 +22,7 @@ OWN_CORES = {"a3-megagpu": "A3Plus"}
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a machine type is made of; `gpu` is an accelerator type such as nvidia-h100-80gb."""
+    """The parts of a machine type; `gpu` is an accelerator type such as nvidia-h100-80gb."""
 
     name: str
     cores: int

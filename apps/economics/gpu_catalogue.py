@@ -18,7 +18,7 @@ GIGA = 1e9
 
 @dataclass(frozen=True, slots=True)
 class NamedGpu:
-    """What a written name says: the models it may mean, and which part of one (a MIG slice)."""
+    """The meaning of a written name: the models it may mean, and which part of one (a MIG slice)."""
 
     candidates: tuple[GpuModel, ...]
     part: Fraction = Fraction(1)
@@ -265,7 +265,7 @@ class _Dense:
 
 @dataclass(frozen=True, slots=True)
 class _CatalogueNames:
-    """What clouds call a model, and what people add to its name."""
+    """The names that clouds call a model by, and what people add to its name."""
 
     clouds: tuple[str, ...] = ()
     words: str = ""

@@ -1,4 +1,4 @@
-"""What is known of a GPU model: memory, dense peaks by precision, links, power and MIG geometry."""
+"""The facts of a GPU model: memory, dense peaks by precision, links, power and MIG geometry."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

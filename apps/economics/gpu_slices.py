@@ -1,4 +1,4 @@
-"""What part of a GPU a MIG slice is that a scheduler names by its type."""
+"""The part of a GPU that a MIG slice is, where a scheduler names it by its type."""
 
 import re
 from fractions import Fraction

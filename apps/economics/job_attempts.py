@@ -1,4 +1,4 @@
-"""Which statements of one raw id are about the same attempt: a scheduler uses its ids again."""
+"""The statements of one raw id that are about the same attempt: a scheduler uses its ids again."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -118,7 +118,7 @@ def _end_and_state(
 
 
 def _suspended_seconds(ordered: Sequence[JobStatement], ended_at: datetime | None) -> int:
-    """What a source states, else the whole seconds between SUSPENDED and the next state."""
+    """Return the suspended seconds that a source states, else the whole seconds between SUSPENDED and the next state."""
     stated = [
         statement.suspended_seconds
         for statement in ordered

@@ -1,4 +1,4 @@
-"""What a job held and which runs it carried, from when to when, as statements about it say."""
+"""The devices that a job held and the runs it carried, from when to when, as statements about it say."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,7 +43,7 @@ class RunPart:
 def held_spans(
     ordered: Sequence[JobStatement], started_at: datetime | None, ended_at: datetime | None
 ) -> tuple[HeldSpan, ...]:
-    """What an attempt held between its start and end; nothing before anybody knows it started.
+    """Return the spans of what an attempt held between its start and end; nothing before anybody knows it started.
 
     The accounting row of an ended job is the last word. Until then the latest statement counts,
     and it names all nodes at once, except an agent's, which knows only its own node. Devices
@@ -79,7 +79,7 @@ def held_spans(
 def run_parts(
     ordered: Sequence[JobStatement], started_at: datetime | None, ended_at: datetime | None
 ) -> tuple[RunPart, ...]:
-    """Which runs a started attempt carried: each from its statement until another is named."""
+    """Return the runs that a started attempt carried: each from its statement until another is named."""
     if started_at is None:
         return ()
     life = _Life(started_at, ended_at)
@@ -161,7 +161,7 @@ def _statements_about(statements: Sequence[JobStatement], node: str) -> list[Job
 
 
 def _held_timeline(statements: Sequence[JobStatement], life: _Life) -> list[tuple[datetime, Held]]:
-    """What was held from each moment on; the last before the start is in force at the start."""
+    """Return what was held from each moment on; the last before the start is in force at the start."""
     moments = {
         life.reached(at): statement
         for at, statement in sorted(

@@ -1,4 +1,4 @@
-"""Which texts of a job are names, by which other things are found, and which of them cannot be."""
+"""The texts of a job that are names, by which other things are found, and which of them cannot be."""
 
 from collections.abc import Iterator
 

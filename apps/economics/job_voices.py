@@ -1,4 +1,4 @@
-"""What the agent of one node may say of a job: what is held on its node, and no more of others'.
+"""The statements that one node's agent may make of a job: what is held on its node, and no more of others'.
 
 The rule of decision 0228. Whoever tells first of a job says whose it is. A node's agent may correct
 that while no other node takes part; beside others it adds and ends what is held on its own node.
@@ -20,7 +20,7 @@ OF_OTHERS = "another node holds job {job} and reports otherwise"
 
 @dataclass(frozen=True, slots=True)
 class NodeWord:
-    """What is kept of a node's statement: None where it is refused; `refusal` says why of a {job}.
+    """The part kept of a node's statement: None where it is refused; `refusal` says why of a {job}.
 
     `contradicted` names what it says of the job otherwise than those who told of it before.
     """

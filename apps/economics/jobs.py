@@ -1,4 +1,4 @@
-"""What anybody says about a job: a whole record of an accounting, or one statement of one event."""
+"""Statements about a job: a whole record of an accounting, or one statement of one event."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ class JobSource(IntEnum):
 
 
 class EventKind(IntEnum):
-    """What happened, in the order it happens."""
+    """The kinds of events of a job, in the order they happen."""
 
     SUBMIT = 1
     START = 2
@@ -51,7 +51,7 @@ class EventKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class AllocationRecord:
-    """What one job held on one node: `gpus` whole GPUs, or `share` of each of them.
+    """An allocation of one job on one node: `gpus` whole GPUs, or `share` of each of them.
 
     `gpus_unknown`: nobody says how many GPUs it held; `gpus` is then what is known of them.
     """
@@ -194,7 +194,7 @@ class RecordHasNoTime(ValueError):
 
 
 def event_of_record(record: JobRecord) -> JobEventIn:
-    """What an accounting's row states: the attempt's end, or as much of it as has happened."""
+    """Return the event that an accounting's row states: the attempt's end, or as much of it as has happened."""
     kind, at = EventKind.SUBMIT, record.submitted_at
     if record.ended_at is not None:
         kind, at = EventKind.END, record.ended_at

@@ -1,4 +1,4 @@
-"""What came of promises of one kind, and by how much later ones of the kind are taken down for it."""
+"""The outcome of promises of one kind, and by how much later ones of the kind are taken down for it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,12 +32,12 @@ class PromiseRecord:
 
     @property
     def ratio(self) -> float | None:
-        """What was realised over what was promised, below 0 where it cost more; None before the first."""
+        """The amount realised over the amount promised, below 0 where it cost more; None before the first."""
         return self.realised_micros / self.promised_micros if self.promised_micros > 0 else None
 
     @property
     def factor(self) -> float:
-        """What a later promise of the kind is multiplied with: the ratio, drawn to 1 by PRIOR_CASES, and never above 1."""
+        """The factor that a later promise of the kind is multiplied with: the ratio, drawn to 1 by PRIOR_CASES, and never above 1."""
         if self.ratio is None:
             return 1.0
         drawn = (self.cases * max(0.0, self.ratio) + PRIOR_CASES) / (self.cases + PRIOR_CASES)

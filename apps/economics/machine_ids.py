@@ -54,7 +54,7 @@ SPELLINGS: dict[str, Callable[[str], Spelled]] = {
 
 
 def machine_keys(text: str) -> Spelled:
-    """What a machine's id is known by, whoever spells it; empty of an empty text.
+    """Return the keys that a machine's id is known by, whoever spells it; empty of an empty text.
 
     Two ids mean one machine where they share a key, and the key means one machine. An id that no
     cloud is known to write is itself, then its last part.

@@ -1,4 +1,4 @@
-"""Which minutes of an hour something took: 60 numbers of quarter-seconds, 0 to 240 each."""
+"""The minutes of an hour that something took: 60 numbers of quarter-seconds, 0 to 240 each."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -40,6 +40,6 @@ def packed(by_key: Mapping[int, Minutes]) -> bytes:
 
 
 def unpacked(payload: bytes) -> dict[int, Minutes]:
-    """What `packed` made bytes of."""
+    """Return the minutes by device that `packed` made bytes of."""
     size = MINUTES + 1
     return {payload[at]: payload[at + 1 : at + size] for at in range(0, len(payload), size)}

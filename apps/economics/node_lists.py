@@ -15,7 +15,7 @@ _RANGE = re.compile(r"^([0-9]{1,18})(?:-([0-9]{1,18}))?$")
 
 
 class _Unreadable(ValueError):
-    """What is wrong with a text of node names."""
+    """A text of node names that cannot be read, and what is wrong with it."""
 
 
 @lru_cache(maxsize=256)

@@ -1,4 +1,4 @@
-"""What a node drew in an hour: by the meters of its GPUs as far as they told, else by its plate."""
+"""The energy that a node drew in an hour: by the meters of its GPUs as far as they told, else by its plate."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ MS_PER_SECOND = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Plate:
-    """What a node draws at most, and how many GPUs of what thermal design power are in it.
+    """The most power that a node draws, and how many GPUs of what thermal design power are in it.
 
     `gpu_watts` None: nobody knows, so that a meter of its GPUs says nothing about the node.
     """
@@ -23,13 +23,13 @@ class Plate:
 
     @property
     def host_watts(self) -> int:
-        """What is left for all but the GPUs: the plate less the GPUs' design power, at least 0."""
+        """The watts left for all but the GPUs: the plate less the GPUs' design power, at least 0."""
         return max(0, self.watts - self.gpus * (self.gpu_watts or 0))
 
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """What one GPU's meter told: how long it was read, and what it drew."""
+    """One GPU's meter: how long it was read, and what it drew."""
 
     metered_ms: int
     joules: Fraction
@@ -49,7 +49,7 @@ class NodeEnergy:
 
 
 def energy_of_node(plate: Plate, up_ms: int, meters: Sequence[Meter]) -> NodeEnergy:
-    """What a node that could be used for `up_ms` of an hour drew.
+    """Return the energy drawn by a node that could be used for `up_ms` of an hour.
 
     The host's part is by the plate while the node was up. A GPU's is what its meter told, and for
     the time of which it told nothing its part of the plate. Without a GPU's design power, or

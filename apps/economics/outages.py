@@ -1,4 +1,4 @@
-"""What outages took: of GPU time that was paid for, and of what waited meanwhile."""
+"""Losses to outages: of GPU time that was paid for, and of what waited meanwhile."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

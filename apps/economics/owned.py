@@ -1,4 +1,4 @@
-"""What an hour of hardware of one's own costs: fully loaded, and by what the hour itself adds."""
+"""The cost of an hour of hardware of one's own: fully loaded, and by what the hour itself adds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ class OwnedHour:
 
     @property
     def marginal_micros(self) -> int:
-        """What the hour adds to what is owed anyway: its power."""
+        """The amount that the hour adds to what is owed anyway: its power."""
         return self.power_micros
 
 

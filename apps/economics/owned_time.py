@@ -68,7 +68,7 @@ def of_calendar(hour: datetime, zone: str) -> OfMonth:
 def tariffs_of_hour(
     tariffs: tuple[tuple[int, int], ...], hour: datetime, zone: str
 ) -> tuple[TariffSpan, ...]:
-    """Which tariff holds when in the UTC hour; they tile it.
+    """Return the tariffs that hold in the UTC hour, and when; they tile it.
 
     `tariffs` are (minute of the local day from which it holds, micro-units), by minute. Before the
     first of a day the last of the day before goes on. None at all answers none.
@@ -91,7 +91,7 @@ def tariffs_of_hour(
 
 
 def within(spans: Sequence[TariffSpan], start_ms: int, end_ms: int) -> list[TariffSpan]:
-    """What of the spans lies in `[start_ms, end_ms)`."""
+    """Return the parts of the spans that lie in `[start_ms, end_ms)`."""
     return [
         TariffSpan(
             max(span.start_ms, start_ms), min(span.end_ms, end_ms), span.micros, span.starts_local

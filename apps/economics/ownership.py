@@ -1,4 +1,4 @@
-"""Whose a job is: the first of the rules that match it."""
+"""The owner of a job: the first of the rules that match it."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ TEXT_MATCHES = ("account", "partition", "namespace", "user")
 
 @dataclass(frozen=True, slots=True)
 class JobTraits:
-    """What of a job a rule may look at."""
+    """The traits of a job that a rule may look at."""
 
     cluster_id: int
     account: str = ""

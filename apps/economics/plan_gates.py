@@ -1,4 +1,4 @@
-"""What a what-if plan is held against before anybody acts on it."""
+"""Gates that a what-if plan is held against before anybody acts on it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from apps.economics.planned_work import Floats
 
 @dataclass(frozen=True, slots=True)
 class PlanGrounds:
-    """What a plan stands on: its forecast's own gates and days of history, None without a forecast.
+    """The grounds of a plan: its forecast's own gates and days of history, None without a forecast.
 
     By day `wanted` are GPU-hours in the middle of the scenarios (None: not known), `there` those that can be held (empty: nothing
     bounds them) and `hours` how long it is. `waiting_price` is of a GPU-hour that is waited for, None where nobody said.

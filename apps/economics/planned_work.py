@@ -30,7 +30,7 @@ class ImpossibleWork(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class WorkSpread:
-    """What work may come to as shares of what was entered: less than `low` in one case of ten, more than `high` in one."""
+    """The spread of work in shares of what was entered: less than `low` in one case of ten, more than `high` in one."""
 
     low: float
     high: float
@@ -114,7 +114,7 @@ def launch_days(
 
 
 def carried_days(totals: Floats, begins_on: int, days: int, growth_per_month: float) -> Floats:
-    """What a forecast by scenario and day says of the days of a plan; its first day is this one of the plan.
+    """Return a forecast by scenario and day, carried to the days of a plan; its first day is this one of the plan.
 
     After it the level of its last seven days holds, growing by so much a month; before it that of its first seven.
     """

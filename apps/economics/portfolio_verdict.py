@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """What to do with it; `UNKNOWN` where what is known does not say."""
+    """The advice on a workload; `UNKNOWN` where what is known does not say."""
 
     EARNS = "earns"
     SHRINK = "shrink"
@@ -43,7 +43,7 @@ class VerdictThresholds:
 
 @dataclass(frozen=True, slots=True)
 class WorkloadFacts:
-    """What is known of a workload over some weeks, in micro-units; None is unknown.
+    """The known facts of a workload over some weeks, in micro-units; None is unknown.
 
     `cost` is what has a price, `coverage` the priced part of its time. `waste` is within `cost`.
     `worth` is the lowest and the highest of what it returned, by the value stated for a unit;

@@ -1,4 +1,4 @@
-"""What a span of an hour costs: quoted rates, applied exactly, rounded once however it is cut."""
+"""The cost of a span of an hour: quoted rates, applied exactly, rounded once however it is cut."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ class RatesOverlap(ValueError):
 
 
 class Per(StrEnum):
-    """What one quantity of time is quoted for."""
+    """The unit that one quantity of time is quoted for."""
 
     NODE = "node"
     GPU = "gpu"
@@ -123,7 +123,7 @@ def _rated_spans(
 
 @lru_cache(maxsize=4096)
 def amount_micros(rate: QuotedRate, duration_ms: int, gpus: int) -> int | None:
-    """What `duration_ms` costs at `rate`, in micro-units, rounded once and half-even.
+    """Return the cost of `duration_ms` at `rate`, in micro-units, rounded once and half-even.
 
     None where nobody knows what its currency is worth.
     """
@@ -167,7 +167,7 @@ def _join_spans(spans: list[_Spanned]) -> list[_Spanned]:
 def _piece_of_span(
     start: int, end: int, quoted: QuotedRate | None, agreed: QuotedRate | None, gpus: int
 ) -> Piece:
-    """What cannot be paid in money that is known is unpriced: the list price does not stand in."""
+    """Return the priced piece of a span; unpriced where no known money can pay it: the list price does not stand in."""
     duration = end - start
     listed = None if quoted is None else amount_micros(quoted, duration, gpus)
     contracted = listed if agreed is None else amount_micros(agreed, duration, gpus)

@@ -1,4 +1,4 @@
-"""What a change saved, measured afterwards: an interrupted time series of what a unit of work costs.
+"""The saving of a change, measured afterwards: an interrupted time series of what a unit of work costs.
 
 Amounts are micro-units of one currency; days are ordinals of local days. How sure it is, simulated: docs/decisions/0274.
 """
@@ -75,7 +75,7 @@ class UnknownSaving(StrEnum):
 
 
 class SavingStatus(StrEnum):
-    """What is said of a change once it is made."""
+    """The verdict on a change once it is made."""
 
     TOO_EARLY = "too_early"
     VERIFIED = "verified"
@@ -112,7 +112,7 @@ class RealisedSaving:
 
     @property
     def micros(self) -> float:
-        """What was saved, or below 0 what it cost more."""
+        """The amount saved, or below 0 what it cost more."""
         return self.counterfactual_micros - self.actual_micros
 
     @property
@@ -124,7 +124,7 @@ class RealisedSaving:
 
     @property
     def work_ratio(self) -> float:
-        """What the work since would have cost over what as many days cost before."""
+        """The ratio of what the work since would have cost to what as many days cost before."""
         return self.counterfactual_micros / (self.before_micros * self.days)
 
     def widened(self, factor: float) -> tuple[float, float]:
@@ -160,7 +160,7 @@ class RealisedSaving:
 def saving_since(
     before: Sequence[CostDay], after: Sequence[CostDay], twin: Sequence[CostDay] = ()
 ) -> RealisedSaving | UnknownSaving:
-    """What the days after cost less than they would have, had the cost of a unit gone on as it went before.
+    """Return how much less the days after cost than they would have, had the cost of a unit gone on as it went before.
 
     log(cost ÷ what the work would have cost at the unit cost of before) = a + b·t + weekdays + d·1{t ≥ T} + e, with AR(1)
     noise: so a fall in volume saves nothing, nor does a trend that goes on. Only where the days before say surely that less
@@ -193,7 +193,7 @@ def saving_since(
 def judge_saving(
     measured: RealisedSaving | UnknownSaving, promise: SavingRange, *, days_since: int
 ) -> SavingStatus:
-    """What is said of a change made so many whole days ago.
+    """Return the verdict on a change made so many whole days ago.
 
     Verified: the interval lies above 0, and LEAST_PART of the promise's low end is reached, for the work that was done.
     Failed: the interval lies below the promise's low end. Else it is not known: so where a gate failed, unless what that leaves
@@ -223,7 +223,7 @@ def looks_factor(days_since: int) -> float:
 
 
 def what_it_takes(measured: RealisedSaving, promise: SavingRange, *, days_since: int) -> str:
-    """What it would take to tell, of one that cannot be told yet, in a sentence."""
+    """Return a sentence of what it would take to tell a saving that cannot be told yet."""
     if measured.is_void(promise):
         return (
             "it takes work that was not touched to hold it against, or weeks before without such a move: "
@@ -260,7 +260,7 @@ def _why_never(measured: RealisedSaving, share: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _CostModel:
-    """What a day's work would have cost, the share of the cost that moves with it, and by how much more it may be since.
+    """The model of what a day's work would have cost: the share of cost that moves with it, and by how much more it may be since.
 
     `standing` is the most of a cost that may stand where it is taken to move with the work.
     """

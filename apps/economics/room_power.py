@@ -1,4 +1,4 @@
-"""What the machines of a room draw, what its power and cooling leave, and how many more GPUs that feeds."""
+"""The power that a room's machines draw, what its power and cooling leave, and how many more GPUs that feeds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

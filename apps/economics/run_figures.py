@@ -23,7 +23,7 @@ SHAPE = ("layers", "heads", "head_dimension", "sequence")
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """What a run did in the seconds of its steps, on so many GPUs of a model; None: not known.
+    """The work of a run in the seconds of its steps, on so many GPUs of a model; None: not known.
 
     Of MIG slices `gpus` are the GPUs whose compute they come to, unless the model's name is a slice's.
     """

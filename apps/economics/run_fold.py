@@ -199,7 +199,7 @@ def _count_window(sums: HourSums, window: WindowTold, lost_steps: int) -> None:
 def _marks_of(
     attempt: ReportedAttempt, run: RunTold, rewinds: Sequence[tuple[int, int]]
 ) -> Iterator[ToldTime]:
-    """What its windows tell, laid one after the other into each window's time."""
+    """Yield the times that an attempt's windows tell, laid one after the other into each window's time."""
     is_first = attempt is run.attempts[0]
     start = Bucket.STARTUP if is_first else Bucket.RECOVERY
     if attempt.first_told_ms is not None:
@@ -250,7 +250,7 @@ def _window_pieces(
 def _told_on(
     job: int, spans: Sequence[Span], run: RunTold, marks: Mapping[int, Sequence[ToldTime]]
 ) -> list[ToldTime]:
-    """What is told of a job's time: by its own attempts, or the run's where it has none."""
+    """Return the told times of a job: by its own attempts, or the run's where it has none."""
     own_attempts = [attempt for attempt in run.attempts if attempt.job == job]
     speaking = own_attempts or (list(run.attempts) if job != NO_JOB else [])
     reported_times = [mark for attempt in speaking for mark in marks[attempt.id]]

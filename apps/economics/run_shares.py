@@ -1,4 +1,4 @@
-"""Whose an hour of a job was: the runs it carried, and where the time of each went."""
+"""The owner of a job's hour: the runs it carried, and where the time of each went."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Bucket(IntEnum):
-    """What a second of a run was; the numbers are kept, so a new one comes last."""
+    """The kind of a run's second; the numbers are kept, so a new one comes last."""
 
     FAILED = 0
     LOST = 1

@@ -1,4 +1,4 @@
-"""What a measured saving is held against before it is called one: a line before it, and no step where nothing was done."""
+"""Gates of a measured saving before it is called one: a line before it, and no step where nothing was done."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -135,7 +135,7 @@ def _at_memory(bound: tuple[float, float], step: StepEffect) -> float:
 def _gradual(
     points: Sequence[SeriesPoint], old: Sequence[SeriesPoint], first: int, step: StepEffect
 ) -> list[_Placebo]:
-    """What moved the same way over weeks about the claim, beside the step that is left on its day."""
+    """Return the placebos that moved the same way over weeks about the claim, beside the step that is left on its day."""
     placebos = []
     for back, over in GRADUAL:
         day = old[-1].day + 1 - back

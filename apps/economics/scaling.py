@@ -1,4 +1,4 @@
-"""What twice the GPUs bring: the universal scalability law, fitted on a workload's own runs."""
+"""The gain of twice the GPUs: the universal scalability law, fitted on a workload's own runs."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ class BeyondWhatWasSeen(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """What a run of so many GPUs did in a unit of time."""
+    """The work of a run of so many GPUs in a unit of time."""
 
     gpus: int
     rate: float

@@ -1,4 +1,4 @@
-"""What an hour of a service's cost was for, and what a thousand requests and a million tokens cost.
+"""The purpose of an hour of a service's cost, and the cost of a thousand requests and a million tokens.
 
 An hour is divided over features by the work their tokens were: computed prompt tokens, prompt tokens
 found in a cache, and output tokens, each with its weight. Tokens that the engine worked and no
@@ -27,7 +27,7 @@ SERVICE_KINDS = frozenset({"serving", "batch"})
 
 
 class Purpose(IntEnum):
-    """What an hour of a service was for."""
+    """The purpose of an hour of a service."""
 
     ANSWERED = 0
     IDLE = 1
@@ -36,7 +36,7 @@ class Purpose(IntEnum):
 
 
 class ToldTokens(NamedTuple):
-    """What one who counted told of a feature's hour; None: not told. Prompts include cached tokens."""
+    """The counts told of a feature's hour by one who counted; None: not told. Prompts include cached tokens."""
 
     requests: int | None = None
     succeeded: int | None = None
@@ -137,7 +137,7 @@ def whole_parts(parts: Sequence[int], unit: int) -> list[int]:
 
 
 def beyond(engine: ToldTokens, gateway: ToldTokens) -> ToldTokens:
-    """What the engine counted more than the gateway, each count by itself, never below 0."""
+    """Return how much more the engine counted than the gateway, each count by itself, never below 0."""
     return ToldTokens(
         *(
             None if ours is None or theirs is None else max(0, ours - theirs)
@@ -149,7 +149,7 @@ def beyond(engine: ToldTokens, gateway: ToldTokens) -> ToldTokens:
 def unit_costs(
     micros: int | None, requests: int | None, token_counts: ToldTokens, worked: Worked
 ) -> UnitCosts:
-    """What `micros` come to for a thousand of `requests` and a million of each kind of token.
+    """Return the cost, of `micros`, for a thousand of `requests` and a million of each kind of token.
 
     `token_counts` are the tokens that the cost was for and `worked` their work, whose shares divide it:
     $/M output = C × s ÷ G, with s the decode share. A cost that is not known and a count that is not
@@ -172,7 +172,7 @@ def unit_costs(
 
 
 def used_part(micros: int | None, active: int | None, stated: int | None) -> int | None:
-    """What was active of a cost: that part of what has a state, and as much of what has none.
+    """Return the active part of a cost: that part of what has a state, and as much of what has none.
 
     None where the cost or the part is not known. The rest of it is idle: both add up to the cost.
     """
@@ -182,7 +182,7 @@ def used_part(micros: int | None, active: int | None, stated: int | None) -> int
 
 
 def per(many: int, micros: int | None, count: int | None) -> Fraction | None:
-    """What so many cost, where `count` cost `micros`; None where undefined."""
+    """Return the cost of so many, where `count` cost `micros`; None where undefined."""
     if micros is None or not count:
         return None
     return Fraction(micros * many, count)

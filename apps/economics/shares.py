@@ -1,4 +1,4 @@
-"""What part of a GPU a slice is: exact fractions, by a versioned policy."""
+"""The part of a GPU that a slice is: exact fractions, by a versioned policy."""
 
 from enum import StrEnum
 from fractions import Fraction

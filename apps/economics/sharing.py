@@ -38,7 +38,7 @@ class EnergyWeights(NamedTuple):
 
 
 def energy_weights(drawn: Sequence[DrawnShare]) -> EnergyWeights:
-    """What each holder's part of the GPUs drew; the parts of one GPU sum to what it drew.
+    """Return the energy drawn by each holder's part of the GPUs; the parts of one GPU sum to what it drew.
 
     Time without a meter counts with the mean power of the time that has one. Without any meter
     nobody has a weight: the caller names what counts instead.

@@ -10,7 +10,7 @@ END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 
 def joined_spans(spans: Iterable[tuple[Moment, Moment]]) -> list[tuple[Moment, Moment]]:
-    """The same time in as few spans as it takes, in order."""
+    """Return the time of the spans in as few spans as it takes, in order."""
     merged: list[tuple[Moment, Moment]] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:
@@ -23,7 +23,7 @@ def joined_spans(spans: Iterable[tuple[Moment, Moment]]) -> list[tuple[Moment, M
 def spans_without(
     spans: Sequence[tuple[Moment, Moment]], taken: Sequence[tuple[Moment, Moment]]
 ) -> list[tuple[Moment, Moment]]:
-    """What of `spans` is in none of `taken`; both apart and in order."""
+    """Return the parts of `spans` that are in none of `taken`; both apart and in order."""
     left: list[tuple[Moment, Moment]] = []
     for start, end in spans:
         at = start

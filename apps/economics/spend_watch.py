@@ -137,7 +137,7 @@ def month_end(months: int) -> date:
 
 
 def _at_end(off: Days, first: int, months: int, distance: int) -> float | None:
-    """What was off so many days from a month's end; None where that is not known."""
+    """Return how far off it was so many days from a month's end; None where that is not known."""
     at = month_end(months).toordinal() + distance - first
     return float(off[at]) if 0 <= at < len(off) and not np.isnan(off[at]) else None
 
@@ -166,7 +166,7 @@ def _days_out_of_line(
 
 
 def _seen_before(values: Days, expected: Days, length: int) -> float:
-    """What has to be come above that rested: 1.35 times the largest span there ever was; 0 where it did not rest."""
+    """Return the amount to come above for what rested: 1.35 times the largest span there ever was; 0 where it did not rest."""
     span_sums = np.convolve(values, np.ones(length), "valid")
     before = span_sums[:-length][~np.isnan(span_sums[:-length])]
     largest = float(before.max()) if len(before) else 0.0
@@ -175,7 +175,7 @@ def _seen_before(values: Days, expected: Days, length: int) -> float:
 
 
 def _moved(expected: Days, off: Days, length: int) -> float:
-    """What of an excess of the last days may be a shape that came a day earlier, or a day later.
+    """Return the part of an excess of the last days that may be a shape that came a day earlier, or a day later.
 
     Earlier: the next day's is expected yet. Later: it was missed before, so that the week has no excess, or none larger than came.
     """
@@ -207,7 +207,7 @@ def _days_out(off: Days, excess: float) -> int:
 
 
 def on_new_levels(values: Days, levels: Iterable[tuple[int, float]]) -> Days:
-    """The same as if each new level (its first place, and its ratio to the one before) had been there from the beginning."""
+    """Return the values as if each new level (its first place, and its ratio to the one before) had been there from the beginning."""
     scaled = values.copy()
     for place, ratio in levels:
         scaled[:place] *= ratio

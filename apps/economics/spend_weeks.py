@@ -93,7 +93,7 @@ def without_spells(values: Days) -> Days:
 
 
 def without_runs(values: Days, expected: Days, *, dear: bool) -> Days:
-    """What was expected in the place of up to two weeks that were dear (else: cheap) beyond chance, and that came back.
+    """Return the values with what was expected in place of up to two weeks, dear (else: cheap) beyond chance, that came back.
 
     Where they come more often than once in two months they are how the series is, and stay.
     """
@@ -326,12 +326,12 @@ def _spread(before: Days) -> float:
 
 
 def _largest(before: Days) -> float:
-    """What it has to be above for what came before: that is no news."""
+    """Return the amount to be above for what came before: that is no news."""
     return RECORD * float(before.max()) if len(before) else 0.0
 
 
 def _largest_pair(off: Days) -> float:
-    """The same of any two days in a row before the last week, where they stand out at all."""
+    """Return the amount to be above for any two days in a row before the last week, where they stand out at all."""
     pairs = sums_of(off, 2)[:-WEEK]
     pairs = pairs[~np.isnan(pairs)]
     largest = float(pairs.max())

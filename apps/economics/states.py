@@ -1,4 +1,4 @@
-"""What a GPU-second was: its state, what qualifies it, and what showed it."""
+"""The kind of a GPU-second: its state, what qualifies it, and what showed it."""
 
 from enum import IntEnum, IntFlag
 
@@ -19,7 +19,7 @@ HELD_STATES = (State.ACTIVE, State.HELD_IDLE, State.UNOBSERVED)
 
 
 class Flag(IntFlag):
-    """What a reader of a line must know beside its state.
+    """The flags that a reader of a line must know beside its state.
 
     UNCOUNTED: a job held a part of it, and nobody said how many cores or GPUs. CORES: what a node's cores
     carry of its cost beside its GPUs; such a line has money and no GPU time.
@@ -38,7 +38,7 @@ class Flag(IntFlag):
 
 
 class Evidence(IntFlag):
-    """What a state rests on; bits of all the moments that a line sums.
+    """The evidence that a state rests on; bits of all the moments that a line sums.
 
     PROCESS: the holder's own process was seen. DEVICE: the device's own reading. NONE: nothing
     was observed. POOLED: the mean of the devices that an unpinned claim may have been on.

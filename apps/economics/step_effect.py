@@ -201,7 +201,7 @@ class _Products:
 
     @staticmethod
     def weight(memory: float, gap: int) -> float:
-        """What is new in one day over what is new after so many."""
+        """Return the ratio of what is new in one day to what is new after so many."""
         return (1 - memory**2) / (1 - memory ** (2 * gap))
 
     def weighed(self, memory: float) -> float:

@@ -1,4 +1,4 @@
-"""Which rank of a run is slow, and what waiting for it costs: every step ends with its slowest."""
+"""The slow ranks of a run, and what waiting for them costs: every step ends with its slowest."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -15,14 +15,14 @@ class NotTiers(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """What a unit costs beyond `beyond` units of a month."""
+    """The cost of a unit beyond `beyond` units of a month."""
 
     beyond: Decimal
     amount: Decimal
 
 
 def checked(tiers: Sequence[Tier]) -> tuple[Tier, ...]:
-    """The same tiers; refuses NotTiers."""
+    """Return the tiers as given; refuses NotTiers."""
     for tier in tiers:
         if not tier.beyond.is_finite() or tier.beyond <= 0:
             raise NotTiers(f"{tier.beyond} is not a quantity above 0")
@@ -41,7 +41,7 @@ def parsed(text: str) -> tuple[Tier, ...]:
 
 
 def graduated(first: Amount, tiers: Sequence[Tier], quantity: Fraction) -> Fraction:
-    """What `quantity` costs from the start of a month: each part of it at its tier's amount."""
+    """Return the cost of `quantity` from the start of a month: each part of it at its tier's amount."""
     total, reached, amount = Fraction(0), Fraction(0), Fraction(first)
     for tier in tiers:
         if quantity <= tier.beyond:

@@ -1,4 +1,4 @@
-"""What a token of each kind cost, by what was charged: contracts and tiers are in it."""
+"""The cost of a token of each kind, by what was charged: contracts and tiers are in it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class TokenPrices:
     output: float | None
 
     def cost(self, use: TokenUse) -> float | None:
-        """What a use would be charged by these; None where it needs a price that is not known."""
+        """Return the charge of a use by these prices; None where it needs a price that is not known."""
         parts = (
             (use.plain, self.plain),
             (use.cached, self.cached),

@@ -1,4 +1,4 @@
-"""What people type at a command, as values; refused in words that argparse prints."""
+"""Values that people type at a command; refused in words that argparse prints."""
 
 from argparse import ArgumentTypeError
 from datetime import UTC, date, datetime

@@ -1,4 +1,4 @@
-"""What a change of a figure per unit is made of: parts that add up exactly, in millionths."""
+"""The parts of a change of a figure per unit: they add up exactly, in millionths."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ INNER = "inner"
 
 @dataclass(frozen=True, slots=True)
 class UnitSpend:
-    """What a kind of GPU cost in a span and for how long it worked; without time, it is a charge.
+    """The cost of a kind of GPU in a span and for how long it worked; without time, it is a charge.
 
     `contracted_micros` is what the same would have cost without commitments; None: nobody knows.
     """
@@ -67,7 +67,7 @@ def mean_of(cells: Mapping[str, Weighed]) -> float | None:
 
 
 def served_parts(before: Served, after: Served) -> dict[str, int]:
-    """What moved the cost of a thousand requests, in millionths; they sum to its change.
+    """Return the parts that moved the cost of a thousand requests, in millionths; they sum to its change.
 
     Each kind's cost per request is its price of GPU time before commitments × what these leave of it
     (commitments) × its share of the time (mix) × the time of a token (efficiency) × the tokens of
@@ -97,7 +97,7 @@ def served_parts(before: Served, after: Served) -> dict[str, int]:
 def mean_parts(
     before: Mapping[str, Weighed], after: Mapping[str, Weighed], inner: str
 ) -> dict[str, int]:
-    """What moved a mean, in millionths: the weights of its cells (mix), and the cells (`inner`).
+    """Return the parts that moved a mean, in millionths: the weights of its cells (mix), and the cells (`inner`).
 
     They sum to its change, of two means that are known.
     """
@@ -147,7 +147,7 @@ def _unit_factors(span: Served, name: str, work: int) -> dict[str, float]:
 
 
 def _without_commitments(factors: Mapping[str, float]) -> dict[str, float]:
-    """The same with one price, after commitments."""
+    """Return the factors with one price, after commitments."""
     left = factors.get(COMMITMENTS, 1.0)
     return {
         name: factor * left if name == PRICE else factor

@@ -1,4 +1,4 @@
-"""What changed a number: the parts add up to its change exactly (LMDI, Ang 2005; of a period's cost by price, volume and mix)."""
+"""The causes of a number's change: the parts add up exactly (LMDI, Ang 2005; of a period's cost by price, volume and mix)."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ def logarithmic_mean(a: float, b: float) -> float:
 
 
 def effects(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:
-    """What each factor moved the product by; they sum to its change. Refuses FactorsDiffer."""
+    """Return the effect of each factor on the product; they sum to its change. Refuses FactorsDiffer."""
     if set(before) != set(after) or min((*before.values(), *after.values()), default=0) <= 0:
         raise FactorsDiffer("each factor is needed at both moments, above 0")
     was, now = _product_of(before), _product_of(after)
@@ -50,7 +50,7 @@ class CapacityCell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CapacityCost:
-    """What time on one kind of capacity cost by its rates, before commitments; in micro-units.
+    """The cost of time on one kind of capacity by its rates, before commitments; in micro-units.
 
     `useful_milliseconds` is the time of which it is not known that nothing worked: active, or
     unobserved.
@@ -86,7 +86,7 @@ class PeriodCost:
 
     @property
     def rated_micros(self) -> int:
-        """What the capacity cost by its rates."""
+        """The cost of the capacity by its rates."""
         return sum(cell.rated_micros for cell in self.capacity.values())
 
     @property
@@ -114,7 +114,7 @@ class _Step(NamedTuple):
 
 
 def cost_variance(before: PeriodCost, after: PeriodCost) -> dict[str, int]:
-    """What each of CAUSES moved the cost by, in whole micro-units; they sum to its change exactly.
+    """Return the effect of each of CAUSES on the cost, in whole micro-units; they sum to its change exactly.
 
     price: each cell's step of its rate over the hours of after. The rest is each cell's step of hours at its rate of
     before, GPUs and cores apart. mix: hours that went from some cells to others, first between cells of a machine, then
@@ -153,7 +153,7 @@ def _rate_and_time_moves(was: CapacityCost, now: CapacityCost) -> tuple[Fraction
 
 
 def _net_of_machines(steps: Iterable[tuple[CapacityCell, _Step]]) -> tuple[_Step, Fraction]:
-    """What is left of the steps of a unit once shifts within and between machines are taken out, and what these came to."""
+    """Return what is left of the steps of a unit without shifts within and between machines, and what these came to."""
     by_machine = [
         _netted([step for _, step in group])
         for _, group in groupby(steps, key=lambda pair: pair[0].machine)

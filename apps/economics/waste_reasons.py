@@ -57,7 +57,7 @@ REASON_WORDS: Mapping[WasteReason, str] = {
 
 @dataclass(frozen=True, slots=True)
 class WasteCover:
-    """What a recommendation would take away of waste: at most so many micro-units, of these cells, of which each is one sort of
+    """The waste that a recommendation would take away: at most so many micro-units, of these cells, of which each is one sort of
 
     waste of one thing. `reason` None: by the recommendation; else for this reason it is not.
     """

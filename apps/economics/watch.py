@@ -117,7 +117,7 @@ def _dated_changes(days: Sequence[WatchedDay], strictness: float) -> list[tuple[
 
 
 def _answered_days(began: Sequence[int], earlier: Iterable[Sighting]) -> frozenset[int]:
-    """Which of these days are of changes that were answered: the nearest to each, within 7 days."""
+    """Return the days of changes that were answered: the nearest to each, within 7 days."""
     nearest = (
         min(began, key=lambda day: abs(day - sighting.day))
         for sighting in earlier

@@ -1,4 +1,4 @@
-"""What is read while what came before it is being stored."""
+"""Reading ahead: the next items are read while what came before them is being stored."""
 
 import sys
 import threading
@@ -24,7 +24,7 @@ class _Ended:
 
 @contextmanager
 def read_ahead(items: Iterator[Item], *, ahead: int = 1) -> Iterator[Iterator[Item]]:
-    """The same items in the same order, read ahead by a thread of their own: `ahead` wait at most.
+    """Yield the items in the same order, read ahead by a thread of their own: `ahead` wait at most.
 
     Whatever reading them refuses comes where it would have come. Nothing is read on after the end.
     """

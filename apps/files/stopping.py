@@ -53,7 +53,7 @@ def refuse_to_go_on() -> None:
 
 
 def until_stopped(rows: Iterable[Row]) -> Iterator[Row]:
-    """The same rows; refuses WorkerStops among them once this process was asked to stop."""
+    """Yield the rows as they come; refuses WorkerStops among them once this process was asked to stop."""
     for number, row in enumerate(rows):
         if number % ROWS_BETWEEN == 0:
             refuse_to_go_on()

@@ -1,4 +1,4 @@
-"""What can be wrong with a place of files, apart from a file that is not in it."""
+"""The troubles that a place of files can have, apart from a file that is not in it."""
 
 import errno
 from collections.abc import Iterator

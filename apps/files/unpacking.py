@@ -171,7 +171,7 @@ def _bounded(
 
 
 class _BoundedBytes(io.RawIOBase):
-    """What a packed file holds, up to its bounds: a small one may unpack to any size."""
+    """The bytes that a packed file holds, up to its bounds: a small one may unpack to any size."""
 
     def __init__(self, packed: PackedFile, packed_bytes: int, most_bytes: int) -> None:
         self._packed = packed

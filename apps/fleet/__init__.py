@@ -1,1 +1,1 @@
-"""What we own or rent: clusters, pools, nodes, devices and agents."""
+"""The fleet that we own or rent: clusters, pools, nodes, devices and agents."""

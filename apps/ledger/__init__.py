@@ -1,1 +1,1 @@
-"""What it did cost: charges, settlements, lines and rollups."""
+"""The ledger of what it did cost: charges, settlements, lines and rollups."""

@@ -65,7 +65,7 @@ def logged_change(
 def logged_pass(
     event: str, *, count: Counter = answered
 ) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
-    """The same for a pass over an hour, a day, a bill: a line of its own, whoever calls it."""
+    """Return a decorator that logs a pass over an hour, a day, a bill: a line of its own, whoever calls it."""
     return lambda action: _logged(action, event, count, (), is_pass=True)
 
 
@@ -116,7 +116,7 @@ def logged_each(
 
 @contextmanager
 def untold() -> Iterator[None]:
-    """What the block does is taken back again: neither changes nor passes have lines in it."""
+    """Log no changes and no passes in the block: what it does is taken back again."""
     mark = _WITHIN.set(UNTOLD)
     try:
         yield
@@ -159,13 +159,13 @@ def _logged(
 
 
 def _id_of(result: object) -> dict[str, int]:
-    """What was made, by its number, or by that of the fact that was answered."""
+    """Return the number of what was made, or that of the fact that was answered."""
     number = result if type(result) is int else getattr(result, "id", None)
     return {"id": number} if type(number) is int else {}
 
 
 def _about(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """What it is about: ids, and the hour, day or month; of several hours the first, and how many."""
+    """Return what a change or pass is about: ids, and the hour, day or month; of several hours the first, and how many."""
     hours = arguments.get("hours")
     several = {"hour": hours[0].isoformat(), "hours": len(hours)} if isinstance(hours, list) else {}
     return several | {

@@ -1,1 +1,1 @@
-"""Which hours changed and must be done again, by which pass."""
+"""Marks of the hours that changed and must be done again, by which pass."""

@@ -1,4 +1,4 @@
-"""Which hours wait for which pass."""
+"""Hours that wait, and the pass that each waits for."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ OF_HOURS = tuple(pass_ for pass_ in Pass if pass_ not in OF_DAYS)
 
 
 class BillUnit(IntEnum):
-    """What bills over a marked hour go by: who bore which name, or what time cost.
+    """Units that bills over a marked hour go by: who bore which name, or what time cost.
 
     Twins: bills there are may be the same money, which nobody asked about yet.
     """

@@ -1,1 +1,1 @@
-"""Which columns hold what names a person, and how a name is replaced in what they hold."""
+"""Columns that hold what names a person, and how a name is replaced in what they hold."""

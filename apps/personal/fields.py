@@ -28,7 +28,7 @@ class PersonalField:
     keys: tuple[str, ...] | None = None
 
     def renamed(self, value: Any, names: TakenNames) -> Any:
-        """What is kept in place of a value: text, a list of texts, or a document."""
+        """Return what is kept in place of a value: text, a list of texts, or a document."""
         if isinstance(value, str):
             return names.in_name(value) if self.is_name else names.in_text(value)
         if self.keys is None or not isinstance(value, Mapping):
@@ -77,7 +77,7 @@ def free(reason: str) -> FreeField:
 
 
 def reseal_of(model: type[Model]) -> Reseal | None:
-    """What seals rewritten rows of this table anew, given their ids, as its app's registration names it in `reseals`.
+    """Return what seals rewritten rows of this table anew, given their ids, as its app's registration names it in `reseals`.
 
     None: they have no digest of what they say.
     """
@@ -114,7 +114,7 @@ def is_free_by_type(field: "Field[Any, Any]") -> bool:
 
 
 def declared_field(model: type[Model], field: "Field[Any, Any]") -> Declared | None:
-    """What its app says of a column, of a table of history what is said of the table it is of; None: nothing."""
+    """Return what its app says of a column, of a table of history what is said of the table it is of; None: nothing."""
     of = getattr(model, "pgh_tracked_model", None) or model
     label = of._meta.label_lower
     return _declarations().get(label, {}).get(field.name)

@@ -86,6 +86,6 @@ def _overlapping(parts: Iterator[str]) -> Iterator[str]:
 
 
 def _forgetters() -> list[Forget]:
-    """What apps have files of that they can make again, as their registration names it in `forgets_file`."""
+    """Return what forgets the files that apps can make again, as their registration names it in `forgets_file`."""
     named = [getattr(config, "forgets_file", "") for config in apps.get_app_configs()]
     return [cast(Forget, import_string(path)) for path in named if path]

@@ -141,7 +141,7 @@ PLAIN_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class FileOutcome:
-    """What became of a stored file that was made before names were taken out."""
+    """The outcome for a stored file that was made before names were taken out."""
 
     name: str
     outcome: str
@@ -227,7 +227,7 @@ class TakenNames:
         return pattern.sub(lambda occurrence: self._written_for(occurrence[0]), text)
 
     def _written_for(self, spelling: str) -> str:
-        """What is written for a spelling that was found: a search finds more of them than folding makes alike."""
+        """Return what is written for a spelling that was found: a search finds more of them than folding makes alike."""
         shown = self._by_folded.get(folded_name(spelling))
         if shown is not None:
             return shown
@@ -240,7 +240,7 @@ class TakenNames:
 
 
 def words_of(text: str) -> Iterator[str]:
-    """What may be a name in a text: all of it, each word, and each few that follow one another; of an address of a page, what it says."""
+    """Yield what may be a name in a text: all of it, each word, each few that follow one another; of an address of a page, what it says."""
     yield text
     # An accent that is a letter of its own is none of a word.
     text = unicodedata.normalize("NFC", text)
@@ -286,7 +286,7 @@ def _clusters(name: str) -> list[str]:
 
 
 def _spelt(name: str) -> str:
-    """What finds a name however it is written, but for its case."""
+    """Return a pattern that finds a name however it is written, but for its case."""
     return "".join(spelt for spelt, _ in _parts_spelt(name))
 
 

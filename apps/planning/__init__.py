@@ -1,1 +1,1 @@
-"""What comes next: forecasts, and what is decided on them."""
+"""Planning of what comes next: forecasts, and what is decided on them."""

@@ -1,1 +1,1 @@
-"""What it should cost: rates and shared costs."""
+"""Pricing of usage: what it should cost, by rates and shared costs."""

@@ -1,4 +1,4 @@
-"""What a cloud is to Runrate: what it is called, what can be read of it, and what that takes."""
+"""Description of a cloud as Runrate has it: what it is called, what can be read of it, and what that takes."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What is asked of a cloud's reader, and the facts that it answers, one after the other.
+"""Questions to a cloud's reader, and the facts that it answers, one after the other.
 
 A reader asks its cloud and says what it was told; whoever asked it keeps that, counts it, and
 remembers after each part how far it is, so that a reading which broke off goes on there.
@@ -16,7 +16,7 @@ from apps.economics.purchase import PurchaseOption
 
 @dataclass(frozen=True, slots=True)
 class CloudAccess:
-    """Which account is read, where, and as whom; `account` is its number, or the project.
+    """The account that is read, where, and as whom; `account` is its number, or the project.
 
     `external_id` is what the trust policy of its role may ask for.
     """
@@ -32,7 +32,7 @@ class CloudAccess:
 
 @dataclass(frozen=True, slots=True)
 class PoolHardware:
-    """What a pool of this cloud consists of; `region` may be a zone of one."""
+    """The hardware that a pool of this cloud consists of; `region` may be a zone of one."""
 
     region: str
     instance_type: str
@@ -72,7 +72,7 @@ class SeenMachine:
 
 
 class RunningMachine(Protocol):
-    """What a limit counts of a machine that runs."""
+    """A machine that runs, by what a limit counts of it."""
 
     @property
     def region(self) -> str:
@@ -149,7 +149,7 @@ class PricesRead:
 
 @dataclass(frozen=True, slots=True)
 class BoughtAhead:
-    """What was bought for a term: `units` nodes or GPUs, or `spend` an hour at `prices`.
+    """A purchase for a term: `units` nodes or GPUs, or `spend` an hour at `prices`.
 
     Amounts are in `currency`; `upfront` once, `hourly` for each hour of `[starts_at, ends_at)`.
     `platform` and `tenancy` are those that it covers, as the cloud spells them, `account` whose it is.
@@ -277,7 +277,7 @@ class DeliveryUnreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BillDelivery:
-    """What was delivered of a period such as 2026-10; `version` changes with what is in it."""
+    """A bill delivered of a period such as 2026-10; `version` changes with what is in it."""
 
     period: str
     key: str

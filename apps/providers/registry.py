@@ -29,19 +29,19 @@ def readings_of(key: str) -> tuple[str, ...]:
 
 
 def permissions_for(key: str, kind: str) -> tuple[str, ...]:
-    """What whoever reads `kind` must be allowed, as the cloud calls it; none where it has none."""
+    """Return what whoever reads `kind` must be allowed, as the cloud calls it; none where it has none."""
     cloud = clouds().get(key)
     return cloud.permissions.get(kind, ()) if cloud else ()
 
 
 def label_of(key: str) -> str:
-    """What people call it; the key itself of a cloud that is not read from."""
+    """Return the name that people give a cloud; the key itself of one that is not read from."""
     cloud = clouds().get(key)
     return cloud.label if cloud else key
 
 
 def reader_of(key: str, kind: str) -> FactReader:
-    """What reads `kind` of the cloud; loads its libraries, for seconds.
+    """Return what reads `kind` of the cloud; loads its libraries, for seconds.
 
     Refuses CloudRefused where nothing does.
     """
@@ -52,7 +52,7 @@ def reader_of(key: str, kind: str) -> FactReader:
 
 
 def bill_reader_of(key: str) -> BillReader:
-    """What opens the place where the cloud delivers an account's bills; loads its libraries.
+    """Return what opens the place where the cloud delivers an account's bills; loads its libraries.
 
     Refuses CloudRefused where nothing does.
     """

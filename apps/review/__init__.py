@@ -1,1 +1,1 @@
-"""What to do about it: what changed in what work costs, since when, and why."""
+"""Review of what to do about cost: what changed in what work costs, since when, and why."""

@@ -12,7 +12,7 @@ from apps.show.csv_cells import csv_text
 
 
 class CellLocale(Protocol):
-    """What amounts are in, and the zone of moments."""
+    """The currency that amounts are in, and the zone of moments."""
 
     @property
     def currency(self) -> str:

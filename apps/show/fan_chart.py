@@ -21,7 +21,7 @@ class FanPoint:
 
 @dataclass(frozen=True, slots=True)
 class FanEvent:
-    """What people said of the days from `first` to before `end`, in words."""
+    """An event that people entered for the days from `first` to before `end`, in words."""
 
     first: datetime
     end: datetime

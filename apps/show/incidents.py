@@ -106,7 +106,7 @@ def incident_label(kind: str, code: int | None = None) -> str:
 
 
 def incident_advice(kind: str, code: int | None = None) -> str:
-    """What somebody should do; empty where nobody here knows."""
+    """Return what somebody should do about an incident; empty where nobody here knows."""
     if kind == "xid":
         words = xid_words(code)
         return words.advice if words else "Look it up in NVIDIA's XID guide."

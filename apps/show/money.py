@@ -120,7 +120,7 @@ def bridged(start: int, parts: Sequence[int], end: int, currency: str) -> list[i
 
 
 def rest_as_shown(total: int, parts: Sequence[int], currency: str) -> int:
-    """What is left of `total` beside `parts`, so that all add up as they are shown; micro-units.
+    """Return what is left of `total` beside `parts`, so that all add up as they are shown; micro-units.
 
     It differs from the exact rest by what rounding to the minor unit took from total and parts.
     """
@@ -130,7 +130,7 @@ def rest_as_shown(total: int, parts: Sequence[int], currency: str) -> int:
 
 
 def symbol(currency: str) -> str:
-    """What stands before an amount: `$`, or the code and a gap, as in `CHF 3.00`."""
+    """Return what stands before an amount: `$`, or the code and a gap, as in `CHF 3.00`."""
     return _SYMBOLS.get(currency, f"{currency}{GAP}")
 
 

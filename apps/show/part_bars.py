@@ -12,7 +12,7 @@ MOST_CHARACTERS = 24
 
 @dataclass(frozen=True, slots=True)
 class BarPart:
-    """What a part is called in the legend, its colour (a variable of CSS), and its pattern; empty: none."""
+    """A part of a bar: its name in the legend, its colour (a variable of CSS), and its pattern; empty: none."""
 
     name: str
     colour: str

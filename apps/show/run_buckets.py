@@ -74,7 +74,7 @@ def in_a_sentence(bucket: Bucket) -> str:
 
 
 def no_progress(by_bucket: Mapping[Bucket, int]) -> int:
-    """What of amounts by bucket brought training no further."""
+    """Return the part of amounts by bucket that brought training no further."""
     return sum(by_bucket.get(bucket, 0) for bucket in NO_PROGRESS)
 
 

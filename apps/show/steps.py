@@ -47,7 +47,7 @@ class StepSeries:
 
 @dataclass(frozen=True, slots=True)
 class PlotSpan:
-    """What the chart shows, and where today is in it."""
+    """The span that the chart shows, and where today is in it."""
 
     starts_at: datetime
     ends_at: datetime

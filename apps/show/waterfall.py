@@ -1,4 +1,4 @@
-"""What made a difference: bars across from one amount to another, each on where the last one ended."""
+"""Waterfall of what made a difference: bars across from one amount to another, each on where the last one ended."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -101,6 +101,6 @@ def _across_layout(
 
 
 def _bar_colours(amounts: Sequence[int]) -> list[str]:
-    """What costs more is warned of, what costs less is good; the two ends are neither."""
+    """Return the colours of the bars: what costs more is warned of, what costs less is good; the two ends are neither."""
     middle = ["var(--warn)" if amount > 0 else "var(--good)" for amount in amounts[1:-1]]
     return ["var(--ink-3)", *middle, "var(--ink-3)"]

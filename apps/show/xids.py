@@ -1,4 +1,4 @@
-"""What the driver's XID numbers say of a GPU, in plain words.
+"""Meanings of the driver's XID numbers for a GPU, in plain words.
 
 Restated from NVIDIA's public "XID Errors" documentation and its catalog
 (https://docs.nvidia.com/deploy/xid-errors/), read in November 2026.
@@ -88,5 +88,5 @@ FATAL_XIDS = frozenset(code for code, xid in XIDS.items() if xid.is_fatal)
 
 
 def xid_words(code: int | None) -> XidWords | None:
-    """What this number means; None where it is not known here."""
+    """Return what an XID number means; None where it is not known here."""
     return None if code is None else XIDS.get(code)

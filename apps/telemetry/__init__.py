@@ -1,1 +1,1 @@
-"""What the GPUs did: windows in, usage hours out, gaps known."""
+"""Telemetry of the GPUs: windows in, usage hours out, gaps known."""

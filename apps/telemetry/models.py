@@ -1,4 +1,4 @@
-"""What agents sent and what became of it; windows and usage hours live in partitioned tables."""
+"""Tables of what agents sent and what became of it; windows and usage hours live in partitioned tables."""
 
 from django.db import models
 
@@ -81,7 +81,7 @@ class TelemetryWindow(models.Model):
 
 
 class UsageHour(models.Model):
-    """What a device did in an hour, per holder; everything later reads this.
+    """The usage of a device in an hour, per holder; everything later reads this.
 
     `observed` and `worked` are 60 bytes, one per minute, in quarter-seconds (0 to 240). A row with
     holder 0 is the device's own reading; without one the only row is both.
@@ -107,7 +107,7 @@ class UsageHour(models.Model):
 
 
 class NodeBusyHour(models.Model):
-    """What the GPUs of a node did together in an hour, in quarter-seconds of a GPU.
+    """The work of the GPUs of a node together in an hour, in quarter-seconds of a GPU.
 
     Derived from usage hours by the roll-up, for pictures of a whole fleet; it moves no money.
     """
@@ -137,7 +137,7 @@ class Report(models.Model):
 
 
 class DeviceHour(models.Model):
-    """What explains a device's hour, by source; it moves no money.
+    """The evidence that explains a device's hour, by source; it moves no money.
 
     A mean is kept as its sum over seconds beside those seconds; NULL is what was never told.
     """
@@ -167,7 +167,7 @@ class DeviceHour(models.Model):
 
 
 class NodeReportHour(models.Model):
-    """What the rest of a node did in an hour, by source; a peak is the most per second of a window."""
+    """The work of the rest of a node in an hour, by source; a peak is the most per second of a window."""
 
     pk = models.CompositePrimaryKey("hour", "node", "source")
     hour = models.DateTimeField()

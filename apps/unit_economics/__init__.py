@@ -1,1 +1,1 @@
-"""What it did cost: charges, settlements, lines and rollups."""
+"""Costs that work did incur: charges, settlements, lines and rollups."""

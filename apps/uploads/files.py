@@ -82,12 +82,12 @@ def why_away(trouble: Exception) -> str:
 
 
 def why_unread(broken: Exception) -> str:
-    """What is said of a file that could not be read, as a table may keep it."""
+    """Return what is said of a file that could not be read, as a table may keep it."""
     if isinstance(broken, FileNotFoundError):
         return "the uploaded file is no longer there"
     return storable_text(str(broken))
 
 
 def storable_text(text: str) -> str:
-    """What is said of a file in which every other byte is zero, as in UTF-16, quotes some."""
+    """Return a text without zero bytes: what is said of a file in which every other byte is zero, as in UTF-16, quotes some."""
     return text.replace("\0", "")

@@ -33,7 +33,7 @@ class ImportNotReady(Exception):
 
 
 class ImportAlreadyOver(Exception):
-    """What was imported or discarded is not changed any more."""
+    """A refusal: what was imported or discarded is not changed any more."""
 
 
 class ImportState(models.TextChoices):

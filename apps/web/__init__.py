@@ -1,1 +1,1 @@
-"""What the web doors of all apps share: who asks, pages, bodies, limits; addresses of accounts."""
+"""The web doors of all apps, in what they share: who asks, pages, bodies, limits; addresses of accounts."""

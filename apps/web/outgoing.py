@@ -55,7 +55,7 @@ class AddressRefused(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class PostOutcome:
-    """What came of a post; `said` never has the address in it."""
+    """The outcome of a post; `said` never has the address in it."""
 
     is_sent: bool
     said: str
@@ -201,7 +201,7 @@ class _PinnedConnection(http.client.HTTPConnection):
 
 
 def _resolved(target: PostTarget) -> list[Any]:
-    """What the host's name resolves to; refuses AddressRefused where it is nothing, or not known within MOST_SECONDS.
+    """Return what the host's name resolves to; refuses AddressRefused where it is nothing, or not known within MOST_SECONDS.
 
     A lookup has no time limit of its own and cannot be ended: one that is late is left to its thread, which ends with it.
     """

@@ -49,7 +49,7 @@ class NameMissing(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:
-    """What is chosen once; `week_starts_on` is an ISO weekday (1 is Monday)."""
+    """The settings that are chosen once; `week_starts_on` is an ISO weekday (1 is Monday)."""
 
     name: str
     currency: str = "USD"
@@ -124,7 +124,7 @@ def set_price_approval(*, per_cent: int | None) -> None:
 
 @logged_change()
 def set_starting_point(*, starting_point: str) -> None:
-    """What is shown first and asked for from now on; empty: what everybody is shown.
+    """Set what is shown first and asked for from now on; empty: what everybody is shown.
 
     It changes no amount. Refuses StartingPointUnknown.
     """

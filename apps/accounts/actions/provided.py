@@ -26,7 +26,7 @@ class ProvidedAddressNotVerified(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ProvidedPerson:
-    """What the provider says; `known_id` is whom this identity signed in before, None the first time."""
+    """A person as the provider states them; `known_id` is whom this identity signed in before, None the first time."""
 
     known_id: int | None
     email: str

@@ -37,7 +37,7 @@ LookThrough = Callable[[TakenNames], Sequence[FileOutcome]]
 
 @dataclass(frozen=True, slots=True)
 class TakenOut:
-    """What is written for each name now, and how many rows changed, of each table (`app.model`) and of all."""
+    """The pseudonyms now written for each name, and how many rows changed, of each table (`app.model`) and of all."""
 
     written: Mapping[str, str]
     by_table: Mapping[str, int]
@@ -57,7 +57,7 @@ class NamesNotReadable(Exception):
 
 
 class PseudonymRefused(Refusal):
-    """What was entered is no name that could be taken out."""
+    """Refusal of an entry that is no name that could be taken out."""
 
 
 @logged_change()

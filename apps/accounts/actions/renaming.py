@@ -78,7 +78,7 @@ def _slices(model: type[Model]) -> Iterator[tuple[sql.Composable, list[int]]]:
 def _renamed_row(
     model: type[Model], fields: Mapping[str, PersonalField], row: Row, names: TakenNames
 ) -> Row | None:
-    """What is written: the columns, then the key; None where no name is a word of it."""
+    """Return the row to be written: the columns, then the key; None where no name is a word of it."""
     keys = len(model._meta.pk_fields)
     was = [
         json.loads(value) if value is not None and _is_json(model, name) else value

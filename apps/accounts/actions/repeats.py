@@ -27,7 +27,7 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class KeptAnswer:
-    """What was answered the first time."""
+    """The answer that was given the first time."""
 
     status: int
     body: Mapping[str, Any]

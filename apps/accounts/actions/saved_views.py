@@ -22,7 +22,7 @@ class SavedViewRefused(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class SavedViewEntry:
-    """What a view is called and who finds it: with no team and not for everybody its owner alone."""
+    """The name of a saved view and who finds it: with no team and not for everybody its owner alone."""
 
     name: str
     team_id: int | None = None

@@ -95,7 +95,7 @@ def touch_token(*, token_id: int, at: datetime) -> None:
 
 @transaction.atomic
 def touch_tokens(*, token_ids: Collection[int], at: datetime) -> None:
-    """The same for many at once, whatever another process notes of them meanwhile."""
+    """Note the use of many tokens at once, whatever another process notes of them meanwhile."""
     due = Q(last_used_at=None) | Q(last_used_at__lte=at - ONCE_A)
     tokens = AccessToken.objects.select_for_update(no_key=True).filter(due, id__in=token_ids)
     AccessToken.objects.filter(

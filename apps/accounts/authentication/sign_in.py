@@ -44,7 +44,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth i
     """Keeps the secrets of second factors sealed with the installation's secret key."""
 
     def encrypt(self, text: str) -> str:
-        """What is stored; a copy of the database alone makes no codes."""
+        """Return the encrypted text that is stored; a copy of the database alone makes no codes."""
         return sealed_secret(text, SECOND_FACTORS)
 
     def decrypt(self, encrypted_text: str) -> str:

@@ -141,7 +141,7 @@ def needs(scope: str) -> type[BasePermission]:
 
 
 def scopes_of(request: Request) -> frozenset[str]:
-    """What the caller may do with the organisation as a whole.
+    """Return what the caller may do with the organisation as a whole.
 
     A team's token reads only through views that know their viewer, and manages nothing.
     """

@@ -1,4 +1,4 @@
-"""What arrives through a door, as it may be kept: people whose names were taken out by their pseudonyms."""
+"""Arriving data as it may be kept: people whose names were taken out appear by their pseudonyms."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence

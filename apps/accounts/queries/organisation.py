@@ -1,4 +1,4 @@
-"""What was chosen once, and the tree of teams."""
+"""The organisation's settings that were chosen once, and the tree of teams."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,7 +28,7 @@ class NoOrganisation(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class OrganisationFact:
-    """What is chosen once; weeks start on ISO weekday `week_starts_on` (1 is Monday).
+    """The organisation's settings, chosen once; weeks start on ISO weekday `week_starts_on` (1 is Monday).
 
     A price that moves by more than `price_approval_per_cent` waits for a second person; None: none.
     `starting_point` is one of StartingPoint's, empty until somebody chose one.

@@ -35,7 +35,7 @@ class Slice(Generic[Row]):
 
 
 def equal_to_given(chosen: Mapping[str, Any]) -> Q:
-    """What is asked, by lookup and value, as a condition; None asks for nothing."""
+    """Return the condition for what is asked, by lookup and value; None asks for nothing."""
     return Q(**{name: value for name, value in chosen.items() if value is not None})
 
 

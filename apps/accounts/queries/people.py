@@ -32,7 +32,7 @@ def has_people() -> bool:
 
 
 def first_person_secret() -> str | None:
-    """What opens the page on which the first person comes in; None once somebody has.
+    """Return the secret that opens the page on which the first person comes in; None once somebody has.
 
     Nothing of it is kept: it is made of the installation's key, the same until it is used.
     """

@@ -23,7 +23,7 @@ def name_digest(name: str) -> bytes:
 
 
 def pseudonym_of(name: str) -> str:
-    """What a name is written as, in any spelling the same on one installation; an address stays one, of no mailbox."""
+    """Return the pseudonym of a name, in any spelling the same on one installation; an address stays one, of no mailbox."""
     shown = f"person-{name_digest(folded_name(name)).hex()[:SHOWN_DIGITS]}"
     return f"{shown}@pseudonym.invalid" if "@" in name else shown
 
@@ -50,7 +50,7 @@ def pseudonyms_of(names: Collection[str]) -> dict[str, str]:
 
 
 def written_for(names: Collection[str]) -> dict[str, str]:
-    """What is written for each of these names: as before where one was taken out already."""
+    """Return the pseudonym of each of these names: as before where one was taken out already."""
     before = pseudonyms_of(names)
     return {name: before.get(name) or pseudonym_of(name) for name in names}
 

@@ -1,4 +1,4 @@
-"""What many questions of one answer need: read once for it, not once for each."""
+"""Reads that many questions of one answer need, done once for it, not once for each."""
 
 import inspect
 from collections.abc import Callable, Hashable, Iterator

@@ -1,4 +1,4 @@
-"""What each scope of a token opens, in words for whoever makes one."""
+"""Descriptions of what each scope of a token opens, in words for whoever makes one."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What somebody typed into the search, and the teams and people it finds."""
+"""The text that somebody typed into the search, and the teams and people it finds."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ LONGEST = 100
 
 
 class Kind(StrEnum):
-    """What can be found, in the order in which it is shown."""
+    """Kinds of things that can be found, in the order in which they are shown."""
 
     VIEW = "view"
     TEAM = "team"
@@ -52,7 +52,7 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What was found of one kind; `has_more`: there is more than was to be told."""
+    """Search hits of one kind; `has_more`: there is more than was to be told."""
 
     kind: Kind
     found: tuple[SearchHit, ...]
@@ -60,7 +60,7 @@ class Hits:
 
 
 def sought(text: str, limit: int) -> Sought:
-    """What was typed, without what no name holds: outer and double spaces, control characters."""
+    """Return the typed text without what no name holds: outer and double spaces, control characters."""
     printable = "".join(character if character.isprintable() else " " for character in text)
     return Sought(" ".join(printable.split())[:LONGEST].strip(), limit)
 
@@ -78,7 +78,7 @@ def begins_first(field: str, text: str) -> Case:
 
 
 def about(*parts: str) -> str:
-    """What is known of a thing, without what is empty."""
+    """Return what is known of a thing as one text, without what is empty."""
     return ", ".join(filter(None, parts))
 
 

@@ -1,4 +1,4 @@
-"""Whose token a secret is, and what it may do."""
+"""Lookup of the token that a secret belongs to, and of what it may do."""
 
 import hashlib
 from collections import Counter
@@ -17,7 +17,7 @@ EPOCH = datetime.fromtimestamp(0, UTC)
 
 @dataclass(frozen=True, slots=True)
 class TokenFact:
-    """What a secret may do; a token of a team (`team_id`) reads only what is that team's."""
+    """A token and what its secret may do; a token of a team (`team_id`) reads only what is that team's."""
 
     id: int
     scopes: frozenset[str]
@@ -106,7 +106,7 @@ def tokens_with_scope(
 
 
 def digest_of(secret: str) -> bytes:
-    """What is kept of a secret of 256 random bits: its SHA-256, which nobody can turn back."""
+    """Return what is kept of a secret of 256 random bits: its SHA-256, which nobody can turn back."""
     return hashlib.sha256(secret.encode()).digest()
 
 
@@ -116,7 +116,7 @@ def _good_rows(at: datetime) -> QuerySet[AccessToken]:
 
 @cache
 def _statement_of(column: str) -> tuple[str, tuple[bool, ...]]:
-    """What asks for one of `_good_rows` by this column, and which of its parameters are the moment.
+    """Return the SQL that asks for one of `_good_rows` by this column, and which of its parameters are the moment.
 
     Asked before everything that a token asks: to put it together anew takes longer than to answer it.
     """

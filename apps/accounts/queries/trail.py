@@ -253,7 +253,7 @@ def _changed_fields(
 
 
 def _flat(data: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """What is shown, with the fields of an object in the place of the field that holds it."""
+    """Return the values that are shown, with the fields of an object in the place of the field that holds it."""
     if data is None:
         return None
     shown_values = {name: value for name, value in data.items() if name not in NOT_SHOWN}

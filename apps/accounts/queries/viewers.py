@@ -49,7 +49,7 @@ class Viewer:
 
     @property
     def seen_teams(self) -> frozenset[int] | None:
-        """Whose figures they see in full; None: everybody's, and what belongs to nobody."""
+        """The teams whose figures the viewer sees in full; None: everybody's, and what belongs to nobody."""
         return None if self.sees_everything else self.team_ids
 
     def sees_team(self, team_id: int | None) -> bool:

@@ -1,1 +1,1 @@
-"""What every page is made of: who asks, tables said once, charts, the page around them, changes."""
+"""Building blocks of every page: who asks, tables said once, charts, the page around them, changes."""

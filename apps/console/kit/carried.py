@@ -1,4 +1,4 @@
-"""What goes with a person from page to page, in the address: the period, the basis, what is narrowed to."""
+"""Parameters that go with a person from page to page, in the address: the period, the basis, what is narrowed to."""
 
 import re
 from collections.abc import Callable, Container, Mapping
@@ -39,7 +39,7 @@ OWN_DAYS: Mapping[str, tuple[str, str]] = {
 
 
 def carried_texts(query: QueryDict, besides: Container[str] = ()) -> dict[str, str]:
-    """What of an address goes on to the next page, but for these parameters."""
+    """Return the parameters of an address that go on to the next page, but for those in `besides`."""
     return {
         name: ",".join(query.getlist(name))
         for name in query
@@ -135,7 +135,7 @@ def _default_days(name: str, today: date) -> tuple[date, date]:
 
 
 def _day_after(text: str) -> str:
-    """What is no day stays as it is: the page says that it is none."""
+    """Return the day after as text; what is no day stays as it is: the page says that it is none."""
     try:
         return (date.fromisoformat(text) + timedelta(days=1)).isoformat()
     except (ValueError, OverflowError):

@@ -115,7 +115,7 @@ def quiet(text: str) -> SafeString:
 
 
 def drawn(template: str, **values: Any) -> SafeString:
-    """What a template draws of these values, for a cell that no text says."""
+    """Render a template with these values, for a cell that no text says."""
     return render_to_string(template, values)
 
 

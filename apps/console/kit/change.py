@@ -120,7 +120,7 @@ class ChangeForm(forms.Form):
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is wrong with it as a whole, which its page says above everything."""
+        """The problems of the form as a whole, which its page says above everything."""
         return tuple(map(str, self.non_field_errors()))
 
     def frozen(self) -> tuple[Field, ...]:
@@ -130,7 +130,7 @@ class ChangeForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class ChangePreview:
-    """What a change would do: `effects` in sentences, `sections` with more of it, and as a title.
+    """A preview of what a change would do: `effects` in sentences, `sections` with more of it, and `finding` as a title.
 
     `same` is what must still be so when it is confirmed, where the figures grow meanwhile; else all
     that is shown.
@@ -195,7 +195,7 @@ class Change(Generic[Thought]):
         return answered(request, page, status)
 
     def _looked_at(self, form: ChangeForm) -> tuple[Thought, ChangePreview] | None:
-        """What is thought of and what it would do; None where the entries do not say it."""
+        """Return the change that is entered and what it would do; None where the entries do not say it."""
         if not form.is_valid():
             return None
         try:
@@ -299,7 +299,7 @@ class Act:
 def acting(
     roles: frozenset[Role], active_entry: str
 ) -> Callable[[Callable[Concatenate[Context, Given], Act]], View[Given]]:
-    """What people of these roles may do at once, by a POST; what they sent is `context.sent`."""
+    """Make a view of what people of these roles may do at once, by a POST; what they sent is `context.sent`."""
 
     def decorate(act: Callable[Concatenate[Context, Given], Act]) -> View[Given]:
         @require_POST
@@ -362,7 +362,7 @@ def frozen_fields(form: forms.Form) -> tuple[Field, ...]:
 
 
 def words_of(refusal: Exception) -> str:
-    """What a refusal says, as it stands at a field."""
+    """Return the words of a refusal, as they stand at a field."""
     if isinstance(refusal, Refusal):
         return refusal.sentence
     sentence = str(refusal)

@@ -39,7 +39,7 @@ class Figure:
 
     @property
     def meaning(self) -> str:
-        """What the glossary says of its title; empty where it says nothing."""
+        """The glossary's meaning of the title; empty where it says nothing."""
         return meaning_of(self.title)
 
 
@@ -64,7 +64,7 @@ class DayRow:
 
 @dataclass(frozen=True, slots=True)
 class ChartMark:
-    """What happened on a day that a chart marks with a number."""
+    """An event on a day, which a chart marks with a number."""
 
     number: int
     day: str

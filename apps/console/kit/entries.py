@@ -62,7 +62,7 @@ class ParsedField(TextField):
         super().__init__(label, hint, initial=initial, longest=longest)
 
     def clean(self, value: Any) -> Any:
-        """What the text means."""
+        """Return the value that the text means."""
         text = super().clean(value)
         try:
             return self.meaning(text)
@@ -121,7 +121,7 @@ class SliderField(ParsedField):
         return number
 
     def said_of(self, text: str) -> str:
-        """What was entered, with its unit; empty where it is no number of the line."""
+        """Return what was entered, with its unit; empty where it is no number of the line."""
         try:
             return self.said(self._between(text))
         except ValueError:
@@ -254,7 +254,7 @@ class NumberField(ParsedField):
         super().__init__(label, read if is_needed else or_none(read), hint, initial=initial)
 
     def reader(self, example: str) -> Callable[[str], Any]:
-        """What reads a text; it refuses with a ValueError that shows the example."""
+        """Return the function that reads a text; it refuses with a ValueError that shows the example."""
         raise NotImplementedError
 
 

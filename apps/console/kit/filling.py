@@ -21,7 +21,7 @@ class Filling(NamedTuple):
 
 
 def filling() -> Filling | None:
-    """What was last said; None where nothing is being filled in."""
+    """Return what was last said of filling in; None where nothing is being filled in."""
     stored = cache.get(KEY)
     return None if stored is None else Filling(*stored)
 

@@ -1,4 +1,4 @@
-"""What an address asks for, read one parameter after the other; what is not understood is said."""
+"""Questions that an address asks, read one parameter after the other; what is not understood is said."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TypeVar
@@ -48,7 +48,7 @@ class Reading:
         self.problems: list[str] = []
 
     def read(self, name: str, meaning: Callable[[str], Meant]) -> Meant:
-        """What the parameter means; its default where that refuses with ValueError."""
+        """Read a parameter and return what it means; its default where that refuses with ValueError."""
         text = self.given.get(name, "")[:LONGEST_TEXT] or self.defaults[name]
         try:
             value = meaning(text)
@@ -59,7 +59,7 @@ class Reading:
         return value
 
     def href(self, path: str, **changes: str) -> str:
-        """The same question, changed, at this address; what is as it is by default is left out."""
+        """Return the address of this question, changed, at this path; what is as it is by default is left out."""
         merged = {**carried_texts(self.given, self.defaults), **self.texts, **changes}
         changed_texts = {
             name: text for name, text in merged.items() if text != self.defaults.get(name, "")
@@ -99,7 +99,7 @@ def known_key(keys: Collection[str], refusal: str) -> Callable[[str], str]:
 
 
 def named_in(text: str, values_by_name: Mapping[str, Meant], noun: str) -> list[Meant]:
-    """What the names of a filter stand for: parted by comma, each as `filter_word` writes it.
+    """Return what the names of a filter stand for: parted by comma, each as `filter_word` writes it.
 
     ValueError where there is no such `noun`.
     """
@@ -167,7 +167,7 @@ def period_filter(texts: Mapping[str, str], words: PeriodWords) -> Filter:
 
 
 def compare_filter(text: str, own_window: Window | None, nothing: str = "") -> Filter:
-    """What the period is held against; without `nothing` an empty text is the span before."""
+    """Return the filter of what the period is compared with; without `nothing` an empty text is the span before."""
     named = dict(COMPARED_WITH)
     first = {"": nothing} if nothing else {"": named.pop(BEFORE)}
     chosen = "" if not nothing and text == BEFORE else text
@@ -195,7 +195,7 @@ def compare_filter(text: str, own_window: Window | None, nothing: str = "") -> F
 
 
 def asked_comparison(reading: "Reading", context: Context) -> Comparison:
-    """What the address has the period held against; the span before where it does not say."""
+    """Return the comparison that the address asks for; the span before where it does not say."""
     return reading.read("compare", lambda text: comparison_of(text or BEFORE, context.calendar))
 
 

@@ -30,7 +30,7 @@ class Field:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """What was entered, as a form that hides it sends it again."""
+        """The values that were entered, as a form that hides the field sends them again."""
         if self.kind != "ticks":
             return (self.value,)
         return tuple(choice.value for choice in self.choices if choice.is_chosen)
@@ -65,7 +65,7 @@ class FormSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectList:
-    """What a change would do, in sentences, and the button that does it.
+    """The effects that a change would have, in sentences, and the button that does it.
 
     `seen` stands for what is shown; `hidden` are the entries that it is of, `back` leaves it. Without
     `confirm` it has no button, and `remark` says whose it is to do.

@@ -1,4 +1,4 @@
-"""What surrounds and recurs on pages: the frame, links, filters, status lines, empty states."""
+"""Parts that surround and recur on pages: the frame, links, filters, status lines, empty states."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -90,7 +90,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class EmptyState:
-    """What would be here, and the steps that fill it; in place of a page's sections, or one of them."""
+    """An empty state: what would be here, and the steps that fill it; in place of a page's sections, or one of them."""
 
     template: ClassVar[str] = "kit/empty.html"
     title: str

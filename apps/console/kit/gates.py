@@ -27,7 +27,7 @@ def gate_list(gates: Sequence[Gate], of: str = "", name: str = "gates") -> FactL
 
 
 def gate_notes(gates: Sequence[Gate]) -> tuple[str, ...]:
-    """What failed of an answer and what is answered instead, a sentence each, to stand above it."""
+    """Return what failed of an answer and what is answered instead, a sentence each, to stand above it."""
     return tuple(f"Not passed: {failure_of([gate])}." for gate in failed_gates(gates))
 
 

@@ -1,4 +1,4 @@
-"""What the words on pages mean: docs/units.md, read once; headings and figures lead to it."""
+"""The glossary of the words on pages: docs/units.md, read once; headings and figures lead to it."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -42,7 +42,7 @@ def term_of(words: str) -> GlossaryTerm | None:
 
 
 def meaning_of(words: str) -> str:
-    """What the words mean; empty where they are no term."""
+    """Return the meaning of the words; empty where they are no term."""
     term = term_of(words)
     return "" if term is None else term.meaning
 

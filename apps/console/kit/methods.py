@@ -1,4 +1,4 @@
-"""What each answer of *Plan* is from, how it is computed, and where it is weak: docs/planning.md, read once."""
+"""Sources, methods and weaknesses of each answer of *Plan*: docs/planning.md, read once."""
 
 import re
 from dataclasses import dataclass

@@ -34,7 +34,7 @@ class Month:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What was not understood, for the page to say."""
+        """The problems of what was not understood, for the page to say."""
         return (self.problem,) if self.problem else ()
 
     @property

@@ -79,7 +79,7 @@ class SecretOnce:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolePage:
-    """What every page has; most are no more than this. `finding` is its title, a plain sentence.
+    """A page, with what every page has; most are no more than this. `finding` is its title, a plain sentence.
 
     `under` are the quiet words below it, after `status`; `sections` come in their order, those
     that are None left out. With `empty` set it stands in their place. `back` leads up,
@@ -111,12 +111,12 @@ class ConsolePage:
 
     @property
     def currency(self) -> str:
-        """What its amounts are in."""
+        """The currency of the page's amounts."""
         return self.context.currency
 
     @property
     def zone(self) -> tzinfo:
-        """What its moments are in."""
+        """The time zone of the page's moments."""
         return self.context.zone
 
     @property
@@ -136,14 +136,14 @@ class ConsolePage:
 
     @property
     def kept(self) -> dict[str, str]:
-        """What the address says for other pages: this one has no such filter."""
+        """The parameters of the address that are for other pages: this one has no such filter."""
         if not self.context.carries:
             return {}
         return carried_texts(self.context.query, {page_filter.name for page_filter in self.filters})
 
     @property
     def kept_words(self) -> str:
-        """The same, as the page says it."""
+        """The parameters kept for other pages, as the page says them."""
         return kept_words(self.kept, self.context.calendar)
 
     @property

@@ -85,7 +85,7 @@ def span(window: Window) -> str:
 
 
 def span_beside(window: Window, other: Window) -> str:
-    """The same beside another: with its year where that is not the other's."""
+    """Return the words of a span beside another: with its year where that is not the other's."""
     if window.first_day.year != other.first_day.year:
         return period(window.first_day, window.end_day)
     return span(window)

@@ -65,21 +65,21 @@ class Context:
 
     @property
     def seen_teams(self) -> frozenset[int] | None:
-        """Whose figures the viewer sees; None: everybody's."""
+        """The teams whose figures the viewer sees; None: everybody's."""
         return self.viewer.seen_teams
 
     @property
     def currency(self) -> str:
-        """What amounts are in."""
+        """The currency of amounts."""
         return self.organisation.currency
 
     @property
     def locale(self) -> Locale:
-        """What cells need to show amounts and moments."""
+        """The locale that cells need to show amounts and moments."""
         return Locale(self.organisation.currency, self.zone, self.frame.carries)
 
     def href(self, path: str) -> str:
-        """The same question at another address."""
+        """Return the address of the same question at another path."""
         return path + (f"?{self.query.urlencode()}" if self.query else "")
 
     def onward(self, href: str) -> str:
@@ -88,7 +88,7 @@ class Context:
 
 
 def found_or_404(value: Found | None, message: str = "") -> Found:
-    """What an address asks for; where there is none, or none to be seen, the page that says so."""
+    """Return what an address asks for; where there is none, or none to be seen, raise Http404 for the page that says so."""
     if value is None:
         raise Http404(message)
     return value

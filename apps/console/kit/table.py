@@ -36,7 +36,7 @@ class ColumnHeading:
 
     @property
     def meaning(self) -> str:
-        """What the glossary says of it; empty where it says nothing, and of a column of ways to change a row."""
+        """The glossary's meaning of the heading; empty where it says nothing, and of a column of ways to change a row."""
         return meaning_of(self.text) if self.href or self.is_number else ""
 
 
@@ -73,12 +73,12 @@ class Column(Generic[Row]):
         return self.key if self.csv is None else self.csv
 
     def ordered_by(self, row: Row) -> Any:
-        """What orders a row; texts without regard to case, None where it is not known."""
+        """Return the value that orders a row; texts without regard to case, None where it is not known."""
         value = (self.order or self.value)(row)
         return value.casefold() if isinstance(value, str) else value
 
     def content(self, row: Row, locale: Locale) -> SafeString:
-        """What stands in the cell, as HTML."""
+        """Render what stands in the cell, as HTML."""
         if self.shown is not None:
             return escaped(self.shown(row, locale))
         value = self.value(row)
@@ -101,7 +101,7 @@ class Column(Generic[Row]):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Which rows of a longer list are shown, in words, and the ways to those before and after."""
+    """The rows of a longer list that are shown, in words, and the ways to those before and after."""
 
     said: str
     before: Link | None = None
@@ -246,7 +246,7 @@ class Table(Generic[Row]):
         )
 
     def href(self, context: Context, **changes: str) -> str:
-        """The same page, this table's order and part changed; other tables stay as they are."""
+        """Return the address of the same page with this table's order and part changed; other tables stay as they are."""
         params = context.query.copy()
         for name in (self._page_name, self.sort):
             params.pop(name, None)
@@ -303,7 +303,7 @@ class Table(Generic[Row]):
 
 
 def asked_page(query: QueryDict, name: str) -> int:
-    """Which part of a list the address asks for, from 1; nonsense is the first."""
+    """Return which part of a list the address asks for, from 1; nonsense is the first."""
     text = query.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and 0 < len(text) < 6 and int(text) else 1
 

@@ -1,4 +1,4 @@
-"""What waits for a person, as last counted: questions in Setup, counted when an answer is out; new alerts."""
+"""Counts of what waits for a person, as last counted: questions in Setup, counted when an answer is out; new alerts."""
 
 from datetime import datetime, timedelta
 
@@ -32,7 +32,7 @@ def is_count_due() -> bool:
 
 
 def keep_count(total: int, at: datetime) -> None:
-    """What was counted at `at` is what pages show until the next count."""
+    """Keep what was counted at `at`: pages show it until the next count."""
     caches[KEPT_BY].set(COUNT_KEY, (at, total), None)
 
 

@@ -33,7 +33,7 @@ def glossary_page(context: Context) -> ConsolePage:
 
 @shown(EVERYONE, "glossary", carries=False)
 def glossary_csv(context: Context) -> HttpResponse:
-    """The same as a file."""
+    """Return the glossary as CSV."""
     terms = [term for section in glossary().values() for term in section]
     return TERMS.csv(terms, context, "glossary")
 

@@ -28,7 +28,7 @@ class Span:
         return 100 * ((at - self.starts_at) / (self.ends_at - self.starts_at))
 
     def cut(self, starts_at: datetime, ends_at: datetime) -> tuple[datetime, datetime]:
-        """What of it is drawn and over; the second is not after the first where nothing is."""
+        """Return the part of a time that is drawn and over; the second is not after the first where nothing is."""
         return max(starts_at, self.starts_at), min(ends_at, self.until)
 
     def marked(self, parts: int) -> list[tuple[str, datetime]]:
@@ -39,7 +39,7 @@ class Span:
 
 
 class DrawnLane(NamedTuple):
-    """What a row is of, with small notes below its name, and its picture."""
+    """A row of a picture: what it is of, with small notes below its name, and its picture."""
 
     name: str
     href: str

@@ -18,7 +18,7 @@ class Metered:
 
 @dataclass(frozen=True, slots=True)
 class MeterTable:
-    """What the rows come to in one sentence, and the rows; `of` names the GPU time ("held")."""
+    """The rows of meters and what they come to in one sentence; `of` names the GPU time ("held")."""
 
     finding: str
     first: str
@@ -33,7 +33,7 @@ class MeterTable:
 
     @property
     def has_pcie(self) -> bool:
-        """The same of the bus."""
+        """Whether any row's agents told the use of the bus."""
         return any(row.meters.pcie_bytes_per_second is not None for row in self.rows)
 
 

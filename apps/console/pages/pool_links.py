@@ -13,6 +13,6 @@ def pool_href(name: str) -> str:
 
 
 def pool_costs_href(name: str, window: str) -> str:
-    """What a pool cost in these days."""
+    """Return the address of what a pool cost in these days."""
     params = {"window": window, "pool": filter_word(name)}
     return f"{reverse('costs')}?{urlencode(params)}"

@@ -1,1 +1,1 @@
-"""What templates may call: the formatters of apps.show, under their own names."""
+"""Formatters of apps.show that templates may call, under their own names."""

@@ -26,12 +26,12 @@ class ModelAdaptation:
 
     @property
     def standing_month(self) -> float:
-        """What a month costs without a request."""
+        """The cost of a month without a request."""
         return self.one_time / self.life_months + self.monthly
 
     @property
     def per_request(self) -> float:
-        """What a further request costs."""
+        """The cost of a further request."""
         return (self.input_tokens * self.input + self.output_tokens * self.output) / MILLION
 
 

@@ -36,7 +36,7 @@ ALL_LEVERS = "all of them"
 
 
 class CrossoverAdvice(StrEnum):
-    """What the comparison comes to."""
+    """The advice that the comparison comes to."""
 
     SELF_HOST = "self_host"
     API = "api"
@@ -125,7 +125,7 @@ class LeverEffect:
 
     @property
     def savings_month(self) -> float | None:
-        """What self-hosting saves then; None where the replicas allowed cannot serve the volume."""
+        """The savings of self-hosting a month; None where the replicas allowed cannot serve the volume."""
         return self.api_month - self.self_host_month if self.is_served else None
 
 

@@ -1,4 +1,4 @@
-"""What is asked of a model in a month: how many tokens, of which kinds, and how they come in hours."""
+"""The demand on a model in a month: how many tokens, of which kinds, and how they come in hours."""
 
 from collections import Counter
 from dataclasses import dataclass

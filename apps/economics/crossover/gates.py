@@ -1,4 +1,4 @@
-"""What a crossover's answer is held against before anybody decides by it."""
+"""Gates that a crossover's answer is held against before anybody decides by it."""
 
 from collections.abc import Mapping
 from dataclasses import replace

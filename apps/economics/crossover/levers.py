@@ -1,4 +1,4 @@
-"""What could be done first: caching, batching, quantisation, routing, shorter answers."""
+"""Cost levers that could be pulled first: caching, batching, quantisation, routing, shorter answers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

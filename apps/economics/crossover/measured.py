@@ -25,7 +25,7 @@ LEAST_HALF = 2 * DAY_HOURS
 
 @dataclass(frozen=True, slots=True)
 class MeasuredService:
-    """What a service's hours say of its demand and of its fleet.
+    """The demand and the fleet of a service, measured from its hours.
 
     `ledger_per_million` is what the ledger has for a million tokens, idle time included.
     `unseen_ratio` is how far the GPU-hours of the second half of the hours are missed by the rule
@@ -40,7 +40,7 @@ class MeasuredService:
 
     @property
     def modelled_per_million(self) -> float:
-        """What the model of replicas says that a million tokens cost in such a month."""
+        """The cost of a million tokens in such a month by the model of replicas."""
         volume = self.demand.million_tokens
         pools = staircases(self.hosting, self.demand, RoutedTraffic())
         further = fsum(pool.further_cost(volume) for pool in pools)
@@ -53,7 +53,7 @@ class MeasuredService:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The same as tables of a scenario's file."""
+        """Return the measured service as tables of a scenario's file."""
         pools = [
             {name: value for name, value in asdict(pool).items() if value is not None}
             for pool in self.hosting.pools

@@ -25,7 +25,7 @@ class InputMove:
 
 
 def moved_inputs(before: CrossoverScenario, now: CrossoverScenario) -> list[InputMove]:
-    """What is not as it was, that which matters most first."""
+    """Return the inputs that differ from before, the one that matters most first."""
     was, is_now = dict(_inputs_of(before)), dict(_inputs_of(now))
     saved = savings(before)
     moves = []

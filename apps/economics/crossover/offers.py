@@ -1,4 +1,4 @@
-"""What an API costs: dated prices, cached and batch rates, and discounts by volume."""
+"""Prices of an API: dated prices, cached and batch rates, and discounts by volume."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ class PricedVolume:
     token_ratio: float = 1.0
 
     def month(self, volume: float) -> float:
-        """What a month of so many million tokens, as the own model counts them, costs."""
+        """Return the cost of a month of so many million tokens, as the own model counts them."""
         if not self.tiers:
             return self.fixed + self.price * volume * self.token_ratio
         counted = Fraction(volume * self.token_ratio)
@@ -94,7 +94,7 @@ class PricedVolume:
 
     @property
     def price_at_scale(self) -> float:
-        """What a further million tokens cost beyond the last tier."""
+        """The cost of a further million tokens beyond the last tier."""
         ratio = float(self.tiers[-1].amount) if self.tiers else 1.0
         return self.price * ratio * self.token_ratio
 

@@ -1,4 +1,4 @@
-"""What it costs to serve a model on GPUs of one's own: whole replicas, a staircase over volume."""
+"""The cost of serving a model on GPUs of one's own: whole replicas, a staircase over volume."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -84,7 +84,7 @@ class SelfHosting:
 
     @property
     def fixed_month(self) -> float:
-        """What a month costs before the first replica."""
+        """The cost of a month before the first replica."""
         return fsum(self.fixed.values()) + self.one_time / self.life_months
 
 
@@ -127,12 +127,12 @@ class Staircase:
 
     @property
     def cost_at_scale(self) -> float:
-        """What a further million tokens cost where steps no longer matter."""
+        """The cost of a further million tokens where steps no longer matter."""
         return self.step_cost * self.mean_level / self.capacity
 
     @property
     def cost_when_full(self) -> float:
-        """What a million tokens cost on a replica that works all the time."""
+        """The cost of a million tokens on a replica that works all the time."""
         return self.pool.further_hour * self.work_seconds / HOUR_SECONDS
 
     def replicas_at(self, volume: float) -> tuple[tuple[int, int], ...]:
@@ -189,7 +189,7 @@ def staircases(
 
 
 def base_month(hosting: SelfHosting) -> float:
-    """What self-hosting costs a month at the smallest volume."""
+    """Return the cost of self-hosting a month at the smallest volume."""
     hourly_cost = fsum(pool.committed_hour + pool.floor_hour for pool in hosting.pools)
     return hosting.fixed_month + hourly_cost * MONTH_HOURS
 

@@ -12,7 +12,7 @@ from apps.economics.crossover.replicas import SelfHosting, Staircase, base_month
 
 @dataclass(frozen=True, slots=True)
 class CrossoverScenario:
-    """What is compared, on the prices of the day `on`; all money in `currency`.
+    """A comparison of self-hosting and an API, on the prices of the day `on`; all money in `currency`.
 
     `quality` says how it is known that both answers are good enough; without it the comparison is
     of costs alone.
@@ -40,12 +40,12 @@ class CostCurves(NamedTuple):
         return self.base + fsum(pool.further_cost(volume) for pool in self.pools)
 
     def savings(self, volume: float) -> float:
-        """What self-hosting saves a month against the API; below 0: what it costs more."""
+        """Return the savings of self-hosting a month against the API; below 0: what it costs more."""
         return self.api.month(volume) - self.self_host_month(volume)
 
     @property
     def most_volume(self) -> float | None:
-        """What the most replicas allowed can serve; None: no limit."""
+        """The volume that the most replicas allowed can serve; None: no limit."""
         limits = [pool.most_volume for pool in self.pools]
         return min((limit for limit in limits if limit is not None), default=None)
 
@@ -82,7 +82,7 @@ def cost_curves(scenario: CrossoverScenario) -> CostCurves:
 
 
 def savings(scenario: CrossoverScenario) -> float:
-    """What self-hosting saves a month against the API at the scenario's volume; below 0: it loses."""
+    """Return the savings of self-hosting a month against the API at the scenario's volume; below 0: it loses."""
     return cost_curves(scenario).savings(scenario.demand.million_tokens)
 
 

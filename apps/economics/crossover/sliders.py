@@ -47,7 +47,7 @@ def sliders_of(question: CrossoverQuestion, durable: float | None) -> list[Input
 def moved_values(
     scenario: CrossoverScenario, sliders: list[InputSlider], chosen: Mapping[str, float]
 ) -> dict[InputPath, float]:
-    """What sliders were moved to, by the paths of their inputs."""
+    """Return the values that sliders were moved to, by the paths of their inputs."""
     values: dict[InputPath, float] = {}
     for slider in sliders:
         values |= slider.values(scenario, chosen.get(slider.name, slider.now))

@@ -146,7 +146,7 @@ class ScenarioTable:
         return ScenarioTable(value, (*self.path, key), self.ranges)
 
     def ranged(self, ranges: list[InputRange]) -> "ScenarioTable":
-        """The same table with ranges allowed, kept in `ranges`."""
+        """Return this table with ranges allowed, kept in `ranges`."""
         return ScenarioTable(self._left, self.path, ranges)
 
     def tables(self, key: str, *, least: int = 0, most: int = MOST_TABLES) -> list["ScenarioTable"]:

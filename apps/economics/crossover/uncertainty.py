@@ -45,7 +45,7 @@ class InputRange:
 
 @dataclass(frozen=True, slots=True)
 class SpreadOfThree:
-    """What a tenth of the draws lie below, half of them, and nine tenths; None: no such volume."""
+    """The values that a tenth of the draws lie below, half of them, and nine tenths; None: no such volume."""
 
     p10: float | None
     p50: float | None
@@ -54,7 +54,7 @@ class SpreadOfThree:
 
 @dataclass(frozen=True, slots=True)
 class SavingsRange:
-    """What self-hosting saves a month over many draws of the inputs.
+    """The savings of self-hosting a month over many draws of the inputs.
 
     Break-even volumes are of the first `break_even_draws` of them; `durable_share` is the part of
     these that has a durable one.
@@ -91,7 +91,7 @@ class TornadoBar:
 
 @dataclass(frozen=True, slots=True)
 class BreakEvenInput:
-    """What one input must be, the others as likely, for self-hosting to cost no more than the API.
+    """The value that one input must have, the others as likely, for self-hosting to cost no more than the API.
 
     At least `needed`, or at most.
     """
@@ -103,7 +103,7 @@ class BreakEvenInput:
 
 
 def with_inputs(scenario: Any, values: Mapping[InputPath, float]) -> Any:
-    """The same scenario, or part of one, with other values at these paths within it."""
+    """Return a copy of the scenario, or of a part of one, with other values at these paths within it."""
     changed: dict[str | int, Any] = {}
     deeper: dict[str | int, dict[InputPath, float]] = {}
     for (name, *tail), value in values.items():
@@ -212,7 +212,7 @@ def tornado(scenario: CrossoverScenario, ranges: Iterable[InputRange]) -> list[T
 
 
 def break_even_inputs(scenario: CrossoverScenario) -> list[BreakEvenInput]:
-    """What must be true of a price, rate or cost for self-hosting to be no dearer.
+    """Return the values of a price, rate or cost that must be true for self-hosting to be no dearer.
 
     Savings never turn twice along any of these inputs, nor does whether the replicas allowed can serve
     the volume, so halving finds the value. Inputs of which no value turns the answer are left out.

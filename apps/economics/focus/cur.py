@@ -227,7 +227,7 @@ class _Cells:
         return self.known(name) or NONE
 
     def net(self, group: str, name: str) -> Decimal | None:
-        """What is paid after discounts; the gross amount where the report has no net one."""
+        """Return the amount paid after discounts; the gross amount where the report has no net one."""
         net = self.known(f"{group}net{name}")
         return self.known(f"{group}{name}") if net is None else net
 
@@ -240,7 +240,7 @@ class _Cells:
         return self._needed(self.net("lineitem", "unblendedcost"))
 
     def _needed(self, amount: Decimal | None) -> Decimal:
-        """What a row of any kind has: one without it costs nobody knows what, not nothing."""
+        """Return an amount that a row of any kind has; refuse a row without it, as its cost is not known, not nothing."""
         if amount is None:
             raise BadCell(self.reader.name_of("lineitemunblendedcost"), "is empty")
         return amount

@@ -11,7 +11,7 @@ Cell: TypeAlias = str | Decimal | datetime | None
 
 
 class FocusType(StrEnum):
-    """What a column holds."""
+    """The type of a column's values."""
 
     TEXT = "String"
     NUMBER = "Decimal"
@@ -44,7 +44,7 @@ class FocusColumn:
     of: str = ""
 
     def cell_of(self, row: Mapping[str, Cell]) -> Cell:
-        """What a row has for it; None where it says nothing."""
+        """Return the value that a row has for this column; None where it says nothing."""
         return row.get(self.of or self.name)
 
 
@@ -178,7 +178,7 @@ SINCE_1_2 = frozenset(
 
 
 def _as_custom(columns: Iterable[FocusColumn]) -> tuple[FocusColumn, ...]:
-    """What a version has no column for yet, as columns of our own with the names that it got."""
+    """Return the columns that a version does not have yet, as columns of our own with the names that it got."""
     return tuple(
         replace(column, name=f"x_{column.name}", level=FocusLevel.CUSTOM, of=column.name)
         for column in columns

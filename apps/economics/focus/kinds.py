@@ -1,4 +1,4 @@
-"""What a bill's row pays for, read off what its provider says about it."""
+"""The kind of cost that a bill's row pays for, read off what its provider says about it."""
 
 import re
 from functools import lru_cache
@@ -66,7 +66,7 @@ OF_MACHINES = re.compile(
 
 
 class ServiceSaid(NamedTuple):
-    """What a row says of its service; `usage_type` is its meter, else its type of resource."""
+    """A row's words about its service; `usage_type` is its meter, else its type of resource."""
 
     category: str
     usage_type: str

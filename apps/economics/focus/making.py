@@ -195,7 +195,7 @@ def _pricing_quantity(charge: ChargeFacts) -> Decimal | None:
 
 
 def _consumed_quantity(charge: ChargeFacts, unit_ms: int) -> Decimal | None:
-    """What was used: device hours of a node-hour, one of what a bill asks for beside it."""
+    """Return the quantity used: device hours of a node-hour, one of what a bill asks for beside it."""
     if _charge_category(charge) != "Usage" or charge.kind == UNUSED or charge.corrects_month:
         return None
     return hours_of(unit_ms) if charge.kind == NODE_HOUR else ONE
@@ -279,7 +279,7 @@ def _charge_description(charge: ChargeFacts) -> str:
 
 
 def _sku_columns(charge: ChargeFacts) -> FocusRow:
-    """What is priced: a type of machine, or a kind of a bill's costs. Taxes have none."""
+    """Return the columns of what is priced: a type of machine, or a kind of a bill's costs. Taxes have none."""
     if charge.kind == "tax":
         return {}
     if charge.kind != NODE_HOUR:

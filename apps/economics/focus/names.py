@@ -1,4 +1,4 @@
-"""What a provider is called in a FOCUS file, whatever pools and bills call it; and who pays it."""
+"""The name of a provider in a FOCUS file, whatever pools and bills call it; and who pays it."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -40,7 +40,7 @@ def provider_name(text: str, spelt: Mapping[str, str]) -> str:
 
 
 def provider_word(text: str) -> str:
-    """What pools and prices call a provider: `Google Cloud` is gcp, `AWS` aws; of others the name in small letters."""
+    """Return the word of pools and prices for a provider: `Google Cloud` is gcp, `AWS` aws; of others the name in small letters."""
     name = text.strip()
     canonical_name = provider_name(name, {})
     return _WORDS.get(canonical_name, name.lower())

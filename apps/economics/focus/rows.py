@@ -9,7 +9,7 @@ import msgspec
 
 
 class BillKey(NamedTuple):
-    """Which bill a row belongs to."""
+    """The key of the bill that a row belongs to."""
 
     issuer: str
     provider: str
@@ -30,7 +30,7 @@ class RowCosts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RowFrame:
-    """What a row says beside its time and its amounts: most rows of a file say what others do.
+    """The facts of a row beside its time and its amounts: most rows of a file say what others do.
 
     Texts are empty where the file says nothing; `tags` and `more` are the text of a JSON object.
     Rows of equal `traits` are alike in all that decides where their cost goes.

@@ -1,4 +1,4 @@
-"""What is answered of a forecast after it was held against its gates: its own points or those of its best baseline, widened."""
+"""The answer of a forecast held against its gates: its own points or those of its best baseline, widened."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -110,7 +110,7 @@ def covering(
 
 
 def rare_gate(scores: ForecastScores) -> Gate:
-    """The same of days that come rarely, whose intervals hold both none and a busy day, and nearly all that comes."""
+    """Return the coverage gate of days that come rarely, whose intervals hold both none and a busy day, and nearly all that comes."""
     gate = coverage_gate(None if isnan(scores.coverage_80) else scores.coverage_80)
     if gate.is_passed is False and scores.coverage_80 > COVERED[1]:
         sentence = f"{gate.says}, which hold a day without demand and a busy one"
@@ -177,7 +177,7 @@ def fresh_gate(level: FreshLevel, days: int) -> Gate:
 
 
 def middles_gate(days: int, points: Floats, expected: Floats) -> Gate:
-    """What the middles of hours come to in up to a week beside the total of whole paths."""
+    """Return the gate that holds the sum of the middles of hours in up to a week beside the total of whole paths."""
     ahead = min(WEEK_DAYS, days)
     steps = slice(0, ahead * DAY)
     total, middles = float(expected[steps].sum()), float(points[steps].sum())
@@ -190,7 +190,7 @@ def middles_gate(days: int, points: Floats, expected: Floats) -> Gate:
 def _stretched(
     gate: Gate, reaches: Sequence[float], *, least: float, widest: float = WIDEST
 ) -> tuple[Gate, float]:
-    """What the gate says with intervals so many times as wide that they hold their share of these, in order; and how many."""
+    """Return the gate of intervals so many times as wide that they hold their share of these reaches, in order; and the factor."""
     needed = reaches[min(len(reaches) - 1, int(NOMINAL * len(reaches)))]
     factor = min(max(needed, least), widest)
     covered = sum(reach <= factor for reach in reaches) / len(reaches)

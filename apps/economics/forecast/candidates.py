@@ -51,7 +51,7 @@ def candidates(values: Floats, origins: Ints, leads: Ints) -> Mapping[str, Float
 
 
 def stacked_candidates(values: Floats, origins: Ints, leads: Ints) -> Floats:
-    """The same as one array: by origin, lead and candidate, in the order of CANDIDATES."""
+    """Return the candidates' forecasts as one array: by origin, lead and candidate, in the order of CANDIDATES."""
     pool = candidates(values, origins, leads)
     return np.stack([pool[name] for name in CANDIDATES], axis=2)
 

@@ -263,7 +263,7 @@ def _first_week(levels: Floats, days: int, shifts: Sequence[HoldingChange]) -> i
 def _beside_last_week(
     levels: Floats, growth: float, begins: int, draw: np.random.Generator
 ) -> Floats:
-    """What the level is times that of the last week, a column by scenario: of windows of weeks, none before the week `begins`.
+    """Return the level over that of the last week, a column by scenario: of windows of weeks, none before the week `begins`.
 
     Each is drawn as often as it missed the four weeks after it by little, and brought on to the last week with the trend.
     """
@@ -370,7 +370,7 @@ def _level_since(values: Floats, ordinary: Floats, before: float) -> float:
 def _day_errors(
     weeks: Floats, levels: Floats, shape: Floats, horizon: int, draw: np.random.Generator
 ) -> Floats:
-    """What single days are over what their week's level says, whole weeks of the history drawn; by scenario and day."""
+    """Return single days over what their week's level says, whole weeks of the history drawn; by scenario and day."""
     expected = levels[:, None] * shape
     ratios = np.where(expected > 0, weeks / np.where(expected > 0, expected, 1), np.nan)
     ratios = ratios[~np.isnan(ratios).all(axis=1)][-ERROR_WEEKS:]

@@ -50,7 +50,7 @@ def trial_scores(values: Floats, earlier: int = 0) -> Mapping[int, Floats]:
 
 
 def spread_factors(scores: Mapping[int, Floats], end: int) -> Floats:
-    """What intervals given at the day `end` are wide times, of what was followed by then; 1: not known.
+    """Return the factors to widen intervals given at the day `end` by, of what was followed by then; 1: not known.
 
     By group of days ahead, then those of the total of four weeks and of the eight after them.
     """
@@ -141,7 +141,7 @@ def _scores(values: Floats, origin: int) -> Floats:
 
 
 def _score_of_total(actual: Floats, totals: Floats, days: int) -> float:
-    """The same of all these days together; NaN where one of them did not come yet."""
+    """Return how far the total of all these days lay from its middle, over its interval's reach; NaN where one did not come yet."""
     if len(actual) < days or np.isnan(actual).any():
         return np.nan
     low, middle, high = np.quantile(totals.sum(axis=1), (LEVELS[0], 0.5, LEVELS[-1]))

@@ -31,7 +31,7 @@ def means_between(values: Floats, begins: Ints, ends: Ints) -> Floats:
 
 
 def damped_trend(mean: float, horizon: int, steady: float = 0.0) -> Floats:
-    """What the damped trend adds to the logarithm of the level, by day ahead; of growth that is `steady` (0 to 1) more."""
+    """Return what the damped trend adds to the logarithm of the level, by day ahead; of growth that is `steady` (0 to 1) more."""
     damping = DAMPING + steady * (STEADY_DAMPING - DAMPING)
     believed = SHRUNK + steady * (1 - SHRUNK)
     steps = believed * mean * damping ** np.arange(1, horizon // WEEK + 3)
@@ -78,7 +78,7 @@ def even_blocks(count: int, length: int, weeks: int, draw: np.random.Generator) 
 
 
 def level_moves(growths: Floats, levels: Floats, horizon: int, draw: np.random.Generator) -> Floats:
-    """What the level is times what the trend says, by scenario and day ahead: 1 on the mean, and within what levels were.
+    """Return the level over what the trend says, by scenario and day ahead: 1 on the mean, and within what levels were.
 
     Growth that is added up is no growth of what is expected: the mean of e to the power of it grows with its variance alone.
     """
@@ -129,7 +129,7 @@ def most_expected(levels: Floats, growth: float) -> float:
 
 
 def share_within(expected: Floats, most: Floats) -> Floats:
-    """What is left of each where it is beyond its bound."""
+    """Return the share that is left of each expected value where it is beyond its bound."""
     is_beyond = (expected > most) & (most > 0)
     shares: Floats = np.where(is_beyond, most / np.where(is_beyond, expected, 1.0), 1.0)
     return shares

@@ -80,7 +80,7 @@ def rare_days(values: Floats, horizon: int, draw: np.random.Generator) -> RareDa
 
 
 def rare_level(values: Floats) -> float:
-    """What a day is expected to have on average."""
+    """Return what a day is expected to have on average."""
     origins = np.arange(len(values) % WEEK + WEEK, len(values) + 1, WEEK)
     tried = _tried_levels(values, origins)
     actual = means_between(values, origins, np.minimum(origins + TARGET_DAYS, len(values)))

@@ -36,14 +36,14 @@ def score_daily(values: Floats, horizon: int) -> ForecastScores:
 
 
 def scores_until(values: Floats, horizon: int) -> Mapping[int, Floats]:
-    """What all intervals of forecasts of so many days, as far as they are judged, go by."""
+    """Return the scores that the intervals of all forecasts of so many days go by, as far as they are judged."""
     return trial_scores(values, earlier=MOST_ORIGINS + horizon // WEEK)
 
 
 def judged_daily(
     values: Floats, horizon: int, scores: Mapping[int, Floats] | None = None
 ) -> tuple[ForecastScores, list[float]]:
-    """The same, and how far each day that came lay from its point, over how far the end of its interval did.
+    """Return the scores of forecasts by the day, and how far each day lay from its point, over how far its interval's end did.
 
     `scores` are what `scores_until` has for this horizon or a longer one.
     """

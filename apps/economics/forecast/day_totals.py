@@ -40,7 +40,7 @@ class DayTotals:
 
     @property
     def errors(self) -> Floats:
-        """What came over what was expected."""
+        """The errors of the forecast: what came less what was expected."""
         return self.came - self.expected
 
 
@@ -74,7 +74,7 @@ def day_totals(values: Floats, origin: int, hourly: Floats) -> DayTotals:
 def tsb_levels(
     values: Floats, chance: float, size: float, rates: tuple[float, float] = (TSB_SIZE, TSB_CHANCE)
 ) -> Floats:
-    """What a step is expected to have after each of `values`: how often there is any, times how much it is then.
+    """Return what a step is expected to have after each of `values`: how often there is any, times how much it is then.
 
     `rates` are α of the size and β of the chance; `chance` and `size` those before the first. A NaN changes nothing.
     """

@@ -65,7 +65,7 @@ class RolledSeries:
 
 
 def rest_of(total: Floats, parts: Sequence[Floats]) -> Floats | None:
-    """What of the whole is in none of its parts, hour by hour, NaN where one is not known; None where there is nothing.
+    """Return the part of the whole that none of its parts has, by hour, NaN where one is not known; None where there is nothing.
 
     Below 0 only where the whole or a part is.
     """

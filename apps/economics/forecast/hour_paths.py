@@ -1,4 +1,4 @@
-"""What of a forecast by the hour the days of one by the day begin with, for those that only pass it on: without numpy."""
+"""Paths of a forecast by the hour that the days of one by the day begin with, for those that only pass it on: without numpy."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from apps.economics.forecast.planned import DayEffect
 
 @dataclass(frozen=True, slots=True)
 class HourPaths:
-    """What a forecast by the hour says of its hours: `paths` without events (little-endian 32-bit floats, by scenario and hour).
+    """A forecast's paths by the hour: `paths` without events (little-endian 32-bit floats, by scenario and hour).
 
     `effects` are what events do to each hour's day, with its share of it; `expected` is the mean with them, `capacity` what can
     be held of it, empty where nothing bounds it.
@@ -20,7 +20,7 @@ class HourPaths:
     capacity: Sequence[float] = ()
 
     def held_between(self, begin: int, end: int) -> float:
-        """What is expected of these hours and can be held, each by itself."""
+        """Return how much is expected of these hours and can be held, each by itself."""
         expected = self.expected[begin:end]
         return sum(map(min, expected, self.capacity[begin:end])) if self.capacity else sum(expected)
 

@@ -92,7 +92,7 @@ class ForecastTrials:
 
 
 def quantile_offsets(trials: ForecastTrials, origins: Ints) -> Floats:
-    """What is added to the forecast for each of LEVELS: by origin, level and hour ahead.
+    """Return the offsets added to the forecast for each of LEVELS: by origin, level and hour ahead.
 
     `origins` are a day apart and among those of `trials`. From a day of trials on, each day's intervals are held
     against what came, as far as it had come by the next (adaptive conformal inference, Gibbs and Candès 2021), one

@@ -82,7 +82,7 @@ def _losses_by_hour(values: Floats, groups: LeadGroups) -> tuple[Floats, Floats]
 
 
 def observed_at(values: Floats, origins: Ints, leads: Ints) -> Floats:
-    """What was observed in the hour of each origin and lead; NaN where it was not, or lies ahead."""
+    """Return the values observed in the hour of each origin and lead; NaN where none was, or it lies ahead."""
     places = origins[:, None] + leads
     observed = values[np.minimum(places, len(values) - 1)]
     return np.where(places < len(values), observed, np.nan)

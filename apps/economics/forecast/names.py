@@ -1,4 +1,4 @@
-"""What forecasts are made of, by name, for those that only show them: without numpy."""
+"""Names of what forecasts are made of, for those that only show them: without numpy."""
 
 NAIVE = "naive"
 BASELINES = (NAIVE, "seasonal_naive_24", "seasonal_naive_168", "hour_of_day_mean_7", "ses")

@@ -42,7 +42,7 @@ class NearDays:
         return bool(abs(np.median(weeks) - mean) > FAR * abs(mean))
 
     def room_beside(self, capacity: Sequence[float]) -> list[float]:
-        """What bounds each day: where single hours are full before the day is, no more than its hours hold. Empty stays empty."""
+        """Return the bound of each day: where single hours are full before the day is, no more than its hours hold. Empty stays empty."""
         room = np.array(capacity)
         if len(room):
             is_full = self.held < self.planned.mean(axis=0) * (1 - ROUNDING)

@@ -164,7 +164,7 @@ def _totals(expected: Floats, misses: Floats, least: float) -> Floats:
 
 
 def _misses(days: DayTotals, origin: int) -> Floats:
-    """What forecasts of before missed, day after day, as known at an origin: by forecast and day, their mean taken off.
+    """Return the misses of earlier forecasts, day after day, as known at an origin: by forecast and day, their mean taken off.
 
     What was not followed to the end is held at the mean of its last three days. The fewer weeks there are, the wider.
     """

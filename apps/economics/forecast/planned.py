@@ -1,4 +1,4 @@
-"""What events that people enter do to days: a factor, an amount on top, or something that nobody knows."""
+"""Effects on days of events that people enter: a factor, an amount on top, or something that nobody knows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,13 +25,13 @@ class DayEffect:
         )
 
     def ordinary(self, value: float | None, share: float = 1.0) -> float | None:
-        """What a value would have been without it, of this share of a day; None where that cannot be said."""
+        """Return the value without the event, of this share of a day; None where that cannot be said."""
         if value is None or self.is_unknown or self.factor == 0:
             return None
         return max(value - self.added * share, min(value, 0.0)) / self.factor
 
     def planned(self, value: float, share: float = 1.0) -> float:
-        """What a forecast value becomes, of this share of a day; an amount less leaves nothing below 0."""
+        """Return the forecast value with the event, of this share of a day; an amount less leaves nothing below 0."""
         planned = value * self.factor
         return max(planned + self.added * share, min(planned, 0.0))
 

@@ -95,7 +95,7 @@ def daily_squares(errors: Floats) -> Floats:
 
 
 def interval_variances(low: Floats, high: Floats) -> Floats:
-    """What the ends of an 80 % interval say of the variance, as if errors were normal."""
+    """Return the variance that the ends of an 80 % interval say, as if errors were normal."""
     variances: Floats = ((high - low) / ENDS_IN_DEVIATIONS) ** 2
     return variances
 

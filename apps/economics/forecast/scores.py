@@ -57,7 +57,7 @@ def coverage(actual: Floats, low: Floats, high: Floats) -> float:
 
 
 def conformal_rank(count: int, miss_rate: float) -> int | None:
-    """Which of `count` sorted scores bounds the next with 1 − `miss_rate`, from 1; None where too few.
+    """Return the rank among `count` sorted scores that bounds the next with 1 − `miss_rate`, from 1; None where too few.
 
     Split conformal prediction (Vovk and others 2005): the ⌈(n + 1)(1 − α)⌉-th smallest.
     """

@@ -1,1 +1,1 @@
-"""What moving work would save: net of what moving costs, weighed against disruption, no dollar counted twice."""
+"""Savings of moving work: net of what moving costs, weighed against disruption, no dollar counted twice."""

@@ -1,4 +1,4 @@
-"""Which moves to count where several touch the same dollars: each dollar is saved once.
+"""The choice of moves to count where several touch the same dollars: each dollar is saved once.
 
 Moves that touch a cell of spend in common, directly or through others, are one exclusive group. Of each group the set
 is counted that is worth most and of which no two touch a common cell: one move, unless moves of the group leave each

@@ -1,4 +1,4 @@
-"""What committing to GPUs saves that are rented by the hour all along: never more than nearly always run."""
+"""Savings of committing to GPUs that are rented by the hour all along: never more than nearly always run."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ def demand_floor(hours: Sequence[float]) -> float:
 def commitment_saving(
     weeks: Sequence[Sequence[float]], gpus: float, *, on_demand: float, rate: float
 ) -> SavingRange:
-    """What `gpus` committed at `rate` save a month: of each week what they replace, less what they cost anyway.
+    """Return the savings a month of `gpus` committed at `rate`: of each week what they replace, less what they cost anyway.
 
     `weeks` are GPUs rented by the hour; prices are micro-units a GPU-hour.
     """

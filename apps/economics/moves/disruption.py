@@ -47,7 +47,7 @@ def spot_disruption(interruptions: float, lost_hours: float, work_hours: float) 
 
 
 def move_worth(first_year_month: float, level: DisruptionClass) -> float:
-    """What moves are ordered by: the saving of a month, net of moving, less what disruption takes off it.
+    """Return the worth that moves are ordered by: the saving of a month, net of moving, less what disruption takes off it.
 
     A move that costs more than it saves is not made better by disturbing.
     """

@@ -1,4 +1,4 @@
-"""What giving back GPUs that are held idle saves."""
+"""Savings of giving back GPUs that are held idle."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What is still there at the end of a time: a level that came back before may come back, one that never did is gone."""
+"""The level still there at the end of a time: one that came back before may come back, one that never did is gone."""
 
 from collections.abc import Sequence
 from math import floor

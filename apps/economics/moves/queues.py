@@ -1,4 +1,4 @@
-"""What a queue would find on GPUs that stand: once, and only where its jobs fit."""
+"""The room that a queue would find on GPUs that stand: once, and only where its jobs fit."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ CLOSE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What stands in an hour: GPUs on machines with nothing on them, `of_machine` on each, and GPUs on `nodes` machines that are held in part."""
+    """The GPUs that stand in an hour: on machines with nothing on them, `of_machine` on each, and on `nodes` machines held in part."""
 
     free: float
     of_machine: float

@@ -46,7 +46,7 @@ class SavingRange:
 
 @dataclass(frozen=True, slots=True)
 class WorkWeek:
-    """What a piece of work was charged at the margin in a week of 168 h, in micro-units, and its GPU-hours."""
+    """A week of 168 h of a piece of work: what it was charged at the margin, in micro-units, and its GPU-hours."""
 
     micros: float
     gpu_hours: float
@@ -101,7 +101,7 @@ def mean_with_ends(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def weekly_with_ends(sums: Sequence[float], hours: Sequence[float]) -> tuple[float, float, float]:
-    """The same of a week of 168 h where weeks are not all as long: each weighs by its hours, none is blown up to a whole one.
+    """Return the mean and its ends of a week of 168 h, of weeks not all as long: each weighs by its hours, none is blown up.
 
     `sums` are of the weeks, `hours` how many each has. Weeks of one length give the same as `mean_with_ends`.
     """
@@ -147,7 +147,7 @@ def elsewhere_points(
     fill: MachineFill,
     hours_factor: Sequence[float] = (1.0, 1.0, 1.0),
 ) -> list[SavingPoint]:
-    """What is charged now less the same GPU-hours at another price, a month.
+    """Return the savings a month: what is charged now less the same GPU-hours at another price.
 
     Over the work of a week as it is on average, with its low end: on more work than there was nothing is counted; `price` in micro-units a GPU-hour with its ends; and
     `hours_factor`, how many hours are paid there for one here; each independent of the others.
@@ -172,7 +172,7 @@ def elsewhere_points(
 
 
 def monthly(micros: float, hours: float) -> int:
-    """What a span of so many hours comes to in a month."""
+    """Return the amount that a span of so many hours comes to in a month."""
     return round(micros * MONTH_HOURS / hours)
 
 

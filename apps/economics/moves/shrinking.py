@@ -24,7 +24,7 @@ LEAST_COVERAGE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class GpuNeed:
-    """What work was seen to need of a GPU: the most bytes on one, and the part of an hour that it worked (p95)."""
+    """The need of a GPU that work was seen to have: the most bytes on one, and the part of an hour that it worked (p95)."""
 
     memory_bytes: int
     worked_ratio: float

@@ -68,13 +68,13 @@ class SparePlan:
 
 
 def level_below(values: Sequence[float], level: float = PEAK_LEVEL) -> float:
-    """What all but `1 - level` of the values reach at least; 0 of none."""
+    """Return the level that all but `1 - level` of the values reach at least; 0 of none."""
     ordered = sorted(values)
     return ordered[floor((1 - level) * len(ordered))] if ordered else 0.0
 
 
 def level_above(values: Sequence[float], level: float = PEAK_LEVEL) -> float:
-    """What all but `1 - level` of the values stay within; 0 of none."""
+    """Return the level that all but `1 - level` of the values stay within; 0 of none."""
     return -level_below([-value for value in values], level)
 
 

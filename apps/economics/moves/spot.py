@@ -1,4 +1,4 @@
-"""What work costs on spot that ran on demand: the hours that interruptions add, at the cadence it has.
+"""The cost on spot of work that ran on demand: the hours that interruptions add, at the cadence it has.
 
 Hours; rates are interruptions of the whole job in an hour.
 """
@@ -50,7 +50,7 @@ def spot_move(
     wait: float,
     fill: MachineFill,
 ) -> SpotMove:
-    """The same work on spot, checkpoints as they are. Refuses NeverFinishes and NotACadence."""
+    """Return the move of this work to spot, checkpoints as they are. Refuses NeverFinishes and NotACadence."""
     stretch = habit.cadence + habit.write
     walls = [
         interrupted(

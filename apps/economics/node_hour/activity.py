@@ -1,4 +1,4 @@
-"""Whose work a device's work was, judged minute by minute."""
+"""The owner of a device's work, judged minute by minute."""
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import gt, sub

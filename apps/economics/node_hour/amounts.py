@@ -23,7 +23,7 @@ class ChargedPiece(NamedTuple):
 
 
 class _AmountSum(NamedTuple):
-    """What a line has gathered so far: evidence, unit milliseconds and amounts."""
+    """The sums that a line has gathered so far: evidence, unit milliseconds and amounts."""
 
     evidence: int
     unit_ms: int

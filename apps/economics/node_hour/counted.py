@@ -1,4 +1,4 @@
-"""What is only counted: cores, and GPUs that nobody has seen, divided among those who claim them.
+"""Time that is only counted: cores, and GPUs that nobody has seen, divided among those who claim them.
 
 One of a count is as good as another, so a claim's time is its part of the count times how long it
 held it, and needs no walk through every moment at which another claim changes: running integrals
@@ -32,7 +32,7 @@ CONTESTED, UNPINNED, UNCOUNTED = int(Flag.CONTESTED), int(Flag.UNPINNED), int(Fl
 
 
 class CountedClaim(NamedTuple):
-    """What a job claims of a count between two moments; `units` None: nobody knows how much."""
+    """A job's claim of a count between two moments; `units` None: nobody knows how much."""
 
     start_ms: int
     end_ms: int
@@ -56,7 +56,7 @@ class CountedMinutes(NamedTuple):
 
 
 class _Moment(NamedTuple):
-    """What the integrals have come to: milliseconds in which claims fit, and scaled ones."""
+    """The integrals at a moment: milliseconds in which claims fit, and scaled ones."""
 
     fitting: int
     scaled: Fraction | int
@@ -92,7 +92,7 @@ def add_counted(
 
 
 def clipped_counts(spans: Iterable[CapacityFact], start_ms: int, end_ms: int) -> list[CapacityFact]:
-    """What of the counts lies in a span, in order; nothing is left out but what counts nothing."""
+    """Return the counts that lie in a span, in order; nothing is left out but what counts nothing."""
     clipped = [
         CapacityFact(max(span.start_ms, start_ms), min(span.end_ms, end_ms), span.units)
         for span in sorted(spans)
@@ -188,7 +188,7 @@ def _sweep_moments(
 
 
 class _Now(NamedTuple):
-    """What is claimed at a moment; `numbers` sums the numbers of the claims: of one, its own."""
+    """The claims at a moment; `numbers` sums the numbers of the claims: of one, its own."""
 
     wanted: int
     claims: int

@@ -1,4 +1,4 @@
-"""What the split of a node-hour is told, and what it answers.
+"""The facts that the split of a node-hour is told, and its answer.
 
 Moments are milliseconds of the hour, spans are half-open. The facts are named tuples because a
 fleet's hour makes tens of thousands of them, straight from database rows.
@@ -42,7 +42,7 @@ class UsageFact(NamedTuple):
 
 
 class ClaimFact(NamedTuple):
-    """What a job holds of a node: a count of devices or a share of one, pinned or not; and cores.
+    """A job's claim on a node: a count of devices or a share of one, pinned or not; and cores.
 
     `holder_id` is the job. A slice counts as one device. `cores` None: nobody said how many;
     `is_uncounted`: nobody said how many GPUs.

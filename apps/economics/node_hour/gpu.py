@@ -27,7 +27,7 @@ NO_HOLDS: tuple[Hold, ...] = ()
 
 
 class GpuHour(NamedTuple):
-    """What all GPUs of the node share, and the tallies they add to: one for each piece."""
+    """The facts that all GPUs of the node share, and the tallies they add to: one for each piece."""
 
     node: HoldingNode
     holds: Holds
@@ -105,7 +105,7 @@ def _cut_moments(
 def _in_spans(
     holds: Sequence[Hold], spans: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[Hold, ...]]:
-    """What is held in each of the spans, which are in order and cut wherever a hold changes."""
+    """Yield the holds in each of the spans, which are in order and cut wherever a hold changes."""
     if len(holds) == 1:
         # By far the most.
         (hold,), always = holds, tuple(holds)
@@ -215,7 +215,7 @@ def _no_readings(hour: GpuHour) -> Readings:
 
 
 def _stranded_key(key: Key) -> Key:
-    """What slices leave over is stranded unless the whole GPU is held."""
+    """Return the key of what slices leave over: stranded unless the whole GPU is held."""
     if key[2] in (OUT_OF_SERVICE, UNALLOCATED):
         return (NOBODY, NOBODY, STRANDED, key[3], key[4])
     return key

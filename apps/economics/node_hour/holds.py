@@ -104,7 +104,7 @@ def _claim_order(claim: ClaimFact) -> tuple[int, int, int, int]:
 
 
 def flags_of(claim: ClaimFact) -> int:
-    """What a line of this claim's says of the claim itself."""
+    """Return the flags that a line of this claim's has of the claim itself."""
     return int(Flag.DIVIDED_EVENLY) if claim.divided_evenly else 0
 
 

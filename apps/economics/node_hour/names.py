@@ -1,4 +1,4 @@
-"""Which job a usage key means at a moment, to the minute."""
+"""The job that a usage key means at a moment, to the minute."""
 
 from collections import defaultdict
 from collections.abc import Iterable

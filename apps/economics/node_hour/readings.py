@@ -1,4 +1,4 @@
-"""What the rows of one device say about a span of it, in milliseconds."""
+"""Readings of a span of one device, by its rows, in milliseconds."""
 
 from collections import defaultdict
 from collections.abc import Sequence

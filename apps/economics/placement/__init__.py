@@ -1,1 +1,1 @@
-"""What a job would cost and when it would be done, on each offer of GPU time; pure arithmetic."""
+"""The cost of a job and when it would be done, on each offer of GPU time; pure arithmetic."""

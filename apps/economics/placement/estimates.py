@@ -29,7 +29,7 @@ Walls: TypeAlias = tuple[WallTime, WallTime, WallTime]
 
 @dataclass(frozen=True, slots=True)
 class LikelyRange:
-    """What is likely, between a low and a high end."""
+    """A likely value, between a low and a high end."""
 
     low: float
     likely: float
@@ -47,7 +47,7 @@ class LikelyRange:
 
 @dataclass(frozen=True, slots=True)
 class PlacedJob:
-    """What is asked: GPUs at once, hours, and what a checkpoint takes; None: not known.
+    """A job to be placed: GPUs at once, hours, and what a checkpoint takes; None: not known.
 
     `has_fallback` is of serving: on-demand capacity takes over when spot is lost.
     """
@@ -103,7 +103,7 @@ class PlacedOrder(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlacedEstimate:
-    """What a job comes to there; money in micro-units, times in hours, None where not known.
+    """The estimate of a job on an offer; money in micro-units, times in hours, None where not known.
 
     `cost` is of GPUs and egress, `compute` of GPUs alone. `finish` counts from now: wait, transfer and work.
     """

@@ -12,7 +12,7 @@ def starts_together(idle: Iterable[int], gpus: int, per_node: int) -> bool:
 
 
 def idle_beside(idle: Sequence[int], gpus: int, per_node: int) -> list[int]:
-    """What is idle on each node when `gpus` are held as `starts_together` has them; else of the fullest first."""
+    """Return the idle GPUs of each node when `gpus` are held as `starts_together` has them; else of the fullest first."""
     left = _taken_from(list(idle), gpus, per_node)
     if left is not None:
         return left

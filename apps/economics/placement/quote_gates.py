@@ -1,4 +1,4 @@
-"""What the first offer of a quote is held against before a job is placed by it."""
+"""Gates that the first offer of a quote is held against before a job is placed by it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

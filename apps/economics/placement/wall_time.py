@@ -16,7 +16,7 @@ MOST_OF_MTBF = 50.0
 
 
 class NeverFinishes(ValueError):
-    """What is to be done without an interruption takes far longer than interruptions leave."""
+    """Work to be done without an interruption that takes far longer than interruptions leave."""
 
 
 @dataclass(frozen=True, slots=True)

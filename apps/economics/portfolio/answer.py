@@ -94,7 +94,7 @@ class ComparedChoice:
 
 @dataclass(frozen=True, slots=True)
 class PortfolioChange:
-    """What would be bought if an input were another; without `keeps_limit` the limit could not be held."""
+    """The purchase there would be if an input were another; without `keeps_limit` the limit could not be held."""
 
     name: str
     lots: dict[str, int]
@@ -129,7 +129,7 @@ class LadderPlan:
     months_between: int = 1
 
     def within(self, hours: int) -> "LadderPlan":
-        """The same with all purchases in the planned `hours`: sooner after each other, or all at once, where these are few."""
+        """Return this plan with all purchases in the planned `hours`: sooner after each other, or all at once, where these are few."""
         months = hours // MONTH_HOURS
         if not months:
             return self

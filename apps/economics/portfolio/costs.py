@@ -1,4 +1,4 @@
-"""What a choice of commitments costs in each scenario, exactly, and what one more lot would change."""
+"""The cost of a choice of commitments in each scenario, exactly, and what one more lot would change."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -80,7 +80,7 @@ class FamilyCosts:
         return committed
 
     def use(self, capacity: Floats) -> UncommittedUse:
-        """What each scenario and hour needs beyond `capacity`."""
+        """Return the use of each scenario and hour beyond `capacity`."""
         open_gpus = np.maximum(self.family.demand - capacity, 0.0)
         if not self.spot_share:
             spot = np.zeros_like(open_gpus)
@@ -158,7 +158,7 @@ class PortfolioCosts:
         self.demand_hours: Floats = np.maximum(demand, ROUNDING)
 
     def recourse(self, lots: Floats) -> tuple[Floats, Floats]:
-        """What stays uncommitted costs, by scenario and family; what a lot saves, by scenario and offer."""
+        """Return the cost of what stays uncommitted, by scenario and family; and what a lot saves, by scenario and offer."""
         question = self.question
         costs = np.zeros((question.scenarios, len(self.families)))
         worth = np.zeros((question.scenarios, len(question.offers)))

@@ -18,7 +18,7 @@ def answer_fields(
     histories: Mapping[str, Floats],
     cautions: Mapping[str, str],
 ) -> dict[str, Any]:
-    """What was asked and what came out: money in the scenario's currency over the planned months.
+    """Return the fields of what was asked and what came out: money in the scenario's currency over the planned months.
 
     Each offer says how many days of history of its family it rests on, and what speaks for caution.
     """

@@ -1,4 +1,4 @@
-"""What choices would have come to: decided on what was known before some months, paid over what they brought."""
+"""The cost of choices held out: decided on what was known before some months, paid over what they brought."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

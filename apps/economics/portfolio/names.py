@@ -1,4 +1,4 @@
-"""What a portfolio's parts share that needs no arithmetic of arrays."""
+"""Constants and helpers shared by a portfolio's parts that need no arithmetic of arrays."""
 
 from datetime import date
 
@@ -14,7 +14,7 @@ MOST_VALUES = 10_000_000
 
 
 def month_after(day: date, months: int) -> date:
-    """The same day of a later month, its last where it has none such."""
+    """Return this day in a later month, the month's last where it has none such."""
     year, month = divmod(day.month - 1 + months, 12)
     first = date(day.year + year, month + 1, 1)
     following = date(first.year + first.month // 12, first.month % 12 + 1, 1)

@@ -26,7 +26,7 @@ def newsvendor_level(demand: Floats, committed_rate: float, on_demand_rate: floa
 def newsvendor_cost(
     level: float, demand: Floats, committed_rate: float, on_demand_rate: float
 ) -> float:
-    """What `level` committed GPUs cost over all hours of `demand`, with the rest on demand."""
+    """Return the cost of `level` committed GPUs over all hours of `demand`, with the rest on demand."""
     short = np.maximum(demand - level, 0.0).sum()
     return committed_rate * level * demand.size + on_demand_rate * float(short)
 

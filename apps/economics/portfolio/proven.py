@@ -1,4 +1,4 @@
-"""What a portfolio is held against before anybody buys by it: rules tried on its own history, and what that history bears."""
+"""Gates of a portfolio before anybody buys by it: rules tried on its own history, and what that history bears."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -47,7 +47,7 @@ class BoundedOffers:
 def tried_rules(
     histories: Mapping[str, Floats], drawn: Drawn, mixer: Mixer, hours: int = MONTH_HOURS
 ) -> dict[str, float]:
-    """What each way of choosing would have cost, decided up to three times on what was known, and paid over what came.
+    """Return the cost of each way of choosing, decided up to three times on what was known, and paid over what came.
 
     Over as many `hours` each as are planned, or a third of the shortest history; half as many lie between two of them. Empty
     where the history is too short for one.
@@ -185,7 +185,7 @@ def portfolio_gates(
     coverage: float | None = None,
     answered_by: str = "",
 ) -> tuple[Gate, ...]:
-    """What the answer was held against: the rules, what is there, what came, and the history of each offer that is bought.
+    """Return the gates of the answer: the rules, what is there, what came, and the history of each offer that is bought.
 
     `coverage` is what `scenario_coverage` tells. A rule that did better and did not answer (`answered_by`) is beyond a limit.
     """

@@ -1,4 +1,4 @@
-"""What a portfolio is asked for: demand, what can be bought, what is owed already, and the limits."""
+"""The question of a portfolio: demand, what can be bought, what is owed already, and the limits."""
 
 from dataclasses import dataclass, replace
 from math import inf
@@ -11,7 +11,7 @@ from apps.economics.portfolio.names import MONTH_HOURS
 
 @dataclass(frozen=True, slots=True)
 class WaitingDemand:
-    """What of a family's demand no GPU is there for, in the planned hours.
+    """The part of a family's demand that no GPU is there for, in the planned hours.
 
     `most_wanted` are the most GPUs at once of any scenario, `most_there` the most that can be held at once. `gpu_hours` are
     beyond them, the mean of the scenarios; `price` is of an hour that a GPU is waited for, None where nobody said.
@@ -24,7 +24,7 @@ class WaitingDemand:
 
     @property
     def cost(self) -> float | None:
-        """What waiting costs; None where it has no price."""
+        """The cost of waiting; None where it has no price."""
         if not self.gpu_hours:
             return 0.0
         return None if self.price is None else self.gpu_hours * self.price
@@ -94,7 +94,7 @@ class CapacityOffer:
 
     @property
     def rate(self) -> float:
-        """What one GPU-hour of its term costs, used or not: amortised."""
+        """The cost of one GPU-hour of its term, used or not: amortised."""
         return self.hourly + self.upfront / self.term_hours
 
     @property
@@ -107,13 +107,13 @@ class CapacityOffer:
         return max(0, min(self.ends_in, hours) - self.starts_in)
 
     def amortised_cost(self, hours: int) -> float:
-        """What a lot costs in the planned hours."""
+        """Return the cost of a lot in the planned hours."""
         return self.lot * self.rate * self.covered_hours(hours)
 
 
 @dataclass(frozen=True, slots=True)
 class CapacityHeld:
-    """What is owed already: `gpus` from the hour `starts_in` until `ends_in`, whether they are used or not.
+    """Capacity owed already: `gpus` from the hour `starts_in` until `ends_in`, whether they are used or not.
 
     `kind` is one of an offer's; empty where nobody said.
     """
@@ -132,7 +132,7 @@ class CapacityHeld:
         return self.starts_in <= 0 < self.ends_in
 
     def cost_within(self, hours: int) -> float:
-        """What it costs in the planned hours."""
+        """Return the cost of this capacity in the planned hours."""
         return self.gpus * self.rate * max(0, min(self.ends_in, hours) - max(0, self.starts_in))
 
 
@@ -158,7 +158,7 @@ class PortfolioQuestion:
 
     @property
     def without_blocked_limit(self) -> "PortfolioQuestion":
-        """The same, whatever is blocked."""
+        """Return this question without its limit on what is blocked."""
         return replace(self, most_blocked=inf)
 
     @property

@@ -68,7 +68,7 @@ class PortfolioRequest:
     empty: PortfolioQuestion
 
     def of_families(self, names: Collection[str]) -> "PortfolioRequest":
-        """The same of these families alone, with what is offered and held of them."""
+        """Return this request of these families alone, with what is offered and held of them."""
         pairs = [
             (family, source)
             for family, source in zip(self.empty.families, self.sources, strict=True)
@@ -84,7 +84,7 @@ class PortfolioRequest:
 
     @property
     def without_growth(self) -> "PortfolioRequest":
-        """The same of demand that stays as it is."""
+        """Return this request with demand that stays as it is."""
         sources = tuple(replace(source, growth=DemandGrowth()) for source in self.sources)
         return replace(self, sources=sources)
 
@@ -126,7 +126,7 @@ def _refuse_absurd(place: int, history: Floats) -> None:
 
 
 def portfolio_request_of(document: Mapping[str, Any]) -> PortfolioRequest:
-    """What a document asks. Refuses a Refusal that names the key and its value."""
+    """Return the request that a document asks. Refuses a Refusal that names the key and its value."""
     root = ScenarioTable(document)
     on = root.day("on")
     months = root.whole("months", 12, least=1, most=MOST_MONTHS)

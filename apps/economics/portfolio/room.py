@@ -1,4 +1,4 @@
-"""What of demand can be held: no more GPUs at once than are there. What is beyond waits, whatever is bought."""
+"""The part of demand that can be held: no more GPUs at once than are there. What is beyond waits, whatever is bought."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -36,7 +36,7 @@ def within_room(family: GpuFamily, held_capacity: Sequence[CapacityHeld]) -> Gpu
 
 
 def held_history(history: Floats, family: GpuFamily) -> Floats:
-    """What of it the GPUs that are there, or are to come, can hold; hours not observed stay so."""
+    """Return the part of a history that GPUs which are there, or are to come, can hold; hours not observed stay so."""
     if family.waiting is None:
         return history
     bounded: Floats = np.minimum(history, family.waiting.most_there)

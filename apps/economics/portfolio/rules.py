@@ -1,4 +1,4 @@
-"""What people buy without a scenario: the rules that a mix of commitments is compared with."""
+"""Rules by which people buy without a scenario: a mix of commitments is compared with them."""
 
 from collections.abc import Mapping
 from math import ceil
@@ -20,7 +20,7 @@ NEWSVENDORS = {
 
 
 def rules_of(question: PortfolioQuestion, histories: Mapping[str, Floats]) -> dict[str, Floats]:
-    """What each rule buys, by its name."""
+    """Return the lots that each rule buys, by its name."""
     lots_by_rule = {LOOK_BACK: look_back_lots(question, histories)}
     for name, hours in NEWSVENDORS.items():
         lots_by_rule[name] = look_back_lots(question, histories, hours)

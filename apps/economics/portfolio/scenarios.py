@@ -1,4 +1,4 @@
-"""What demand may come to, by the hour: weeks of its history put together anew, and growth."""
+"""Scenarios of demand by the hour: weeks of its history put together anew, and growth."""
 
 from dataclasses import dataclass
 from statistics import NormalDist

@@ -80,7 +80,7 @@ def rates_by_hour(lifetimes: Sequence[SpotLife]) -> list[SeenInterruptions]:
 
 
 def summed_rates(sources: Sequence[Sequence[SeenInterruptions]]) -> list[SeenInterruptions]:
-    """What several sources of one kind saw by hour of the day, added up, and shrunk as one."""
+    """Return the interruptions that several sources of one kind saw by hour of the day, added up, and shrunk as one."""
     return shrunk_rates(*_sums_by_hour(sources))
 
 

@@ -45,7 +45,7 @@ class SpellCounts:
         return np.column_stack([1 - ends - growing, growing, ends])
 
     def next_chances(self, tick: float) -> Hours:
-        """The same as counted in each bucket, joined by PSEUDO_TICKS of all; rows sum to 1."""
+        """Return the chances counted in each bucket (stay, next bucket, end), joined by PSEUDO_TICKS of all; rows sum to 1."""
         prior = self.pooled_chances(tick)
         stayed = self.exposed - self.ended - self.grown
         counts = np.stack([stayed, self.grown, self.ended], axis=1)
@@ -65,7 +65,7 @@ class SpellCounts:
 
 @dataclass(frozen=True, eq=False)
 class ZoneHistory:
-    """What the history of one zone has to say of it."""
+    """The history of one zone, and what it has to say of it."""
 
     tick: float
     known_hours: float

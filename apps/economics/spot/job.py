@@ -19,7 +19,7 @@ MOST_RATE = 1e6
 
 
 class SpotMode(IntEnum):
-    """What a job runs on."""
+    """The mode of a job: what it runs on."""
 
     IDLE = 0
     SPOT = 1

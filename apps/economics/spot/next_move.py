@@ -1,4 +1,4 @@
-"""What a running job should do now: stay, move to spot, fall back to on demand, or wait; and what of its deadline is certain."""
+"""The next move of a running job: stay, move to spot, fall back to on demand, or wait; and what of its deadline is certain."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -18,7 +18,7 @@ from apps.economics.spot.uniform import (
 
 
 class MoveAction(StrEnum):
-    """What to do now."""
+    """The action to take now."""
 
     STAY = "stay"
     MOVE_TO_SPOT = "move_to_spot"
@@ -35,7 +35,7 @@ class DeadlineState(StrEnum):
 
 
 class MoveRule(StrEnum):
-    """What decided."""
+    """The rule that decided."""
 
     PLAN = "plan"
     UNIFORM_PROGRESS = "uniform_progress"
@@ -74,7 +74,7 @@ class MoveQuestion:
 
 @dataclass(frozen=True, slots=True)
 class NextMove:
-    """What to do and run on, by which rule; `uniform` is that of uniform progress where that was asked.
+    """The next action and what to run on, by which rule; `uniform` is that of uniform progress where that was asked.
 
     `risk_hours` are those of slack until nothing but on demand is certain; `break_even` those that spot must live for
     a move there to pay.

@@ -1,4 +1,4 @@
-"""What a set of zones offers together, tick by tick, and the Markov chain that its history was.
+"""The offers of a set of zones together, tick by tick, and the Markov chain that their history was.
 
 At any time one zone is offered: of those that are up the one whose availability still lasts longest by
 its age, less what a move there costs where the job's data lies in another. So where moves cost there is
@@ -97,7 +97,7 @@ def spot_offers(
     nodes: int = 1,
     egress_hours: float = 0.0,
 ) -> SpotOffers:
-    """What zones offer, ranked by what their histories say; a move is worth so many hours of availability.
+    """Return the offers of zones, ranked by what their histories say; a move is worth so many hours of availability.
 
     Traces run side by side; the shortest ends it.
     """
@@ -191,7 +191,7 @@ def _followed_zones(offers: SpotOffers) -> Indexes:
 
 
 def _after_loss(offers: SpotOffers, zone: int, was_held: Flags) -> Hours:
-    """What was offered, to data that lies there, in the tick in which a zone's spell had ended while it was held.
+    """Return the shares of what was offered, to data that lies there, in the tick in which a held zone's spell had ended.
 
     Joined by PSEUDO_ENDS of all its ends, and as many after which nothing was up.
     """

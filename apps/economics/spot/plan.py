@@ -25,7 +25,7 @@ PENALTY_TIMES = 20
 
 @dataclass(frozen=True, eq=False)
 class SpotPlan:
-    """What to run on while idle (0) or on demand (1): `modes` is [steps left × 2 × offer states × slack].
+    """A plan of what to run on while idle (0) or on demand (1): `modes` is [steps left × 2 × offer states × slack].
 
     `expected_cost` is [offer states]: of the whole job, begun idle.
     """

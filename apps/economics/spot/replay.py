@@ -24,7 +24,7 @@ from apps.economics.spot.uniform import (
 
 @dataclass(frozen=True, eq=False)
 class ReplayMoment:
-    """What a policy sees of each job at the beginning of a tick: modes after preemptions, and what is offered."""
+    """The view of a policy at the beginning of a tick: modes of each job after preemptions, and what is offered."""
 
     elapsed: float
     tick: float
@@ -152,7 +152,7 @@ class _Run:
 
     @property
     def working(self) -> Flags:
-        """Which are not done."""
+        """The flags of the jobs that are not done."""
         return np.asarray(np.isinf(self.finished))
 
     def advance(self, at: int, decide: Decide) -> None:

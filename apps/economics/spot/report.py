@@ -1,4 +1,4 @@
-"""What a policy would have cost in zones, beside others in the same replay, fitted on what came before."""
+"""The cost that a policy would have had in zones, beside others in the same replay, fitted on what came before."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class ReplayQuestion:
 
 @dataclass(frozen=True, eq=False)
 class PolicyReplay:
-    """What one policy came to by start; of the optimum the cost alone is known."""
+    """The result of one policy by start; of the optimum the cost alone is known."""
 
     cost: Hours
     missed: int

@@ -65,7 +65,7 @@ def trace_of_document(name: str, document: object) -> SpotTrace:
 
 
 def trace_of_moments(name: str, seconds: Sequence[float], counts: Sequence[float]) -> SpotTrace:
-    """What was seen at moments, in any order: the tick is their usual distance, and what is between is unknown.
+    """Return the trace of what was seen at moments, in any order: the tick is their usual distance, and what is between is unknown.
 
     Of two looks in one tick the later counts. Refuses a Refusal.
     """

@@ -14,7 +14,7 @@ NEARLY = 1e-12
 
 
 class UniformReason(IntEnum):
-    """Which of the rules decided; the first that fits does."""
+    """The rule of uniform progress that decided; the first that fits does."""
 
     FINISHED = 0
     ON_SPOT_STAYS = 1

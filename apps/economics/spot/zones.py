@@ -1,4 +1,4 @@
-"""Which zones to use together: sets are replayed over the history that there is, and the cheapest kept.
+"""The choice of zones to use together: sets are replayed over the history that there is, and the cheapest kept.
 
 Taking any zone there is costs starts that a better one would not; only a replay knows. A set with a
 deadline missed is never chosen.
@@ -39,7 +39,7 @@ class ZoneSet:
         return planned_policy(self.plan) if self.plan else uniform_policy(job)
 
     def offers(self, job: SpotJob, traces: Sequence[SpotTrace], nodes: int) -> SpotOffers:
-        """What its zones of these offer; the job's data lies in the first of them."""
+        """Return the offers of this set's zones among these; the job's data lies in the first of them."""
         used = [traces[place] for place in self.places]
         return spot_offers(used, self.histories, nodes, job.egress_hours)
 

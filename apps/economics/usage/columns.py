@@ -1,4 +1,4 @@
-"""What an hour's usage is made from, and what it is."""
+"""Columns that an hour's usage is made from, and those that it is."""
 
 from dataclasses import dataclass, fields
 from typing import NamedTuple

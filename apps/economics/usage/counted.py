@@ -1,4 +1,4 @@
-"""Which windows count, and for which part of the hour each."""
+"""The windows that count, and for which part of the hour each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -42,7 +42,7 @@ Span = tuple[int, int]
 
 
 def settled(windows: WindowColumns) -> list[Fragment]:
-    """What counts of each window: lower source, newer boot, lower agent, earlier, shorter."""
+    """Return the fragments of each window that count: lower source, newer boot, lower agent, earlier, shorter."""
     by_device: dict[int, list[WindowRow]] = defaultdict(list)
     for window in rows_of(windows):
         by_device[window.device_id].append(window)

@@ -37,7 +37,7 @@ class SyncTakenOver(Exception):
 
 @dataclass(frozen=True, slots=True)
 class NewCloudAccount:
-    """What to read of which account; keys come from the surroundings, none is kept."""
+    """A cloud account to read, and what to read of it; keys come from the surroundings, none is kept."""
 
     name: str
     provider: str
@@ -233,7 +233,7 @@ def _refuse_misunderstood(account: NewCloudAccount, cloud: CloudProvider) -> Non
 def _option_checks(
     account: NewCloudAccount, cloud: CloudProvider
 ) -> Iterator[tuple[bool, str, str]]:
-    """What is said of the account beside its number and regions fits what its cloud takes."""
+    """Yield the checks that what is said of the account beside its number and regions fits what its cloud takes."""
     for name in OPTIONS:
         text = getattr(account, name)
         option = cloud.options.get(name)

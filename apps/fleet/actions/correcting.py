@@ -1,4 +1,4 @@
-"""What was put on record wrongly of a pool or a node, corrected for all of its time."""
+"""Corrections of what was put on record wrongly of a pool or a node, for all of its time."""
 
 from collections.abc import Mapping
 from datetime import datetime

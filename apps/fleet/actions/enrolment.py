@@ -52,7 +52,7 @@ class SourceUnknown(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class SeenAgent:
-    """What an agent last said of itself."""
+    """An agent's last words about itself."""
 
     agent_id: int
     version: str

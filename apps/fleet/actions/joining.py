@@ -70,7 +70,7 @@ class NodeHasAnAgent(Exception):
 
 @dataclass(frozen=True, slots=True)
 class NewJoinToken:
-    """What is asked for; `node_names` are names or shell patterns such as `gpu-*`.
+    """A join token that is asked for; `node_names` are names or shell patterns such as `gpu-*`.
 
     Of nodes that are not on record it lets in so many that at most `most_nodes` of its live.
     """
@@ -94,7 +94,7 @@ class IssuedJoinToken:
 
 @dataclass(frozen=True, slots=True)
 class JoiningNode:
-    """What a machine says of itself; `machine` tells it from another one of its name, if given."""
+    """A machine's words about itself; `machine` tells it from another one of its name, if given."""
 
     name: str
     machine: str

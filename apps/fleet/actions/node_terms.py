@@ -98,7 +98,7 @@ def correct_node_terms(*, node_id: int, at: datetime, **changes: str) -> None:
 
 @logged_change(count=items_of("machines"))
 def tell_machine_terms(*, provider: str, machines: Sequence[SeenMachine], at: datetime) -> None:
-    """What a cloud tells of the machines that are nodes of ours."""
+    """Record the terms that a cloud tells of the machines that are nodes of ours."""
     terms_by_node = {
         node_id: NodeTermsFact(
             platform=platform_of(machine.platform),

@@ -1,4 +1,4 @@
-"""What agents tell of themselves and their nodes: how they are, and that a cloud takes one back."""
+"""Reports of agents on themselves and their nodes: how they are, and that a cloud takes one back."""
 
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What machines report beyond what is theirs: raised once, counted, decided by a person."""
+"""Matters of trust, of what machines report beyond what is theirs: raised once, counted, decided by a person."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,7 +34,7 @@ MOST_DETAIL = 500
 
 @dataclass(frozen=True, slots=True)
 class TrustMatter:
-    """What a node, or a machine with a join token, reported; of a growth also its numbers."""
+    """A matter of trust that a node, or a machine with a join token, reported; of a growth also its numbers."""
 
     kind: str
     detail: str

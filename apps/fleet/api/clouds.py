@@ -57,7 +57,7 @@ class CloudAccountOut(serializers.Serializer[Any]):
 
 
 class CloudAccounts(PricesView):
-    """What is read from clouds, for finance and platform."""
+    """The cloud accounts that are read, for finance and platform."""
 
     row = CloudAccountOut
 

@@ -60,7 +60,7 @@ class DeviceConfirmation(RestView):
 
 
 class Agents(RestView):
-    """What reports for nodes."""
+    """The agents that report for nodes."""
 
     row = AgentOut
 

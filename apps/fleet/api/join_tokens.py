@@ -23,7 +23,7 @@ from apps.web.rest.views import Manages, RestView
 
 
 class JoinTokenIn(Strict):
-    """Which nodes may join, until when, and what their own tokens may do."""
+    """The nodes that may join, until when, and what their own tokens may do."""
 
     name = Text(help_text="what carries it, such as a DaemonSet")
     cluster = Text()
@@ -78,7 +78,7 @@ class JoinTokensView(RestView):
 
 
 class JoinTokens(JoinTokensView):
-    """What lets the nodes of a cluster in."""
+    """The join tokens that let the nodes of a cluster in."""
 
     row = JoinTokenOut
 

@@ -140,7 +140,7 @@ class NodeCapacityView(RestView):
 
 
 class NodeInvitations(RestView):
-    """What an agent enrols with."""
+    """The one-time tokens that agents enrol with."""
 
     @extend_schema(
         operation_id="invite_agent",

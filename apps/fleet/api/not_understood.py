@@ -1,4 +1,4 @@
-"""What came in and was not understood, over the wire."""
+"""Data that came in and was not understood, over the wire."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ class NotUnderstoodView(RestView):
         operation_id="list_not_understood", parameters=PAGES, responses=list_of(NotUnderstoodOut)
     )
     def get(self, request: Request) -> Response:
-        """What was not understood in the last two weeks, by door, place and name; never a value."""
+        """List what was not understood in the last two weeks, by door, place and name; never a value."""
         Parameters.of(request)
         page = slice_of(
             not_understood(), page_asked(request), lambda fact: (fact.door, fact.place, fact.name)

@@ -1,4 +1,4 @@
-"""What machines report beyond what is theirs, over the wire: listed, approved and refused."""
+"""Matters of trust, of what machines report beyond what is theirs, over the wire: listed, approved and refused."""
 
 from collections.abc import Callable
 from functools import partial
@@ -24,13 +24,13 @@ OPEN = "only those that nobody decided on yet, or that somebody did"
 
 
 class WaitingNodesAsked(Parameters):
-    """Which waiting nodes."""
+    """Parameters that choose waiting nodes."""
 
     open = serializers.BooleanField(required=False, help_text=OPEN)
 
 
 class TrustIncidentsAsked(Parameters):
-    """Which matters of trust."""
+    """Parameters that choose matters of trust."""
 
     node_id = Id(required=False)
     open = serializers.BooleanField(required=False, help_text=OPEN)
@@ -92,7 +92,7 @@ class WaitingNodes(RestView):
 
 
 class TrustDecisionView(RestView):
-    """What a person decides on what waits."""
+    """A person's decision on what waits."""
 
     reads = changes = (Manages,)
     body = BodyKind.EMPTY
@@ -112,7 +112,7 @@ class TrustDecisionView(RestView):
 
 
 class WaitingNodeView(TrustDecisionView):
-    """What a person decides on a waiting machine."""
+    """A person's decision on a waiting machine."""
 
     def decide(self, request: Request, waiting_node_id: int) -> Response:
         """Answer the machine as it stands then."""
@@ -153,7 +153,7 @@ class TrustIncidents(RestView):
         responses=list_of(TrustIncidentOut),
     )
     def get(self, request: Request) -> Response:
-        """What nodes reported beyond what is theirs, or more than they may, the latest first."""
+        """List what nodes reported beyond what is theirs, or more than they may, the latest first."""
         query = TrustIncidentsAsked.of(request)
         page = trust_incident_page(
             page_asked(request), node_id=query.get("node_id"), is_open=query.get("open")
@@ -162,7 +162,7 @@ class TrustIncidents(RestView):
 
 
 class TrustIncidentView(TrustDecisionView):
-    """What a person decides on a matter of trust."""
+    """A person's decision on a matter of trust."""
 
     def decide(self, request: Request, trust_incident_id: int) -> Response:
         """Answer the matter as it stands then."""

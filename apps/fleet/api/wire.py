@@ -1,4 +1,4 @@
-"""What the inventory looks like over the wire."""
+"""The inventory over the wire: its parameters, inputs and outputs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -70,7 +70,7 @@ class ClusterTokenOut(serializers.Serializer[Any]):
 
 
 class PoolsAsked(Parameters):
-    """Which pools."""
+    """Parameters that choose pools."""
 
     cluster = Text(required=False, help_text="the name of a cluster")
 
@@ -93,7 +93,7 @@ class PoolIn(Strict):
 
 
 class PoolCorrectionIn(Strict):
-    """What of a pool was put on record wrongly; what is not said stays."""
+    """A correction of what was put on record wrongly of a pool; what is not said stays."""
 
     provider = Text(required=False)
     region = Text(required=False, allow_blank=True)
@@ -133,7 +133,7 @@ class PoolOut(serializers.Serializer[Any]):
 
 
 class NodesAsked(Parameters):
-    """Which nodes."""
+    """Parameters that choose nodes."""
 
     pool = Text(required=False, help_text="the name of a pool")
     cluster = Text(required=False, help_text="the name of a cluster")
@@ -179,7 +179,7 @@ class NodeOut(serializers.Serializer[Any]):
 
 
 class NodeCorrectionIn(Strict):
-    """What a node's provider calls it, and how it was bought; what is left out stays."""
+    """A correction of what a node's provider calls it, and of how it was bought; what is left out stays."""
 
     provider_id = Text(allow_blank=True, required=False)
     platform = Text(
@@ -217,7 +217,7 @@ class InvitationIn(Strict):
 
 
 class InvitationOut(serializers.Serializer[Any]):
-    """What an agent enrols with; shown this once, null where the request is repeated."""
+    """The token that an agent enrols with; shown this once, null where the request is repeated."""
 
     node = NamedOut()
     token = serializers.CharField(allow_null=True)
@@ -230,12 +230,12 @@ class YesOrNo(serializers.BooleanField):
     NULL_VALUES = {None, "null"}
 
     def get_value(self, dictionary: Mapping[str, Any]) -> Any:
-        """What was said: DRF itself reads an empty text of a form as null."""
+        """Return the text that was sent: DRF itself reads an empty text of a form as null."""
         return dictionary.get(self.field_name or "", empty)
 
 
 class DevicesAsked(Parameters):
-    """Which devices."""
+    """Parameters that choose devices."""
 
     node_id = Id(required=False)
     uuid = Text(required=False)
@@ -263,13 +263,13 @@ class DeviceOut(serializers.Serializer[Any]):
 
 
 class AgentsAsked(Parameters):
-    """Which agents."""
+    """Parameters that choose agents."""
 
     node_id = Id(required=False)
 
 
 class SpoolOut(serializers.Serializer[Any]):
-    """What an agent has yet to send; null: not reported."""
+    """The data that an agent has yet to send; null: not reported."""
 
     batches = serializers.IntegerField(allow_null=True)
     bytes = serializers.IntegerField(allow_null=True)
@@ -277,14 +277,14 @@ class SpoolOut(serializers.Serializer[Any]):
 
 
 class AgentProblemOut(serializers.Serializer[Any]):
-    """What an agent says is not as it should be."""
+    """A problem that an agent reports: what is not as it should be."""
 
     code = serializers.CharField()
     detail = serializers.CharField()
 
 
 class AgentOut(serializers.Serializer[Any]):
-    """What reports for a node; `clock_offset_ms` is the server's clock less the agent's.
+    """An agent that reports for a node; `clock_offset_ms` is the server's clock less the agent's.
 
     `state` and what follows are the agent's own last report, of `reported_at`; null before it.
     """
@@ -304,7 +304,7 @@ class AgentOut(serializers.Serializer[Any]):
 
 
 class OutagesAsked(Parameters):
-    """Which outages."""
+    """Parameters that choose outages."""
 
     node_id = Id(required=False)
     during = Moment(required=False, help_text="only outages that lasted at this moment")

@@ -1,4 +1,4 @@
-"""What is owned or rented, who reports it, and which clouds are read."""
+"""Models of what is owned or rented, who reports it, and which clouds are read."""
 
 from apps.fleet.models.clouds import CloudAccount, CloudMachine, CloudSync
 from apps.fleet.models.inventory import (

@@ -52,14 +52,14 @@ class ClusterToken(models.Model):
 
 
 class CapacityUnit(models.TextChoices):
-    """What a pool is measured in; never mixed in one pool."""
+    """The unit that a pool is measured in; never mixed in one pool."""
 
     GPU = "gpu"
     CORE = "core"
 
 
 class IdleSharing(models.TextChoices):
-    """What happens to a pool's idle cost in the loaded view."""
+    """The treatment of a pool's idle cost in the loaded view."""
 
     KEEP = "keep"
     BY_HELD_TIME = "by_held_time"
@@ -91,7 +91,7 @@ class Pool(models.Model):
 
 @pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent())
 class SharePolicy(models.Model):
-    """What carries the cost of a pool's nodes, from when; the version is on every line it made.
+    """The policy of what carries the cost of a pool's nodes, from when; the version is on every line it made.
 
     `rule` says how a slice of a GPU counts. `core_weight` is what one of the `cores_per_node`
     counts against one GPU; 0, as at first: the GPUs carry all.
@@ -235,7 +235,7 @@ class Outage(models.Model):
 
 
 class Agent(models.Model):
-    """What reports for a node; its token writes only that node.
+    """An agent that reports for a node; its token writes only that node.
 
     Where it came with a join token, `machine` is what tells its machine from another of its name,
     and `takeovers` how often since `takeovers_since` it came again while the one before still spoke.

@@ -15,7 +15,7 @@ from apps.fleet.models.inventory import Cluster, Pool
     exclude=["digest"],
 )
 class JoinToken(models.Model):
-    """What a DaemonSet or an image carries: good for the nodes of one cluster, until it expires.
+    """A token that a DaemonSet or an image carries: good for the nodes of one cluster, until it expires.
 
     `node_names` are names or shell patterns. A node that is not on record goes into `pool`; with
     none it is refused. `scopes` are what each node's own token may do. Machines beyond `most_nodes`

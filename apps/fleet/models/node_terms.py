@@ -12,7 +12,7 @@ class ToldBy(models.TextChoices):
 
 
 class NodeTerms(models.Model):
-    """What one says of a node for as long as it lives; an empty text says nothing.
+    """The terms of a node that one source tells, for as long as it lives; an empty text says nothing.
 
     `platform` and `tenancy` are words of `economics.use_terms`; `account` is an account, a project, or a
     subscription and its resource group; `reservation` the capacity reservation or block that it runs in.

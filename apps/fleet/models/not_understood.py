@@ -1,4 +1,4 @@
-"""What came in through a door and was not understood: counted by its name, for two weeks."""
+"""Data that came in through a door and was not understood: counted by its name, for two weeks."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""What the columns of this app may hold of a person: see apps.personal.fields."""
+"""The personal data that the columns of this app may hold: see apps.personal.fields."""
 
 from apps.personal.fields import (
     CODE,

@@ -9,7 +9,7 @@ from apps.fleet.models.join_tokens import JoinToken
 
 
 class TrustKind(models.TextChoices):
-    """What a machine reported that is not its to report, or more of it than it may."""
+    """The kind of a machine's report that is not its to make, or that has more of it than it may."""
 
     NODES = "nodes_waiting", "Nodes wait to join"
     DEVICES = "devices_waiting", "More GPUs than the machine can have"
@@ -23,7 +23,7 @@ class TrustKind(models.TextChoices):
 
 
 class TrustDecision(models.TextChoices):
-    """What a person decided; empty: nobody has."""
+    """A person's decision; empty: nobody has decided."""
 
     APPROVED = "approved", "approved"
     REFUSED = "refused", "refused"

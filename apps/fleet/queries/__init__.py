@@ -1,4 +1,4 @@
-"""What is owned or rented, by when."""
+"""Queries of what is owned or rented, by when."""
 
 from apps.fleet.models import TrustDecision, TrustKind
 from apps.fleet.queries.agents import (

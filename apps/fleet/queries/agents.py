@@ -119,7 +119,7 @@ class AgentsHeard:
 
 
 def agents_heard() -> AgentsHeard:
-    """What agents have been doing, in one row."""
+    """Return the activity of all agents, in one row."""
     sums = Agent.objects.aggregate(
         agents=Count("id"), heard=Count("last_seen_at"), last=Max("last_seen_at")
     )

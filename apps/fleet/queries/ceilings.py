@@ -1,4 +1,4 @@
-"""What a node's machine can have: of GPUs, slices and names, unless a person approved more."""
+"""The most that a node's machine can have: of GPUs, slices and names, unless a person approved more."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What runs in cloud accounts, beside the nodes that Runrate knows."""
+"""Machines that run in cloud accounts, beside the nodes that Runrate knows."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ class Strays:
 
 
 def machines_of(account_id: int, at: datetime) -> list[MachineFact] | None:
-    """What runs in the account by its id there; None where that was not read lately."""
+    """Return the machines that run in the account by its id there; None where that was not read lately."""
     read = CloudSync.objects.filter(
         account_id=account_id, what="machines", succeeded_at__gt=at - FRESH_FOR
     )

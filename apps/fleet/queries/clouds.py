@@ -32,7 +32,7 @@ class CloudAccountFact:
 
     @property
     def access(self) -> CloudAccess:
-        """What a reader of the cloud is told of it."""
+        """Return the access that a reader of the cloud is given to this account."""
         return CloudAccess(
             name=self.name,
             account=self.account,
@@ -102,7 +102,7 @@ def sync_health() -> list[SyncHealth]:
 
 
 def syncs_due(at: datetime, among: frozenset[str]) -> list[tuple[CloudAccountFact, str]]:
-    """What of which account is to be read now, of the words `among`."""
+    """Return the accounts to be read now and what to read of each, of the words `among`."""
     by_id = {account.id: account for account in cloud_accounts()}
     return [
         (by_id[health.account_id], health.what)

@@ -10,7 +10,7 @@ from apps.fleet.models import Agent, Device, Outage
 
 @dataclass(frozen=True, slots=True)
 class NodeAgent:
-    """What reports for a node; the offset is server time less the agent's."""
+    """An agent that reports for a node; the offset is server time less the agent's."""
 
     id: int
     source: str

@@ -24,7 +24,7 @@ from apps.fleet.queries.histories import CapacityStep
 
 @dataclass(frozen=True, slots=True)
 class NodesWanted:
-    """Which nodes; None: any. `alive_at` is a moment at which they lived."""
+    """The nodes that are asked for; None: any. `alive_at` is a moment at which they lived."""
 
     pool: str | None = None
     cluster: str | None = None
@@ -34,7 +34,7 @@ class NodesWanted:
 
 @dataclass(frozen=True, slots=True)
 class DevicesWanted:
-    """Which devices; None: any."""
+    """The devices that are asked for; None: any."""
 
     node_id: int | None = None
     uuid: str | None = None
@@ -44,7 +44,7 @@ class DevicesWanted:
 
 @dataclass(frozen=True, slots=True)
 class OutagesWanted:
-    """Which outages; None: any. `during` is a moment at which they lasted."""
+    """The outages that are asked for; None: any. `during` is a moment at which they lasted."""
 
     node_id: int | None = None
     during: datetime | None = None

@@ -20,7 +20,7 @@ NAMES = tuple(field.name for field in fields(NodeTermsFact))
 
 
 def node_terms(node_ids: Collection[int] | None = None) -> dict[int, NodeTermsFact]:
-    """What is known of these nodes (None: of all), by node; those of which nothing is are left out.
+    """Return the known terms of these nodes (None: of all), by node; those of which nothing is known are left out.
 
     A person is believed before a cloud, and that before a bill, fact by fact.
     """

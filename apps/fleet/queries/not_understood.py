@@ -1,4 +1,4 @@
-"""What came in and was not understood in the last two weeks, by door and name."""
+"""Data that came in and was not understood in the last two weeks, by door and name."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What agents told of themselves and their nodes, and where that differs from what is on record."""
+"""Reports of agents on themselves and their nodes, and where they differ from what is on record."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -70,7 +70,7 @@ class AgentState:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """What an agent says of its node differs from what is on record, by which it is priced."""
+    """A difference between what an agent says of its node and what is on record, by which it is priced."""
 
     node_id: int
     node_name: str

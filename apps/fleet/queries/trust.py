@@ -1,4 +1,4 @@
-"""What waits for a person: machines beyond their join token's number, growth of nodes, contradictions."""
+"""Matters that wait for a person: machines beyond their join token's number, growth of nodes, contradictions."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -83,7 +83,7 @@ def _as_incident(row: dict[str, Any]) -> dict[str, Any]:
 def trust_incidents(
     node_id: int | None = None, *, is_open: bool | None = None
 ) -> list[dict[str, Any]]:
-    """The same, all of them: there is one a node and kind at a time."""
+    """Return all matters of trust (of a node), the latest first: there is one a node and kind at a time."""
     return list(_incident_rows(node_id, is_open=is_open).order_by("-id")[:1_000])
 
 

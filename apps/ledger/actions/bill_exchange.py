@@ -34,7 +34,7 @@ def tell_rounded(bill_ids: Sequence[int]) -> list[str]:
 
 
 def remarks_on(bill_ids: Sequence[int]) -> list[str]:
-    """What is odd about bills as they are in force now, in words: rounding, closed months, books."""
+    """Return what is odd about bills as they are in force now, in words: rounding, closed months, books."""
     zone, closed = accounts.organisation().zone, closed_months()
     of = Bill.objects.filter(id__in=list(bill_ids)).values_list("starts_at", "ends_at")
     late = {main_month(*period, zone) for period in of} & closed

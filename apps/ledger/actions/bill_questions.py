@@ -1,4 +1,4 @@
-"""What is asked about a delivery that may be money which is on record already, and what is asked no more."""
+"""Questions about a delivery that may be money which is on record already, and what is asked no more."""
 
 from collections.abc import Sequence
 from datetime import datetime

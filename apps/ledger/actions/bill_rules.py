@@ -23,7 +23,7 @@ class BillRuleSaysNothing(Refusal):
 
 
 class BillRuleSharesOtherwise(Refusal):
-    """What is shared by all is of no node, pool or team; what is of a commitment is its owner's."""
+    """Refusal of a rule: a cost shared by all is of no node, pool or team; one of a commitment is its owner's."""
 
 
 @logged_change()

@@ -55,7 +55,7 @@ FROM staged_row JOIN staged_frame ON staged_frame.number = staged_row.frame
 
 
 class Documents(NamedTuple):
-    """What of a row's frame is no text by itself."""
+    """The documents of a row's frame, which are no text by themselves."""
 
     tags: dict[str, str]
     more: dict[str, str]

@@ -44,7 +44,7 @@ class OpenBill(Protocol):
 
 @dataclass(slots=True)
 class Seen:
-    """What was seen of a file's rows so far."""
+    """The facts seen of a file's rows so far."""
 
     bills: dict[BillKey, int] = field(default_factory=dict)
     totals: dict[str, dict[str, Decimal]] = field(default_factory=dict)
@@ -84,7 +84,7 @@ class Seen:
                     )
 
     def flags(self) -> list[str]:
-        """What is odd about the file, in words."""
+        """Return what is odd about the file, in words."""
         if not self.totals:
             return ["the file has a header and no row: nothing is known by it"]
         missing = self.without_effective
@@ -183,7 +183,7 @@ def _take_rows(file: OpenBill, import_id: int, clock: Callable[[], datetime]) ->
 def _chunks_to_stage(
     rows: Iterator[Read], tally: Seen
 ) -> Iterator[tuple[RowsToStage, list[Rejection]]]:
-    """What is to be stored of each chunk, and what is not; counted in."""
+    """Yield the rows of each chunk that are to be stored, and those that are not; counted in."""
     for chunk in _row_chunks(rows):
         good = [(line, row) for line, row in chunk if isinstance(row, BilledRow)]
         tally.add(row for _, row in good)

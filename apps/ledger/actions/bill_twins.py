@@ -53,7 +53,7 @@ def notice_twins(*, at: datetime) -> int:
 
 
 def _hold_pairs(at: datetime) -> None:
-    """What a closed month has of them stays as it was told."""
+    """Make the newer bill of each open pair give way: what a closed month has of them stays as it was told."""
     waiting = BillTwin.objects.filter(choice="", batch=None, gave_way_to=None)
     opens = open_bills(Bill.objects.filter(id__in=waiting.values("bill")))
     for twin in waiting.filter(bill_id__in=opens).order_by("id"):

@@ -56,7 +56,7 @@ class ReasonMissing(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What is delivered: `is_addition` where it is one of several files and replaces nothing."""
+    """A delivery of a file: `is_addition` where it is one of several files and replaces nothing."""
 
     name: str
     digest: str
@@ -68,7 +68,7 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What came of a delivery."""
+    """The outcome of a delivery."""
 
     import_id: int
     rows: int
@@ -82,7 +82,7 @@ class Taken:
 
 
 def delivered_before(digest: str) -> Taken | None:
-    """What came of this very file where it is in force or held: taking it again changes nothing."""
+    """Return the outcome of this very file where it is in force or held: taking it again changes nothing."""
     held_batch = BillImport.objects.filter(digest=digest, state=BillImportState.HELD).first()
     if held_batch is not None:
         return taken_of(held_batch)
@@ -218,7 +218,7 @@ def repeat_delivery(*, import_id: int, before: Taken, at: datetime) -> Taken:
 
 
 def taken_of(batch: BillImport) -> Taken:
-    """What came of a delivery, as it is kept."""
+    """Return the outcome of a delivery, as it is kept."""
     return Taken(
         import_id=batch.id,
         rows=batch.rows,

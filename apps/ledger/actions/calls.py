@@ -51,7 +51,7 @@ FINEST = 10**18
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """What currencies are worth in the organisation's; None where nobody knows."""
+    """The worth of currencies in the organisation's; None where nobody knows."""
 
     ours: str
     rates: Mapping[str, Fraction | None]
@@ -230,7 +230,7 @@ def _sum_counts(sums: Sequence[CallSums]) -> list[int]:
 
 
 def _exact_cost(sums: Sequence[CallSums], worth: Worth) -> Fraction | None:
-    """What of it is known; None where nothing is."""
+    """Return the known part of the cost of calls; None where nothing is known."""
     converted = [
         worth.micros(call_sums.amount, call_sums.currency)
         for call_sums in sums
@@ -249,7 +249,7 @@ def _exact_list(sums: Sequence[CallSums], worth: Worth) -> Fraction | None:
 
 
 def _stated(sums: Sequence[CallSums], worth: Worth) -> tuple[int | None, int | None]:
-    """What tellers say that these calls cost, and what we do of the same; None where nobody says."""
+    """Return the cost of these calls that tellers state, and ours of the same calls; None where nobody states any."""
     stated = [
         worth.micros(call_sums.stated, PUBLIC_CURRENCY)
         for call_sums in sums

@@ -53,7 +53,7 @@ def _locked_sweep(at: datetime) -> ClockSweep:
 
 
 def _spans_to_mark(sweep: ClockSweep, at: datetime) -> Iterable[tuple[datetime, datetime]]:
-    """What is to be marked: begun since, to be refreshed, and two hours past since."""
+    """Yield the spans to be marked: begun since, to be refreshed, and two hours past since."""
     rested = hour_of(at - SETTLES_AFTER)
     if sweep.begun_through <= hour_of(at):
         yield sweep.begun_through, hour_of(at) + HOUR

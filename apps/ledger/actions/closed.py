@@ -1,4 +1,4 @@
-"""What may not change any more because its month is closed."""
+"""The months that may not change any more because they are closed."""
 
 from collections.abc import Iterable
 from datetime import date
@@ -24,7 +24,7 @@ def refuse_closed_month(*, months: Iterable[date], what: str) -> None:
 
 
 def kept_closed(month: date) -> Outcome | None:
-    """What a pass answers where it may not touch `month`; None: it may, until its transaction ends.
+    """Return the answer of a pass that may not touch `month`; None: it may, until its transaction ends.
 
     Marks of a closed month stay: they are what came late.
     """

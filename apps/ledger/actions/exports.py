@@ -29,7 +29,7 @@ class TooManyExports(Exception):
 
 @dataclass(frozen=True, slots=True)
 class NewExport:
-    """What is asked for: `asked` in the asker's words, `chosen` the ids that they meant then."""
+    """An export that is asked for: `asked` in the asker's words, `chosen` the ids that they meant then."""
 
     what: ExportWhat
     window: Window
@@ -48,7 +48,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class WrittenExport:
-    """What a file came to."""
+    """A written export: its rows, its size and its digest."""
 
     rows: int
     size_bytes: int
@@ -130,7 +130,7 @@ def take_up_export(*, at: datetime) -> Turn | None:
 
 @logged_change()
 def begin_export(*, turn: Turn, team_ids: frozenset[int] | None, rows_estimated: int) -> None:
-    """Whose rows the file will hold, and about how many."""
+    """Record whose rows the file will hold, and about how many."""
     _own_turn(turn).update(
         team_ids=None if team_ids is None else sorted(team_ids), rows_estimated=rows_estimated
     )

@@ -1,4 +1,4 @@
-"""What lines add to what is owed anyway: of owned hardware its power, of anything else all of it."""
+"""The amount that lines add to what is owed anyway: of owned hardware its power, of anything else all of it."""
 
 from typing import LiteralString
 

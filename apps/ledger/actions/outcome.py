@@ -1,4 +1,4 @@
-"""What one pass did with one hour."""
+"""The outcome of one pass over one hour."""
 
 from dataclasses import dataclass
 

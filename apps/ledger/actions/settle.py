@@ -57,7 +57,7 @@ MOST_TURNS = 4
 
 @dataclass(slots=True)
 class Progress:
-    """What was done so far; days by their first hour; `busy` counts hours that another settler had.
+    """The progress so far; days by their first hour; `busy` counts hours that another settler had.
 
     `failed` says why, by the pass and the hour that raised.
     """

@@ -291,7 +291,7 @@ def _settled_columns(this: SplitHour, settled: Sequence[Settled]) -> dict[str, o
 
 
 def _known_cost(settled: Settled) -> int | None:
-    """What is known of the node-hour's cost; None where nothing is."""
+    """Return the known part of the node-hour's cost; None where nothing is known."""
     return sum_of_known(line.effective_micros for line in settled.split.lines)
 
 
@@ -326,7 +326,7 @@ def _line_rows(this: SplitHour, settled: Settled, ids: Mapping[int, int]) -> Ite
 
 
 def _billed_lines(settled: Settled) -> dict[int, int]:
-    """What the bill asks for each line, by its place: by effective cost, or by time."""
+    """Return the billed amount of each line, by its place: by effective cost, or by time."""
     parts: dict[int, int] = {}
     for charge, billed_micros in settled.node_hour.billed.items():
         of_charge = [

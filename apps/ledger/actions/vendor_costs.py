@@ -26,7 +26,7 @@ class VendorCostsNotUnderstood(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class CostTold:
-    """What a vendor says that a day cost, by line item."""
+    """A vendor's statement of what a day cost, by line item."""
 
     day: date
     item: str

@@ -1,3 +1,3 @@
-"""What other programs ask the ledger."""
+"""The API by which other programs ask the ledger."""
 
 from apps.ledger.api.costs import Costs

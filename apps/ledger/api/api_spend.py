@@ -1,4 +1,4 @@
-"""What model APIs cost, contract prices, and the vendors' own reports beside it."""
+"""The cost of model APIs, contract prices, and the vendors' own reports beside it."""
 
 from collections.abc import Collection
 from decimal import Decimal
@@ -44,7 +44,7 @@ SHARE = r"^(0(\.[0-9]{1,8})?|1(\.0{1,8})?)$"
 
 
 class ApiSpendAsked(Parameters):
-    """Which calls, and by what they are grouped."""
+    """Parameters that choose calls, and by what they are grouped."""
 
     window = Text(
         required=False,
@@ -63,7 +63,7 @@ class ApiSpendAsked(Parameters):
 
 
 class CompareAsked(Parameters):
-    """Which days."""
+    """Parameters that choose days."""
 
     window = Text(required=False, default=DEFAULT_WINDOW, help_text="as of api-spend")
     vendor = Text(required=False)
@@ -172,7 +172,7 @@ class ComparedOut(serializers.Serializer[Any]):
 
 
 class ApiSpend(RestView):
-    """What calls to model APIs cost."""
+    """The cost of calls to model APIs."""
 
     row = ApiSpendOut
 
@@ -270,7 +270,7 @@ class ApiPriceEnd(ApiPricesView):
 
 
 class VendorCosts(RestView):
-    """What vendors say that calls cost, beside what the calls come to."""
+    """The cost of calls as vendors state it, beside what the calls come to."""
 
     row = ComparedOut
     reads = (SeesPrices,)

@@ -54,7 +54,7 @@ class BillAcceptanceIn(Strict):
 
 
 class BillTotalOut(serializers.Serializer[Any]):
-    """What the rows taken in sum to, in one currency, exactly."""
+    """The sum of the rows taken in, in one currency, exactly."""
 
     currency = serializers.CharField()
     billed = serializers.CharField()
@@ -294,7 +294,7 @@ def _delivery_found(import_id: int) -> DeliveryFact:
 
 
 def _form_digest(request: Request) -> bytes:
-    """What a form says, with the digest of its file in the file's place."""
+    """Return the digest of a form, with the digest of its file in the file's place."""
     digest = hashlib.sha256()
     for name in sorted(request.data):
         value = request.data[name]

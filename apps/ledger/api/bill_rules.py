@@ -39,7 +39,7 @@ NONE = ""
 
 
 class BillRuleIn(Strict):
-    """Which rows, by shell patterns (empty: all), and what of them: a kind, a place, a team, all."""
+    """A rule for rows, by shell patterns (empty: all), and what it makes of them: a kind, a place, a team, all."""
 
     issuer = OptionalText()
     service = OptionalText()
@@ -96,7 +96,7 @@ class PlaceOut(serializers.Serializer[Any]):
 
 
 class TeamShareOut(serializers.Serializer[Any]):
-    """What a team would carry of rows that are shared, or did."""
+    """The part of shared rows that a team would carry, or did."""
 
     team = serializers.CharField()
     share = MoneyOut()
@@ -116,7 +116,7 @@ class BillMoveOut(serializers.Serializer[Any]):
 
 
 class BillMovesOut(serializers.Serializer[Any]):
-    """What would move in open months, the highest cost first."""
+    """The rows that would move in open months, the highest cost first."""
 
     rows = serializers.IntegerField()
     moves = BillMoveOut(many=True)
@@ -156,7 +156,7 @@ class BillRules(BillRulesView):
 
 
 class BillRulePreview(BillRulesView):
-    """What a rule would move, before anybody keeps it."""
+    """A preview of what a rule would move, before anybody keeps it."""
 
     @extend_schema(operation_id="preview_bill_rule", request=BillRuleIn, responses=BillMovesOut)
     def post(self, request: Request) -> Response:
@@ -197,7 +197,7 @@ class BillRuleEnd(BillRulesView):
 
 
 class BillRuleEndPreview(BillRulesView):
-    """What the end of a rule would move."""
+    """A preview of what the end of a rule would move."""
 
     body = BodyKind.EMPTY
 

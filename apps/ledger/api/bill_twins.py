@@ -20,7 +20,7 @@ from apps.web.rest.views import AcceptsBills, RestView, SeesPrices
 
 
 class TwinChoiceIn(Strict):
-    """Which counts from now on, and why."""
+    """A choice of which bill counts from now on, and why."""
 
     choice = serializers.ChoiceField(choices=TWIN_CHOICES)
     reason = Text(max_length=LONGEST_REASON)
@@ -74,7 +74,7 @@ class BillTwins(RestView):
 
 
 class BillTwinChoice(RestView):
-    """Which of two bills counts."""
+    """The choice of which of two bills counts."""
 
     reads = (SeesPrices,)
     # A token has no name to give.

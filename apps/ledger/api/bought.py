@@ -1,4 +1,4 @@
-"""What commitments look like over the wire: amounts as exact texts, pool and owner by name."""
+"""Commitments over the wire: amounts as exact texts, pool and owner by name."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -112,7 +112,7 @@ class CommitmentOut(serializers.Serializer[Any]):
 
 
 class EnteredCommitmentOut(CommitmentOut):
-    """The same as it was entered."""
+    """A commitment as it was entered, with remarks."""
 
     remarks = serializers.ListField(
         child=serializers.CharField(), help_text="its names that no pool and no table has"
@@ -120,7 +120,7 @@ class EnteredCommitmentOut(CommitmentOut):
 
 
 def new_commitment(data: Mapping[str, Any]) -> actions.NewCommitment:
-    """What was asked for; refuses a pool or a team that nobody knows, by its field."""
+    """Return the commitment that was asked for; refuses a pool or a team that nobody knows, by its field."""
     fields = dict(data)
     pool, owner = fields.pop("pool"), fields.pop("owner")
     fields |= {name: Decimal(fields[name]) for name in AMOUNTS}

@@ -27,7 +27,7 @@ from apps.web.rest.views import ClosesMonths, RestView, SeesPrices
 
 
 class CloseIn(Strict):
-    """Which month, and which open questions of its checklist may stay open, by code."""
+    """A month to close, and which open questions of its checklist may stay open, by code."""
 
     month = Text(max_length=7, help_text="such as 2026-07")
     accept = serializers.ListField(child=Text(), required=False, default=list, max_length=20)
@@ -57,7 +57,7 @@ class CloseOut(serializers.Serializer[Any]):
 
 
 class StatementOut(serializers.Serializer[Any]):
-    """What a team was charged; `corrections` is the part that late facts of other months added."""
+    """A team's charges of a month; `corrections` is the part that late facts of other months added."""
 
     team_id = serializers.IntegerField()
     team = serializers.CharField(source="team_name")

@@ -24,7 +24,7 @@ from apps.web.rest.views import BuysAhead, Reads, RestView, SeesPrices
 
 
 class FiguresAsked(Parameters):
-    """Which days."""
+    """Parameters that choose days."""
 
     window = Text(required=False, default="month", help_text="month, lastmonth, 2026-07, 7d …")
 
@@ -60,7 +60,7 @@ class MovedOut(serializers.Serializer[Any]):
 
 
 class EnteredMovedOut(MovedOut):
-    """The same of what would be entered."""
+    """About what a commitment would move if it were entered, with remarks."""
 
     remarks = serializers.ListField(
         child=serializers.CharField(), help_text="its names that no pool and no table has"
@@ -96,7 +96,7 @@ class CommitmentFigures(RestView):
 
 
 class CommitmentPreview(RestView):
-    """What entering a commitment would move, for who may enter it."""
+    """A preview of what entering a commitment would move, for who may enter it."""
 
     changes = (Reads, BuysAhead)
 
@@ -113,7 +113,7 @@ class CommitmentPreview(RestView):
 
 
 class CommitmentEndPreview(RestView):
-    """What ending a commitment would move, for who may end it."""
+    """A preview of what ending a commitment would move, for who may end it."""
 
     changes = (Reads, BuysAhead)
 

@@ -33,7 +33,7 @@ class CommitmentsView(RestView):
 
 
 class Commitments(CommitmentsView):
-    """What was bought ahead."""
+    """The commitments that were bought ahead."""
 
     row = CommitmentOut
 

@@ -44,7 +44,7 @@ PARAMETERS = [
 
 
 class Costs(RestView):
-    """What GPU time cost, by whatever it is grouped by."""
+    """The cost of GPU time, by whatever it is grouped by."""
 
     row = SumsOut
     csv_renderer = CostCsvRenderer

@@ -60,7 +60,7 @@ PARAMETERS = [
 
 
 class ExploredGroupOut(serializers.Serializer[Any]):
-    """What a row is of along one dimension; `filter` asks for it alone, null where it is several."""
+    """The group of a row along one dimension; `filter` asks for it alone, null where it is several."""
 
     by = serializers.CharField()
     name = serializers.CharField(allow_blank=True)
@@ -120,7 +120,7 @@ class VarianceOut(serializers.Serializer[Any]):
 
 
 class ExploredMetaOut(serializers.Serializer[Any]):
-    """What was asked, and how sure the sums are.
+    """The question that was asked, and how sure the sums are.
 
     `as_of_today` names the dimensions by which closed months too are answered as of today. Costs are
     of days: `posted_later` of them is in the books of later months, as corrections of closed ones;
@@ -175,7 +175,7 @@ class ExploredCsv(CsvRenderer):
 
 
 class ExploreCosts(RestView):
-    """What things cost, by any two dimensions and against another period."""
+    """The cost of things, by any two dimensions and against another period."""
 
     row = ExploredOut
     csv_renderer = ExploredCsv

@@ -51,7 +51,7 @@ class NameList(serializers.ListField):
 
 
 class ExportIn(Strict):
-    """Which rows: of lines, of job days (a job's lines of a day summed), of days, services or runs.
+    """The rows to export: of lines, of job days (a job's lines of a day summed), of days, services or runs.
 
     As CSV packed by gzip, or as Parquet.
     """

@@ -23,7 +23,7 @@ class Begun(Text):
 
 
 class SearchAsked(Parameters):
-    """What to look for."""
+    """Parameters of a search: what to look for."""
 
     q = Begun(
         min_length=SHORTEST,
@@ -47,7 +47,7 @@ class FoundOut(serializers.Serializer[Any]):
 
 
 class SearchOut(serializers.Serializer[Any]):
-    """What was found, by kind; of those in `more` there is more than was answered."""
+    """The results of a search, by kind; of those in `more` there is more than was answered."""
 
     results = FoundOut(many=True)
     more = serializers.ListField(child=serializers.CharField())

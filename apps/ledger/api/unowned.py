@@ -46,7 +46,7 @@ class UnownedOut(serializers.Serializer[Any]):
 
 
 class Unowned(PricesView):
-    """What no ownership rule gives to a team."""
+    """The work that no ownership rule gives to a team."""
 
     row = UnownedOut
 
@@ -56,7 +56,7 @@ class Unowned(PricesView):
         responses=list_of(UnownedOut),
     )
     def get(self, request: Request) -> Response:
-        """What nobody owned in the window's local days, by who submitted it, the highest cost first."""
+        """List what nobody owned in the window's local days, by who submitted it, the highest cost first."""
         text, at = UnownedAsked.of(request).get("window", DEFAULT_WINDOW), timezone.now()
         team_id = accounts.special_teams().unowned_id
         work = queries.unowned_work(window_asked(text, at), team_id)

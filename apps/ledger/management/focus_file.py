@@ -23,7 +23,7 @@ DIGITS = 38
 
 
 class FileDoesNotMatch(Exception):
-    """What was written does not sum to what the ledger has: the file was not kept."""
+    """A written file that does not sum to what the ledger has: it was not kept."""
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from apps.ledger.models.bills import Bill, BillImport
 
 
 class TwinChoice(models.TextChoices):
-    """Which of two bills that may be the same money counts."""
+    """The choice of which of two bills that may be the same money counts."""
 
     NEW = "new", "the new one"
     OLD = "old", "the old one"

@@ -13,7 +13,7 @@ DIGITS, DECIMALS = 38, 14
 
 
 class BilledKind(models.TextChoices):
-    """What a bill's row pays for; only compute takes the place of an estimate."""
+    """The kind of cost that a bill's row pays for; only compute takes the place of an estimate."""
 
     COMPUTE = "compute"
     DISK = "disk"
@@ -27,7 +27,7 @@ class BilledKind(models.TextChoices):
 
 
 class Bill(models.Model):
-    """What one issuer asks of one account for its own billing period, in one currency.
+    """A bill of one issuer to one account for its own billing period, in one currency.
 
     `is_rounded_upstream` says that its EffectiveCost cannot be trusted to the cent. The residual is
     what the rows sum to less what the charges made of them do, on the billed basis; it is what
@@ -203,7 +203,7 @@ class BilledCharge(models.Model):
 
 
 class BilledHour(models.Model):
-    """What one bill asks for one node's hour: it takes the place of the estimate.
+    """A bill's amount for one node's hour: it takes the place of the estimate.
 
     Micro-units of the organisation's currency, converted once. `effective_micros` is null where
     the bill rounded its effective cost: the estimate then stands. `billed_milliseconds` is the

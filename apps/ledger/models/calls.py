@@ -1,10 +1,10 @@
-"""What calls to model APIs cost, one by one and by the hour, and what their vendors say."""
+"""The cost of calls to model APIs, one by one and by the hour, and what their vendors say."""
 
 from django.db import models
 
 
 class ApiCost(models.Model):
-    """What a call to a model API cost by its price at its own time; null where no price is known.
+    """The cost of a call to a model API by its price at its own time; null where no price is known.
 
     `price` names the price it is by; `reason` says why there is none. `micros` are of the
     organisation's currency, rounded for this call alone; `amount` is the same, unrounded, in
@@ -28,7 +28,7 @@ class ApiCost(models.Model):
 
 
 class ApiItem(models.Model):
-    """What a charge of calls is of: a vendor's model, and whose."""
+    """The item that a charge of calls is of: a vendor's model, and whose."""
 
     vendor = models.TextField()
     model = models.TextField()

@@ -5,7 +5,7 @@ from django.db.models import F, Q
 
 
 class ChargeKind(models.TextChoices):
-    """What is charged: the first four have a source period of one hour."""
+    """The kind of a charge: the first four have a source period of one hour."""
 
     NODE_HOUR = "node_hour"
     COMMITMENT_UNUSED = "commitment_unused"
@@ -29,7 +29,7 @@ class Status(models.TextChoices):
 
 
 class ChargePart(models.IntegerChoices):
-    """Which part of a node-hour a charge is: each of its bases is known throughout, or unknown.
+    """The part of a node-hour that a charge is: each of its bases is known throughout, or unknown.
 
     What commitments cover is a part of its own, and so is what does not ride on the GPUs. What
     calls to model APIs cost by their own prices is one too: the rest of kind api was billed. What a

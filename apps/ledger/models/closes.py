@@ -89,7 +89,7 @@ class DigestOrigin(models.TextChoices):
 
 
 class MonthDigest(models.Model):
-    """What a table held of a month when it was closed: its rows, and a SHA-256 of these `columns`.
+    """A table's contents of a month when it was closed: its rows, and a SHA-256 of these `columns`.
 
     Columns that may name a person have a digest of their own (`is_personal`), with the key of their
     rows, so that taking a name out renews only this one. `bill_id` is of the bill whose rows alone
@@ -122,7 +122,7 @@ class MonthDigest(models.Model):
 
 
 class LateEstimate(models.Model):
-    """What a node's hour of a closed month would cost without its bill, by what came since.
+    """The cost that a node's hour of a closed month would have without its bill, by what came since.
 
     Its charges are frozen, and bills' rows that are longer than an hour are spread by what their
     hours cost. An hour that has any has those of all its nodes, and one without a node; `weight` is

@@ -6,7 +6,7 @@ from django.db.models import F, Q
 
 
 class ExportWhat(models.TextChoices):
-    """Which rows an export is of."""
+    """The rows that an export is of."""
 
     LINES = "lines"
     JOB_DAYS = "job_days"
@@ -16,7 +16,7 @@ class ExportWhat(models.TextChoices):
 
 
 class FileForm(models.TextChoices):
-    """What a file is written as: CSV packed by gzip, or Parquet."""
+    """The form that a file is written in: CSV packed by gzip, or Parquet."""
 
     CSV = "csv"
     PARQUET = "parquet"

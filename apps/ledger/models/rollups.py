@@ -1,4 +1,4 @@
-"""What pages and reports read, and how far the clock has marked hours."""
+"""Roll-ups that pages and reports read, and how far the clock has marked hours."""
 
 from django.db import models
 from django.db.models import Q
@@ -51,7 +51,7 @@ class LedgerDay(models.Model):
 
 
 class LedgerSums(models.Model):
-    """What the roll-ups of all lines have in common: what tells sums apart, and the sums.
+    """The columns that roll-ups of all lines have in common: what tells sums apart, and the sums.
 
     No row mixes known amounts with unknown ones on any basis, nor what has device time with what
     has none, so that a sum by any of its columns is what the lines give.
@@ -109,7 +109,7 @@ class LedgerPoolDay(LedgerSums):
 
 
 class LedgerCells(LedgerSums):
-    """What LedgerDay tells apart, but its day and tags. Keys are plain numbers: the lines hold them."""
+    """The cells that LedgerDay tells apart, but its day and tags. Keys are plain numbers: the lines hold them."""
 
     team_id = models.BigIntegerField()
     workload_id = models.BigIntegerField(null=True)
@@ -213,7 +213,7 @@ class LedgerJobDay(models.Model):
 
 
 class MeterDay(models.Model):
-    """What the meters of GPUs told while a job held them on a local day, by owner; no money.
+    """The readings of GPUs' meters while a job held them on a local day, by owner; no money.
 
     Columns are those of apps.economics.gpu_meters.GpuMeters; null is what no meter told. Of a job with
     several owners on the day each has the part of the meters that it has of the held time.

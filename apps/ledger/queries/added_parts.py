@@ -1,4 +1,4 @@
-"""What apps above the ledger add to its questions: loaded with the questions, not with every process."""
+"""Parts that apps above the ledger add to its questions: loaded with the questions, not with every process."""
 
 from django.apps import apps
 from django.utils.module_loading import import_string

@@ -15,7 +15,7 @@ AT_ONCE = 50_000
 
 
 class CallKey(NamedTuple):
-    """What a row of an hour of calls is of."""
+    """The key of a row of an hour of calls."""
 
     vendor: str
     model: str
@@ -57,7 +57,7 @@ class CallSums(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CalledItem:
-    """What a model's calls of an hour cost an owner; None where none of them has a price."""
+    """The cost to an owner of a model's calls of an hour; None where none of them has a price."""
 
     id: int
     team_id: int
@@ -87,7 +87,7 @@ def sums_of_calls(hour: datetime) -> list[tuple[CallKey, CallSums]]:
 
 
 def items_of_hour(hour: datetime, but_of: Collection[str]) -> list[CalledItem]:
-    """What models were called for whom, but those of some vendors."""
+    """Return the models that were called and for whom, but those of some vendors."""
     item_rows = rows(ITEMS, {"hour": hour, "but": list(but_of)})
     return [CalledItem(*row) for row in item_rows]
 

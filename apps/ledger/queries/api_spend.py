@@ -1,4 +1,4 @@
-"""What calls to model APIs cost over a span, by anything they have, and beside the vendor's report."""
+"""The cost of calls to model APIs over a span, by anything they have, and beside the vendor's report."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ class Spend:
 
     @property
     def stated_difference_micros(self) -> int | None:
-        """What gateways and SDKs state of calls, less our price of the same; None where none states any."""
+        """The cost that gateways and SDKs state of calls, less our price of the same; None where none states any."""
         if self.stated_micros is None or self.against_micros is None:
             return None
         return self.stated_micros - self.against_micros
@@ -76,7 +76,7 @@ class Spend:
 
     @property
     def million_micros(self) -> int | None:
-        """What a million tokens cost; None where some calls have no price, or there are no tokens."""
+        """The cost of a million tokens; None where some calls have no price, or there are no tokens."""
         if self.micros is None or self.unpriced or not self.tokens:
             return None
         return round(self.micros * 1_000_000 / self.tokens)
@@ -113,7 +113,7 @@ class VendorDay:
 
 
 def spend(question: SpendAsked, group_by: Sequence[str] = ()) -> list[Spend]:
-    """What was spent by these groups, the dearest first; none of them: everything together."""
+    """Return the spend by these groups, the dearest first; none of them: everything together."""
     columns = [GROUPS[name] for name in group_by]
     separator: LiteralString = ", "
     grouped = separator.join(columns)

@@ -74,7 +74,7 @@ class AuditPlace:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What was proved of `[starts_at, ends_at)`; it adds up when `places` is empty.
+    """The result of an audit of `[starts_at, ends_at)`; it adds up when `places` is empty.
 
     `residual_micros` is Σ |charge − its lines| over all bases, `missing` the node-hours lived
     without a charge, `not_yet_swept` those whose hour waits to be charged, `undigested_months` closed months of which the tables have no digest yet, `corrections_where_posted`
@@ -167,7 +167,7 @@ def audit_here(
     ends_at: datetime | None,
     probes: Sequence[Probe] = (),
 ) -> Audit:
-    """The same inside the caller's transaction, as far as that sees one moment."""
+    """Audit a span by these checks inside the caller's transaction, as far as that sees one moment."""
     with connection.cursor() as cursor:
         cursor.execute(BOUNDS, {"from": starts_at, "to": ends_at})
         since, until, zone = cursor.fetchone()

@@ -1,4 +1,4 @@
-"""Which bills are of which month."""
+"""The bills of each month."""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""What of a line's capacity has one rate: its unit, its machine, and how and where it is bought."""
+"""The part of a line's capacity that has one rate: its unit, its machine, and how and where it is bought."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What capacity cost while nothing could run on it, and whose it was."""
+"""The cost of capacity while nothing could run on it, and whose it was."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -82,7 +82,7 @@ class UnusableSpan:
 
 
 class LostOwner(NamedTuple):
-    """Whose GPU time was lost to which span, by its place; `job_id` None: no job held it."""
+    """The owner of GPU time lost to a span, by its place; `job_id` None: no job held it."""
 
     place: int
     team_id: int
@@ -92,7 +92,7 @@ class LostOwner(NamedTuple):
 
 
 def lost_time(spans: Sequence[UnusableSpan]) -> dict[LostOwner, PricedTime]:
-    """What settled hours say was lost in spans that do not overlap: held by nobody, or held and not active.
+    """Return the time lost in spans that do not overlap, by settled hours: held by nobody, or held and not active.
 
     Of an hour with several spans each has a part by its GPU time.
     """

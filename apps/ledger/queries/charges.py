@@ -1,4 +1,4 @@
-"""What the charge pass reads: who lived, at which rates, and what is charged already."""
+"""The facts that the charge pass reads: who lived, at which rates, and what is charged already."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which months are closed."""
+"""The months that are closed."""
 
 from datetime import date
 

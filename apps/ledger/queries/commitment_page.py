@@ -55,7 +55,7 @@ WHERE kind = 'commitment_unused' AND hour >= %(starts_at)s AND hour < %(ends_at)
 
 @dataclass(frozen=True, slots=True)
 class CoveredTeam:
-    """What a commitment covered of one team in one pool; money None where it is not known."""
+    """The part of one team in one pool that a commitment covered; money None where it is not known."""
 
     pool_id: int
     team_id: int
@@ -66,7 +66,7 @@ class CoveredTeam:
 
 @dataclass(frozen=True, slots=True)
 class UnusedHour:
-    """What of a commitment nobody used in an hour, or as long as a bill says, and whose that is."""
+    """The part of a commitment that nobody used in an hour, or as long as a bill says, and whose that is."""
 
     starts_at: datetime
     through: datetime

@@ -1,4 +1,4 @@
-"""What a commitment would move in hours that are charged already, asked before it is entered or ended.
+"""A preview of what a commitment would move in hours charged already, before it is entered or ended.
 
 An estimate by the charges as they stand: each hour's use that nothing covers, the dearest first.
 """
@@ -60,14 +60,14 @@ class Moved:
 
     @property
     def difference(self) -> int | None:
-        """What the total would rise by where it is entered; where it is ended, fall."""
+        """The amount that the total would rise by where it is entered; where it is ended, fall."""
         if self.on_demand is None or self.cost is None:
             return None
         return self.cost - self.on_demand
 
 
 def if_entered(fact: CommitmentFact, at: datetime) -> Moved:
-    """What entering it would move, in hours before `at`; nothing is entered."""
+    """Return what entering the commitment would move, in hours before `at`; nothing is entered."""
     since = fleet.lived_since()
     starts_at = fact.starts_at if since is None else max(fact.starts_at, hour_of(since))
     ends_at = min(fact.ends_at, hour_of(at)) if since is not None else starts_at
@@ -86,7 +86,7 @@ def if_entered(fact: CommitmentFact, at: datetime) -> Moved:
 
 
 def if_ended(commitment_id: int, ended_at: datetime, at: datetime) -> Moved:
-    """What ending it would move, in hours before `at`; nothing is ended."""
+    """Return what ending the commitment would move, in hours before `at`; nothing is ended."""
     fact = commitment(commitment_id)
     starts_at, ends_at = max(ended_at, fact.starts_at), min(fact.ends_at, hour_of(at))
     if ends_at <= starts_at:
@@ -145,7 +145,7 @@ def _would_cover(
 def _offered_use(
     commitment_terms: tuple[CommitmentOfHour, KnownTerms], pool: fleet.PoolFact, *use: Any
 ) -> tuple[int, int | None]:
-    """What some use takes of the commitment in all, and costs."""
+    """Return what some use takes of the commitment in all, and what it costs."""
     (bought, terms), (kind, units, told_as, lasts_ms, micros) = commitment_terms, use
     offered = use_of(pool, kind, units, micros, terms.of(told_as))
     return capacity_per_ms(bought, offered) * lasts_ms, micros

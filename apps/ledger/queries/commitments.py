@@ -64,7 +64,7 @@ GROUP BY 1, 2 ORDER BY 1, 2
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What was bought, used and eligible in a time, and what it cost; money in micro-units.
+    """Figures of what was bought, used and eligible in a time, and what it cost; money in micro-units.
 
     Capacities are unit-milliseconds, of a spend micro-units times milliseconds. `on_demand` is what
     the covered use costs at the price without the commitment, contracted before list. An amount is
@@ -91,7 +91,7 @@ class Figures:
 
     @property
     def cost(self) -> int | None:
-        """What was paid for it, amortised: used and unused."""
+        """The amount paid for the commitment, amortised: used and unused."""
         return sum_or_unknown((self.covered_cost, self.unused_cost))
 
     @property
@@ -193,7 +193,7 @@ class _Sums:
 
 
 def commitment_use(cuts: Sequence[datetime], at: datetime) -> Use:
-    """What the charges say of each commitment between `cuts`, moments in order, at least two.
+    """Return the use of each commitment, by the charges, between `cuts`, moments in order, at least two.
 
     Hours that were not charged yet are in nothing.
     """
@@ -251,7 +251,7 @@ def _add_used(
     bill_spans: ToldSpans,
     params: Mapping[str, object],
 ) -> None:
-    """What was eligible and used: by bills where they tell it, else as we covered it."""
+    """Add what was eligible and used: by bills where they tell it, else as we covered it."""
     pools, terms = fleet.pools(), known_terms(bought_blocks(commitments_by_id.values()))
     params = {**params, **terms.params}
     bought = {one: bought_as(fact) for one, fact in commitments_by_id.items()}
@@ -315,7 +315,7 @@ def _add_unused(
     times: Mapping[int, int],
     params: Mapping[str, object],
 ) -> int | None:
-    """What bills tell of commitments that nobody entered."""
+    """Add what nobody used; return what bills tell of commitments that nobody entered."""
     nameless: int | None = 0
     for span, one, lasts_ms, micros in rows(UNUSED, params):
         if one in commitments_by_id:

@@ -1,4 +1,4 @@
-"""What reconciled bills say that commitments covered: it goes before what we would have covered."""
+"""The use that reconciled bills say that commitments covered: it goes before what we would have covered."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ ToldSpans = Mapping[int, Sequence[tuple[datetime, datetime]]]
 
 @dataclass(frozen=True, slots=True)
 class BilledUse:
-    """What bills say that a commitment covered in a span of time; None where they do not say.
+    """The use that bills say a commitment covered in a span of time; None where they do not say.
 
     `used` is a capacity as commitments count it; money is in micro-units of the organisation's currency.
     """

@@ -1,4 +1,4 @@
-"""What was bought ahead and holds in one hour, at the price of that hour."""
+"""The commitments that were bought ahead and hold in one hour, at the price of that hour."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

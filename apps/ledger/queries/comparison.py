@@ -12,7 +12,7 @@ BEFORE, LAST_YEAR = "before", "lastyear"
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What a window is held against: `before` it, the same days of `lastyear`, or the days of `own`."""
+    """The comparison of a window: with `before` it, the same days of `lastyear`, or the days of `own`."""
 
     text: str = BEFORE
     own: Window | None = None
@@ -22,7 +22,7 @@ THE_SPAN_BEFORE = Comparison()
 
 
 def comparison_of(text: str, calendar: Calendar) -> Comparison:
-    """What an address says; any but `before` and `lastyear` is a window, and refuses as that does."""
+    """Return the comparison that an address asks; any but `before` and `lastyear` is a window, and refuses as that does."""
     if text in (BEFORE, LAST_YEAR):
         return Comparison(text)
     return Comparison(text, window_of(text, calendar))

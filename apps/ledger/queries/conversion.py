@@ -1,4 +1,4 @@
-"""What a bill's currency is worth in the organisation's."""
+"""The worth of a bill's currency in the organisation's."""
 
 from datetime import date
 

@@ -33,7 +33,7 @@ def least_sure(statuses: Collection[str]) -> str:
 
 
 class Basis(StrEnum):
-    """Which amount of a line is meant."""
+    """The cost basis: the amount of a line that is meant."""
 
     LIST = "list"
     CONTRACTED = "contracted"

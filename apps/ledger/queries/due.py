@@ -1,4 +1,4 @@
-"""Which marked hours are taken up now, and which wait because their month is closed."""
+"""Marked hours to take up now, and those that wait because their month is closed."""
 
 from collections.abc import Collection, Iterable
 from datetime import date, datetime

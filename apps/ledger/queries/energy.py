@@ -1,4 +1,4 @@
-"""What the GPUs of an hour drew, and for which holders."""
+"""Energy that the GPUs of an hour drew, and for which holders."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ class _Holding:
 
 
 def drawn_by(hour: datetime, bearers: Sequence[Bearer]) -> list[DrawnShare]:
-    """What each GPU of the hour drew, for bearers by their place.
+    """Return what each GPU of the hour drew, for bearers by their place.
 
     A GPU's energy goes to the processes seen on it by the time they worked, else to whom it was
     granted by the time they held it, else to everybody on its node by time. Nodes measured in

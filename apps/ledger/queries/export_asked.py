@@ -1,4 +1,4 @@
-"""What somebody wants in a file, from names to ids, within what they see."""
+"""The question of an export, from names to ids, within what the asker sees."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ class ExportRefused(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class RowsAsked:
-    """What somebody asked for, in their words; what is empty asks for nothing in particular."""
+    """The rows that somebody asked for, in their words; what is empty asks for nothing in particular."""
 
     window: str
     team: Sequence[str] = ()
@@ -42,7 +42,7 @@ class RowsAsked:
     job_id: int | None = None
 
     def words(self) -> dict[str, object]:
-        """What was asked, without what was not."""
+        """Return what was asked, without what was not."""
         values_by_name = {name: getattr(self, name) for name in self.__slots__ if name != "window"}
         return {
             name: value if isinstance(value, int) else _plain_value(value)

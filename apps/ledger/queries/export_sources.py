@@ -1,4 +1,4 @@
-"""Which rows an export may be of: where they lie, what each says, what may be asked of them."""
+"""Rows that an export may be of: where they lie, what each says, what may be asked of them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

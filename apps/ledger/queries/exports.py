@@ -76,13 +76,13 @@ class ExportFact:
 
     @property
     def file_name(self) -> str:
-        """What the file is called by who fetches it."""
+        """Return the name of the file for whoever fetches it."""
         window = self.window
         return f"{self.what}-{window.first_day}-{window.end_day}.{ENDINGS[self.form]}"
 
     @property
     def media_type(self) -> str:
-        """What the file is."""
+        """Return the media type of the file."""
         return MEDIA_TYPES[self.form]
 
     def has_file(self, at: datetime) -> bool:

@@ -1,4 +1,4 @@
-"""What another share of a node's price on its GPUs would move, asked before it is set."""
+"""Preview of another share of a node's price on its GPUs: what it would move, asked before it is set."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from apps.pricing.queries.price_policies import policies_of_pool
 
 @dataclass(frozen=True, slots=True)
 class TeamMove:
-    """What a team carries of the pool's node-hours, now and then, in micro-units."""
+    """The cost of the pool's node-hours that a team carries, now and then, in micro-units."""
 
     team_id: int
     before_micros: int
@@ -29,7 +29,7 @@ class TeamMove:
 
 @dataclass(frozen=True, slots=True)
 class GpuShareMoves:
-    """What would move in open months: about, for every piece is rounded by itself.
+    """Costs that would move in open months: about, for every piece is rounded by itself.
 
     `ends_at` is where a later policy takes over, else None. `to_owner_micros` is what the pool's
     owner carries more, as the host's part, than now. Hours that closed months keep are not in.
@@ -74,7 +74,7 @@ GROUP BY posting_month
 def gpu_share_preview(
     *, pool_id: int, gpu_share: Decimal, starts_at: datetime, at: datetime
 ) -> GpuShareMoves:
-    """What the share would move from teams to the pool's owner, or back, in hours before `at`."""
+    """Return what the share would move from teams to the pool's owner, or back, in hours before `at`."""
     policies = policies_of_pool(pool_id)
     later = [
         policy.starts_at for policy in policies if policy.starts_at and policy.starts_at > starts_at

@@ -1,4 +1,4 @@
-"""Which GPUs the jobs of a workload held, and when: as they were charged to it."""
+"""GPUs that the jobs of a workload held, and when: as they were charged to it."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class HeldGrant:
 def grants_of_workloads(
     workload_ids: Collection[int], starts_at: datetime, ends_at: datetime
 ) -> list[HeldGrant]:
-    """What jobs held that were charged to these workloads in `[starts_at, ends_at)`; one statement."""
+    """Return what jobs held that were charged to these workloads in `[starts_at, ends_at)`; one statement."""
     params = {"workloads": list(workload_ids), "from": starts_at, "to": ends_at}
     return [
         HeldGrant(workload_id, pool_id, gpus, since, until, tuple(ids))

@@ -1,4 +1,4 @@
-"""What the GPUs that jobs held drew, and how their tensor cores worked, as far as meters told."""
+"""Energy that the GPUs held by jobs drew, and how their tensor cores worked, as far as meters told."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which of what is shared out counts in a sum."""
+"""Choice of which shared-out costs count in a sum."""
 
 from enum import StrEnum
 
@@ -8,7 +8,7 @@ from apps.economics.states import Flag
 
 
 class Loading(StrEnum):
-    """Which of what is shared out counts; as `cost`, `direct_cost` and `loaded_cost` of REST.
+    """A choice of which shared-out costs count; as `cost`, `direct_cost` and `loaded_cost` of REST.
 
     Charged cost has its part of shared costs (support, storage and the like) and leaves shared-out
     idle with the pool's owner, so that teams sum to the charges. Direct cost leaves out both, loaded

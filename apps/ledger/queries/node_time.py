@@ -1,4 +1,4 @@
-"""What became of nodes' time by state: for pools by day, for nodes by the hour; never amounts.
+"""Time of nodes by state: for pools by day, for nodes by the hour; never amounts.
 
 Only `charged_since` tells money, for whoever may see all of it.
 """
@@ -25,7 +25,7 @@ class PoolSpan:
 
 @dataclass(frozen=True, slots=True)
 class ChargedSince:
-    """What was charged for a node from a moment on; null where no hour of it has a price."""
+    """The cost charged for a node from a moment on; null where no hour of it has a price."""
 
     hours: int
     effective_micros: int | None
@@ -84,7 +84,7 @@ def hours_of_node(
 
 
 def charged_since(node_id: int, starts_at: datetime) -> ChargedSince:
-    """What the hours of a node that begin at `starts_at` or later were charged."""
+    """Return the cost charged for the hours of a node that begin at `starts_at` or later."""
     ((hours, micros),) = rows(
         """
         SELECT count(DISTINCT hour), sum(effective_micros)::int8 FROM ledger_charge

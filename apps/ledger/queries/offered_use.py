@@ -33,7 +33,7 @@ WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL AND charge.owned_
 
 @dataclass(frozen=True, slots=True)
 class KnownTerms:
-    """What nodes were told to be bought as: numbered from 1, for statements; 0 is nothing known."""
+    """Terms that nodes were told to be bought on: numbered from 1, for statements; 0 is nothing known."""
 
     nodes: tuple[int, ...]
     numbers: tuple[int, ...]
@@ -41,7 +41,7 @@ class KnownTerms:
 
     @property
     def params(self) -> dict[str, object]:
-        """What `OFFERED` asks for."""
+        """The parameters that `OFFERED` asks for."""
         return {"told_nodes": list(self.nodes), "told_terms": list(self.numbers)}
 
     def of(self, number: int) -> UseTerms:
@@ -58,7 +58,7 @@ class KnownTerms:
 
 
 def known_terms(blocks: Collection[str], node_ids: Collection[int] | None = None) -> KnownTerms:
-    """What is known of nodes (None: of all); `blocks` are the capacity blocks among reservations."""
+    """Return the known terms of nodes (None: of all); `blocks` are the capacity blocks among reservations."""
     node_terms = fleet.node_terms(node_ids)
     terms_by_node = {
         node_id: _use_terms(terms, blocks) for node_id, terms in sorted(node_terms.items())

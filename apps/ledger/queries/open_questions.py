@@ -1,4 +1,4 @@
-"""What the ledger cannot place: pools without a price, work that no job claims."""
+"""Usage and cost that the ledger cannot place: pools without a price, work that no job claims."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class UnpricedPool:
 
 @dataclass(frozen=True, slots=True)
 class UnclaimedWork:
-    """What processes of one key that no job explains did in a pool; null where unpriced."""
+    """Work that processes of one key did in a pool and no job explains; null where unpriced."""
 
     key: str
     pool_name: str

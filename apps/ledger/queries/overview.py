@@ -46,7 +46,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class FlaggedSum:
-    """What time of a team, of these flags and unit, cost in one state."""
+    """The cost of a team's time, of these flags and unit, in one state."""
 
     team_id: int
     flags: Flag

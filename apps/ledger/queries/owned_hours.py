@@ -1,4 +1,4 @@
-"""What the charge pass reads of hardware of one's own: plans of an hour, and what nodes drew."""
+"""Facts of owned hardware that the charge pass reads: plans of an hour, and what nodes drew."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ class HeldPlan:
 
 @dataclass(frozen=True, slots=True)
 class NodeDrew:
-    """What the meters of a node's GPUs told of an hour, and when in it the node was out of use."""
+    """Readings of the meters of a node's GPUs in an hour, and when in it the node was out of use."""
 
     meters: tuple[Meter, ...]
     outages: tuple[tuple[int, int], ...]
@@ -57,7 +57,7 @@ def plans_of_hour(hour: datetime, zone: str) -> dict[int, HeldPlan]:
 def known_draws(
     hour: datetime, through: datetime, nodes: Sequence[fleet.NodeFact]
 ) -> dict[int, NodeDrew]:
-    """What is known of these nodes in `[hour, through)`, by node."""
+    """Return what is known of these nodes' draw and outages in `[hour, through)`, by node."""
     ids = [node.id for node in nodes]
     devices = fleet.devices_lived(ids, hour, through)
     gpus = [device.id for device in devices if device.parent_id is None]
@@ -68,7 +68,7 @@ def known_draws(
 def known_draws_of_hours(
     nodes_by_hour: Mapping[datetime, Sequence[fleet.NodeFact]],
 ) -> dict[datetime, dict[int, NodeDrew]]:
-    """The same of several whole hours, each with its nodes, in three statements."""
+    """Return what is known of nodes' draw and outages in several whole hours, each with its nodes, in three statements."""
     if not nodes_by_hour:
         return {}
     ids = sorted({node.id for nodes in nodes_by_hour.values() for node in nodes})

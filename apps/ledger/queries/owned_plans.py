@@ -1,4 +1,4 @@
-"""What hardware of one's own came to: by month, by GPU-hour, and what another plan would move."""
+"""Costs of owned hardware: by month, by GPU-hour, and what another plan would move."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class PlanMonth:
 
     @property
     def marginal_per_gpu_hour(self) -> Fraction | None:
-        """What one more GPU-hour adds: its power; None where no GPU was there."""
+        """Return what one more GPU-hour adds: its power; None where no GPU was there."""
         return Fraction(self.marginal_micros * HOUR_MS, self.unit_ms) if self.unit_ms else None
 
 
@@ -83,7 +83,7 @@ class OwnedWhatIf:
 
     @property
     def after_micros(self) -> int:
-        """What the hours would cost, fully loaded."""
+        """Return the cost that the hours would have, fully loaded."""
         return self.owed_micros + self.power_micros
 
 
@@ -148,7 +148,7 @@ def plan_months(plan: OwnedPlanFact, at: datetime) -> list[PlanMonth]:
 
 
 def if_plan_entered(plan: OwnedPlanFact, at: datetime) -> OwnedWhatIf:
-    """What entering this plan would move in hours before `at`; nothing is entered."""
+    """Return what entering this plan would move in hours before `at`; nothing is entered."""
     zone, since = accounts.organisation().zone, fleet.lived_since()
     starts_at = plan.starts_at if since is None else max(plan.starts_at, hour_of(since))
     ends_at = hour_of(at) if plan.ends_at is None else min(plan.ends_at, hour_of(at))
@@ -183,7 +183,7 @@ def if_plan_entered(plan: OwnedPlanFact, at: datetime) -> OwnedWhatIf:
 def if_plan_changed(
     before: OwnedPlanFact, after: OwnedPlanFact | None, since: datetime, at: datetime
 ) -> ChangedWhatIf:
-    """What a plan's hours from `since` to `at` would come to as `after`; None: it ends then.
+    """Return what a plan's hours from `since` to `at` would come to as `after`; None: it ends then.
 
     What was drawn stays what it was, at the new tariff.
     """

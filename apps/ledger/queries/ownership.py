@@ -1,4 +1,4 @@
-"""What jobs cost their owners: what a rule would move, and what nobody owns."""
+"""Costs of jobs to their owners: what a rule would move, and what nobody owns."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ CHARGED = sql.SQL("flags & {} = 0").format(sql.Literal(int(Flag.SHARED_IDLE)))
 
 @dataclass(frozen=True, slots=True)
 class JobCost:
-    """What a job cost one owner, null where nothing of it has a price.
+    """The cost of a job to one owner, null where nothing of it has a price.
 
     Time is of GPUs; what has no price may be core time too.
     """
@@ -32,7 +32,7 @@ class JobCost:
 def cost_of_jobs(
     job_ids: Collection[int], team_id: int | None, workload_id: int | None, first_day: date | None
 ) -> list[JobCost]:
-    """What these jobs cost this owner (team None: *Unowned*) as settled, from a local day on."""
+    """Return the cost of these jobs to this owner (team None: *Unowned*) as settled, from a local day on."""
     if not job_ids:
         return []
     team = accounts.special_teams().unowned_id if team_id is None else team_id
@@ -57,7 +57,7 @@ def cost_of_jobs(
 
 
 def unowned_costs(window: Window, team_id: int) -> list[JobCost]:
-    """What jobs of this team (*Unowned*) and no workload cost in the window, the dearest first."""
+    """Return the costs of jobs of this team (*Unowned*) and no workload in the window, the dearest first."""
     query = sql.SQL(
         """
         SELECT job_id, sum(effective_micros)::int8 AS micros,

@@ -1,4 +1,4 @@
-"""What of a pool's time commitments cover, by the state that it was in."""
+"""Shares of a pool's time that commitments cover, by the state that it was in."""
 
 from collections import defaultdict
 from datetime import datetime

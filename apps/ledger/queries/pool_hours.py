@@ -1,4 +1,4 @@
-"""What stood on a pool's machines, hour by hour, and how they were paid."""
+"""Use of a pool's machines, hour by hour, and how they were paid."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

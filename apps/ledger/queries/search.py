@@ -23,7 +23,7 @@ READS: dict[frozenset[Kind], Callable[[Viewer, Sought], tuple[Hits, ...]]] = {
 
 
 def everything_found(viewer: Viewer, query: Sought, kind: Kind | None = None) -> tuple[Hits, ...]:
-    """What bears the name, by kind (None: every kind), without kinds of which there is nothing.
+    """Return what bears the name, by kind (None: every kind), without kinds of which there is nothing.
 
     A text that is too short finds nothing.
     """

@@ -1,4 +1,4 @@
-"""What teams carry of shared costs, and what a change of one would move in open months."""
+"""Shared costs that teams carry, and what a change of one would move in open months."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ BY_TIME, EXACT = "by_unit_time", frozenset({"weighted"})
 
 @dataclass(frozen=True, slots=True)
 class MonthShare:
-    """What of a monthly amount falls in the past hours of an open or closed month."""
+    """The part of a monthly amount that falls in the past hours of an open or closed month."""
 
     month: date
     hours: int
@@ -32,7 +32,7 @@ class MonthShare:
 
 @dataclass(frozen=True, slots=True)
 class ShareWhatIf:
-    """What sharing an amount so would move: by month, and by team in open months.
+    """A preview of sharing an amount: what would move, by month, and by team in open months.
 
     Micro-units of the cost's currency; below 0: carried less. `is_rough`: teams are told by the
     sums of their days, not hour by hour; `teams` is empty where nothing is known to divide by.
@@ -44,7 +44,7 @@ class ShareWhatIf:
 
     @property
     def open_micros(self) -> int:
-        """What moves at once; closed months get corrections, when somebody posts them."""
+        """The amount that moves at once; closed months get corrections, when somebody posts them."""
         return sum(month.micros for month in self.months if not month.is_closed)
 
 
@@ -74,7 +74,7 @@ def carried(months: Sequence[date]) -> dict[int | str, dict[date, dict[int, int]
 
 
 def if_shared(of: Sharing, at: datetime) -> ShareWhatIf:
-    """What the past hours of this span would carry, were it entered."""
+    """Return what the past hours of this span would carry, were it entered."""
     months = tuple(_month_shares(of, at))
     total = sum(month.micros for month in months if not month.is_closed)
     by_team = _team_weights(of, [month.month for month in months if not month.is_closed])
@@ -87,7 +87,7 @@ def if_shared(of: Sharing, at: datetime) -> ShareWhatIf:
 
 
 def if_ended(of: Sharing, cost_id: int, at: datetime) -> ShareWhatIf:
-    """What would be carried no longer: `of` is the rest of the cost's span."""
+    """Return what would be carried no longer: `of` is the rest of the cost's span."""
     months = tuple(
         MonthShare(month_share.month, month_share.hours, -month_share.micros, month_share.is_closed)
         for month_share in _month_shares(of, at)
@@ -96,7 +96,7 @@ def if_ended(of: Sharing, cost_id: int, at: datetime) -> ShareWhatIf:
 
 
 def if_weighed(of: Sharing, cost_id: int, at: datetime) -> ShareWhatIf:
-    """What would go from team to team, were the rest of the cost's span shared by these weights."""
+    """Return what would go from team to team, were the rest of the cost's span shared by these weights."""
     after, teams = if_shared(of, at), _less_carried(cost_id, of.starts_at)
     for team_id, micros in after.teams.items():
         teams[team_id] = teams.get(team_id, 0) + micros
@@ -126,7 +126,7 @@ def _hours_within(span: HourSpan, starts_at: datetime, until: datetime) -> int:
 
 
 def _team_weights(of: Sharing, months: Sequence[date]) -> dict[int, int]:
-    """What teams weigh by these months' sums; by time where the method has none."""
+    """Return the weights of teams by these months' sums; by time where the method has none."""
     if of.method == "weighted":
         return {team_id: int(weight * 1_000_000) for team_id, weight in of.weights.items()}
     team_rows = rows(

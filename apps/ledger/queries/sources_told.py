@@ -1,4 +1,4 @@
-"""What reached the ledger from outside so far, for the first day."""
+"""Data from outside that reached the ledger so far, for the first day."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

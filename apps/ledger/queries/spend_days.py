@@ -1,4 +1,4 @@
-"""What was spent day by day, as it is watched, and what days are made of: effective cost as charged, idle not moved."""
+"""Spend day by day, as it is watched, and what days are made of: effective cost as charged, idle not moved."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ class SpendDays:
 
 
 class SpendCell(NamedTuple):
-    """What a sum of spend is of. `kind` is of charges; `charge` names one without GPU time, '' where lines do not tell.
+    """The key of a sum of spend. `kind` is of charges; `charge` names one without GPU time, '' where lines do not tell.
 
     `capacity` is what of it has one rate, of time that machines were paid for; None of charges.
     """
@@ -101,7 +101,7 @@ def cells_of_days(
     workload_id: int | None = None,
     pool_id: int | None = None,
 ) -> DayCells:
-    """What these days are made of, by ordinal: of all, of these teams, of a workload, or of a pool."""
+    """Return the cells that these days are made of, by ordinal: of all, of these teams, of a workload, or of a pool."""
     params = _params(min(days), max(days)) | {
         "days": sorted(days),
         "teams": None if team_ids is None else sorted(team_ids),
@@ -121,7 +121,7 @@ def cells_of_days(
 
 
 def charge_cells_of_days(window: Window, days: Collection[date], charge: str) -> DayCells:
-    """What these days of a charge are made of; its team and workload where it is of calls to a model API."""
+    """Return the cells of these days of a charge; its team and workload where it is of calls to a model API."""
     wanted = {day.toordinal() for day in days}
     cells_by_day: DayCells = {}
     for day, team, workload, kind, micros in rows(
@@ -142,7 +142,7 @@ def users_of_days(
     workload_id: int | None = None,
     pool_id: int | None = None,
 ) -> dict[int, dict[str, int]]:
-    """The same by whose jobs it was, in micro-units; '' of no job, or where nobody is named."""
+    """Return the spend of these days, by ordinal and by whose jobs it was, in micro-units; '' of no job, or where nobody is named."""
     params = _params(min(days), max(days)) | {
         "days": sorted(days),
         "teams": None if team_ids is None else sorted(team_ids),

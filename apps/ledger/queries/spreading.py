@@ -1,4 +1,4 @@
-"""What the spread pass reads: the hour's shared charges, who its lines belong to, what is idle."""
+"""Facts that the spread pass reads: the hour's shared charges, who its lines belong to, what is idle."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ SPREAD = int(Flag.SHARED | Flag.SHARED_IDLE)
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """Whose lines of a pool in an hour, added up.
+    """The lines of one bearer of a pool in an hour, added up.
 
     `held_ms` counts only what a job held, of GPUs or of cores, as the pool is measured. The others
     are of GPUs alone: `unit_ms` all, `active_ms` what worked and what was held while nobody looked
@@ -77,7 +77,7 @@ class SpreadLine:
 
 @dataclass(frozen=True, slots=True)
 class IdlePool:
-    """What a pool's owner carries for what nobody held, charge by charge."""
+    """The idle cost that a pool's owner carries for what nobody held, charge by charge."""
 
     team_id: int
     costs: tuple[IdleCost, ...]
@@ -151,7 +151,7 @@ def shared_charges_of_hour(hour: datetime, ends_at: datetime) -> list[SharedChar
 
 
 def idle_of_hour(hour: datetime, pool_ids: Collection[int]) -> dict[int, IdlePool]:
-    """What nobody held in these pools, where it has a price."""
+    """Return the idle cost of these pools, for what nobody held, where it has a price."""
     pool_rows = rows(
         """
         SELECT pool_id, team_id, charge_id, sum(unit_milliseconds)::int8, sum(list_micros)::int8,

@@ -20,7 +20,7 @@ def rows(query: LiteralString | Composed, params: Mapping[str, object]) -> list[
 
 
 def named_rows(query: LiteralString | Composed, params: Mapping[str, object]) -> list[Any]:
-    """The same with each value under its column's name: `row.team_id`; no name may come twice."""
+    """Return the rows of a query with each value under its column's name: `row.team_id`; no name may come twice."""
     with _binary_cursor() as cursor:
         cursor.row_factory = namedtuple_row
         cursor.execute(query, params)
@@ -65,7 +65,7 @@ def copy_values(query: LiteralString, of: Iterable[Row]) -> None:
 
 
 def copy_out(query: Composed, params: Mapping[str, object]) -> Iterator[bytes]:
-    """What `COPY … TO STDOUT` sends, as it comes: no more than a row of it is in memory."""
+    """Yield what `COPY … TO STDOUT` sends, as it comes: no more than a row of it is in memory."""
     with _client_cursor().copy(query, params) as copy:
         for block in copy:
             yield bytes(block)

@@ -29,7 +29,7 @@ Steps = dict[int, Fraction | int]
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """What a rate priced since the month began: it grows by `slopes` from each of `times` on."""
+    """The quantity that a rate priced since the month began: it grows by `slopes` from each of `times` on."""
 
     times: Sequence[int]
     totals: Sequence[Fraction | int]
@@ -127,7 +127,7 @@ def _owned_spans(span: HourSpan) -> dict[int, list[HourSpan]]:
 
 
 def _rented_spans(priced: pricing.RateSpan, owned: Iterable[HourSpan]) -> list[HourSpan]:
-    """What is left of a span without the hours of plans."""
+    """Return what is left of a span without the hours of plans."""
     left = [HourSpan(priced.starts_at, priced.ends_at)]
     for plan in owned:
         parts = [
@@ -193,7 +193,7 @@ def _tier_words(rate: QuotedRate, month_quantity: Quantity, start_ms: int, end_m
 def _details_told(
     later: HourSpan, rate_ids: Sequence[int]
 ) -> list[tuple[datetime, datetime, int, str]]:
-    """What one piece of each hour and rate says of its price; all of them say the same."""
+    """Return what one piece of each hour and rate says of its price; all of them say the same."""
     return rows(
         """
         SELECT hour.starts_at, found.through, rate.id, found.detail

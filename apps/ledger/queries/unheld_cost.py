@@ -1,4 +1,4 @@
-"""What the time of a pool cost that no job held."""
+"""Cost of the time of a pool that no job held."""
 
 from typing import LiteralString
 

@@ -1,4 +1,4 @@
-"""What nobody owns, by what a rule would ask of it."""
+"""Work that nobody owns, by what a rule would ask of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which rows of the ledger somebody wants: of lines, or of days by job, team, service or run."""
+"""Rows of the ledger that somebody wants: of lines, or of days by job, team, service or run."""
 
 from dataclasses import dataclass, field
 from typing import LiteralString

@@ -78,7 +78,7 @@ class Window:
         return Window("", first_day, end_day, self.zone) if first_day < end_day else None
 
     def before(self) -> "Window":
-        """The same span before: a month's is the month before, else as many days."""
+        """Return the span before this one: of a month the month before, else as many days."""
         if self.first_day.day == 1 and self.end_day == next_month(self.first_day):
             return Window("", (self.first_day - DAY).replace(day=1), self.first_day, self.zone)
         return Window(

@@ -1,4 +1,4 @@
-"""What workloads held and used of GPUs, hour by hour, and in which portions."""
+"""GPUs that workloads held and used, hour by hour, and in which portions."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

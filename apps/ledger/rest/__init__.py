@@ -1,1 +1,1 @@
-"""What answers about costs share, of this app and of those above it."""
+"""Shared parts of the REST answers about costs, of this app and of those above it."""

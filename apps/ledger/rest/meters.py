@@ -11,7 +11,7 @@ DIGITS = 6
 
 
 class MetersOut(serializers.Serializer[Any]):
-    """What GPU meters reported of the time that jobs held; null where none did.
+    """Readings of GPU meters in the time that jobs held; null where none reported.
 
     Activity is of the time its meter reported, `sm_coverage_ratio` how much of the held time that is.
     Links are of one GPU, both directions.

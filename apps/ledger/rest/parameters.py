@@ -27,7 +27,7 @@ BASIS = OpenApiParameter("basis", description="list, contracted, effective (defa
 
 
 def filter_parameter(dimension: Dimension) -> OpenApiParameter:
-    """What says which costs are asked for along a dimension."""
+    """Return the parameter that says which costs are asked for along a dimension."""
     numbered = "numbers" if dimension.name == "job" else "names"
     none = f"; none: {dimension.without.lower()}" if dimension.without else ""
     return OpenApiParameter(dimension.name, description=f"{numbered}, by comma{none}")
@@ -70,7 +70,7 @@ def question_asked(
 
 
 def groups_asked(query: QueryDict, choices: Collection[str]) -> tuple[str, ...]:
-    """What costs are to be grouped by; refuses a ValidationError that names what is none of `choices`."""
+    """Return the names that costs are to be grouped by; refuses a ValidationError that names what is none of `choices`."""
     names = words_given(*query.getlist("group_by"))
     refuse_others("group_by", names, choices)
     return tuple(names)

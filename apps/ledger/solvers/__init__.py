@@ -1,1 +1,1 @@
-"""What takes libraries that web processes do without."""
+"""Code that takes libraries that web processes do without."""

@@ -1,4 +1,4 @@
-"""What a call to a model API costs: the vendor's public price at its own date and tier, or a contract's.
+"""Prices of calls to a model API: the vendor's public price at its own date and tier, or a contract's.
 
 Public prices are genai-prices' table as it was packed; nothing is asked of the network. Importing
 it takes most of a second, hence never in a web process.
@@ -66,7 +66,7 @@ def books() -> Callable[[Sequence[Contract]], Callable[[Counted], Priced]]:
 
 
 class PublicPrices:
-    """What was looked up of public prices, kept for further calls."""
+    """Public prices that were looked up, kept for further calls."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str, str, object], _Public | str] = {}
@@ -96,7 +96,7 @@ class PriceBook:
         self._contracts = contracts
 
     def price(self, call: Counted) -> Priced:
-        """What the call costs, or why nobody knows. A call that failed without tokens costs nothing."""
+        """Return what the call costs, or why nobody knows. A call that failed without tokens costs nothing."""
         if not (call.input_tokens or call.output_tokens or call.detail):
             is_told = call.input_tokens is not None or call.output_tokens is not None
             if is_told or call.outcome != "ok":
@@ -135,7 +135,7 @@ class PriceBook:
 def _count_left_out(
     call: Counted, contracts: Mapping[str, Contract], public_price: _Public | str
 ) -> str:
-    """Which of input and output has a price and was not told: it is not known to be nothing."""
+    """Return which of input and output has a price and was not told: it is not known to be nothing."""
     rates = (
         None
         if isinstance(public_price, str)
@@ -211,7 +211,7 @@ def _tier_context(call: Counted, provider: Provider, model: ModelInfo) -> Mappin
 
 
 def _public_parts(public: _Public, call: Counted) -> dict[str, Decimal]:
-    """What each unit of the call costs by the public price; `other` is what has a price of its own.
+    """Return the cost of each unit of the call by the public price; `other` is what has a price of its own.
 
     Refuses a ValueError where the counts cannot be.
     """

@@ -36,7 +36,7 @@ NOT_TAKEN = (
 
 @dataclass(slots=True)
 class DeliveryTally:
-    """What became of the periods that were looked at, and of their rows."""
+    """Counts of what became of the periods that were looked at, and of their rows."""
 
     periods: int = 0
     unchanged_periods: int = 0

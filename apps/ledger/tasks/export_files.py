@@ -20,7 +20,7 @@ DIGITS, DECIMALS = 19, 6
 
 
 class Type(Enum):
-    """What the cells of a column are."""
+    """Types of the cells of a column."""
 
     TEXT = "text"
     DATE = "date"
@@ -64,7 +64,7 @@ class Hashed:
         return self.out.write(block)
 
     def flush(self) -> None:
-        """What gzip asks of a file."""
+        """Flush the file, as gzip asks."""
         self.out.flush()
 
 

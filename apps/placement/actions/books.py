@@ -37,7 +37,7 @@ def make_offer_book(*, at: datetime) -> int:
 
 
 def make_offer_book_if_due(*, at: datetime) -> int:
-    """The same where this hour has none yet; 0 where it has."""
+    """Make the offer book where this hour has none yet; return 0 where it has."""
     if OfferBook.objects.filter(hour=hour_of(at)).exists():
         return 0
     return int(make_offer_book(at=at))

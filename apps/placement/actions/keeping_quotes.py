@@ -48,7 +48,7 @@ def keep_quote(
 
 
 def keep_quotes(quotes: Sequence[UnkeptQuote]) -> list[QuoteFact]:
-    """The same of several, all or none of them."""
+    """Keep several quotes, all or none of them."""
     names = {}
     if any(quote.asked.team_id for quote in quotes):
         names = {team.id: team.name for team in accounts.teams()}

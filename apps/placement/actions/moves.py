@@ -105,7 +105,7 @@ def _owner_columns(proposal: MoveProposal) -> dict[str, Any]:
 
 
 def _proposal_document(proposal: MoveProposal) -> dict[str, Any]:
-    """What is kept of a proposal, and read again by `fleet_moves`; its keys are the row's."""
+    """Return what is kept of a proposal, and read again by `fleet_moves`; its keys are the row's."""
     fields = asdict(proposal)
     for name in ("key", "kind", "team_id", "workload_id", "pool_id"):
         del fields[name]

@@ -14,7 +14,7 @@ MOST_USD_PER_GB = Decimal(10)
 
 
 class EgressNotUnderstood(Refusal):
-    """What is wrong with a price of egress."""
+    """A refusal that says what is wrong with a price of egress."""
 
 
 @logged_change(count=lambda result, arguments: int(result))

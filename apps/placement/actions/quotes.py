@@ -61,12 +61,12 @@ class QuoteTaken(Refusal):
 
 
 class OfferNotOfQuote(Refusal):
-    """What is taken is none of the offers that were answered, or by nothing that is known."""
+    """A refusal: what is taken is none of the offers that were answered, or by nothing that is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuoteOutcome:
-    """What a job or a run came to: micro-units, GPU-hours, interruptions and its end; None: not known yet."""
+    """The outcome of a job or a run: micro-units, GPU-hours, interruptions and its end; None: not known yet."""
 
     micros: int | None = None
     gpu_hours: float | None = None
@@ -107,7 +107,7 @@ class SentQuote:
 
 @logged_each("make_quote", count=one)
 def make_quotes(sent: Sequence[SentQuote]) -> list[QuoteFact | Refusal]:
-    """What `make_quote` answers to each, or refuses; all are kept together."""
+    """Make several quotes: answer to each what `make_quote` answers, or refuse it; all are kept together."""
     answers = [_answer_or_refusal(quote) for quote in sent]
     new_quotes = [
         UnkeptQuote(quote.asked, answer, quote.by, quote.at, quote.scope.cluster_id)
@@ -162,7 +162,7 @@ def take_offer(
 
 
 def _refusal_of_second(job_id: int | None, run_id: int | None) -> QuoteTaken:
-    """What a job or a run came to is held against one quote."""
+    """Return the refusal of a second quote: what a job or a run came to is held against one quote."""
     first = JobQuote.objects.filter(
         Q(taken_by_job_id=job_id, taken_by_job__isnull=False)
         | Q(taken_by_run_id=run_id, taken_by_run__isnull=False)

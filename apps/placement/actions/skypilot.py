@@ -55,7 +55,7 @@ SAME_TASK = ("name", "resources", "num_nodes", "envs", "run")
 
 @dataclass(frozen=True, slots=True)
 class SkyAsker:
-    """Whose token asks, for which user of SkyPilot, in which of its workspaces."""
+    """The token that asks, for which user of SkyPilot, in which of its workspaces."""
 
     token: TokenFact
     viewer: Viewer
@@ -215,7 +215,7 @@ def _passed_by(
 
 
 def _task_digest(task: Mapping[str, Any], by: SkyAsker) -> str:
-    """Which task uses an override: one that is launched again as it was is the same, whatever is mounted into it."""
+    """Return a digest of the task that uses an override: launched again as it was it is the same, whatever is mounted into it."""
     identity = [by.user, by.workspace, *(task.get(name) for name in SAME_TASK)]
     text = json.dumps(identity, sort_keys=True, default=str)
     return f"task:{hashlib.sha256(text.encode()).hexdigest()}"
@@ -255,7 +255,7 @@ def _marked_task(
 
 
 def _label_value(value: str) -> str:
-    """What every cloud takes as the value of a label."""
+    """Return a text as every cloud takes it as the value of a label."""
     return NOT_IN_LABELS.sub("-", value.lower()).strip("-")[:LONGEST_LABEL]
 
 

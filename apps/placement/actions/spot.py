@@ -21,7 +21,7 @@ SolveZone = Callable[[SpotJob, SpotTrace], ZoneSet]
 
 
 class SpotSeriesNotUnderstood(Refusal):
-    """What is wrong with a series of spot availability, or with naming one."""
+    """A refusal that says what is wrong with a series of spot availability, or with naming one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ MOST_HOURS = 1e9
 
 
 class OverridesAdmission(KeepsBills):
-    """The same people and tokens: not those that ask."""
+    """Permission to override admissions: for the people and tokens that keep bills, not for those that ask."""
 
     message = "admissions are overridden by finance and platform, and with the organisation's 'manage' tokens"
 
@@ -139,7 +139,7 @@ class AdmissionLimitOut(serializers.Serializer[Any]):
 
 
 class AdmissionOut(serializers.Serializer[Any]):
-    """What was answered, and whether somebody let the job pass all the same; null: not known, or not overridden."""
+    """The answer to an admission, and whether somebody let the job pass all the same; null: not known, or not overridden."""
 
     id = serializers.IntegerField()
     asked_at = serializers.DateTimeField()
@@ -282,7 +282,7 @@ def serialize_admission(fact: AdmissionFact, seen_budgets: frozenset[int] | None
 
 
 def _admissions_asked(request: Request, scope: PlacementScope) -> AdmissionsWanted:
-    """What the filters ask for of the caller's; refuses a ValidationError that names each."""
+    """Return what the filters ask for of the caller's admissions; refuses a ValidationError that names each."""
     filters = AdmissionFilters.of(request)
     limit = filters["held_against"]
     refuse_others("held_against", filter(None, [limit]), limit_names(seen_budget_ids(scope)))

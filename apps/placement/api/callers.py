@@ -27,7 +27,7 @@ def scope_to_ask(request: Request, view: object) -> PlacementScope | None:
 
 
 def scope_to_read(request: Request, view: object) -> PlacementScope | None:
-    """Whose quotes and admissions this caller may read; None: nobody's."""
+    """Return the scope of quotes and admissions that this caller may read; None: nobody's."""
     viewer = viewer_in(request, view)
     return None if viewer is None else reading_scope(token_in(request), viewer)
 

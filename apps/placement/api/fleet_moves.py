@@ -34,7 +34,7 @@ class FleetMovesQuery(Parameters):
 
 
 class ProposalEvidenceOut(serializers.Serializer[Any]):
-    """What a figure is from; `ref` is the id or key of that run, pool, offer, rate, quote, scenario or portfolio."""
+    """The source of a figure; `ref` is the id or key of that run, pool, offer, rate, quote, scenario or portfolio."""
 
     kind = serializers.CharField()
     ref = serializers.CharField()
@@ -96,7 +96,7 @@ class MoveReasonOut(serializers.Serializer[Any]):
 
 
 class MoveKindOut(serializers.Serializer[Any]):
-    """What a kind saw."""
+    """Candidates that a look saw of one kind of move."""
 
     kind = serializers.CharField()
     seen = serializers.IntegerField()
@@ -119,7 +119,7 @@ class FleetMoveLookOut(serializers.Serializer[Any]):
 
 
 class FleetMoves(RestView):
-    """What a week's look proposes."""
+    """Moves that a week's look proposes."""
 
     row = FleetMoveOut
 
@@ -150,7 +150,7 @@ class FleetMoves(RestView):
 
 
 class FleetMoveLooks(PricesView):
-    """What each week's look saw."""
+    """Looks of each week, with what they saw."""
 
     row = FleetMoveLookOut
 

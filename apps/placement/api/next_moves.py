@@ -74,7 +74,7 @@ class NextMoveIn(Strict):
 
 
 class MoveEvidenceOut(serializers.Serializer[Any]):
-    """What is known of how long spot lasts in the series."""
+    """Evidence of how long spot lasts in the series."""
 
     series = serializers.CharField()
     interruptions = SeenInterruptionsOut(source="rate")
@@ -87,7 +87,7 @@ class MoveEvidenceOut(serializers.Serializer[Any]):
 
 
 class NextMoveOut(serializers.Serializer[Any]):
-    """What to do now, by what, and what of the deadline is certain while on demand can be had."""
+    """The next move: what to do now, by what, and what of the deadline is certain while on demand can be had."""
 
     action = serializers.CharField(help_text="stay, move_to_spot, fall_back_to_on_demand or wait")
     mode = serializers.CharField(help_text="what to run on then: idle, spot or on_demand")

@@ -50,7 +50,7 @@ class WorkIn(Strict):
 
 
 class CheckpointIn(Strict):
-    """What a checkpoint blocks, and how often one is written; null: not known. Without a cadence the best is advised."""
+    """The time that a checkpoint blocks, and how often one is written; null: not known. Without a cadence the best is advised."""
 
     write_seconds = _number(0, 86_400)
     cadence_seconds = _number(1, 86_400 * 30)
@@ -99,7 +99,7 @@ class QuoteIn(Strict):
 
 
 class CostRangeOut(serializers.Serializer[Any]):
-    """What is likely, between a low and a high end of work, price and interruptions together."""
+    """The likely cost, between a low and a high end of work, price and interruptions together."""
 
     low = MoneyOut()
     likely = MoneyOut()
@@ -107,7 +107,7 @@ class CostRangeOut(serializers.Serializer[Any]):
 
 
 class BudgetAfterOut(serializers.Serializer[Any]):
-    """What an offer would leave of a budget, in money or GPU-hours, below 0 where it exceeds it; null: not known."""
+    """The rest of a budget after an offer, in money or GPU-hours, below 0 where it exceeds it; null: not known."""
 
     name = serializers.CharField()
     measure = serializers.CharField()
@@ -164,7 +164,7 @@ class QuotedOfferOut(serializers.Serializer[Any]):
 
 
 class BudgetLeftOut(serializers.Serializer[Any]):
-    """What a budget leaves when its period goes on as expected, in money or GPU-hours; null: not known."""
+    """The rest of a budget when its period goes on as expected, in money or GPU-hours; null: not known."""
 
     name = serializers.CharField()
     measure = serializers.CharField()
@@ -173,7 +173,7 @@ class BudgetLeftOut(serializers.Serializer[Any]):
 
 
 class OutcomeOut(serializers.Serializer[Any]):
-    """Which offer was taken and what came of it; null: not yet."""
+    """The offer that was taken and what came of it; null: not yet."""
 
     offer = serializers.CharField()
     taken_at = serializers.DateTimeField()

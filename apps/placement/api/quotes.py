@@ -60,7 +60,7 @@ class Quotes(PlacementView):
     )
     @once()
     def post(self, request: Request) -> Response:
-        """What a job costs where, and when it would be done: offers of the newest book, in order."""
+        """Quote what a job costs where, and when it would be done: offers of the newest book, in order."""
         body, scope = parsed(QuoteIn, request), self.scope()
         quote = actions.make_quote(
             question=asked_of_body(body, team_asked(body["team"], scope)),
@@ -84,7 +84,7 @@ class OneQuote(PlacementView):
 
 
 class TakenQuote(PlacementView):
-    """Which offer was taken."""
+    """The offer of a quote that was taken."""
 
     @extend_schema(
         operation_id="take_quote",

@@ -71,7 +71,7 @@ def is_plain_quote(environ: Mapping[str, Any]) -> bool:
 
 
 def _may_come_so(environ: Mapping[str, Any]) -> bool:
-    """What Django's middleware asks of every request: a host of ours, and HTTPS where that is set."""
+    """Return whether a request passes what Django's middleware asks of every one: a host of ours, and HTTPS where that is set."""
     request = WSGIRequest(dict(environ))
     try:
         request.get_host()

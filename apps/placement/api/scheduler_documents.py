@@ -49,7 +49,7 @@ class SchedulerDocumentsOut(serializers.Serializer[Any]):
 
 
 class DocumentsOfScheduler(RestView):
-    """What one scheduler is given."""
+    """Documents that one scheduler is given."""
 
     reads = (IsGivenRates,)
     scheduler: ClassVar[str]

@@ -17,7 +17,7 @@ NEEDED = ("task", "skypilot_config", "request_name")
 
 
 class SkyRequestNotUnderstood(Refusal):
-    """What came is no request for a policy."""
+    """A refusal: what came is no request for a policy."""
 
 
 @dataclass(frozen=True, slots=True)

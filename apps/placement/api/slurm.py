@@ -1,4 +1,4 @@
-"""What the Slurm controller of a cluster decides by, for the agent beside it; and weights for its slurm.conf."""
+"""Facts that the Slurm controller of a cluster decides by, for the agent beside it; and weights for its slurm.conf."""
 
 from typing import Any
 

@@ -30,7 +30,7 @@ class SeenInterruptionsOut(serializers.Serializer[Any]):
 
 
 class SpotEvidenceRowOut(serializers.Serializer[Any]):
-    """What one source says of spot in one place; empty texts: nobody said."""
+    """Evidence of spot that one source has of one place; empty texts: nobody said."""
 
     source = serializers.CharField(help_text="own_nodes or imported_series")  # type: ignore[assignment]  # a field of the answer
     name = serializers.CharField()

@@ -1,1 +1,1 @@
-"""What commands of placement share."""
+"""Helpers that commands of placement share."""

@@ -6,7 +6,7 @@ from django.db.models import Q
 
 
 class AdmissionVerdict(models.TextChoices):
-    """What is answered."""
+    """Verdicts that an admission is answered with."""
 
     ALLOW = "allow", "allow"
     WARN = "warn", "warn"

@@ -5,7 +5,7 @@ from django.db.models import F, Q
 
 
 class OfferBook(models.Model):
-    """What could be had in an hour. `digest` is of all that it says; `left_out` what was not offered, and why.
+    """Offers that could be had in an hour. `digest` is of all that it says; `left_out` what was not offered, and why.
 
     `budgets` is what is left of each budget then, `calibration` how well quotes that ended had said what came. `per_dollar` is what a US dollar is worth in the organisation's currency; null:
     nobody knows. A quote names the book that it was made from.

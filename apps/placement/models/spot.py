@@ -1,4 +1,4 @@
-"""What was seen of spot by who looks whether it could be had, and plans that workers solved for jobs."""
+"""Spot availability as seen by who looks whether it could be had, and plans that workers solved for jobs."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models

@@ -15,7 +15,7 @@ TIME, AVAILABLE = "time", "available"
 
 
 def read_spot_trace(path: Path) -> SpotTrace:
-    """What a file has, named after it. Refuses a Refusal naming the file, and the field or row."""
+    """Read the spot trace of a file, named after it. Refuses a Refusal naming the file, and the field or row."""
     try:
         text = read_small_text(path)
         name = path.name.removesuffix(".gz").removesuffix(".zip").rpartition(".")[0] or path.name

@@ -43,7 +43,7 @@ WORKLOAD_SCOPES = (WORKLOAD, SERVICE)
 
 
 class AdmissionNotUnderstood(Refusal):
-    """What is wrong with a field of the job that admission is asked for."""
+    """A refusal that says what is wrong with a field of the job that admission is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class AdmissionJob:
 
 @dataclass(frozen=True, slots=True)
 class JobNeed:
-    """What it would take: micro-units and GPU-milliseconds, None where not known, with where the cost is from."""
+    """The need of a job: micro-units and GPU-milliseconds, None where not known, with where the cost is from."""
 
     cost_micros: int | None
     gpu_milliseconds: int | None
@@ -226,7 +226,7 @@ def _budget_check(figures: BudgetFigures, need: JobNeed) -> LimitCheck:
 
 
 def unit_of_budget(budget: BudgetFact) -> str:
-    """What its figures are in: the organisation's currency, or GPU-hours."""
+    """Return the unit of a budget's figures: the organisation's currency, or GPU-hours."""
     return organisation().currency if budget.measure == MONEY else "GPU-hours"
 
 

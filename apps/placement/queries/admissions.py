@@ -68,7 +68,7 @@ class AdmissionFact:
 
     @property
     def limits(self) -> list[dict[str, Any]]:
-        """What it was held against, each a LimitCheck with its verdict; those that decided come first."""
+        """Return the limits that the job was held against, each a LimitCheck with its verdict; those that decided come first."""
         rising = sorted(self.answer["limits"], key=lambda limit: VERDICTS.index(limit["verdict"]))
         return rising[::-1]
 
@@ -133,7 +133,7 @@ def limit_names(seen_budgets: frozenset[int] | None = None) -> dict[str, str]:
 def wanted_admissions(
     span: Window | None, team_ids: Iterable[int], verdict: str, limit: str
 ) -> AdmissionsWanted:
-    """What filters ask for: a span, teams with those below, an answer, a key of `limit_names`; empty: any."""
+    """Return the admissions that filters ask for: a span, teams with those below, an answer, a key of `limit_names`; empty: any."""
     chosen = frozenset[int]().union(*map(teams_below, team_ids))
     kind, _, limit_id = limit.partition(":")
     return AdmissionsWanted(

@@ -47,7 +47,7 @@ def seen_admission(admission_id: int, scope: PlacementScope) -> AdmissionFact:
 
 
 def admissions_within(wanted: AdmissionsWanted, scope: PlacementScope) -> AdmissionsWanted:
-    """What is wanted, as far as it is of this caller's teams and pools."""
+    """Return the admissions that are wanted, as far as they are of this caller's teams and pools."""
     if scope.team_ids is not None:
         chosen = scope.team_ids if wanted.team_ids is None else wanted.team_ids & scope.team_ids
         wanted = replace(wanted, team_ids=chosen)

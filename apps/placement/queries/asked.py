@@ -24,7 +24,7 @@ JOB_KINDS = (INTERRUPTIBLE, UNINTERRUPTED, SERVING)
 
 
 class QuoteNotUnderstood(Refusal):
-    """What is wrong with a field of the job that a quote is asked for."""
+    """A refusal that says what is wrong with a field of the job that a quote is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def are_same_model(one: str, other: str) -> bool:
 def work_basis(
     question: AskedQuote, team_ids: frozenset[int] | None, cluster_id: int | None = None
 ) -> WorkBasis:
-    """What the work is taken to be; refuses QuoteNotUnderstood.
+    """Return what the work is taken to be; refuses QuoteNotUnderstood.
 
     The asker sees runs of `team_ids` (None: of everybody), with jobs in `cluster_id` (None: anywhere).
     """

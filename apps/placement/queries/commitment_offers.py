@@ -92,7 +92,7 @@ def _offers_of_spend(fact: CommitmentFact, unused: Fraction) -> Iterator[OfferFa
 
 
 def _paid_of_spend(fact: CommitmentFact, per_gpu_hour: Fraction) -> int | None:
-    """What a GPU-hour of the plan costs anyway, in micro-units."""
+    """Return what a GPU-hour of the plan costs anyway, in micro-units."""
     if fact.currency != organisation().currency:
         return None
     per_spend = fact.price * HOUR_MS / fact.term_ms / Fraction(fact.spend)

@@ -71,7 +71,7 @@ class OpenFleetMove:
     cells: frozenset[str]
 
     def without_prices(self) -> "OpenFleetMove":
-        """The same for who reads no prices: evidence that names none."""
+        """Return the move for who reads no prices: with the evidence that names none."""
         return replace(self, evidence=tuple(one for one in self.evidence if not one.is_price))
 
 
@@ -118,7 +118,7 @@ def move_looks() -> list[MoveLookFact]:
 def open_fleet_moves(
     at: datetime, team_ids: frozenset[int] | None = None
 ) -> tuple[OpenFleetMove, ...]:
-    """What the newest look that was made until `at` proposes, worth most first.
+    """Return the moves that the newest look made until `at` proposes, worth most first.
 
     `team_ids` None: all of it. Else only what moves these teams' own workloads, without prices.
     """
@@ -127,7 +127,7 @@ def open_fleet_moves(
 
 
 def moves_of_week(week: date, team_ids: frozenset[int] | None = None) -> tuple[OpenFleetMove, ...]:
-    """The same of a week's look; none of a week without one."""
+    """Return the moves that a week's look proposes, worth most first; none of a week without one."""
     rows = FleetMoveProposal.objects.filter(look__week=week).select_related("look", "move")
     if team_ids is not None:
         rows = rows.filter(move__team_id__in=team_ids, move__workload__isnull=False)

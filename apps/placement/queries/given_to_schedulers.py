@@ -25,7 +25,7 @@ GIVEN: Mapping[str, Told] = {
 
 
 def documents_of(scheduler: str, cluster: str, at: datetime) -> SchedulerDocuments:
-    """What a scheduler is given, of a cluster's pools or of all. Refuses NoOfferBook, SchedulerNotUnderstood."""
+    """Return the documents that a scheduler is given, of a cluster's pools or of all. Refuses NoOfferBook, SchedulerNotUnderstood."""
     return GIVEN[scheduler](scheduled_pools(cluster), at)
 
 

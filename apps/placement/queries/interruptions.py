@@ -68,7 +68,7 @@ WHERE job.merged_into_id IS NULL AND node.pool_id = ANY(%(pools)s)
 
 @dataclass(frozen=True, slots=True)
 class CountedInterruptions:
-    """What one source counted in one place: interruptions in so many hours on spot, and what it is called.
+    """Interruptions that one source counted in one place, in so many hours on spot, and what it is called.
 
     `seen_until` is when it was last looked there; None: nobody says. `by_hour` of the day is empty where no clock is known.
     """
@@ -96,7 +96,7 @@ def with_interruptions(offers: Sequence[OfferFact], at: datetime) -> list[OfferF
 
 
 def _own_jobs(at: datetime) -> dict[Place, CountedInterruptions]:
-    """What jobs met in spot pools, by provider, region and GPU model."""
+    """Return the interruptions that jobs met in spot pools, by provider, region and GPU model."""
     pools = {
         pool.id: pool
         for pool in fleet.pools().values()
@@ -209,7 +209,7 @@ def _factors_of(source: CountedInterruptions) -> list[float] | None:
 
 
 def _source_document(source: CountedInterruptions, at: datetime) -> dict[str, Any]:
-    """What a source counted, and how old that is."""
+    """Return what a source counted, and how old that is."""
     until = source.seen_until
     age_days = None if until is None else max(0, (at - until).days)
     return {

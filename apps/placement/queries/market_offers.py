@@ -31,7 +31,7 @@ MachineAt: TypeAlias = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class MarketOffers:
-    """What clouds offer, and in words what was left out and why."""
+    """Offers of clouds, and in words what was left out and why."""
 
     offers: list[OfferFact]
     left_out: list[str]

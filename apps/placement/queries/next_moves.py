@@ -1,4 +1,4 @@
-"""What a running job should do next, in words, with what that rests on."""
+"""The next move of a running job, in words, with what that rests on."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -38,7 +38,7 @@ UNIFORM_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class MoveEvidence:
-    """What is known of how long spot lasts there: the series' name, its interruptions, and what is said of them."""
+    """Evidence of how long spot lasts there: the series' name, its interruptions, and what is said of them."""
 
     series: str
     rate: SeenInterruptions

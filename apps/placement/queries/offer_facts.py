@@ -95,7 +95,7 @@ class OfferFact:
 
     @property
     def charged_micros(self) -> int | None:
-        """What the ledger will say of a GPU-hour: of what is owned its cost anyway and its power."""
+        """Return the cost of a GPU-hour as the ledger will say it: of what is owned its cost anyway and its power."""
         if self.option != PurchaseOption.OWNED or self.paid_micros is None:
             return self.paid_micros
         return self.paid_micros + (self.micros or 0)

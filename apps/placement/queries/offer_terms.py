@@ -56,7 +56,7 @@ class MatchedOffers:
 
 @dataclass(frozen=True, slots=True)
 class JobSurroundings:
-    """What is around a job beside its offer: when it is asked, the book, the data's way, and GPUs promised to others."""
+    """Facts around a job beside its offer: when it is asked, the book, the data's way, and GPUs promised to others."""
 
     at: datetime
     book: BookFact
@@ -220,7 +220,7 @@ def _power_of(offer: OfferFact, basis: WorkBasis) -> tuple[float | None, str]:
 def _fallback_there(
     offer: OfferFact, question: AskedQuote, around: JobSurroundings
 ) -> OfferFact | None:
-    """What takes over when spot is lost, of serving; None where nothing can."""
+    """Return the offer that takes over when spot is lost, of serving; None where nothing can."""
     if question.kind != SERVING:
         return None
     fallback = around.book.on_demand.get(offer.model_place)

@@ -1,4 +1,4 @@
-"""What can be had at a moment, gathered from pools, commitments and prices, for a book."""
+"""Offers that can be had at a moment, gathered from pools, commitments and prices, for a book."""
 
 import hashlib
 import json
@@ -84,7 +84,7 @@ def _with_most_held(offers: Sequence[OfferFact], at: datetime) -> list[OfferFact
 
 
 def _with_power(offers: Sequence[OfferFact], at: datetime) -> list[OfferFact]:
-    """What GPUs of the model drew in runs, and the overhead of the hall where its plan or room says it."""
+    """Return offers with what GPUs of the model drew in runs, and the overhead of the hall where its plan or room says it."""
     drew = power_of_runs(at - POWER_SPAN, at)
     halls = {pool_id: float(room.pue) for room in power_limits() for pool_id in room.pool_ids}
     return [
@@ -98,7 +98,7 @@ def _with_power(offers: Sequence[OfferFact], at: datetime) -> list[OfferFact]:
 
 
 def budgets_left(at: datetime) -> list[dict[str, Any]]:
-    """What is left of each running budget when its rest comes as expected, in its own whole units; null: not known."""
+    """Return what is left of each running budget when its rest comes as expected, in its own whole units; null: not known."""
     running = [figures for figures in figures_of(budgets(None), at) if figures.status == RUNNING]
     return [dict(_budget_left(figures)) for figures in running]
 

@@ -1,4 +1,4 @@
-"""Whose jobs a caller may ask quotes and admissions of, and what of the answers it is shown."""
+"""Scope of a caller: whose jobs it may ask quotes and admissions of, and what of the answers it is shown."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -81,7 +81,7 @@ def asking_scope(token: TokenFact | None, viewer: Viewer) -> PlacementScope | No
 
 
 def reading_scope(token: TokenFact | None, viewer: Viewer) -> PlacementScope | None:
-    """Whose quotes and admissions this caller may read: all where it sees prices, else those that it may ask."""
+    """Return the scope of quotes and admissions that this caller may read: all where it sees prices, else those that it may ask."""
     return WHOLE if viewer.sees_prices else asking_scope(token, viewer)
 
 

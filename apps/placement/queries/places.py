@@ -36,7 +36,7 @@ def egress_from(place: str) -> dict[str, EgressFact]:
 
 
 def egress_micros(gigabytes: float, price: EgressFact, per_dollar: Decimal) -> float:
-    """What moving so many GB costs in micro-units; `per_dollar` is a US dollar in the organisation's currency."""
+    """Return what moving so many GB costs in micro-units; `per_dollar` is a US dollar in the organisation's currency."""
     return float(Decimal(gigabytes) * price.usd_per_gb * per_dollar * MICROS)
 
 

@@ -153,7 +153,7 @@ def _own_fields(pool: PoolFact) -> dict[str, Any]:
 def _room_fields(
     pool: PoolFact, there: int, idle: Sequence[int], quotas: Sequence[GpuQuotaUse]
 ) -> dict[str, Any]:
-    """What is paid whether it runs or not has an end; what is rented by the hour has a quota's."""
+    """Return the room of a pool: what is paid whether it runs or not has an end; what is rented by the hour has a quota's."""
     on_nodes = {"idle_by_node": [gpus for gpus in idle if gpus]}
     if pool.purchase_option in PAID_ANYWAY:
         return {"there_gpus": there, "free_gpus": sum(idle), **on_nodes}
@@ -232,7 +232,7 @@ def _price_fields(
 
 
 def _owned_fields(pool: PoolFact, plans: Sequence[PlanStanding], at: datetime) -> dict[str, Any]:
-    """What owned hardware owes anyway, and the power that a GPU-hour of this month took."""
+    """Return what owned hardware owes anyway, and the power that a GPU-hour of this month took."""
     zone, ours = organisation().zone, organisation().currency
     gpus = sum(plan.plan.nodes for plan in plans) * pool.gpus_per_node
     is_ours = all(plan.plan.currency == ours for plan in plans)

@@ -85,7 +85,7 @@ def answer_quote(question: AskedQuote, scope: PlacementScope, at: datetime) -> A
 
 
 def _cautions_of(book: BookFact, question: AskedQuote, at: datetime) -> list[str]:
-    """What is old or missing behind every offer."""
+    """Return cautions of what is old or missing behind every offer."""
     cautions = []
     if at - book.made_at > STALE_BOOK:
         hours = (at - book.made_at) / HOUR
@@ -98,7 +98,7 @@ def _cautions_of(book: BookFact, question: AskedQuote, at: datetime) -> list[str
 
 
 def _model_of_book(book: BookFact, name: str) -> str:
-    """What offers call this model, where one of theirs is meant: `H100` may be of several."""
+    """Return the name that offers give this model, where one of theirs is meant: `H100` may be of several."""
     same = {model for model in book.models if name and model and are_same_model(name, model)}
     return same.pop() if len(same) == 1 else name
 
@@ -190,7 +190,7 @@ def _offer_answer(
 
 
 def _paid_anyway(offer: OfferFact, estimate: PlacedEstimate) -> int | None:
-    """What the GPUs of these hours cost whether the job runs or not: of what is owned or bought ahead; else nothing."""
+    """Return what the GPUs of these hours cost whether the job runs or not: of what is owned or bought ahead; else nothing."""
     if offer.option not in PAID_ANYWAY:
         return 0
     if estimate.gpu_hours is None or offer.paid_micros is None:
@@ -201,7 +201,7 @@ def _paid_anyway(offer: OfferFact, estimate: PlacedEstimate) -> int | None:
 def _budget_after(
     budget: Mapping[str, Any], charged: int | None, gpu_hours: float | None
 ) -> dict[str, Any]:
-    """What this offer would leave of a budget, as the rest of its period is expected; null: not known."""
+    """Return what this offer would leave of a budget, as the rest of its period is expected; null: not known."""
     left = budget["left"]
     taken = charged if budget["measure"] == MONEY else gpu_hours and round(gpu_hours * HOUR_MS)
     return {

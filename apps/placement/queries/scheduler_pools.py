@@ -37,7 +37,7 @@ class ScheduledPool:
 
     @property
     def micros(self) -> int:
-        """What a GPU-hour more costs, in micro-units of the organisation's currency."""
+        """Return the cost of a GPU-hour more, in micro-units of the organisation's currency."""
         return self.offer.micros or 0
 
     def dollars_an_hour(self, per_dollar: Decimal) -> Decimal:
@@ -47,7 +47,7 @@ class ScheduledPool:
 
 @dataclass(slots=True)
 class SchedulerDocuments:
-    """What a scheduler is given, by which book, and in words what is not in it and what is left to do."""
+    """Documents that a scheduler is given, by which book, and in words what is not in them and what is left to do."""
 
     made_at: datetime
     digest: str

@@ -17,7 +17,7 @@ NEEDED = (MACHINE, ACCELERATOR, REGION, PRICE, SPOT_PRICE)
 
 
 class SkyCatalogNotUnderstood(Refusal):
-    """What is wrong with a catalog, or keeps prices from being told in US dollars."""
+    """A refusal that says what is wrong with a catalog, or keeps prices from being told in US dollars."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a SkyPilot task asks for: GPUs, where it may go, and what its variables say of the work."""
+"""Requests of a SkyPilot task: GPUs, where it may go, and what its variables say of the work."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ WRITE, RESTART = "RUNRATE_CHECKPOINT_SECONDS", "RUNRATE_RESTART_SECONDS"
 
 
 class SkyTaskNotUnderstood(Refusal):
-    """What is wrong with a task, for whoever launches it."""
+    """A refusal that says what is wrong with a task, for whoever launches it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class SkyTask:
         return moment
 
     def asked_quote(self, team_id: int) -> AskedQuote | None:
-        """What a quote is asked of; None where it does not say how long it runs, or asks for what is no known GPU."""
+        """Return what a quote is asked of; None where it does not say how long it runs, or asks for what is no known GPU."""
         hours = self.gpu_hours
         counts = {alternative.count for alternative in self.alternatives}
         models = tuple(dict.fromkeys(alternative.accelerator for alternative in self.alternatives))
@@ -148,7 +148,7 @@ class SkyTask:
 
 
 def sky_task(task: Mapping[str, Any], request_name: str) -> SkyTask | None:
-    """What a task asks for; None where it has no GPUs. Refuses SkyTaskNotUnderstood."""
+    """Return what a task asks for; None where it has no GPUs. Refuses SkyTaskNotUnderstood."""
     resources = _read_mapping(task.get("resources"), "resources")
     ordered, any_of = resources.get("ordered"), resources.get("any_of")
     base = {

@@ -1,4 +1,4 @@
-"""What a Slurm controller decides by without asking anybody: one document of one cluster, kept in a file beside it."""
+"""Cache that a Slurm controller decides by without asking anybody: one document of one cluster, kept in a file beside it."""
 
 import hashlib
 import json
@@ -101,7 +101,7 @@ class SlurmCache:
 
 
 def slurm_cache(cluster_id: int, cluster: str, at: datetime) -> SlurmCache:
-    """What is known of the cluster now."""
+    """Return what is known of the cluster now."""
     with reading_once():
         pools = slurm_pools(cluster_id, at)
         figures = _running_budgets(at)

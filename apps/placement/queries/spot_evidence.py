@@ -26,7 +26,7 @@ OWN_NODES, IMPORTED = "own_nodes", "imported_series"
 
 @dataclass(frozen=True, slots=True)
 class SpotEvidence:
-    """What one source says of spot in one place; `by_hour` of the day in UTC is empty where no clock is known.
+    """Evidence of spot that one source has of one place; `by_hour` of the day in UTC is empty where no clock is known.
 
     `up_share` is of the hours in which somebody looked; own nodes say nothing of it. `mean_life_hours` and
     `median_life_hours` are None of fewer than 20 lives seen to their end. `known_by_hour` are the hours in which somebody

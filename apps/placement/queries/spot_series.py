@@ -11,7 +11,7 @@ from apps.placement.models import KeptSpotPlan, SpotSeries
 
 
 def series_trace(series: SpotSeries) -> SpotTrace:
-    """What was seen, as arithmetic takes it."""
+    """Return what was seen of spot in a series, as arithmetic takes it."""
     counts = np.array([np.nan if count is None else count for count in series.counts])
     starts = None if series.starts_at is None else series.starts_at.timestamp()
     return SpotTrace(series.name, series.tick_seconds / 3600, counts, starts)
@@ -28,7 +28,7 @@ def all_spot_series() -> list[SpotSeries]:
 
 
 def kept_spot_plan(job_id: int, series_id: int) -> KeptSpotPlan | None:
-    """What is kept for a job in this series, solved or not."""
+    """Return the spot plan that is kept for a job in this series, solved or not."""
     return KeptSpotPlan.objects.filter(job_id=job_id, series_id=series_id).first()
 
 

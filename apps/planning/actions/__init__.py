@@ -1,4 +1,4 @@
-"""What planning changes: budgets, headroom policies, quotas, targets, histories, forecasts, events, scenarios, portfolios and requests."""
+"""Changes by planning: budgets, headroom policies, quotas, targets, histories, forecasts, events, scenarios, portfolios and requests."""
 
 from apps.planning.actions.budgets import (
     BudgetNameTaken,

@@ -23,7 +23,7 @@ LONGEST = timedelta(days=10 * 366)
 
 
 class BudgetNotUnderstood(Refusal):
-    """What is wrong with a field of a budget."""
+    """A refusal that says what is wrong with a field of a budget."""
 
 
 class BudgetNameTaken(Refusal):

@@ -134,7 +134,7 @@ def _fill_in(run: ScenarioRun, at: datetime) -> None:
 
 
 def _compare_with_before(run: ScenarioRun, question: CrossoverQuestion) -> None:
-    """What moved since the last answer, and whether that advised otherwise."""
+    """Compare with the last answer: what moved since, and whether that advised otherwise."""
     before = run.scenario.runs.filter(refusal="").order_by("-ran_at").first()
     if before is None or before.ran_at >= run.ran_at:
         return

@@ -110,7 +110,7 @@ def daily_fields(
     room: RoomAhead,
     horizon: int = DAYS_AHEAD,
 ) -> dict[str, Any]:
-    """What the method says of the days ahead, from what those before were without events; months have their names."""
+    """Return what the method says of the days ahead, from those before as they were without events; months have their names."""
     before = effects_of_days(events, days.first_day, len(days.values))
     ordinary = [effect.ordinary(value) for value, effect in zip(days.values, before, strict=True)]
     values = ordinary if any(value is not None for value in ordinary) else days.values

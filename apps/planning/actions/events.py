@@ -26,7 +26,7 @@ EARLIEST, LATEST = date(1970, 1, 2), date(2200, 1, 1)
 
 
 class EventNotClear(Refusal):
-    """What was said of an event is not enough, or too much, to act on."""
+    """A refusal: what was said of an event is not enough, or too much, to act on."""
 
 
 @logged_change()

@@ -124,7 +124,7 @@ class AskedForecast:
         return hourly_answer(self.history, self.events, self.maker, self.room, self.zone)
 
     def paths(self) -> HourPaths | None:
-        """What days begin with; None where the method says no path."""
+        """Return the paths that days begin with; None where the method says no path."""
         return self.answer[1]
 
 
@@ -166,7 +166,7 @@ def hourly_answer(
     room: RoomAhead,
     zone: str,
 ) -> tuple[dict[str, Any], HourPaths | None]:
-    """What the method says of ordinary hours, and of those ahead with what events do to them; and its paths, where it has some."""
+    """Return what the method says of ordinary hours, and of those ahead with what events do to them; and its paths, where it has some."""
     before = _effects_of_hours(events, history.starts_at, len(history.values), zone)
     ordinary = [
         effect.ordinary(value, share)

@@ -16,7 +16,7 @@ MOST_GPUS, LONGEST_LEAD_DAYS = 10**6, 730
 
 
 class GpuQuotaNotUnderstood(Refusal):
-    """What is wrong with a field of a quota."""
+    """A refusal that says what is wrong with a field of a quota."""
 
 
 class GpuQuotaExists(Refusal):

@@ -19,7 +19,7 @@ LARGEST_COST = Decimal(10) ** 9
 
 
 class HeadroomNotUnderstood(Refusal):
-    """What is wrong with a field of a policy."""
+    """A refusal that says what is wrong with a field of a headroom policy."""
 
 
 class HeadroomNameTaken(Refusal):

@@ -1,4 +1,4 @@
-"""What makes a forecast of values, and what stands where it breaks."""
+"""Methods that make a forecast of values, and what stands where one breaks."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -46,7 +46,7 @@ class DailyMaker(Protocol):
 def attempted_fields(
     attempt: Callable[[], Mapping[str, Any]], series: SeriesKey, last: float, horizon: int
 ) -> dict[str, Any]:
-    """What a method says; where it breaks, the last value as a fallback, with why in words. The log has the rest."""
+    """Return what a method says; where it breaks, the last value as a fallback, with why in words. The log has the rest."""
     try:
         return {**NO_TOTALS, **attempt()}
     except Exception as broken:
@@ -101,7 +101,7 @@ def planned_totals(
 def bounded_by_capacity(
     fields: Mapping[str, Any], series: SeriesKey, capacity: Sequence[float]
 ) -> dict[str, Any]:
-    """What can be held in each step, kept beside demand: what is above is waiting; with the gate that says so."""
+    """Return what can be held in each step, kept beside demand: what is above is waiting; with the gate that says so."""
     if series.measure != GPU_HOURS:
         return {"capacity": []}
     highest = max(range(len(fields["points"])), key=lambda place: fields["points"][place])

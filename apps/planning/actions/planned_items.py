@@ -1,4 +1,4 @@
-"""What is planned in a what-if plan: added, changed, removed; the audit trail keeps what it was."""
+"""Items of a what-if plan: added, changed, removed; the audit trail keeps what they were."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -147,7 +147,7 @@ def remove_planned_item(*, plan_id: int, item_id: int, at: datetime) -> None:
 
 
 def item_columns(item: NewPlannedItem) -> dict[str, Any]:
-    """What is kept of an item, by column."""
+    """Return what is kept of an item, by column."""
     return {
         "kind": item.kind,
         "name": item.name.strip(),

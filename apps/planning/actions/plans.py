@@ -1,4 +1,4 @@
-"""What-if plans are kept, changed, copied and removed by finance and platform; the audit trail keeps what they were."""
+"""Changes of what-if plans: kept, changed, copied and removed by finance and platform; the audit trail keeps what they were."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -51,7 +51,7 @@ class NewPlan:
 
 @dataclass(frozen=True, slots=True)
 class PlanEdit:
-    """What a plan is to be called, whose it is (None: a token's, as it was), and over which weeks."""
+    """An edit of a plan: what it is to be called, whose it is (None: a token's, as it was), and over which weeks."""
 
     name: str
     description: str
@@ -130,7 +130,7 @@ def change_plan(*, plan_id: int, edit: PlanEdit, at: datetime) -> None:
 
 
 def variant_of(plan: PlanFact, name: str, pool_id: int | None, gpu_model: str) -> NewPlan:
-    """The same plan under another name, there or elsewhere, with all that is planned in it."""
+    """Return the plan under another name, there or elsewhere, with all that is planned in it."""
     return NewPlan(
         name=name,
         pool_id=pool_id,

@@ -19,7 +19,7 @@ PUE_STEP = Decimal("0.0001")
 
 
 class PowerLimitNotUnderstood(Refusal):
-    """What is wrong with a field of a room's power and cooling."""
+    """A refusal that says what is wrong with a field of a room's power and cooling."""
 
 
 class PowerLimitNameTaken(Refusal):

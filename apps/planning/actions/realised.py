@@ -35,7 +35,7 @@ def realise_hours(histories_by_series: Mapping[SeriesKey, SeriesHistory], at: da
 
 
 def realise_days(row: ForecastSeries, history: DailyHistory, at: datetime, zone: str) -> None:
-    """The same of a series' forecasts by day."""
+    """Write the actual values and the scores of a series' forecasts by day."""
     begun = Forecast.objects.filter(
         series=row, granularity=Granularity.DAY, starts_at__lt=at, starts_at__gt=at - OPEN_DAYS
     )

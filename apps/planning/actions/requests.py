@@ -151,7 +151,7 @@ def withdraw_capacity_request(
 def deliver_capacity_request(
     *, capacity_request_id: int, by: int, reason: str, at: datetime
 ) -> None:
-    """What was approved is there from now on: the clock to the first productive hour starts.
+    """Deliver what was approved: it is there from now on, and the clock to the first productive hour starts.
 
     Refuses RequestNotOpen and RequestDecidedByManagers.
     """

@@ -85,7 +85,7 @@ def still_wanted(*, claimed: ClaimedSeries, read_bytes: int, at: datetime) -> bo
 def tell_series_seen(
     *, import_id: int, reading: Mapping[str, object], preview: Mapping[str, object], read: RowsRead
 ) -> None:
-    """What a look at the file found; now it waits for a person."""
+    """Keep what a look at the file found; now it waits for a person."""
     fields = {
         "asked": dict(reading),
         "seen": dict(preview),

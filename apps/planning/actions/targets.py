@@ -15,7 +15,7 @@ from apps.planning.queries.targets import CLUSTER, POOL, TEAM
 
 
 class TargetNotUnderstood(Refusal):
-    """What is wrong with a field of a target."""
+    """A refusal that says what is wrong with a field of a target."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Which forecast the hours ahead are from, as budgets and headroom tell it over REST."""
+"""The forecast that the hours ahead are from, as budgets and headroom tell it over REST."""
 
 from collections.abc import Sequence
 from typing import Any

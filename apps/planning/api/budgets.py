@@ -118,7 +118,7 @@ class BudgetOut(serializers.Serializer[Any]):
 
 
 class BudgetHeadroomOut(serializers.Serializer[Any]):
-    """What is left of a budget in its current period; amounts are in `unit`, null where not known.
+    """The rest of a budget in its current period; amounts are in `unit`, null where not known.
 
     `headroom` is `amount` − `spent` − `rest_expected` − `committed_by_requests`. Budgets overlap: two are never added.
     """
@@ -231,7 +231,7 @@ class OneBudget(BudgetView):
 
 
 class BudgetHeadroom(BudgetView):
-    """What is left of a budget."""
+    """The headroom that is left of a budget."""
 
     @extend_schema(operation_id="budget_headroom", responses=BudgetHeadroomOut)
     def get(self, request: Request, budget_id: int) -> Response:

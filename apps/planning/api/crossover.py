@@ -152,7 +152,7 @@ class CrossoverView(RestView):
             raise PermissionDenied(KeepsScenarios.message)
 
     def entry(self, request: Request) -> actions.ScenarioEntry:
-        """What is to be kept; refuses what names no team or service of the caller's."""
+        """Return the scenario that is to be kept; refuses what names no team or service of the caller's."""
         body = parsed(KeptScenarioIn, request)
         team_id, service_id = None, None
         if body["service"]:
@@ -165,7 +165,7 @@ class CrossoverView(RestView):
 
 
 class KeptScenarios(CrossoverView):
-    """What is kept."""
+    """Scenarios that are kept."""
 
     row = KeptScenarioOut
 

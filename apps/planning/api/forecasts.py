@@ -79,7 +79,7 @@ WeightsOut: type[serializers.Serializer[Any]] = type(
 
 
 class ForecastTotalOut(serializers.Serializer[Any]):
-    """What the first hours come to together, of waits their mean: of whole paths, never the sum of the hours' values."""
+    """The total of the first hours, of waits their mean: of whole paths, never the sum of the hours' values."""
 
     hours = serializers.IntegerField()
     value = serializers.FloatField(help_text="what can be held of it")

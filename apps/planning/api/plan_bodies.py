@@ -1,4 +1,4 @@
-"""What-if plans as scripts send them."""
+"""Bodies of what-if plans as scripts send them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -72,7 +72,7 @@ class PlannedItemIn(Strict):
 
 
 class PlanTermsIn(Strict):
-    """What a plan is called, what for, and over which weeks."""
+    """The terms of a plan: what it is called, what for, and over which weeks."""
 
     name = Text()
     description = OptionalText(help_text="what it is for")
@@ -121,7 +121,7 @@ def plan_sent(request: Request) -> NewPlan:
 
 
 def edit_sent(request: Request, plan: PlanFact) -> PlanEdit:
-    """What a body makes of a plan; refuses as `plan_sent`."""
+    """Return the edit that a body makes of a plan; refuses as `plan_sent`."""
     body = parsed(WhatIfPlanEditIn, request)
     owner_id = plan.owner_id
     if body["owner"]:
@@ -190,7 +190,7 @@ def _inputs_given(item: Mapping[str, Any]) -> PlannedInputs:
 
 
 def _one_of(item: Mapping[str, Any], assumed: str, like: str) -> float | None:
-    """What is assumed; None where it is to be measured."""
+    """Return the value that is assumed; None where it is to be measured."""
     if (assumed in item) == bool(item[like]):
         raise Refusal(assumed, f"say this or {like}, one of them")
     return item.get(assumed)

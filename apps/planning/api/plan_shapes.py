@@ -1,4 +1,4 @@
-"""What-if plans as REST answers them."""
+"""Answers of REST about what-if plans."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ class PlanBandOut(serializers.Serializer[Any]):
 
 
 class MoneyBandOut(serializers.Serializer[Any]):
-    """The same of an amount."""
+    """The band of an amount: one case of ten is below `low`, one above `high`; null: nobody knows how uncertain it is."""
 
     low = MoneyOut(allow_null=True)
     likely = MoneyOut()

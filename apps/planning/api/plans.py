@@ -1,4 +1,4 @@
-"""What-if plans over the wire: made whole, changed, copied, answered by week and month."""
+"""REST of what-if plans: made whole, changed, copied, answered by week and month."""
 
 from typing import Any
 
@@ -82,7 +82,7 @@ class OneWhatIfPlan(RestView):
 
     @extend_schema(operation_id="get_plan", responses=WhatIfPlanOneOut)
     def get(self, request: Request, plan_id: int) -> Response:
-        """What comes of it on the newest forecast, at the prices in force."""
+        """Return what comes of the plan on the newest forecast, at the prices in force."""
         Parameters.of(request)
         with reading_once():
             return Response(_plan_answer(plan_id))
@@ -125,7 +125,7 @@ class CopiesOfPlan(RestView):
 
 
 class ItemsOfPlan(RestView):
-    """What is planned in a plan."""
+    """Items that are planned in a plan."""
 
     reads = (SeesPrices,)
     changes = (KeepsPlans,)

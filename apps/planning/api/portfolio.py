@@ -33,7 +33,7 @@ TABLES_HELP = "as [[{}]] of docs/portfolio.md; a table of a name that is known c
 
 
 class PortfolioIn(Strict):
-    """What is said over the ledger's question; whatever is left out is as the ledger has it, or without a limit."""
+    """Inputs said over the ledger's question; whatever is left out is as the ledger has it, or without a limit."""
 
     months = serializers.IntegerField(required=False, min_value=1, max_value=60)
     scenarios = serializers.IntegerField(required=False, min_value=1, max_value=500)
@@ -80,7 +80,7 @@ class PortfolioOut(PortfolioRunOut):
 
 
 class AsksPortfolios(KeepsBills):
-    """The same people and tokens."""
+    """Permission to ask for portfolios: the organisation's token of scope manage, or a person of finance or platform."""
 
     message = "portfolios are asked for by finance and platform, and by the organisation's 'manage' tokens"
 
@@ -97,14 +97,14 @@ class LatestPortfolio(PortfolioView):
 
     @extend_schema(operation_id="portfolio", responses=PortfolioOut)
     def get(self, request: Request) -> Response:
-        """What to own, reserve, buy on demand and run on spot; 404 where none is answered yet."""
+        """Return what to own, reserve, buy on demand and run on spot; 404 where none is answered yet."""
         Parameters.of(request)
         with reading_once():
             return Response(_told_whole(latest_portfolio()))
 
 
 class PortfolioRuns(PortfolioView):
-    """What was asked for."""
+    """Runs of portfolios that were asked for."""
 
     row = PortfolioRunOut
 

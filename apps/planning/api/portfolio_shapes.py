@@ -51,7 +51,7 @@ class OfferAnswerOut(serializers.Serializer[Any]):
 
 
 class TriedRuleOut(serializers.Serializer[Any]):
-    """What a way of choosing would have cost, decided before and paid over the last days of the history."""
+    """The cost that a way of choosing would have had, decided before and paid over the last days of the history."""
 
     name = serializers.CharField()
     cost = serializers.FloatField()
@@ -120,7 +120,7 @@ class TrancheOut(serializers.Serializer[Any]):
 
 
 class PortfolioChangeOut(serializers.Serializer[Any]):
-    """What would be bought if an input were another."""
+    """The purchases that would be made if an input were another."""
 
     name = serializers.CharField()
     lots = serializers.DictField(child=serializers.IntegerField())
@@ -128,7 +128,7 @@ class PortfolioChangeOut(serializers.Serializer[Any]):
 
 
 class HeldOutChoiceOut(serializers.Serializer[Any]):
-    """What a choice would have cost in the last month of the histories."""
+    """The cost that a choice would have had in the last month of the histories."""
 
     name = serializers.CharField()
     lots = serializers.DictField(child=serializers.IntegerField())
@@ -158,7 +158,7 @@ class SavingsOut(serializers.Serializer[Any]):
 
 
 class FamilySavingsOut(SavingsOut):
-    """The same of one family."""
+    """Savings of one family."""
 
     name = serializers.CharField()
 
@@ -177,7 +177,7 @@ class SourceOut(serializers.Serializer[Any]):
 
 
 class BoughtOut(serializers.Serializer[Any]):
-    """What the last months that are over were bought by; `refusal` says why there is none."""
+    """Sources that the last months that are over were bought by; `refusal` says why there is none."""
 
     months = serializers.ListField(child=serializers.DateField())
     refusal = serializers.CharField()

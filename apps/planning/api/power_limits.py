@@ -20,7 +20,7 @@ KILO = 1_000
 
 
 class DrawnHourOut(serializers.Serializer[Any]):
-    """What the machines of a room drew in an hour: all of it, or at least so much."""
+    """The power that the machines of a room drew in an hour: all of it, or at least so much."""
 
     hour = serializers.DateTimeField()
     kilowatts = serializers.FloatField(help_text="at the room's meter: the machines times PUE")

@@ -54,7 +54,7 @@ class CapacityRequestOut(serializers.Serializer[Any]):
 
 
 class WasteOfUseOut(serializers.Serializer[Any]):
-    """What a part of waste came to."""
+    """The cost of a part of waste."""
 
     part = serializers.CharField()
     cost = MoneyOut()
@@ -138,7 +138,7 @@ class BudgetRoomOut(serializers.Serializer[Any]):
 
 
 class RequestStepOut(serializers.Serializer[Any]):
-    """What happened, when, by whom and why; `productive` is measured."""
+    """A step of a request: what happened, when, by whom and why; `productive` is measured."""
 
     step = serializers.ChoiceField(choices=list(STEPS), source="kind")
     at = serializers.DateTimeField()

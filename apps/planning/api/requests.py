@@ -78,7 +78,7 @@ class DecidesInPerson(BasePermission):
 
 
 class CapacityRequestsQuery(Parameters):
-    """Which requests."""
+    """Filters of a list of capacity requests."""
 
     state = OptionalText(help_text=f"{', '.join(STATES)}; several by comma")
 
@@ -100,7 +100,7 @@ class CapacityRequestIn(Strict):
 
 
 class RequestDecisionIn(Strict):
-    """What became of it, and why: needed where it is approved or declined."""
+    """The decision on a request, and why: needed where it is approved or declined."""
 
     decision = serializers.ChoiceField(choices=list(DECISIONS))
     reason = OptionalText(max_length=LONGEST_REASON)
@@ -158,7 +158,7 @@ class OneCapacityRequest(RestView):
 
     @extend_schema(operation_id="get_capacity_request", responses=CapacityRequestOneOut)
     def get(self, request: Request, capacity_request_id: int) -> Response:
-        """What was known of the use as it was raised, what that says, and every step since."""
+        """Return what was known of the use as the request was raised, what that says, and every step since."""
         Parameters.of(request)
         viewer = self.viewer()
         with reading_once():
@@ -167,7 +167,7 @@ class OneCapacityRequest(RestView):
 
 
 class CapacityRequestDecision(RestView):
-    """What people decide about a request."""
+    """Decisions of people about a request."""
 
     changes = (DecidesInPerson,)
 
@@ -202,7 +202,7 @@ def _request_seen(capacity_request_id: int, viewer: Viewer) -> CapacityRequestFa
 
 
 def _asked_capacity(body: Mapping[str, Any], viewer: Viewer) -> AskedCapacity:
-    """Whose, and where, by the names in a body; a team of others is as one that nobody has."""
+    """Return the capacity asked for: whose, and where, by the names in a body; a team of others is as one that nobody has."""
     teams = {team.name: team.id for team in accounts.teams() if team.id in viewer.team_ids}
     team_id = _id_named("team", body["team"], teams)
     of_team = {

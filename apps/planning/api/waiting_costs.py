@@ -31,7 +31,7 @@ from apps.workloads import queries as workloads
 
 
 class WaitingCostsAsked(Parameters):
-    """Which days, by what, and of which team."""
+    """Filters of the costs of waiting: which days, by what, and of which team."""
 
     window = Text(required=False, default="30d", help_text="7d, month, lastmonth, 2026-07 …")
     group_by = serializers.ChoiceField(choices=GROUPS, required=False, default=TEAM)
@@ -39,7 +39,7 @@ class WaitingCostsAsked(Parameters):
 
 
 class WaitingCostOut(serializers.Serializer[Any]):
-    """What waiting and outages cost; what a row is not by, and what is not known, is null.
+    """The cost of waiting and outages; what a row is not by, and what is not known, is null.
 
     No GPU-hour is in two of the five parts, and `cost` is their sum as far as they have a price.
     """

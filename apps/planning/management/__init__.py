@@ -1,1 +1,1 @@
-"""What commands of planning share."""
+"""Helpers that commands of planning share."""

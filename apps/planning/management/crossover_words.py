@@ -30,7 +30,7 @@ def answer_lines(question: CrossoverQuestion, answer: CrossoverAnswer) -> Iterat
 
 
 def measured_lines(measurement: ServiceMeasurement, currency: str) -> Iterator[str]:
-    """What was measured, and how far the model of it is from the ledger."""
+    """Yield lines of what was measured, and how far the model of it is from the ledger."""
     measured, window = measurement.service, measurement.window
     (pool,) = measured.hosting.pools
     hours = f"{measured.hours:,} hours from {window.first_day} to {window.end_day}"

@@ -26,7 +26,7 @@ def answer_lines(request: PortfolioRequest, answer: PortfolioAnswer) -> Iterator
 
 
 def gate_lines(fields: Mapping[str, Any]) -> Iterator[str]:
-    """What the answer was held against, and what its offers rest on."""
+    """Yield lines of what the answer was held against, and what its offers rest on."""
     if fields["answered_by"] != "chosen":
         yield f"Answered by {fields['answered_by']}, which cost less on this history"
     for gate in fields["gates"]:
@@ -39,7 +39,7 @@ def gate_lines(fields: Mapping[str, Any]) -> Iterator[str]:
 
 
 def bought_lines(measured: Mapping[str, Any], held_out: Mapping[str, Any]) -> Iterator[str]:
-    """What was paid in the months that are over, what choices would have done in the last, what is not known."""
+    """Yield lines of what was paid in the months that are over, what choices would have done in the last, what is not known."""
     bought, rows = measured["bought"], [("", "month", "GPU-hours", "on demand", "paid")]
     for row in bought["sources"]:
         amounts = (_money(row["on_demand"]), _money(row["paid"]))

@@ -1,4 +1,4 @@
-"""What may be spent, or used, and from when to when."""
+"""Budgets: what may be spent, or used, and from when to when."""
 
 import pghistory
 from django.contrib.postgres.fields import ArrayField
@@ -7,7 +7,7 @@ from django.db.models import F, Q
 
 
 class BudgetScope(models.TextChoices):
-    """Whose costs a budget is for."""
+    """Scopes of budgets: whose costs a budget is for."""
 
     ORGANISATION = "organisation", "the organisation"
     TEAM = "team", "team"
@@ -17,7 +17,7 @@ class BudgetScope(models.TextChoices):
 
 
 class BudgetMeasure(models.TextChoices):
-    """What it is in."""
+    """Measures that a budget is in."""
 
     MONEY = "money", "money"
     GPU_HOURS = "gpu_hours", "GPU-hours"

@@ -6,7 +6,7 @@ from django.db.models import Q
 
 
 class KeptAdvice(models.TextChoices):
-    """What a run came to; empty where it was refused."""
+    """The advice that a run came to; empty where it was refused."""
 
     SELF_HOST = "self_host", "serve it yourself"
     API = "api", "buy it from the API"
@@ -46,7 +46,7 @@ class KeptScenario(models.Model):
 
 
 class ScenarioRun(models.Model):
-    """What a kept scenario came to at a moment, from which inputs.
+    """The answer of a kept scenario at a moment, from which inputs.
 
     `inputs` is the whole document that was answered, of which `digest` is the SHA-256; `measured`
     says what of it a service's hours gave. `answer` is empty and `refusal` says why, where it could

@@ -1,4 +1,4 @@
-"""What people know of days that a history does not say: holidays, launches, migrations."""
+"""Events that people know of days and a history does not say: holidays, launches, migrations."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -7,7 +7,7 @@ from apps.planning.models.forecasts import SeriesDimension, SeriesMeasure
 
 
 class DemandEventKind(models.TextChoices):
-    """What happens."""
+    """Kinds of events."""
 
     HOLIDAY = "holiday", "holiday"
     LAUNCH = "launch", "launch"
@@ -18,7 +18,7 @@ class DemandEventKind(models.TextChoices):
 
 
 class EventEffect(models.TextChoices):
-    """What is said of its days: times a factor, an amount more a day, or that nobody knows."""
+    """The effect said of an event's days: times a factor, an amount more a day, or that nobody knows."""
 
     FACTOR = "factor", "times a factor"
     ADDED = "added", "an amount more a day"

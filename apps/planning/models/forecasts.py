@@ -1,4 +1,4 @@
-"""What is forecast, the history that people brought of it, and the forecasts that were made."""
+"""Series that are forecast, the history that people brought of them, and the forecasts that were made."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -16,7 +16,7 @@ class SeriesMeasure(models.TextChoices):
 
 
 class SeriesDimension(models.TextChoices):
-    """What a series is of; the empty one is the whole organisation."""
+    """Dimensions that a series is of; the empty one is the whole organisation."""
 
     WHOLE = "", "the organisation"
     POOL = "pool", "pool"
@@ -27,7 +27,7 @@ class SeriesDimension(models.TextChoices):
 
 
 class Granularity(models.TextChoices):
-    """What a forecast has a value for: each hour of two weeks, or each local day of eighteen months."""
+    """Steps that a forecast has a value for: each hour of two weeks, or each local day of eighteen months."""
 
     HOUR = "hour", "hour"
     DAY = "day", "day"
@@ -100,7 +100,7 @@ class HistoryDay(models.Model):
 
 
 class Forecast(models.Model):
-    """What was forecast of a series from the hour `starts_at` on, from what, how, and how it turned out.
+    """A forecast of a series from the hour `starts_at` on, from what, how, and how it turned out.
 
     `points[n]` is of the hour (by day: of the local day) n after `starts_at`, `quantiles[level][n]` of each of
     QUANTILE_LEVELS; none where there is no interval. `recent` are those just before, `came` those since, null where

@@ -9,7 +9,7 @@ from apps.planning.models.forecasts import SeriesDimension
 
 
 class HeadroomDimension(models.TextChoices):
-    """What demand a policy is for, as forecasts name it."""
+    """Dimensions of the demand that a policy is for, as forecasts name it."""
 
     POOL = str(SeriesDimension.POOL), "pool"
     GPU_MODEL = str(SeriesDimension.GPU_MODEL), "GPU model"
@@ -18,7 +18,7 @@ class HeadroomDimension(models.TextChoices):
 
 @pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent())
 class HeadroomPolicy(models.Model):
-    """What being short of a GPU costs against one that idles, and how long getting more takes.
+    """The cost of being short of a GPU against one that idles, and how long getting more takes.
 
     Costs are of a GPU-hour in the organisation's currency. `key` is the id of a pool, else the word
     itself; of a class `pool_ids` are the pools that it may run in, whose GPUs are there for it. Of

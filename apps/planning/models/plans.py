@@ -1,4 +1,4 @@
-"""What-if plans: planned work that is added to a forecast, as its owner entered it."""
+"""Tables of what-if plans: planned work that is added to a forecast, as its owner entered it."""
 
 import pghistory
 from django.db import models
@@ -6,7 +6,7 @@ from django.db.models import Q
 
 
 class PlannedKind(models.TextChoices):
-    """What a plan's item is."""
+    """Kinds of a plan's items."""
 
     TRAINING = "training", "training"
     LAUNCH = "launch", "launch"

@@ -15,7 +15,7 @@ class RequestState(models.TextChoices):
 
 
 class RequestStepKind(models.TextChoices):
-    """What happened to a request; the last is measured, the others are somebody's."""
+    """Steps that happened to a request; the last is measured, the others are somebody's."""
 
     RAISED = "raised", "raised"
     APPROVED = "approved", "approved"

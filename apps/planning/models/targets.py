@@ -6,7 +6,7 @@ from django.db.models import Q
 
 
 class TargetScope(models.TextChoices):
-    """Whose held GPU time is meant."""
+    """Scopes of targets: whose held GPU time is meant."""
 
     CLUSTER = "cluster", "cluster"
     POOL = "pool", "pool"
@@ -14,7 +14,7 @@ class TargetScope(models.TextChoices):
 
 
 class TargetMeasure(models.TextChoices):
-    """Which share of the GPU time that jobs held."""
+    """Measures of targets: which share of the GPU time that jobs held."""
 
     ACTIVE = "active", "active"
     SM_ACTIVE = "sm_active", "SM active"

@@ -92,7 +92,7 @@ def read_series(path: Path, *, time: str, value: str) -> HourlySeries:
 
 
 def column_names(path: Path) -> list[str]:
-    """What the file's columns are called, under the separator that finds most. Refuses SeriesFileRefused."""
+    """Return the names of the file's columns, under the separator that finds most. Refuses SeriesFileRefused."""
     with _refuse_broken(path), open_table(path) as table:
         names = max(table.names.values(), key=len)
     if not any(names):

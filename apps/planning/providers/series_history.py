@@ -31,7 +31,7 @@ MOST_ROWS = 1_000_000
 
 
 class HistoryForm(NamedTuple):
-    """What the values of a history may be, and whether they are amounts or hold at their moment.
+    """The form of a history's values: what they may be, and whether they are amounts or hold at their moment.
 
     With `rows_are_days` each row is of its whole local day.
     """
@@ -43,7 +43,7 @@ class HistoryForm(NamedTuple):
 
 
 class ReadHistory(NamedTuple):
-    """What can be taken of a file: its known hours, its first rows as they are read, and of how many rows.
+    """A history as far as a file has it: its known hours, its first rows as they are read, and of how many rows.
 
     `rejected` are the rows that cannot be taken: the hour of one whose moment is known is not among the points.
     """
@@ -59,7 +59,7 @@ class RowNotOver(SeriesRowRefused):
 
 
 def history_form(measure: str, unit: str, *, rows_are_days: bool) -> HistoryForm:
-    """What values of this unit may be, of a measure's history."""
+    """Return what values of this unit may be, of a measure's history."""
     most = most_of_unit(measure, unit)
     return HistoryForm(
         least=-most if measure == SPEND else 0.0,
@@ -94,7 +94,7 @@ def read_what_can(
     until: datetime,
     watch: Callable[[int], None],
 ) -> ReadHistory:
-    """The same of a file of which rows may be wrong: their hours are unknown, those of the others known.
+    """Read the history of a file of which rows may be wrong: their hours are unknown, those of the others known.
 
     Hours that are not over `until` then are rejected. Where the moment of a row cannot be read and an hour has several
     rows, no sum is known to be whole. Refuses SeriesFileRefused: that, and what no row is to blame for.

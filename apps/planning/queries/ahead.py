@@ -72,7 +72,7 @@ def gates_of_spans(spans: Sequence[AheadSpan]) -> tuple[Gate, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SeriesAhead:
-    """What is expected of a series: its hours from `starts_at` on, and in order what they are from.
+    """The expected hours of a series from `starts_at` on, and in order what they are from.
 
     `known_since` is when its history begins; None where that is not known.
     """
@@ -89,7 +89,7 @@ class SeriesAhead:
         return self.starts_at + len(self.hours.points) * HOUR
 
     def spans_within(self, starts_at: datetime, ends_at: datetime) -> tuple[AheadSpan, ...]:
-        """What the hours from `starts_at` up to, not with, `ends_at` are from, in order."""
+        """Return the spans that the hours from `starts_at` up to, not with, `ends_at` are from, in order."""
         last = self.spans[-1]
         again = replace(last, origin=LAST_WEEK, starts_at=last.ends_at, ends_at=ends_at)
         cut = (
@@ -167,7 +167,7 @@ def hours_of(row: Forecast) -> HoursAhead:
 
 
 def _ceiling_of(row: Forecast) -> float:
-    """What no tail goes above: three times the most that ever came. Not what is there: how much that should be is asked."""
+    """Return the ceiling of tails: three times the most that ever came. Not what is there: how much that should be is asked."""
     return MOST_OF_SEEN * row.seen[-1] if row.seen else inf
 
 

@@ -1,4 +1,4 @@
-"""What came of a budget's costs: effective ones, as charged, over whole local days; GPU-hours that jobs held."""
+"""Costs of a budget so far: effective ones, as charged, over whole local days; GPU-hours that jobs held."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ StatesByKey = dict[tuple[Key, Key], tuple[StateSum, ...]]
 
 @dataclass(frozen=True, slots=True)
 class SpentSoFar:
-    """What came: `amount` in micro-units or GPU-milliseconds, None where no price of it is known.
+    """The cost or use that came: `amount` in micro-units or GPU-milliseconds, None where no price of it is known.
 
     `provisional` is the part that is not settled yet, `unpriced_milliseconds` the GPU time without a
     price, which is in no amount; both are of money alone.
@@ -97,7 +97,7 @@ def unpriced_calls(budget: BudgetFact, window: Window) -> int:
 
 
 def _dimension_of(budget: BudgetFact) -> tuple[str, frozenset[Key]]:
-    """What of the cube it is of, and its keys there; both empty of the organisation."""
+    """Return the dimension of the cube that a budget is of, and its keys there; both empty of the organisation."""
     if budget.scope == TEAM:
         return "team", frozenset(budget.team_ids)
     if budget.scope in (WORKLOAD, SERVICE):

@@ -38,7 +38,7 @@ NO_REST = "nothing is expected: what it spends is not known for long enough"
 
 @dataclass(frozen=True, slots=True)
 class RestOfPeriod:
-    """What is expected of the hours that are left, in micro-units or GPU-milliseconds; None is not known.
+    """The expected rest of the hours that are left, in micro-units or GPU-milliseconds; None is not known.
 
     `method` is FORECAST, RUN_RATE or UNKNOWN; `source` says of which series, or of which days.
     `quantiles` are by level, empty without an interval. `spans` say of each series of a forecast which hours are
@@ -56,7 +56,7 @@ class RestOfPeriod:
 
     @property
     def gates(self) -> tuple[Gate, ...]:
-        """What it was held against: its forecasts' own gates; a run rate is no forecast, and was tried on nothing."""
+        """Return the gates that the rest was held against: its forecasts' own; a run rate is no forecast, and was tried on nothing."""
         if self.method == FORECAST:
             return gates_of_spans(self.spans)
         statement = (
@@ -97,7 +97,7 @@ class BudgetFigures:
 
     @property
     def committed(self) -> int | None:
-        """What is owed whatever runs: commitments, a part of the rest, and approved requests, on top of it.
+        """Return what is owed whatever runs: commitments, a part of the rest, and approved requests, on top of it.
 
         None where a part is not known; commitments are the organisation's alone, and of tags nothing is known.
         """
@@ -108,17 +108,17 @@ class BudgetFigures:
 
     @property
     def expected(self) -> int | None:
-        """What the whole period is expected to come to, with what approved requests take."""
+        """Return what the whole period is expected to come to, with what approved requests take."""
         return sum_or_unknown((self.spent.amount, self.rest.expected, self.requested.amount))
 
     @property
     def headroom(self) -> int | None:
-        """What is left when the rest comes as expected; below zero it is exceeded."""
+        """Return what is left of the budget when the rest comes as expected; below zero it is exceeded."""
         return None if self.expected is None else self.amount - self.expected
 
     @property
     def left_now(self) -> int | None:
-        """What is left less what came already, provisional lines too; below zero it is exceeded."""
+        """Return what is left of the budget after what came already, provisional lines too; below zero it is exceeded."""
         return None if self.spent.amount is None else self.amount - self.spent.amount
 
     @property
@@ -358,12 +358,12 @@ def _run_rate_rest(
 
 
 def _owes_commitments(budget: BudgetFact) -> bool:
-    """Whose use a commitment will cover is not decided ahead: they are the organisation's, in money."""
+    """Return whether a budget owes commitments: whose use they will cover is not decided ahead, so they are the organisation's, in money."""
     return budget.scope == facts.ORGANISATION and budget.measure == facts.MONEY
 
 
 def _commitments_rest(budget: BudgetFact, begins: datetime, ends_at: datetime) -> int | None:
-    """What commitments in force cost from `begins` on."""
+    """Return the cost of commitments in force from `begins` on."""
     if not _owes_commitments(budget):
         return None
     ours, total = organisation(), Fraction(0)

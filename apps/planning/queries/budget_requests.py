@@ -1,4 +1,4 @@
-"""What approved capacity requests will take of a budget: a commitment until they are delivered."""
+"""Part of a budget that approved capacity requests will take: a commitment until they are delivered."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class ApprovedRequest:
 
 @dataclass(frozen=True, slots=True)
 class RequestShare:
-    """What of a request falls into `[starts_at, ends_at)`: its GPU-milliseconds, and their cost in micro-units."""
+    """The share of a request that falls into `[starts_at, ends_at)`: its GPU-milliseconds, and their cost in micro-units."""
 
     request: ApprovedRequest
     starts_at: datetime
@@ -65,7 +65,7 @@ class RequestShare:
 
 @dataclass(frozen=True, slots=True)
 class RequestedRest:
-    """What of a period's rest approved requests will take, beyond what a forecast knows of.
+    """The part of a period's rest that approved requests will take, beyond what a forecast knows of.
 
     `amount` is in micro-units or GPU-milliseconds, None where no request of these has a price;
     `unpriced_milliseconds` the GPU time without one, which is in no amount.

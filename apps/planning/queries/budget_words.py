@@ -16,7 +16,7 @@ def amount(budget: BudgetFact, value: int | None, currency: str) -> str:
 
 
 def scope_of(budget: BudgetFact) -> str:
-    """Whose costs: `the organisation`, `team Red and 2 teams below it`, `tag project=atlas`."""
+    """Return whose costs a budget is of: `the organisation`, `team Red and 2 teams below it`, `tag project=atlas`."""
     if budget.scope == ORGANISATION:
         return "the organisation"
     below = len(budget.team_ids) - 1

@@ -69,7 +69,7 @@ class BudgetFact:
 
     @property
     def team_ids(self) -> frozenset[int]:
-        """Whose costs are its own: of a team those of all below it too. Empty of what is no team's."""
+        """Return the teams whose costs are the budget's own: of a team all below it too. Empty of what is no team's."""
         return teams_below(int(self.key)) if self.scope == TEAM else frozenset()
 
     def status_on(self, today: date) -> str:

@@ -29,7 +29,7 @@ CONTRACTED, LIST, EFFECTIVE = "contracted", "list", "effective"
 
 @dataclass(frozen=True, slots=True)
 class GpuHourPrice:
-    """What a GPU-hour costs there in micro-units (a numerator and a denominator), on which basis, where.
+    """The price of a GPU-hour there in micro-units (a numerator and a denominator), on which basis, where.
 
     `contracted` and `list` are prices in force; `effective` is what a GPU-hour there came to over the profile's days.
     """

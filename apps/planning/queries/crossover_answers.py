@@ -39,7 +39,7 @@ def whole_answer(
 
 
 def answer_fields(question: CrossoverQuestion, answer: CrossoverAnswer) -> dict[str, Any]:
-    """What `--json` prints: money in the scenario's currency a month, volumes in million tokens."""
+    """Return what `--json` prints: money in the scenario's currency a month, volumes in million tokens."""
     scenario, search = question.scenario, answer.search
     fields = asdict(answer)
     for name in ("search", "break_even_utilization", "cost_at_scale", "months_until_durable"):
@@ -65,7 +65,7 @@ def answer_fields(question: CrossoverQuestion, answer: CrossoverAnswer) -> dict[
 
 
 def measured_fields(measurement: ServiceMeasurement) -> dict[str, Any]:
-    """What was measured, as JSON: also as the tables of a scenario's file, to be gone on from."""
+    """Return what was measured, as JSON: also as the tables of a scenario's file, to be gone on from."""
     measured = measurement.service
     return {
         "service": measurement.name,

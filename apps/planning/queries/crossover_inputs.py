@@ -1,4 +1,4 @@
-"""What a kept scenario is answered from: its own tables over what was measured of a service."""
+"""Inputs that a kept scenario is answered from: its own tables over what was measured of a service."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -62,7 +62,7 @@ class LookedAtRun:
 
 
 def asked_of_run(run: ScenarioRunFact) -> tuple[CrossoverQuestion, tuple[InputSlider, ...]]:
-    """What a run answered, and the inputs of it that may be moved."""
+    """Return the question that a run answered, and the inputs of it that may be moved."""
     question = question_of(run_inputs(run.id))
     durable = run.figure("break_even", "durable_million_tokens")
     return question, tuple(sliders_of(question, durable))

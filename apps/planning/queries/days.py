@@ -47,7 +47,7 @@ class DailyHistory:
         return digest_of(self.first_day.isoformat(), self.values)
 
     def value_on(self, day: date) -> float | None:
-        """What is known of a day; it may lie outside."""
+        """Return what is known of a day; it may lie outside."""
         place = (day - self.first_day).days
         return self.values[place] if 0 <= place < len(self.values) else None
 

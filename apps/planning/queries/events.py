@@ -34,12 +34,12 @@ class DemandEventFact:
 
     @property
     def series(self) -> SeriesKey:
-        """What it names; without a measure of every one."""
+        """Return the series that the event names; without a measure of every one."""
         return SeriesKey(self.measure, self.dimension, self.key)
 
     @property
     def day_effect(self) -> DayEffect:
-        """What it does to a day of a series that it touches."""
+        """Return the effect of the event on a day of a series that it touches."""
         if self.effect == UNKNOWN:
             return DayEffect(is_unknown=True)
         return DayEffect(
@@ -93,12 +93,12 @@ def touched_series(event: DemandEventFact | None = None) -> list[SeriesKey]:
 
 
 def _is_seen_event(event: DemandEventFact, team_ids: frozenset[int] | None) -> bool:
-    """What is of everybody is for everybody; of a part, for those who see the part."""
+    """Return whether an event is seen: one of everybody is for everybody; of a part, for those who see the part."""
     return event.dimension == "" or is_seen(event.series, team_ids)
 
 
 def effects_of_days(events: Sequence[DemandEventFact], first: date, count: int) -> list[DayEffect]:
-    """What events that touch a series do to each of `count` days of it."""
+    """Return the effects of the events that touch a series on each of `count` days of it."""
     days = (first + place * DAY for place in range(count))
     return [
         joint_effect([event.day_effect for event in events if event.is_on(day)]) for day in days

@@ -1,4 +1,4 @@
-"""What was forecast of some hours before they began, as it is kept."""
+"""Forecasts of some hours made before they began, as they are kept."""
 
 from dataclasses import dataclass
 from datetime import datetime

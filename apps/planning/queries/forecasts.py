@@ -64,7 +64,7 @@ class ForecastMonth:
 
 @dataclass(frozen=True, slots=True)
 class ForecastTotal:
-    """What the first `hours` of a forecast come to together, of waits their mean, with the 80 % interval of such totals.
+    """The total of the first `hours` of a forecast, of waits their mean, with the 80 % interval of such totals.
 
     `waiting` is what is expected beyond what can be held. Quantiles of the total, never sums of those of hours.
     """
@@ -154,7 +154,7 @@ class ForecastFact:
 
     @property
     def unit(self) -> str:
-        """What its values are in, for each hour."""
+        """Return the unit of the forecast's values, for each hour."""
         return unit_of(self.series.measure, organisation().currency)
 
     @property
@@ -267,7 +267,7 @@ def _held(value: float | None, most: float) -> float | None:
 
 
 def held_within(values: Sequence[float], capacity: Sequence[float]) -> list[float]:
-    """What can be held of each value; all of it where nothing bounds it."""
+    """Return what can be held of each value; all of it where nothing bounds it."""
     if not capacity:
         return [*values]
     return [min(value, most) for value, most in zip(values, capacity, strict=False)]

@@ -92,7 +92,7 @@ class HeadroomFigures:
 
     @property
     def needed(self) -> int | None:
-        """What both ask for."""
+        """Return the GPUs that both cost and the promise on waiting ask for; None where that of cost is not known."""
         if self.for_cost is None:
             return None
         return max(self.for_cost, self.for_waiting or 0)

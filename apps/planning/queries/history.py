@@ -45,7 +45,7 @@ class SeriesHistory:
         return next(value for value in reversed(self.values) if value is not None)
 
     def value_at(self, place: int) -> float | None:
-        """What is known of the hour so many after `starts_at`; it may lie outside."""
+        """Return what is known of the hour so many after `starts_at`; it may lie outside."""
         return self.values[place] if 0 <= place < len(self.values) else None
 
     @property
@@ -77,7 +77,7 @@ def histories(at: datetime) -> dict[SeriesKey, SeriesHistory]:
 def _joined(
     series: SeriesKey, measured: MeasuredSeries, imported: Mapping[datetime, float]
 ) -> SeriesHistory | None:
-    """What was measured stands before what a file says of the same hour."""
+    """Return the joined history: what was measured stands before what a file says of the same hour."""
     values_by_hour = {**imported, **measured.values}
     if not values_by_hour:
         return None

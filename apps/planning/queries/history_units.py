@@ -1,4 +1,4 @@
-"""What a value of a history that people bring may be in, by measure."""
+"""Units that a value of a history that people bring may be in, by measure."""
 
 from collections.abc import Mapping
 

@@ -62,7 +62,7 @@ class JobWait:
 
     @property
     def gpu_span(self) -> GpuSpan:
-        """The same as GPU time; of no GPUs where nobody says how many."""
+        """Return the wait as GPU time; of no GPUs where nobody says how many."""
         return GpuSpan(self.gpus or 0.0, epoch_ms(self.begins), epoch_ms(self.ends))
 
     @property

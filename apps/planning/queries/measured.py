@@ -250,7 +250,7 @@ def _known_hours(
 def _add_queued(
     series_by_key: Mapping[SeriesKey, MeasuredSeries], span: Mapping[str, datetime]
 ) -> None:
-    """What jobs waited for, as demand of the pool that they ran in at last, and how far that is known."""
+    """Add what jobs waited for, as demand of the pool that they ran in at last, and how far that is known."""
     models = {row.id: row.gpu_model for row in named_rows(MODELS, {})}
     jobs: Counter[tuple[str, str]] = Counter()
     reporting_jobs: Counter[tuple[str, str]] = Counter()

@@ -1,4 +1,4 @@
-"""What a plan's items are made of, and the measured figures that they may stand on."""
+"""Inputs of a plan's items, and the measured figures that they may stand on."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -75,7 +75,7 @@ class NewPlannedItem:
 
 
 def inputs_from_json(kind: str, document: Mapping[str, Any]) -> PlannedInputs:
-    """What was kept, as it was."""
+    """Return the inputs that were kept, as they were."""
     if kind == LAUNCH:
         document = {**document, "requests_by_week": tuple(document["requests_by_week"])}
     inputs: PlannedInputs = OF_KIND[kind](**document)
@@ -83,7 +83,7 @@ def inputs_from_json(kind: str, document: Mapping[str, Any]) -> PlannedInputs:
 
 
 def inputs_as_json(inputs: PlannedInputs) -> dict[str, Any]:
-    """What is kept."""
+    """Return what is kept of an item's inputs."""
     return asdict(inputs)
 
 

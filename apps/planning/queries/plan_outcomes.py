@@ -1,4 +1,4 @@
-"""What comes of what-if plans on the newest forecast, prices and GPUs: by week, by month and in all, with its band."""
+"""Outcomes of what-if plans on the newest forecast, prices and GPUs: by week, by month and in all, with the band."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -80,7 +80,7 @@ class PlanSpan:
 
 @dataclass(frozen=True, slots=True)
 class PlaceNow:
-    """What all plans of a place stand on; `totals` are its forecast's days by scenario from the local `first_day` on.
+    """The facts that all plans of a place stand on; `totals` are its forecast's days by scenario from the local `first_day` on.
 
     One row of them is its middle alone. `coverage` is how the forecast did before, by days ahead; `gates` is what it was held
     against, None without one, and `history_days` what it was made from.
@@ -148,7 +148,7 @@ class _PlanDays:
 
 
 def plan_outcome(plan: PlanFact, at: datetime) -> PlanOutcome:
-    """What comes of a plan by the forecast, the prices and the GPUs of `at`.
+    """Return what comes of a plan by the forecast, the prices and the GPUs of `at`.
 
     Refuses a Refusal where a training's GPU has no known peak.
     """
@@ -201,7 +201,7 @@ def plan_outcome(plan: PlanFact, at: datetime) -> PlanOutcome:
 
 
 def _waiting_price(plan: PlanFact, wanted: Floats | None, there: Floats) -> float | None:
-    """What policies say, where anything is beyond what is there; else nobody needs to be asked."""
+    """Return the price of waiting that policies say, where anything is beyond what is there; else nobody needs to be asked."""
     if wanted is None or not len(there) or not (wanted > there).any():
         return None
     price = waiting_price(pools_of(plan.pool_id, plan.gpu_model))

@@ -1,4 +1,4 @@
-"""What-if plans as they were entered, and what was changed of them."""
+"""Reading of what-if plans as they were entered, and of what was changed of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class PlannedItemFact:
 
     @property
     def as_entered(self) -> NewPlannedItem:
-        """What would make it."""
+        """Return the new item that would make this one."""
         return NewPlannedItem(self.name, self.starts_on, self.inputs, self.spread)
 
 
@@ -75,7 +75,7 @@ def plan_of_id(plan_id: int) -> PlanFact:
 
 
 def plan_history(plan_id: int) -> list[TrailChange]:
-    """What was changed of a plan and of what is planned in it, the newest first."""
+    """Return what was changed of a plan and of what is planned in it, the newest first."""
     kind, part = trail.KINDS[WhatIfPlan._meta.label], trail.KINDS[PlannedItem._meta.label]
     return trail.changes(kind=kind, of=plan_id, parts={part: "plan_id"})
 

@@ -46,7 +46,7 @@ class PowerLimitFact:
 
     @property
     def watts(self) -> RoomLimit:
-        """The same in watts."""
+        """Return the limits of the room in watts."""
         cooling = self.cooling_kilowatts
         return RoomLimit(
             Fraction(self.power_kilowatts) * WATTS,
@@ -57,7 +57,7 @@ class PowerLimitFact:
 
 @dataclass(frozen=True, slots=True)
 class DrawnHour:
-    """What the machines of a room drew in the hour that starts at `hour`."""
+    """The draw of the machines of a room in the hour that starts at `hour`."""
 
     hour: datetime
     draw: RoomDraw
@@ -175,7 +175,7 @@ class _KnownHours:
         return cls(nodes_by_hour, known_draws_of_hours(nodes_by_hour), plans)
 
     def drawn_in(self, limit: PowerLimitFact, hour: datetime | None) -> DrawnHour | None:
-        """What a room drew in the hour; None of none."""
+        """Return what a room drew in the hour; None of none."""
         if hour is None:
             return None
         nodes = [node for node in self.lived[hour] if node.pool_id in limit.pool_ids]

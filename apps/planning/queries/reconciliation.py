@@ -52,7 +52,7 @@ class ReconciliationFact:
 
 
 def reconciliation_of(forecast: ForecastFact) -> ReconciliationFact | None:
-    """What its parts were reconciled with; None of a forecast that is no whole's, or not yet looked at."""
+    """Return what a forecast's parts were reconciled with; None of a forecast that is no whole's, or not yet looked at."""
     reconciliation = (
         Reconciliation.objects.select_related("whole").filter(whole_id=forecast.id).first()
     )

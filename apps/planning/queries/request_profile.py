@@ -1,4 +1,4 @@
-"""What is known about a team's use as it asks for capacity: read once, and kept with the request."""
+"""Profile of a team's use as it asks for capacity: what is known is read once, and kept with the request."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -51,7 +51,7 @@ RETURNS = {
 
 @dataclass(frozen=True, slots=True)
 class AskedCapacity:
-    """Whose work, and where: a pool or a GPU model (by its pools' own word), never both."""
+    """Capacity that is asked for: whose work, and where: a pool or a GPU model (by its pools' own word), never both."""
 
     team_id: int
     workload_id: int | None = None
@@ -175,7 +175,7 @@ class RequestProfile:
         return date.fromisoformat(self.first_day), date.fromisoformat(self.end_day)
 
     def as_json(self) -> dict[str, Any]:
-        """What is kept."""
+        """Return what is kept of the profile."""
         forecasts = [
             asdict(forecast) | {"gates": serialize_gates(forecast.gates)}
             for forecast in self.forecasts
@@ -184,7 +184,7 @@ class RequestProfile:
 
 
 def profile_from_json(document: Mapping[str, Any]) -> RequestProfile:
-    """What was kept, as it was."""
+    """Return the profile that was kept, as it was."""
     fields: dict[str, Any] = {
         "there": UseFact(**document["there"]),
         "everywhere": UseFact(**document["everywhere"]),

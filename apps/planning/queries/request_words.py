@@ -1,4 +1,4 @@
-"""What a request's profile says, in sentences with numbers and the formula of each."""
+"""Sentences of what a request's profile says, with numbers and the formula of each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ BASES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ProfileSentence:
-    """What one cause would give back: GPUs (None: not measured), the sentence, and its formula."""
+    """The GPUs that one cause would give back (None: not measured), the sentence, and its formula."""
 
     cause: str
     gpus: float | None
@@ -78,13 +78,13 @@ def gpus_text(gpus: float) -> str:
 
 
 def judged_use(profile: RequestProfile) -> tuple[UseFact, bool]:
-    """What the sentences are of: the use where the capacity is asked for, else all of it; whether there."""
+    """Return the use that the sentences are of: where the capacity is asked for, else all of it; and whether there."""
     is_there = bool(profile.there.held_ms or profile.there.lost_ms)
     return (profile.there, True) if is_there else (profile.everywhere, False)
 
 
 def profile_sentences(profile: RequestProfile) -> list[ProfileSentence]:
-    """What each cause would give back, in the order of GpuReturn; none where nothing was held."""
+    """Return what each cause would give back, in the order of GpuReturn; none where nothing was held."""
     use, _ = judged_use(profile)
     returns = gpu_returns(use.measured(profile.span_ms))
     return [_sentence_of(gpu_return, use, profile.span_ms) for gpu_return in returns]
@@ -129,7 +129,7 @@ def request_gates(fact: CapacityRequestFact, *, sees_all: bool) -> tuple[Gate, .
 
 
 def forecast_words(demand: DemandForecast, gpus: int) -> str:
-    """What is expected against what is there, with what is asked for on top."""
+    """Return a sentence of what is expected against what is there, with what is asked for on top."""
     sentence = (
         f"GPU-hours forecast of {_name_of(demand)}: {gpus_text(demand.mean_gpus)} GPUs on average over "
         f"{demand.hours / 24:.0f} days, up to {gpus_text(demand.most_gpus)}"
@@ -148,7 +148,7 @@ def forecast_words(demand: DemandForecast, gpus: int) -> str:
 
 
 def budget_words(budget: BudgetRoom, currency: str) -> str:
-    """What is left of a budget as things are expected, before the request."""
+    """Return a sentence of what is left of a budget as things are expected, before the request."""
 
     def amount(value: int) -> str:
         if budget.measure == MONEY:

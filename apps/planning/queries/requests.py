@@ -35,7 +35,7 @@ LOOKED_AFTER = timedelta(days=90)
 
 @dataclass(frozen=True, slots=True)
 class RequestStepFact:
-    """What happened, when, by whom (a person's name, "a token" or "Runrate"), and why."""
+    """A step of a request: what happened, when, by whom (a person's name, "a token" or "Runrate"), and why."""
 
     kind: str
     at: datetime

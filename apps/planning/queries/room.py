@@ -21,7 +21,7 @@ FURTHEST = timedelta(days=600)
 
 @dataclass(frozen=True)
 class RoomAhead:
-    """What bounds the GPUs held of any series from `at` on; the fleet is read once."""
+    """The bounds of the GPUs held of any series from `at` on; the fleet is read once."""
 
     at: datetime
     _steps: dict[int, list[tuple[datetime, int]]] = field(default_factory=dict, repr=False)
@@ -32,7 +32,7 @@ class RoomAhead:
         return self._within(series, bounds)
 
     def of_pools(self, pool_ids: frozenset[int], starts_at: datetime, hours: int) -> list[float]:
-        """The same of these pools together."""
+        """Return the GPUs of these pools together, of each hour from `starts_at` on; empty where nothing on record bounds them."""
         bounds = [(starts_at + place * HOUR, 1) for place in range(hours)]
         return self._of_spans(pool_ids & frozenset(self._gpu_pools), bounds)
 

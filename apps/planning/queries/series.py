@@ -1,4 +1,4 @@
-"""What is forecast: a measure of one thing, as people write it and as it is kept."""
+"""Series that are forecast: a measure of one thing, as people write it and as it is kept."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -85,7 +85,7 @@ def part_named(text: str) -> tuple[str, str]:
 
 
 def series_name(series: SeriesKey) -> str:
-    """What `series_named` reads back."""
+    """Return the name of a series that `series_named` reads back."""
     if not series.dimension:
         return series.measure
     return f"{series.measure}:{series.dimension}={name_of_key(series)}"
@@ -97,7 +97,7 @@ def name_of_key(series: SeriesKey) -> str:
 
 
 def unit_of(measure: str, currency: str) -> str:
-    """What a value of an hour is in."""
+    """Return the unit of a value of an hour."""
     return {
         GPU_HOURS: "GPU-hours",
         REQUESTS: "requests",

@@ -49,7 +49,7 @@ class ActivityTargetFact:
 
 @dataclass(frozen=True, slots=True)
 class TargetFigures:
-    """What came of a target: `actual` of the held time that was observed; None where nothing was.
+    """The figures of a target: `actual` of the held time that was observed; None where nothing was.
 
     `held_milliseconds` is what jobs held, `held_micros` what that cost, None without a price.
     """
@@ -66,12 +66,12 @@ class TargetFigures:
 
     @property
     def gap_milliseconds(self) -> int | None:
-        """The same in GPU-milliseconds, 0 where the target is met."""
+        """Return the gap to the target in GPU-milliseconds, 0 where the target is met."""
         return None if self.gap is None else round(max(0.0, self.gap) * self.held_milliseconds)
 
     @property
     def gap_micros(self) -> int | None:
-        """What that time cost, at the mean cost of what was held."""
+        """Return the cost of the time that lacks to the target, at the mean cost of what was held."""
         if self.gap is None or self.held_micros is None:
             return None
         return round(max(0.0, self.gap) * self.held_micros)

@@ -1,4 +1,4 @@
-"""What waiting for capacity and outages cost those who waited, by team, workload, pool or GPU model."""
+"""Costs of waiting for capacity and of outages to those who waited, by team, workload, pool or GPU model."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -21,7 +21,7 @@ GROUPS = (TEAM, WORKLOAD, POOL, GPU_MODEL)
 
 
 class WaitingGroup(NamedTuple):
-    """What a row is of; None of what it is not by, or not known."""
+    """The key of a row; None of what it is not by, or not known."""
 
     team_id: int | None = None
     workload_id: int | None = None
@@ -46,7 +46,7 @@ class WaitingFacts:
 
 @dataclass(frozen=True, slots=True)
 class WaitingCost:
-    """What waiting and outages cost a group; GPU time in milliseconds, money in micro-units, None not known.
+    """The cost of waiting and outages to a group; GPU time in milliseconds, money in micro-units, None not known.
 
     Of jobs submitted in the window: `jobs`, of which `still_waiting`; half and nine in ten of them started within
     `median` and `ninth`. `waited` is all their time in the queue in the window, by the clock. `for_capacity` and
@@ -76,7 +76,7 @@ class WaitingCost:
 
     @property
     def parts_of_outages(self) -> tuple[PricedTime, ...]:
-        """What outages took of GPU time that was paid for."""
+        """Return the parts of GPU time that was paid for and outages took."""
         return (self.lost_held, self.lost_free, self.redone)
 
     @property
@@ -86,7 +86,7 @@ class WaitingCost:
 
     @property
     def lost(self) -> PricedTime:
-        """The same as one."""
+        """Return the GPU time that was paid for and outages took, as one."""
         return time_together(self.parts_of_outages)
 
     @property
@@ -110,7 +110,7 @@ class WaitingCost:
 
 
 def waiting_facts(window: Window, team_ids: Collection[int] | None, at: datetime) -> WaitingFacts:
-    """What waited and what was out in the window, of these teams (None: of all).
+    """Return what waited and what was out in the window, of these teams (None: of all).
 
     What of a wait was for an outage is decided over the waits of everybody.
     """

@@ -1,1 +1,1 @@
-"""What is computed of values alone, in workers and commands; numpy stays in here."""
+"""Computations on values alone, in workers and commands; numpy stays in here."""

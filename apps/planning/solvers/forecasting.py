@@ -118,7 +118,7 @@ def _answered(
 def _totals(
     history: Floats, rolled: RolledForecasts, points: Floats, step: FreshStep | None
 ) -> tuple[dict[str, Any], tuple[Gate, ...]]:
-    """What hours come to together, of whole paths: the mean of each hour, and quantiles of sums of days.
+    """Return what hours come to together, of whole paths: the mean of each hour, and quantiles of sums of days.
 
     Nothing where no day before is known well enough to have a total.
     """

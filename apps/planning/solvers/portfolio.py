@@ -109,7 +109,7 @@ def series_answer(
     watch: Watch,
     unproven_share: float = 1.0,
 ) -> dict[str, Any]:
-    """The same as JSON alone, of a document that reads series and no file. Refuses a Refusal."""
+    """Return the answer to a document as JSON alone, of one that reads series and no file. Refuses a Refusal."""
 
     def hours_of(source: DemandSource) -> Sequence[float | None]:
         if source.file:
@@ -120,7 +120,7 @@ def series_answer(
 
 
 def counted_mixer(watch: Watch, *, is_try: bool = False) -> Mixer:
-    """What finds mixes; where the limit on blocked GPU-hours cannot be held, the least cost without it.
+    """Return what finds mixes; where the limit on blocked GPU-hours cannot be held, the least cost without it.
 
     One that only tries a rule on the history is none of those that are counted.
     """

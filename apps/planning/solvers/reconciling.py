@@ -114,7 +114,7 @@ def reconciled_days(hierarchy: ForecastHierarchy) -> dict[str, Any]:
 def _rests(
     total_history: Floats, histories: Mapping[str, Sequence[Floats]], least: int
 ) -> tuple[dict[str, Floats], dict[str, str]]:
-    """What of the whole is in no part, of each way where there is something, and why a way does not add up."""
+    """Return what of the whole is in no part, of each way where there is something, and why a way does not add up."""
     rests: dict[str, Floats] = {}
     refusals: dict[str, str] = {}
     for name, parts in histories.items():

@@ -162,7 +162,7 @@ def _factor_asked(reading: Mapping[str, Any]) -> float:
 
 
 def _unit_asked(reading: Mapping[str, Any]) -> str:
-    """What values are in. Refuses a measure that has several units, of which none was said."""
+    """Return the unit that values are in. Refuses a measure that has several units, of which none was said."""
     units = units_of(_series_asked(reading).measure, organisation().currency)
     if not reading["unit"] and len(units) > 1:
         raise UnitUnknown("unit", f"say what a value is in, one of {', '.join(units)}")
@@ -170,7 +170,7 @@ def _unit_asked(reading: Mapping[str, Any]) -> str:
 
 
 def _form_asked(reading: Mapping[str, Any]) -> HistoryForm:
-    """What values may be; before anybody said of what they are, any number."""
+    """Return what values may be; before anybody said of what they are, any number."""
     rows_are_days = reading["rows"] == "days"
     if not reading["series"]:
         return HistoryForm(
@@ -209,7 +209,7 @@ def _likely_column(names: Sequence[str], likely: Sequence[str], otherwise: str) 
 
 
 def _trial_of(history: ReadHistory, reading: Mapping[str, Any]) -> dict[str, object]:
-    """What would be imported: its span, what an hour comes to, gaps that stay unknown, and the first rows."""
+    """Return what would be imported: its span, what an hour comes to, gaps that stay unknown, and the first rows."""
     hours = [hour for hour, _ in history.points]
     gaps = [
         (earlier + HOUR, (later - earlier) // HOUR - 1)

@@ -1,4 +1,4 @@
-"""What changes prices and costs."""
+"""Actions that change prices and costs."""
 
 from apps.pricing.actions.checking import (
     RateCurrencyDiffers,

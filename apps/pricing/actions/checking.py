@@ -1,4 +1,4 @@
-"""What every amount and span of pricing must be, and the hours that a change of one is charged in."""
+"""Checks of every amount and span of pricing, and the hours that a change of one is charged in."""
 
 from collections.abc import Sequence
 from datetime import date, datetime

@@ -1,4 +1,4 @@
-"""What can have been bought ahead, and what says nothing that could have been."""
+"""Checks of commitments: what can have been bought ahead, and what says nothing that could have been."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What was bought ahead: entered, kept as a cloud tells it, ended before its term."""
+"""Changes of commitments bought ahead: entered, kept as a cloud tells it, ended before the term."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta

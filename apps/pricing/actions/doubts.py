@@ -1,4 +1,4 @@
-"""What speaks against a price before it prices anything."""
+"""Doubts that speak against a price before it prices anything."""
 
 from bisect import bisect_right
 from collections import defaultdict
@@ -42,7 +42,7 @@ class Judged:
 
 
 class Doubts:
-    """What is implausible among prices: beside those in force, and beside those of the same table.
+    """Doubts about implausible prices: beside those in force, and beside those of the same table.
 
     An on-demand list price lies within three times of the usual, any other within ten. A spot price
     is held against the on-demand prices of the machine where there are any, since its own history
@@ -67,7 +67,7 @@ class Doubts:
         self._said: dict[str, list[SaidOfPlace]] = {}
 
     def of(self, rate: NewRate) -> str:
-        """What is implausible about it, by the hour; empty: nothing."""
+        """Return what is implausible about a rate, by the hour; empty: nothing."""
         amount = hourly(rate.amount, rate.quantity_seconds)
         is_list = (rate.kind, rate.purchase_option) == (RateKind.LIST, PurchaseOption.ON_DEMAND)
         times = TIMES_OF_A_LIST if is_list else TIMES
@@ -115,7 +115,7 @@ class Doubts:
         return self._elsewhere[machine, target]
 
     def _bare_price(self, rate: NewRate) -> Decimal | None:
-        """What the machine costs there without its accelerators: an on-demand price that waits."""
+        """Return the cost of the machine there without its accelerators: an on-demand price that waits."""
         if rate.purchase_option != PurchaseOption.SPOT or rate.pool_id is not None:
             return None
         place = target_of(replace(rate, purchase_option=PurchaseOption.ON_DEMAND))
@@ -131,7 +131,7 @@ class Doubts:
 
 
 def moved(rate: NewRate, before: PriceBefore | None, threshold: int | None) -> str:
-    """What it moves, where that is more than one person may do; empty: it is not."""
+    """Return what a rate moves, where that is more than one person may do; empty: it is not."""
     if threshold is None or before is None:
         return ""
     if (rate.unit, rate.currency) != (before.unit, before.currency):

@@ -31,7 +31,7 @@ class ExchangeRateNotUnderstood(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class NewExchangeRate:
-    """What one unit of `from_currency` is worth in `to_currency` in the month of `month`."""
+    """The worth of one unit of `from_currency` in `to_currency` in the month of `month`."""
 
     month: date
     from_currency: str

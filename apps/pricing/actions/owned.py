@@ -286,7 +286,7 @@ def _enter_tariffs(
 
 
 def _cut_rows(rows: type[OwnedCost] | type[PowerTariff], plan_id: int, moment: datetime) -> None:
-    """What of them would hold from `moment` on does so no longer; the audit trail keeps it."""
+    """Cut the rows that would hold from `moment` on, which do so no longer; the audit trail keeps it."""
     of_plan = rows.objects.filter(plan_id=plan_id)
     of_plan.filter(period__startswith__gte=moment).delete()
     for row in of_plan.filter(period__contains=moment).order_by("id"):

@@ -27,7 +27,7 @@ class ColumnsUnknown(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class PriceTable:
-    """What could be read of a file: rates by line number, and the lines that are none."""
+    """The prices that could be read of a file: rates by line number, and the lines that are none."""
 
     rows: tuple[tuple[int, NewRate], ...]
     rejected: tuple[RefusedRow, ...]

@@ -1,4 +1,4 @@
-"""What clouds let an account have: limits, and capacity that is held for it."""
+"""Quotas that clouds let an account have: limits, and capacity that is held for it."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

@@ -52,7 +52,7 @@ class NewRate:
 
 
 def target_of(rate: NewRate) -> str:
-    """What a rate prices, at which priority, in words: two rates of one target may not overlap."""
+    """Return what a rate prices, at which priority, in words: two rates of one target may not overlap."""
     if rate.pool_id is not None:
         return f"{rate.kind} pool {rate.pool_id}"
     machine = rate.instance_type or rate.gpu_model

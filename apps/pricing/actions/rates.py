@@ -43,7 +43,7 @@ class RateOverlaps(Refusal):
 
 
 class RateNotInForce(Exception):
-    """What prices nothing has nothing to end."""
+    """A refusal to end a rate that prices nothing: it has nothing to end."""
 
 
 class RateAlreadyEnded(Exception):
@@ -68,7 +68,7 @@ class RowRemark:
 
 @dataclass(frozen=True, slots=True)
 class TableLoaded:
-    """What became of a price table's rows; `waiting` ones price nothing until somebody decides."""
+    """The outcome of a price table's rows; `waiting` ones price nothing until somebody decides."""
 
     imported: int
     unchanged: int
@@ -80,7 +80,7 @@ class TableLoaded:
 def row_remarks(
     rows: Sequence[tuple[int, NewRate]], rejected: Sequence[RefusedRow]
 ) -> tuple[RowRemark, ...]:
-    """What is to be said of the rows that were taken, by line."""
+    """Return the remarks on the rows that were taken, by line."""
     refused = {row.line for row in rejected}
     remarks = [(line, rate.remark) for line, rate in rows if rate.remark and line not in refused]
     return tuple(RowRemark(line, remark) for line, remark in sorted(remarks))

@@ -16,7 +16,7 @@ SAID = (
 
 
 def row_of(rate: NewRate) -> dict[str, Any]:
-    """What a rate says, by column."""
+    """Return what a rate says, by column."""
     columns = {name: getattr(rate, name) for name in SAID}
     tiers = kept_tiers(rate)
     return {
@@ -29,7 +29,7 @@ def row_of(rate: NewRate) -> dict[str, Any]:
 
 
 def copied(row: Rate) -> dict[str, Any]:
-    """What a rate in the table says, by column, for another of the same price."""
+    """Return what a rate in the table says, by column, for another of the same price."""
     return {name: getattr(row, name) for name in (*SAID, "tiers", "target")}
 
 

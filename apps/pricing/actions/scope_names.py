@@ -1,4 +1,4 @@
-"""What a commitment covers, under the names that pools and the tables of machines and GPUs have."""
+"""Scopes that a commitment covers, under the names that pools and the tables of machines and GPUs have."""
 
 from collections.abc import Iterable
 from dataclasses import replace

@@ -43,7 +43,7 @@ EVER = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """What one price is, so that two can be told apart."""
+    """A price as it was quoted, so that two can be told apart."""
 
     amount: Decimal
     currency: str
@@ -208,7 +208,7 @@ class _Series:
     ) -> tuple[
         list[tuple[Rate, datetime, datetime | None]], list[tuple[datetime, datetime | None]]
     ]:
-        """Which row takes which span; those that no row has yet."""
+        """Return which row takes which span, and those that no row has yet."""
         row_spans, new_spans = [], []
         for span in spans:
             span_rows = [row for row in self._rows if _lies_in(row, span)]
@@ -236,7 +236,7 @@ class _Series:
 
 
 def _rows_around(target: str, first: datetime, last: datetime) -> list[Rate]:
-    """What holds from `first` to `last`, what ends just then, and the next one after."""
+    """Return the rates that hold from `first` to `last`, those that end just then, and the next one after."""
     rows = Rate.objects.select_for_update().filter(standing=RateStanding.IN_FORCE, target=target)
     later = rows.filter(period__startswith__gt=last).order_by("period__startswith").first()
     until = last if later is None else later.period.lower

@@ -21,7 +21,7 @@ from apps.web.rest.views import PricesView
 
 
 class OwnedCostOut(serializers.Serializer[Any]):
-    """What a plan costs each month besides; `ends_at` null: open-ended."""
+    """The cost of a plan each month besides; `ends_at` null: open-ended."""
 
     name = serializers.CharField()
     amount = ExactOut(source="monthly")

@@ -15,7 +15,7 @@ from apps.web.rest.views import PricesView
 
 
 class QuotasAsked(Parameters):
-    """Which quotas."""
+    """Filters of a list of quotas."""
 
     provider = Text(required=False)
     account = Text(required=False)
@@ -41,7 +41,7 @@ class QuotaOut(serializers.Serializer[Any]):
 
 
 class Quotas(PricesView):
-    """What clouds let the accounts have, as last read."""
+    """Quotas that clouds let the accounts have, as last read."""
 
     row = QuotaOut
 

@@ -25,7 +25,7 @@ from apps.web.rest.views import PricesView
 
 
 class Rates(PricesView):
-    """What node and GPU time costs, as it was quoted."""
+    """Rates of node and GPU time, as they were quoted."""
 
     row = RateOut
 
@@ -65,7 +65,7 @@ class Rates(PricesView):
 
 
 class RatePreview(PricesView):
-    """What entering a price would touch, for who may enter it."""
+    """A preview of what entering a price would touch, for who may enter it."""
 
     @extend_schema(operation_id="preview_rate", request=RateIn, responses=ReachOut)
     def post(self, request: Request) -> Response:
@@ -104,7 +104,7 @@ class RateEnd(PricesView):
 
 
 class RateEndPreview(PricesView):
-    """What ending a price would touch, for who may end it."""
+    """A preview of what ending a price would touch, for who may end it."""
 
     @extend_schema(operation_id="preview_rate_end", request=RateEndIn, responses=ReachOut)
     def post(self, request: Request, rate_id: int) -> Response:

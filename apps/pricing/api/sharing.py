@@ -28,7 +28,7 @@ METHOD_KEYS = tuple(str(method) for method in METHODS)
 
 
 class WeightIn(Strict):
-    """What a team weighs: a text of up to 6 decimals, never a float."""
+    """The weight of a team: a text of up to 6 decimals, never a float."""
 
     team = Text(help_text="by name")
     weight = PatternOfRows(r"^[0-9]{1,12}(\.[0-9]{1,6})?$", max_length=19)
@@ -59,7 +59,7 @@ class SharedCostEndIn(Strict):
 
 
 class WeightOut(serializers.Serializer[Any]):
-    """What a team weighs."""
+    """The weight of a team."""
 
     team = NamedOut()
     weight = serializers.CharField()
@@ -79,7 +79,7 @@ class SharedCostOut(serializers.Serializer[Any]):
 
 
 class SharedCosts(PricesView):
-    """What is shared, and how."""
+    """Shared costs, and how they are shared."""
 
     row = SharedCostOut
 

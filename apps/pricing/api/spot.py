@@ -19,7 +19,7 @@ from apps.web.rest.views import PricesView
 
 
 class SpotPrices(PricesView):
-    """What machines cost on the spot market, moment by moment."""
+    """Prices of machines on the spot market, moment by moment."""
 
     @extend_schema(
         operation_id="record_spot_prices",

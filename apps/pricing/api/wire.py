@@ -1,4 +1,4 @@
-"""What rates look like over the wire: amounts as they were quoted."""
+"""Rates as they look over the wire: amounts as they were quoted."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -35,21 +35,21 @@ class PriceIn(Strict):
 
 
 class TierIn(Strict):
-    """What a unit costs beyond so many node-hours or GPU-hours of a month."""
+    """The cost of a unit beyond so many node-hours or GPU-hours of a month."""
 
     beyond = PatternOfRows(r"^[0-9]{1,12}(\.[0-9]{1,3})?$", max_length=16)
     amount = QuotedAmount()
 
 
 class TierOut(serializers.Serializer[Any]):
-    """What a unit costs beyond so many node-hours or GPU-hours of a month."""
+    """The cost of a unit beyond so many node-hours or GPU-hours of a month."""
 
     beyond = serializers.CharField()
     amount = serializers.CharField()
 
 
 class RatesAsked(Parameters):
-    """Which rates."""
+    """Filters of a list of rates."""
 
     provider = Text(required=False)
     pool = Text(required=False, help_text="the name of a pool with its own price")
@@ -154,7 +154,7 @@ class RemarkedPoint(serializers.Serializer[Any]):
 
 
 class SpotPricesOut(serializers.Serializer[Any]):
-    """What became of the points; `waiting` ones are quarantined until finance decides."""
+    """The outcome of the points; `waiting` ones are quarantined until finance decides."""
 
     entered = serializers.IntegerField()
     unchanged = serializers.IntegerField()

@@ -69,7 +69,7 @@ def _entry_of_table(number: int, table: object) -> Entry:
 
 
 def commitment_of(table: Mapping[str, Any]) -> NewCommitment:
-    """What was written, field by field; refuses CommitmentNotUnderstood."""
+    """Return the commitment that was written, field by field; refuses CommitmentNotUnderstood."""
     read = read_fields(table, READERS, NEEDED, CommitmentNotUnderstood)
     pool, owner = read.pop("pool", ""), read.pop("owner", "")
     return NewCommitment(

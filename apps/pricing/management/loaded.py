@@ -1,4 +1,4 @@
-"""What became of a table of prices, for the terminal."""
+"""Report of what became of a table of prices, for the terminal."""
 
 import json
 from dataclasses import asdict
@@ -10,7 +10,7 @@ from apps.pricing.actions import RefusedRow, TableLoaded
 
 
 class RejectingRows(Protocol):
-    """What was read of a file: some of its rows could not be."""
+    """The rows read of a file: some of them could not be."""
 
     @property
     def rejected(self) -> tuple[RefusedRow, ...]:

@@ -38,7 +38,7 @@ def read_owned_plan(path: Path) -> NewOwnedPlan:
 
 
 def plan_of(table: Mapping[str, Any]) -> NewOwnedPlan:
-    """What was written, field by field; refuses OwnedPlanNotUnderstood."""
+    """Return the plan that was written, field by field; refuses OwnedPlanNotUnderstood."""
     read = read_fields(table, _READERS, NEEDED, OwnedPlanNotUnderstood)
     ids = {pool.name: pool.id for pool in pools().values()}
     pool = read.pop("pool")

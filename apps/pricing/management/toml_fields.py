@@ -1,4 +1,4 @@
-"""What somebody wrote in a TOML file, field by field; each refuses by the exception it is given."""
+"""Reading of what somebody wrote in a TOML file, field by field; each refuses by the exception it is given."""
 
 import tomllib
 from collections.abc import Callable, Collection, Mapping

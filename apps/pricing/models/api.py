@@ -1,4 +1,4 @@
-"""What calls to model APIs cost: the organisation's own contract prices, and who books them."""
+"""Prices of calls to model APIs: the organisation's own contract prices, and who books them."""
 
 import pghistory
 from django.contrib.postgres.fields import DateTimeRangeField
@@ -51,7 +51,7 @@ class ApiPrice(models.Model):
 
 @pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent())
 class ApiVendor(models.Model):
-    """Which record of a vendor's calls goes to the ledger: the calls themselves, or its bill.
+    """The record of a vendor's calls that goes to the ledger: the calls themselves, or its bill.
 
     A vendor without a row is booked by its calls. One dollar is never booked by both.
     """

@@ -1,4 +1,4 @@
-"""What was bought ahead: reservations, committed use, savings plans, capacity blocks; quotas."""
+"""Commitments bought ahead: reservations, committed use, savings plans, capacity blocks; quotas."""
 
 import pghistory
 from django.contrib.postgres.fields import DateTimeRangeField
@@ -9,7 +9,7 @@ from apps.pricing.models.rates import RateUnit
 
 
 class CommitmentKindChoice(models.TextChoices):
-    """What was bought; the order is the one in which they are applied."""
+    """Kinds of commitments that were bought; the order is the one in which they are applied."""
 
     CAPACITY_BLOCK = "capacity_block", "Capacity block"
     RESERVED = "reserved", "Reservation"

@@ -1,4 +1,4 @@
-"""What a month's money of one currency is worth in another."""
+"""Rates of exchange: what a month's money of one currency is worth in another."""
 
 import pghistory
 from django.db import models
@@ -14,7 +14,7 @@ class ExchangeKind(models.TextChoices):
 
 @pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent())
 class ExchangeRate(models.Model):
-    """What one unit of a currency was worth in another in a month (its first day)."""
+    """The worth of one unit of a currency in another in a month (its first day)."""
 
     month = models.DateField()
     from_currency = models.CharField(max_length=3)

@@ -48,7 +48,7 @@ class OwnedPlan(models.Model):
 
 @pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent())
 class OwnedCost(models.Model):
-    """What a plan costs each month besides (maintenance, colocation, network, staff)."""
+    """The cost of a plan each month besides (maintenance, colocation, network, staff)."""
 
     plan = models.ForeignKey(OwnedPlan, on_delete=models.CASCADE, related_name="costs")
     name = models.TextField()
@@ -67,7 +67,7 @@ class OwnedCost(models.Model):
 
 @pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent())
 class PowerTariff(models.Model):
-    """What a kilowatt-hour costs a plan, from `minute` of the local day on until its next one.
+    """The cost of a kilowatt-hour to a plan, from `minute` of the local day on until its next one.
 
     A tariff without a time of day has one row, of minute 0.
     """

@@ -18,7 +18,7 @@ class RateKind(models.TextChoices):
 
 
 class RateUnit(models.TextChoices):
-    """What the rate is quoted for."""
+    """Units that a rate is quoted for."""
 
     NODE = "node"
     GPU = "gpu"

@@ -37,7 +37,7 @@ class SharedCost(models.Model):
 
 @pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent())
 class SharedWeight(models.Model):
-    """What a team weighs in a shared cost by stated weights; a team without one carries nothing."""
+    """The weight of a team in a shared cost by stated weights; a team without one carries nothing."""
 
     cost = models.ForeignKey(SharedCost, on_delete=models.CASCADE, related_name="weights")
     team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, related_name="+")

@@ -1,4 +1,4 @@
-"""What is remembered of spot prices beside the rates that they are."""
+"""Memory of spot prices beside the rates that they are."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""Which rate holds for which pool, when."""
+"""Rates that hold for pools, and when."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -49,7 +49,7 @@ class RateSpan:
 
     @property
     def paid_rate(self) -> economics.QuotedRate | None:
-        """What is paid, before commitments; None: nobody knows."""
+        """Return the rate that is paid, before commitments; None: nobody knows."""
         return self.contract_rate or self.list_rate
 
     @property

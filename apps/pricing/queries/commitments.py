@@ -1,4 +1,4 @@
-"""What was bought ahead, as it was entered."""
+"""Commitments bought ahead, as they were entered."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class CommitmentFact:
 
     @property
     def price(self) -> Fraction:
-        """What the whole term costs, in its own currency."""
+        """Return the cost of the whole term, in the commitment's own currency."""
         return Fraction(self.upfront) + Fraction(self.hourly) * self.term_ms / HOUR_MS
 
     def elapsed_ms(self, moment: datetime) -> int:

@@ -1,4 +1,4 @@
-"""What foreign currencies are worth over a span: one rate for each local month."""
+"""Conversion of foreign currencies over a span: one rate for each local month."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from apps.pricing.queries.exchange import exchange
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What one unit of a currency is worth in the organisation's in `[starts_at, ends_at)`.
+    """The worth of one unit of a currency in the organisation's in `[starts_at, ends_at)`.
 
     `rate` None: nobody knows. `detail` says it in words. It is provisional until the month's own
     rate is stated.

@@ -1,4 +1,4 @@
-"""What a month's money of one currency is worth in another."""
+"""Rates of exchange: what a month's money of one currency is worth in another."""
 
 from dataclasses import dataclass
 from datetime import date

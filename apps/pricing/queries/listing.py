@@ -20,7 +20,7 @@ Rows: TypeAlias = "QuerySet[Any, Any]"
 
 @dataclass(frozen=True, slots=True)
 class RatesWanted:
-    """Which rates; None: any. `in_force_at` is a moment at which they held, and priced."""
+    """Filters of rates; None: any. `in_force_at` is a moment at which they held, and priced."""
 
     provider: str | None = None
     pool: str | None = None
@@ -115,7 +115,7 @@ def spot_extremes(starts_at: datetime, ends_at: datetime) -> dict[str, tuple[Dec
 
 
 def own_prices_begun(starts_at: datetime, ends_at: datetime) -> list[tuple[str, datetime]]:
-    """What has a price of its own from a moment of that time on: of pools and contracts, but for spot."""
+    """Return what has a price of its own from a moment of that time on: of pools and contracts, but for spot."""
     rows = Rate.objects.filter(
         Q(pool__isnull=False) | Q(kind=RateKind.CONTRACT),
         standing=RateStanding.IN_FORCE,

@@ -20,7 +20,7 @@ MOST_MACHINES = 20
 
 @dataclass(frozen=True, slots=True)
 class NeighbourMachine:
-    """What prices are compared of: one machine, bought in one way and quoted in one way."""
+    """The machine that prices are compared of: one machine, bought in one way and quoted in one way."""
 
     kind: str
     purchase_option: str
@@ -44,7 +44,7 @@ class PriceBefore:
 
 @dataclass(frozen=True, slots=True)
 class SaidOfPlace:
-    """What was last said of one place since `starts_at`; `amount` is for an hour."""
+    """The price last said of one place since `starts_at`; `amount` is for an hour."""
 
     starts_at: datetime | None
     amount: Decimal
@@ -58,7 +58,7 @@ def hourly(amount: Decimal, quantity_seconds: int) -> Decimal:
 
 
 def amounts_beside(machine: NeighbourMachine, *, except_target: str = "") -> list[Decimal]:
-    """What an hour of the machine costs by the rates in force, in all places and at all times."""
+    """Return the costs of an hour of the machine by the rates in force, in all places and at all times."""
     pools_by_id = {} if machine.pool_id is None else pools()
     rows = _rates_beside(machine, Rate.objects.all(), pools_by_id).exclude(target=except_target)
     return [hourly(*row) for row in rows.values_list("amount", "quantity_seconds")]

@@ -23,7 +23,7 @@ SPAN = ("period__startswith", "period__endswith")
 
 @dataclass(frozen=True, slots=True)
 class OwnedCostFact:
-    """What a plan costs each month besides, and when; `ends_at` None: until further notice."""
+    """The cost of a plan each month besides, and when; `ends_at` None: until further notice."""
 
     name: str
     monthly: Decimal
@@ -91,7 +91,7 @@ class OwnedPlanFact:
 
 @dataclass(frozen=True, slots=True)
 class FixedHour:
-    """What a plan owes for an hour whether or not anything runs, in micro-units."""
+    """The cost that a plan owes for an hour whether or not anything runs, in micro-units."""
 
     depreciation_micros: int
     running_micros: dict[str, int]
@@ -104,7 +104,7 @@ class FixedHour:
 
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """What a plan owes over some hours whether or not anything runs, in micro-units."""
+    """The cost that a plan owes over some hours whether or not anything runs, in micro-units."""
 
     depreciation_micros: int
     running_micros: int
@@ -182,12 +182,12 @@ def written_off(plan: OwnedPlanFact, at: datetime, zone: str) -> int:
 
 
 def pue_of(plan: OwnedPlanFact) -> Fraction:
-    """What a kilowatt-hour at the machine takes at the meter, exactly."""
+    """Return what a kilowatt-hour at the machine takes at the meter, exactly."""
     return Fraction(plan.pue)
 
 
 def _running_until(cost: OwnedCostFact, at: datetime, zone: str) -> int:
-    """What it would have come to before the hour at `at`, had it run since the year 0."""
+    """Return what a cost would have come to before the hour at `at`, had it run since the year 0."""
     month, monthly = of_calendar(at, zone), _whole_micros(cost.monthly)
     return monthly * month.month + monthly * month.hour // month.hours
 

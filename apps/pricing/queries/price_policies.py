@@ -11,7 +11,7 @@ MILLIONTHS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class PricePolicyFact:
-    """What was said for a pool; `ends_at` None: until something else is."""
+    """The price policy that was said for a pool; `ends_at` None: until something else is."""
 
     id: int
     pool_id: int

@@ -1,4 +1,4 @@
-"""What clouds let accounts have, as last read."""
+"""Quotas that clouds let accounts have, as last read."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What a change of price touches, asked before it is made."""
+"""Reach of a change of price: what it touches, asked before it is made."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from apps.pricing.queries import DISCOUNTED
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What a rate prices: one pool, or all pools of this description; empty: any."""
+    """The pools that a rate prices: one pool, or all pools of this description; empty: any."""
 
     pool_id: int | None
     provider: str
@@ -23,7 +23,7 @@ class Prices:
 
     @classmethod
     def of(cls, rate: object) -> "Prices":
-        """What this rate prices, entered or not."""
+        """Return what this rate prices, entered or not."""
         return cls(**{name: getattr(rate, name) for name in cls.__slots__})
 
 
@@ -47,7 +47,7 @@ class Reach:
 def reach_of(
     prices: Prices, starts_at: datetime | None, ends_at: datetime | None, at: datetime
 ) -> Reach:
-    """What lies in the past part of `[starts_at, ends_at)`: before `at`, since the first node."""
+    """Return what lies in the past part of `[starts_at, ends_at)`: before `at`, since the first node."""
     reached = pools_priced(prices)
     since = lived_since()
     names = tuple((pool.id, pool.name) for pool in reached)

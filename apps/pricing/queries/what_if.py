@@ -1,4 +1,4 @@
-"""What the past would have cost with another price: asked before the price is entered or ended.
+"""Estimate of what the past would have cost with another price: asked before the price is entered or ended.
 
 An estimate by nodes' lives and rates as they stand, without rounding by the hour.
 """
@@ -43,7 +43,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """What the reached hours cost as prices stand and would cost then, in micro-units.
+    """The cost of the reached hours as prices stand and as it would be then, in micro-units.
 
     Node-hours without any price are in neither amount and counted apart.
     """
@@ -64,7 +64,7 @@ class WhatIf:
 
 
 def if_entered(proposal: Proposal, at: datetime) -> WhatIf:
-    """What entering this price would move, in hours before `at`."""
+    """Return what entering this price would move, in hours before `at`."""
     prices = proposal.prices
     reach = reach_of(prices, proposal.starts_at, proposal.ends_at, at)
     entered = Rate(
@@ -83,7 +83,7 @@ def if_entered(proposal: Proposal, at: datetime) -> WhatIf:
 
 
 def if_accepted(rate_id: int, at: datetime) -> WhatIf:
-    """What accepting this price, which waits, would move in hours before `at`."""
+    """Return what accepting this price, which waits, would move in hours before `at`."""
     row = Rate.objects.get(id=rate_id)
     place = place_of(row)
     reach = reach_of(Prices.of(row), place.starts_at, place.changes_until, at)
@@ -93,7 +93,7 @@ def if_accepted(rate_id: int, at: datetime) -> WhatIf:
 
 
 def if_ended(rate_id: int, ended_at: datetime, at: datetime) -> WhatIf:
-    """What ending this price would move, in hours before `at`."""
+    """Return what ending this price would move, in hours before `at`."""
     row = Rate.objects.get(id=rate_id)
     reach = reach_of(Prices.of(row), ended_at, row.period.upper, at)
     # In the reach the rate is what ends; before it nothing changes.
@@ -103,7 +103,7 @@ def if_ended(rate_id: int, ended_at: datetime, at: datetime) -> WhatIf:
 def if_nodes_lived(
     pool: PoolFact, count: int, starts_at: datetime, ends_at: datetime
 ) -> tuple[int, float]:
-    """What so many more nodes of a pool would have cost in a time: micro-units, whole, and the
+    """Return what so many more nodes of a pool would have cost in a time: micro-units, whole, and the
     node-hours without any price, which are not in them. Commitments are left aside.
     """
     if not count or ends_at <= starts_at:
@@ -117,7 +117,7 @@ def if_nodes_lived(
 
 
 def if_pool_were(corrected: PoolFact, at: datetime) -> WhatIf:
-    """What the hours of a pool before `at` cost as it is on record, and would as `corrected`; commitments aside."""
+    """Return what the hours of a pool before `at` cost as it is on record, and would as `corrected`; commitments aside."""
     current_pool = pools()[corrected.id]
     reach = reach_of(Prices(current_pool.id, "", "", "", "", ""), None, None, at)
     if reach.starts_at is None or reach.ends_at is None:

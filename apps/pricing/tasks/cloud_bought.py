@@ -1,4 +1,4 @@
-"""What was bought ahead of a cloud, kept as commitments."""
+"""Purchases ahead from a cloud, kept as commitments."""
 
 from dataclasses import dataclass
 

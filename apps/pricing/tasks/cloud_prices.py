@@ -20,7 +20,7 @@ OPTIONS = {"spot_prices": PurchaseOption.SPOT, "on_demand_prices": PurchaseOptio
 
 @dataclass(slots=True)
 class PriceTally:
-    """What became of the prices read."""
+    """Counts of what became of the prices read."""
 
     prices: int = 0
     unchanged: int = 0
@@ -46,7 +46,7 @@ class PriceTally:
         return {"prices": self.prices, "unchanged": self.unchanged, "rejected": self.rejected}
 
     def note(self) -> str:
-        """What was odd, in words."""
+        """Return what was odd, in words."""
         remarks = []
         if self.reasons:
             remarks.append(f"{self.rejected} prices not taken: {self.reasons[0]}")
@@ -78,7 +78,7 @@ def read_prices(account: CloudAccountFact, what: str, turn: clouds.SyncTurn, clo
 
 
 def _wanted_prices(account: CloudAccountFact, option: PurchaseOption) -> Iterator[WantedPrice]:
-    """What to ask for: every instance type of the account's pools, in each of its regions."""
+    """Yield the prices to ask for: every instance type of the account's pools, in each of its regions."""
     places_by_machine: dict[tuple[str, str], set[str]] = {}
     for pool in pools().values():
         # What machines cost on demand is the list price of those bought otherwise, too.

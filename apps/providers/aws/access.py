@@ -85,7 +85,7 @@ def session_of(account: CloudAccess) -> boto3.Session:
 
 @contextmanager
 def in_words() -> Iterator[None]:
-    """What AWS refuses inside becomes CloudRefused, and so does an answer without what was asked."""
+    """Raise CloudRefused for what AWS refuses inside, and for an answer without what was asked."""
     try:
         yield
     except ClientError as refused:

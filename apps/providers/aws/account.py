@@ -1,4 +1,4 @@
-"""What an AWS account bought ahead, holds and may have: read from EC2, Savings Plans, Quotas."""
+"""Commitments, capacity and limits of an AWS account: read from EC2, Savings Plans, Quotas."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -72,7 +72,7 @@ class SavingsPlan:
 
 @dataclass(frozen=True, slots=True)
 class PlanPrice:
-    """What a plan asks for an hour of an instance type with Linux on shared hardware."""
+    """The price that a plan asks for an hour of an instance type with Linux on shared hardware."""
 
     region: str
     instance_type: str
@@ -132,7 +132,7 @@ def savings_plans(aws_session: boto3.Session) -> list[SavingsPlan]:
 def plan_prices(
     aws_session: boto3.Session, plan_id: str, instance_types: Sequence[str]
 ) -> list[PlanPrice]:
-    """What the plan asks for these instance types, in every region. Refuses CloudRefused."""
+    """Return the prices that the plan asks for these instance types, in every region. Refuses CloudRefused."""
     client = plans_of(aws_session)
     prices: list[PlanPrice] = []
     params: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""What an AWS account may have, how much of it is used, and which capacity is held for it."""
+"""Limits of an AWS account, how much of them is used, and which capacity is held for it."""
 
 from collections.abc import Collection, Iterable, Iterator
 from decimal import Decimal

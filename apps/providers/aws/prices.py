@@ -72,7 +72,7 @@ def read_spot_prices(request: ReadingRequest) -> Iterator[CloudFact]:
 
 
 def read_on_demand_prices(request: ReadingRequest) -> Iterator[CloudFact]:
-    """What the price list says of each; where it has several prices for one, none is taken."""
+    """Yield what the price list says of each; where it has several prices for one, none is taken."""
     cursor = dict(request.cursor)
     offered = price_list(session_of(request.account))
     for want in request.wanted:
@@ -128,14 +128,14 @@ def spot_points(
 def on_demand_prices(
     offered: "PricingClient", *, region: str, instance_type: str
 ) -> list[OnDemandPrice]:
-    """What the price list asks for it; none where it does not know it. Refuses CloudRefused."""
+    """Return the prices that the price list asks for a machine; none where it does not know it. Refuses CloudRefused."""
     return _offered_prices(offered, region, instance_type, "OnDemand")
 
 
 def block_prices(
     offered: "PricingClient", *, region: str, instance_type: str
 ) -> list[OnDemandPrice]:
-    """What it asks for an hour of one in a capacity block. Refuses CloudRefused."""
+    """Return the prices that the price list asks for an hour of one in a capacity block. Refuses CloudRefused."""
     return _offered_prices(offered, region, instance_type, "CapacityBlock")
 
 

@@ -1,4 +1,4 @@
-"""What an AWS account bought ahead, as commitments: reserved instances, plans, capacity blocks."""
+"""Purchases ahead of an AWS account, as commitments: reserved instances, plans, capacity blocks."""
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
@@ -147,7 +147,7 @@ def _prices_where_used(
 
 
 def _listed_fee(request: ReadingRequest, block: account.CapacityReservation) -> tuple[Decimal, str]:
-    """What the price list would ask for the whole block; 0 where it says nothing, or two things."""
+    """Return what the price list would ask for the whole block; 0 where it says nothing, or two things."""
     offered = prices.price_list(session_of(request.account))
     region = next(
         candidate for candidate in request.account.regions if block.zone.startswith(candidate)

@@ -1,4 +1,4 @@
-"""What reads AWS, by the kind of what is read. Loads AWS's libraries."""
+"""Readers of AWS, by the kind of what is read. Loads AWS's libraries."""
 
 from collections.abc import Mapping
 

@@ -42,7 +42,7 @@ def default_access() -> GoogleAccess:
 
 @contextmanager
 def in_words(needed: str) -> Iterator[None]:
-    """What Google refuses inside becomes CloudRefused; `needed` is the permission it takes."""
+    """Raise CloudRefused for what Google refuses inside; `needed` is the permission it takes."""
     try:
         yield
     except DefaultCredentialsError as missing:

@@ -1,4 +1,4 @@
-"""What a Google Cloud project bought ahead, holds, may have and runs."""
+"""Commitments, capacity, limits and machines of a Google Cloud project."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

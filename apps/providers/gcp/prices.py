@@ -25,17 +25,17 @@ MIB_A_GIB = 1024
 
 
 def read_spot_prices(request: ReadingRequest) -> Iterator[CloudFact]:
-    """What preemptible machines cost now; Google keeps no history of it."""
+    """Yield what preemptible machines cost now; Google keeps no history of it."""
     return _read_prices(request, PurchaseOption.SPOT)
 
 
 def read_on_demand_prices(request: ReadingRequest) -> Iterator[CloudFact]:
-    """What machines cost on demand now."""
+    """Yield what machines cost on demand now."""
     return _read_prices(request, PurchaseOption.ON_DEMAND)
 
 
 def machine_shapes(google_access: GoogleAccess, *, project: str, name: str) -> dict[str, Shape]:
-    """What the machine type is made of, by the zones that have it. Refuses CloudRefused."""
+    """Return what the machine type is made of, by the zones that have it. Refuses CloudRefused."""
     request = AggregatedListMachineTypesRequest(project=project, filter=f'name = "{name}"')
     with in_words("compute.machineTypes.list"):
         client = MachineTypesClient(

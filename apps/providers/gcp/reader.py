@@ -1,4 +1,4 @@
-"""What reads Google Cloud, by the kind of what is read. Loads Google's libraries: six seconds."""
+"""Readers of Google Cloud, by the kind of what is read. Loads Google's libraries: six seconds."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal

@@ -25,7 +25,7 @@ class MuteInThePast(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class AlertMatter:
-    """What is to be told, and of which matter; see the table for what each field is."""
+    """The content of an alert: what is to be told, and of which matter; see the table for what each field is."""
 
     matter: str
     kind: AlertKind
@@ -199,7 +199,7 @@ def _set_state(
 
 
 def _add_entry(alert: Alert, step: AlertStep, at: datetime) -> None:
-    """What the alert says now, as a step of it; steps of people, and of what is muted, are sent nowhere."""
+    """Add what the alert says now, as a step of it; steps of people, and of what is muted, are sent nowhere."""
     is_sent = step in SENT_STEPS and alert.state != AlertState.MUTED
     AlertEntry.objects.create(
         alert=alert,

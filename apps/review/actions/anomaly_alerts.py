@@ -62,7 +62,7 @@ def _findings_told(since: date, at: datetime, currency: str) -> list[AlertMatter
 
 
 def _spend_told(since: date, at: datetime, currency: str) -> list[AlertMatter]:
-    """The same of spend."""
+    """Return the alerts to tell of anomalies of spend."""
     anomalies = spend_anomalies(SpendWanted(since=since, states=WAITING), at)
     return [_spend_matter(spend_anomaly, currency) for spend_anomaly in anomalies]
 

@@ -50,7 +50,7 @@ EXCEEDED_REASON = "it is exceeded: the alert of what is used says so"
 
 
 class ToldThreshold(NamedTuple):
-    """What an alert of a threshold says: the per cent reached, and its facts."""
+    """The content of an alert of a threshold: the per cent reached, and its facts."""
 
     level: int
     facts: frozenset[tuple[str, ...]]
@@ -182,7 +182,7 @@ def _link_of(budget: BudgetFact) -> str:
 
 
 def _team_of(budget: BudgetFact) -> int | None:
-    """Whose it is to act: the team's, or the workload's team's; None: the organisation's."""
+    """Return the team whose it is to act: the team's, or the workload's team's; None: the organisation's."""
     if budget.scope == TEAM:
         return int(budget.key)
     if budget.scope in (WORKLOAD, SERVICE):

@@ -217,7 +217,7 @@ def _mail_checked(address: str) -> str:
 
 
 def _webhook_checked(address: str) -> str:
-    """What of it may be shown: the scheme and host, for the rest is often a secret."""
+    """Return what of an address may be shown: the scheme and host, for the rest is often a secret."""
     target = target_of(address)
     vetted_ip(target, settings.WEBHOOK_NETWORKS)
     return f"{target.scheme}://{target.host}/…"

@@ -40,7 +40,7 @@ class _Sight:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What was found in a series before, which of it was answered, and how strictly it is looked at now."""
+    """The findings made in a series before, which of them were answered, and how strictly it is looked at now."""
 
     findings: list[Finding]
     answered: frozenset[int]

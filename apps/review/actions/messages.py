@@ -119,7 +119,7 @@ def _claimed_message(message_id: int, at: datetime) -> AlertMessage | None:
 
 
 def _outcome_of(message: AlertMessage, sender: Sender, at: datetime) -> PostOutcome:
-    """What came of it; one that cannot be put together or sent is an attempt that failed, and stops no other."""
+    """Return what came of a message; one that cannot be put together or sent is an attempt that failed, and stops no other."""
     try:
         with transaction.atomic():
             outgoing = outgoing_message(message)

@@ -1,4 +1,4 @@
-"""What people make of recommendations, and what the ledger says of those that were done."""
+"""Answers of people to recommendations, and what the ledger says of those that were done."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -61,12 +61,12 @@ class RecommendationIsSo(Refusal):
 
 
 class AnswerIncomplete(Refusal):
-    """What this answer needs is missing, or over."""
+    """A refusal: what this answer needs is missing, or over."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecommendationAnswer:
-    """What somebody says of a recommendation. Who claims it names its owner and the local day until when; snoozed is until a moment."""
+    """An answer to a recommendation. Who claims it names its owner and the local day until when; snoozed is until a moment."""
 
     verb: Verb
     reason: str = ""
@@ -126,7 +126,7 @@ def settle_recommendation(
 
 
 def answers_from(state: str) -> list[str]:
-    """What people may do about one in this state, as addresses call it."""
+    """Return what people may do about a recommendation in this state, as addresses call it."""
     return [name for name, verb in ANSWERS.items() if state in TRANSITIONS[verb][0]]
 
 

@@ -1,4 +1,4 @@
-"""What people say and decide of a week's review and of the workloads in it."""
+"""Notes and decisions of people on a week's review and on the workloads in it."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -53,7 +53,7 @@ MOST_CAUSES_OF = 3
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """What a look works with."""
+    """The inputs that a look works with."""
 
     day: date
     at: datetime

@@ -15,7 +15,7 @@ LONGEST_VERDICT_REASON = 2_000
 
 
 class SaidAlready(Refusal):
-    """The same was said of it, or it was taken back already."""
+    """A refusal: the same was said of it, or it was taken back already."""
 
 
 @logged_change()

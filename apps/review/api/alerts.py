@@ -103,7 +103,7 @@ class AlertOut(serializers.Serializer[Any]):
 
 
 class AlertWithStepsOut(AlertOut):
-    """The same with its steps, in order."""
+    """An alert with its steps, in order."""
 
     steps = AlertEntryOut(many=True)
 

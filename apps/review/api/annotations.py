@@ -1,4 +1,4 @@
-"""What happened on the days of charts, over REST: the list of it, and notes."""
+"""Events on the days of charts, over REST: the list of them, and notes."""
 
 from typing import Any
 
@@ -45,7 +45,7 @@ class NotesDays(BasePermission):
 
 
 class AnnotationParameters(Parameters):
-    """Which days."""
+    """Filters of annotations: which days."""
 
     window = OptionalText(help_text="as of costs; the last 90 days where it is not said")
 
@@ -60,7 +60,7 @@ class ChartNoteIn(Strict):
 
 
 class ChartAnnotationOut(serializers.Serializer[Any]):
-    """What happened; `id` of a note, which can be removed, else null."""
+    """A note or an event of a day on a chart; `id` is that of a note, which can be removed, else null."""
 
     id = serializers.IntegerField(allow_null=True)
     day = serializers.DateField()
@@ -72,7 +72,7 @@ class ChartAnnotationOut(serializers.Serializer[Any]):
 
 
 class Annotations(RestView):
-    """What charts mark."""
+    """The list of annotations that charts mark."""
 
     row = ChartAnnotationOut
     changes = (NotesDays,)

@@ -52,7 +52,7 @@ class AnomaliesQuery(Parameters):
 
 
 class PartOut(serializers.Serializer[Any]):
-    """What moved the figure: price, commitments, volume, mix or efficiency, exactly, in its unit."""
+    """A part of what moved the figure: price, commitments, volume, mix or efficiency, exactly, in its unit."""
 
     name = serializers.CharField()
     amount = serializers.CharField()
@@ -96,7 +96,7 @@ class FindingOut(serializers.Serializer[Any]):
 
 
 class FindingWithVerdictsOut(FindingOut):
-    """The same with what was said of its series, the newest first."""
+    """A finding with the verdicts on its series, the newest first."""
 
     verdicts = AnomalyVerdictOut(many=True)
 
@@ -135,7 +135,7 @@ class Anomalies(RestView):
 
 
 class Findings(Anomalies):
-    """What `/anomalies` was called."""
+    """The list of anomalies under its former address; `/anomalies` replaces it."""
 
     @extend_schema(
         operation_id="list_findings",
@@ -144,7 +144,7 @@ class Findings(Anomalies):
         responses=list_of(FindingOut),
     )
     def get(self, request: Request) -> Response:
-        """The same as `/api/v1/anomalies`; goes with the next release."""
+        """List the anomalies, as `/api/v1/anomalies` does; this goes with the next release."""
         return super().get(request)
 
 

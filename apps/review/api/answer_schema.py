@@ -1,4 +1,4 @@
-"""What the schema says of an operation that answers a matter: a body that says why, and the matter as it is then."""
+"""Schema of the operations that answer a matter: a body that says why, and the matter as it is then."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar

@@ -32,7 +32,7 @@ from apps.web.rest.views import KeepsBills, Reads, RestView, SeesPrices
 
 
 class KeepsChannels(KeepsBills):
-    """The same people and tokens."""
+    """The permission to keep channels, for the same people and tokens as may keep bills."""
 
     message = "channels are kept by finance and platform, and by the organisation's 'manage' tokens"
 
@@ -89,7 +89,7 @@ class AlertChannelOut(serializers.Serializer[Any]):
 
 
 class IssuedChannelOut(AlertChannelOut):
-    """The same with the key that a signed webhook is signed with, which is shown only now; null of others."""
+    """A channel of alerts with the key that a signed webhook is signed with, which is shown only now; null of other channels."""
 
     key = serializers.CharField(allow_null=True)
 
@@ -214,7 +214,7 @@ class TestedAlertChannel(ChannelView):
 
 
 class AlertMessages(ChannelView):
-    """What was sent, and what waits."""
+    """The list of messages to channels, those sent and those that wait."""
 
     row = AlertMessageOut
 

@@ -68,7 +68,7 @@ class RecommendationsQuery(Parameters):
 
 
 class RecommendationEvidenceOut(serializers.Serializer[Any]):
-    """What a figure is from; `link` is the page of it, from the root on, empty where it has none."""
+    """A piece of evidence that a figure is from; `link` is its page, from the root on, empty where it has none."""
 
     what = serializers.CharField(source="label")
     figure = serializers.CharField()
@@ -76,7 +76,7 @@ class RecommendationEvidenceOut(serializers.Serializer[Any]):
 
 
 class KindRecordOut(serializers.Serializer[Any]):
-    """What came of the newest ten of a kind that were verified or failed; later ones of it promise `factor` of what is computed."""
+    """Record of the newest ten of a kind that were verified or failed; later ones of it promise `factor` of what is computed."""
 
     cases = serializers.IntegerField()
     verified = serializers.IntegerField()
@@ -144,7 +144,7 @@ class RecommendationStepOut(serializers.Serializer[Any]):
 
 
 class RecommendationOutcomeOut(serializers.Serializer[Any]):
-    """What was promised and what the ledger measured afterwards, a month of 730 h, against a counterfactual."""
+    """The promised saving and the one that the ledger measured afterwards, a month of 730 h, against a counterfactual."""
 
     settled_at = serializers.DateTimeField()
     is_verified = serializers.BooleanField()
@@ -160,7 +160,7 @@ class RecommendationOutcomeOut(serializers.Serializer[Any]):
 
 
 class SavedSoFarOut(serializers.Serializer[Any]):
-    """What the ledger's settled days come to, a month of 730 h, against a counterfactual.
+    """The saving so far by the ledger's settled days, a month of 730 h, against a counterfactual.
 
     `work_before` and `work_since` are means of a day, in `unit` ("": cost was held against cost); `following` is the
     share of the cost before that moved with the work.
@@ -192,7 +192,7 @@ class SavedSoFarOut(serializers.Serializer[Any]):
 
 
 class SavingMeasurementOut(serializers.Serializer[Any]):
-    """What was measured in a week of one that is done, beside its promise; null and `why` where it is not known.
+    """A week's measurement of a recommendation that is done, beside its promise; null and `why` where it is not known.
 
     Verified and failed are said once, after four weeks or later; `unknown` is inconclusive so far, and `why` what it would
     take. `digest` is a SHA-256 of what was kept.
@@ -210,7 +210,7 @@ class SavingMeasurementOut(serializers.Serializer[Any]):
 
 
 class WholeRecommendationOut(RecommendationOut):
-    """The same with its steps, in order, what was measured and what came of it, the newest first."""
+    """A recommendation with its steps, in order, its measurements and its outcomes, the newest first."""
 
     steps = RecommendationStepOut(many=True)
     measurements = SavingMeasurementOut(many=True)

@@ -48,14 +48,14 @@ class SpendAnomaliesQuery(Parameters):
 
 
 class SpendPartOut(serializers.Serializer[Any]):
-    """What moved the spend: the parts sum to the excess exactly."""
+    """A part of what moved the spend: the parts sum to the excess exactly."""
 
     name = serializers.CharField()
     amount = MoneyOut(source="micros")
 
 
 class SpendDriverOut(serializers.Serializer[Any]):
-    """Whose it is, by `dimension`: the rows of each dimension sum to the excess exactly."""
+    """A driver's share of an excess of spend, by `dimension`: the rows of each dimension sum to the excess exactly."""
 
     dimension = serializers.CharField()
     name = serializers.CharField()
@@ -99,7 +99,7 @@ class SpendAnomalyOut(serializers.Serializer[Any]):
 
 
 class SpendAnomalyWithVerdictsOut(SpendAnomalyOut):
-    """The same with what was said of its series, the newest first."""
+    """An anomaly of spend with the verdicts on its series, the newest first."""
 
     verdicts = AnomalyVerdictOut(many=True)
 

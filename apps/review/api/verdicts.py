@@ -1,4 +1,4 @@
-"""What is said of one anomaly, of either kind: explained, a false alarm, muted, taken back; each with who, when and why."""
+"""Verdicts on one anomaly, of either kind: explained, a false alarm, muted, taken back; each with who, when and why."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -29,7 +29,7 @@ from apps.web.rest.views import RestView
 
 
 class AnomalyVerdictOut(serializers.Serializer[Any]):
-    """What somebody said of the series, or of all of its kind (`of_kind`); taken back it counts no more."""
+    """A verdict of somebody on the series, or on all of its kind (`of_kind`); taken back it counts no more."""
 
     id = serializers.IntegerField()
     verdict = serializers.ChoiceField(choices=list(VERDICT_WORDS))
@@ -61,7 +61,7 @@ class FactOfAnomaly(Protocol):
 
     @property
     def judged(self) -> JudgedAnomaly:
-        """What verdicts are said of."""
+        """The anomaly that verdicts are said of."""
 
 
 class JudgedView(RestView):
@@ -125,7 +125,7 @@ class ExplainedView(JudgedView):
 
     @once()
     def post(self, request: Request, **_: int) -> Response:
-        """What it is now is the usual level from now on."""
+        """Say that an anomaly is explained: its level now is the usual level from now on."""
         return self.judge(request, EXPLAINED)
 
 

@@ -82,7 +82,7 @@ class OneWeeklyReviewOut(serializers.Serializer[Any]):
 
 
 class EditionQuery(Parameters):
-    """Which edition: the newest unless one is named."""
+    """Parameters of an edition: the newest unless one is named."""
 
     edition = Whole(required=False, min_value=1, max_value=32_767)
 

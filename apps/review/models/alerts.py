@@ -5,7 +5,7 @@ from django.db.models import Q
 
 
 class AlertKind(models.TextChoices):
-    """What it is about."""
+    """The kind of matter that an alert is about."""
 
     BUDGET_THRESHOLD = "budget_threshold", "budget used"
     BUDGET_FORECAST = "budget_forecast", "budget forecast"
@@ -74,7 +74,7 @@ class Alert(models.Model):
 
 
 class AlertStep(models.TextChoices):
-    """What happened to an alert."""
+    """A step in the life of an alert."""
 
     OPENED = "opened", "opened"
     RAISED = "raised", "went further"
@@ -125,7 +125,7 @@ class AlertsRead(models.Model):
 
 
 class BudgetForecastLook(models.Model):
-    """What was expected of a budget on a local day, as the last look of the day had it.
+    """The expectation of a budget on a local day, as the last look of the day had it.
 
     `budget_id` is of planning's budgets, `first_day` that of its period. `chance` and `expected_share` are null where not known.
     """

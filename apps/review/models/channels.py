@@ -79,7 +79,7 @@ class MessageState(models.TextChoices):
 
 
 class AlertMessage(models.Model):
-    """What goes to a channel together: steps of alerts, a weekly review, or a test where `is_test`.
+    """A message that goes to a channel together: steps of alerts, a weekly review, or a test where `is_test`.
 
     `due_at` is when it is tried next; a waiting one takes further steps in. `claimed_until` is set while it is being sent: only one of a
     channel is, and who claimed it ended without a word where that is over. Dropped are those of a channel that was removed.

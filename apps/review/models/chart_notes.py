@@ -1,4 +1,4 @@
-"""What people note of a day, for whoever looks at a chart over it."""
+"""Notes that people make of a day, for whoever looks at a chart over it."""
 
 import pghistory
 from django.conf import settings

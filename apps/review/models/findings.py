@@ -1,11 +1,11 @@
-"""What was found to have changed in a measure of a workload."""
+"""Findings: changes that were found in a measure of a workload."""
 
 from django.db import models
 from django.db.models import F, Q
 
 
 class Measure(models.TextChoices):
-    """What is watched, day by day."""
+    """A measure that is watched, day by day."""
 
     COST_PER_1000_REQUESTS = "cost_per_1000_requests", "cost per 1,000 requests"
     TOKENS_PER_REQUEST = "tokens_per_request", "tokens per request"

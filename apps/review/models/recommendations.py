@@ -105,7 +105,7 @@ class Recommendation(models.Model):
 
 
 class RecommendationVerb(models.TextChoices):
-    """What happened to a recommendation."""
+    """A step in the life of a recommendation."""
 
     PROPOSED = "proposed", "proposed"
     PROPOSED_AGAIN = "proposed_again", "proposed again"
@@ -141,7 +141,7 @@ class RecommendationStep(models.Model):
 
 
 class RecommendationOutcome(models.Model):
-    """What came of one that was done: what was promised at its claim, and what the ledger measured afterwards.
+    """The outcome of a recommendation that was done: the promise at its claim, and what the ledger measured afterwards.
 
     `measured` is the saving as it was measured, with its counterfactual in words and figures; amounts in micro-units
     of a month of 730 h. One that is done again has another outcome.
@@ -169,7 +169,7 @@ class RecommendationOutcome(models.Model):
 
 
 class SavingMeasurement(models.Model):
-    """What was said, in the week that begins on the local day `week`, of one that was done at `done_at`; never changed.
+    """A measurement, in the week that begins on the local day `week`, of a recommendation that was done at `done_at`; never changed.
 
     `promise` is the saving as it was claimed, `measured` what the ledger's days since came to so far (null where that is
     not known: `why` says so); amounts in micro-units of a month of 730 h. `digest` is a SHA-256 of all of it.

@@ -7,7 +7,7 @@ from apps.economics.spend_looks import SpendLook
 
 
 class SpendSubject(models.TextChoices):
-    """Whose spend it is; in this order from the whole to the most specific."""
+    """The subject whose spend is watched; in this order from the whole to the most specific."""
 
     ORGANISATION = "organisation", "organisation"
     TEAM = "team", "team"
@@ -17,7 +17,7 @@ class SpendSubject(models.TextChoices):
 
 
 class SpendLine(models.TextChoices):
-    """Which look found it, and so which line it was held against."""
+    """The look that found an anomaly of spend, and so the line that the spend was held against."""
 
     DAY = SpendLook.DAY, "by the day"
     WEEK = SpendLook.WEEK, "by the week"

@@ -1,4 +1,4 @@
-"""What people say of anomalies of spend and of findings, and of the series that they are of."""
+"""Verdicts of people on anomalies of spend and on findings, and on the series that they are of."""
 
 from django.db import models
 from django.db.models import Q
@@ -8,7 +8,7 @@ from apps.review.models.spend import SpendAnomaly
 
 
 class VerdictKind(models.TextChoices):
-    """What somebody says of an anomaly, or of a series."""
+    """The kind of a verdict on an anomaly, or on a series."""
 
     EXPLAINED = "explained", "explained"
     FALSE_ALARM = "false_alarm", "false alarm"
@@ -16,7 +16,7 @@ class VerdictKind(models.TextChoices):
 
 
 class AnomalyVerdict(models.Model):
-    """What a person said, with who, when and why; taken back it counts no more, and stays.
+    """A verdict of a person, with who, when and why; taken back it counts no more, and stays.
 
     `series` is `measure|what it is of`, or `measure|*` for all of a kind. A mute is of no anomaly; all else is of one of
     spend or of a finding. `until` is of mutes; None: until taken back. `who` is also of a token.

@@ -67,7 +67,7 @@ class WeeklyReviewWorkload(models.Model):
 
 
 class WorkloadDecision(models.TextChoices):
-    """What the owner decides to do with a workload."""
+    """The owner's decision what to do with a workload."""
 
     KEEP = "keep", "keep as it is"
     SHRINK = "shrink", "shrink"

@@ -30,7 +30,7 @@ def send_message(message: OutgoingMessage, at: datetime) -> PostOutcome:
 
 
 def signed_headers(message: OutgoingMessage, body: bytes, at: datetime) -> Mapping[str, str]:
-    """What proves where a body is from, and when: HMAC-SHA256 of `timestamp.body`."""
+    """Return the headers that prove where a body is from, and when: HMAC-SHA256 of `timestamp.body`."""
     timestamp = str(int(at.timestamp()))
     signed = hmac.new(message.key.encode(), timestamp.encode() + b"." + body, hashlib.sha256)
     return {

@@ -74,7 +74,7 @@ class AlertEntryFact:
 
 @dataclass(frozen=True, slots=True)
 class AlertsWanted:
-    """Which alerts: of these teams (None: every team, and the organisation), states, kinds and severities (empty: any)."""
+    """A filter of alerts: of these teams (None: every team, and the organisation), states, kinds and severities (empty: any)."""
 
     team_ids: frozenset[int] | None
     states: Collection[str] = field(default=())

@@ -1,4 +1,4 @@
-"""What is known to have happened on the days of a chart: notes, launches, releases, prices, closes."""
+"""Annotations of the days of a chart: notes, launches, releases, prices, closes."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
@@ -46,14 +46,14 @@ class ChartAnnotation:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationsWanted:
-    """Which days, and of what a chart is: of one team, or of one workload, or of all that the viewer sees."""
+    """A filter of annotations: the days, and what a chart is of: one team, or one workload, or all that the viewer sees."""
 
     window: Window
     team_ids: frozenset[int] | None = None
     workload_id: int | None = None
 
     def drawn_on(self, days: Collection[date]) -> "AnnotationsWanted":
-        """The same of the days that a chart draws, from the first of these to the last; all of them where it draws none."""
+        """Return the filter for the days that a chart draws, from the first of these to the last; all of its days where it draws none."""
         if not days:
             return self
         drawn = replace(
@@ -157,7 +157,7 @@ def _notes_of(notes: QuerySet[ChartNote]) -> Iterator[ChartAnnotation]:
 
 
 def _events(since: date, until: date) -> Iterator[ChartAnnotation]:
-    """What people said of days for forecasts: the first day of each."""
+    """Yield the events that people entered for forecasts: the first day of each."""
     named = workloads.workloads()
     for event in demand_events():
         if not since <= event.first_day < until:

@@ -1,4 +1,4 @@
-"""What alerts say of a budget: how much is used, and when it will be exceeded."""
+"""Words of the alerts on a budget: how much is used, and when it will be exceeded."""
 
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -25,7 +25,7 @@ def used_title(figures: BudgetFigures, reached: int, currency: str) -> str:
 
 
 def used_facts(figures: BudgetFigures, reached: int, currency: str) -> Facts:
-    """What it is told from."""
+    """Return the facts that an alert on the used part of a budget is told from."""
     return [
         ("Threshold", f"{reached} % of the amount" if reached else "none is reached"),
         *_common_facts(figures, currency),
@@ -45,7 +45,7 @@ def forecast_title(figures: BudgetFigures, passed: datetime | None, zone: str) -
 def forecast_facts(
     figures: BudgetFigures, passed: datetime | None, zone: str, currency: str
 ) -> Facts:
-    """What it is told from, and how it came to be."""
+    """Return the facts that an alert on the forecast of a budget is told from, and how it came to be."""
     budget, remainder = figures.budget, figures.rest
     kind = "the newest forecasts" if remainder.method == FORECAST else "the run rate"
     facts = [

@@ -1,4 +1,4 @@
-"""What changed about the time at which a figure did: releases, prices, commitments, machines."""
+"""Changes about the time at which a figure changed: releases, prices, commitments, machines."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, replace
@@ -43,7 +43,7 @@ def causes_of(workload_id: int, feature: str, day: date, zone: str) -> list[dict
 def causes_of_spend(
     workload_ids: Collection[int], pool_ids: Collection[int], day: date, zone: str
 ) -> list[dict[str, Any]]:
-    """The same of several workloads, and of pools: what is reported of each, and what changed their prices; each once."""
+    """Return the causes near a day for workloads and pools: what is reported of each, and what changed their prices; each once."""
     named = workloads()
     changes = [
         replace(reported_change, what=f"{reported_change.what} ({named[workload_id].name})")
@@ -67,7 +67,7 @@ def _nearest_first(changes: Iterable[NearbyChange]) -> list[dict[str, Any]]:
 
 
 def _reported_changes(workload_id: int, feature: str, day: date, zone: str) -> list[NearbyChange]:
-    """What people or pipelines told; of a feature, and of the whole service."""
+    """Return the changes of a workload that people or pipelines reported; of a feature, and of the whole service."""
     first, last = day - timedelta(days=NEAR_DAYS), day + timedelta(days=NEAR_DAYS + 1)
     span = (first_hour(first, zone), first_hour(last, zone))
     return [

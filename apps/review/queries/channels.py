@@ -131,7 +131,7 @@ def attempts_of(channel_id: int, most: int | None = None) -> list[MessageAttempt
 
 
 def signing_key(channel_id: int, salt: str) -> str:
-    """What a signed webhook is signed with: made of the installation's own key, and nowhere kept."""
+    """Return the key that a signed webhook is signed with: made of the installation's own key, and nowhere kept."""
     digest = salted_hmac("alert channel", f"{channel_id}:{salt}", algorithm="sha256")
     return f"rrwh_{digest.hexdigest()}"
 

@@ -1,4 +1,4 @@
-"""What was found to have changed, as pages and programs are told of it."""
+"""Findings, changes found in a measure, as pages and programs are told of them."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -57,7 +57,7 @@ class FindingFact:
 
     @property
     def judged(self) -> JudgedAnomaly:
-        """What verdicts are said of."""
+        """The finding as verdicts are said of it."""
         return JudgedAnomaly(FINDING, self.id, key_text(self.key))
 
 
@@ -71,7 +71,7 @@ class LastLook:
 
 @dataclass(frozen=True, slots=True)
 class FindingsWanted:
-    """Which findings: of these teams and workloads (None: of all), changed since a day, in these states (empty: any).
+    """A filter of findings: of these teams and workloads (None: of all), changed since a day, in these states (empty: any).
 
     With `told_by` those alone that looks had told of by that day.
     """

@@ -1,4 +1,4 @@
-"""What was measured of recommendations that were done, week by week, beside what they promised."""
+"""Measurements of recommendations that were done, week by week, beside what they promised."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What is watched, in words."""
+"""The measures that are watched, in words."""
 
 from apps.review.models import FindingKind, Measure
 

@@ -1,4 +1,4 @@
-"""What messages are made of, whatever they say."""
+"""Parts that messages are made of, whatever they say."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -31,5 +31,5 @@ def slack_section(text: str) -> dict[str, Any]:
 
 
 def slack_escaped(text: str) -> str:
-    """What Slack reads as itself: no link, no mention."""
+    """Return a text escaped so that Slack reads it as itself: no link, no mention."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,4 +1,4 @@
-"""What a message says: as plain text, as simple HTML, for Slack, and for programs."""
+"""The text of a message: as plain text, as simple HTML, for Slack, and for programs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -65,7 +65,7 @@ class OutgoingMessage:
 
 
 def outgoing_message(message: AlertMessage) -> OutgoingMessage:
-    """What a sender needs to try it. Refuses AddressNotReadable."""
+    """Return the message that a sender needs to try it. Refuses AddressNotReadable."""
     channel = message.channel
     is_signed = channel.kind == ChannelKind.WEBHOOK
     key = signing_key(channel.pk, channel.key_salt) if is_signed else ""

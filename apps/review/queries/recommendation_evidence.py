@@ -1,11 +1,11 @@
-"""What a recommendation is from."""
+"""The evidence that a recommendation is from."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class RecommendationEvidence:
-    """What a proposal is from: what it is, the figure in words, and its page from the root on (empty: it has none).
+    """A piece of evidence of a proposal: what it is, the figure in words, and its page from the root on (empty: it has none).
 
     `is_price`: only for who reads prices.
     """

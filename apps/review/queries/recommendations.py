@@ -88,7 +88,7 @@ class RecommendationFact:
     range_basis: str = ""
 
     def without_prices(self) -> "RecommendationFact":
-        """The same for who reads no prices, and of money only their teams': evidence that names none.
+        """Return the recommendation for who reads no prices, and of money only their teams': evidence that names none.
 
         What a whole pool costs is others' money too, who hold GPUs of it: it is not told.
         """
@@ -102,7 +102,7 @@ class RecommendationFact:
 
 @dataclass(frozen=True, slots=True)
 class RecommendationsWanted:
-    """Which: of these teams (None: every team, and the organisation), in these states, of these kinds (empty: any).
+    """A filter of recommendations: of these teams (None: every team, and the organisation), in these states, of these kinds (empty: any).
 
     With `workload_id` of that workload alone: not those of a whole pool that it is on.
     """
@@ -126,7 +126,7 @@ class RecommendationStepFact:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSaving:
-    """What was saved, as the ledger has it: the local days `[first_day, last_day]` held against a counterfactual.
+    """A saving as the ledger has it: the local days `[first_day, last_day]` held against a counterfactual.
 
     Micro-units of a month of 730 h: `saving` is `counterfactual_micros`, what it would have cost, less `spend_micros`,
     what it did cost, with the ends of what chance may have done. `counterfactual` says in words what would have been.
@@ -161,7 +161,7 @@ class MeasuredSaving:
 
 @dataclass(frozen=True, slots=True)
 class SettledSaving:
-    """What came of a recommendation that was done: what was promised at the claim beside what was measured."""
+    """The outcome of a recommendation that was done: what was promised at the claim beside what was measured."""
 
     recommendation_id: int
     kind: str
@@ -232,14 +232,14 @@ def recommendation(recommendation_id: int, team_ids: frozenset[int] | None) -> R
 
 
 def recommendation_steps(recommendation_id: int) -> list[RecommendationStepFact]:
-    """What happened to one, in order."""
+    """Return the steps of a recommendation, in order."""
     rows = RecommendationStep.objects.filter(recommendation_id=recommendation_id)
     names = RecommendationStepFact.__slots__
     return [RecommendationStepFact(*row) for row in rows.order_by("at", "id").values_list(*names)]
 
 
 def proven_savings(at: datetime, team_ids: frozenset[int] | None = None) -> list[SettledSaving]:
-    """What came of those that were done and measured until `at`, verified or failed; the newest first."""
+    """Return the outcomes of the recommendations that were done and measured until `at`, verified or failed; the newest first."""
     rows = RecommendationOutcome.objects.filter(settled_at__lte=at).select_related("recommendation")
     if team_ids is not None:
         rows = rows.filter(recommendation__team_id__in=team_ids)
@@ -293,7 +293,7 @@ def possible_owners(viewer: Viewer) -> dict[int, str]:
 
 
 def outcomes_of(recommendation_id: int) -> list[SettledSaving]:
-    """What came of one, each time that it was done; the newest first."""
+    """Return the outcomes of a recommendation, one for each time that it was done; the newest first."""
     rows = RecommendationOutcome.objects.filter(recommendation_id=recommendation_id)
     outcomes = rows.select_related("recommendation").order_by("-settled_at", "-id")
     return [_outcome_of(row) for row in outcomes]

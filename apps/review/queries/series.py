@@ -38,12 +38,12 @@ class Series:
 
     @property
     def key(self) -> tuple[str, int, str]:
-        """What tells it from the others."""
+        """The key that tells the series from the others."""
         return (self.measure, self.workload_id, self.feature)
 
     @property
     def text(self) -> str:
-        """The same as verdicts name it."""
+        """The series as verdicts name it."""
         return key_text(self.key)
 
 

@@ -54,12 +54,12 @@ class SpendFact:
 
     @property
     def excess_micros(self) -> int:
-        """What was spent above what days like these cost before."""
+        """The spend above what days like these cost before."""
         return self.spent_micros - self.expected_micros
 
     @property
     def month_micros(self) -> int | None:
-        """What it comes to in 30 days where it lasts; None where it is over."""
+        """The excess that it comes to in 30 days where it lasts; None where it is over."""
         return None if self.ended_on else round(self.excess_micros / self.days * DAYS_OF_MONTH)
 
     @property
@@ -69,7 +69,7 @@ class SpendFact:
 
     @property
     def judged(self) -> JudgedAnomaly:
-        """What verdicts are said of."""
+        """The anomaly of spend as verdicts are said of it."""
         return JudgedAnomaly(SPEND, self.id, series_text(self.subject, self.key))
 
     @property
@@ -96,7 +96,7 @@ class SpendFact:
 
 @dataclass(frozen=True, slots=True)
 class SpendWanted:
-    """Which: of these teams (None: of all, and of the organisation), begun in `[since, until)`, in these states (empty: any)."""
+    """A filter of anomalies: of these teams (None: all, and the organisation), begun in `[since, until)`, in these states (empty: any)."""
 
     team_ids: frozenset[int] | None = None
     since: date | None = None

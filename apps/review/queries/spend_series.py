@@ -1,4 +1,4 @@
-"""Whose spend is watched, day by day: the organisation's, teams', pools', charges' and workloads'."""
+"""Series of the spend that is watched, day by day: the organisation's, teams', pools', charges' and workloads'."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ SPEND = "spend"
 
 @dataclass(frozen=True, slots=True)
 class SubjectOfSpend:
-    """Whose spend it is, what it is called, and whose it is to act (None: the organisation's).
+    """A subject of spend: whose it is, what it is called, and whose it is to act (None: the organisation's).
 
     `team_ids` are of a team and all below it.
     """
@@ -42,7 +42,7 @@ class SubjectOfSpend:
 
     @property
     def series(self) -> str:
-        """What tells it from every other series."""
+        """The name that tells it from every other series."""
         return series_text(self.subject, self.key)
 
     def has(self, cell: SpendCell) -> bool:

@@ -1,4 +1,4 @@
-"""What an excess of spend is made of: parts by what moved it, and drivers by whose it is; each adds up to it exactly."""
+"""The make-up of an excess of spend: parts by what moved it, and drivers by whose it is; each adds up to it exactly."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ EXPLAINS = 0.8
 
 @dataclass(frozen=True, slots=True)
 class ExcessStory:
-    """What some days cost, what days like them before did, and of each cell the difference; micro-units."""
+    """The cost of some days, that of days like them before, and the difference of each cell; micro-units."""
 
     expected: int
     spent: int
@@ -51,7 +51,7 @@ class ExcessStory:
 
     @property
     def excess(self) -> int:
-        """What was spent above what was expected."""
+        """The spend above what was expected."""
         return self.spent - self.expected
 
     def share_of(self, subject: SubjectOfSpend) -> float:
@@ -121,7 +121,7 @@ def excess_story(
 
 
 def spend_of_days(of: SubjectOfSpend, days: list[date], zone: str) -> list[tuple[date, int]]:
-    """What a subject cost on each of these days, in micro-units."""
+    """Return the cost of a subject on each of these days, in micro-units."""
     day_cells = _cells_of(of, days, zone)
     return [
         (

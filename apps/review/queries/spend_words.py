@@ -49,7 +49,7 @@ def spend_title(anomaly: SpendFact, currency: str) -> str:
 
 
 def spend_facts(anomaly: SpendFact, currency: str) -> list[tuple[str, str]]:
-    """What its alert is told from."""
+    """Return the facts that the alert of an anomaly of spend is told from."""
     month = anomaly.month_micros
     facts = [
         ("Of", f"{anomaly.subject} {anomaly.name}" if anomaly.key else anomaly.name),

@@ -1,4 +1,4 @@
-"""What a change of a figure comes to: before and after, its parts, and what it is in 30 days."""
+"""The story of a change of a figure: before and after, its parts, and what it is in 30 days."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -64,14 +64,14 @@ def spans_of_step(days: Iterable[WatchedDay], edges: Collection[int], began: int
 
 
 def spans_of_spike(days: Iterable[WatchedDay], day: int) -> Spans:
-    """The same weekday of the four weeks before, and the day."""
+    """Return the spans of a spike: the same weekday of the four weeks before, and the day."""
     like = (day - WEEK * week for week in range(1, 5))
     known_days = {watched_day.day for watched_day in days}
     return Spans(_dates_of(weekday for weekday in like if weekday in known_days), _dates_of((day,)))
 
 
 def story_of(series: Series, spans: Spans) -> Story | None:
-    """What the change is made of; None where one of the spans is without a figure."""
+    """Return what the change is made of; None where one of the spans is without a figure."""
     if not spans.before or not spans.after:
         return None
     if series.measure is Measure.COST_PER_1000_REQUESTS:

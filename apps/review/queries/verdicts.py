@@ -1,4 +1,4 @@
-"""What people said of anomalies and of series: what is muted, explained, and looked at more strictly."""
+"""Verdicts of people on anomalies and on series: what is muted, explained, and looked at more strictly."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ ALL = "*"
 
 @dataclass(frozen=True, slots=True)
 class JudgedAnomaly:
-    """What verdicts are of: an anomaly of spend or a finding, by its id, and the series that it is of."""
+    """The subject of verdicts: an anomaly of spend or a finding, by its id, and the series that it is of."""
 
     kind: str
     id: int
@@ -38,7 +38,7 @@ class JudgedAnomaly:
 
 @dataclass(frozen=True, slots=True)
 class VerdictFact:
-    """What somebody said; see its table for what each field is."""
+    """A verdict of somebody; see its table for what each field is."""
 
     id: int
     verdict: str
@@ -78,7 +78,7 @@ class VerdictFact:
 
 @dataclass(frozen=True, slots=True)
 class VerdictsInForce:
-    """What counts at a moment: muted series and kinds, what was said of anomalies (by kind and id), how strictly series are looked at."""
+    """Verdicts that count at a moment: muted series and kinds, verdicts by kind and id, how strictly series are looked at."""
 
     muted: frozenset[str]
     explained: frozenset[tuple[str, int]]

@@ -1,4 +1,4 @@
-"""What goes out on paper or by mail, said once: as HTML, plain text, CSV and PDF.
+"""Documents that go out on paper or by mail, said once: as HTML, plain text, CSV and PDF.
 
 `pdf` is not imported here: it loads a typesetter, which web processes do without.
 """

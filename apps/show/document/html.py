@@ -196,5 +196,5 @@ def _table(table: DocumentTable, locale: DocumentLocale) -> str:
 
 
 def _narrow(column: DocumentColumn) -> str:
-    """What a narrow window leaves out."""
+    """Return the class of a column that a narrow window leaves out."""
     return "" if column.room is ColumnRoom.ALWAYS else ' class="w"'

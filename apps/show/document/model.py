@@ -133,7 +133,7 @@ class DocumentSection:
 
 @dataclass(frozen=True, slots=True)
 class OutgoingDocument:
-    """What goes out: `title` is the finding, `under` the quiet line below it.
+    """A document that goes out: `title` is the finding, `under` the quiet line below it.
 
     `sections` without a title stand at the top. `footer` says what it is and how to check it; it is
     on every sheet. `author` is the organisation.
@@ -155,7 +155,7 @@ class OutgoingDocument:
 
 
 def cell_text(column: DocumentColumn, value: Any, locale: DocumentLocale) -> str:
-    """What stands in a cell; the mark of the unknown where nothing is known."""
+    """Return the text of a cell; the mark of the unknown where nothing is known."""
     return UNKNOWN if value is None else str(column.format.shown(value, locale))
 
 

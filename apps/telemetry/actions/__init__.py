@@ -1,1 +1,1 @@
-"""What changes windows and usage hours: ingest, the roll-up and the keeping of partitions."""
+"""Actions that change windows and usage hours: ingest, the roll-up and the keeping of partitions."""

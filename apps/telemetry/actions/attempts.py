@@ -1,4 +1,4 @@
-"""What came together is tried together, and nobody's answer depends on another's."""
+"""Attempts: what came together is tried together, and nobody's answer depends on another's."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -11,7 +11,7 @@ Result = TypeVar("Result")
 
 
 def attempted(work: Callable[[], Result]) -> Result | Exception:
-    """What `work` comes to, or what it raised: the others that came with it go on."""
+    """Return what `work` comes to, or what it raised: the others that came with it go on."""
     try:
         return work()
     except Exception as trouble:  # noqa: BLE001  # it is raised, or answered, where it belongs

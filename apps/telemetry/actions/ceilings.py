@@ -42,7 +42,7 @@ WAITS = "more than this node may have: waits for a person"
 
 @dataclass(slots=True)
 class _NodeMemory:
-    """What a node's agents named lately: `waiting` are devices beyond its ceilings."""
+    """The names that a node's agents gave lately: `waiting` are devices beyond its ceilings."""
 
     ceilings: NodeCeilings | None = None
     asked_ms: int = 0
@@ -82,7 +82,7 @@ class NodeSays:
     at_ms: int
 
     def memory(self) -> _NodeMemory:
-        """What its node named before."""
+        """Return what the node named before."""
         memory = _nodes.setdefault(self.agent.node_id, _NodeMemory())
         if self.at_ms - memory.asked_ms > BELIEVED_MS:
             memory.ceilings, memory.waiting, memory.asked_ms = None, frozenset(), self.at_ms
@@ -91,7 +91,7 @@ class NodeSays:
         return memory
 
     def ceilings(self) -> NodeCeilings:
-        """What its node may have, asked once a minute where it matters at all."""
+        """Return the ceilings of the node, asked once a minute where it matters at all."""
         memory = self.memory()
         if memory.ceilings is None:
             memory.ceilings = ceilings_of_nodes([self.agent.node_id])[self.agent.node_id]

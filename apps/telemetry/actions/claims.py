@@ -30,7 +30,7 @@ Heard = dict[str, tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class NodeWindows:
-    """What a node says of its devices; None stands for a device of which nothing is left."""
+    """A node's report of its devices; None stands for a device of which nothing is left."""
 
     node_id: int
     devices: Devices

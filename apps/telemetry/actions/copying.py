@@ -56,7 +56,7 @@ def _copy_bodies(pieces: Sequence[NDArray[np.uint8]]) -> list[list[NDArray[np.ui
 
 
 def _groups_by_nulls(nullable: Sequence[Values], count: int) -> list[tuple[int, Rows]]:
-    """Which columns are NULL, as bits, and the rows in which exactly they are."""
+    """Return which columns are NULL, as bits, and the rows in which exactly they are."""
     bits = 1 << np.arange(len(nullable))
     masks = bits @ np.isnan(np.array(nullable)) if count else np.zeros(0, np.intp)
     if count and (masks == masks[0]).all():

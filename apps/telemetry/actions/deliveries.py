@@ -26,7 +26,7 @@ JOIN unnest(%s::int4[], %s::int8[], %s::int8[]) AS asked (agent_id, boot, sequen
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What became of a batch; the same for every delivery of it but for `duplicate`."""
+    """The outcome of a batch; the same for every delivery of it but for `duplicate`."""
 
     accepted: int
     duplicate: bool
@@ -60,21 +60,21 @@ class JudgedBatch:
 
     @property
     def agent(self) -> AgentFact:
-        """Whose it is."""
+        """The agent that the batch is of."""
         return self.delivery.agent
 
     @property
     def key(self) -> tuple[int, int, int]:
-        """What a batch is known by."""
+        """The key that a batch is known by."""
         return self.agent.agent_id, self.batch.boot, self.batch.sequence
 
     def says(self) -> NodeSays:
-        """The same as ceilings look at it."""
+        """Return the batch as ceilings look at it."""
         at_ms = int(self.delivery.at.timestamp() * 1000)
         return NodeSays(self.batch, self.judgement, self.agent, at_ms)
 
     def windows(self) -> NodeWindows:
-        """What its node says."""
+        """Return what the batch's node says of its devices."""
         return NodeWindows(self.agent.node_id, self.batch.devices, self.judgement)
 
     def placed(self) -> "JudgedBatch | PlacedBatch":
@@ -89,7 +89,7 @@ class JudgedBatch:
 
 @dataclass(frozen=True, slots=True)
 class PlacedBatch:
-    """What is left of a delivery to store, and the id of each of its devices."""
+    """The remainder of a delivery to store, and the id of each of its devices."""
 
     judged: JudgedBatch
     windows: NodeWindows
@@ -144,7 +144,7 @@ def next_turn(
 
 
 def registered_each(new: Sequence[JudgedBatch]) -> list[PlacedBatch | Receipt]:
-    """What is left of each to store; a receipt where it was stored before.
+    """Return what is left of each batch to store; a receipt where it was stored before.
 
     That is asked before anything is registered: an old batch delivered again must not bring back
     devices that are gone.
@@ -198,7 +198,7 @@ def _stored_keys(keys: Sequence[tuple[int, int, int]]) -> set[tuple[int, int, in
 
 
 def earlier_receipt(judged: JudgedBatch) -> Receipt:
-    """What became of a batch that is stored."""
+    """Return the receipt of a batch that is stored."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT accepted, remarks::text FROM telemetry_batch"

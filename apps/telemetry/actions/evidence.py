@@ -32,7 +32,7 @@ Hour = tuple[int, int]
 
 
 class EvidenceSums:
-    """What is to be added to each hour."""
+    """The sums that are to be added to each hour."""
 
     def __init__(self) -> None:
         self.hours: dict[Hour, dict[str, float]] = {}
@@ -59,7 +59,7 @@ def add_device_rows(rows: Iterable[ReportRow], ids: Mapping[int, int], source: i
 
 
 def add_node_rows(rows: Iterable[ReportRow], node_id: int, source: int) -> None:
-    """The same for a node."""
+    """Add the rows of a node's report to the hours of the node."""
     sums = EvidenceSums()
     for row in rows:
         for hour_ms, share in row.parts():
@@ -115,7 +115,7 @@ def _add_to_hours(
 
 
 def _column_change(name: str) -> sql.Composed:
-    """What was never told stays unknown, whatever is added to it."""
+    """Return the change of a column by a sum: what was never told stays unknown, whatever is added to it."""
     how = (
         "{0} = greatest(held.{0}, excluded.{0})"
         if name.endswith("_peak")

@@ -147,7 +147,7 @@ def _detail_of_event(event: ReportedEvent) -> str:
 
 
 def _goes_on_with(incident: Incident, event: ReportedEvent, at: datetime) -> bool:
-    """What is open goes on; a point joins the last of its kind within the hour."""
+    """Return whether an event goes on with an incident: an open one goes on; a point joins the last of its kind within the hour."""
     return incident.ended_at is None or (event.phase == "point" and _is_near(incident, at))
 
 

@@ -86,7 +86,7 @@ class _Prepared:
     script: Script
 
     def receipt(self, *, is_new: bool) -> Receipt:
-        """What became of it; where it had been there before, what became of it then."""
+        """Return the receipt of a batch; where it had been there before, the receipt of then."""
         judged, judgement = self.placed.judged, self.placed.windows.judgement
         if not is_new:
             return earlier_receipt(judged)

@@ -31,7 +31,7 @@ class KnownDevice:
 
 
 class _InternedNames:
-    """What this process knows: holders by key, and each agent's last list of devices by UUID."""
+    """Names that this process knows: holders by key, and each agent's last list of devices by UUID."""
 
     def __init__(self) -> None:
         self.holders: dict[str, int] = {}
@@ -162,7 +162,7 @@ def _forget_ended_devices(at_ms: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class NewDevices:
-    """What an agent lists of which this process does not know all, and when each was first seen."""
+    """The devices that an agent lists, of which this process does not know all, and when each was first seen."""
 
     agent: AgentFact
     devices: Sequence[DeviceIn]

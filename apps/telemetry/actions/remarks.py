@@ -1,4 +1,4 @@
-"""What was said of single windows of a batch: which window, which field, why."""
+"""Remarks on single windows of a batch: which window, which field, why."""
 
 import re
 from collections import Counter

@@ -23,7 +23,7 @@ class Ignored(msgspec.Struct, frozen=True):
 
 
 class Remarks:
-    """What was said so far; only so many are kept, lest a broken agent fill the answer."""
+    """The remarks so far; only so many are kept, lest a broken agent fill the answer."""
 
     def __init__(self) -> None:
         self.kept: list[Ignored] = []

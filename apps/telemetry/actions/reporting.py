@@ -46,7 +46,7 @@ class RowsKept(msgspec.Struct, frozen=True):
 
 
 class ReportReceipt(msgspec.Struct, frozen=True):
-    """What became of a report; the same for every delivery of it but for `duplicate`."""
+    """The outcome of a report; the same for every delivery of it but for `duplicate`."""
 
     accepted: RowsKept
     duplicate: bool

@@ -146,7 +146,7 @@ def _times_by_holder(rows: ByDevice, device_id: int) -> list[tuple[int, bytes, b
 
 
 def _as_stored(rows: Sequence[UsageRow]) -> list[UsageRow]:
-    """The same rows with their sums as exact as the table keeps them, so that they compare."""
+    """Return the rows with their sums as exact as the table keeps them, so that they compare."""
     if not rows:
         return []
     columns: list[Iterable[object]] = list(zip(*rows, strict=True))

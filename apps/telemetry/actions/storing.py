@@ -31,7 +31,7 @@ Outcome = bool | Error
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What to do in one transaction; the texts hold their values, quoted by who wrote them.
+    """The work of one transaction; the texts hold their values, quoted by who wrote them.
 
     `entries` are the rows, in parentheses, of `entry`, an insert that leaves out those that were
     done before. `copy` is repeated for each body of `rows`; then `marks` are laid and `after` run.
@@ -194,7 +194,7 @@ class _Line:
             self.poll.modify(self.connection.socket, select.POLLIN)
 
     def _results(self) -> Iterator[pq.abc.PGresult]:
-        """What statements came to, up to the next COPY; others have the interpreter meanwhile."""
+        """Yield the results of statements, up to the next COPY; others have the interpreter meanwhile."""
         while True:
             while self.connection.is_busy():
                 self.poll.poll()

@@ -1,4 +1,4 @@
-"""Which windows of a batch are sound, when they were by the server's clock, and in which hour."""
+"""Judgement of the windows of a batch: which are sound, when they were by the server's clock, and in which hour."""
 
 from dataclasses import dataclass
 

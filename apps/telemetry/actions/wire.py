@@ -57,7 +57,7 @@ class BatchTooLarge(Exception):
 
 
 class NodeOfAnotherToken(Exception):
-    """What was sent names another node than the token's: two machines use one token."""
+    """A refusal: what was sent names another node than the token's: two machines use one token."""
 
     def __init__(self, named: str, node_name: str) -> None:
         super().__init__(
@@ -81,7 +81,7 @@ class DeviceIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AgentIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What sent it. Whose word counts more is decided by the enrolment, not by `source`.
+    """The agent that sent a batch. Whose word counts more is decided by the enrolment, not by `source`.
 
     `node` is what its machine is called, where it is sure of that: the token must be this node's.
     """

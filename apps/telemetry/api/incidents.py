@@ -17,7 +17,7 @@ from apps.web.rest.views import RestView
 
 
 class IncidentsAsked(Parameters):
-    """Which incidents."""
+    """Parameters of the list of incidents."""
 
     node_id = Id(required=False)
     device_id = Id(required=False)
@@ -28,7 +28,7 @@ class IncidentsAsked(Parameters):
 
 
 class IncidentOut(serializers.Serializer[Any]):
-    """What happened to a node or a device of it; `ended_at` is null while it lasts.
+    """An incident of a node or of a device of it; `ended_at` is null while it lasts.
 
     `uuid` is the device as the agent named it; `device_id` is null where none is on record. A matter
     of trust lasts until a person decides on it, and is listed for those who see everything: its `id`
@@ -53,7 +53,7 @@ class IncidentOut(serializers.Serializer[Any]):
 
 
 class Incidents(RestView):
-    """What happened to nodes and devices."""
+    """The list of incidents of nodes and devices."""
 
     row = IncidentOut
 

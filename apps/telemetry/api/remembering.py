@@ -1,4 +1,4 @@
-"""What a web process knows before its first batch."""
+"""Knowledge of a web process before its first batch."""
 
 from django.db import DatabaseError, connection
 from django.utils import timezone

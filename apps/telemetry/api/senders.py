@@ -1,4 +1,4 @@
-"""Whose batches these are, asked for all of them at once every few seconds, and who was heard."""
+"""Senders of batches, asked for all at once every few seconds, and who was heard."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -41,7 +41,7 @@ class Sender:
 
 
 class _Memory:
-    """What this process knows of senders, by the digest of their header, and when they spoke.
+    """The senders that this process knows, by the digest of their header, and when they spoke.
 
     `expected` are those known before they came, by the digest of their token.
     """
@@ -107,7 +107,7 @@ def _secret_of(header: str) -> str:
 
 
 def sender_of(header: str | None, at: datetime) -> Sender:
-    """Whose token an Authorization header bears.
+    """Return the sender whose token an Authorization header bears.
 
     Refuses AuthenticationRefused, TokenLacksScope and TokenWithoutAgent.
     """

@@ -1,4 +1,4 @@
-"""What the GPUs did, by hour, device and holder; what explains it; what could not be kept of it."""
+"""Queries of what the GPUs did, by hour, device and holder; what explains it; what could not be kept of it."""
 
 from apps.telemetry.queries.evidence import (
     DeviceEvidence,

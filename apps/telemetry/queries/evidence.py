@@ -1,4 +1,4 @@
-"""What explains the hours of devices and nodes: heat, clocks, throttling, links, stalls."""
+"""Evidence that explains the hours of devices and nodes: heat, clocks, throttling, links, stalls."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

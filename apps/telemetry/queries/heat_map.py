@@ -43,7 +43,7 @@ class HeatSample:
 
 
 def heat(starts_at: datetime, ends_at: datetime, node_ids: Collection[int]) -> HeatSample:
-    """What the GPUs of these nodes did together in the hours of `[starts_at, ends_at)`.
+    """Return what the GPUs of these nodes did together in the hours of `[starts_at, ends_at)`.
 
     The nodes are in the order given; kept for the last 35 days.
     """

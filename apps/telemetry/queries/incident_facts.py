@@ -12,7 +12,7 @@ from apps.telemetry.queries.incidents import IncidentsWanted, chosen_by
 
 @dataclass(frozen=True, slots=True)
 class IncidentFact:
-    """What happened; `ended_at` None while it lasts, as far as anybody was heard.
+    """An incident; `ended_at` is None while it lasts, as far as anybody was heard.
 
     `heard_at` is when an agent of the node last spoke, `node_ended_at` when the node ended.
     """

@@ -1,4 +1,4 @@
-"""What happened to nodes and devices, and what still lasts."""
+"""Incidents of nodes and devices, and those that still last."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,7 +19,7 @@ from apps.telemetry.models import Incident
 
 @dataclass(frozen=True, slots=True)
 class IncidentsWanted:
-    """Which incidents; None: any. Those that touch `[since, until)`."""
+    """A filter of incidents; None: any. Those that touch `[since, until)`."""
 
     node_id: int | None = None
     device_id: int | None = None
@@ -58,7 +58,7 @@ def incidents_and_trust(wanted: IncidentsWanted, page_request: PageAsked) -> Sli
 
 
 def chosen_by(wanted: IncidentsWanted) -> Q:
-    """The same as a condition."""
+    """Return the filter of incidents as a condition."""
     chosen = equal_to_given(
         {
             "node_id": wanted.node_id,

@@ -49,7 +49,7 @@ BY = {
 def meters_of(
     by: Literal["device", "node"], ids: Collection[int], starts_at: datetime, ends_at: datetime
 ) -> dict[int, GpuMeters]:
-    """What meters told in the hours of `[starts_at, ends_at)`; their GPU time is not said here."""
+    """Return what meters told in the hours of `[starts_at, ends_at)`; their GPU time is not said here."""
     key, chosen = BY[by]
     query = sql.SQL(METERS).format(key=key, chosen=chosen)
     connection.ensure_connection()

@@ -63,7 +63,7 @@ def device_hours(
 def device_minutes(
     device_ids: Collection[int], starts_at: datetime, ends_at: datetime
 ) -> list[DeviceMinutes]:
-    """The same hours, minute by minute."""
+    """Return the hours of `[starts_at, ends_at)` of which anything was measured, by device and hour, minute by minute."""
     connection.ensure_connection()
     with Cursor(connection.connection) as cursor:
         cursor.execute(READINGS, [starts_at, ends_at, list(device_ids)], binary=True)

@@ -1,4 +1,4 @@
-"""What agents sent that could not be kept, counted by day."""
+"""Counts, by day, of what agents sent that could not be kept."""
 
 from dataclasses import dataclass
 from datetime import date, datetime

@@ -65,7 +65,7 @@ GROUP BY told.place
 
 @dataclass(frozen=True, slots=True)
 class DeviceFlow:
-    """What a node moved in a second, in the mean, and that as a part of the most it ever moved."""
+    """The bytes that a node moved in a second, in the mean, and that as a part of the most it ever moved."""
 
     bytes_per_second: float
     of_most_ratio: float

@@ -29,19 +29,19 @@ WHERE hour = %s AND device_id = ANY(%s) ORDER BY device_id, holder_id
 
 
 def usage_of_hour(hour: datetime, device_ids: Collection[int]) -> list[UsageFact]:
-    """What these devices did in the hour that starts at `hour`; by device, then holder."""
+    """Return what these devices did in the hour that starts at `hour`; by device, then holder."""
     return [UsageFact._make(row) for row in _fetch_binary(FACTS, hour, device_ids)]
 
 
 def usage_rows(hour: datetime, device_ids: Collection[int]) -> list[UsageRow]:
-    """The same with ratios, joules and source, as the roll-up wrote them."""
+    """Return the usage of these devices in an hour with ratios, joules and source, as the roll-up wrote it."""
     return [UsageRow._make(row) for row in _fetch_binary(ROWS, hour, device_ids)]
 
 
 def usage_rows_of_hours(
     hours: Collection[datetime], device_ids: Collection[int]
 ) -> dict[datetime, list[UsageRow]]:
-    """The same of several hours, in one statement; of each hour by device, then holder."""
+    """Return the usage rows of several hours, in one statement; of each hour by device, then holder."""
     rows_by_hour: dict[datetime, list[UsageRow]] = {hour: [] for hour in hours}
     for *row, hour in _fetch_binary(ROWS_OF_HOURS, list(hours), device_ids):
         rows_by_hour[hour].append(UsageRow._make(row))

@@ -219,7 +219,7 @@ def _rounded_rows(key: tuple[object, ...], parts: Mapping[Name, list[int]]) -> I
 def _write_counts(
     params: Mapping[str, object], hours: Mapping[Cell, _Hour], ms_by_cell: Mapping[Cell, int]
 ) -> None:
-    """What was counted in hours that have lines, by feature and part, with its work in time."""
+    """Write the counts of hours that have lines, by feature and part, with their work in time."""
     nobody = _Hour(UNCOUNTED, is_measured=False)
     tokens_by_key: dict[tuple[int, str, int], list[ToldTokens]] = defaultdict(list)
     works: dict[tuple[int, str, int], list[int]] = defaultdict(lambda: [0] * 5)
@@ -246,7 +246,7 @@ def _write_counts(
 
 
 def _of_its_work(portion: Portion) -> ToldTokens:
-    """What it told; tokens that are not what the hour was divided by stay out of their sums."""
+    """Return what a portion told; tokens that are not what the hour was divided by stay out of their sums."""
     if portion.prompt + portion.cached + portion.output or portion.purpose is Purpose.IDLE:
         return portion.told
     return portion.told._replace(prompt_tokens=None, cached_tokens=None, output_tokens=None)

@@ -1,1 +1,1 @@
-"""What other programs ask about what work cost."""
+"""The REST interface by which other programs ask about what work cost."""

@@ -51,7 +51,7 @@ class RunTimeOut(serializers.Serializer[Any]):
 
 
 class UsedUpOut(serializers.Serializer[Any]):
-    """What of the nodes was used up while their GPUs waited."""
+    """A resource of the nodes that was used up while their GPUs waited."""
 
     resource = serializers.CharField(help_text="storage, network, fabric, CPU or memory")
     ratio = RatioOut(
@@ -98,7 +98,7 @@ class SlowRankOut(serializers.Serializer[Any]):
 
 
 class StragglersOut(serializers.Serializer[Any]):
-    """What waiting for the slowest rank did to a run, in the steps that were looked at."""
+    """The effect on a run of waiting for the slowest rank, in the steps that were looked at."""
 
     words = serializers.CharField()
     ranks = serializers.IntegerField()
@@ -231,7 +231,7 @@ class TrendOut(serializers.Serializer[Any]):
 
 
 class ProgrammeOut(serializers.Serializer[Any]):
-    """What a training programme brought for its money; null where nothing is known or to divide by."""
+    """The results of a training programme for its money; null where nothing is known or to divide by."""
 
     cost = MoneyOut(source="micros", allow_null=True)
     gpu_hours = HoursOut(source="unit_milliseconds")

@@ -53,7 +53,7 @@ class RunBottlenecks(RestView):
 
 
 class RunStragglers(RestView):
-    """Which rank of a run is slow."""
+    """The slow ranks of a run."""
 
     @extend_schema(operation_id="run_stragglers", parameters=[RunAsked], responses=StragglersOut)
     def get(self, request: Request, run_id: int) -> Response:
@@ -109,7 +109,7 @@ class WorkloadCheckpoints(RestView):
 
 
 class WorkloadScaling(RestView):
-    """What more GPUs would do to a workload."""
+    """The effect of more GPUs on a workload."""
 
     @extend_schema(operation_id="workload_scaling", parameters=[ScalingAsked], responses=ScalingOut)
     def get(self, request: Request, workload_id: int) -> Response:
@@ -125,7 +125,7 @@ class WorkloadScaling(RestView):
 
 
 class WorkloadProgramme(RestView):
-    """What a training programme brought for its money."""
+    """The results of a training programme for its money."""
 
     @extend_schema(
         operation_id="workload_programme", parameters=[WorkloadAsked], responses=ProgrammeOut

@@ -1,4 +1,4 @@
-"""What runs, their figures and their costs look like over the wire."""
+"""Shapes of runs, their figures and their costs over the wire."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ STATUSES = ("finished", "failed", "interrupted")
 
 
 class RunsAsked(Parameters):
-    """Which runs, and in which order; those whose figure is not known come last either way."""
+    """Parameters of a list of runs: which, and in which order; those whose figure is not known come last either way."""
 
     workload = Text(required=False, help_text="the name of a workload")
     team = Text(required=False, help_text="the name of a team")
@@ -90,7 +90,7 @@ class RunOut(serializers.Serializer[Any]):
 
 
 class RunAmountsOut(serializers.Serializer[Any]):
-    """What something of a run cost; null where nothing of it is known on that basis.
+    """The costs of something of a run; null where nothing of it is known on that basis.
 
     All but `loaded_cost`, which is `cost` with idle that was shared out, leave that out.
     """
@@ -150,7 +150,7 @@ class RunNumberOut(serializers.Serializer[Any]):
 
 
 class RunCostsOut(serializers.Serializer[Any]):
-    """What a run cost; its buckets, its days and its jobs each sum to `totals` exactly."""
+    """The cost of a run; its buckets, its days and its jobs each sum to `totals` exactly."""
 
     run = NamedOut()
     currency = serializers.CharField()

@@ -55,7 +55,7 @@ class RunView(RestView):
 
 
 class RunCosts(RestView):
-    """What one run cost."""
+    """The cost of one run."""
 
     @extend_schema(operation_id="run_costs", responses=RunCostsOut)
     def get(self, request: Request, run_id: int) -> Response:

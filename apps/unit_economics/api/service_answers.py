@@ -23,7 +23,7 @@ class UnitMetaOut(MetaOut):
 
 
 class UnitSumsOut(serializers.Serializer[Any]):
-    """What units cost. The four parts sum to `cost`; null where nothing is known, or there is none.
+    """The cost of units. The four parts sum to `cost`; null where nothing is known, or there is none.
 
     `charged_cost` is what the units carry: all but hours in which nobody counted, or what was
     active of it. Tokens of prompts include cached ones; `cost_per_million_prompt_tokens` is of those
@@ -215,7 +215,7 @@ def unit_sums(cost: UnitCost | None, currency: str) -> dict[str, Any]:
 
 
 def unit_figures(cost: UnitCost | None) -> dict[str, Any]:
-    """What UnitSumsOut is told by; of nothing, everything is null or 0."""
+    """Return the figures that UnitSumsOut is told by; of nothing, everything is null or 0."""
     if cost is None:
         return {"costless_requests": 0, "unit_milliseconds": 0, "unpriced_milliseconds": 0}
     worked = sum(cost.worked)

@@ -93,7 +93,7 @@ class UnitCostsAsked(UnitsAsked):
 
 
 class UnitCostsView(RestView):
-    """What a thousand requests and a million tokens cost."""
+    """The cost of a thousand requests and of a million tokens."""
 
     row = UnitCostOut
 
@@ -123,7 +123,7 @@ class UnitCostsView(RestView):
 
 
 class Services(RestView):
-    """What answers requests."""
+    """The list of services, the workloads that answer requests."""
 
     row = ServiceOut
 

@@ -25,7 +25,7 @@ from apps.workloads import queries as workloads
 
 
 class TeamWorkAsked(Parameters):
-    """Which days."""
+    """Parameters that choose the days."""
 
     window = Text(required=False, default="30d", help_text="7d, month, lastmonth, 2026-07 …")
 

@@ -1,4 +1,4 @@
-"""What runs cost: parts of lines by where the time went, and each run's own figures."""
+"""Costs of runs: parts of lines by where the time went, and each run's own figures."""
 
 from django.db import models
 from django.db.models import F, Q

@@ -1,4 +1,4 @@
-"""What services cost and counted, by feature and in all, summed as unit costs are read."""
+"""Costs and counts of services, by feature and in all, summed as unit costs are read."""
 
 from django.db import models
 from django.db.models import Q
@@ -7,7 +7,7 @@ from apps.ledger.models.charges import ChargeKind, Status
 
 
 class ServicePart(models.IntegerChoices):
-    """What an hour of a service's cost was for: requests, nothing, or tokens nobody asked for."""
+    """The purpose of an hour of a service's cost: requests, nothing, or tokens nobody asked for."""
 
     ANSWERED = 0, "answered"
     IDLE = 1, "no requests"
@@ -53,7 +53,7 @@ class ServiceDay(models.Model):
 
 
 class ServiceCount(models.Model):
-    """What a local day of a service counted, by feature and part: the units of its ServiceDay.
+    """The counts of a service on a local day, by feature and part: the units of its ServiceDay.
 
     Of hours in which the service has lines. Counts are null where an hour of them is not told, but
     tokens are of the hours that tell them: `prompt_ms`, `cached_ms` and `output_ms` divide the

@@ -1,4 +1,4 @@
-"""What runs cost while they were wrong by their own loss: a part of failed or redone work."""
+"""The cost of runs while they were wrong by their own loss: a part of failed or redone work."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

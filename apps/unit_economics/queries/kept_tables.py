@@ -1,4 +1,4 @@
-"""Which rows of runs and services nobody changes once their month is closed."""
+"""Rows of runs and services that nobody changes once their month is closed."""
 
 from apps.ledger.queries.closes.month_digests import OF_DAYS, POSTED, keep_of_closed_months
 

@@ -1,4 +1,4 @@
-"""Which teams waste how much of what they spend, and who may know."""
+"""League of teams by how much of what they spend they waste, and who may know."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

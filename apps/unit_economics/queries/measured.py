@@ -79,7 +79,7 @@ def served_days(window: Window, workload_id: int | None = None) -> list[ServedDa
 def spend_of_days(
     workload_id: int, feature: str, days: Collection[date]
 ) -> dict[date, dict[str, UnitSpend]]:
-    """What a service, or a feature of it, cost on these days by GPU model.
+    """Return the cost of a service, or of a feature of it, on these days by GPU model.
 
     "" is without GPU time; what of that is given back, or owed for a commitment that nobody used,
     is `DISCOUNTS`.

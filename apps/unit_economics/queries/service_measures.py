@@ -7,7 +7,7 @@ from apps.ledger.queries.costs import Basis
 
 
 class Load(StrEnum):
-    """Which lines of a service are meant, or what its work adds to what is owed anyway."""
+    """The lines of a service that are meant, or what its work adds to what is owed anyway."""
 
     LOADED = "loaded"
     DIRECT = "direct"

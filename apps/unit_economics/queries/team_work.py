@@ -1,4 +1,4 @@
-"""What each team's work cost, what of it was waste, and what its units came to."""
+"""Costs of each team's work, what of them was waste, and what its units came to."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -103,7 +103,7 @@ def work_of_teams(
 
 
 def by_team(work: Iterable[TeamWork]) -> list[TeamWork]:
-    """The same summed by team, the dearest first; what is unknown of a part is of the sum too."""
+    """Return the work summed by team, the dearest first; what is unknown of a part is of the sum too."""
     teams: dict[int, TeamWork] = {}
     for team_work in work:
         team_sum = teams.get(team_work.team_id)
@@ -144,7 +144,7 @@ def _costs_by_work(
 def _compared_costs(
     team_ids: frozenset[int] | None, spans: tuple[Window, Window] | None
 ) -> tuple[dict[Key, int | None], dict[Key, int | None]]:
-    """What each cost in the spans that are compared; 0 where there was none of it in one of them."""
+    """Return the costs by team and workload in the spans that are compared; 0 where there was none in one of them."""
     if spans is None:
         return {}, {}
     params = _query_params(spans[0], team_ids) | {
@@ -160,7 +160,7 @@ def _compared_costs(
 def _costs_of_runs(
     window: Window, team_ids: frozenset[int] | None
 ) -> tuple[dict[Key, int], dict[Key, int]]:
-    """What waiting for data cost, 0 where there was none of it, and what a million tokens cost."""
+    """Return the cost of waiting for data, 0 where there was none of it, and that of a million tokens."""
     params = _query_params(window, team_ids) | {
         "of_states": [int(part) for part in OF_STATES],
         "starved": int(Bucket.DATA_WAIT),

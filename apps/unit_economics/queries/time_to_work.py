@@ -56,7 +56,7 @@ class Waits:
 
 
 def first_work(window: Window, team_ids: frozenset[int] | None, at: datetime) -> list[FirstWork]:
-    """What entered the queue in the window, by entry; None: of every team.
+    """Return what entered the queue in the window, by entry; None: of every team.
 
     A run with an SDK is one; its jobs are not counted again. Of jobs without one, the newest 500
     that started, each looked for minute by minute, and the newest 500 that did not, of partitions

@@ -1,4 +1,4 @@
-"""What runs and services cost of days, as rows of exports."""
+"""Costs of runs and services of days, as rows of exports."""
 
 from psycopg import sql
 

@@ -1,4 +1,4 @@
-"""What a thousand requests and a million tokens of services cost, by service, feature and time."""
+"""The cost of a thousand requests and of a million tokens of services, by service, feature and time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ class AllocationBasis(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class UnitFilter:
-    """Which services' costs: all where a set is None; on which basis, with what, and how."""
+    """A filter of services' costs: all where a set is None; on which basis, with what, and how."""
 
     window: Window
     basis: Basis = Basis.EFFECTIVE
@@ -72,7 +72,7 @@ class UnitFilter:
 
 @dataclass(frozen=True, slots=True)
 class PartAmounts:
-    """What a cost was for; the parts sum to it. None: nothing of it is known, or there is none."""
+    """The parts of a cost by what it was for; they sum to it. None: nothing of it is known, or there is none."""
 
     answered: int | None
     idle: int | None
@@ -92,7 +92,7 @@ class PartAmounts:
 
 @dataclass(frozen=True, slots=True)
 class UnitCost:
-    """What a group's units cost; `keys` are its values in the order of `group_by`.
+    """The cost of a group's units; `keys` are its values in the order of `group_by`.
 
     `micros` is what the units are charged: the counted parts, all of them or what was active
     (usage). `units` has what a thousand requests (those that succeeded; all of them where nobody
@@ -149,7 +149,7 @@ class UnitCost:
 
     @property
     def _of_tokens(self) -> int | None:
-        """What its tokens are charged: without the hours that counted requests alone."""
+        """Return the charge of its tokens: without the hours that counted requests alone."""
         worked_ms = sum(self.worked)
         if self.micros is None or not worked_ms:
             return None

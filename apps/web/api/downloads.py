@@ -1,4 +1,4 @@
-"""What machines install from this server: no sign-in, for there is nothing in it to hide."""
+"""Downloads that machines install from this server: no sign-in, for there is nothing in it to hide."""
 
 from html import escape
 

@@ -22,7 +22,7 @@ KINDS = ("team", "platform", "unowned")
 
 
 class TeamsAsked(Parameters):
-    """Which teams."""
+    """Parameters of the list of teams."""
 
     # DRF's metaclass takes declared fields off the class, so nothing is overridden.
     parent = Text(  # type: ignore[assignment]
@@ -41,7 +41,7 @@ class TeamIn(Strict):
 
 
 class TeamChangeIn(Strict):
-    """What changes of a team; what is left out stays."""
+    """A change of a team; what is left out stays."""
 
     parent = Text(  # type: ignore[assignment]  # see TeamsAsked
         required=False, allow_null=True

@@ -1,1 +1,1 @@
-"""What this server itself has to give."""
+"""Queries of what this server itself has to give."""

@@ -42,7 +42,7 @@ class KeptCopy:
 
 @dataclass(frozen=True, slots=True)
 class BackupState:
-    """What there is, newest first, and what is going on: its share where a copy is being made, why the last try failed."""
+    """The state of backups: the copies, newest first, and what is going on: its share where one is being made, why the last try failed."""
 
     copies: tuple[KeptCopy, ...]
     making: float | None

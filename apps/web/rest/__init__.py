@@ -1,1 +1,1 @@
-"""What REST doors of all apps have in common: pages, money, bodies, limits."""
+"""Parts that the REST doors of all apps have in common: pages, money, bodies, limits."""

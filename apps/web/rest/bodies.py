@@ -36,7 +36,7 @@ def json_body(request: Request) -> bytes:
 
 
 def inflated(sent: bytes, most_bytes: int) -> bytes:
-    """What was gzipped; never more than so much in memory, however much it would become.
+    """Return what was gzipped; never more than so much in memory, however much it would become.
 
     Refuses GzipUnreadable and, of more, BodyTooLarge.
     """

@@ -8,7 +8,7 @@ from apps.economics.gates import GateName
 
 
 class GateOut(serializers.Serializer[Any]):
-    """What an answer was held against before it is shown, and what is answered instead where it failed."""
+    """A gate that an answer was held against before it is shown, and what is answered instead where it failed."""
 
     name = serializers.ChoiceField(choices=[str(each) for each in GateName])
     is_passed = serializers.BooleanField(allow_null=True, help_text="null where nobody can tell")

@@ -73,7 +73,7 @@ class RatioOut(serializers.FloatField):
         return rounded_ratio(value)
 
     def teller(self) -> Teller:
-        """The same."""
+        """Return the function that rounds a ratio to the sixth decimal."""
         return rounded_ratio
 
 

@@ -21,7 +21,7 @@ View = TypeVar("View", bound=APIView)
 
 
 def body_of(request: Request) -> bytes:
-    """What tells two requests to one address apart: what was sent."""
+    """Return the body that was sent, which tells two requests to one address apart."""
     return bytes(request.body)
 
 

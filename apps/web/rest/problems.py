@@ -63,5 +63,5 @@ def _field_errors(detail: Any, path: str = "") -> "list[dict[str, Any]]":
 
 
 def _encodable(text: str) -> str:
-    """What was sent may be quoted in it: half of a surrogate pair has no UTF-8."""
+    """Return a text that UTF-8 can hold: what was sent may be quoted in it, and half of a surrogate pair has no UTF-8."""
     return text.encode("utf-8", "backslashreplace").decode()

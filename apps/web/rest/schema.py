@@ -1,4 +1,4 @@
-"""What every operation's description says: its problem answers, its paging, its repeat key."""
+"""Descriptions that every operation has: its problem answers, its paging, its repeat key."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

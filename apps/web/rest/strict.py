@@ -25,7 +25,7 @@ class Strict(serializers.Serializer[Any]):
     """A body whose fields are all known; each unknown one is refused by its name."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """What was sent, parsed, with the unknown fields among the errors."""
+        """Return what was sent, parsed, with the unknown fields among the errors."""
         unknown = sorted(set(data) - set(self.fields)) if isinstance(data, Mapping) else []
         try:
             value = super().to_internal_value(data)
@@ -182,7 +182,7 @@ def _parser_made(serializer: type[Strict]) -> Strict:
 
 
 def words_given(*texts: str) -> list[str]:
-    """What parameters say by comma, each word once, in the order given."""
+    """Return the words that parameters say by comma, each word once, in the order given."""
     return list(
         dict.fromkeys(word for text in texts for part in text.split(",") if (word := part.strip()))
     )

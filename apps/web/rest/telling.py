@@ -16,7 +16,7 @@ PLAIN: tuple[tuple[type[serializers.Field[Any, Any, Any, Any]], Teller], ...] = 
 
 
 def teller_of(field: Any) -> Teller:
-    """What tells the same as the field's own `to_representation`, in a fifth of the time.
+    """Return what tells the same as the field's own `to_representation`, in a fifth of the time.
 
     A field may have a `teller` of its own. Of a serializer or list that tells in a way of its own, that is called.
     """

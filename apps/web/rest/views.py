@@ -73,7 +73,7 @@ class KeepsBills(BasePermission):
 
 
 class SetsBudgets(KeepsBills):
-    """The same people and tokens."""
+    """The permission to set budgets, for the same people and tokens as may keep bills."""
 
     message = "budgets are set by finance and platform, and by the organisation's 'manage' tokens"
 
@@ -159,7 +159,7 @@ class PricesView(RestView):
 
 
 def keeps_bills(viewer: Viewer) -> bool:
-    """What `KeepsBills` asks of who is known."""
+    """Return whether a viewer may keep bills, which is what `KeepsBills` asks of who is known."""
     return viewer.may_manage if viewer.person_id is None else viewer.sees_prices
 
 

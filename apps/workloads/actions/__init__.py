@@ -1,1 +1,1 @@
-"""What happens to jobs, to what they hold and to the rules that say whose they are."""
+"""Actions on jobs, on what they hold and on the rules that say whose they are."""

@@ -38,7 +38,7 @@ class Folded:
 
 @dataclass(slots=True)
 class _Changes:
-    """What has to be written, gathered over many raw ids."""
+    """Changes that have to be written, gathered over many raw ids."""
 
     inserted: list[tuple[int, Mapping[str, object]]] = field(default_factory=list)
     updated: list[tuple[int, Mapping[str, object]]] = field(default_factory=list)
@@ -106,7 +106,7 @@ def _fold_attempt(
 
 
 def _read_at_rollup(values: Mapping[str, object]) -> dict[str, object]:
-    """What the roll-up asks of a job beside its lines: whose it is, and its tags."""
+    """Return what the roll-up asks of a job beside its lines: whose it is, and its tags."""
     labels = values["labels"]
     tags = {key: labels.get(key) for key in settings.TAG_KEYS} if isinstance(labels, dict) else {}
     return {"user": values["user"], "tags": tags}

@@ -1,4 +1,4 @@
-"""What jobs hold, kept by node: placed on the nodes of that name, changed, and its hours marked."""
+"""Grants, what jobs hold, kept by node: placed on the nodes of that name, changed, and their hours marked."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -37,7 +37,7 @@ FROM unnest((SELECT range_agg(period) FROM placed)) AS span ORDER BY span
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What one job holds on one node; `node_id` None: nobody bears the name."""
+    """A job's holding on one node; `node_id` None: nobody bears the name."""
 
     job_id: int
     node_id: int | None
@@ -45,7 +45,7 @@ class Grant:
 
     @property
     def key(self) -> tuple[int, str, int, datetime]:
-        """What stays the same when the rest changes."""
+        """The key that stays the same when the rest changes."""
         return self.job_id, self.span.node, self.span.part, self.span.starts_at
 
     @property

@@ -36,7 +36,7 @@ LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class ImportCounts:
-    """What came of some records; `rejected` are those that could be read but not kept."""
+    """The outcome of an import of records; `rejected` are those that could be read but not kept."""
 
     imported: int
     unchanged: int

@@ -67,7 +67,7 @@ def lock_keys(keys: Iterable[Key]) -> None:
 
 
 def kept_digests(keys: Iterable[Key], digests: Sequence[bytes]) -> dict[tuple[Key, bytes], int]:
-    """Which of these statements were made before about a job of these keys: its id."""
+    """Return which of these statements were made before about a job of these keys: its id."""
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -129,7 +129,7 @@ def kept_states(job_ids: Collection[int]) -> dict[int, str]:
 
 
 def values_of(key: Key, match: Matched, fold: JobFold) -> dict[str, object]:
-    """What the columns of a job hold for this attempt."""
+    """Return what the columns of a job hold for this attempt."""
     cpus = fold.cpus
     return {
         "cluster_id": key[0],

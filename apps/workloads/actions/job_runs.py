@@ -1,4 +1,4 @@
-"""Which runs jobs carry, as it is stated of the jobs."""
+"""Runs that jobs carry, as it is stated of the jobs."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime

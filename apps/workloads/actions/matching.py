@@ -1,4 +1,4 @@
-"""Which of the jobs already kept each attempt is, and which jobs turned out to be another."""
+"""Matching of attempts: which of the jobs already kept each is, and which jobs turned out to be another."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What a node's agent tells of jobs, held against what others told: decision 0228."""
+"""Statements of a node's agent about jobs, held against what others told: decision 0228."""
 
 from collections.abc import Iterable
 from dataclasses import replace

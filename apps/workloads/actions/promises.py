@@ -1,4 +1,4 @@
-"""What services promise, and what changed about workloads: the facts beside what was counted."""
+"""Promises of services, and changes of workloads: the facts beside what was counted."""
 
 from datetime import datetime
 
@@ -19,7 +19,7 @@ class ObjectiveNotUnderstood(Refusal):
 
 
 class ObjectiveExists(Refusal):
-    """The same promise is in force then already; it is ended before another takes its place."""
+    """A refusal: the same promise is in force then already; it is ended before another takes its place."""
 
 
 class ObjectiveAlreadyEnded(Refusal):

@@ -1,4 +1,4 @@
-"""What sources say about jobs, taken in whatever order and however often it comes."""
+"""Recording of what sources say about jobs, taken in whatever order and however often it comes."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from apps.workloads.actions.user_names import with_pseudonyms
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What a statement came to; unchanged where it had been made before.
+    """The outcome of a statement; unchanged where it had been made before.
 
     `refusal` says why a node's agent may not tell it: then there is no job, and nothing is kept.
     """

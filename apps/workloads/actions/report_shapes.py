@@ -1,4 +1,4 @@
-"""What a process of a training run reports of itself, as it comes over the wire."""
+"""Shapes of what a process of a training run reports of itself, as it comes over the wire."""
 
 from datetime import datetime
 from typing import Annotated, Literal, TypeAlias

@@ -1,4 +1,4 @@
-"""What one source counted of a service, and the statements that keep and sum it."""
+"""Counts of a service by one source, and the statements that keep and sum them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Key = tuple[str, str, str, str, datetime]
 
 @dataclass(frozen=True, slots=True)
 class CountedRequests:
-    """What one source counted of a service in an hour: see RequestHour. Null: it does not tell."""
+    """The counts of a service in an hour by one source: see RequestHour. Null: it does not tell."""
 
     source: str
     source_key: str
@@ -35,7 +35,7 @@ class CountedRequests:
 
     @property
     def key(self) -> Key:
-        """What a later revision takes the place of."""
+        """The key of the counts that a later revision takes the place of."""
         return self.source_key, self.service, self.feature, self.model, self.hour
 
 

@@ -1,4 +1,4 @@
-"""What services answered, taken in whatever order and however often it is told."""
+"""Counts of what services answered, taken in whatever order and however often they are told."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -51,7 +51,7 @@ class RequestTeller:
 
 @dataclass(frozen=True, slots=True)
 class RequestTaken:
-    """What became of a row; unchanged where as new a revision was told before.
+    """The outcome of a row; unchanged where as new a revision was told before.
 
     `workload_id` None: no service of that name is known, or several are; of a node's, also none
     that runs there: then `is_elsewhere`. `is_foreign`: another token counts under that source key,
@@ -246,7 +246,7 @@ def _newest_revisions(counted: Iterable[CountedRequests]) -> dict[Key, CountedRe
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What was told before: of which service, as what, and by whom."""
+    """The row that was told before: of which service, as what, and by whom."""
 
     workload_id: int | None
     source: str
@@ -261,7 +261,7 @@ def _is_own(stored: Kept, counts: CountedRequests, teller: RequestTeller) -> boo
 
 
 def _kept_counts(keys: Collection[Key]) -> dict[Key, Kept]:
-    """What was told before under these keys."""
+    """Return what was told before under these keys."""
     columns = [list(column) for column in zip(*keys, strict=True)] or [[], [], [], [], []]
     with connection.cursor() as cursor:
         cursor.execute(
@@ -318,7 +318,7 @@ def _row_of_counts(
 
 
 def _follow_changed_hours(changed: Collection[WorkloadHour], at: datetime) -> None:
-    """What rests on these hours: the sums of their days, and what they cost."""
+    """Update what rests on these hours: the sums of their days, and what they cost."""
     if not changed:
         return
     zone = ZoneInfo(organisation().zone)

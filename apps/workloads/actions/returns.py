@@ -1,4 +1,4 @@
-"""What owners state of their workloads: what a unit is worth, and how good the results are."""
+"""Statements of owners about their workloads: what a unit is worth, and how good the results are."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -24,7 +24,7 @@ class ScoreNotUnderstood(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class NewValue:
-    """What one `unit` is worth from a day on, in the organisation's currency; both ends None: no value any more."""
+    """The worth of one `unit` from a day on, in the organisation's currency; both ends None: no value any more."""
 
     workload_id: int
     unit: str

@@ -19,7 +19,7 @@ CLAIM = "RUNRATE_TEAM"
 
 
 class RuleExists(Refusal):
-    """The same rule is kept already; which of two equals counts must not depend on chance."""
+    """A refusal: the same rule is kept already; which of two equals counts must not depend on chance."""
 
 
 class RuleEndsBeforeItStarts(Refusal):

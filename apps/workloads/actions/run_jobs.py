@@ -93,7 +93,7 @@ def _may_join(candidate: _FoundJob, owners: Collection[int]) -> bool:
 def _give_to_owners(
     joined: Iterable[_FoundJob], lines: Mapping[int, tuple[int, ...]], at: datetime
 ) -> None:
-    """What nobody in particular told goes to the run that its job's team means by the name."""
+    """Give what nobody in particular told to the run that its job's team means by the name."""
     names = {
         candidate.attempt_id: NamedRun(candidate.key, lines[candidate.job_id])
         for candidate in joined

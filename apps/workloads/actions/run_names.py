@@ -1,4 +1,4 @@
-"""Which run a name stands for: a name is its team's own, so that two teams may use one."""
+"""The run that a name stands for: a name is its team's own, so that two teams may use one."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What training runs say of themselves, taken once however often it is sent."""
+"""Reports of training runs about themselves, taken once however often they are sent."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

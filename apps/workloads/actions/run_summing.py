@@ -31,7 +31,7 @@ SUMMED = ("steps", "tokens", "redone_tokens", "examples", "flops")
 
 @dataclass(frozen=True, slots=True)
 class WholeRun:
-    """What a summary is made of; `lead` are the attempts of the run's lowest rank.
+    """The parts that a summary of a run is made of; `lead` are the attempts of the run's lowest rank.
 
     `diverged` is when the run was wrong by its own loss.
     """

@@ -25,7 +25,7 @@ class ArrivedStatement:
 
 
 def told(statement: JobStatement, agent_node_id: int | None = None) -> ArrivedStatement:
-    """What is to be kept of a statement: only what it says."""
+    """Return what is to be kept of a statement: only what it says."""
     everything: dict[str, object] = msgspec.to_builtins(statement, enc_hook=_encode_fraction)
     fields = {
         name: value
@@ -40,7 +40,7 @@ def told(statement: JobStatement, agent_node_id: int | None = None) -> ArrivedSt
 
 
 def _known_parts(allocation: dict[str, object]) -> dict[str, object]:
-    """What is known is kept, and digested, as it was before anything could be unknown."""
+    """Return the known parts of an allocation, kept and digested as they were before anything could be unknown."""
     return {
         name: value
         for name, value in allocation.items()

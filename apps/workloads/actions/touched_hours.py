@@ -1,4 +1,4 @@
-"""What a change of facts about jobs, runs or requests touches, marked once and in order."""
+"""Hours that a change of facts about jobs, runs or requests touches, marked once and in order."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -74,7 +74,7 @@ def still_wanted(*, batch_id: int, read_bytes: int, at: datetime) -> bool:
 def tell_seen(
     *, batch_id: int, kind: str, options: Mapping[str, object], findings: Mapping[str, object]
 ) -> None:
-    """What a look at the file found; now it waits for a person."""
+    """Record what a look at the file found; now it waits for a person."""
     steps.keep_look(
         ImportBatch, batch_id, {"kind": kind, "asked": dict(options), "seen": dict(findings)}
     )

@@ -282,7 +282,7 @@ def _richer_than_before(
 def _judge(
     rows: Sequence[Sequence[Any]], sent: set[_Key]
 ) -> tuple[list[tuple[int, bool, int | None]], list[tuple[_Key, Contradiction]]]:
-    """What changes of the calls near those sent, and where one of these contradicts another."""
+    """Return what changes of the calls near those sent, and where one of these contradicts another."""
     statements = [_statement_of(row) for row in rows]
     judgement = judge_statements(statements)
     was_counted = {statement.id: row[14] for statement, row in zip(statements, rows, strict=True)}

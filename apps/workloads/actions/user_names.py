@@ -1,4 +1,4 @@
-"""What jobs call a person, where that name was taken out."""
+"""Names that jobs call a person by, where that name was taken out."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What jobs hold and held, over the wire."""
+"""Allocations, what jobs hold and held, over the wire."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from apps.workloads.queries import listing
 
 
 class Allocations(RestView):
-    """Which job held which GPUs, from when to when."""
+    """The list of allocations: which job held which GPUs, from when to when."""
 
     row = AllocationOut
 

@@ -30,7 +30,7 @@ LONGEST_SECONDS = 1e6
 
 
 class ObjectivesAsked(Parameters):
-    """Which promises."""
+    """Parameters of the list of promises."""
 
     workload = Text(required=False, help_text="the name of a workload")
 
@@ -77,7 +77,7 @@ class ObjectiveOut(serializers.Serializer[Any]):
 
 
 class ChangesAsked(Parameters):
-    """Which changes; `since` and `until` bound their moment, half-open."""
+    """Parameters of the list of changes; `since` and `until` bound their moment, half-open."""
 
     workload = Text(required=False, help_text="the name of a workload")
     since = Moment(required=False)
@@ -112,7 +112,7 @@ class ChangeOut(serializers.Serializer[Any]):
 
 
 class ServiceObjectives(RestView):
-    """What services promise."""
+    """The list of what services promise."""
 
     row = ObjectiveOut
 
@@ -179,7 +179,7 @@ class IsNoAgent(BasePermission):
 
 
 class WorkloadChanges(RestView):
-    """What changed about workloads: deployments, models, prompts, settings."""
+    """The list of changes of workloads: deployments, models, prompts, settings."""
 
     row = ChangeOut
 
@@ -195,7 +195,7 @@ class WorkloadChanges(RestView):
         responses=list_of(ChangeOut),
     )
     def get(self, request: Request) -> Response:
-        """What changed about the caller's workloads, the latest first."""
+        """List the changes of the caller's workloads, the latest first."""
         query, called = ChangesAsked.of(request), Called(self.viewer())
         workload_ids = called.workload_ids(query.get("workload"))
         span = query.get("since"), query.get("until")

@@ -1,4 +1,4 @@
-"""What a service answered in an hour as JSON: every field checked by name."""
+"""Answers of a service in an hour as JSON: every field checked by name."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

@@ -60,7 +60,7 @@ class CountsRequests(BasePermission):
 
 
 class RequestHoursAsked(Parameters):
-    """Which hours; `since` and `until` bound them, half-open."""
+    """Parameters that choose the hours; `since` and `until` bound them, half-open."""
 
     workload = Text(required=False, help_text="the name of a workload")
     service = Text(required=False, help_text="the name that was reported")
@@ -72,7 +72,7 @@ class RequestHoursAsked(Parameters):
 
 
 class RequestHourOut(serializers.Serializer[Any]):
-    """What one source counted; null: it does not tell. `workload` is null where none is known."""
+    """The counts of one source; null: it does not tell. `workload` is null where none is known."""
 
     workload = NamedOut(allow_null=True)
     service = serializers.CharField()
@@ -93,7 +93,7 @@ class RequestHourOut(serializers.Serializer[Any]):
 
 
 class RequestRowOut(serializers.Serializer[Any]):
-    """What became of one row; not known: no service of that name is, or several are."""
+    """The outcome of one row; not known: no service of that name is, or several are."""
 
     row = serializers.IntegerField()
     known = serializers.BooleanField()
@@ -101,7 +101,7 @@ class RequestRowOut(serializers.Serializer[Any]):
 
 
 class RequestsTakenOut(serializers.Serializer[Any]):
-    """What became of the rows: good ones are kept, bad ones listed."""
+    """The outcome of the rows: good ones are kept, bad ones listed."""
 
     accepted = serializers.IntegerField()
     changed = serializers.IntegerField()
@@ -120,7 +120,7 @@ BODY = {
 
 
 class RequestHours(RestView):
-    """What services answered by the hour, as engines and gateways count it."""
+    """The answers of services by the hour, as engines and gateways count them."""
 
     counted_as = "events"
     row = RequestHourOut
@@ -135,7 +135,7 @@ class RequestHours(RestView):
         responses=list_of(RequestHourOut),
     )
     def get(self, request: Request) -> Response:
-        """What was counted of services of the caller's teams, the latest hours first."""
+        """List the counts of services of the caller's teams, the latest hours first."""
         query, called = RequestHoursAsked.of(request), Called(self.viewer())
         wanted = request_listing.RequestHoursWanted(
             workload_ids=called.workload_ids(query.get("workload")),

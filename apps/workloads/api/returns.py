@@ -1,4 +1,4 @@
-"""What owners state of their workloads over the wire: what a unit is worth, how good the results are."""
+"""Statements of owners about their workloads over the wire: what a unit is worth, how good the results are."""
 
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -47,7 +47,7 @@ class ReturnsAsked(Parameters):
 
 
 class WorkloadValueIn(Strict):
-    """What one unit is worth from a day on, in the organisation's currency; without both ends, no value any more."""
+    """The worth of one unit from a day on, in the organisation's currency; without both ends, no value any more."""
 
     team = Text()
     workload = Text()
@@ -102,7 +102,7 @@ class WorkloadScoreOut(serializers.Serializer[Any]):
 
 
 class WorkloadValues(RestView):
-    """What units of workloads are worth by their owners' word; nothing of it is ever changed."""
+    """The values of units of workloads by their owners' word; nothing of them is ever changed."""
 
     row = WorkloadValueOut
     changes = (AnswersForWorkloads,)

@@ -34,7 +34,7 @@ from apps.workloads.queries import (
 
 
 class OwnershipRules(RestView):
-    """Whose jobs are."""
+    """The list of the rules that say whose jobs are."""
 
     row = RuleOut
 
@@ -102,7 +102,7 @@ class OwnershipRuleEnd(RestView):
 
 
 class OwnershipRulePreview(RestView):
-    """What a rule would move, before anybody keeps it."""
+    """The preview of what a rule would move, before anybody keeps it."""
 
     @extend_schema(operation_id="preview_ownership_rule", request=RuleIn, responses=MovesOut)
     def post(self, request: Request) -> Response:
@@ -116,7 +116,7 @@ class OwnershipRulePreview(RestView):
 
 
 class OwnershipRuleEndPreview(RestView):
-    """What the end of a rule would move."""
+    """The preview of what the end of a rule would move."""
 
     @extend_schema(operation_id="preview_ownership_rule_end", request=RuleEndIn, responses=MovesOut)
     def post(self, request: Request, rule_id: int) -> Response:

@@ -36,7 +36,7 @@ class RunReportRefused(BodyUnreadable):
 
 
 class RunRowOut(serializers.Serializer[Any]):
-    """What became of one report; not changed: it had been taken before."""
+    """The outcome of one report; not changed: it had been taken before."""
 
     row = serializers.IntegerField()
     run = serializers.IntegerField()
@@ -44,7 +44,7 @@ class RunRowOut(serializers.Serializer[Any]):
 
 
 class RunReportsOut(serializers.Serializer[Any]):
-    """What became of the reports: good ones are kept, bad ones of a list are listed."""
+    """The outcome of the reports: good ones are kept, bad ones of a list are listed."""
 
     accepted = serializers.IntegerField()
     changed = serializers.IntegerField()
@@ -57,7 +57,7 @@ BODY = {"oneOf": [REPORT, {"type": "array", "maxItems": MOST_REPORTS, "items": R
 
 
 class RunReports(APIView):
-    """What training runs say of themselves, one report or many at once, gzipped or not."""
+    """The reports of training runs about themselves, one report or many at once, gzipped or not."""
 
     counted_as = "events"
     permission_classes = (needs(Scope.RUNS),)

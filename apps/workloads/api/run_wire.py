@@ -46,7 +46,7 @@ def reports_in(body: bytes) -> tuple[list[msgspec.Raw], bool]:
 
 
 def read_report(raw: msgspec.Raw, *, at: datetime, row: int) -> RunReportIn | Fault:
-    """What this JSON reports, received at `at`, or why it cannot be taken."""
+    """Return what this JSON reports, received at `at`, or why it cannot be taken."""
     try:
         report = _REPORT.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError) as refused:

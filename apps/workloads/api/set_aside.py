@@ -1,4 +1,4 @@
-"""Which spans are read again, and what of them is kept until then."""
+"""Spans that are read again, and what of them is kept until then."""
 
 from collections.abc import Sequence
 from datetime import datetime

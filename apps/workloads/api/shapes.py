@@ -1,4 +1,4 @@
-"""What workloads, jobs, allocations and rules look like over the wire."""
+"""Shapes of workloads, jobs, allocations and rules over the wire."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ LARGEST_PRIORITY = 1_000_000
 
 
 class WorkloadsAsked(Parameters):
-    """Which workloads."""
+    """Parameters of the list of workloads."""
 
     team = Text(required=False, help_text="the name of a team")
     name = Text(required=False)
@@ -47,7 +47,7 @@ class WorkloadOut(serializers.Serializer[Any]):
 
 
 class JobsAsked(Parameters):
-    """Which jobs; `since` and `until` bound when they lived."""
+    """Parameters of the list of jobs; `since` and `until` bound when they lived."""
 
     cluster = Text(required=False, help_text="the name of a cluster")
     state = Text(required=False, help_text="the scheduler's word, such as RUNNING")
@@ -82,7 +82,7 @@ class JobOut(serializers.Serializer[Any]):
 
 
 class JobEventOut(serializers.Serializer[Any]):
-    """What a source said happened, and when."""
+    """An event that a source said happened, and when."""
 
     event = serializers.ChoiceField(choices=EVENTS)
     at = serializers.DateTimeField()
@@ -114,7 +114,7 @@ class JobNamedOut(serializers.Serializer[Any]):
 
 
 class AllocationOut(HeldOut):
-    """What a job holds; of other teams' jobs only where and when, and `job` is null."""
+    """A job's holding; of other teams' jobs only where and when, and `job` is null."""
 
     id = serializers.IntegerField()
     job = JobNamedOut(allow_null=True)
@@ -122,7 +122,7 @@ class AllocationOut(HeldOut):
 
 
 class AllocationsAsked(Parameters):
-    """Which allocations; `since` and `until` bound when they lasted."""
+    """Parameters of the list of allocations; `since` and `until` bound when they lasted."""
 
     job_id = Id(required=False)
     node_id = Id(required=False)
@@ -132,7 +132,7 @@ class AllocationsAsked(Parameters):
 
 
 class RulesAsked(Parameters):
-    """Which rules."""
+    """Parameters of the list of rules."""
 
     team = Text(required=False, help_text="the name of a team")
 
@@ -182,14 +182,14 @@ class RuleOut(serializers.Serializer[Any]):
 
 
 class OwnerOut(serializers.Serializer[Any]):
-    """Whose jobs are; `team` is null where nobody owns them."""
+    """The owner of jobs; `team` is null where nobody owns them."""
 
     team = NamedOut(allow_null=True)
     workload = NamedOut(allow_null=True)
 
 
 class MoveOut(serializers.Serializer[Any]):
-    """What would change hands between two owners."""
+    """The jobs and GPU-hours that would change hands between two owners."""
 
     from_owner = OwnerOut()
     to_owner = OwnerOut()
@@ -198,7 +198,7 @@ class MoveOut(serializers.Serializer[Any]):
 
 
 class MovesOut(serializers.Serializer[Any]):
-    """What a rule matches, and what of it would change hands, the largest first."""
+    """The jobs and GPU-hours that a rule matches, and what of them would change hands, the largest first."""
 
     matched_jobs = serializers.IntegerField()
     matched_gpu_hours = serializers.FloatField()

@@ -11,13 +11,13 @@ from apps.workloads.api.usage_counts import counts_of, token_count, without_bare
 
 
 class AnthropicUsage(msgspec.Struct, frozen=True):
-    """What Vercel's SDK passes on of Anthropic's answer."""
+    """The part of Anthropic's answer that Vercel's SDK passes on."""
 
     usage: dict[str, Any] | None = None
 
 
 class ProviderMetadata(msgspec.Struct, frozen=True):
-    """What of Vercel's `providerMetadata` is read: counts alone."""
+    """The part of Vercel's `providerMetadata` that is read: counts alone."""
 
     anthropic: AnthropicUsage | None = None
 
@@ -59,7 +59,7 @@ def span_counts(
 
 
 def _counts_passed_on(metadata: object) -> dict[str, int]:
-    """What Vercel's SDK passes on of Anthropic's own counts: its earlier ones leave out the cache."""
+    """Return what Vercel's SDK passes on of Anthropic's own counts: its earlier ones leave out the cache."""
     if not isinstance(metadata, str):
         return {}
     try:
@@ -94,7 +94,7 @@ def _counts_of_details(text: object) -> tuple[dict[str, int], list[str]]:
 
 
 def _with_parts_inside(counts: dict[str, int]) -> dict[str, int]:
-    """The same with the parts that stand beside `input` and `output` put into them."""
+    """Return the counts with the parts that stand beside `input` and `output` put into them."""
     total = counts.pop("total", None)
     lifetimes = counts.get("cache_write_5m_tokens", 0) + counts.get("cache_write_1h_tokens", 0)
     if lifetimes:

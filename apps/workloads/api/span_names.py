@@ -12,7 +12,7 @@ from hashlib import blake2b
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """What an attribute holds, its name, and who writes it, since or until when."""
+    """A spelling of an attribute: what it holds, its name, and who writes it, since or until when."""
 
     field: str
     name: str

@@ -1,4 +1,4 @@
-"""What a token may tell of jobs: its own cluster's, and an agent's those of its own node."""
+"""The jobs that a token may tell of: its own cluster's, and an agent's those of its own node."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from apps.workloads.api.wire import Fault
 
 @dataclass(frozen=True, slots=True)
 class JobTeller:
-    """What a token may tell of: the one cluster and the one node it is bound to; None: any."""
+    """The reach of a token that tells of jobs: the one cluster and the one node it is bound to; None: any."""
 
     cluster: str | None
     agent: AgentFact | None

@@ -123,7 +123,7 @@ class UsageDoor(RestView):
         split: Callable[[bytes], Sequence[Row]],
         read: Callable[[Row, Owners, datetime, int, str], Reading],
     ) -> Response:
-        """What became of a body that is `split` into rows, each `read`; good ones are kept."""
+        """Return what became of a body that is `split` into rows, each `read`; good ones are kept."""
         at = timezone.now()
         team_id = request.auth.team_id if isinstance(request.auth, TokenFact) else None
         # Under its source each key counts once.
@@ -150,7 +150,7 @@ class UsageDoor(RestView):
         source: str,
         at: datetime,
     ) -> None:
-        """What else there is to do with rows that came; most doors do nothing."""
+        """Do what else there is to do with rows that came; most doors do nothing."""
 
 
 class UsageEvents(UsageDoor):
@@ -169,7 +169,7 @@ class UsageEvents(UsageDoor):
 
 
 class LiteLlmEvents(UsageDoor):
-    """What LiteLLM's `generic_api` callback sends."""
+    """The events that LiteLLM's `generic_api` callback sends."""
 
     source = "litellm"
 
@@ -219,7 +219,7 @@ class OtelEvents(UsageDoor):
 
 
 def _answer_after_keeping(readings: Sequence[Reading], at: datetime) -> Response:
-    """What became of the rows, after the good ones are kept."""
+    """Return what became of the rows, after the good ones are kept."""
     rows = [(place, call) for place, (call, _) in enumerate(readings) if isinstance(call, Call)]
     taken = take_calls(calls=[call for _, call in rows], at=at)
     remarks = [remark for call, remarks in readings if isinstance(call, Call) for remark in remarks]
@@ -238,7 +238,7 @@ def _answer_after_keeping(readings: Sequence[Reading], at: datetime) -> Response
 
 
 def _unread(readings: Sequence[Reading], door: str) -> Iterable[Unread]:
-    """What of the rows no table has, with the key of the call or the span that had it."""
+    """Yield what of the rows no table has, with the key of the call or the span that had it."""
     for call, remarks in readings:
         key = call.key if isinstance(call, Call) else call.example
         for fault in (call, *remarks):

@@ -1,4 +1,4 @@
-"""What a call to a model API used, by the names that prices have, from each vendor's own words.
+"""Counts that a call to a model API used, by the names that prices have, from each vendor's own words.
 
 Input includes cached and cache-write tokens, output includes reasoning ones, whatever the vendor's
 convention: Anthropic and Bedrock leave the cached ones out, xAI and Perplexity the reasoning ones.
@@ -241,7 +241,7 @@ def counts_in(usage: Mapping[str, object], shape: UsageShape) -> Counts:
 
 
 def without_bare_zeros(counts: Counts) -> Counts:
-    """The same without an input and an output of 0: no answer was made of nothing.
+    """Return the counts without an input and an output of 0: no answer was made of nothing.
 
     So gateways and SDKs write of what they do not count in tokens: images, speech, seconds of audio.
     """
@@ -251,7 +251,7 @@ def without_bare_zeros(counts: Counts) -> Counts:
 
 
 def shape_of(usage: Mapping[str, object], vendor: str) -> UsageShape:
-    """Which API's words a usage object is in."""
+    """Return the shape of the API whose words a usage object is in."""
     if "promptTokenCount" in usage or "candidatesTokenCount" in usage:
         return _GEMINI
     if any(name in usage for name in CONVERSE_SUMS):

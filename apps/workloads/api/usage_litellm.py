@@ -1,4 +1,4 @@
-"""What LiteLLM's `generic_api` callback sends, a StandardLoggingPayload, or keeps as spend logs.
+"""Calls that LiteLLM's `generic_api` callback sends, a StandardLoggingPayload, or keeps as spend logs.
 
 A row of its spend logs says the same in its database's words: `request_id` is the payload's `id`,
 times are texts, in UTC, and metadata and tags may be JSON within JSON. Of both counts only:
@@ -37,7 +37,7 @@ class ErrorTold(msgspec.Struct, frozen=True):
 
 
 class Metadata(msgspec.Struct, frozen=True):
-    """Whose a request was, as LiteLLM knows."""
+    """The owner of a request, as LiteLLM knows."""
 
     user_api_key_alias: str | None = None
     user_api_key_team_alias: str | None = None
@@ -55,13 +55,13 @@ class CostBreakdown(msgspec.Struct, frozen=True):
 
 
 class Tiered(msgspec.Struct, frozen=True):
-    """What is read of a request's parameters, or of the vendor's answer: the tier, and no word more."""
+    """The part that is read of a request's parameters, or of the vendor's answer: the tier, and no word more."""
 
     service_tier: str | None = None
 
 
 class Payload(msgspec.Struct, frozen=True):
-    """What of a StandardLoggingPayload, or of a row of the spend logs, is read."""
+    """The part of a StandardLoggingPayload, or of a row of the spend logs, that is read."""
 
     id: str | None = None
     request_id: str | None = None

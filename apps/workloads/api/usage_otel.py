@@ -60,7 +60,7 @@ class OtelStatus(msgspec.Struct, frozen=True):
 
 
 class OtelSpan(msgspec.Struct, frozen=True):
-    """What of a span is read."""
+    """The part of a span that is read."""
 
     traceId: str = ""  # noqa: N815  # OTLP's own spelling
     spanId: str = ""  # noqa: N815  # OTLP's own spelling
@@ -241,7 +241,7 @@ _COUNT_FIELDS = frozenset(count.field for count in COUNTS) | {"usage_details"}
 
 
 def _first_words(attributes: Attributes) -> dict[str, Any]:
-    """What is said in words, by what it holds: the first spelling of the table that says it."""
+    """Return what is said in words, by what it holds: the first spelling of the table that says it."""
     words: dict[str, Any] = {}
     for spelling in WORDS:
         value = attributes.get(spelling.name)

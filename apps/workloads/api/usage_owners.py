@@ -1,4 +1,4 @@
-"""Whose a call to a model API is, as far as its teller may say so."""
+"""The owner of a call to a model API, as far as its teller may say so."""
 
 from dataclasses import dataclass
 

@@ -41,7 +41,7 @@ STANDARD = frozenset(
 
 
 class Response(msgspec.Struct, frozen=True):
-    """What of a response is read; everything else is skipped."""
+    """The part of a response that is read; everything else is skipped."""
 
     id: str | None = None
     responseId: str | None = None  # noqa: N815  # Gemini's own spelling
@@ -145,7 +145,7 @@ def call_of(
 
 
 def outcome_of(status: int | None) -> str:
-    """What an HTTP status says of a call; without one it was answered."""
+    """Return what an HTTP status says of a call; without one it was answered."""
     if status is None or status < 400:
         return "ok"
     if status == 429:
@@ -156,7 +156,7 @@ def outcome_of(status: int | None) -> str:
 
 
 def outcome_of_code(code: str) -> str:
-    """What an error's code says of a call: as an HTTP status where it is one, else refused."""
+    """Return what an error's code says of a call: as an HTTP status where it is one, else refused."""
     is_status = code.isascii() and code.isdigit() and len(code) <= 3
     return outcome_of(int(code)) if is_status else "refused"
 

@@ -59,7 +59,7 @@ class ClusterOfAnotherToken(Exception):
 
 
 class JobRowOut(serializers.Serializer[Any]):
-    """What became of one event of a bulk."""
+    """The outcome of one event of a bulk."""
 
     job = serializers.IntegerField()
     state = serializers.CharField()
@@ -68,13 +68,13 @@ class JobRowOut(serializers.Serializer[Any]):
 
 
 class EventRemark(RowFault):
-    """What a kept event left out, and what that means; `row` is its place in a bulk."""
+    """A remark on what a kept event left out, and what that means; `row` is its place in a bulk."""
 
     row = serializers.IntegerField(allow_null=True)
 
 
 class RecordedOut(serializers.Serializer[Any]):
-    """What became of one event."""
+    """The outcome of one event."""
 
     job = serializers.IntegerField()
     state = serializers.CharField()
@@ -83,7 +83,7 @@ class RecordedOut(serializers.Serializer[Any]):
 
 
 class BulkOut(serializers.Serializer[Any]):
-    """What became of a bulk: good rows are kept, bad ones listed."""
+    """The outcome of a bulk: good rows are kept, bad ones listed."""
 
     accepted = serializers.IntegerField()
     changed = serializers.IntegerField()
@@ -282,7 +282,7 @@ def _read_row(row: int, raw: msgspec.Raw, at: datetime) -> JobEventIn | Fault:
 
 
 def _remarks_counted(events: Mapping[int | None, JobEventIn], at: datetime) -> list[dict[str, Any]]:
-    """What kept events left out that their costs depend on: as answered, and counted by cluster."""
+    """Return what kept events left out that their costs depend on: as answered, and counted by cluster."""
     event_faults = [
         (event, fault) for row, event in events.items() for fault in remarks_on(event, row)
     ]

@@ -128,7 +128,7 @@ def read_event(body: bytes | msgspec.Raw, *, at: datetime, row: int | None = Non
 
 
 def remarks_on(event: JobEventIn, row: int | None = None) -> list[Fault]:
-    """What a good event leaves out that its costs depend on, by field."""
+    """Return what a good event leaves out that its costs depend on, by field."""
     return [
         Fault(f"allocations[{place}].gpus", GPUS_UNKNOWN, row, is_unread=True)
         for place, one in enumerate(event.statement.allocations or ())

@@ -27,7 +27,7 @@ SECONDS_PER_HOUR = 3_600
 
 @dataclass(slots=True)
 class ImportTotals:
-    """What came of the rows so far."""
+    """The outcome of the rows so far."""
 
     imported: int = 0
     unchanged: int = 0

@@ -75,7 +75,7 @@ class Job(models.Model):
 
 
 class JobEvent(models.Model):
-    """What a source said about a job and when it happened; the job is the fold of these.
+    """A source's statement about a job and when it happened; the job is the fold of these.
 
     `agent_node` is the node whose agent said it with its own token; null: anybody else.
     """
@@ -100,7 +100,7 @@ class JobEvent(models.Model):
 
 
 class Allocation(models.Model):
-    """What a job holds on a node: a count of GPUs, or a share of one, from when to when.
+    """A job's holding on a node: a count of GPUs, or a share of one, from when to when.
 
     `node` is null while nobody knows a node of that name; it holds nothing until then. `gpus` is
     exact: `gpus_numerator / gpus_denominator`, and so is `cpus`. `part` tells apart several grants

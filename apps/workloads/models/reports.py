@@ -1,4 +1,4 @@
-"""What training runs say of themselves, and what that folds to by the hour."""
+"""Reports of training runs about themselves, and what those fold to by the hour."""
 
 from django.contrib.postgres.fields import ArrayField, DateTimeRangeField
 from django.db import models
@@ -152,7 +152,7 @@ class RunHour(models.Model):
 
 
 class RunSummary(models.Model):
-    """What a run folded to as a whole; `told_at` later than `folded_at`: it is to be folded again.
+    """The summary that a run folded to as a whole; `told_at` later than `folded_at`: it is to be folded again.
 
     `changed_from` is the first moment about which something new is known since; null: all of it.
     `submitted_at` is of its first job; `status` of its last attempt, else of its last job.

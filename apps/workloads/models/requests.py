@@ -1,4 +1,4 @@
-"""What services answered: requests and tokens by the hour, and what was promised of them."""
+"""Answers of services: requests and tokens by the hour, and what was promised of them."""
 
 import pghistory
 from django.contrib.postgres.fields import ArrayField, DateTimeRangeField
@@ -16,7 +16,7 @@ class RequestSource(models.TextChoices):
 
 
 class RequestHour(models.Model):
-    """What one source counted of a service in an hour, by feature and model.
+    """The counts of a service in an hour by one source, by feature and model.
 
     A later revision of the same source and hour takes the place of an earlier one. `source_key`
     names the counter (an agent's start and the address it reads, a gateway): two of them add up.
@@ -104,7 +104,7 @@ class RequestDay(models.Model):
 
 @pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent())
 class ServiceObjective(models.Model):
-    """What a service, or a feature of it, promises: this share of requests within so long.
+    """The promise of a service, or of a feature of it: this share of requests within so long.
 
     Or, `measure` availability and `within_seconds` null: this share answered without an error.
     `budget_days` are those of its error budget, which runs on whatever days a page shows.

@@ -1,4 +1,4 @@
-"""What workloads return: what their owner says a unit is worth, and how good their results are."""
+"""Returns of workloads: what their owner says a unit is worth, and how good their results are."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -8,7 +8,7 @@ from apps.workloads.models.work import Workload
 
 
 class ValueUnit(models.TextChoices):
-    """What a workload's output is counted in; Runrate counts it, but for weeks."""
+    """The unit that a workload's output is counted in; Runrate counts it, but for weeks."""
 
     THOUSAND_REQUESTS = "thousand_requests", "1,000 requests"
     MILLION_TOKENS = "million_tokens", "1 M tokens"
@@ -18,7 +18,7 @@ class ValueUnit(models.TextChoices):
 
 
 class WorkloadValue(models.Model):
-    """What one unit of a workload is worth from a day on, by its owner's word: from low to high.
+    """The worth of one unit of a workload from a day on, by its owner's word: from low to high.
 
     In the organisation's currency. Of those valid on a day the one valid from the latest counts, and
     of these the one stated last; both ends null: from then on no value is stated. Rows are never

@@ -1,4 +1,4 @@
-"""What was bought from model APIs, call by call; no prompt and no answer is ever kept."""
+"""Purchases from model APIs, call by call; no prompt and no answer is ever kept."""
 
 from django.db import models
 

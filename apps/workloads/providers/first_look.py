@@ -97,7 +97,7 @@ def sacct_options(options: Mapping[str, object]) -> SacctOptions:
 
 
 def tried(kind: str, options: Mapping[str, object], lines: Sequence[str]) -> dict[str, object]:
-    """What comes of the first lines when read so: jobs, rejections, or why they cannot be."""
+    """Return what comes of the first lines when read so: jobs, rejections, or why they cannot be."""
     try:
         rows = list(rows_of(kind, options, lines))
     except (MappingRefused, LayoutUnknown) as refused:

@@ -1,4 +1,4 @@
-"""Whose accounting tracks GPUs: a job of another cluster that names none may hold some."""
+"""Clusters whose accounting tracks GPUs: a job of another cluster that names none may hold some."""
 
 from contextlib import closing, suppress
 from dataclasses import replace

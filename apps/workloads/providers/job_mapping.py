@@ -61,7 +61,7 @@ class Times:
 
 
 class WithoutStart(StrEnum):
-    """What a row without a start means."""
+    """The meaning of a row without a start."""
 
     NEVER_STARTED = "never_started"
     RUNNING = "running"

@@ -1,4 +1,4 @@
-"""What a job reader gives: one attempt of a job, a row it refused, or a row it passed over."""
+"""Records that a job reader gives: one attempt of a job, a row it refused, or a row it passed over."""
 
 from dataclasses import dataclass
 from enum import StrEnum

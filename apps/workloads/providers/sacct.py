@@ -40,7 +40,7 @@ CLOCK_SLACK_SECONDS = 60
 
 @dataclass(frozen=True, slots=True)
 class SacctOptions:
-    """What the file itself does not say.
+    """The options of reading a sacct file: what the file itself does not say.
 
     `cluster` overrides the file's own column, `unnamed_cluster` is of rows that name none;
     `zone` is of times without one; without `shards_per_gpu` a job that holds shards is rejected,
@@ -201,7 +201,7 @@ def _gpus_left_out(cells: Cells, tres: Tres, cluster: str, options: SacctOptions
 
 
 def _placement_labels(admin_comment: str) -> dict[str, str]:
-    """What Runrate's job_submit.lua wrote: by which quote the job was placed, by which admission it passed."""
+    """Return what Runrate's job_submit.lua wrote: by which quote the job was placed, by which admission it passed."""
     if not admin_comment.startswith("runrate:"):
         return {}
     placements = PLACEMENT.findall(admin_comment.partition(" ")[0])

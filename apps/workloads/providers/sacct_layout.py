@@ -1,4 +1,4 @@
-"""Which column of a sacct file is which: from its header, from --fields, or a named order."""
+"""Layout of a sacct file, which column is which: from its header, from --fields, or a named order."""
 
 from dataclasses import dataclass
 

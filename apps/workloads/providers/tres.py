@@ -15,7 +15,7 @@ _POWERS_OF_1024 = {"K": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
 
 @dataclass(frozen=True, slots=True)
 class Tres:
-    """What a job was allocated, over all its nodes. None: the text does not say.
+    """The resources that a job was allocated, over all its nodes. None: the text does not say.
 
     `gpus` counts a MIG slice as its part of a GPU. `gpu_type` is the one type of its GPUs; empty
     where none, or several, are named. `unread` are generic resources that nothing here reads, and

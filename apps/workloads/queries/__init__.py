@@ -1,4 +1,4 @@
-"""What is known of jobs, what they hold and whose they are."""
+"""Queries of jobs, what they hold and whose they are."""
 
 from apps.workloads.queries.catalogue import WorkloadFact, run_keys, runs_of_keys, workloads
 from apps.workloads.queries.holders import (

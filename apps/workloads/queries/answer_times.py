@@ -79,7 +79,7 @@ class Latency:
 
 @dataclass(frozen=True, slots=True)
 class Attainment:
-    """What became of a promise: `met_ratio` of `requests` were answered in time, or without an error.
+    """The attainment of a promise: `met_ratio` of `requests` were answered in time, or without an error.
 
     `budget_left_ratio` is the part of the misses allowed in the `budget_days` up to the end of the
     span that is left: 1 none used, 0 all, below it more than all. `at_least_ratio` is the same promise by whole buckets: what is sure whatever
@@ -147,7 +147,7 @@ def how_answered(workload_id: int, span: Span, *, times: bool = True) -> HowAnsw
 
 
 def attainment_if(wanted: NewObjective, span: Span) -> Attainment:
-    """What would have become of a promise that is only thought of, had it been in force in the span."""
+    """Return what would have become of a promise that is only thought of, had it been in force in the span."""
     thought = ServiceObjective(id=0, **wanted.columns, period=Range(None, None))
     reported = _Reported.of(wanted.workload_id, _hours_asked(thought, span))
     return _attained_objective(thought, span, reported)
@@ -164,7 +164,7 @@ class _HoursAsked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Reported:
-    """What was reported of the hours that were asked for: nothing of those of which nobody did."""
+    """The reports of the hours that were asked for: nothing of those of which nobody reported."""
 
     histograms: Mapping[_HoursAsked, tuple[str, Histogram]]
     succeeded: Mapping[_HoursAsked, tuple[int, int]]

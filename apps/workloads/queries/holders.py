@@ -19,7 +19,7 @@ MOMENT = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """What a job holds of a node, and since when; `device_uuids` None: not pinned.
+    """A job's holding of a node, and since when; `device_uuids` None: not pinned.
 
     `units` are GPUs, or cores where these were asked for; None: nobody knows how many. Outside the viewer's teams everything that says whose it is is None.
     """
@@ -38,7 +38,7 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class HolderSpan:
-    """What a job held in a span of time, and when inside it."""
+    """A job's holding in a span of time, and when inside it."""
 
     holding: Holding
     held_from: datetime
@@ -75,7 +75,7 @@ def held_by_node(at: datetime, in_cores: Collection[int] = ()) -> dict[int, Frac
 def holders_now(
     node_ids: Collection[int], at: datetime, viewer: Viewer, *, in_cores: bool = False
 ) -> list[Holding]:
-    """What jobs hold of these nodes at `at`, in GPUs or cores, by node, the longest held first."""
+    """Return what jobs hold of these nodes at `at`, in GPUs or cores, by node, the longest held first."""
     allocations = allocations_held(node_ids, at, at + MOMENT)
     holdings = [
         holder_span.holding
@@ -87,7 +87,7 @@ def holders_now(
 def holders_between(
     node_ids: Collection[int], starts_at: datetime, ends_at: datetime, viewer: Viewer
 ) -> list[HolderSpan]:
-    """What jobs held of these nodes in `[starts_at, ends_at)`, the earliest first.
+    """Return what jobs held of these nodes in `[starts_at, ends_at)`, the earliest first.
 
     Whose a job is is asked of the rules in force at the end.
     """

@@ -1,4 +1,4 @@
-"""What jobs hold, by node and time; and what they hold on nodes that nobody knows."""
+"""Holdings of jobs, by node and time; and what they hold on nodes that nobody knows."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from apps.workloads.queries.imports import gpu_types_told
 
 
 class HeldFact(NamedTuple):
-    """What a job held of a node inside the span asked for; `device_uuids` None: not pinned.
+    """A job's holding of a node inside the span asked for; `device_uuids` None: not pinned.
 
     A named tuple, because a fleet's hour makes tens of thousands of them.
     """
@@ -75,7 +75,7 @@ def allocations_held(
     *,
     in_cores: Collection[int] | None = None,
 ) -> list[HeldFact]:
-    """What jobs held of these nodes in `[starts_at, ends_at)`, clipped to it, by node, then id.
+    """Return what jobs held of these nodes in `[starts_at, ends_at)`, clipped to it, by node, then id.
 
     Of nodes that are not `in_cores` only what may be GPUs; None: of all of them everything.
     """

@@ -39,7 +39,7 @@ class ImportFact:
 
 
 def gpu_types_told() -> dict[tuple[str, str], str]:
-    """What accounting files call the GPUs of a node, by cluster and node; the latest file's word."""
+    """Return what accounting files call the GPUs of a node, by cluster and node; the latest file's word."""
     rows = ImportBatch.objects.exclude(gpu_types={}).order_by("id").values_list("gpu_types")
     return {
         (cluster, node): gpu_type

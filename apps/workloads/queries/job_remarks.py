@@ -1,4 +1,4 @@
-"""What of a row of jobs is not understood, in a sentence that says what to do."""
+"""Remarks on what of a row of jobs is not understood, in a sentence that says what to do."""
 
 from apps.economics.gpu_slices import slice_share
 

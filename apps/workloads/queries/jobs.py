@@ -47,7 +47,7 @@ class JobFact:
 
 @dataclass(frozen=True, slots=True)
 class Submitter:
-    """Whose name a job bears at its scheduler: what a rule for it would most likely ask.
+    """The name that a job bears at its scheduler: what a rule for it would most likely ask.
 
     The partition is told where nothing else is.
     """
@@ -178,7 +178,7 @@ def tags_of_jobs(job_ids: Collection[int]) -> dict[int, dict[str, str]]:
 
 
 def users_of_jobs(job_ids: Collection[int]) -> dict[int, str]:
-    """Whose each of these jobs is, as its scheduler names people; those of nobody are left out."""
+    """Return whose each of these jobs is, as its scheduler names people; those of nobody are left out."""
     named = Job.objects.filter(id__in=job_ids).exclude(user="")
     return dict(named.values_list("id", "user"))
 

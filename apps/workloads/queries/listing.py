@@ -30,7 +30,7 @@ Found: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class WorkloadsWanted:
-    """Which workloads; None: any."""
+    """A filter of workloads; None: any."""
 
     team_ids: frozenset[int] | None = None
     name: str | None = None
@@ -39,7 +39,7 @@ class WorkloadsWanted:
 
 @dataclass(frozen=True, slots=True)
 class JobsWanted:
-    """Which jobs; None: any. `name` and `raw_id` are beginnings; the moments bound when they lived."""
+    """A filter of jobs; None: any. `name` and `raw_id` are beginnings; the moments bound when they lived."""
 
     cluster: str | None = None
     state: str | None = None
@@ -61,7 +61,7 @@ class JobsWanted:
 
 @dataclass(frozen=True, slots=True)
 class AllocationsWanted:
-    """Which allocations; None: any. `device` is a UUID that was granted."""
+    """A filter of allocations; None: any. `device` is a UUID that was granted."""
 
     job_id: int | None = None
     node_id: int | None = None
@@ -107,7 +107,7 @@ def job_page(wanted: JobsWanted, viewer: Viewer, page_request: PageAsked) -> Sli
 
 
 def job_events(job_id: int) -> list[Found]:
-    """What was stated of a job, in the order of the events, the first MOST_EVENTS of them."""
+    """Return what was stated of a job, in the order of the events, the first MOST_EVENTS of them."""
     rows = JobEvent.objects.filter(job_id=job_id).order_by("at", "kind", "id")[:MOST_EVENTS]
     return [
         {"event": row.get_kind_display(), "at": row.at, "source_rank": row.source_rank}
@@ -116,7 +116,7 @@ def job_events(job_id: int) -> list[Found]:
 
 
 def allocations_of_job(job_id: int) -> list[Found]:
-    """What a job holds and held, in the order it was granted."""
+    """Return what a job holds and held, in the order it was granted."""
     rows: Rows = Allocation.objects.filter(job_id=job_id).annotate(**LIFE).values(*ALLOCATION)
     return list(rows.order_by("starts_at", "node_name", "part"))
 
@@ -227,7 +227,7 @@ def rule_like(rule: RuleFact) -> int | None:
 
 
 class Ruling:
-    """Whose jobs were when each began, by the rules in force then; the rules are read once."""
+    """The owners of jobs when each began, by the rules in force then; the rules are read once."""
 
     def __init__(self, facts: Sequence[RuleFact] | None = None) -> None:
         self._facts = rules() if facts is None else facts
@@ -346,7 +346,7 @@ def _traits_of_row(job: Found) -> JobTraits:
 
 
 def _tellers_of(run_ids: Collection[int]) -> dict[int, OwnerFact]:
-    """Whose these runs are by who told of them, where nobody's word is not all."""
+    """Return whose these runs are by who told of them, where nobody's word is not all."""
     if not run_ids:
         return {}
     rows = Run.objects.filter(id__in=run_ids, team__isnull=False).order_by("id")

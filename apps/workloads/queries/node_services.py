@@ -1,4 +1,4 @@
-"""Which services hold a node in an hour: those whose requests its agent may count."""
+"""Services that hold a node in an hour: those whose requests its agent may count."""
 
 from collections.abc import Collection
 from datetime import datetime

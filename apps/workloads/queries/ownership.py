@@ -1,4 +1,4 @@
-"""Whose jobs are, by the rules in force; and who nobody owns yet."""
+"""Owners of jobs, by the rules in force; and who nobody owns yet."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -45,7 +45,7 @@ class RuleFact:
 
 @dataclass(frozen=True, slots=True)
 class MatchedHolding:
-    """What one job held, cut to the period of a rule that matches it."""
+    """A job's holding, cut to the period of a rule that matches it."""
 
     job_id: int
     node_id: int | None
@@ -83,7 +83,7 @@ class _Likeness:
 
 
 def owners(job_ids: Collection[int], at: datetime) -> dict[int, OwnerFact]:
-    """Whose each job is by the rules in force at `at`; every job asked for has an answer."""
+    """Return whose each job is by the rules in force at `at`; every job asked for has an answer."""
     ((_, owners_by_job),) = owners_at(job_ids, [at])
     return owners_by_job
 
@@ -135,7 +135,7 @@ def traits(jobs: QuerySet[Job]) -> Iterable[tuple[int, JobTraits]]:
 
 
 def held_by_matching(fact: RuleFact, until: datetime) -> Iterator[MatchedHolding]:
-    """What jobs that the rule matches held in its period, up to `until`; known node or not."""
+    """Yield what jobs that the rule matches held in its period, up to `until`; known node or not."""
     starts_at = fact.starts_at or BEGINNING_OF_TIME
     ends_at = until if fact.ends_at is None else min(fact.ends_at, until)
     if starts_at >= ends_at:
@@ -249,7 +249,7 @@ GROUP BY {columns}, cluster.name, bears, named
 
 
 def asked_of_jobs(rule: Rule, prefix: str = "") -> dict[str, Any]:
-    """What the database can judge of a rule; the name is judged by `matches_name`."""
+    """Return what the database can judge of a rule; the name is judged by `matches_name`."""
     conditions: dict[str, Any] = {
         prefix + name: getattr(rule, name) for name in TEXT_MATCHES if getattr(rule, name)
     }

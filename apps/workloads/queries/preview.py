@@ -1,4 +1,4 @@
-"""What a rule would move before anybody keeps it."""
+"""Preview of what a rule would move before anybody keeps it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from apps.workloads.queries.ownership import (
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What would change hands with one owner; `team_id` None: nobody owns it."""
+    """The jobs and GPU time that would change hands with one owner; `team_id` None: nobody owns it."""
 
     team_id: int | None
     workload_id: int | None
@@ -33,7 +33,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class RulePreview:
-    """What a rule matches, and what of it would change hands, the largest first."""
+    """The jobs and GPU time that a rule matches, and what of them would change hands, the largest first."""
 
     matched_jobs: int
     matched_gpu_milliseconds: Fraction
@@ -41,7 +41,7 @@ class RulePreview:
 
 
 def preview_rule(rule: RuleFact, at: datetime) -> RulePreview:
-    """What the rule would move of what was held up to `at`; held GPU time is exact.
+    """Return what the rule would move of what was held up to `at`; held GPU time is exact.
 
     Jobs on nodes that nobody knows yet count too: they will cost something once their node is.
     """
@@ -50,7 +50,7 @@ def preview_rule(rule: RuleFact, at: datetime) -> RulePreview:
 
 
 def preview_end(rule: RuleFact, ended_at: datetime, at: datetime) -> RulePreview:
-    """What a kept rule would lose of what was held from `ended_at` up to `at`, and to whom."""
+    """Return what a kept rule would lose of what was held from `ended_at` up to `at`, and to whom."""
     lost = RuleFact(rule.rule, ended_at, rule.ends_at)
     holdings = list(held_by_matching(lost, at))
     return _summed_moves(holdings, _decided_by(rule, holdings))

@@ -1,4 +1,4 @@
-"""What services promise and what changed about workloads, as lists for whoever asks."""
+"""Promises of services and changes of workloads, as lists for whoever asks."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class NewObjective:
 
 @dataclass(frozen=True, slots=True)
 class NewChange:
-    """What changed: deploy, model, prompt or config; `run_id` of the run that made a model."""
+    """A change: deploy, model, prompt or config; `run_id` of the run that made a model."""
 
     workload_id: int
     feature: str
@@ -78,7 +78,7 @@ def change_page(
     span: tuple[datetime | None, datetime | None],
     page_request: PageAsked,
 ) -> Slice[dict[str, Any]]:
-    """What changed about workloads that the viewer may see, the latest first."""
+    """Return the changes of workloads that the viewer may see, the latest first."""
     conditions = {"at__gte": span[0], "at__lt": span[1]}
     rows: Rows = WorkloadChange.objects.filter(equal_to_given(conditions)).values(*CHANGE)
     return page_of(_seen_by_viewer(rows, viewer, workload_ids), page_request, "-at", "-id")

@@ -19,7 +19,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class RequestHoursWanted:
-    """Which hours, half-open; None: any."""
+    """A filter of hours, half-open; None: any."""
 
     workload_ids: frozenset[int] | None = None
     service: str | None = None
@@ -31,7 +31,7 @@ class RequestHoursWanted:
 def request_hour_page(
     wanted: RequestHoursWanted, viewer: Viewer, page_request: PageAsked
 ) -> Slice[dict[str, Any]]:
-    """What was counted of services that the viewer may see, the latest hours first.
+    """Return the counts of services that the viewer may see, the latest hours first.
 
     Counts of no known service are theirs whose token told them.
     """

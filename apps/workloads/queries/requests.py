@@ -1,4 +1,4 @@
-"""What services answered: counts by hour and by day, and what changed about them."""
+"""Answers of services: counts by hour and by day, and what changed about them."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class HourCount:
-    """What was counted of a feature of a service in an hour; `source` is engine or gateway."""
+    """The counts of a feature of a service in an hour; `source` is engine or gateway."""
 
     workload_id: int
     hour: datetime
@@ -68,7 +68,7 @@ class HourCount:
 
 @dataclass(frozen=True, slots=True)
 class DayCount:
-    """What was counted of a feature of a service on a local day."""
+    """The counts of a feature of a service on a local day."""
 
     workload_id: int
     day: date
@@ -120,7 +120,7 @@ def request_days(workload_ids: Collection[int], days: tuple[date, date]) -> list
 
 
 def changes_of(workload_id: int, span: Span) -> list[ChangeFact]:
-    """What changed about a workload in the span, by time."""
+    """Return the changes of a workload in the span, by time."""
     rows = WorkloadChange.objects.filter(workload_id=workload_id, at__gte=span[0], at__lt=span[1])
     return [
         ChangeFact(*row) for row in rows.order_by("at", "id").values_list(*ChangeFact.__slots__)

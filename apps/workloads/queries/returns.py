@@ -1,4 +1,4 @@
-"""What workloads return, as stated and reported: values of a unit, and scores."""
+"""Returns of workloads, as stated and reported: values of a unit, and scores."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ OWNER, SDK = "owner", "sdk"
 
 @dataclass(frozen=True, slots=True)
 class ValueFact:
-    """What one unit was stated to be worth from a day on; None: no value any more."""
+    """The stated worth of one unit from a day on; None: no value any more."""
 
     id: int
     workload_id: int
@@ -60,7 +60,7 @@ class ScoreReading:
 
 
 def values_on(day: date, known_at: datetime | None = None) -> dict[int, ValueFact]:
-    """What counts on a day, by workload, of what was stated until `known_at` (None: ever); those without a value are not in it."""
+    """Return the values that count on a day, by workload, of those stated until `known_at` (None: ever); workloads without one are left out."""
     stated = WorkloadValue.objects.filter(valid_from__lte=day)
     if known_at is not None:
         stated = stated.filter(stated_at__lte=known_at)
@@ -82,7 +82,7 @@ def values_of(workload_id: int) -> list[ValueFact]:
 def value_page(
     viewer: Viewer, workload_ids: Collection[int] | None, page_request: PageAsked
 ) -> Slice[dict[str, Any]]:
-    """What was stated of workloads that the viewer may see, the newest statement first."""
+    """Return what was stated of workloads that the viewer may see, the newest statement first."""
     rows = _seen(WorkloadValue.objects.all(), viewer, workload_ids)
     return page_of(rows.values(*_VALUE), page_request, "-id")
 
@@ -127,7 +127,7 @@ def owner_readings(
 def run_readings(
     since: datetime, begins: datetime, until: datetime
 ) -> dict[int, list[ScoreReading]]:
-    """The same of what runs reported, by run; values that were no finite number are left out."""
+    """Return the readings of scores that runs reported, by run; values that were no finite number are left out."""
     return _readings(RUNS, {"since": since, "begins": begins, "until": until}, SDK)
 
 

@@ -1,4 +1,4 @@
-"""What a workload's runs did by the local day: tokens, examples and steps that were not done again."""
+"""Output of a workload's runs by the local day: tokens, examples and steps that were not done again."""
 
 from dataclasses import dataclass
 from datetime import date, datetime

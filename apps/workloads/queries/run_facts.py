@@ -1,4 +1,4 @@
-"""What training runs told, as it folded: for the ledger's division, for curves and for advice."""
+"""Facts that training runs told, as they folded: for the ledger's division, for curves and for advice."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class ClockHour:
 
 @dataclass(frozen=True, slots=True)
 class SummaryFact:
-    """What a run folded to as a whole; see RunSummary. Empty texts and None where nobody told.
+    """The facts that a run folded to as a whole; see RunSummary. Empty texts and None where nobody told.
 
     `jobs` carried it; `gpus` is the most it held at once, else the processes it said it has.
     """
@@ -86,7 +86,7 @@ class SummaryFact:
 def run_hours(
     job_ids: Collection[int], starts_at: datetime, ends_at: datetime
 ) -> list[CarriedHour]:
-    """Which runs these jobs carried in `[starts_at, ends_at)`, hour by hour, and where it went.
+    """Return which runs these jobs carried in `[starts_at, ends_at)`, hour by hour, and where it went.
 
     By job, hour and run.
     """
@@ -147,7 +147,7 @@ SUMMED = ("tokens", "redone_tokens", "examples", "flops", "steps", "step_ms")
 
 
 def run_summaries(run_ids: Collection[int]) -> dict[int, SummaryFact]:
-    """What is known of these runs as wholes, of each that anything was told of, by id."""
+    """Return what is known of these runs as wholes, of each that anything was told of, by id."""
     summary_columns = SummaryFact.__slots__[3:]
     rows = RunSummary.objects.filter(run_id__in=run_ids).order_by("run_id")
     return {

@@ -171,7 +171,7 @@ def _carried_spans(rows: QuerySet[RunSpan]) -> list[CarriedSpan]:
 def windows_of(
     attempt_ids: Collection[int], since: datetime | None
 ) -> Iterable[tuple[int, tuple[Any, ...]]]:
-    """What these attempts told of the time after `since`: attempt, then the columns of WINDOW."""
+    """Yield what these attempts told of the time after `since`: attempt, then the columns of WINDOW."""
     rows = RunProgress.objects.filter(attempt_id__in=attempt_ids)
     if since is not None:
         # By the index, for no window is longer than that.

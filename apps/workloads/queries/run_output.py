@@ -1,4 +1,4 @@
-"""What runs put out by the week: tokens, finished runs, checkpoints that passed."""
+"""Output of runs by the week: tokens, finished runs, checkpoints that passed."""
 
 from dataclasses import dataclass
 from datetime import date, datetime

@@ -1,4 +1,4 @@
-"""What a picture of a run is drawn from: its jobs, the processes in them, and its moments."""
+"""Facts that a picture of a run is drawn from: its jobs, the processes in them, and its moments."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -80,7 +80,7 @@ class PicturedMoment:
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """What a run's processes told: their starts, the moments of it, when its leading rank saved.
+    """The record of what a run's processes told: their starts, the moments of it, when its leading rank saved.
 
     `attempts` are the first MOST_ATTEMPTS, `moments` the last MOST_MOMENTS; both the first first.
     `model` and `tags` are what the run said of itself. `diverged` is when it was wrong by its loss;

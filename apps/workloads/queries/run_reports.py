@@ -1,4 +1,4 @@
-"""What training runs told moment by moment: ranks, checkpoints, saves, restarts and restores."""
+"""Reports of training runs moment by moment: ranks, checkpoints, saves, restarts and restores."""
 
 import json
 from collections.abc import Collection, Iterable
@@ -103,7 +103,7 @@ class RunHistory:
 def last_step_times(
     run_id: int, starts_at: datetime, before: datetime, seconds: float
 ) -> list[RankWindow]:
-    """What every rank told of steps in `[starts_at, before)`, the last `seconds` of it alone.
+    """Return what every rank told of steps in `[starts_at, before)`, the last `seconds` of it alone.
 
     They end where the last steps end that any rank began to tell of; by time, then rank. Not what
     began before: to find what reaches into it, all of a long run would be read.
@@ -196,7 +196,7 @@ ORDER BY attempt.run_id, told.starts_at, attempt.id
 
 
 def history_of_runs(run_ids: Collection[int]) -> RunHistory:
-    """What a hazard is judged by: starts of these runs by their leading ranks, and restores."""
+    """Return the history that a hazard is judged by: starts of these runs by their leading ranks, and restores."""
     with connection.cursor() as cursor:
         cursor.execute(ATTEMPTS, {"stopped": sorted(STOPPED_STATES), "runs": list(run_ids)})
         attempt_rows = cursor.fetchall()

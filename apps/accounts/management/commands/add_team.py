@@ -17,7 +17,7 @@ class Command(BaseCommand):
     help = "Add a team, which ownership rules can then give jobs to."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """What it is called, where it hangs and what finance books to."""
+        """Add the arguments of a team: its name, where it hangs and what finance books to."""
         parser.add_argument("name", metavar="NAME")
         parser.add_argument("--parent", help="the team it is a part of")
         parser.add_argument("--cost-centre", default="")

@@ -1,4 +1,4 @@
-"""What a channel is asked for by: the form of adding and of changing one."""
+"""The form by which a channel is added and changed."""
 
 from typing import Any
 

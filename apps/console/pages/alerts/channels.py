@@ -72,7 +72,7 @@ def channel_list(context: Context) -> ConsolePage:
 
 @shown(SEES_EVERYTHING, "alerts")
 def channel_list_csv(context: Context) -> HttpResponse:
-    """The same as a table."""
+    """Return the channels of alerts as CSV."""
     return CHANNELS.csv(channels(), context, "alert-channels")
 
 
@@ -118,7 +118,7 @@ def message_list(context: Context) -> ConsolePage:
 
 @shown(SEES_EVERYTHING, "alerts")
 def message_list_csv(context: Context) -> HttpResponse:
-    """The same as a table."""
+    """Return the messages of alerts as CSV."""
     return MESSAGES.csv(messages(None), context, "alert-messages")
 
 

@@ -57,7 +57,7 @@ def alert_list(context: Context) -> ConsolePage:
 
 @shown(EVERYONE, "alerts")
 def alert_list_csv(context: Context) -> HttpResponse:
-    """The same as a table."""
+    """Return the alerts that the address asks for as CSV."""
     return ALERTS.csv(_alerts_of(_reading_of(context), context), context, "alerts")
 
 
@@ -111,7 +111,7 @@ def _alerts_of(reading: Reading, context: Context) -> list[AlertFact]:
 
 
 def _answer_links(fact: AlertFact, context: Context) -> tuple[Link, ...]:
-    """What the viewer may say of it now."""
+    """Return links to what the viewer may say of an alert now."""
     if not may_answer(context.viewer) or fact.state == RESOLVED:
         return ()
     choices = [] if fact.state == ACKNOWLEDGED else [("Acknowledge", "acknowledge-alert")]

@@ -64,7 +64,7 @@ def pace_said(pace: str, quiet_from: int | None, quiet_to: int | None) -> str:
 
 
 def reviews_said(of: str, *, is_sent: bool) -> tuple[str, ...]:
-    """What of weekly reviews is sent there, if anything."""
+    """Return what of weekly reviews is sent there, in sentences, if anything."""
     if not is_sent:
         return ()
     part = "as a whole" if of == ORGANISATION else f"with what is of {of} and of teams below"
@@ -72,7 +72,7 @@ def reviews_said(of: str, *, is_sent: bool) -> tuple[str, ...]:
 
 
 def message_said(fact: MessageFact) -> str:
-    """What is in it."""
+    """Return what is in a message, in words."""
     if fact.review is not None:
         return f"the weekly review {fact.review}"
     return (

@@ -1,1 +1,1 @@
-"""What happened on the days of a chart: marks, the list of them, and notes of one's own."""
+"""Events on the days of a chart: marks, the list of them, and notes of one's own."""

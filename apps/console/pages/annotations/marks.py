@@ -33,7 +33,7 @@ MarkedChart = TypeVar("MarkedChart", DailyChart, LineChart)
 
 
 def annotations_of(context: Context, wanted: AnnotationsWanted) -> list[ChartAnnotation]:
-    """What the viewer may see of these days; read once a minute by each process, whoever asks."""
+    """Return the annotations of these days that the viewer may see; read once a minute by each process, whoever asks."""
     every = caches[KEPT_BY].get(KEY)
     if every is None:
         today = context.calendar.today

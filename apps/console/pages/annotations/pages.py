@@ -1,4 +1,4 @@
-"""What happened, as a list with CSV; noting something, and taking a note away."""
+"""Pages of what happened, as a list with CSV; noting something, and taking a note away."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -75,7 +75,7 @@ def annotation_list(context: Context) -> ConsolePage:
 
 @shown(EVERYONE, HERE)
 def annotations_csv(context: Context) -> HttpResponse:
-    """The same as a table."""
+    """Return the annotations of the window as CSV."""
     annotations = annotations_of(context, AnnotationsWanted(asked_window(context)[0]))
     return _annotation_table(context).csv(annotations, context, "what happened")
 

@@ -139,7 +139,7 @@ PARTS = Table[tuple[str, str, str]](
 
 @shown(EVERYONE, "findings")
 def anomalies(context: Context) -> ConsolePage:
-    """What changed in a span, the newest first."""
+    """Show what changed in a span, the newest first."""
     window, reading = asked_window(context, *SEEN_FOR)
     period_text, last_look = period_words(window, context.calendar.today), review.last_look()
     rows, spent = rows_of(window, context), spend_rows(window, context)
@@ -162,7 +162,7 @@ def anomalies(context: Context) -> ConsolePage:
 
 @shown(EVERYONE, "findings")
 def anomalies_csv(context: Context) -> HttpResponse:
-    """The same as a table."""
+    """Return the anomalies of a span as CSV."""
     return ANOMALIES.csv(rows_of(asked_window(context, *SEEN_FOR)[0], context), context, "findings")
 
 

@@ -64,7 +64,7 @@ class SpendRow(NamedTuple):
 
 
 class DriverRow(NamedTuple):
-    """Whose a part of the excess is."""
+    """A part of the excess, and whose it is."""
 
     dimension: str
     name: str
@@ -171,7 +171,7 @@ def spend_rows(window: Window, context: Context) -> list[SpendRow]:
 
 
 def spend_finding(rows: Sequence[SpendRow], others: str, within: str, currency: str) -> str:
-    """What the page says first: spend that waits for an answer, then what else changed."""
+    """Return what the page says first: spend that waits for an answer, then what else changed."""
     waiting = [row.found for row in rows if row.found.state in WAITING]
     if not waiting:
         return others

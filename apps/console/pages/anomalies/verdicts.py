@@ -1,4 +1,4 @@
-"""What people say of an anomaly of either kind: it is explained, it was none, nothing is to be told of its series."""
+"""Verdicts of people on an anomaly of either kind: it is explained, it was none, nothing is to be told of its series."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -210,7 +210,7 @@ def asked_finding(finding: FindingFact) -> AskedAnomaly:
 
 
 def answer_links(anomaly: AskedAnomaly, context: Context) -> tuple[Link, ...]:
-    """What this viewer may say of it now."""
+    """Return links to what this viewer may say of an anomaly now."""
     if not may_judge(context.viewer):
         return ()
     ways = [("Mute", "mute")]
@@ -220,7 +220,7 @@ def answer_links(anomaly: AskedAnomaly, context: Context) -> tuple[Link, ...]:
 
 
 def said_section(anomaly: AskedAnomaly, context: Context) -> TableSection:
-    """What was said of its series, each with the way to take it back."""
+    """Return the section of what was said of an anomaly's series, each with the way to take it back."""
     verdicts = verdicts_of([anomaly.judged.series])
     return SAID.section(
         [(verdict, _way_back(verdict, anomaly, context)) for verdict in verdicts], context

@@ -60,7 +60,7 @@ def exact(finding: FindingFact, millionths: int, currency: str) -> str:
 
 
 def impact(finding: FindingFact, currency: str) -> str:
-    """What it comes to in 30 days."""
+    """Return what a finding comes to in 30 days, in words."""
     if finding.impact_micros is None:
         return "not known in money"
     size = whole_amount(abs(finding.impact_micros), currency)
@@ -68,7 +68,7 @@ def impact(finding: FindingFact, currency: str) -> str:
 
 
 def answered(finding: FindingFact | SpendFact) -> tuple[str, ...]:
-    """What people said of it, in short: its state, and how strictly its series is looked at."""
+    """Return what people said of a finding, in short: its state, and how strictly its series is looked at."""
     state = f"state: {STATES[finding.state]}"
     if finding.strictness == 1:
         return (state,)

@@ -152,7 +152,7 @@ def take_report(context: Context) -> Act:
 
 
 def _thought_of(entered: Mapping[str, Any]) -> NewApiPrice:
-    """What was entered; refuses by field what entering it would refuse."""
+    """Return the API price that was entered; refuse by field what entering it would refuse."""
     discount = entered["discount"]
     thought = NewApiPrice(
         vendor=ledger.known_vendor(entered["vendor"]),
@@ -171,7 +171,7 @@ def _thought_of(entered: Mapping[str, Any]) -> NewApiPrice:
 
 
 def _effects_of(thought: NewApiPrice, context: Context) -> tuple[str, ...]:
-    """Which past calls it would be of, and what they would cost as far as that can be said."""
+    """Return which past calls a price would be of, and what they would cost as far as that can be said."""
     touched = touched_calls(
         thought.vendor, thought.model, thought.tier, thought.starts_at, thought.ends_at
     )

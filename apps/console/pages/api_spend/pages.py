@@ -1,4 +1,4 @@
-"""What calls to model APIs cost over a period, held against another, and its tables as CSV."""
+"""Pages of the cost of calls to model APIs over a period, compared with another, and its tables as CSV."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -86,7 +86,7 @@ class SpendQuestion:
     team_ids: frozenset[int] | None
 
     def of(self, window: Window) -> SpendAsked:
-        """The same calls of a window."""
+        """Return the question of these calls for a window."""
         return SpendAsked(window.starts_at, window.ends_at, window.zone, self.team_ids)
 
     @property
@@ -101,7 +101,7 @@ class SpendQuestion:
 
 @shown(EVERYONE, "api-spend")
 def api_spend(context: Context) -> ConsolePage:
-    """What was spent on which models, day by day, by whom, and what has no price."""
+    """Show what was spent on which API models, day by day, by whom, and what has no price."""
     question, currency = spend_question(context), context.currency
     spend_query, words = question.asked, question.words
     models = _model_calls(question, context)
@@ -153,7 +153,7 @@ def _marked_days(
 
 
 def _further_sections(question: SpendQuestion, context: Context) -> tuple[Section | None, ...]:
-    """Whose the calls were, what has no price, and, for who sees prices, what they go by."""
+    """Return the sections of whose the calls were, what has no price, and, for who sees prices, what they go by."""
     owners, unpriced = _owner_calls(question), unpriced_calls(question.asked)
     viewer = context.viewer
     reports = None
@@ -206,13 +206,13 @@ def unpriced_csv(context: Context) -> HttpResponse:
 
 @shown(SEES_EVERYTHING, "api-spend")
 def vendors_csv(context: Context) -> HttpResponse:
-    """What vendors say, beside what their calls come to."""
+    """Return what vendors say, beside what their calls come to, as CSV."""
     question = spend_question(context)
     return VENDORS.csv(compared(question.asked), context, _file_name(question, "-vendors"))
 
 
 def spend_question(context: Context) -> SpendQuestion:
-    """Which calls the address asks for, of the viewer's own teams at most."""
+    """Return which calls the address asks for, of the viewer's own teams at most."""
     names = {team.id: team.name for team in teams()}
     visible_teams = {name: team for team, name in names.items() if context.viewer.sees_team(team)}
     reading = Reading(
@@ -282,7 +282,7 @@ def _model_calls(question: SpendQuestion, context: Context) -> list[ModelCalls]:
 
 
 def _owner_calls(question: SpendQuestion) -> list[OwnedCalls]:
-    """Whose calls they were, the most expensive first."""
+    """Return the calls by whose they were, the most expensive first."""
     spend_rows = spend(question.asked, ("team", "workload", "feature"))
     works = workloads() if spend_rows else {}
     return [

@@ -1,4 +1,4 @@
-"""What a month of calls comes down to: a sentence, four figures, and the days."""
+"""Words on a month of calls: a sentence, four figures, and the days."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -19,7 +19,7 @@ REST = StateWords("other", "Other models", "What all other models cost.")
 
 
 def finding_of(rows: Sequence[Spend], total: Spend | None, within: str, currency: str) -> str:
-    """What was spent, on what most, and what of it has no price, in one sentence."""
+    """Return one sentence on what was spent, on what most, and what of it has no price."""
     if total is None:
         return f"No call to a model API is known {within}"
     if total.micros is None:

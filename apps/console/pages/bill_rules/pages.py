@@ -44,7 +44,7 @@ class ListedRule(NamedTuple):
 
 
 def _rule_column(name: str) -> Column[ListedRule]:
-    """What the rule has under this name, in CSV alone."""
+    """Return the column of what the rule has under this name, in CSV alone."""
     return Column(name, "", lambda row: getattr(row.rule, name))
 
 
@@ -229,7 +229,7 @@ def _listed_rules() -> list[ListedRule]:
 
 
 def _rule_of(entered: Mapping[str, Any]) -> BillRowRule:
-    """What was entered as a rule; refuses one that says nothing, or fits everything."""
+    """Return the rule that was entered; refuse one that says nothing, or fits everything."""
     ids: dict[str, Any] = {
         f"{name}_id": int(entered[name]) if entered[name] else None for name in ("pool", "team")
     }

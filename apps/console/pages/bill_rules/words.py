@@ -47,7 +47,7 @@ def pattern_of(text: str) -> str:
 
 
 def fits(rule: BillRuleRow) -> str:
-    """Which rows, as in `resource i-0ab*, tag env=prod`."""
+    """Return which rows a rule fits, as in `resource i-0ab*, tag env=prod`."""
     conditions = [
         f"{word} {getattr(rule, name)}" for name, word in PATTERNS.items() if getattr(rule, name)
     ]
@@ -57,7 +57,7 @@ def fits(rule: BillRuleRow) -> str:
 
 
 def says(rule: BillRuleRow) -> str:
-    """What of them, as in `compute, node gpu-07`."""
+    """Return what a rule says of its rows, as in `compute, node gpu-07`."""
     phrases = [
         KINDS.get(rule.kind, rule.kind),
         f"node {rule.node}" if rule.node else "",
@@ -74,7 +74,7 @@ def amounts(billed: Mapping[str, Decimal]) -> tuple[str, ...]:
 
 
 def moves_said(moves: Sequence[RuleMove]) -> tuple[str, ...]:
-    """What would go elsewhere, bill by bill; the dearest first."""
+    """Return which rows would go elsewhere, bill by bill; the dearest first."""
     if not moves:
         return ("No row of a bill of an open month goes elsewhere; it counts for bills to come.",)
     total = sum(move.rows for move in moves)

@@ -1,4 +1,4 @@
-"""What people decide about a file of a bill, after a look at what it does to the bills."""
+"""Decisions of people about a file of a bill, after a look at what it does to the bills."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -112,7 +112,7 @@ def undo(context: Context, import_id: int) -> Change[None]:
 
 
 class TwinForm(ChangeForm):
-    """Which of two bills counts, and why."""
+    """Form of which of two bills counts, and why."""
 
     choice = PickField(
         "From now on",
@@ -180,7 +180,7 @@ def delivery_or_404(import_id: int) -> ledger.DeliveryFact:
 
 
 def _bills_then(fact: ledger.DeliveryFact) -> Iterator[str]:
-    """What each of its bills says now and would say then."""
+    """Yield what each bill of a delivery says now and would say then."""
     moved = ledger.bills_moved(fact)
     for bill, then in islice(moved, MOST_BILLS):
         sums = [

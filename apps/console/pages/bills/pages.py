@@ -262,7 +262,7 @@ def _file_finding(fact: ledger.DeliveryFact) -> str:
 
 
 def _file_terms(fact: ledger.DeliveryFact, context: Context) -> Iterator[str]:
-    """What the file is, who sent it, and when which things happened to it."""
+    """Yield what the file is, who sent it, and when which things happened to it."""
     if fact.layout:
         is_cur = fact.layout == "cur"
         yield "an AWS Cost and Usage Report" if is_cur else fact.layout.replace("focus", "FOCUS")

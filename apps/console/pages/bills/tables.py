@@ -50,7 +50,7 @@ def _told_by(twin: TwinFact) -> str:
 
 
 def _meanwhile(twin: TwinFact) -> str:
-    """What counts until somebody decides."""
+    """Return which of two bills counts until somebody decides."""
     return "both count: their month is closed" if twin.both_count else "the old one counts"
 
 

@@ -69,7 +69,7 @@ def later_amounts(text: str) -> list[tuple[date, Decimal]]:
 
 
 class BudgetForm(ChangeForm):
-    """What it is for, how much, and from when to when."""
+    """Form of a budget: what it is for, how much, and from when to when."""
 
     name = TextField("Name")
     of = PickField("Whose costs")
@@ -254,7 +254,7 @@ def _entered_before(fact: BudgetFact) -> dict[str, str]:
 def _preview(
     thought: actions.NewBudget, context: Context, before: BudgetFact | None = None
 ) -> ChangePreview:
-    """What it would be held against now; what grows meanwhile need not be as it was."""
+    """Preview what a budget would be held against now; what grows meanwhile need not be as it was."""
     values = {field.name: getattr(thought, field.name) for field in fields(thought)}
     fact = BudgetFact(id=before.id if before else 0, created_at=context.at, **values)
     (figures,) = figures_of([fact], context.at)

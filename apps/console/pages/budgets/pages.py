@@ -77,7 +77,7 @@ def budget_list(context: Context) -> ConsolePage:
 
 @shown(EVERYONE, "budgets")
 def budget_list_csv(context: Context) -> HttpResponse:
-    """The same as a table."""
+    """Return the budgets as CSV."""
     return BUDGETS.csv(figures_of(budgets(context.seen_teams), context.at), context, "budgets")
 
 

@@ -147,7 +147,7 @@ def month_table(budget: BudgetFact) -> Table[BudgetMonth]:
 
 
 def approved_request_table(budget: BudgetFact) -> Table[RequestShare]:
-    """What approved requests take of the rest of a budget's period."""
+    """Return the table of what approved requests take of the rest of a budget's period."""
 
     def taken(row: RequestShare) -> object:
         value = row.micros if budget.measure == MONEY else row.gpu_milliseconds

@@ -60,7 +60,7 @@ def period_of(figures: BudgetFigures) -> str:
 
 
 def short_period_of(figures: BudgetFigures) -> str:
-    """The same in a table: of a project that runs, its last day."""
+    """Return the period of a budget as a table has it: of a project that runs, its last day."""
     if figures.budget.recurrence == MONTHLY or figures.status in STATUSES:
         return period_of(figures)
     last = figures.end_day - timedelta(days=1)
@@ -130,7 +130,7 @@ def list_finding(running: Sequence[BudgetFigures], currency: str) -> str:
 
 
 def unpriced_of(figures: BudgetFigures) -> tuple[str, ...]:
-    """What of the costs so far has no price."""
+    """Return what of a budget's costs so far has no price, in words."""
     if not figures.spent.unpriced_milliseconds:
         return ()
     hours = gpu_hours(figures.spent.unpriced_milliseconds)
@@ -148,7 +148,7 @@ def unpriced_calls_of(calls: int) -> tuple[str, ...]:
 
 
 def unpriced_requests_of(figures: BudgetFigures) -> tuple[str, ...]:
-    """What of approved requests has no price, and what is then not known."""
+    """Return what of approved requests has no price, and what is then not known."""
     if not figures.requested.unpriced_milliseconds:
         return ()
     hours = gpu_hours(figures.requested.unpriced_milliseconds)
@@ -157,7 +157,7 @@ def unpriced_requests_of(figures: BudgetFigures) -> tuple[str, ...]:
 
 
 def jobs_over(budget: BudgetFact) -> str:
-    """What is answered to jobs that ask whether they may start, and exceed it."""
+    """Return the answer to jobs that ask whether they may start, and exceed the budget."""
     if budget.scope == TAG:
         return "are not held against it: a job that asks has no tags here"
     kind = "hard: what came already counts, not what is expected" if budget.is_hard else "soft"
@@ -165,7 +165,7 @@ def jobs_over(budget: BudgetFact) -> str:
 
 
 def requested_of(figures: BudgetFigures, currency: str) -> str:
-    """What approved requests take of the rest, in a few words."""
+    """Return what approved requests take of the rest of a budget, in a few words."""
     requested = figures.requested
     if figures.budget.scope == TAG:
         return "not known of tags: requests have none"
@@ -191,7 +191,7 @@ def progress_of(figures: BudgetFigures, currency: str) -> str:
 
 
 def overlap_of(budget: BudgetFact, others: Sequence[BudgetFact]) -> str:
-    """Which others some of the same costs count against; empty where none."""
+    """Return which other budgets some of the same costs count against; empty where none."""
     names = [other.name for other in others if other.id != budget.id and _overlaps(budget, other)]
     if not names:
         return ""

@@ -58,7 +58,7 @@ LONGEST = actions.LONGEST_REASON
 
 
 class CapacityRequestForm(ChangeForm):
-    """What a team asks for."""
+    """Form of a team's request for capacity."""
 
     team = PickField("For the team")
     workload = PickField("For the workload", hint="Whose use is looked at.")
@@ -83,7 +83,7 @@ class ReasonForm(ChangeForm):
 
 
 class RemarkForm(ChangeForm):
-    """What is to be said of it, if anything."""
+    """Form of a remark on a capacity request, if anything is to be said of it."""
 
     reason = TextField("Remark", "Kept with the request, with your name.", longest=LONGEST)
 
@@ -255,7 +255,7 @@ def _returned_words(profile: RequestProfile) -> str:
 
 
 def _attached(request: NewCapacityRequest, context: Context) -> ChangePreview:
-    """What will be kept with it; refuses CapacityNotAskable."""
+    """Preview what will be kept with a capacity request. Refuses CapacityNotAskable."""
     actions.check_capacity_request(request)
     profile = request_profile(request.asked, context.at)
     _, is_there = judged_use(profile)

@@ -64,7 +64,7 @@ def request_list(context: Context) -> ConsolePage:
 
 @shown(EVERYONE, "capacity-requests")
 def request_list_csv(context: Context) -> HttpResponse:
-    """The same as a table."""
+    """Return the capacity requests as CSV."""
     return REQUESTS.csv(capacity_requests(context.seen_teams), context, "capacity-requests")
 
 
@@ -112,7 +112,7 @@ def request_page(context: Context, capacity_request_id: int) -> ConsolePage:
 
 @shown(EVERYONE, "capacity-requests")
 def request_profile_csv(context: Context, capacity_request_id: int) -> HttpResponse:
-    """What the profile says."""
+    """Return what the profile of a capacity request says, as CSV."""
     fact = changes.known(context, capacity_request_id)
     return SENTENCES.csv(profile_sentences(fact.profile), context, "what-the-profile-says")
 
@@ -132,7 +132,7 @@ def request_steps_csv(context: Context, capacity_request_id: int) -> HttpRespons
 
 
 def _steps_open(fact: CapacityRequestFact, context: Context) -> tuple[Link, ...]:
-    """What the viewer may do about it now."""
+    """Return links to what the viewer may do about a capacity request now."""
     person_id, role = context.viewer.person_id, context.viewer.role
     links = []
     if fact.state == WAITING and may_decide(fact, person_id, role):

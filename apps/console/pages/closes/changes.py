@@ -45,7 +45,7 @@ TOLD_TEAMS = Table[tuple[str, int | None]](
 
 
 class CloseForm(ChangeForm):
-    """Which open items are waived, and what is kept with the close."""
+    """Form of a close: which open items are waived, and what is kept with it."""
 
     accept = TicksField("Waived")
     note = TextField("Note", "kept with the close and on its statements", longest=LONGEST_NOTE)
@@ -101,7 +101,7 @@ def close_month(context: Context, month: str) -> Change[actions.CloseAsked]:
 
 
 def _frozen_figures(of: date, waived: list[Item], context: Context) -> ChangePreview:
-    """What is told to each team as the month stands, and what of it is left open."""
+    """Preview what is told to each team as the month stands, and what of it is left open."""
     names = {team.id: team.name for team in teams()}
     team_costs = [(names[team_id], micros) for team_id, micros in asked.month_by_team(of)]
     total = full_amount(sum_of_known(micros for _, micros in team_costs), context.currency)
@@ -123,7 +123,7 @@ def _frozen_figures(of: date, waived: list[Item], context: Context) -> ChangePre
 
 
 def _what_moves(of: date, currency: str) -> Iterator[str]:
-    """What of the month's figures is another once it is open: late facts, and what corrected it."""
+    """Yield what of the month's figures is another once it is open: late facts, and what corrected it."""
     late, posted = asked.late_facts(of), corrections_posted(of)
     if late.hours or late.days:
         hours = counted(late.hours, "late-arriving hour") if late.hours else ""

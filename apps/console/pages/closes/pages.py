@@ -92,7 +92,7 @@ def _month_page(context: Context, of: date) -> ConsolePage:
 
 
 def _checklist_section(of: date, items: Sequence[Item], context: Context) -> TableSection:
-    """What stands open, with ticks and the button for whoever closes."""
+    """Return the section of what stands open before a close, with ticks and the button for whoever closes."""
     is_over, may_close = has_ended(of, context.at), context.viewer.may_close
     about = "nothing is left to settle; the rest is for finance to accept"
     if not is_over:
@@ -148,7 +148,7 @@ def _statements_section(
 
 @shown(EVERYONE, "months")
 def statement(context: Context, close_id: int, team_id: int) -> ConsolePage:
-    """What one team was told, to read and to print."""
+    """Show the statement that one team was told, to read and to print."""
     close, team_statement = _team_statement(context, close_id, team_id)
     amount = full_amount(team_statement.effective_micros, context.currency)
     lines = told.stated_lines(close_id, team_id)
@@ -223,7 +223,7 @@ def _known_close(close_id: int) -> asked.CloseFact:
 def _how_closed(
     close: asked.CloseFact, team_statement: told.TeamStatement, context: Context
 ) -> tuple[str, ...]:
-    """Which facts the statement is of."""
+    """Return which facts the statement is of, in words."""
     closed = DAY_OR_INSTANT.shown(close.closed_at, context.locale)
     by = format_html(" by {}", close.closed_by) if close.closed_by else ""
     cut_off = INSTANT.shown(close.cut_off, context.locale)

@@ -54,7 +54,7 @@ def _cents(amount: Decimal | None) -> str:
 
 
 def line_words(line: StatedLine) -> str:
-    """What a line is of, and which month it corrects."""
+    """Return what a line is of, and which month it corrects."""
     account_name = ACCOUNTS.get(line.kind, line.kind)
     return (
         f"{account_name}, correction of {line.corrects_month:%Y-%m}"
@@ -97,7 +97,7 @@ def _opened_again(close: CloseFact, locale: Locale) -> str:
 
 
 def checklist_table(*, may_close: bool) -> Table[Item]:
-    """What stands open before a close; whoever may close ticks what is waived, by its code."""
+    """Return the table of what stands open before a close; whoever may close ticks what is waived, by its code."""
 
     def waived(item: Item, _: Locale) -> str:
         if not item.count:

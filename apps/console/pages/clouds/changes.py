@@ -1,4 +1,4 @@
-"""What people do with cloud accounts: add one, change it, end it."""
+"""Changes of cloud accounts: add one, change it, end it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -157,7 +157,7 @@ def _entered_account(
 
 
 def _account_fields(provider: str) -> dict[str, forms.Field]:
-    """What is said of an account; the hints are of the clouds that there are."""
+    """Return the form fields of a cloud account; the hints are of the clouds that there are."""
     providers = clouds().values()
     accounts = ", ".join(f"{cloud.account_example} ({cloud.label})" for cloud in providers)
     regions = ", ".join(f"{cloud.region_example} ({cloud.label})" for cloud in providers)
@@ -177,7 +177,7 @@ def _account_fields(provider: str) -> dict[str, forms.Field]:
 
 
 def _option_hint(name: str) -> str:
-    """Which clouds have use for it, and what they take."""
+    """Return which clouds have use for an option, and what they take."""
     examples = [
         f"{cloud.label}: {cloud.options[name].example}"
         for cloud in clouds().values()

@@ -60,7 +60,7 @@ def read_now(context: Context, account_id: int) -> Act:
 
 @shown(SEES_EVERYTHING, "clouds")
 def readings_csv(context: Context) -> HttpResponse:
-    """What is read of every account, and how that goes."""
+    """Return what is read of every cloud account, and how that goes, as CSV."""
     rows = [ReadKind(health, context.at) for health in sync_health()]
     return READINGS.csv(rows, context, "cloud accounts")
 
@@ -138,7 +138,7 @@ def _account_sections(
 
 
 def _account_words(account: CloudAccountFact) -> str:
-    """Whose account it is, where it is read, as whom, and where its bills lie."""
+    """Return whose account it is, where it is read, as whom, and where its bills lie."""
     return (
         f"{label_of(account.provider)} {account.account}"
         + (f" in {', '.join(account.regions)}" if account.regions else "")

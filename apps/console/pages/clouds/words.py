@@ -1,4 +1,4 @@
-"""What is read of clouds, and how that goes, in words."""
+"""Words on what is read of clouds, and how that goes."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -65,7 +65,7 @@ def is_under_way(health: SyncHealth, at: datetime) -> bool:
 
 
 def counts_of(counts: Mapping[str, int]) -> str:
-    """What came of the last time: nothing that is none, but for the first word."""
+    """Return what came of the last reading, in words: nothing that is none, but for the first word."""
     parts = [counted(number, *COUNTED[name]) for name, number in counts.items() if number]
     if parts or not counts:
         return ", ".join(parts)
@@ -73,7 +73,7 @@ def counts_of(counts: Mapping[str, int]) -> str:
 
 
 def advice_of(health: SyncHealth) -> str:
-    """What to do about what broke off."""
+    """Return what to do about a reading that broke off."""
     if health.state != "failed":
         return ""
     if health.fault == CloudFault.DENIED:

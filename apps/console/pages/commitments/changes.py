@@ -151,7 +151,7 @@ def known(commitment_id: int) -> CommitmentFact:
 
 
 def _thought_of(entered: Mapping[str, Any]) -> actions.NewCommitment:
-    """What was entered; refuses by field what entering it would refuse."""
+    """Return the commitment that was entered; refuse by field what entering it would refuse."""
     fields = dict(entered)
     pool, owner, shared = fields.pop("pool"), fields.pop("owner"), fields.pop("is_shared")
     fields |= {name: fields[name] or "" for name in ("platform", "tenancy")}
@@ -182,7 +182,7 @@ def _team_names() -> dict[str, str]:
 
 
 def _entry_effects(moved: Moved, currency: str) -> tuple[str, ...]:
-    """What entering would move, in sentences; amounts are estimates."""
+    """Return what entering a commitment would move, in sentences; amounts are estimates."""
     if not moved.hours:
         return (
             *_closed_hours(moved),
@@ -207,7 +207,7 @@ def _entry_effects(moved: Moved, currency: str) -> tuple[str, ...]:
 
 
 def _end_effects(moved: Moved, currency: str) -> tuple[str, ...]:
-    """What ending would move, in sentences."""
+    """Return what ending a commitment would move, in sentences."""
     if not moved.hours:
         return (*_closed_hours(moved), "No past hour changes; nothing is covered from then on.")
     sentences = [

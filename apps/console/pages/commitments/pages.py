@@ -71,7 +71,7 @@ MOST_MONTHS = 3
 
 @shown(SEES_EVERYTHING, "commitments")
 def commitments(context: Context) -> ConsolePage:
-    """What they saved, what of them nobody used, day by day and one by one."""
+    """Show what commitments saved and what of them nobody used, day by day and one by one."""
     month, currency = asked_month(context), context.currency
     use = commitment_use(month.day_cuts(_local_today(context)), context.at)
     is_empty = not use.commitments and not every_commitment()
@@ -121,7 +121,7 @@ def commitments_csv(context: Context) -> HttpResponse:
 
 @shown(SEES_EVERYTHING, "commitments")
 def days_csv(context: Context) -> HttpResponse:
-    """What of them was used and not, by day."""
+    """Return what of the commitments was used and not, by day, as CSV."""
     month = asked_month(context)
     use = commitment_use(month.day_cuts(_local_today(context)), context.at)
     return DAYS.csv(_days_of_use(use, month, context), context, f"commitments-{month.key}-days")
@@ -179,7 +179,7 @@ def teams_csv(context: Context, commitment_id: int) -> HttpResponse:
 
 @shown(SEES_EVERYTHING, "commitments")
 def unused_csv(context: Context, commitment_id: int) -> HttpResponse:
-    """What nobody used in a month, hour by hour."""
+    """Return what of a commitment nobody used in a month, hour by hour, as CSV."""
     fact, month = known(commitment_id), asked_month(context)
     name = f"commitment-{commitment_id}-{month.key}-unused"
     return UNUSED_HOURS.csv(unused_of(fact, month, names()), context, name)
@@ -203,7 +203,7 @@ def covered_of(
 def unused_of(
     fact: CommitmentFact, month: Month, cover_names: CoverNames
 ) -> list[tuple[UnusedHour, str]]:
-    """What nobody used in the month, and whose that is; what was used in full is left out."""
+    """Return what of a commitment nobody used in the month, and whose that is; what was used in full is left out."""
     hours = unused_hours(fact.id, fact.external_id, *month.cuts)
     return [
         (unused_hour, cover_names.teams[unused_hour.team_id])
@@ -217,7 +217,7 @@ def _local_today(context: Context) -> date:
 
 
 def _days_of_use(use: Use, month: Month, context: Context) -> list[tuple[date, Figures]]:
-    """What all of them together came to on each day that has begun."""
+    """Return what all commitments together came to on each day that has begun."""
     return [
         (day, use.in_time(place)) for place, day in enumerate(month.days(_local_today(context)))
     ]

@@ -58,7 +58,7 @@ class HeldCommitment(NamedTuple):
 
 
 class UnusedDay(NamedTuple):
-    """What nobody used on a day, in how many hours, and who is charged with it."""
+    """The unused part of a commitment on a day, in how many hours, and who is charged with it."""
 
     day: date
     owner: str

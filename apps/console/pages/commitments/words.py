@@ -78,7 +78,7 @@ def standing(fact: CommitmentFact, at: datetime) -> str:
 
 
 def finding_of(use: Use, period: str, currency: str) -> str:
-    """What they saved and what was not used, in one sentence."""
+    """Return one sentence on what commitments saved and what was not used."""
     if not use.commitments:
         return f"No commitment held in {period}"
     total_figures = use.all
@@ -175,7 +175,7 @@ def _worst_day(days: Sequence[tuple[date, Figures]], currency: str) -> str:
 
 
 def granted_words(untold: Mapping[str, int]) -> str:
-    """Which facts of machines were never told, so that they are taken to be what its vendor launches."""
+    """Return which facts of machines were never told, so that they are taken to be what its vendor launches."""
     if not untold:
         return "Nothing: all that decides whom it covers is known."
     assumptions = (f"{name} of {counted(nodes, 'node')}" for name, nodes in sorted(untold.items()))

@@ -1,4 +1,4 @@
-"""What pages below the explorer have in common: title, figures, days, tables and what they rest on."""
+"""Parts that pages below the explorer have in common: title, figures, days, tables and what they rest on."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class CostPlace:
 
 
 class PageParts(TypedDict, total=False):
-    """What a page has below its figures, and where it differs from others."""
+    """The parts that a page has below its figures, and where it differs from others."""
 
     about: Section
     tables: Collection[TableSection]
@@ -116,7 +116,7 @@ def empty_page(
 def day_chart(
     cost_query: AskedCosts, place: CostPlace, days: Mapping[date, States]
 ) -> DailyChart | None:
-    """What each day or week cost, by state; it leads to the same page of that time."""
+    """Return the chart of what each day or week cost, by state; it leads to the same page of that time."""
     state = {"state": cost_query.context.query.get("state", "")}
     return chart_of_days(
         cost_query,
@@ -128,7 +128,7 @@ def day_chart(
 
 
 def _annotations_of_place(cost_query: AskedCosts, place: CostPlace) -> AnnotationsWanted | None:
-    """What happened to the page's own team or workload; None where it is of neither."""
+    """Return which annotations are of the page's own team or workload; None where it is of neither."""
     window = cost_query.question.window
     if place.name in OF_A_TEAM:
         return AnnotationsWanted(window, frozenset(place.of))

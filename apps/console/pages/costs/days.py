@@ -87,7 +87,7 @@ def chart_of_days(
 
 
 def _annotations_wanted(cost_query: AskedCosts) -> AnnotationsWanted:
-    """What happened to the teams that are asked about, or to all that the viewer sees."""
+    """Return which annotations are of the teams that are asked about, or of all that the viewer sees."""
     teams = cost_query.question.filters.get("team", frozenset())
     of_teams = frozenset(key for key in teams if isinstance(key, int))
     return AnnotationsWanted(cost_query.question.window, of_teams or None)
@@ -124,7 +124,7 @@ def _state_amount(of_day: Sums, state: StateWords) -> int | None:
 def _by_week(
     states_by_day: Mapping[date, States], first: date, week_starts_on: int
 ) -> dict[date, States]:
-    """The same by the first day of each week; the first week is whole, and begins before `first`."""
+    """Return the states by the first day of each week; the first week is whole, and begins before `first`."""
     begins = first - timedelta(days=(first.isoweekday() - week_starts_on) % DAYS_OF_WEEK)
     weeks: dict[date, States] = {}
     for day, states in states_by_day.items():

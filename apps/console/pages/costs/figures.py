@@ -64,7 +64,7 @@ def cost_figure(
     *,
     is_of_job: bool = False,
 ) -> Figure:
-    """What it cost, and against the same days before."""
+    """Return the figure of what something cost, and against the same days before."""
     sums, moved = summed.whole, _change_of(summed, lambda day_sums: day_sums.total)
     provisional = ""
     if sums.provisional_total:
@@ -153,7 +153,7 @@ def spark(
 def spark_of(
     days: Mapping[date, Sums], values: Sequence[float | int | None], words: str
 ) -> Sparkline | None:
-    """The same through these values, one a day."""
+    """Return the sparkline through these values, one a day."""
     unsettled = [
         place for place, sums in enumerate(days.values()) if sums.provisional_total is not None
     ]

@@ -253,7 +253,7 @@ def _job_rows(cost_query: AskedCosts, jobs: JobSums) -> list[CostRow]:
 
 
 def _rows_of_no_job(jobs: JobSums, total_states: States) -> list[CostRow]:
-    """What of the whole is of no job, as a row; none where it is nothing."""
+    """Return what of the whole is of no job, as a row; none where it is nothing."""
     remainder = states_less(total_states, jobs.total)
     if not remainder:
         return []

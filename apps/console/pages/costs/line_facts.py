@@ -1,4 +1,4 @@
-"""What the other rooms know about one line: names, devices, what was held, the rule that decided."""
+"""Facts of other apps about one line: names, devices, what was held, the rule that decided."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

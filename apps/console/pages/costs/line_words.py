@@ -49,7 +49,7 @@ def finding(facts: LineFacts) -> str:
 
 
 def _carried_words(line: Behind) -> str:
-    """What a line without GPU time is of."""
+    """Return what a line without GPU time is of, in words."""
     if line.shared_by:
         return f"a part of {line.shared_cost}, shared {line.shared_by},"
     if line.kind == "node_hour":
@@ -82,7 +82,7 @@ def trail_of(facts: LineFacts) -> tuple[Link, ...]:
 
 
 def about_line(facts: LineFacts) -> tuple[Detail, ...]:
-    """What the line says and what it rests on."""
+    """Return the details of what a line says and what it rests on."""
     return tuple(_line_details(facts))
 
 
@@ -115,7 +115,7 @@ def _held_details(facts: LineFacts) -> Iterator[Detail]:
 
 
 def _held_units(facts: LineFacts, fact: HeldFact) -> str:
-    """What the pool is measured in, as the scheduler said it."""
+    """Return what was held in the unit that the pool is measured in, as the scheduler said it."""
     if facts.pool is None or not facts.pool.counts_cores:
         return f"{fact.gpus} GPUs" if fact.gpus != 1 else "1 GPU"
     if fact.cpus is None:

@@ -23,7 +23,7 @@ from apps.show.words import Word, flag_words, state_words, status_words
 
 @dataclass(frozen=True, slots=True)
 class LinesOf:
-    """What lines are of: their CSV, all they sum to, and how many to show."""
+    """The file and sums of a set of lines: their CSV, all they sum to, and how many to show."""
 
     csv_href: str
     whole: Sums
@@ -77,7 +77,7 @@ def evidence_keys(evidence: Evidence) -> list[str]:
 
 
 def flags_in_words(flags: Flag) -> tuple[Word, ...]:
-    """What a reader must know beside the state."""
+    """Return the flags that a reader must know beside the state, in words."""
     return tuple(flag_words(key) for key in flag_keys(flags))
 
 

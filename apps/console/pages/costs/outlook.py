@@ -73,7 +73,7 @@ STEPS = Table[NextStep](
 
 
 def team_tabs(cost_query: AskedCosts, team_id: int, chosen: str) -> tuple[Choice, ...]:
-    """What a team cost, and what comes of it."""
+    """Return the tabs of a team: what it cost, and what comes of it."""
     tabs = {"costs-team": "Costs", "costs-team-outlook": "Budget and what to do"}
     return tuple(
         Choice(cost_query.down(name, team_id), text, name == chosen) for name, text in tabs.items()
@@ -114,7 +114,7 @@ def outlook_budgets_csv(context: Context, team_id: int) -> HttpResponse:
 
 @shown(EVERYONE, "costs")
 def outlook_steps_csv(context: Context, team_id: int) -> HttpResponse:
-    """What is open to be done."""
+    """Return what is open to be done for a team, as CSV."""
     name = asked_costs(context).team_name(team_id)
     return STEPS.csv(_next_steps(context, team_id), context, f"what to do of {name}")
 
@@ -188,7 +188,7 @@ def _recommended_steps(context: Context, team_id: int) -> Iterator[NextStep]:
 
 
 def _budget_words(running: Sequence[BudgetFigures], context: Context, team_id: int) -> str:
-    """What comes of its budgets; where none is its own, of those above it that the viewer may see."""
+    """Return what comes of a team's budgets; where none is its own, of those above it that the viewer may see."""
     if not running:
         covers = "covers it" if context.seen_teams is None else "is of this team"
         return f"no budget {covers}, so nothing says what is too much"

@@ -1,4 +1,4 @@
-"""What the address of a page of costs asks for: the same question from the Overview to the lines."""
+"""The question that the address of a page of costs asks: the same from the Overview to the lines."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class AskedCosts:
 
     @property
     def question(self) -> CubeQuestion:
-        """Which costs."""
+        """The question of which costs are asked for."""
         return self.asked.question
 
     @property
@@ -60,7 +60,7 @@ class AskedCosts:
 
     @property
     def currency(self) -> str:
-        """What amounts are in."""
+        """The currency of amounts."""
         return self.context.currency
 
     @property
@@ -70,7 +70,7 @@ class AskedCosts:
 
     @property
     def comparison(self) -> Comparison:
-        """What its window is held against; the span before where the address says nothing that is understood."""
+        """The comparison that its window is held against; the span before where the address says nothing that is understood."""
         try:
             return comparison_of(self._compared_text or BEFORE, self.context.calendar)
         except Refusal:
@@ -81,7 +81,7 @@ class AskedCosts:
         return self.context.query.get("compare", "")
 
     def compare_filter(self) -> Filter:
-        """What the window is held against."""
+        """Return the filter of what the window is compared with."""
         comparison = self.comparison
         return compare_filter(comparison.text, comparison.own)
 
@@ -106,7 +106,7 @@ class AskedCosts:
         )
 
     def _comparison_not_understood(self) -> dict[str, str]:
-        """What is wrong with the days to compare with, of a page that holds its figures against some."""
+        """Return what is wrong with the days to compare with, of a page that holds its figures against some."""
         if "compare" in self.asked.defaults:
             return {}
         try:
@@ -116,7 +116,7 @@ class AskedCosts:
         return {}
 
     def _tags_left_out(self) -> dict[str, str]:
-        """What is wrong with each tag of the address that narrows nothing here."""
+        """Return what is wrong with each tag of the address that narrows nothing here."""
         tag_params = {f"tag.{key}" for key in settings.TAG_KEYS}
         return {
             name: "this page is not narrowed by tags"
@@ -165,11 +165,11 @@ class AskedCosts:
         return (*bar, *tags, self.compare_filter(), *self.measure_filters())
 
     def measure_filters(self) -> tuple[Filter, Filter]:
-        """Which amount is meant, and what counts in it."""
+        """Return the filters of which amount is meant, and what counts in it."""
         return self.basis_filter(), filter_of("cost", "Idle and shared", LOADINGS, self.texts)
 
     def basis_filter(self) -> Filter:
-        """Which amount is meant."""
+        """Return the filter of which amount is meant."""
         return filter_of("basis", "Cost", {word.key: word.label for word in BASES}, self.texts)
 
     def nothing(self, name: str, *place: object) -> EmptyState:
@@ -189,13 +189,13 @@ DEFAULTS = {"window": DEFAULT_PERIOD, "basis": "effective", "cost": "charged"}
 
 
 def asked_costs(context: Context) -> AskedCosts:
-    """What a page below the explorer is asked: by team, pool and tags, for any window."""
+    """Return what a page below the explorer is asked: by team, pool and tags, for any window."""
     tags = [f"tag.{key}" for key in settings.TAG_KEYS]
     return _asked_by(context, ["team", "pool", *tags], DEFAULTS)
 
 
 def asked_charged_costs(context: Context) -> AskedCosts:
-    """The same by team and pool alone, as costs are charged: waste is told of nothing else."""
+    """Return what a page is asked by team and pool alone, as costs are charged: waste is told of nothing else."""
     charged = {name: text for name, text in DEFAULTS.items() if name != "cost"}
     return _asked_by(context, ["team", "pool"], charged)
 

@@ -26,7 +26,7 @@ TIMES = (
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """What some GPU time cost, by key of state; a state that did not occur is not in it."""
+    """The cost of some GPU time, by key of state; a state that did not occur is not in it."""
 
     by_state: Mapping[str, Micros]
     provisional: Mapping[str, Micros]
@@ -45,7 +45,7 @@ class Sums:
 
     @property
     def not_worked(self) -> Micros:
-        """What was paid for time of which it is known that nothing worked: the states of waste."""
+        """The cost of time of which it is known that nothing worked: the states of waste."""
         if self.total is None:
             return None
         return sum_of_known(self.by_state.get(key) for key in NOT_WORKED) or 0
@@ -106,7 +106,7 @@ def sums_of(parts: Iterable[StateSum]) -> Sums:
 
 
 def states_less(total_states: Iterable[StateSum], part: Iterable[StateSum]) -> tuple[StateSum, ...]:
-    """What is left of a whole without a part of it, by state; states of which nothing is left are not in it."""
+    """Return what is left of a whole without a part of it, by state; states of which nothing is left are not in it."""
     taken = {state_sum.state: state_sum for state_sum in part}
     left = []
     for state, sums in _by_state(total_states).items():

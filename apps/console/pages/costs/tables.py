@@ -37,7 +37,7 @@ NOTES = {
 
 @dataclass(frozen=True, slots=True)
 class CostRow:
-    """What something cost, by state. `keys` are its names in a file, the first that on a page.
+    """The cost of something, by state. `keys` are its names in a file, the first that on a page.
 
     `changed` is what it cost now and before, in like spans; `waste_micros` what of it was waste.
     """
@@ -84,7 +84,7 @@ def cost_table(
 
 
 def name_column(key: str, text: str) -> Column[CostRow]:
-    """What a row is called, on the page."""
+    """Return the column of what a row is called, on the page."""
     return Column(
         key, text, lambda row: row.name or row.keys[0], TEXT, csv="",
         href=lambda row: row.href, note=lambda row: row.words,
@@ -92,7 +92,7 @@ def name_column(key: str, text: str) -> Column[CostRow]:
 
 
 def key_columns(keys: tuple[str, ...]) -> tuple[Column[CostRow], ...]:
-    """What a row is called, in a file."""
+    """Return the columns of what a row is called, in a file."""
     return tuple(_key_column(place, key) for place, key in enumerate(keys))
 
 
@@ -110,12 +110,12 @@ def time_columns(cost_query: AskedCosts) -> tuple[Column[CostRow], ...]:
 
 
 def same_column(key: str, text: str) -> Column[CostRow]:
-    """What all rows of a file have in common."""
+    """Return the column of what all rows of a file have in common."""
     return Column(key, "", lambda _: text)
 
 
 def unit_cost_column(currency: str) -> Column[CostRow]:
-    """What a GPU-hour cost; at least so much, where some have no price."""
+    """Return the column of what a GPU-hour cost; at least so much, where some have no price."""
     return Column(
         "unit_cost", f"{symbol(currency).strip()} per GPU-hour",
         lambda row: row.sums.gpu_hour_micros, UNIT_COST, csv="",
@@ -126,7 +126,7 @@ def unit_cost_column(currency: str) -> Column[CostRow]:
 
 
 def unit_cost_cell(micros: int | None, currency: str, *, is_part: bool) -> str:
-    """What a GPU-hour cost; `is_part`: some of its hours have no price."""
+    """Render what a GPU-hour cost; `is_part`: some of its hours have no price."""
     text = UNKNOWN if micros is None else unit_cost(micros, currency)
     return titled(f"≥ {text}", AT_LEAST) if is_part and micros is not None else text
 

@@ -34,7 +34,7 @@ API_MODELS = replace(
 def model_sections(
     cost_query: AskedCosts, team_id: int, sums: StatesByKeys, total: CostRow
 ) -> list[TableSection]:
-    """What each GPU model cost and how much of that was active, and each API model that was called.
+    """Return the sections of what each GPU model cost and how much of that was active, and each API model that was called.
 
     `sums` are of the team, with the GPU model for their last key.
     """
@@ -78,7 +78,7 @@ def _gpu_table(cost_query: AskedCosts) -> Table[CostRow]:
 
 
 def states_of_key(sums: StatesByKeys, place: int) -> dict[Key, list[StateSum]]:
-    """The same sums by one of their keys alone."""
+    """Return the states of these sums by one of their keys alone."""
     states_by_key: dict[Key, list[StateSum]] = {}
     for keys, states in sums.items():
         states_by_key.setdefault(keys[place], []).extend(states)
@@ -100,7 +100,7 @@ def _gpu_rows(cost_query: AskedCosts, team_id: int, sums: StatesByKeys) -> list[
 
 
 def _api_calls(cost_query: AskedCosts, team_id: int) -> Sequence[ModelCalls]:
-    """What the team called; nothing where the question is narrowed by what no call has."""
+    """Return the API models that the team called; nothing where the question is narrowed by what no call has."""
     if cost_query.question.filters:
         return []
     window = cost_query.question.window

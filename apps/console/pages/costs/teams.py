@@ -184,7 +184,7 @@ def no_job(context: Context, team_id: int) -> ConsolePage:
 
 @shown(EVERYONE, "costs")
 def no_job_csv(context: Context, team_id: int) -> HttpResponse:
-    """The same lines, 50,000 at most."""
+    """Return the lines of a team without a job as CSV, 50,000 at most."""
     cost_query = asked_costs(context)
     name, question = cost_query.team_name(team_id), cost_query.question.of(team=[team_id])
     line_rows = lines_of_no_job(question, _asked_state(context), MOST_CSV_LINES)
@@ -244,7 +244,7 @@ def _workload_rows(
 
 
 def _no_workload(question: CubeQuestion) -> NoWorkload:
-    """What jobs of no workload cost, and by pool (None: of none) what no job held."""
+    """Return what jobs of no workload cost, and by pool (None: of none) what no job held."""
     states_by_key = state_sums(question.of(workload=[None]).by("held", "pool"))
     return NoWorkload(
         of_jobs=[
@@ -305,7 +305,7 @@ def _none_table(cost_query: AskedCosts) -> Table[CostRow]:
 
 
 def _in_state(question: CubeQuestion, state: State | None) -> CubeQuestion:
-    """The same costs of no workload, in one state; None: in all."""
+    """Return the question of the costs of no workload in one state; None: in all."""
     of_none = question.of(workload=[None])
     return of_none if state is None else of_none.of(state=[int(state)])
 

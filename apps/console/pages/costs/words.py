@@ -36,7 +36,7 @@ def spent(cost_query: AskedCosts, subject: str, sums: Sums) -> str:
 
 
 def under_words(cost_query: AskedCosts, certainty: Sureness) -> tuple[str, ...]:
-    """Which amount, of when, how much of it was observed, and how far it is settled."""
+    """Return which amount is shown, of when, how much of it was observed, and how far it is settled."""
     basis = basis_words(str(cost_query.question.basis))
     observed = share(certainty.observed_milliseconds, certainty.held_milliseconds)
     coverage = f"{per_cent(observed)} of held GPU time observed"

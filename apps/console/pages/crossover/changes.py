@@ -120,7 +120,7 @@ class OfServiceForm(ChangeForm):
 
 @dataclass(frozen=True, slots=True)
 class ThoughtScenario:
-    """What would be saved, with its name."""
+    """A scenario that would be saved, with its name."""
 
     name: str
     entry: ScenarioEntry
@@ -289,7 +289,7 @@ def _keys_named() -> Iterator[None]:
 
 
 def _text_of(name: str, entered: Mapping[str, Any]) -> str:
-    """The same scenario as somebody would write it, to be gone on from."""
+    """Return the entered scenario as somebody would write it, to be gone on from."""
     day: date = entered["starts_on"]
     cached = "" if entered["cached"] is None else f"cached = {entered['cached']:f}\n"
     source = f"source = {_quoted(entered['source'])}\n" if entered["source"] else ""
@@ -311,7 +311,7 @@ def _quoted(text: str) -> str:
 
 
 def _effects(thought: ThoughtScenario, context: Context) -> ChangePreview:
-    """What it would come to today; that figures move until it is confirmed changes nothing of it."""
+    """Preview what a scenario would come to today; that figures move until it is confirmed changes nothing of it."""
     service = None if thought.entry.service_id is None else workloads()[thought.entry.service_id]
     with _keys_named():
         inputs = scenario_inputs(thought.entry.text, service, context.at)

@@ -73,7 +73,7 @@ def scenario_list(context: Context) -> ConsolePage:
 
 @shown(EVERYONE, "crossover")
 def scenario_list_csv(context: Context) -> HttpResponse:
-    """The same as a table."""
+    """Return the scenarios of the crossover as CSV."""
     return tables.SCENARIOS.csv(kept_scenarios(context.seen_teams), context, "crossover-scenarios")
 
 

@@ -1,4 +1,4 @@
-"""What an answer hangs on, as a picture with its table behind it."""
+"""A picture of what an answer hangs on, with its table behind it."""
 
 from apps.console.kit.chart import LineChart
 from apps.console.kit.request import Context

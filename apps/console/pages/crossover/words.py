@@ -73,7 +73,7 @@ LEAST_TOLD = 0.01
 
 
 def input_words(key: str, pools: tuple[str, ...] = ()) -> str:
-    """What a key of a scenario is, as people say it; a key that has no words stays as it is."""
+    """Return a key of a scenario as people say it; a key that has no words stays as it is."""
     pool, price = POOL.fullmatch(key), PRICE.fullmatch(key)
     if key.startswith(FIXED):
         return f"{key.removeprefix(FIXED)}, a month"
@@ -102,7 +102,7 @@ def million_tokens(volume: float) -> str:
 
 
 def cheaper_side(*, is_own: bool, is_served: bool) -> str:
-    """Which side is cheaper; what the replicas allowed cannot serve is the API's."""
+    """Return which side is cheaper; what the replicas allowed cannot serve is the API's."""
     side = SIDES["self_host" if is_own else "api"]
     return side if is_served else f"{SIDES['api']}: {NOT_SERVED}"
 
@@ -141,7 +141,7 @@ def scenario_finding(fact: KeptScenarioFact, answered_run: LookedAtRun) -> str:
 
 
 def flip_words(run: ScenarioRunFact) -> str:
-    """What a flip turned, in one sentence without its day."""
+    """Return what a flip turned, in one sentence without its day."""
     return f"from “{ADVICE[run.flipped_from]}” to “{ADVICE[run.advice]}”"
 
 
@@ -158,7 +158,7 @@ def moved_words(run: ScenarioRunFact, most: int = 3) -> str:
 
 
 def measured_words(measured: Mapping[str, Any], currency: str) -> str:
-    """What was measured, how far the model of it is from the ledger, and from hours it has not seen."""
+    """Return what was measured, how far the model of it is from the ledger, and from hours it has not seen."""
     modelled = token_price(measured["modelled_per_million"], currency)
     text = (
         f"{measured['hours']:,} hours from {str(measured['from'])[:10]} to {str(measured['to'])[:10]}; the model of its"
@@ -192,7 +192,7 @@ def searched_words(answered_run: LookedAtRun, volumes: ForecastVolumes | None) -
 
 
 def first_words(first: float | None, durable: float | None) -> str:
-    """What stands beside the volume from which self-hosting is cheaper for good."""
+    """Return what stands beside the volume from which self-hosting is cheaper for good."""
     if first is None:
         return "the API is cheaper at every volume"
     if durable is None:

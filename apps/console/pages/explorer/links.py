@@ -1,4 +1,4 @@
-"""What the groups of the explorer are called, and where each leads: to a page, or a closer question."""
+"""Names of the groups of the explorer, and where each leads: to a page, or a closer question."""
 
 from datetime import date, timedelta
 from urllib.parse import urlencode
@@ -54,7 +54,7 @@ def group_links(cost_query: AskedCosts, names: CubeNames) -> GroupLinks:
 def _narrowed_href(
     cost_query: AskedCosts, names: CubeNames, row: CubeRow, places: tuple[int, ...]
 ) -> str:
-    """The same question about these groups alone, grouped by what is below them."""
+    """Return the address of the same question about these groups alone, grouped by what is below them."""
     group_by, window = cost_query.question.group_by, cost_query.question.window
     if len(group_by) == 1 and (page := _page_of(cost_query, group_by[0], row.keys[0].value)):
         return page

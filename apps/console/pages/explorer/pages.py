@@ -134,7 +134,7 @@ def explorer_csv(context: Context) -> HttpResponse:
 
 @shown(EVERYONE, "costs")
 def causes_csv(context: Context) -> HttpResponse:
-    """What made the difference, exactly."""
+    """Return the exact causes of a difference as CSV."""
     cost_query = _explored_costs(context)
     if cost_query.asked.problems:
         return _not_understood(cost_query)
@@ -191,7 +191,7 @@ def _explored_costs(context: Context) -> AskedCosts:
 
 
 def _rest_address(cost_query: AskedCosts) -> str:
-    """The same question of REST, which groups by nothing unless it is told to."""
+    """Return the address of the same question in REST, which groups by nothing unless it is told to."""
     params = {**cost_query.asked.with_texts(), "group_by": cost_query.texts["group_by"]}
     return f"{reverse('explore-costs')}?{urlencode(params)}"
 
@@ -216,7 +216,7 @@ def _not_understood(cost_query: AskedCosts) -> HttpResponse:
 
 
 def _refused_page(cost_query: AskedCosts, nearest: Mapping[str, str]) -> ConsolePage:
-    """What cannot be shown at once, with the question closest to it."""
+    """Return the page of what cannot be shown at once, with the question closest to it."""
     problem = list(cost_query.asked.problems.values())[-1]
     href = (
         reverse("costs") + f"?{urlencode({name: text for name, text in nearest.items() if text})}"

@@ -30,7 +30,7 @@ def keyed_words(dimension: str, text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GroupLinks:
-    """What a group is called along a dimension, where that narrows to, and where its rows are."""
+    """Functions of what a group is called along a dimension, where that narrows to, and where its rows are."""
 
     name: Callable[[CubeRow, int], str]
     narrowed: Callable[[CubeRow, int], str]

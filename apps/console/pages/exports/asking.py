@@ -1,4 +1,4 @@
-"""What an export is asked for by: the form, and what was entered in it with ids for names."""
+"""The form by which an export is asked for, and what was entered in it with ids for names."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,7 +25,7 @@ FORMS = {"csv": "CSV, gzipped", "parquet": "Parquet"}
 
 
 class ExportForm(ChangeForm):
-    """Which rows of which days, as which file."""
+    """Form of an export: which rows of which days, as which file."""
 
     what = PickField("Rows", WHATS, "lines carry the evidence; all others are their sums or parts")
     form = PickField("File", FORMS, "the same rows; Parquet knows numbers and dates", "csv")
@@ -39,7 +39,7 @@ class ExportForm(ChangeForm):
 
 
 def wanted_export(entered: Mapping[str, Any], context: Context) -> NewExport:
-    """What was entered, with ids for names; refuses ExportRefused."""
+    """Return the export that was entered, with ids for names. Refuses ExportRefused."""
     names: dict[str, Any] = {
         name: tuple(part.strip() for part in entered[name].split(",") if part.strip())
         for name in ("team", "workload", "pool")

@@ -121,13 +121,13 @@ EXPORTS = Table[ListedExport](
 
 @shown(EVERYONE, "exports", carries=False)
 def exports(context: Context) -> ConsolePage:
-    """What I asked for, and the form; the address may fill it in."""
+    """Show the exports that the viewer asked for, and the form; the address may fill it in."""
     return _exports_page(context)
 
 
 @shown(EVERYONE, "exports")
 def exports_csv(context: Context) -> HttpResponse:
-    """The same list as a file."""
+    """Return the list of exports as CSV."""
     return EXPORTS.csv(_listed_exports(context), context, "exports")
 
 

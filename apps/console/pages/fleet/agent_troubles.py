@@ -1,4 +1,4 @@
-"""What is wrong with an agent, in words, and what somebody should do about each in a sentence."""
+"""Troubles of an agent, in words, and what somebody should do about each in a sentence."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ NOT_KNOWN = "Run runrate-agent check on the node: it says what works and what do
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What is wrong with an agent, and what to do about it in a sentence."""
+    """A trouble of an agent, and what to do about it in a sentence."""
 
     what: str
     advice: str

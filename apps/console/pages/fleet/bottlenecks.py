@@ -1,4 +1,4 @@
-"""What else a node waited for, hour by hour: its fabric, network, disks, and stalls."""
+"""Bottlenecks that a node waited for, hour by hour: its fabric, network, disks, and stalls."""
 
 from collections.abc import Callable, Sequence
 

@@ -40,7 +40,7 @@ class EndNodeForm(ChangeForm):
 
 
 class OutageForm(ChangeForm):
-    """What could not be used, and when."""
+    """Form of an outage: what could not be used, and when."""
 
     kind = PickField("What happened", OUTAGES, initial="drained")
     device = PickField("To what")
@@ -191,7 +191,7 @@ def _back_to(node: Mapping[str, Any]) -> Link:
 
 
 def _in_the_past(entered: Mapping[str, Any], name: str, context: Context) -> Mapping[str, Any]:
-    """What was entered; refuses a moment that is yet to come."""
+    """Return what was entered; refuse a moment that is yet to come."""
     if entered[name] > context.at + timedelta(minutes=1):
         raise Refusal(name, IN_THE_FUTURE)
     return entered
@@ -225,7 +225,7 @@ def _effects_of_end(
 def _effects_of_outage(
     starts_at: datetime, ends_at: datetime | None, context: Context
 ) -> ChangePreview:
-    """What is divided again; of an outage that lasts it grows with every moment."""
+    """Preview which time is divided again; of an outage that lasts it grows with every moment."""
     until = min(context.at, ends_at or context.at)
     past = until - starts_at
     if past <= timedelta(0):

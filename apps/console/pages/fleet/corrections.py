@@ -1,4 +1,4 @@
-"""What was put on record wrongly of a pool or a node: looked at, corrected for all of its time, and its history."""
+"""Wrong records of a pool or a node: looked at, corrected for all of its time, and their history."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -41,7 +41,7 @@ class PoolCorrection(NamedTuple):
 
 
 class PoolCorrectionForm(ChangeForm):
-    """What the nodes of a pool have in common, as it is on record, and why that is wrong."""
+    """Form of what the nodes of a pool have in common, as it is on record, and why that is wrong."""
 
     asked_by = ("note",)
 
@@ -67,7 +67,7 @@ def _provider_id(text: str) -> str:
 
 
 class NodeCorrectionForm(ChangeForm):
-    """What a node's provider calls it."""
+    """Form of what a node's provider calls it."""
 
     provider_id = ParsedField(
         "Known to its provider as", _provider_id, "Such as i-0abc1234, as the bill names it."
@@ -203,7 +203,7 @@ def correct_node(context: Context, node_id: int) -> Change[str]:
 
 
 def pool_record(pool: fleet.PoolFact, context: Context) -> FactList:
-    """What is on record of a pool, its owner to who may know it."""
+    """Return what is on record of a pool, its owner to who may know it."""
     teams = {team.id: team.name for team in accounts.teams() if context.viewer.sees_team(team.id)}
     owner = teams.get(pool.owner_team_id, "another team’s") if pool.owner_team_id else NOBODY
     facts = [

@@ -1,4 +1,4 @@
-"""What the list of pools and nodes is of: the question of its address, and what there is now."""
+"""Facts behind the list of pools and nodes: the question of its address, and what there is now."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ DEFAULT_WORDS = {"pool": "all pools", "show": "those in service", "sort": ""}
 
 @dataclass(frozen=True, slots=True)
 class FleetQuestion:
-    """Which nodes the address asks for; what of it is not understood is in `reading`.
+    """The question of which nodes the address asks for; what of it is not understood is in `reading`.
 
     `pool_ids` None: of all pools.
     """
@@ -60,7 +60,7 @@ class FleetFacts:
     at: datetime
 
     def of(self, pools: Iterable[fleet.PoolFact]) -> "Holdings":
-        """What the living nodes of these pools have, and what is held of it now.
+        """Return what the living nodes of these pools have, and what is held of it now.
 
         Units are GPUs; cores are not added to them, and are told where there are only cores.
         """
@@ -142,7 +142,7 @@ def time_together(
 
 
 def time_in(span: ledger.PoolSpan, chosen: Iterable[fleet.PoolFact]) -> GpuTime:
-    """The same as a strip and ratios; what cores did is measured by nobody, and so not known."""
+    """Return the time of a span as a strip and ratios; what cores did is measured by nobody, and so not known."""
     if all(pool.counts_cores for pool in chosen):
         return GpuTime(strip=strip_of_states(by_key(span.by_state)))
     return GpuTime(

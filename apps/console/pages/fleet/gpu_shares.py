@@ -83,7 +83,7 @@ def set_gpu_share(context: Context, pool_id: int) -> Change[Mapping[str, Any]]:
 
 
 def gpu_share_section(pool: fleet.PoolFact, context: Context) -> TableSection | None:
-    """What holds now, and what was said of it, the newest first; None to who sees no prices."""
+    """Return the section of the GPU share that holds now, and what was said of it, the newest first; None to who sees no prices."""
     if not context.viewer.sees_prices:
         return None
     history = policies_of_pool(pool.id)

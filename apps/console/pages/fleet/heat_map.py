@@ -35,7 +35,7 @@ MapHour = tuple[str, str, datetime, float, float, float | None]
 
 @dataclass(frozen=True, slots=True)
 class NodesDay:
-    """What the nodes did in each hour, `[node, hour]`, and for how long they were there to do it."""
+    """The work of nodes in each hour, `[node, hour]`, and for how long they were there to do it."""
 
     nodes: Sequence[fleet.StandingNode]
     hours: Sequence[datetime]
@@ -67,7 +67,7 @@ class MappedNode(NamedTuple):
 
     @property
     def node(self) -> fleet.StandingNode:
-        """Which it is."""
+        """The node that is mapped."""
         return self.day.nodes[self.place]
 
     @property

@@ -24,7 +24,7 @@ STEPS = 1000
 
 @dataclass(frozen=True, slots=True)
 class GpuTime:
-    """What a span of GPU time was: its strip, and ratios that are None where nothing is known."""
+    """A span of GPU time: its strip, and ratios that are None where nothing is known."""
 
     strip: Strip | None = None
     active_ratio: Ratio | None = None
@@ -90,7 +90,7 @@ def time_of(by_state: Mapping[int, int], *, is_measured: bool = True) -> GpuTime
 
 
 def by_key(by_state: Mapping[int, int]) -> dict[str, int]:
-    """The same by the keys that words are kept under."""
+    """Return the milliseconds of states by the keys that words are kept under."""
     return {State(state).name.lower(): milliseconds for state, milliseconds in by_state.items()}
 
 

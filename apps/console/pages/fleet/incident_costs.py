@@ -1,4 +1,4 @@
-"""What incidents cost: the price of GPUs that could not be used while they lasted.
+"""The cost of incidents: the price of GPUs that could not be used while they lasted.
 
 It is known where an incident takes away a GPU it names, or the whole node: a GPU lost or missing,
 a driver that does not answer or does not match, a GPU that needs recovery. Counted is what is
@@ -37,7 +37,7 @@ def known_until(fact: IncidentFact, at: datetime) -> datetime:
 
 
 def span_of(fact: IncidentFact, at: datetime) -> UnusableSpan | None:
-    """What could not be used, and when; None where that is not known, or nothing was."""
+    """Return what an incident made unusable, and when; None where that is not known, or nothing was."""
     until, is_whole = known_until(fact, at), fact.kind in WHOLE_NODE
     if fact.kind not in UNUSABLE or until <= fact.started_at or not (is_whole or fact.uuid):
         return None
@@ -57,7 +57,7 @@ def cost_together(facts: Sequence[IncidentFact], at: datetime) -> int | None:
 
 
 def apart(facts: Iterable[IncidentFact], at: datetime) -> list[UnusableSpan]:
-    """The same GPU time without what overlaps: of a node's span its GPUs have no part of their own."""
+    """Return the unusable GPU time without what overlaps: of a node's span its GPUs have no part of their own."""
     stretches_by_key: dict[tuple[int, str], list[Stretch]] = {}
     for fact in facts:
         span = span_of(fact, at)

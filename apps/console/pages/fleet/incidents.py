@@ -65,7 +65,7 @@ WHAT_IT_COSTS = (
 
 
 class PricedIncident(NamedTuple):
-    """What happened, looked at `at`; `cost_micros` None is not known."""
+    """An incident and its cost, looked at `at`; `cost_micros` None is not known."""
 
     fact: IncidentFact
     cost_micros: int | None
@@ -165,7 +165,7 @@ INCIDENTS = Table[PricedIncident](
 
 @dataclass(frozen=True, slots=True)
 class IncidentQuestion:
-    """Which incidents the address asks for, and what of it was not understood."""
+    """The question of which incidents the address asks for, and what of it was not understood."""
 
     wanted: IncidentsWanted
     reading: Reading
@@ -174,7 +174,7 @@ class IncidentQuestion:
 
 @shown(EVERYONE, "incidents")
 def incidents(context: Context) -> ConsolePage:
-    """What happened to nodes and GPUs; what it cost is for those who may know prices."""
+    """Show what happened to nodes and GPUs; what it cost is for those who may know prices."""
     question = incident_question(context)
     facts = incident_facts(question.wanted, MOST)
     rows = priced_incidents(facts, context)

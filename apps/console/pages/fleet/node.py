@@ -110,7 +110,7 @@ def node_agents_csv(context: Context, node_id: int) -> HttpResponse:
 
 @shown(EVERYONE, "fleet")
 def node_capacity_csv(context: Context, node_id: int) -> HttpResponse:
-    """What was declared of a node."""
+    """Return what was declared of a node, as CSV."""
     rows = on_record(node_id)["capacities"]
     return CAPACITY.csv(rows, context, f"capacity of node {node_id}")
 
@@ -164,7 +164,7 @@ def node_page(row: Mapping[str, Any], context: Context) -> ConsolePage:
 
 
 def _node_hours(node_id: int, first: datetime, context: Context) -> Mapping[str, Any]:
-    """What its GPU time was, by hour, as the picture takes it."""
+    """Return what a node's GPU time was, by hour, as the picture takes it."""
     hours = _hours_of(node_id, first)
     return {
         "id": node_id,

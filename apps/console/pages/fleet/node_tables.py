@@ -84,7 +84,7 @@ def device_name(life: fleet.DeviceLife) -> str:
 
 
 def _job_and_user(row: HolderNow) -> str:
-    """What the name leaves out: the job's id, and whose it is at the scheduler."""
+    """Return what the name of a holder leaves out: the job's id, and whose it is at the scheduler."""
     holding = row.holding
     if not holding.is_theirs:
         return ""

@@ -271,7 +271,7 @@ def with_time(rows: Sequence[ListedNode], facts: FleetFacts) -> list[ListedNode]
 def _metered_nodes(
     there: Sequence[fleet.StandingNode], since: datetime, at: datetime
 ) -> dict[int, GpuMeters]:
-    """What meters reported of all the time since then in which each node's GPUs were there."""
+    """Return what meters reported of all the time since `since` in which each node's GPUs were there."""
     meters_by_node = (
         telemetry.meters_of("node", [node.id for node in there], since, at) if there else {}
     )

@@ -94,7 +94,7 @@ def chosen_pools(facts: FleetFacts, question: FleetQuestion) -> list[fleet.PoolF
 
 
 def spans_since_yesterday(context: Context) -> Spans:
-    """What the time of each pool was, yesterday and today."""
+    """Return what the time of each pool was, yesterday and today."""
     since: date = context.at.astimezone(context.zone).date() - DAY
     return ledger.time_of_pools(since, since + 2 * DAY)
 
@@ -142,7 +142,7 @@ def finding(facts: FleetFacts, chosen: Sequence[fleet.PoolFact], spans: Spans) -
 
 
 def _unit_of(chosen: Sequence[fleet.PoolFact]) -> str:
-    """What is counted of these pools: cores only where there is nothing else."""
+    """Return the unit that is counted of these pools: cores only where there is nothing else."""
     return "core" if chosen and all(pool.counts_cores for pool in chosen) else "GPU"
 
 

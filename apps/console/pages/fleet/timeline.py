@@ -58,7 +58,7 @@ class DayAsked:
 
 @dataclass(frozen=True, slots=True)
 class DayFacts:
-    """What is known of a node's span, asked once."""
+    """Facts of a node's span, asked once."""
 
     span: Span
     lives: Sequence[fleet.DeviceLife]
@@ -143,7 +143,7 @@ HAPPENINGS = Table[Happening](
 
 @shown(EVERYONE, "fleet")
 def node_timeline_csv(context: Context, node_id: int) -> HttpResponse:
-    """What happened on a node's GPUs in the span that the address asks for."""
+    """Return what happened on a node's GPUs in the span that the address asks for, as CSV."""
     on_record(node_id)
     lanes = tuple(_lanes_of(day_facts(node_id, day_asked(context).span, context)))
     return HAPPENINGS.csv(_earliest_first(lanes), context, f"timeline of node {node_id}")

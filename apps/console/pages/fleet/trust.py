@@ -1,4 +1,4 @@
-"""What waits for a person: machines beyond their join token's number, and what nodes report too much of."""
+"""Matters that wait for a person: machines beyond their join token's number, and what nodes report too much of."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -79,7 +79,7 @@ MATTERS = Table[TrustRow](
 
 
 def trust_sections(context: Context, node_id: int | None = None) -> list[Section]:
-    """What waits (of one node), with how to decide for whoever may; nothing where nothing waits.
+    """Return what waits (of one node) as sections, with how to decide for whoever may; nothing where nothing waits.
 
     It names jobs, services and tokens of anybody: for those who see everything.
     """
@@ -131,7 +131,7 @@ def _with_decisions(
 
 @shown(SEES_EVERYTHING, "agents")
 def trust_csv(context: Context) -> HttpResponse:
-    """What waits for a person."""
+    """Return what waits for a person, as CSV."""
     return MATTERS.csv(fleet.trust_incidents(is_open=True), context, "what waits")
 
 

@@ -45,7 +45,7 @@ EVERY = ":"
 
 
 def _of_words(event: DemandEventFact) -> str:
-    """What it touches."""
+    """Return what a demand event touches, in words."""
     measure = words.MEASURES.get(event.measure, "Every figure")
     if not event.dimension:
         return (
@@ -117,7 +117,7 @@ class DemandEventForm(ChangeForm):
 
 @shown(EVERYONE, "forecasts")
 def demand_event_list(context: Context) -> ConsolePage:
-    """What people said of days before and ahead."""
+    """Show the demand events that people entered of days before and ahead."""
     events = demand_events(context.seen_teams)
     may = context.viewer.sees_everything
     ahead = sum(
@@ -141,7 +141,7 @@ def demand_event_list(context: Context) -> ConsolePage:
 
 @shown(EVERYONE, "forecasts")
 def demand_events_csv(context: Context) -> HttpResponse:
-    """The same as a table."""
+    """Return the demand events as CSV."""
     return EVENTS.csv(demand_events(context.seen_teams), context, "demand events")
 
 
@@ -170,7 +170,7 @@ def add_event(context: Context) -> Change[DemandEventFact]:
 
 @changing(SEES_EVERYTHING, "forecasts")
 def change_event(context: Context, demand_event_id: int) -> Change[DemandEventFact]:
-    """The same of one that is there."""
+    """Change a demand event that is there."""
     current = _known_event(demand_event_id)
 
     def apply(event: DemandEventFact) -> Done:
@@ -238,7 +238,7 @@ def _series_picks() -> dict[str, str]:
 
 
 def _event_of(entered: Mapping[str, Any], event_id: int = 0) -> DemandEventFact:
-    """What was entered; refuses what is not clear."""
+    """Return the demand event that was entered; refuse what is not clear."""
     dimension, _, key = entered["series"].partition(":")
     numbers: dict[str, Any] = {
         name: None if entered[name] is None else float(entered[name]) for name in (FACTOR, ADDED)
@@ -253,14 +253,14 @@ def _event_of(entered: Mapping[str, Any], event_id: int = 0) -> DemandEventFact:
 
 
 def _entered_before(event: DemandEventFact) -> dict[str, Any]:
-    """What the form begins with."""
+    """Return what the form of a demand event begins with."""
     values = {name: "" if value is None else value for name, value in asdict(event).items()}
     numbers = {name: f"{values[name]:g}" for name in (FACTOR, ADDED) if values[name] != ""}
     return {**values, **numbers, "series": f"{event.dimension}:{event.key}"}
 
 
 def _effect_words(event: DemandEventFact, context: Context) -> tuple[str, ...]:
-    """What is done with days before and ahead, and of which series."""
+    """Return what a demand event does with days before and ahead, and of which series."""
     before = event.days_within(event.first_day, max(event.first_day, context.calendar.today))
     sentences = [_touched_words(touched_series(event))]
     effect = words.event_effect(event.effect, event.factor, event.added)

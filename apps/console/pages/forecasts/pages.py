@@ -64,7 +64,7 @@ def forecast_list(context: Context) -> ConsolePage:
 
 @shown(EVERYONE, "forecasts")
 def daily_forecast_list(context: Context) -> ConsolePage:
-    """The same by day."""
+    """Show the forecasts by day."""
     newest = forecasts(context.seen_teams, granularity=BY_DAY)
     by_day = {forecast.series for forecast in newest}
     missing = [
@@ -76,13 +76,13 @@ def daily_forecast_list(context: Context) -> ConsolePage:
 
 @shown(EVERYONE, "forecasts")
 def forecast_list_csv(context: Context) -> HttpResponse:
-    """The same as a table."""
+    """Return the forecasts as CSV."""
     return SERIES.csv(forecasts(context.seen_teams), context, "forecasts")
 
 
 @shown(EVERYONE, "forecasts")
 def daily_forecast_list_csv(context: Context) -> HttpResponse:
-    """The same as a table, by day."""
+    """Return the forecasts by day as CSV."""
     newest = forecasts(context.seen_teams, granularity=BY_DAY)
     return DAILY_SERIES.csv(newest, context, "forecasts-by-day")
 
@@ -140,7 +140,7 @@ def forecast_months_csv(context: Context, forecast_id: int) -> HttpResponse:
 
 @shown(EVERYONE, "forecasts")
 def forecast_parts_csv(context: Context, forecast_id: int) -> HttpResponse:
-    """What the parts of one add up to, in every way to divide it."""
+    """Return what the parts of a forecast add up to, in every way to divide it, as CSV."""
     fact = reconciliation_of(_known_forecast(context, forecast_id).forecast)
     ways = () if fact is None else fact.ways
     return WAYS.csv(ways, context, f"forecast-{forecast_id}-parts")
@@ -229,7 +229,7 @@ def _a_step(forecast: ForecastFact) -> str:
 
 
 def _forecast_problems(forecast: ForecastFact) -> Iterator[str]:
-    """What its reader must know first: that a fallback stands here, or an event nobody knows the effect of."""
+    """Yield what a forecast's reader must know first: that a fallback stands here, or an event nobody knows the effect of."""
     if forecast.refusal:
         what = FALLBACKS[forecast.method]
         yield f"No method could be chosen: {forecast.refusal}. The {what} stands in."
@@ -320,7 +320,7 @@ def _key_figures(forecast: ForecastFact, currency: str) -> tuple[Figure, ...]:
 
 
 def _first_figure(forecast: ForecastFact, currency: str) -> Figure:
-    """What the first day, or the next whole month, comes to."""
+    """Return the figure of what the first day, or the next whole month, comes to."""
     if not forecast.is_daily:
         return Figure("First 24 hours", words.amount(forecast, forecast.day_ahead, currency), "")
     first, twelfth = words.whole_month(forecast), words.whole_month(forecast, 12)

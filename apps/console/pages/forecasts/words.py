@@ -82,7 +82,7 @@ def title_of(forecast: ForecastFact) -> str:
 
 
 def series_title(series: SeriesKey) -> str:
-    """The same of a series."""
+    """Return the title of a series: its measure, and what it is of."""
     of = name_of_key(series) if series.dimension else ""
     return f"{MEASURES[series.measure]} of {DIMENSIONS[series.dimension]} {of}".strip()
 
@@ -111,7 +111,7 @@ def whole_month(forecast: ForecastFact, months: int = 1) -> ForecastMonth | None
 
 
 def expected_month(forecast: ForecastFact, currency: str) -> str:
-    """What its first whole month has: `$41,200 expected in December 2026, between $38,100 and $44,900`."""
+    """Return what a forecast expects of its first whole month: `$41,200 expected in December 2026, between $38,100 and $44,900`."""
     first = whole_month(forecast)
     if first is None:
         return "no whole month lies ahead"
@@ -193,7 +193,7 @@ def number(value: float) -> str:
 
 
 def expected(forecast: ForecastFact, currency: str, at: datetime, zone: tzinfo) -> str:
-    """What its first day has: `1,204 GPU-hours expected in the next 24 hours`, or from when on that was."""
+    """Return what a forecast expects of its first day: `1,204 GPU-hours expected in the next 24 hours`, or from when on that was."""
     over = "over" if forecast.series.measure == QUEUE_WAIT else "in"
     is_next = at - forecast.starts_at < LATELY
     within = (
@@ -242,7 +242,7 @@ def total_of(total: ForecastTotal) -> str:
 
 
 def total(forecast: ForecastFact, forecast_total: ForecastTotal, currency: str) -> str:
-    """What the first hours come to together, its interval, and what is expected to wait beyond it."""
+    """Return what the first hours come to together, its interval, and what is expected to wait beyond it."""
     sentence = amount(forecast, forecast_total.value, currency)
     if forecast_total.low is not None and forecast_total.high is not None:
         low, high = (
@@ -255,7 +255,7 @@ def total(forecast: ForecastFact, forecast_total: ForecastTotal, currency: str) 
 
 
 def inputs(forecast: ForecastFact, zone: tzinfo) -> str:
-    """Which hours, or days, it was made from."""
+    """Return which hours, or days, a forecast was made from."""
     hours_text, imported = (
         f"{forecast.observed_hours:,} known hours",
         f"{forecast.imported_hours:,} of them",
@@ -275,7 +275,7 @@ def inputs(forecast: ForecastFact, zone: tzinfo) -> str:
 
 
 def drawn_events(events: Sequence[ForecastEvent]) -> str:
-    """What the bars along a curve's upper edge are; empty where there is none ahead."""
+    """Return what the bars along a curve's upper edge are; empty where there is none ahead."""
     names = [demand_event.name for demand_event in events if demand_event.days_ahead]
     return f"; along the upper edge, days of {joined(names)}" if names else ""
 
@@ -291,7 +291,7 @@ def not_by_day(missing: Sequence[ForecastFact]) -> str:
 
 
 def spans_said(spans: Sequence[AheadSpan], zone: tzinfo) -> str:
-    """What hours ahead are from: `by the hour to 24 Mar 2026, by the day to 31 May 2026 (1 of 2 series)`."""
+    """Return what hours ahead are from: `by the hour to 24 Mar 2026, by the day to 31 May 2026 (1 of 2 series)`."""
     series, parts = {span.series for span in spans}, []
     for origin, words in SPANS.items():
         of = [span for span in spans if span.origin == origin]
@@ -317,12 +317,12 @@ def not_added_up(way: ReconciledWay) -> str:
 
 
 def rest_of(way: ReconciledWay) -> str:
-    """What is in none of the parts; empty where nothing is."""
+    """Return what is in none of the parts; empty where nothing is."""
     return RESTS[way.dimension] if way.rest else ""
 
 
 def reconciled(forecast: ForecastFact, currency: str) -> str:
-    """What its first day becomes so that all parts add up; empty where it is not one of them."""
+    """Return what a forecast's first day becomes so that all parts add up; empty where it is not one of them."""
     if forecast.day_ahead_reconciled is None or forecast.is_daily:
         return ""
     own_amount, moved = (

@@ -32,7 +32,7 @@ HUNDRED = Decimal(100)
 
 
 class HeadroomForm(ChangeForm):
-    """What it is for, what being short and idling cost, and how long more take to come."""
+    """Form of a headroom policy: what it is for, what being short and idling cost, and how long more take to come."""
 
     name = TextField("Name")
     of = PickField("Demand of")
@@ -188,7 +188,7 @@ def _entered_before(fact: HeadroomPolicyFact) -> dict[str, Any]:
 
 
 def _preview(thought: actions.NewHeadroomPolicy, context: Context) -> ChangePreview:
-    """What it would ask for now; the forecast may be another when it is confirmed."""
+    """Preview what a headroom policy would ask for now; the forecast may be another when it is confirmed."""
     values = {field.name: getattr(thought, field.name) for field in fields(thought)}
     policy = HeadroomPolicyFact(id=0, created_at=context.at, **values)
     (figures,) = headroom_of([policy], context.at)

@@ -130,7 +130,7 @@ def headroom_list(context: Context) -> ConsolePage:
 
 @shown(SEES_EVERYTHING, "headroom")
 def headroom_csv(context: Context) -> HttpResponse:
-    """The same as a table."""
+    """Return the headroom policies as CSV."""
     return POLICIES.csv(headroom_of(headroom_policies(), context.at), context, "headroom")
 
 

@@ -54,7 +54,7 @@ def _left_words(row: PowerUse, watts: Fraction | None) -> str | None:
 
 
 def _unknown_words(drawn: DrawnHour | None) -> str:
-    """Whose draw is not in the figure: `gpu-03 not measured; of gpu-04 only the GPUs`."""
+    """Return whose draw is not in the figure: `gpu-03 not measured; of gpu-04 only the GPUs`."""
     if drawn is None:
         return ""
     parts = []
@@ -171,7 +171,7 @@ def rooms_csv(context: Context) -> HttpResponse:
 
 
 class RoomForm(ChangeForm):
-    """Which pools stand in it, and what it feeds and cools."""
+    """Form of a room: which pools stand in it, and what it feeds and cools."""
 
     name = TextField("Room")
     pool_ids = TicksField("Pools that stand in it", is_needed=True)

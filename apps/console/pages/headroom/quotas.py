@@ -212,7 +212,7 @@ def _back() -> Link:
 
 
 def _picks() -> dict[str, dict[str, str]]:
-    """What the pools of the fleet are of; an empty region or model is any."""
+    """Return the providers, regions and GPU models of the fleet's pools; an empty region or model is any."""
     pools = [pool for pool in fleet.pools().values() if not pool.counts_cores]
 
     def words(name: str) -> dict[str, str]:

@@ -15,5 +15,5 @@ TABS = (
 
 
 def headroom_tabs(current: str) -> tuple[Choice, ...]:
-    """What capacity is held against: demand, providers' quotas, rooms, and how active it is."""
+    """Return the tabs of what capacity is held against: demand, providers' quotas, rooms, and how active it is."""
     return tuple(Choice(reverse(name), text, name == current) for name, text in TABS)

@@ -64,7 +64,7 @@ PARTS = (
 
 
 class WaitingAsked:
-    """What the address asks for, and the facts that answer it."""
+    """The question that the address asks of waiting, and the facts that answer it."""
 
     def __init__(self, context: Context) -> None:
         reading = Reading(context.query, DEFAULTS, DEFAULT_WORDS)
@@ -109,7 +109,7 @@ class WaitingAsked:
 
 @shown(EVERYONE, "headroom")
 def waiting_page(context: Context) -> ConsolePage:
-    """What waiting and outages cost, who waited, and what for."""
+    """Show what waiting and outages cost, who waited, and what for."""
     question = WaitingAsked(context)
     period_text = period_words(question.window, context.calendar.today)
     texts, total, rows = question.reading.texts, waiting_total(question.facts), question.rows
@@ -151,7 +151,7 @@ def waiting_page(context: Context) -> ConsolePage:
 
 @shown(EVERYONE, "headroom")
 def waiting_csv(context: Context) -> HttpResponse:
-    """The same as a table."""
+    """Return the costs of waiting and outages as CSV."""
     return WAITING.csv(WaitingAsked(context).rows, context, "waiting-costs")
 
 
@@ -241,7 +241,7 @@ def _key_figures(total: WaitingCost, currency: str) -> tuple[Figure, ...]:
 
 
 def _notes(question: WaitingAsked, total: WaitingCost) -> tuple[str, ...]:
-    """What is not known, and what would make it known."""
+    """Return what is not known of the costs of waiting, and what would make it known."""
     notes = []
     if total.wait_unpriced_ms:
         pools = fleet.pools()

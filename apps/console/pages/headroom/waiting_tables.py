@@ -32,7 +32,7 @@ from apps.workloads.queries.jobs import JobFact
 
 @dataclass(frozen=True, slots=True)
 class WaitingRow:
-    """What waiting and outages cost a group, and what it is called; `href` leads to it, empty: nowhere."""
+    """The cost of waiting and outages of a group, and what it is called; `href` leads to it, empty: nowhere."""
 
     cost: WaitingCost
     name: str

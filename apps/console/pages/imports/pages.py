@@ -257,7 +257,7 @@ def _hours_unsettled(fact: workloads.ImportFact, context: Context) -> tuple[int,
 
 
 def _settling_words(unsettled: int, late: int) -> str:
-    """What of a file's time is not settled yet, and whether it comes by itself."""
+    """Return what of a file's time is not settled yet, and whether it comes by itself."""
     sentence = "Every hour of its time in which a known node was in service is settled."
     if unsettled:
         waiting = counted(unsettled, "hour of its time waits", "hours of its time wait")

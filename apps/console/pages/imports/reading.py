@@ -44,7 +44,7 @@ SHARES = {"fraction": "fractions (0.46)", "percent": "per cent (46)", "milli": "
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What came of the first lines: jobs as they would be taken, rows as they would be rejected."""
+    """The result of a look at the first lines: jobs as they would be taken, rows as they would be rejected."""
 
     refused: str = ""
     lines: int = 0
@@ -56,7 +56,7 @@ class Trial:
 
 
 def trial_of(stored: object) -> Trial:
-    """What the first look found, as it lies in the table; nothing where nobody looked yet."""
+    """Return what the first look found, as it lies in the table; nothing where nobody looked yet."""
     if not isinstance(stored, dict):
         return Trial()
     return Trial(

@@ -117,7 +117,7 @@ def receiving(
     form: type[UploadForm],
     page: Callable[[Context, ChangeForm | None], ConsolePage],
 ) -> Callable[[Callable[[Context, StoredFile, Mapping[str, Any]], Done]], View[[]]]:
-    """What people of these roles do by sending this form, whose file goes to disk as it comes.
+    """Make a view of what people of these roles do by sending this form, whose file goes to disk as it comes.
 
     What is decorated keeps the file, with what else was entered; `page` is the form's.
 

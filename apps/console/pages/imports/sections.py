@@ -1,4 +1,4 @@
-"""What an import asks of somebody: how its file is read, what came of its first rows, to start it."""
+"""Sections of what an import asks of somebody: how its file is read, what came of its first rows, to start it."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -106,7 +106,7 @@ def reading_sections(
 def reading_form(
     fact: workloads.ImportFact, params: QueryDict, context: Context, *, is_sent: bool = False
 ) -> ChangeForm:
-    """What the columns mean, as it was last said or as it is proposed."""
+    """Return the form of what the columns mean, as it was last said or as it is proposed."""
     columns = texts_of(fact.seen.get("columns"))
     fields = reading_fields(fact.kind, fact.asked, columns)
     return ChangeForm(params, context, more=fields, is_sent=is_sent)

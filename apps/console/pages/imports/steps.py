@@ -1,4 +1,4 @@
-"""What people do with a file that is on its way in, on its own page: of jobs, or of a history."""
+"""Actions of people on a file that is on its way in, on its own page: of jobs, or of a history."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class FileOnItsWay:
         action: Callable[[Mapping[str, Any]], None],
         form: ChangeForm | None = None,
     ) -> Act:
-        """What is done with it; `then` says what it is afterwards."""
+        """Return what is done with the file; `then` says what it is afterwards."""
 
         def apply(entered: Mapping[str, Any]) -> Done:
             action(entered)

@@ -1,4 +1,4 @@
-"""What an Overview without costs says: what would be here, and what fills it."""
+"""Parts of an Overview without costs: what would be here, and what fills it."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta

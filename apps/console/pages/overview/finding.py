@@ -29,7 +29,7 @@ def finding(cost_query: AskedCosts, sums: Sums | None, waste: Waste) -> str:
 
 
 def _whose_costs(cost_query: AskedCosts) -> str:
-    """Whose costs these are, and where; empty for everything there is."""
+    """Return whose costs these are, and where; empty for everything there is."""
     pool, team = cost_query.texts.get("pool", ""), cost_query.texts.get("team", "")
     if not team and not cost_query.context.viewer.sees_everything:
         names = [team_fact.name for team_fact in cost_query.teams.values()]

@@ -1,4 +1,4 @@
-"""What is not known, said aloud: how much, what that means, and where it is answered."""
+"""Notices of what is not known, said aloud: how much, what that means, and where it is answered."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

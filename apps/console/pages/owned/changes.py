@@ -78,7 +78,7 @@ def _amounts_by(text: str, meaning: Callable[[str], Read | None], hint: str) -> 
 
 
 class CostsForm(ChangeForm):
-    """What a plan costs beside its purchase, from an hour on."""
+    """Form of what a plan costs beside its purchase, from an hour on."""
 
     starts_at = MomentField("From", is_now=True)
     monthly = ParsedField(
@@ -122,7 +122,7 @@ class PlanEndForm(ChangeForm):
 
 
 def owned_pool_step(context: Context) -> Step:
-    """What comes before a plan."""
+    """Return the step that comes before a plan of owned hardware."""
     return step_for(
         "A pool that is owned comes first, with its nodes.",
         add_pool_link(back_to="owned-hardware"),
@@ -279,7 +279,7 @@ def _costs_and_tariffs(
     since: datetime,
     plan: OwnedPlanFact,
 ) -> dict[str, Any]:
-    """What a plan holds of these from `since` to its end."""
+    """Return what a plan holds of these costs and tariffs from `since` to its end."""
     span = (since, plan.ends_at)
     return {
         "costs": tuple(OwnedCostFact(name, of, *span) for name, of in monthly.items()),
@@ -299,7 +299,7 @@ def _power_words(plan: OwnedPlanFact, at: datetime) -> str:
 
 
 def _entry_effects(moved: OwnedWhatIf, plan: actions.NewOwnedPlan) -> tuple[str, ...]:
-    """What entering would move, by the hours that are charged already."""
+    """Return what entering a plan would move, by the hours that are charged already."""
     if not moved.hours:
         return (NOTHING, *_closed_words(moved.closed_hours))
     currency = plan.currency
@@ -320,7 +320,7 @@ def _entry_effects(moved: OwnedWhatIf, plan: actions.NewOwnedPlan) -> tuple[str,
 
 
 def _change_effects(moved: ChangedWhatIf, currency: str) -> tuple[str, ...]:
-    """What the plan's charged hours would come to."""
+    """Return what the plan's charged hours would come to."""
     if not moved.hours:
         return (NOTHING, *_closed_words(moved.closed_hours))
     difference = signed_amount(moved.after_micros - moved.before_micros, currency)
@@ -332,7 +332,7 @@ def _change_effects(moved: ChangedWhatIf, currency: str) -> tuple[str, ...]:
 
 
 def _end_effects(moved: ChangedWhatIf, currency: str) -> tuple[str, ...]:
-    """What is owed no more."""
+    """Return what is owed no more once a plan ends."""
     if not moved.hours:
         return (NOTHING, *_closed_words(moved.closed_hours))
     return (

@@ -16,7 +16,7 @@ SOMEBODY = "a program"
 
 @dataclass(frozen=True, slots=True)
 class OwnerNames:
-    """What ids are called; `people` is empty for those who may not know who changes rules."""
+    """Names that ids are called by; `people` is empty for those who may not know who changes rules."""
 
     teams: dict[int, accounts.TeamFact]
     workloads: dict[int, WorkloadFact]
@@ -48,7 +48,7 @@ class OwnerNames:
         return reverse("costs-team", args=[self.unowned_id if team_id is None else team_id])
 
     def asks(self, rule: Rule) -> str:
-        """What a rule asks of a job, in words."""
+        """Return what a rule asks of a job, in words."""
         return rule_in_words(rule, self.clusters)
 
     def who(self, change: RuleChange) -> str:
@@ -63,7 +63,7 @@ class OwnerNames:
 
 
 def names(viewer: accounts.Viewer) -> OwnerNames:
-    """What this viewer may call things."""
+    """Return the names that this viewer may call things by."""
     people = accounts.people() if viewer.sees_everything else []
     return OwnerNames(
         teams={team.id: team for team in accounts.teams()},

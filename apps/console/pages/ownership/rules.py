@@ -43,7 +43,7 @@ def _label_of(text: str) -> str:
 
 
 class RuleForm(ChangeForm):
-    """What a job must be, and whose such jobs are; the days from and until which that holds."""
+    """Form of a rule: what a job must be, and whose such jobs are; the days from and until which that holds."""
 
     asked_by = ("owner",)
     owner = PickField("Belongs to")
@@ -77,7 +77,7 @@ class RuleEndForm(ChangeForm):
 
 @changing(MANAGES, "ownership")
 def new_rule(context: Context) -> Change[RuleFact]:
-    """What the rule would move, once it says whose the jobs are; then keeps it."""
+    """Preview what a new rule would move, once it says whose the jobs are; then keep it."""
     called = names(context.viewer)
     has_team = any(team.kind == "team" for team in called.teams.values())
 
@@ -111,7 +111,7 @@ def new_rule(context: Context) -> Change[RuleFact]:
 
 @changing(MANAGES, "ownership")
 def end_rule(context: Context, rule_id: int) -> Change[datetime]:
-    """What goes to whom from a day on; then the rule counts no more."""
+    """Preview what goes to whom from a day on; then end the rule, which counts no more."""
     fact, called = visible_rule(rule_id, context.viewer), names(context.viewer)
 
     def apply(ended_at: datetime) -> Done:
@@ -171,7 +171,7 @@ def rule_changes_csv(context: Context, rule_id: int) -> HttpResponse:
 
 @shown(MANAGES, "ownership")
 def rule_moves_csv(context: Context) -> HttpResponse:
-    """What the rule that the address describes would move."""
+    """Return what the rule that the address describes would move, as CSV."""
     called = names(context.viewer)
     form = RuleForm(context.query, context, _rule_picks(called), more=RULE_DAYS)
     if not form.is_valid():
@@ -186,7 +186,7 @@ def rule_moves_csv(context: Context) -> HttpResponse:
 
 @shown(MANAGES, "ownership")
 def end_moves_csv(context: Context, rule_id: int) -> HttpResponse:
-    """What the end of a rule, on the day in the address, would move."""
+    """Return what the end of a rule, on the day in the address, would move, as CSV."""
     fact, called = visible_rule(rule_id, context.viewer), names(context.viewer)
     form = RuleEndForm(context.query, context, is_sent=True)
     if not form.is_valid():
@@ -254,7 +254,7 @@ def _day_start(day: date | None, context: Context) -> datetime | None:
 
 
 def _gain_preview(fact: RuleFact, called: OwnerNames, context: Context) -> ChangePreview:
-    """What a new rule would bring its owner."""
+    """Preview what a new rule would bring its owner."""
     moved = workloads.preview_rule(fact, context.at)
     moves = _moves_to(fact, moved, called, context)
     section = _moves_section("What would move", moves, reverse("rule-moves"), context)
@@ -266,7 +266,7 @@ def _gain_preview(fact: RuleFact, called: OwnerNames, context: Context) -> Chang
 def _loss_preview(
     fact: RuleFact, ended_at: datetime, called: OwnerNames, context: Context
 ) -> ChangePreview:
-    """What would go where if a kept rule ended then."""
+    """Preview what would go where if a kept rule ended then."""
     moved = workloads.preview_end(fact, ended_at, context.at)
     moves = _moves_from(fact, moved, called, ended_at, context)
     csv_href = reverse("end-moves", args=[fact.rule.id])
@@ -326,7 +326,7 @@ def _gain_finding(
 def _moves_to(
     fact: RuleFact, moved: RulePreview, called: OwnerNames, context: Context
 ) -> list[OwnershipMove]:
-    """What comes to the owner of a new rule, from whom."""
+    """Return what comes to the owner of a new rule, from whom."""
     owner = (fact.rule.team_id, fact.rule.workload_id)
     since = _local_day(fact.starts_at, context)
     return [
@@ -338,7 +338,7 @@ def _moves_to(
 def _moves_from(
     fact: RuleFact, moved: RulePreview, called: OwnerNames, ended_at: datetime, context: Context
 ) -> list[OwnershipMove]:
-    """What goes from the owner of a rule that ends, to whom."""
+    """Return what goes from the owner of a rule that ends, to whom."""
     owner = (fact.rule.team_id, fact.rule.workload_id)
     since = _local_day(ended_at, context)
     return [

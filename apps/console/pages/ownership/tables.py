@@ -36,7 +36,7 @@ RULE_ASKS = ("account", "namespace", "user", "partition")
 
 
 class Costed(Protocol):
-    """What has a cost, unknown as far as no price covers its GPU time."""
+    """A thing that has a cost, unknown as far as no price covers its GPU time."""
 
     @property
     def micros(self) -> int | None: ...
@@ -47,7 +47,7 @@ class Costed(Protocol):
 
 
 class WorkloadCost(NamedTuple):
-    """What a workload cost; `name` empty: a team's jobs and time of no workload.
+    """The cost of a workload; `name` empty: a team's jobs and time of no workload.
 
     The total of all has no `team_href`.
     """
@@ -64,7 +64,7 @@ class WorkloadCost(NamedTuple):
 
 
 class OwnershipMove(NamedTuple):
-    """What would change hands: from whom, to whom, how much."""
+    """A change of hands that would come: from whom, to whom, how much."""
 
     giver: str
     taker: str
@@ -88,7 +88,7 @@ class UnownedJobs(NamedTuple):
     rule_href: str = ""
 
     def asked(self, name: str) -> str | None:
-        """What the scheduler said of them, as a rule would ask it; None for the total."""
+        """Return what the scheduler said of unowned jobs, as a rule would ask it; None for the total."""
         return None if self.submitter is None else getattr(self.submitter, name)
 
 

@@ -69,7 +69,7 @@ def _person_change(
     apply: Callable[[Mapping[str, Any]], Done | ConsolePage],
     **options: Any,
 ) -> Change[Mapping[str, Any]]:
-    """What whoever may change people of their role does to a person; `options` is more of the Change."""
+    """Return the change that whoever may change people of their role makes to a person; `options` is more of the Change."""
 
     def read(entered: Mapping[str, Any]) -> Mapping[str, Any]:
         if not may_grant(context.viewer, chosen.role):

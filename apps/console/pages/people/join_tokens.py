@@ -57,7 +57,7 @@ def _patterns_of(text: str) -> tuple[str, ...]:
 
 
 class JoinTokenForm(ChangeForm):
-    """Which nodes may join, until when, and what they may then do."""
+    """Form of a join token: which nodes may join, until when, and what they may then do."""
 
     name = TextField("What carries it", "Such as an image, or a DaemonSet.")
     cluster = PickField("Nodes of the cluster")

@@ -72,7 +72,7 @@ class InvitationForm(ChangeForm):
 
 
 class RoleForm(ChangeForm):
-    """What a person may do."""
+    """Form of what a person may do."""
 
     role = PickField("What they may do")
 
@@ -261,7 +261,7 @@ def _person_forms(
 
 
 def _person_finding(chosen: ListedPerson) -> str:
-    """What they may see, in one sentence."""
+    """Return what a person may see, in one sentence."""
     if not chosen.is_active:
         return f"{chosen.name} can no longer sign in."
     return f"{chosen.name} is {chosen.role}: {ROLES[Role(chosen.role)]}."

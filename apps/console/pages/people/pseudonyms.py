@@ -99,7 +99,7 @@ def pseudonymise_person(context: Context) -> Change[Mapping[str, Any]]:
 
 
 def _last_removal_words(at: datetime) -> str:
-    """What is said of the last removal: how far it is, or what it rewrote, and of files that hold a name or may."""
+    """Return what is said of the last removal: how far it is, or what it rewrote, and of files that hold a name or may."""
     removal = last_removal()
     if removal is None:
         return ""
@@ -130,7 +130,7 @@ def _of_files(removal: RemovalFact) -> str:
 
 
 def _plain_words(names: Sequence[str]) -> list[str]:
-    """What is said of names that are words too."""
+    """Return what is said of names that are words too."""
     words = [name for name in names if name.casefold() in PLAIN_WORDS]
     stays = "also a word: in the middle of a sentence it stays, as nobody can tell which is meant."
     return [f"{name} is {stays}" for name in words]

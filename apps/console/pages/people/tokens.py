@@ -53,7 +53,7 @@ def _days_of(text: str) -> int:
 
 
 class TokenForm(ChangeForm):
-    """What a token is for."""
+    """Form of what a token is for."""
 
     name = TextField("Used by")
     scope = TicksField(

@@ -40,7 +40,7 @@ def _field_words(field: FieldChange, verb: str) -> str:
 
 
 def _fields_cell(row: TrailChange, _: Locale) -> str:
-    """What of it changed; many fields are folded."""
+    """Render what changed in an entry of the trail; many fields are folded."""
     lines = ((_field_words(field, row.verb),) for field in row.fields)
     cell = format_html_join(SafeString("<br>"), "{}", lines)
     if len(row.fields) <= FOLDED_FROM:

@@ -140,5 +140,5 @@ def use_words(fact: AdmissionFact, zone: ZoneInfo) -> str:
 
 
 def jobs_over_it(limit: Mapping[str, Any]) -> str:
-    """What a limit does to jobs over it."""
+    """Return what a limit does to jobs over it."""
     return OVER_IT[bool(limit["is_hard"])]

@@ -64,7 +64,7 @@ ASKING = """curl -X POST "$RUNRATE_URL/api/v1/admissions" -H "Authorization: Bea
 
 
 class AdmissionsAsked:
-    """What the address asks for: a span, an answer, teams with those below, a limit."""
+    """The question that the address asks of admissions: a span, an answer, teams with those below, a limit."""
 
     def __init__(self, context: Context) -> None:
         reading = Reading(context.query, DEFAULTS, WORDS)
@@ -137,7 +137,7 @@ def admission_list(context: Context) -> ConsolePage:
 
 @shown(SEES_EVERYTHING, "placement")
 def admissions_csv(context: Context) -> HttpResponse:
-    """The same as a table."""
+    """Return the admissions as CSV."""
     return ADMISSIONS.csv(AdmissionsAsked(context).rows(MOST_IN_FILE), context, "admissions")
 
 

@@ -33,7 +33,7 @@ class UnmovedCount:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceRow:
-    """What a figure is from, and where that stands; empty where it has no page."""
+    """The evidence that a figure is from, and where that stands; empty where it has no page."""
 
     said: ProposalEvidence
     href: str

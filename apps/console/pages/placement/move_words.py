@@ -1,4 +1,4 @@
-"""What pages of fleet moves say."""
+"""Words of the pages of fleet moves."""
 
 from collections.abc import Sequence
 
@@ -36,7 +36,7 @@ def payback_words(months: float | None) -> str | None:
 
 
 def once_words(move: OpenFleetMove, currency: str) -> str:
-    """What moving costs once, as far as it is known."""
+    """Return what moving costs once, as far as it is known."""
     hours = f"{move.effort_hours} h of an engineer"
     known_micros = move.egress_micros + move.restart_micros
     if move.effort_micros is not None:

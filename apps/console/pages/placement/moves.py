@@ -44,7 +44,7 @@ MOST_WEEKS = 60
 
 @shown(EVERYONE, "fleet-moves")
 def fleet_moves_page(context: Context) -> ConsolePage:
-    """What a week's look proposes, and why the rest is no proposal."""
+    """Show what a week's look at fleet moves proposes, and why the rest is no proposal."""
     reviews = move_looks()[:MOST_WEEKS]
     if not reviews:
         return ConsolePage(
@@ -94,7 +94,7 @@ def fleet_moves_csv(context: Context) -> HttpResponse:
 
 @shown(SEES_EVERYTHING, "fleet-moves")
 def not_moved_csv(context: Context) -> HttpResponse:
-    """What was looked at in the week, and why it is no proposal."""
+    """Return what was looked at in the week, and why it is no proposal, as CSV."""
     reviews = move_looks()
     counts = unmoved_counts(_asked_look(context, reviews)[0]) if reviews else ()
     return NOT_MOVED.csv(counts, context, "not-moved")
@@ -102,7 +102,7 @@ def not_moved_csv(context: Context) -> HttpResponse:
 
 @shown(EVERYONE, "fleet-moves")
 def closed_moves_csv(context: Context) -> HttpResponse:
-    """What is proposed no more."""
+    """Return the fleet moves that are proposed no more, as CSV."""
     return CLOSED.csv(_closed_rows(context), context, "closed-moves")
 
 

@@ -18,14 +18,14 @@ SOURCES = {"own_nodes": "Own nodes", "imported_series": "Imported series"}
 
 @dataclass(frozen=True, slots=True)
 class EvidenceHour:
-    """What was seen in one hour of the day, UTC."""
+    """The interruptions seen in one hour of the day, UTC."""
 
     hour: int
     seen: SeenInterruptions
 
 
 def evidence_key(row: SpotEvidence) -> str:
-    """What an address calls a source."""
+    """Return what an address calls a source."""
     return f"{row.source}:{row.name}"
 
 

@@ -31,7 +31,7 @@ def _likely_cost(row: Offer) -> int | None:
 
 
 def _least_left(row: Offer) -> int | None:
-    """What the offer leaves of the budget in money that it leaves least of."""
+    """Return what the offer leaves of the budget in money that it leaves least of."""
     left = [budget["left"] for budget in row["budgets"] if budget["measure"] == "money"]
     return min((amount for amount in left if amount is not None), default=None)
 
@@ -70,7 +70,7 @@ def _why_words(row: Offer) -> str:
 
 
 def _why_briefly(row: Offer) -> str:
-    """What is not known, else what to be careful with, else the last reason: a line under the name."""
+    """Return what is not known of an offer, else what to be careful with, else the last reason: a line under the name."""
     remarks = [*row["unknown"], *row["cautions"]] or row["reasons"][-1:]
     more = f" (and {len(remarks) - 1} more)" if len(remarks) > 1 else ""
     return "".join(remarks[:1]) + more

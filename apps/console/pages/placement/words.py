@@ -1,4 +1,4 @@
-"""What pages of placement say."""
+"""Words of the pages of placement."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -59,7 +59,7 @@ def _added_words(offer: Mapping[str, Any], currency: str) -> str:
 
 
 def answer_notes(answer: Mapping[str, Any]) -> tuple[str, ...]:
-    """What is to be known of all offers, and those that cannot take the job, by reason."""
+    """Return what is to be known of all offers, and those that cannot take the job, by reason."""
     return *answer.get("cautions", ()), *(
         f"{counted(number, 'offer')} left out: {why}" for why, number in answer["refused"].items()
     )

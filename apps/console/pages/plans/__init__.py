@@ -1,1 +1,1 @@
-"""What-if plans: planned work on top of a forecast, priced, with the queue it causes."""
+"""Pages of what-if plans: planned work on top of a forecast, priced, with the queue it causes."""

@@ -33,7 +33,7 @@ NO_PERSON = "token"
 
 
 class PlanTermsForm(ChangeForm):
-    """What every plan has, wherever it is."""
+    """Form of the terms that every plan has, wherever it is."""
 
     name = TextField("Name", needed="Say what it is called.")
     description = LinesField(
@@ -58,7 +58,7 @@ class NewPlanForm(PlanTermsForm):
 
 
 class PlanEditForm(PlanTermsForm):
-    """What may change of a plan: all but where it is, which a copy may."""
+    """Form of what may change of a plan: all but where it is, which a copy may."""
 
     field_order = ("name", "description", "owner")
     owner = PickField("Owner")
@@ -225,7 +225,7 @@ def _place_entered(place: str) -> tuple[int | None, str]:
 
 
 def _owners(plan: PlanFact, people: Mapping[int, str]) -> dict[str, str]:
-    """Whose it may be: who it is now, and everybody of finance and platform."""
+    """Return whose a plan may be: who it is now, and everybody of finance and platform."""
     now = {NO_PERSON: plan.owner} if plan.owner_id not in people else {}
     return now | {str(person_id): name for person_id, name in people.items()}
 

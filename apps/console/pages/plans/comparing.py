@@ -54,7 +54,7 @@ class ComparedPlan:
     first: PlanOutcome
 
     def difference(self, band_of: Callable[[PlanOutcome], PlanBand | None]) -> float | None:
-        """What is likely here − what is likely in the first."""
+        """Return what is likely here − what is likely in the first plan."""
         band, there = band_of(self.outcome), band_of(self.first)
         return None if band is None or there is None else band.likely - there.likely
 

@@ -1,4 +1,4 @@
-"""What is planned in a plan: added, changed, taken out."""
+"""Changes of what is planned in a plan: added, changed, taken out."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -61,7 +61,7 @@ SPREAD_HINT = "In one case of ten it comes to less than the low, in one to more 
 
 
 class PlannedForm(ChangeForm):
-    """What every item has: its last two say how far what comes may be from what is entered."""
+    """Form of what every item of a plan has: its last two say how far what comes may be from what is entered."""
 
     name = TextField("Name", needed="Say what it is called.")
     starts_on = DayField("From")
@@ -287,7 +287,7 @@ def _effects_of(
     context: Context,
     current_item: PlannedItemFact | None = None,
 ) -> tuple[str, ...]:
-    """What the plan comes to with it, beside what it is now."""
+    """Return what the plan comes to with an item, beside what it is now."""
     new_item = PlannedItemFact(
         current_item.id if current_item else 0,
         item.kind,

@@ -48,7 +48,7 @@ def plan_list(context: Context) -> ConsolePage:
 
 @shown(SEES_EVERYTHING, "plans")
 def plan_list_csv(context: Context) -> HttpResponse:
-    """The same as a table."""
+    """Return the what-if plans as CSV."""
     return PLANS.csv(_outcomes(context), context, "plans")
 
 
@@ -101,7 +101,7 @@ def plan_page(context: Context, plan_id: int) -> ConsolePage:
 
 @shown(SEES_EVERYTHING, "plans")
 def plan_items_csv(context: Context, plan_id: int) -> HttpResponse:
-    """What is planned."""
+    """Return what is planned in a plan, as CSV."""
     return ITEMS.csv(_listed_items(_outcome(context, plan_id)), context, "planned-work")
 
 

@@ -59,7 +59,7 @@ def band_columns(
     format_: Format = HOURS,
     csv: str | None = None,
 ) -> tuple[Column[Row], ...]:
-    """What is likely, with the low and the high under it; in CSV three columns, without a text in CSV alone."""
+    """Return the columns of what is likely, with the low and the high under it; in CSV three columns, without a text in CSV alone."""
 
     def level(name: str) -> Callable[[Row], float | int | None]:
         def value(row: Row) -> float | int | None:

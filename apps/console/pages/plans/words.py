@@ -46,7 +46,7 @@ def span_of(plan: PlanFact) -> str:
 
 
 def finding_of(outcome: PlanOutcome, currency: str) -> str:
-    """What the plan adds, what that costs, and how long its work waits for what is owned or reserved."""
+    """Return what the plan adds, what that costs, and how long its work waits for what is owned or reserved."""
     cost, gpus = outcome.whole.planned_cost, outcome.place.committed_gpus
     priced = (
         "at a cost that is not known"
@@ -77,7 +77,7 @@ def band_text(band: PlanBand | None, formatter: Callable[[float], str]) -> str:
 
 
 def inputs_of(item: PlannedItemFact) -> str:
-    """What an item was computed from, and what it may come to."""
+    """Return what an item was computed from, and what it may come to."""
     text, spread = _entered_text(item), item.spread
     if spread is None:
         return text
@@ -113,7 +113,7 @@ def price_words(outcome: PlanOutcome, currency: str) -> str:
 
 
 def forecast_words(outcome: PlanOutcome) -> str:
-    """Which forecast it stands on, and what is assumed beyond it."""
+    """Return which forecast a plan stands on, and what is assumed beyond it."""
     end_day = outcome.place.end_day
     if end_day is None:
         return "None was kept of these GPU-hours yet: what is there without the plan is not known"
@@ -128,7 +128,7 @@ def forecast_words(outcome: PlanOutcome) -> str:
 
 
 def certainty_words(outcome: PlanOutcome) -> str:
-    """What the low and the high are of, and how often such a band held before."""
+    """Return what the low and the high are of, and how often such a band held before."""
     if outcome.place.end_day is None:
         return "Without a forecast only what is planned is known, as far as a low and a high were entered"
     if not outcome.place.has_scenarios:
@@ -166,7 +166,7 @@ def committed_words(outcome: PlanOutcome) -> str:
 
 
 def moved_effects(before: PlanOutcome, after: PlanOutcome, currency: str) -> list[str]:
-    """What a change does to the GPU-hours that are planned, to what all costs, and to the wait."""
+    """Return what a change does to the GPU-hours that are planned, to what all costs, and to the wait."""
     change = after.whole.planned.likely - before.whole.planned.likely
     did = "adds" if change >= 0 else "takes"
     of = "to" if change >= 0 else "from"

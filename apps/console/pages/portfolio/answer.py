@@ -29,7 +29,7 @@ LAYERS = {
 
 
 def answer_page(context: Context, run: PortfolioRunFact) -> ConsolePage:
-    """What was found, how far to trust it, and what is behind it."""
+    """Show what was found for a portfolio, how far to trust it, and what is behind it."""
     answer = run.answer or {}
     limit = words.blocked_limit(answer)
     return ConsolePage(

@@ -1,4 +1,4 @@
-"""What is said over the ledger before a portfolio is asked for."""
+"""Entries that are said over the ledger before a portfolio is asked for."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -46,7 +46,7 @@ class PortfolioForm(ChangeForm):
 
 
 def initial_of(run: PortfolioRunFact | None) -> dict[str, str]:
-    """What was asked last, as it was entered."""
+    """Return what was asked last, as it was entered."""
     if run is None:
         return dict(USUAL)
     entered = {

@@ -50,7 +50,7 @@ def micros_of(amount: float | None) -> int | None:
 
 
 def change(name: str) -> str:
-    """What of the question would be otherwise."""
+    """Return what of the question would be otherwise, in words."""
     return CHANGES.get(name, name)
 
 
@@ -89,7 +89,7 @@ def compared(answer: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def finding(answer: Mapping[str, Any]) -> str:
-    """What to buy, and what that saves a month against buying nothing new."""
+    """Return what to buy, and what that saves a month against buying nothing new."""
     currency, months = answer["currency"], months_of(answer)
     chosen, nothing = answer["chosen"], compared(answer, "nothing new")
     if not chosen["lots"]:
@@ -120,7 +120,7 @@ def progress(run: PortfolioRunFact) -> str:
 
 
 def asked_of(answer: Mapping[str, Any]) -> tuple[str, ...]:
-    """What the answer is over, and how far from the best it can be."""
+    """Return what the answer is over, and how far from the best it can be."""
     return (
         f"{months_of(answer):.0f} months from {date.fromisoformat(answer['on']):%-d %B %Y}",
         f"{counted(answer['scenarios'], 'scenario')} of demand",
@@ -136,7 +136,7 @@ def _gap_words(gap: float) -> str:
 
 
 def savings_months(answer: Mapping[str, Any]) -> str:
-    """Which months the savings rate is of, or why there are none."""
+    """Return which months the savings rate is of, or why there are none."""
     measured = answer["bought"]
     if measured["refusal"]:
         return str(measured["refusal"])
@@ -167,7 +167,7 @@ def interruptible(answer: Mapping[str, Any], family: str) -> float | None:
 
 
 def answered_by(answer: Mapping[str, Any]) -> str:
-    """What the answer is instead of the mix of scenarios, and why; empty where it is that."""
+    """Return what the answer is instead of the mix of scenarios, and why; empty where it is that."""
     rule = answer.get("answered_by", "chosen")
     if rule == "chosen":
         return ""

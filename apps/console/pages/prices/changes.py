@@ -168,7 +168,7 @@ def _first_moment(context: Context, pools: Mapping[int, fleet.PoolFact]) -> str:
 
 
 def _rate_of(entered: Mapping[str, Any], pools: Mapping[int, fleet.PoolFact]) -> actions.NewRate:
-    """What was entered as a rate; of a named pool the description is the pool's."""
+    """Return the rate that was entered; of a named pool the description is the pool's."""
     pool = pools[int(entered["pool"])] if entered["pool"] else None
     described: dict[str, Any] = {name: "" if pool else entered[name] for name in DESCRIBED}
     return actions.NewRate(
@@ -189,7 +189,7 @@ def _rate_of(entered: Mapping[str, Any], pools: Mapping[int, fleet.PoolFact]) ->
 
 
 def _weighed_rate(rate: actions.NewRate, context: Context) -> WeighedRate:
-    """What speaks against the rate; refuses by field what entering it would refuse."""
+    """Return the rate with what speaks against it; refuse by field what entering it would refuse."""
     actions.check_rate(rate)
     doubt = actions.judged(rate).doubt
     overlapping = listing.overlapping_rate(actions.target_of(rate), rate.starts_at, rate.ends_at)
@@ -215,7 +215,7 @@ def _may_take_its_place(rate: actions.NewRate, overlapping: Rate) -> bool:
 
 
 def _preview_of(weighed: WeighedRate, context: Context) -> ChangePreview:
-    """What the price moves up to now, which grows while it is looked at; why it waits does not."""
+    """Preview what the price moves up to now, which grows while it is looked at; why it waits does not."""
     proposal, same = _proposal_of(weighed.rate), (weighed.doubt,)
     remark = weighed.rate.remark
     rounded = (f"The amount is {remark}: {weighed.rate.amount:f}.",) if remark else ()

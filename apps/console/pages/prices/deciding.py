@@ -154,7 +154,7 @@ def rate_or_404(rate_id: int) -> Rate:
 
 
 def _acceptance_section(rate: Rate, context: Context) -> EffectList:
-    """What accepting it changes, with the button of who decides."""
+    """Return the section of what accepting a rate changes, with the button of who decides."""
     preview, title = _acceptance(rate, context), "What accepting it changes"
     section = EffectList(effects=preview.effects, back=_back_to_prices(), title=title)
     if context.viewer.role not in DECIDES:
@@ -166,7 +166,7 @@ def _acceptance_section(rate: Rate, context: Context) -> EffectList:
 
 
 def _acceptance(rate: Rate, context: Context) -> ChangePreview:
-    """What accepting it moves; the figures grow while somebody reads, the pools do not."""
+    """Preview what accepting a rate moves; the figures grow while somebody reads, the pools do not."""
     what_if = if_accepted(rate["id"], context.at)
     sentence = "The price before ends where it begins; it holds until the next one in force."
     same = (str(rate["doubt"]), *(name for _, name in what_if.reach.pools))
@@ -183,7 +183,7 @@ def _refuse_own(rate: Rate, context: Context) -> None:
 
 
 def _over(rate: Rate) -> EmptyState | None:
-    """What stands in place of a decision that was taken already."""
+    """Return what stands in place of a decision that was taken already."""
     if rate["standing"] in WAITS:
         return None
     sentence = f"The price of {what_it_prices(rate)} does not wait any more."
@@ -195,7 +195,7 @@ def _back_to_prices() -> Link:
 
 
 def entered_facts(rate: Rate, names: Mapping[int, str], context: Context) -> list[tuple[str, str]]:
-    """What was said of a rate when it was entered, and by whom."""
+    """Return what was said of a rate when it was entered, and by whom."""
     starts_at, by = rate["starts_at"], rate["entered_by_id"]
     return [
         ("Kind", KINDS[rate["kind"]]),

@@ -1,4 +1,4 @@
-"""What a change of a price would move, in sentences."""
+"""Effects that a change of a price would have, in sentences."""
 
 from datetime import datetime, timedelta
 
@@ -15,7 +15,7 @@ MOST_NAMES = 5
 
 
 def effects_of(what_if: WhatIf, context: Context) -> tuple[str, ...]:
-    """What would move, in sentences; amounts are estimates."""
+    """Return what a price would move, in sentences; amounts are estimates."""
     reach = what_if.reach
     names = [name for _, name in reach.pools[:MOST_NAMES]]
     if len(reach.pools) > MOST_NAMES:
@@ -30,7 +30,7 @@ def effects_of(what_if: WhatIf, context: Context) -> tuple[str, ...]:
 
 
 def charged_again(what_if: WhatIf, context: Context, unmoved: str) -> tuple[str, ...]:
-    """Which past hours are charged again and what their cost becomes, or `unmoved`; nothing where none is."""
+    """Return which past hours are charged again and what their cost becomes, or `unmoved`; nothing where none is."""
     reach, currency = what_if.reach, context.currency
     if reach.starts_at is None or not reach.hours:
         return ()

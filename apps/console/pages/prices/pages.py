@@ -87,7 +87,7 @@ class ApprovalForm(ChangeForm):
 
 @shown(SEES_EVERYTHING, "prices")
 def prices(context: Context) -> ConsolePage:
-    """What waits, what has no price, what is paid, and every rate."""
+    """Show which prices wait, what has no price, what is paid, and every rate."""
     return _prices_page(context)
 
 
@@ -156,13 +156,13 @@ def rates_csv(context: Context) -> HttpResponse:
 
 @shown(SEES_EVERYTHING, "prices")
 def waiting_csv(context: Context) -> HttpResponse:
-    """What waits for finance, and why."""
+    """Return the prices that wait for finance, and why, as CSV."""
     return WAITING.csv(_waiting_rates(context), context, "prices that wait")
 
 
 @shown(SEES_EVERYTHING, "prices")
 def pools_csv(context: Context) -> HttpResponse:
-    """What each pool pays now."""
+    """Return what each pool pays now, as CSV."""
     return PAID.csv(_paid_pools(listing.all_rates(), context), context, "prices of pools")
 
 
@@ -254,7 +254,7 @@ def _waiting_rates(context: Context) -> list[WaitingRate]:
 
 
 def _paid_pools(rates: Sequence[Rate], context: Context) -> list[PaidPool]:
-    """What each pool pays at this moment, but those that a plan prices; without a price first."""
+    """Return what each pool pays at this moment, but those that a plan prices; without a price first."""
     owned, by_id = pools_owned(context.at), {rate["id"]: rate for rate in rates}
     pools = {pool.id: pool for pool in fleet.pools().values() if pool.id not in owned}
     spans = pricing.pool_rates(pools, context.at, context.at + MOMENT)
@@ -312,7 +312,7 @@ def _tiers_in_words(rate: Rate) -> str:
 
 
 def _prices_finding(paid: Sequence[PaidPool], unpriced: Sequence[UnpricedUse], waiting: int) -> str:
-    """What waits, which pools have no price, and how much time is unpriced."""
+    """Return how many prices wait, which pools have no price, and how much time is unpriced."""
     if not paid:
         sentence = "There are no pools to price yet"
     elif without := sum(row.paid is None for row in paid):

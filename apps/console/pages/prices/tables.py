@@ -79,7 +79,7 @@ class WaitingRate(NamedTuple):
 
 
 class PaidPool(NamedTuple):
-    """What a pool pays now, None: nobody knows; and the list price of its machine."""
+    """The price that a pool pays now, None: nobody knows; and the list price of its machine."""
 
     pool: PoolFact
     paid: Rate | None
@@ -107,13 +107,13 @@ def quoted_of(rate: Rate | None) -> tuple[Decimal, str] | None:
 
 
 def per(unit: str, quantity_seconds: int) -> str:
-    """What the amount is quoted for."""
+    """Return what the amount is quoted for, in words."""
     time = "second" if quantity_seconds == 1 else "hour"
     return f"per {'GPU' if unit == 'gpu' else 'node'} and {time}"
 
 
 def per_of(rate: Rate) -> str:
-    """What the amount of a rate is quoted for."""
+    """Return what the amount of a rate is quoted for, in words."""
     return per(rate["unit"], rate["quantity_seconds"])
 
 
@@ -138,7 +138,7 @@ def _unpriced_cell(row: UnpricedUse, _: Locale) -> str:
 
 
 def _whose_price(row: PaidPool) -> str | None:
-    """Whose price is paid: the pool's own, a contract's, or the list's."""
+    """Return whose price is paid: the pool's own, a contract's, or the list's."""
     rate = row.paid
     if rate is None:
         return None

@@ -1,4 +1,4 @@
-"""What came of each kind of recommendation, and what later ones of it are multiplied with."""
+"""Outcomes of each kind of recommendation, and what later ones of it are multiplied with."""
 
 from dataclasses import dataclass
 
@@ -53,7 +53,7 @@ def kind_records(context: Context) -> list[KindRecord]:
 
 @shown(SEES_EVERYTHING, "recommendations")
 def kept_csv(context: Context) -> HttpResponse:
-    """The same as a table."""
+    """Return what came of each kind of recommendation, as CSV."""
     return KEPT.csv(kind_records(context), context, "realised-of-promised")
 
 

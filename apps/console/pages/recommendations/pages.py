@@ -55,7 +55,7 @@ OLD_WEEKS = 4
 
 @shown(EVERYONE, "recommendations")
 def recommendation_list(context: Context) -> ConsolePage:
-    """What is to be done, or what is in the state that was chosen."""
+    """Show the recommendations that are to be done, or those in the state that was chosen."""
     review = newest_recommendation_look(context.at)
     if review is None:
         return ConsolePage(
@@ -105,7 +105,7 @@ def recommendation_list(context: Context) -> ConsolePage:
 
 
 def _outcome_sections(proven: Sequence[SettledSaving], context: Context) -> tuple[Section, ...]:
-    """What came of what was done, one by one and by kind; nothing before the first."""
+    """Return the sections of what came of what was done, one by one and by kind; nothing before the first."""
     if not proven:
         return ()
     records = kind_records(context) if context.seen_teams is None else []
@@ -124,14 +124,14 @@ def recommendations_csv(context: Context) -> HttpResponse:
 
 @shown(EVERYONE, "recommendations")
 def proven_csv(context: Context) -> HttpResponse:
-    """What came of those that were done."""
+    """Return what came of the recommendations that were done, as CSV."""
     proven = proven_savings(context.at, context.seen_teams)
     return PROVEN.csv(proven, context, "proven-savings")
 
 
 @shown(SEES_EVERYTHING, "recommendations")
 def looked_at_csv(context: Context) -> HttpResponse:
-    """What was looked at, and why it is no recommendation."""
+    """Return what was looked at, and why it is no recommendation, as CSV."""
     review = newest_recommendation_look(context.at)
     counts = looked_at_counts(review) if review is not None else ()
     return LOOKED_AT.csv(counts, context, "looked-at")
@@ -191,21 +191,21 @@ def recommendation_csv(context: Context, recommendation_id: int) -> HttpResponse
 
 @shown(EVERYONE, "recommendations")
 def evidence_csv(context: Context, recommendation_id: int) -> HttpResponse:
-    """What it is from."""
+    """Return the evidence that a recommendation is from, as CSV."""
     fact = changes.known(context, recommendation_id)
     return EVIDENCE.csv(fact.evidence, context, f"recommendation-{fact.id}-evidence")
 
 
 @shown(EVERYONE, "recommendations")
 def outcomes_csv(context: Context, recommendation_id: int) -> HttpResponse:
-    """What came of it, each time that it was done."""
+    """Return what came of a recommendation, each time that it was done, as CSV."""
     fact = changes.known(context, recommendation_id)
     return OUTCOMES.csv(outcomes_of(fact.id), context, f"recommendation-{fact.id}-outcomes")
 
 
 @shown(EVERYONE, "recommendations")
 def measurements_csv(context: Context, recommendation_id: int) -> HttpResponse:
-    """What was measured of it, week by week."""
+    """Return what was measured of a recommendation, week by week, as CSV."""
     fact = changes.known(context, recommendation_id)
     return MEASUREMENTS.csv(measurements_of(fact.id), context, f"recommendation-{fact.id}-measured")
 
@@ -329,7 +329,7 @@ def _facts_of(
 
 
 def _answers(fact: RecommendationFact, context: Context) -> tuple[Link, ...]:
-    """What the viewer may say of it now."""
+    """Return links to what the viewer may say of a recommendation now."""
     if not may_answer_recommendations(context.viewer):
         return ()
     return tuple(

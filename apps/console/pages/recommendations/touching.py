@@ -1,4 +1,4 @@
-"""What there is to do about the costs of a page: the recommendations that are worth most, and those of a workload."""
+"""Things to do about the costs of a page: the recommendations that are worth most, and those of a workload."""
 
 from collections.abc import Iterable
 
@@ -51,7 +51,7 @@ def to_do_section(context: Context) -> TableSection | None:
 
 
 def work_section(context: Context, work: WorkloadFact) -> TableSection | None:
-    """What is to be done about a workload; None where the viewer sees only a part of it."""
+    """Return the section of what is to be done about a workload; None where the viewer sees only a part of it."""
     if not context.viewer.sees_team(work.team_id):
         return None
     facts = _work_facts(context, work.id)
@@ -66,7 +66,7 @@ def work_section(context: Context, work: WorkloadFact) -> TableSection | None:
 
 @shown(EVERYONE, "recommendations")
 def work_csv(context: Context, workload_id: int) -> HttpResponse:
-    """What is to be done about a workload."""
+    """Return what is to be done about a workload, as CSV."""
     work = workloads().get(workload_id)
     is_seen = work is not None and context.viewer.sees_team(work.team_id)
     workload = found_or_404(work if is_seen else None, "There is no such workload.")

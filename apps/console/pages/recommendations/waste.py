@@ -71,7 +71,7 @@ def waste_rows(explained: ExplainedWaste) -> list[WasteRow]:
 
 
 def explained_of(review: RecommendationLookFact | None) -> ExplainedWaste | None:
-    """What it kept; None of one that kept none."""
+    """Return the explained waste that a look kept; None of one that kept none."""
     return None if review is None else waste_from(review.waste)
 
 
@@ -88,7 +88,7 @@ def waste_said(explained: ExplainedWaste, currency: str) -> str:
 
 @shown(SEES_EVERYTHING, "recommendations")
 def waste_csv(context: Context) -> HttpResponse:
-    """The same as a table."""
+    """Return the explained waste as CSV."""
     explained = explained_of(newest_recommendation_look(context.at))
     rows: Sequence[WasteRow] = waste_rows(explained) if explained else ()
     return WASTE.csv(rows, context, "waste-explained")

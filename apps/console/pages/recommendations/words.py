@@ -97,7 +97,7 @@ def state_said(fact: RecommendationFact, zone: tzinfo) -> str:
 
 
 def saves_said(fact: RecommendationFact, currency: str) -> str:
-    """What it saves in a month, or the GPU-hours that it frees."""
+    """Return what a recommendation saves in a month, or the GPU-hours that it frees."""
     if fact.saving.high > 0:
         return f"{range_said(fact.saving, currency)} a month less"
     return f"{fact.frees_gpu_hours or 0:,.0f} GPU-hours a month for others"
@@ -125,7 +125,7 @@ def is_overdue(fact: RecommendationFact, today: date) -> bool:
 
 
 def proven_note(proven: Sequence[SettledSaving], currency: str) -> str:
-    """What was promised of the same, and how many failed."""
+    """Return what was promised of the proven savings, and how many failed."""
     promised = whole_amount(sum(saving.promised.likely for saving in proven), currency)
     failed = sum(not saving.is_verified for saving in proven)
     verified = counted(len(proven) - failed, "verified", "verified")
@@ -138,7 +138,7 @@ def measured_range_said(measured: MeasuredSaving | None, currency: str) -> str:
 
 
 def held_against_said(measured: MeasuredSaving | None) -> str:
-    """What would have been, how much work there was before and since, and what speaks against the measure."""
+    """Return what would have been, how much work there was before and since, and what speaks against the measure."""
     if measured is None:
         return "nothing yet"
     work = (

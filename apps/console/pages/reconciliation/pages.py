@@ -73,7 +73,7 @@ def bill(context: Context, bill_id: int) -> ConsolePage:
 
 @shown(SEES_EVERYTHING, "bills")
 def apart_csv(context: Context, bill_id: int) -> HttpResponse:
-    """What no node-hour carries."""
+    """Return what of a bill no node-hour carries, as CSV."""
     table = _apart_table(_bill_of(bill_id), {})
     return table.csv(comparing.apart_sums(bill_id), context, f"bill {bill_id} beside nodes")
 

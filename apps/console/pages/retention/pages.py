@@ -92,7 +92,7 @@ def _retention_page(context: Context) -> ConsolePage:
 
 @shown(SEES_EVERYTHING, "people")
 def retention_csv(context: Context) -> HttpResponse:
-    """The same as CSV."""
+    """Return how long each table is kept, as CSV."""
     return TABLES.csv(kept_tables(), context, "retention")
 
 
@@ -108,7 +108,7 @@ def _kept_table(
 
 
 def _row_words(model: type[Model] | None) -> str:
-    """What a row is: what the model says of itself in its first sentence."""
+    """Return what a row is: what the model says of itself in its first sentence."""
     if model is None or not model.__module__.startswith("apps."):
         return "Of the framework."
     first, _, _ = (model.__doc__ or "").strip().splitlines()[0].partition(". ")

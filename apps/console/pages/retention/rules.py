@@ -95,7 +95,7 @@ def limited_rules() -> dict[str, RetentionRule]:
 
 
 def _usage_rules() -> dict[str, RetentionRule]:
-    """What agents sent and what it was summed to."""
+    """Return the rules of keeping what agents sent and what it was summed to."""
     of_windows, of_usage = "RUNRATE_KEEP_WINDOW_DAYS", "RUNRATE_KEEP_USAGE_MONTHS"
     days = settings.KEEP_WINDOW_DAYS * partitions.DAY
     months = f"{settings.KEEP_USAGE_MONTHS} months"
@@ -130,7 +130,7 @@ def _usage_rules() -> dict[str, RetentionRule]:
 
 
 def _answer_rules() -> dict[str, RetentionRule]:
-    """What was computed, told or handed out, and is of no use for ever."""
+    """Return the rules of keeping what was computed, told or handed out, and is of no use for ever."""
     sent = _aged(messages.KEPT, "Counted from when it was sent or given up.")
     offers = _aged(books.KEPT_FOR, "A quote keeps its own offers.")
     return {
@@ -157,7 +157,7 @@ def _answer_rules() -> dict[str, RetentionRule]:
 
 
 def _passing_rules() -> dict[str, RetentionRule]:
-    """What ends by itself."""
+    """Return the rules of keeping what ends by itself."""
     work = RetentionRule("until it is done", "Work that waits.")
     return {
         "accounts.repeatedrequest": _aged(

@@ -35,7 +35,7 @@ ByBucket = dict[Bucket, int]
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What is known of a run's time."""
+    """Facts of a run's time."""
 
     hours: Sequence[ClockHour]
     jobs: Sequence[CarryingJob]

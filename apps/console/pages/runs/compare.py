@@ -100,7 +100,7 @@ def compare_runs(context: Context) -> ConsolePage:
 
 @shown(EVERYONE, "runs")
 def compare_runs_csv(context: Context) -> HttpResponse:
-    """The same as a table: a column for each run."""
+    """Return the compared runs as CSV: a column for each run."""
     ids, _ = runs_asked(context.query)
     run_costs = runs_compared(ids, context.viewer) if ids else ()
     rows = compared_rows(run_costs, context.locale)
@@ -181,7 +181,7 @@ def finding_of(run_costs: Sequence[RunCost], currency: str) -> str:
 
 
 def differences(run_costs: Sequence[RunCost], currency: str) -> Iterator[str]:
-    """What each of the others has more or less of than the first, in sentences."""
+    """Yield what each of the other runs has more or less of than the first, in sentences."""
     first = run_costs[0]
     for other in run_costs[1:]:
         parts = [
@@ -302,7 +302,7 @@ def _compared_metrics(run_costs: Sequence[RunCost], currency: str) -> Iterator[C
 
 
 def _credible_value(number: RunNumber) -> float | None:
-    """What cannot be is compared with nothing."""
+    """Return the value of a number, None where it cannot be: that is compared with nothing."""
     is_impossible = number.figure is RunFigure.MFU and (number.value or 0) > 1
     return None if is_impossible else number.value
 
@@ -346,7 +346,7 @@ def _known_micros(run_cost: RunCost) -> dict[Bucket, int]:
 
 
 def _by_difference(one: RunCost, other: RunCost) -> list[tuple[Bucket, int]]:
-    """What of each bucket the other has more (or less), the largest first."""
+    """Return what of each bucket the other run has more (or less), the largest first."""
     before, after = _known_micros(one), _known_micros(other)
     moved = [(bucket, after.get(bucket, 0) - before.get(bucket, 0)) for bucket in BUCKETS]
     return sorted(

@@ -40,7 +40,7 @@ SNIPPET = 'with runrate.run(workload="pretrain-8b", name="july-3") as run: ...'
 
 @shown(EVERYONE, "runs")
 def runs(context: Context) -> ConsolePage:
-    """What training runs cost, how much of it was not productive, and each of them."""
+    """Show what training runs cost, how much of it was not productive, and each of them."""
     question, currency = runs_question(context), context.currency
     report = runs_told(question.wanted, question.window)
     days, sums = by_day(report.days), sums_of_days(report.days)
@@ -72,13 +72,13 @@ def runs(context: Context) -> ConsolePage:
 
 @shown(EVERYONE, "runs")
 def runs_csv(context: Context) -> HttpResponse:
-    """The same runs, all of them."""
+    """Return all runs that the address asks for, as CSV."""
     return runs_csv_of(context, "runs")
 
 
 @shown(EVERYONE, "runs")
 def runs_days_csv(context: Context) -> HttpResponse:
-    """What their days cost, by bucket."""
+    """Return what the days of runs cost, by bucket, as CSV."""
     question = runs_question(context)
     days = by_day(runs_told(question.wanted, question.window).days)
     return RUN_DAYS.csv(sorted(days.items()), context, "runs-by-day")
@@ -106,7 +106,7 @@ def runs_csv_of(context: Context, name: str, workload_id: int | None = None) -> 
 
 
 def _annotations_wanted(question: RunsQuestion) -> AnnotationsWanted:
-    """What happened to the teams that are asked about, or to the one workload."""
+    """Return which annotations are of the teams that are asked about, or of the one workload."""
     of_workloads = question.wanted.workload_ids or frozenset()
     workload_id = next(iter(of_workloads)) if len(of_workloads) == 1 else None
     return AnnotationsWanted(question.window, question.wanted.team_ids, workload_id)
@@ -123,7 +123,7 @@ def meters_of_listed(named: Mapping[int, tuple[str, str]]) -> MeterTable | None:
 
 
 def finding_of(report: RunsTold, sums: BucketSums, within: str, currency: str) -> str:
-    """What the runs cost and how much of it was not productive, in one sentence."""
+    """Return what the runs cost and how much of it was not productive, in one sentence."""
     runs = counted(report.runs, "training run")
     if not report.runs and not report.days:
         return f"No training run is known {within}."

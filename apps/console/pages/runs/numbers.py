@@ -15,7 +15,7 @@ from apps.unit_economics.queries.runs.values import RunCost, RunFigure, RunNumbe
 
 
 class FigureWords(NamedTuple):
-    """What a number is called, and what it means."""
+    """The title of a number, and what it means."""
 
     title: str
     explanation: str

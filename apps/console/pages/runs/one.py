@@ -142,7 +142,7 @@ def sums_of_run(anatomy: RunAnatomy) -> BucketSums:
 
 
 def finding_of(anatomy: RunAnatomy, sums: BucketSums) -> str:
-    """What the run cost and how much of it was not productive, in one sentence."""
+    """Return what the run cost and how much of it was not productive, in one sentence."""
     run = anatomy.run
     how = {"failed": " failed", "interrupted": " was interrupted"}.get(run.status, "")
     if not anatomy.buckets:
@@ -277,7 +277,7 @@ def _verdicts_of(run_id: int, nodes: Mapping[str, str]) -> tuple[Advice, ...]:
 
 
 def _no_verdict(anatomy: RunAnatomy) -> str:
-    """What is said where no verdict is."""
+    """Return what is said where no verdict is."""
     ratio = anatomy.run.told_ratio
     if ratio is None or ratio < LEAST_TOLD:
         return (

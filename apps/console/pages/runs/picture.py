@@ -1,4 +1,4 @@
-"""What days of runs come to: sums by bucket, the key figures, and each day as a stacked bar."""
+"""Pictures of days of runs: sums by bucket, the key figures, and each day as a stacked bar."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,12 +42,12 @@ class BucketSums:
 
     @property
     def no_progress(self) -> int | None:
-        """What of it was not productive; None where nothing has a price."""
+        """The cost that was not productive; None where nothing has a price."""
         return None if self.total is None else no_progress(self.known)
 
     @property
     def untold(self) -> int:
-        """What of it was not reported."""
+        """The cost of what was not reported."""
         return self.known.get(Bucket.UNTOLD, 0)
 
     @property
@@ -57,7 +57,7 @@ class BucketSums:
 
     @property
     def told_ratio(self) -> float | None:
-        """What of the GPU time runs reported."""
+        """The share of the GPU time that runs reported."""
         return coverage(self.milliseconds)
 
     @property
@@ -183,7 +183,7 @@ def no_progress_parts(sums: BucketSums, currency: str) -> str:
 
 
 def reported_words(sums: BucketSums) -> str:
-    """What is said where nothing of what was reported was lost: how much that is of all of it."""
+    """Return what is said where nothing of what was reported was lost: how much that is of all of it."""
     if not sums.told_ratio:
         return "nothing was reported"
     if sums.told_ratio < 1:

@@ -174,7 +174,7 @@ def known_workload(workload_id: int, context: Context) -> workloads.WorkloadFact
 
 
 def finding_of(name: str, training_programme: Programme, within: str, currency: str) -> str:
-    """What the programme cost and what came of it, in one sentence."""
+    """Return what the programme cost and what came of it, in one sentence."""
     if not training_programme.runs:
         return f"No run of {name} is known {within}."
     runs, versions = counted(training_programme.runs, "run"), len(training_programme.versions)

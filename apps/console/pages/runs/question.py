@@ -1,4 +1,4 @@
-"""What the address of the list of runs asks for; what is not understood is said."""
+"""The question that the address of the list of runs asks; what is not understood is said."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ ENDED |= {UNTOLD: STATUSES[""].label}
 
 @dataclass(frozen=True, slots=True)
 class RunsQuestion:
-    """Which runs, in which order, which fifty; with the words for all of it."""
+    """The question of which runs, in which order, which fifty; with the words for all of it."""
 
     wanted: RunsWanted
     window: ledger.Window
@@ -72,7 +72,7 @@ class RunsQuestion:
         return any(self.reading.texts[name] for name in ("team", "workload", "status"))
 
     def href(self, path: str = "", **changes: str) -> str:
-        """The same question, changed, at this address or another; defaults are left out."""
+        """Return the address of this question, changed, at this path or another; defaults are left out."""
         return self.reading.href(path or self.context.path, **changes)
 
     @property
@@ -83,7 +83,7 @@ class RunsQuestion:
         return {RUNS.sort: f"-{key}" if falls else key}
 
     def part(self, page: Slice[RunRow], total: int) -> Part:
-        """Which of the runs are shown, and the ways to those before and after."""
+        """Return which of the runs are shown, and the ways to those before and after."""
         shown, runs = len(page.rows), counted(total, "run")
         return Part(
             runs if shown == total else f"{shown} of {runs}",

@@ -1,4 +1,4 @@
-"""What more GPUs would bring a programme: the two curves, and the answer to a number of GPUs."""
+"""Scaling of a programme by more GPUs: the two curves, and the answer to a number of GPUs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ NOT_A_NUMBER = "Say a number of GPUs, as in 128."
 
 
 class Answer(NamedTuple):
-    """What a number of GPUs would bring, or why that is not said."""
+    """The answer to what a number of GPUs would bring, or why that is not said."""
 
     asked: str
     sentences: tuple[str, ...]
@@ -49,7 +49,7 @@ class PointOfCurve(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DrawnMeasure:
-    """What a curve is of: its place, its words, its value at a point and that in words.
+    """A measure that a curve is of: its place, its words, its value at a point and that in words.
 
     `is_speed`: twice the speed is twice of it, not half.
     """

@@ -1,4 +1,4 @@
-"""What is the matter with a run, or a workload's runs: where to look, on what evidence."""
+"""Verdicts on a run, or a workload's runs: what is the matter, where to look, on what evidence."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -16,7 +16,7 @@ UNNAMED = "The nodes’ counters show nothing used up meanwhile."
 
 
 class Advice(NamedTuple):
-    """What is the matter, in one sentence, on what evidence, and where to look."""
+    """Advice on what is the matter, in one sentence, on what evidence, and where to look."""
 
     title: str
     evidence: str
@@ -31,7 +31,7 @@ def bottleneck_verdicts(time_usage: WhereTimeWent) -> tuple[Advice, ...]:
 
 
 def _what_counters_say(verdict: Bottleneck) -> str:
-    """What to know of the nodes' counters where the verdict does not say it itself."""
+    """Return what to know of the nodes' counters where the verdict does not say it itself."""
     if verdict.causes or not verdict.asks_counters:
         return ""
     return UNNAMED if verdict.is_seen else UNSEEN

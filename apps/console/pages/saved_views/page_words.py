@@ -1,4 +1,4 @@
-"""What the pages that views are kept of are called: as the navigation calls them."""
+"""Names of the pages that views are kept of, as the navigation calls them."""
 
 import re
 from collections.abc import Mapping

@@ -56,7 +56,7 @@ VIEWS = Table[SavedViewFact](
 
 
 class SavedViewForm(ChangeForm):
-    """What it is called, and who else finds it."""
+    """Form of a saved view: what it is called, and who else finds it."""
 
     asked_by = ("name",)
     name = TextField("Name", needed="Give it a name.", longest=LONGEST_NAME)
@@ -83,7 +83,7 @@ def views_page(context: Context) -> ConsolePage:
 
 @shown(EVERYONE, HERE)
 def views_csv(context: Context) -> HttpResponse:
-    """The same, with their addresses."""
+    """Return the saved views with their addresses, as CSV."""
     return VIEWS.csv(saved_views(context.viewer), context, "saved views")
 
 

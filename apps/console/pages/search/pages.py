@@ -78,7 +78,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was found, with the page of it; `hint` says why there is nothing."""
+    """The results of a search, with the page of it; `hint` says why there is nothing."""
 
     groups: tuple[Group, ...]
     hint: str
@@ -87,7 +87,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPage(ConsolePage):
-    """What was found, under the field that it was typed in."""
+    """The page of what a search found, under the field that it was typed in."""
 
     template: ClassVar[str] = "search/page.html"
     text: str
@@ -95,7 +95,7 @@ class SearchPage(ConsolePage):
 
 @shown(EVERYONE, "search")
 def search(context: Context) -> ConsolePage:
-    """What bears the name that the address asks for."""
+    """Show what bears the name that the address asks for."""
     text, kind_name = context.query.get("q", ""), context.query.get("kind", "")
     # Any word that is no kind asks for every kind.
     kind = Kind(kind_name) if kind_name in set(Kind) else None
@@ -131,7 +131,7 @@ def _found_by(context: Context, query: Sought, kind: Kind | None) -> Found:
 
 
 def _finding_of(query: Sought, groups: Sequence[Group]) -> str:
-    """What was found, in one sentence."""
+    """Return what a search found, in one sentence."""
     if not query.text:
         return "Search"
     if not query.is_long_enough:
@@ -178,7 +178,7 @@ def _scope_words(viewer: Viewer) -> str:
 
 
 def _nothing_found(query: Sought, results: Found, viewer: Viewer) -> EmptyState | None:
-    """What can be found and how; None where something was."""
+    """Return what can be found and how; None where something was."""
     if results.groups:
         return None
     steps = [

@@ -275,7 +275,7 @@ def _import_or_404(import_id: int) -> SeriesImportFact:
 
 
 def _import_terms(fact: SeriesImportFact, context: Context) -> Iterator[str]:
-    """What was sent, by whom, and when which things happened to it."""
+    """Yield what was sent, by whom, and when which things happened to it."""
     yield file_size(fact.size_bytes)
     if fact.person__name:
         yield f"sent by {fact.person__name}"

@@ -55,7 +55,7 @@ class FirstRow:
 
 @dataclass(frozen=True, slots=True)
 class SeriesTrial:
-    """What a look at the whole file found; `hours` would be imported: none before somebody said of which series.
+    """The findings of a look at the whole file; `hours` would be imported: none before somebody said of which series.
 
     `known` hours lie between `begins_at` and `ends_at`, `unknown` ones in `gap_count` gaps. `least`, `mean` and `most` are
     of an hour, in the series' own unit. `added` no file brought before, of `changed` another value.
@@ -78,7 +78,7 @@ class SeriesTrial:
 
 
 def trial_of_series(fact: SeriesImportFact) -> SeriesTrial:
-    """What the last look found, as it lies in the table; nothing where nobody looked yet."""
+    """Return what the last look at a history found, as it lies in the table; nothing where nobody looked yet."""
     stored = fact.seen.get("trial")
     if not isinstance(stored, dict):
         return SeriesTrial()
@@ -122,7 +122,7 @@ def series_asked(fact: SeriesImportFact) -> SeriesKey | None:
 def reading_form(
     fact: SeriesImportFact, params: QueryDict, context: Context, *, is_sent: bool = False
 ) -> ChangeForm:
-    """What the file is of and how it is read, as it was last said or as it is proposed."""
+    """Return the form of what the file is of and how it is read, as it was last said or as it is proposed."""
     initial = {name: str(value) for name, value in fact.asked.items() if name != "series"}
     series = series_asked(fact)
     columns = _column_picks(fact)

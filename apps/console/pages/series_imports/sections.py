@@ -1,4 +1,4 @@
-"""What an import of a history asks of somebody: what would come of its file, how it is read, to start it."""
+"""Sections of what an import of a history asks of somebody: what would come of its file, how it is read, to start it."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -53,7 +53,7 @@ GAPS = Table[HistoryGap](
 def trial_sections(
     fact: SeriesImportFact, trial: SeriesTrial, context: Context
 ) -> Iterator[Section]:
-    """What would be imported, the way to do that, the first rows, and the hours between that stay unknown."""
+    """Yield what would be imported, the way to do that, the first rows, and the hours between that stay unknown."""
     if trial.refused or trial.begins_at is None:
         return
     yield FactList(tuple(_trial_facts(fact, trial, context)), "What would be imported", "trial")

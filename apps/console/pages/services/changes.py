@@ -171,7 +171,7 @@ def _back_to(fact: WorkloadFact) -> Link:
 
 
 def _objective_of(entered: Mapping[str, Any], fact: WorkloadFact) -> NewObjective:
-    """What was entered; refuses what cannot be promised."""
+    """Return the objective that was entered; refuse what cannot be promised."""
     is_error = entered["measure"] == promises.AVAILABILITY
     objective = NewObjective(
         workload_id=fact.id,

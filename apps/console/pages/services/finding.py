@@ -1,4 +1,4 @@
-"""What services of a period come down to: a sentence, four figures, and the days."""
+"""The summary of services of a period: a sentence, four figures, and the days."""
 
 from collections.abc import Sequence
 from datetime import date, timedelta
@@ -99,7 +99,7 @@ def _worst_day(shown: Sequence[date], parts_by_day: dict[date, PartAmounts], cur
 def finding_of_all(
     question: ServicesQuestion, costs: Sequence[UnitCost], total: UnitCost | None, currency: str
 ) -> str:
-    """What they cost, and how much of that was hours without requests, in one sentence."""
+    """Return what services cost, and how much of that was hours without requests, in one sentence."""
     within = question.words.within
     if total is None or not costs:
         return f"No service cost anything {within}"

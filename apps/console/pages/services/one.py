@@ -62,7 +62,7 @@ class Units:
 
     @property
     def thousand(self) -> int | None:
-        """What a thousand requests cost, in micro-units."""
+        """The cost of a thousand requests, in micro-units."""
         return whole(self.now.units.thousand_requests) if self.now else None
 
     def moved(self, of: Callable[[UnitCosts], Fraction | None]) -> str:
@@ -78,7 +78,7 @@ class Units:
         return "" if self.spans is None else span_beside(self.spans[1], self.spans[0])
 
     def thousand_before(self, currency: str) -> str:
-        """What a thousand requests cost in the days it is held against; or that this is not known, and why."""
+        """Return what a thousand requests cost in the days it is held against; or that this is not known, and why."""
         if self.spans is None:
             return NO_SPAN_BEFORE
         if self.before is None:
@@ -302,7 +302,7 @@ def _unit_chart(days: Sequence[UnitCost], context: Context) -> LineChart | None:
 
 
 def _notes_on(now: UnitCost | None) -> tuple[str, ...]:
-    """What the unit costs leave out, said aloud."""
+    """Return what the unit costs leave out, said aloud."""
     if now is None:
         return ()
     notes = []

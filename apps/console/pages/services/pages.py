@@ -43,7 +43,7 @@ from apps.workloads import queries as workloads
 
 @shown(EVERYONE, "services")
 def services(context: Context) -> ConsolePage:
-    """What they cost, how much of it was hours without requests, and each of them."""
+    """Show what services cost, how much of it was hours without requests, and each of them."""
     question, currency = services_question(context), context.currency
     costs, uncounted = listed_services(question)
     days = unit_cost_groups(replace(question.chosen, workload_ids=_service_ids(costs)), ["day"])
@@ -79,7 +79,7 @@ def services(context: Context) -> ConsolePage:
 
 @shown(EVERYONE, "services")
 def services_csv(context: Context) -> HttpResponse:
-    """The same as a table."""
+    """Return the services as CSV."""
     question = services_question(context)
     costs, uncounted = listed_services(question)
     rows = _service_rows(question, costs, compared_services(question, costs, uncounted))
@@ -162,7 +162,7 @@ def _service_ids(costs: Sequence[UnitCost]) -> frozenset[int]:
 
 
 def _left_out(question: ServicesQuestion, uncounted: Sequence[UnitCost], currency: str) -> str:
-    """What is not in the list, with its cost and the way to it; empty where all is."""
+    """Return what is not in the list of services, with its cost and the way to it; empty where all is."""
     if not uncounted:
         return ""
     amount = short_amount(sum_of_known(cost.parts.total for cost in uncounted), currency)
@@ -180,7 +180,7 @@ def _gone_since(
     compared: ComparedServices | None,
     currency: str,
 ) -> str:
-    """What cost something in the compared days alone, and is no row of the list; empty where nothing did."""
+    """Return what cost something in the compared days alone, and is no row of the list; empty where nothing did."""
     if compared is None or question.spans is None:
         return ""
     ended = [compared.before[key] for key in compared.before.keys() - _service_ids(costs)]

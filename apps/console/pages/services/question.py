@@ -1,4 +1,4 @@
-"""What the address of a page of services asks for; what is not understood is said."""
+"""The question that the address of a page of services asks; what is not understood is said."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -54,7 +54,7 @@ DEFAULT_WORDS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ServicesQuestion:
-    """Which services' units, of which days and how charged, with the words for it.
+    """The question of which services' units, of which days and how charged, with the words for it.
 
     `spans` are the days of it that are over, and those they are held against; None where there is nothing to compare with.
     """
@@ -80,14 +80,14 @@ class ServicesQuestion:
         return f"{self.words.days}, {cost_label}, {LOADED[load]}; {CHARGED[self.chosen.allocation]}"
 
     def compared(self) -> tuple[UnitFilter, UnitFilter] | None:
-        """The same question of whole days that are over and of those they are held against, where they are."""
+        """Return the question of whole days that are over and that of the days they are held against, where they are."""
         if self.spans is None:
             return None
         now, before = self.spans
         return replace(self.chosen, window=now), replace(self.chosen, window=before)
 
     def href(self, path: str = "", **changes: str) -> str:
-        """The same question, changed, at this address or another; defaults are left out."""
+        """Return the address of this question, changed, at this path or another; defaults are left out."""
         return self.reading.href(path or self.context.path, **changes)
 
 

@@ -44,14 +44,14 @@ NO_UNIT = undefined("nothing was answered, or its cost or count is not known")
 
 
 class ComparedUnits(NamedTuple):
-    """The same units in whole days that are over and in those they are held against; None: nothing was charged there."""
+    """Unit costs in whole days that are over and in those they are held against; None: nothing was charged there."""
 
     now: UnitCost | None
     before: UnitCost | None
 
 
 class ComparedServices(NamedTuple):
-    """What each service cost in whole days that are over and in those they are held against, by its id."""
+    """The cost of each service in whole days that are over and in those they are held against, by its id."""
 
     now: Mapping[int, UnitCost]
     before: Mapping[int, UnitCost]
@@ -84,7 +84,7 @@ def unasked_ratio(cost: UnitCost) -> Fraction | None:
 
 
 def _compared_cost(row: UnitRow, place: int) -> int | None:
-    """What it cost in the days that are compared: 0 where nothing was charged; None where that is not known."""
+    """Return what a service cost in the days that are compared: 0 where nothing was charged; None where that is not known."""
     if row.compared is None:
         return None
     cost = row.compared[place]
@@ -92,7 +92,7 @@ def _compared_cost(row: UnitRow, place: int) -> int | None:
 
 
 def _compared_thousand(row: UnitRow, place: int) -> int | None:
-    """What 1,000 requests cost in them; None where nothing was answered, or that is not known."""
+    """Return what 1,000 requests cost in the compared days; None where nothing was answered, or that is not known."""
     cost = None if row.compared is None else row.compared[place]
     return None if cost is None else whole(cost.units.thousand_requests)
 

@@ -70,7 +70,7 @@ class AgentTokenForm(AgentInvitationForm):
 
 
 class JobsTokenForm(ChangeForm):
-    """Whose jobs a scheduler states."""
+    """Form of whose jobs a scheduler states."""
 
     cluster = PickField("Jobs of")
 
@@ -132,7 +132,7 @@ def first_day_page(
 
 
 def _starting_words(context: Context) -> SafeString:
-    """Which starting point these steps are of, and, to whom may, the way to another."""
+    """Return which starting point these steps are of, and, to whom may, the way to another."""
     chosen = context.organisation.starting_point
     sentence = (
         f"The steps of an organisation that {StartingPoint(chosen).label}."

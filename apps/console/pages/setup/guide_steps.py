@@ -60,7 +60,7 @@ class GuideStep:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the steps are judged by, asked once.
+    """The facts that the steps are judged by, asked once.
 
     `named` are nodes with GPUs that files name, `unowned` accounts while there is no rule,
     `unpriced` pools without a price now; `told` is what bills and vendors brought.
@@ -85,7 +85,7 @@ class Known:
 
 
 def known_of(context: Context) -> Known:
-    """What is there, and at which address programs reach it."""
+    """Return what is there, and at which address programs reach it."""
     at, pools, has_jobs = context.at, fleet.pools(), workloads.has_jobs()
     since = fleet.lived_since()
     named = [name for name in workloads.unknown_nodes() if name.gpus] if has_jobs else []
@@ -289,7 +289,7 @@ def price_step(facts: Known) -> GuideStep:
 
 
 def _price_of(pool: fleet.PoolFact) -> Step:
-    """What kind of price is missing, and the form of it."""
+    """Return the step that says what kind of price is missing, with the form of it."""
     query = urlencode({"pool": pool.id, "back_to": "first-day"})
     machine = pool.instance_type or pool.gpu_model or "its machines"
     how = option_words(pool.purchase_option).lower()

@@ -47,7 +47,7 @@ class NamedNodes(NamedTuple):
 
 
 class NamingForm(ChangeForm):
-    """Which nodes, and of which pool; from when to when comes after it."""
+    """Form of which nodes, and of which pool; from when to when comes after it."""
 
     node = TicksField("Nodes", is_needed=True)
     pool = PickField("Pool")
@@ -55,7 +55,7 @@ class NamingForm(ChangeForm):
 
 @changing(MANAGES, "setup")
 def name_nodes(context: Context) -> Change[NamedNodes]:
-    """What the ticked names cost as nodes of the pool; then puts all of them on record, or none."""
+    """Preview what the ticked names cost as nodes of the pool; then put all of them on record, or none."""
     keys, pools_by_id = named_by_key(), pools()
     unknown_names = list(keys.values())
     fitting = fitting_pools(unknown_names, pools_by_id)
@@ -223,7 +223,7 @@ def _days_of(names: Sequence[UnknownNodeName], context: Context) -> dict[str, st
 
 
 def _named_effects(thought: NamedNodes, context: Context) -> ChangePreview:
-    """What the nodes come to, whose jobs are put on them, and what speaks against it."""
+    """Preview what the nodes come to, whose jobs are put on them, and what speaks against it."""
     pool, names = thought.adding.pool, thought.names
     effects = [*node_effects(thought.adding, context, thought.span)]
     jobs = sum(name.allocations for name in names)

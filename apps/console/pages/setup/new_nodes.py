@@ -163,7 +163,7 @@ def add_nodes(context: Context) -> Change[NodesToAdd]:
 
 
 def no_pool_yet() -> EmptyState:
-    """What comes before nodes."""
+    """Return the empty state of what comes before nodes: a pool."""
     return EmptyState(
         "They need a pool first",
         "A pool is nodes of one model and one price.",
@@ -219,7 +219,7 @@ def units_told(field: str, count: int) -> int:
 def node_effects(
     adding: NodesToAdd, context: Context, span: tuple[datetime, datetime] | None = None
 ) -> tuple[str, ...]:
-    """What the nodes come to a day, a month, and up to now, and in the `span` of a file's jobs."""
+    """Return what the nodes come to a day, a month, and up to now, and in the `span` of a file's jobs."""
     pool, nodes = adding.pool, adding.nodes
     names = first_names([node.name for node in nodes])
     counts = sorted({node.units for node in nodes})
@@ -254,7 +254,7 @@ def node_effects(
 
 
 def node_price_words(pool: PoolFact, count: int, context: Context) -> str:
-    """What so many nodes of a pool cost a day and in 30 days, by prices as they stand."""
+    """Return what so many nodes of a pool cost a day and in 30 days, by prices as they stand."""
     at = hour_of(context.at)
     micros, unpriced = if_nodes_lived(pool, count, at, at + DAY)
     they = "A node costs" if count == 1 else "They cost"

@@ -24,7 +24,7 @@ UNITS = {"gpu": "GPUs", "core": "cores; its nodes have no GPU"}
 
 
 class PoolForm(ChangeForm):
-    """What the nodes of a pool have in common."""
+    """Form of what the nodes of a pool have in common."""
 
     # A link fills in what an accounting file told; only a name asks for an answer.
     asked_by = ("name",)

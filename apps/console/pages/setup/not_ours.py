@@ -17,7 +17,7 @@ from apps.workloads.queries import UnknownNodeName
 
 
 class ExclusionForm(ChangeForm):
-    """Which names, and why nobody is to be asked about them."""
+    """Form of which names of nodes are left out, and why nobody is to be asked about them."""
 
     # The ticks of the question fill it in; only a reason asks for an answer.
     asked_by = ("reason",)
@@ -39,7 +39,7 @@ class Exclusion(NamedTuple):
 
 @changing(MANAGES, "setup")
 def exclude(context: Context) -> Change[Exclusion]:
-    """What leaving them out means; then nobody is asked about them any more."""
+    """Preview what leaving nodes out means; then nobody is asked about them any more."""
     keys = named_by_key()
 
     def apply(chosen: Exclusion) -> Done:

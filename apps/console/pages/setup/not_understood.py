@@ -1,4 +1,4 @@
-"""What came in and was not understood: by door and name, with what it means and what helps."""
+"""Names that came in and were not understood: by door and name, with what it means and what helps."""
 
 from django.http import HttpResponse
 from django.urls import path, reverse
@@ -82,7 +82,7 @@ def not_understood_page(context: Context) -> ConsolePage:
 
 @shown(SEES_EVERYTHING, "setup")
 def not_understood_csv(context: Context) -> HttpResponse:
-    """The same as a file."""
+    """Return the names that were not understood, as CSV."""
     return NAMES.csv(not_understood(), context, "not-understood")
 
 

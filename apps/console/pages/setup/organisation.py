@@ -22,7 +22,7 @@ WEEKDAYS = {
 
 
 class OrganisationForm(ChangeForm):
-    """What everything that is charged rests on."""
+    """Form of the organisation: what everything that is charged rests on."""
 
     name = TextField("Name", needed="Give it a name.")
     currency = PickField("Currency", hint="Every amount is in it.")

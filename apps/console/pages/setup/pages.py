@@ -82,7 +82,7 @@ def ask_again(context: Context, exclusion_id: int) -> Act:
 
 
 def _answered_here(context: Context, apply: Callable[[Mapping[str, Any]], Done]) -> Act:
-    """What a button of a question does; what is wrong with it stands above the questions."""
+    """Return what a button of a question does; what is wrong with it stands above the questions."""
 
     def page(_: ChangeForm) -> ConsolePage:
         return setup_page(context, waiting_at(context.at, context.organisation), {})

@@ -1,4 +1,4 @@
-"""What a kind of question is: a table of what waits, how it is found, and what answers it."""
+"""Kinds of questions: a table of what waits, how it is found, and what answers it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -69,7 +69,7 @@ def count_of(waiting: Mapping[str, Sequence[Any]]) -> int:
 
 
 def waiting_at(at: datetime, organisation: accounts.OrganisationFact) -> dict[str, Sequence[Any]]:
-    """What waits at `at`, by the key of its kind; prices, owners and refusals of seven days."""
+    """Return what waits at `at`, by the key of its kind; prices, owners and refusals of seven days."""
     query = asked_of(at, organisation)
     return {kind.key: kind.find(query) for kind in KINDS}
 

@@ -22,7 +22,7 @@ from apps.show.words import joined
 
 @dataclass(frozen=True, slots=True)
 class StartingPage:
-    """What an organisation sees first (`first_page` is the name of an address), and what it is asked to connect.
+    """The page that an organisation sees first (`first_page` is the name of an address), and what it is asked to connect.
 
     `needed` are the keys of the guide's steps that a first dollar takes, in their order; `later` those that come after.
     """
@@ -60,7 +60,7 @@ PAGES: Mapping[str, StartingPage] = {
 
 
 def starting_page(starting_point: str) -> StartingPage:
-    """What belongs to a starting point; without one, what everybody sees."""
+    """Return the page that belongs to a starting point; without one, what everybody sees."""
     return PAGES.get(starting_point, EVERYBODY)
 
 

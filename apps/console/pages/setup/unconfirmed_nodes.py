@@ -39,7 +39,7 @@ def unconfirmed_nodes(query: AskedOf) -> list[UnconfirmedNode]:
 
 
 def devices_cell(row: UnconfirmedNode, _: Locale) -> str:
-    """What was seen, and where that is not what the pool says."""
+    """Render which devices were seen, and where that is not what the pool says."""
     codes = format_html_join("", "<li><code>{}</code></li>", ((uuid,) for uuid in row.uuids))
     cell = format_html(
         '<details class="list"><summary>{}</summary><ul>{}</ul></details>', row.devices, codes

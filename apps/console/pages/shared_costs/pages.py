@@ -27,7 +27,7 @@ from apps.show.time import month as month_words
 
 @shown(SEES_EVERYTHING, "shared-costs")
 def shared_costs(context: Context) -> ConsolePage:
-    """What is shared, how, and to whom it was allocated last month and this month."""
+    """Show what is shared, how, and to whom it was allocated last month and this month."""
     costs, teams = allocated_costs(context)
     page_href, shows_ended = reverse("shared-costs"), context.query.get("show") == "all"
     last, this = map(month_words, shown_months(context))
@@ -70,7 +70,7 @@ def shared_costs_csv(context: Context) -> HttpResponse:
 
 @shown(SEES_EVERYTHING, "shared-costs")
 def teams_csv(context: Context) -> HttpResponse:
-    """What was allocated to each team."""
+    """Return what was allocated to each team, as CSV."""
     return TEAMS.csv(allocated_costs(context)[1], context, "shared costs by team")
 
 

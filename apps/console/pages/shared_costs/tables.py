@@ -34,7 +34,7 @@ class AllocatedCost(NamedTuple):
 
 
 class AllocatedShare(NamedTuple):
-    """What a team was allocated of one shared cost, or of fees of bills that a rule shares."""
+    """The allocation to a team of one shared cost, or of fees of bills that a rule shares."""
 
     cost: str
     is_of_bills: bool
@@ -45,7 +45,7 @@ class AllocatedShare(NamedTuple):
 
 
 def _ways_to_change(row: AllocatedCost, _: Locale) -> str:
-    """What may be done with it; of one that ended, that it did."""
+    """Render what may be done with a shared cost; of one that ended, that it did."""
     if row.status == ENDED:
         return ENDED
     cost_id = row.cost.id

@@ -63,7 +63,7 @@ class WorkNames:
 
 @shown(EVERYONE, "team-work")
 def team_work(context: Context) -> ConsolePage:
-    """What teams' work cost, what of it was waste, and how long it waited."""
+    """Show what teams' work cost, what of it was waste, and how long it waited."""
     window, reading = asked_window(context)
     comparison = asked_comparison(reading, context)
     period, names = period_words(window, context.calendar.today), WorkNames()

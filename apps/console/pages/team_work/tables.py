@@ -82,7 +82,7 @@ def _workload_href(row: WorkRow) -> str:
 
 
 def _unit_words(row: WorkRow) -> str:
-    """What its units cost, and of what."""
+    """Return what a work's units cost, and of what."""
     if row.work.thousand_micros is not None:
         return f"{unit_cost(row.work.thousand_micros, row.currency)} for 1,000 requests"
     if row.work.million_micros is not None:

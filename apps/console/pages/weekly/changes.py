@@ -1,4 +1,4 @@
-"""What people add to a review: comments, decisions on workloads, what a unit is worth, how good the results are."""
+"""Additions of people to a review: comments, decisions on workloads, what a unit is worth, how good the results are."""
 
 from collections.abc import Mapping
 from decimal import Decimal

@@ -24,14 +24,14 @@ class ReviewNoteForm(ChangeForm):
 
 
 class WorkloadNoteForm(ChangeForm):
-    """What is decided about a workload, and why."""
+    """Form of what is decided about a workload, and why."""
 
     decision = PickField("Decision", {"": "none, a comment only", **DECISION_WORDS})
     text = TextField("Comment", longest=actions.LONGEST_REVIEW_NOTE)
 
 
 class ValueForm(ChangeForm):
-    """What one unit is worth."""
+    """Form of what one unit is worth."""
 
     unit = PickField("Unit", VALUE_UNITS)
     low = AmountField("Worth at least, in {currency}", "Both ends empty: no value any more.")

@@ -78,7 +78,7 @@ def reviewed_workload_csv(context: Context, week: str, workload_id: int) -> Http
 
 @shown(EVERYONE, "weekly-reviews")
 def reviewed_workload_notes_csv(context: Context, week: str, workload_id: int) -> HttpResponse:
-    """What was said of it."""
+    """Return the notes on a workload as CSV."""
     fact = known_workload(context, workload_id)
     seen_review(context, week)
     notes = notes_of_workload(fact.id, context.viewer)
@@ -87,7 +87,7 @@ def reviewed_workload_notes_csv(context: Context, week: str, workload_id: int) -
 
 @shown(EVERYONE, "weekly-reviews")
 def workload_returns(context: Context, workload_id: int) -> ConsolePage:
-    """What its owner states of a workload: what a unit is worth, and how good its results are."""
+    """Show what its owner states of a workload: what a unit is worth, and how good its results are."""
     fact = known_workload(context, workload_id)
     values = values_of(fact.id)
     is_stated = bool(values) and values[0].low is not None
@@ -121,7 +121,7 @@ def workload_returns(context: Context, workload_id: int) -> ConsolePage:
 
 @shown(EVERYONE, "weekly-reviews")
 def values_csv(context: Context, workload_id: int) -> HttpResponse:
-    """What a unit was stated to be worth."""
+    """Return what a workload's unit was stated to be worth, as CSV."""
     fact = known_workload(context, workload_id)
     return tables.VALUES.csv(values_of(fact.id), context, f"workload-{fact.id}-values")
 

@@ -35,7 +35,7 @@ def review_list(context: Context) -> ConsolePage:
 
 @shown(EVERYONE, "weekly-reviews")
 def review_list_csv(context: Context) -> HttpResponse:
-    """The same as a table."""
+    """Return the weekly reviews as CSV."""
     return tables.REVIEWS.csv(listed_reviews(context.viewer), context, "weekly-reviews")
 
 

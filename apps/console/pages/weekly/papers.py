@@ -68,7 +68,7 @@ def review_mail(context: Context, week: str) -> HttpResponse:
 
 @shown(EVERYONE, "weekly-reviews", carries=False)
 def review_mail_text(context: Context, week: str) -> HttpResponse:
-    """The same as plain text."""
+    """Return the mail of a weekly review as plain text."""
     mailed = mailed_review(review_paper(seen_review(context, week).kept))
     return HttpResponse(mailed.text, content_type="text/plain; charset=utf-8")
 

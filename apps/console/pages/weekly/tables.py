@@ -189,7 +189,7 @@ QUALITY: Table[QualityFact] = console_table(
 
 
 def recommendations_table(names: Mapping[int, str]) -> Table[ReviewedRecommendation]:
-    """What was open; `names` are of people by id."""
+    """Return the table of the recommendations that were open; `names` are of people by id."""
     return console_table(
         recommendation_table(names),
         "{said} that were open or claimed, a month’s saving",

@@ -16,7 +16,7 @@ class Command(AnsweringCommand):
     help = "Add a cloud account to read prices and bills from; keys come from the surroundings."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which account, and what to read of it."""
+        """Add the arguments that say which account, and what to read of it."""
         super().add_arguments(parser)
         parser.add_argument("name", metavar="NAME")
         parser.add_argument("--provider", required=True, choices=list(known_clouds()))

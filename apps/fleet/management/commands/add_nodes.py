@@ -23,7 +23,7 @@ class Command(AnsweringCommand):
     options_of = {"ended_at": "--to"}
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which nodes, and since when."""
+        """Add the arguments that say which nodes, and since when."""
         super().add_arguments(parser)
         parser.add_argument("pool", metavar="POOL")
         parser.add_argument("names", metavar="NAME", nargs="+")

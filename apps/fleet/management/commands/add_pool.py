@@ -16,7 +16,7 @@ class Command(AnsweringCommand):
     help = "Add a pool: nodes of one model, one price and one purchase option."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """What its nodes have in common."""
+        """Add the arguments that say what the pool's nodes have in common."""
         super().add_arguments(parser)
         parser.add_argument("name", metavar="NAME")
         parser.add_argument("--cluster")

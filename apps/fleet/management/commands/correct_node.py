@@ -20,7 +20,7 @@ class Command(AnsweringCommand):
     help = "Say what a node's provider calls it, or how it was bought; of several lives of a name, --at says which."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which node, and its id."""
+        """Add the arguments that say which node, and its id."""
         super().add_arguments(parser)
         parser.add_argument("node", metavar="[CLUSTER/]NAME")
         parser.add_argument("--provider-id", help="such as i-0abc; spellings of a cluster too")

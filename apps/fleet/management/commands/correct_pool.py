@@ -22,7 +22,7 @@ class Command(AnsweringCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which pool, and what of it was wrong."""
+        """Add the arguments that say which pool, and what of it was wrong."""
         super().add_arguments(parser)
         parser.add_argument("pool", metavar="POOL")
         for name in ("provider", "region", "instance-type", "gpu-model"):

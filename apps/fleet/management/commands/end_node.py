@@ -21,7 +21,7 @@ class Command(AnsweringCommand):
     options_of = {"ended_at": "--at"}
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which nodes, since when, and why."""
+        """Add the arguments that say which nodes, since when, and why."""
         super().add_arguments(parser)
         parser.add_argument("nodes", metavar="NODE", nargs="*", help="NAME or CLUSTER/NAME")
         parser.add_argument("--pool", help="every node of it that lives at that moment")

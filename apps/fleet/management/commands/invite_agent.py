@@ -17,7 +17,7 @@ class Command(AnsweringCommand):
     options_of = {"expires_at": "--expires-hours"}
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which node, and for how long."""
+        """Add the arguments that say which node, and for how long."""
         super().add_arguments(parser)
         parser.add_argument("node", metavar="NODE", help="NAME or CLUSTER/NAME")
         parser.add_argument("--expires-hours", type=float, default=24)

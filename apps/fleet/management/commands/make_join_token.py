@@ -15,7 +15,7 @@ class Command(AnsweringCommand):
     help = "Make a join token, which each node of a cluster trades for a token of its own."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which nodes, for how long, and where new ones go."""
+        """Add the arguments that say which nodes, for how long, and where new ones go."""
         super().add_arguments(parser)
         parser.add_argument("--cluster", required=True, help="whose nodes may join")
         parser.add_argument(

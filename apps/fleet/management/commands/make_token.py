@@ -27,7 +27,7 @@ class Command(AnsweringCommand):
     options_of = {"expires_at": "--expires-days"}
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """What it may do, and where."""
+        """Add the arguments that say what the token may do, and where."""
         super().add_arguments(parser)
         parser.add_argument("name", metavar="NAME", help="what uses it")
         parser.add_argument("--scope", action="append", required=True, choices=Scope.values)

@@ -1,4 +1,4 @@
-"""What was bought ahead, applied to the node-hours of an hour, and what of it nobody used."""
+"""Commitments applied to the node-hours of an hour, and the part of what was bought ahead that nobody used."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -118,7 +118,7 @@ def _covered_piece(piece: Piece, part: Covered) -> Piece:
 
 
 def _left_over(piece: Piece, covered: Sequence[Covered]) -> list[Piece]:
-    """What no commitment covers of a piece: its end, for they cover it from its start."""
+    """Return the part of a piece that no commitment covers: its end, for they cover it from its start."""
     starts_at = max((part.end_ms for part in covered), default=piece.start_ms)
     if starts_at == piece.end_ms:
         return []

@@ -111,7 +111,7 @@ def _changed_charges(
 
 
 def _status_of(this: Hour, before: HeldCharge | None, wanted: WantedCharge) -> Status:
-    """What was estimated once is never provisional again; what was reconciled is restated.
+    """Return the status of a charge: one estimated once is never provisional again; one reconciled is restated.
 
     A charge whose bill was taken back is an estimate again.
     """

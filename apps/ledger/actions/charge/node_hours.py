@@ -55,7 +55,7 @@ def _blended_rates(this: Hour, pools: Mapping[int, fleet.PoolFact]) -> Mapping[i
 def _rented_estimates(
     this: Hour, pools: Mapping[int, fleet.PoolFact], rates: Mapping[int, HourRates]
 ) -> Iterable[Estimate]:
-    """What each node-hour costs by its rates."""
+    """Yield the cost of each node-hour by its rates."""
     # A fleet's nodes live alike: one price for each (pool, kind, life) instead of one per node.
     prices: dict[tuple[object, ...], list[tuple[ChargePart, Price]]] = {}
     for node in fleet.nodes_lived(this.starts_at, this.through):

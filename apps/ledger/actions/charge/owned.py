@@ -34,7 +34,7 @@ POOL = "pool"
 
 @dataclass(frozen=True, slots=True)
 class OwnedHours:
-    """What nodes of pools with a plan cost, what of the plans no node carries, and those pools."""
+    """The cost of nodes of pools with a plan, what of the plans no node carries, and those pools."""
 
     estimates: tuple[Estimate, ...] = ()
     unused: tuple[WantedCharge, ...] = ()
@@ -71,7 +71,7 @@ class _Living:
 
 @dataclass(frozen=True, slots=True)
 class _Drew:
-    """What a node drew in the hour, and for how much of its life in it it could be used."""
+    """The energy that a node drew in the hour, and for how much of its life in it it could be used."""
 
     energy: NodeEnergy
     lived_ms: int
@@ -282,7 +282,7 @@ def _clock_time(span: TariffSpan) -> str:
 def _unused_charge(
     this: Hour, plan: HeldPlan, pool: fleet.PoolFact, left: int, lived_nodes: Decimal
 ) -> WantedCharge:
-    """What the plan owes for nodes that did not live, as one line of the pool's owner."""
+    """Return the plan's charge for nodes that did not live, as one line of the pool's owner."""
     team_id = pool.owner_team_id or accounts.special_teams().platform_id
     reason = f"{plan.name}: {_plain_number(round(lived_nodes, 2))} of {plan.nodes} nodes lived"
     about = (plan.id, team_id, pool.id, this.through_ms, left, reason)

@@ -1,4 +1,4 @@
-"""What the charge pass works on: an hour, prices and charges as they ought to stand."""
+"""Values that the charge pass works on: an hour, prices and charges as they ought to stand."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -33,7 +33,7 @@ class Hour:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a charge amounts to, piece by piece; nodes of one pool share it.
+    """The price of a charge, piece by piece; nodes of one pool share it.
 
     Of owned hardware it says by which plan, and what the hour adds to what is owed anyway.
     """
@@ -81,7 +81,7 @@ Estimate = tuple[fleet.NodeFact, list[tuple[ChargePart, Price]]]
 
 
 def digest_of(about: object) -> bytes:
-    """What a charge was made from, so that a change of it shows."""
+    """Return the digest of what a charge was made from, so that a change of it shows."""
     return blake2b(repr(about).encode(), digest_size=16).digest()
 
 

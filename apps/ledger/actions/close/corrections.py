@@ -1,4 +1,4 @@
-"""What came late for a closed month, posted in an open one as the difference it makes."""
+"""Corrections of what came late for a closed month, posted in an open one as the difference it makes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -42,7 +42,7 @@ SOON = timedelta(hours=3)
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """What was posted: corrections of how many hours, and what they sum to on the effective basis."""
+    """The corrections that were posted: of how many hours, and what they sum to on the effective basis."""
 
     hours: int
     charges: int
@@ -112,7 +112,7 @@ def _late_hours(starts_at: datetime, ends_at: datetime) -> list[datetime]:
 
 @transaction.atomic
 def _mark_moved(late: Sequence[datetime], ends_at: datetime, zone: str) -> None:
-    """What came late moves the tier prices of the hours after it too, or moves them back."""
+    """Mark the hours after what came late: it moves their tier prices too, or moves them back."""
     if late and has_tiers(late[0], ends_at):
         moved = hours_to_price_again(late[0], ends_at, zone)
         again = kept_charge_hours(late[0], ends_at)
@@ -156,7 +156,7 @@ def _taken_back() -> Iterator[None]:
 def _sums_moved(
     before: Mapping[LineKey, BasisSums], after: Mapping[LineKey, BasisSums]
 ) -> dict[LineKey, BasisSums]:
-    """What each line's sum moves by; a basis that is unknown on a side counts as nothing there."""
+    """Return the difference of each line's sum; a basis that is unknown on a side counts as nothing there."""
     nothing = BasisSums(None, None, None, None)
     moved: dict[LineKey, BasisSums] = {}
     for key in sorted({*before, *after}, key=repr):

@@ -1,4 +1,4 @@
-"""What hours of a closed month would cost by what came since: bills' long rows are spread by it."""
+"""The cost of hours of a closed month by what came since: bills' long rows are spread by it."""
 
 from datetime import datetime
 

@@ -80,7 +80,7 @@ def post(*, differences: Mapping[LineKey, BasisSums], hour: datetime, place: Pos
 
 
 def _of_charge(key: LineKey) -> LineKey:
-    """What lines of one correction charge have in common."""
+    """Return the key that lines of one correction charge have in common."""
     return key._replace(
         team_id=0, workload_id=None, job_id=None, holder_key_id=None, state=None, flags=0
     )

@@ -30,7 +30,7 @@ from apps.pricing.queries.exchange import Exchange
 
 @dataclass(frozen=True, slots=True)
 class Reconciled:
-    """What reconciling a bill changed."""
+    """The changes that reconciling a bill made."""
 
     bill_id: int
     node_hours: int

@@ -124,7 +124,7 @@ def _placed_rows(long: LongRow, hours: Sequence[Row]) -> list[Row]:
 
 
 def _beside_rows(long: LongRow, hours: Sequence[Row]) -> list[Row]:
-    """The same of what is billed with a node: the rows are counted in its first hour."""
+    """Return the rows of what is billed beside a node, hour by hour: the rows are counted in its first hour."""
     return [
         (
             *(long.kind, long.charge_kind, long.reason, long.label, hour, hour + HOUR),

@@ -1,4 +1,4 @@
-"""What a bill tells of how the nodes that it matched were bought."""
+"""The terms that a bill tells of how the nodes that it matched were bought."""
 
 from datetime import datetime
 from typing import LiteralString

@@ -25,7 +25,7 @@ class Command(BaseCommand):
     help = "Accept a bill import with rows that could not be read; its months may be closed then."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which delivery, who says so, and why."""
+        """Add the arguments that say which delivery, who says so, and why."""
         parser.add_argument(
             "delivery", type=int, metavar="import", help="its id, as import_focus prints it"
         )

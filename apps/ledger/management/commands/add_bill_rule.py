@@ -29,7 +29,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which rows, and what of them."""
+        """Add the arguments that say which rows, and what of them."""
         for name in PATTERNS:
             parser.add_argument(f"--{name.replace('_', '-')}", default="", metavar="PATTERN")
         parser.add_argument("--tag", default="", metavar="KEY[=PATTERN]")

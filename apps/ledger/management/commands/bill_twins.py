@@ -25,7 +25,7 @@ class Command(BaseCommand):
     help = "List bills that may be the same money, or say which of two counts."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which pair, and what of it counts."""
+        """Add the arguments that say which pair, and what of it counts."""
         parser.add_argument("twin", type=int, nargs="?", metavar="ID", help="as the list has it")
         parser.add_argument("--count", choices=TWIN_CHOICES, help="which counts from now on")
         parser.add_argument("--by", default="", metavar="EMAIL", help="who says so")

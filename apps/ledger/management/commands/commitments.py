@@ -24,7 +24,7 @@ class Command(BaseCommand):
     help = "Tell what commitments of a month covered, what was not used, and what they saved."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which days."""
+        """Add the arguments that say which days."""
         parser.add_argument("--month", default="month", metavar="YYYY-MM", help="or 7d, lastmonth")
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 

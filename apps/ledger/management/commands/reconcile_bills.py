@@ -19,7 +19,7 @@ class Command(BaseCommand):
     help = "Reconcile the bills that changed; --all: every bill of an open month."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which bills."""
+        """Add the arguments that say which bills."""
         parser.add_argument("--all", action="store_true", help="every bill of an open month")
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 

@@ -22,7 +22,7 @@ BILL_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class BillSums:
-    """What the rows in force sum to, in the bill's currency; None where no row says it."""
+    """The sums of the rows in force, in the bill's currency; None where no row says it."""
 
     rows: int = 0
     billed: Decimal | None = None
@@ -138,7 +138,7 @@ def bills_of_ids(bill_ids: Collection[int]) -> list[BillFact]:
 
 
 def sums_of_delivery(import_id: int, bill_ids: Collection[int]) -> dict[int, Decimal | None]:
-    """What the rows of one delivery bill, whether or not they count, by bill."""
+    """Return the sums that the rows of one delivery bill, whether or not they count, by bill."""
     sum_rows = rows(SUMS_ALONE, {"bills": list(bill_ids), "import": import_id})
     return {bill_id: billed for bill_id, _, billed, *_ in sum_rows}
 

@@ -1,4 +1,4 @@
-"""What bills ask for in one hour, as it was reconciled."""
+"""The amounts that bills ask for in one hour, as it was reconciled."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,7 +13,7 @@ from apps.ledger.queries.tables import rows
 
 @dataclass(frozen=True, slots=True)
 class BilledAmounts:
-    """What all bills together ask for one node's hour; None where one of them does not say."""
+    """The amounts that all bills together ask for one node's hour; None where one of them does not say."""
 
     list_micros: int | None
     contracted_micros: int | None
@@ -71,7 +71,7 @@ def is_spread_over(hour: datetime) -> bool:
 
 
 class NodeEstimate(NamedTuple):
-    """What a node's hour would cost without its bill, in micro-units."""
+    """The cost that a node's hour would have without its bill, in micro-units."""
 
     node_id: int | None
     pool_id: int | None
@@ -79,7 +79,7 @@ class NodeEstimate(NamedTuple):
 
 
 def estimates_of_hour(hour: datetime) -> set[NodeEstimate]:
-    """What each node of an hour would cost without its bill; an unpriced part counts as nothing."""
+    """Return the cost of each node of an hour without its bill; an unpriced part counts as nothing."""
     estimate_rows = rows(
         """
         SELECT node_id, min(pool_id),

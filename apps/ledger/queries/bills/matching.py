@@ -1,4 +1,4 @@
-"""What is needed to say where a bill's rows go."""
+"""The facts that are needed to say where a bill's rows go."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -107,7 +107,7 @@ def _in_turn(nodes: Sequence[fleet.BillableNode]) -> tuple[int, ...]:
 
 
 def _unique_by(named: Iterable[tuple[str, int]]) -> dict[str, int]:
-    """What one name means; a name of several means none of them."""
+    """Return the id that each name means; a name of several means none of them."""
     pairs = {(name.lower(), target_id) for name, target_id in named}
     counts = Counter(name for name, _ in pairs)
     return {name: target_id for name, target_id in pairs if counts[name] == 1}

@@ -98,7 +98,7 @@ def bill_rule_rows() -> list[BillRuleRow]:
 
 
 def bill_rule_page(page_request: PageAsked) -> Slice[BillRuleRow]:
-    """The same a page at a time, as they were made."""
+    """Return the bill rules a page at a time, as they were made."""
     page = page_of(BillRule.objects.values(*COLUMNS), page_request, "id")
     rule_rows = [BillRuleRow(*[row[name] for name in COLUMNS]) for row in page.rows]
     return Slice(_with_sums(rule_rows), page.after, page.before)
@@ -111,13 +111,13 @@ def bill_rule(rule_id: int) -> BillRuleRow:
 
 
 def moves_if_added(rule: BillRowRule) -> list[RuleMove]:
-    """What of the bills of open months a rule kept after all others would take elsewhere."""
+    """Return the rows of open months' bills that a rule kept after all others would take elsewhere."""
     now = rules()
     return _moves_between(now, [*now, rule])
 
 
 def moves_if_ended(rule_id: int) -> list[RuleMove]:
-    """What of the bills of open months goes elsewhere without this rule."""
+    """Return the rows of open months' bills that go elsewhere without this rule."""
     now = rules()
     return _moves_between(now, [rule for rule in now if rule.id != rule_id])
 

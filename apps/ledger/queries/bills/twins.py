@@ -111,14 +111,14 @@ class TwinFact:
 
     @property
     def new_billed(self) -> Decimal | None:
-        """What the new one bills: what is held of it, else what is in force."""
+        """The amount that the new bill bills: what is held of it, else what is in force."""
         return self.bill.sums.billed if self.both_count else self.told
 
 
 def twins_of_delivery(
     import_id: int, bill_ids: Sequence[int], layout: str, *, is_addition: bool
 ) -> list[FoundTwin]:
-    """What of a delivery may be in force already: under another name, in another kind of file, row by row.
+    """Return the parts of a delivery that may be in force already: under another name, in another kind of file, row by row.
 
     Bills that it brings itself are not the same money as each other. What somebody said is two
     bills is not asked about again.
@@ -324,6 +324,6 @@ def _facts_of(twin_rows: Iterable[BillTwin]) -> list[TwinFact]:
 
 
 def _sums_given_way(twins: Sequence[BillTwin]) -> dict[int, Decimal | None]:
-    """What the new ones would bill that gave way until somebody decides, by pair."""
+    """Return the amounts that new bills which gave way until somebody decides would bill, by pair."""
     ids = [twin.id for twin in twins if twin.gave_way_to_id is not None]
     return dict(rows(GIVEN_WAY, {"twins": ids})) if ids else {}

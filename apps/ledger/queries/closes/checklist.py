@@ -1,4 +1,4 @@
-"""What stands open before a month is closed."""
+"""The checklist of what stands open before a month is closed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -114,7 +114,7 @@ def checklist(month: date) -> list[Item]:
 
 
 def _settling_items(twins: int, span: HourSpan, params: dict[str, object]) -> list[Item]:
-    """What the worker has still to do, or somebody to send again: all of it must be 0."""
+    """Return the items that the worker has still to do, or somebody to send again: all of it must be 0."""
     ((bills,),) = rows(BILLS, params)
     return [
         Item(
@@ -178,7 +178,7 @@ def _booked_twice(params: dict[str, object]) -> list[Item]:
 
 
 def _summed_items(params: dict[str, object]) -> list[Item]:
-    """What of the month's time and money is not as it should be, each question of WHICH."""
+    """Return the items of what is not as it should be of the month's time and money, each question of WHICH."""
     sums_by_code = {code: sums for code, *sums in rows(SUMS, params)}
     return [_summed_item(code, *sums_by_code[code]) for code in WHICH]
 
@@ -252,7 +252,7 @@ def _book_items(bill_ids: Sequence[int]) -> list[Item]:
 
 
 def _share_items(bill_ids: Sequence[int]) -> list[Item]:
-    """What this month's invoices bill, by the month in which it stands: it sums to them."""
+    """Return the item of what this month's invoices bill, by the month in which it stands: it sums to them."""
     shares = shares_of_invoices(bill_ids)
     if not shares:
         return []

@@ -1,4 +1,4 @@
-"""What is in a month: sums as statements tell them, and a digest of every line."""
+"""The contents of a month: sums as statements tell them, and a digest of every line."""
 
 import hashlib
 from collections.abc import Iterator

@@ -7,7 +7,7 @@ from apps.ledger.queries.tables import rows
 
 
 class LineKey(NamedTuple):
-    """What a line is of, and whose: everything but its amounts and how it came to be."""
+    """The key of a line, and whose it is: everything but its amounts and how it came to be."""
 
     kind: str
     number: int
@@ -67,12 +67,12 @@ def sums_of_hour(hour: datetime) -> dict[LineKey, BasisSums]:
 
 
 def corrected_sums_of_hour(hour: datetime) -> dict[LineKey, BasisSums]:
-    """The same with all corrections of it that were posted."""
+    """Return the hour's sums by charge and owner, with all corrections of it that were posted."""
     return _sums_by_line(hour, {"corrected": True})
 
 
 def corrections_of_month(month: date) -> dict[datetime, dict[LineKey, BasisSums]]:
-    """What all corrections of a month come to, where it is not nothing, by the hour they correct."""
+    """Return the sums of all corrections of a month, where they are not nothing, by the hour they correct."""
     sums_by_hour: dict[datetime, dict[LineKey, BasisSums]] = {}
     for hour, *row in rows(CORRECTIONS, {"month": month}):
         sums_by_hour.setdefault(hour, {})[LineKey(*row[:11])] = BasisSums(*row[11:])

@@ -1,4 +1,4 @@
-"""Which invoice bills which hours of a month, and which hours none bills yet."""
+"""The invoices that bill the hours of a month, and which hours none bills yet."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ def _cut_by_bills(
 
 
 def invoices_in_words(spans: Sequence[InvoiceSpan], zone: str) -> str:
-    """What each invoice bills of the month, and what is not billed yet, in the organisation's time."""
+    """Return what each invoice bills of the month, and what is not billed yet, in the organisation's time, in words."""
     of_accounts = groupby(spans, key=lambda span: (span.issuer, span.account))
     return "; ".join(
         f"{issuer} {account}: " + ", ".join(_span_in_words(span, zone) for span in of_account)

@@ -1,4 +1,4 @@
-"""What every table of money holds of a closed month, as a digest of all its columns.
+"""The digests of every table of money of a closed month, each of all the table's columns.
 
 The columns are the database's own: one that is added is in the digests of months closed from then on.
 """

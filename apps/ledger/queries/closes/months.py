@@ -1,4 +1,4 @@
-"""Which months are closed, and what came after."""
+"""The months that are closed, and what came after."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class CloseFact:
 
     @property
     def invoices(self) -> str:
-        """Which invoice billed which of its hours when it was closed, in words; empty: none did."""
+        """The invoices that billed its hours when it was closed, in words; empty: none did."""
         items = [item for item in self.checklist if item.get("code") == "uninvoiced"]
         return str(items[0]["meaning"]) if items else ""
 
@@ -105,7 +105,7 @@ GROUP BY posting_month ORDER BY posting_month DESC
 
 
 def month_by_team(month: date) -> list[tuple[int, int | None]]:
-    """What each team would be told of a month as it stands, in micro-units; the highest first."""
+    """Return the amount that each team would be told of a month as it stands, in micro-units; the highest first."""
     return [(team_id, micros) for team_id, micros in rows(OF_TEAMS, {"month": month})]
 
 
@@ -141,7 +141,7 @@ LATE_PASSES = (Pass.CHARGE, Pass.SPLIT, Pass.SPREAD)
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """What changed in a closed month since.
+    """The changes in a closed month since it was closed.
 
     Hours of which the cost may be another, and days that would be summed or divided otherwise:
     by another tag, run or feature.
@@ -152,7 +152,7 @@ class Late:
 
 
 def late_months(starts_at: datetime, ends_at: datetime) -> dict[date, Late]:
-    """What waits in the closed months that `[starts_at, ends_at)` touches, where anything does."""
+    """Return the changes that wait in the closed months that `[starts_at, ends_at)` touches, where any do."""
     zone = accounts.organisation().zone
     late_by_month = {
         month: late_facts(month)
@@ -163,7 +163,7 @@ def late_months(starts_at: datetime, ends_at: datetime) -> dict[date, Late]:
 
 
 def late_facts(month: date) -> Late:
-    """What waits until corrections are posted (hours), or the month is opened (days)."""
+    """Return the changes that wait until corrections are posted (hours), or the month is opened (days)."""
     span = month_span(month, accounts.organisation().zone)
     return Late(
         pending_hours(span.ends_at, span.starts_at, LATE_PASSES),

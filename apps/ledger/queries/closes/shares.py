@@ -1,4 +1,4 @@
-"""What the invoices of a month bill, by the month in which it stands in statements or waits."""
+"""The amounts that the invoices of a month bill, by the month in which they stand in statements or wait."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ SELECT (
 
 @dataclass(frozen=True, slots=True)
 class InvoiceShare:
-    """What a month's invoices bill of the hours of one month, None where a part of it is unknown.
+    """The share of a month's invoices in the hours of one month, None where a part of it is unknown.
 
     `waits_micros` is what bills say of that month beyond what its statements and their corrections
     have, where it is closed; 0 where it is open.
@@ -58,7 +58,7 @@ class InvoiceShare:
 
 
 def shares_of_invoices(bill_ids: Collection[int]) -> list[InvoiceShare]:
-    """What these bills bill by the month of the hours, in order; their sums are what the invoices bill."""
+    """Return the share of these bills in each month of the hours, in order; their sums are what the invoices bill."""
     zone = accounts.organisation().zone
     billed_by_month = rows(SHARES, {"bills": list(bill_ids), "zone": zone}) if bill_ids else []
     closed = closed_months() if billed_by_month else set()

@@ -1,4 +1,4 @@
-"""What each team was told of a closed month, and the journal of it."""
+"""The statements that each team was told of a closed month, and the journal of it."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 
 @dataclass(frozen=True, slots=True)
 class TeamStatement:
-    """What a month came to for a team; `corrections` is what late facts of other months added."""
+    """The statement of a month for a team; `corrections` is what late facts of other months added."""
 
     team_id: int
     team_name: str
@@ -101,12 +101,12 @@ class JournalEntry:
 
     @property
     def debit(self) -> Decimal | None:
-        """What the cost centre owes; None where it is given back."""
+        """The amount that the cost centre owes; None where it is given back."""
         return None if self.amount < 0 else self.amount
 
     @property
     def credit(self) -> Decimal | None:
-        """What the cost centre is given back; None where it owes."""
+        """The amount that the cost centre is given back; None where it owes."""
         return -self.amount if self.amount < 0 else None
 
 

@@ -1,4 +1,4 @@
-"""What costs may be grouped and filtered by: one registry, for pages, REST and CSV."""
+"""The dimensions that costs may be grouped and filtered by: one registry, for pages, REST and CSV."""
 
 from dataclasses import dataclass
 

@@ -37,7 +37,7 @@ class CostGroup:
 
 
 def summed_dimensions() -> dict[str, Dimension]:
-    """What such sums may be grouped and filtered by: all that no table of parts is needed for."""
+    """Return the dimensions that such sums may be grouped and filtered by: all that no table of parts is needed for."""
     column_names = {name for source in SOURCES if not source.is_part for name in source.columns}
     return {
         name: dimension for name, dimension in dimensions().items() if name_of(name) in column_names

@@ -100,7 +100,7 @@ def _legs_of_period(
 def _taken_sums(
     question: CubeQuestion, part: str, extra_columns: Told, leg: sql.Composable
 ) -> sql.Composed:
-    """What a table of parts takes from the whole: without that dimension, and below zero."""
+    """Return the sums that a table of parts takes from the whole: without that dimension, and below zero."""
     shown = [
         sql.SQL("NULL::int8") if name == part else key
         for name, key in zip(question.group_by, leg_keys(question), strict=True)
@@ -175,7 +175,7 @@ def _source_leg(
 
 
 def _told_column(source: Source, name: str) -> sql.Composed:
-    """What is told apart besides the keys; null where the table keeps none."""
+    """Return the column of what is told apart besides the keys; null where the table keeps none."""
     column: LiteralString = source.columns.get(name, "NULL::text")
     if name == "is_core":
         # Tables of parts keep no unit of their own.
@@ -196,7 +196,7 @@ def _group_column(question: CubeQuestion, source: Source, name: str) -> sql.Comp
 
 
 def _rated_amount(basis: Basis) -> sql.Composable:
-    """What it cost by its rates: only the effective amount has commitments in it."""
+    """Return the cost of a row by its rates: only the effective amount has commitments in it."""
     if basis is Basis.EFFECTIVE:
         return sql.SQL("coalesce(day.contracted_micros, day.effective_micros)")
     return sql.SQL("day.{}").format(sql.Identifier(f"{basis}_micros"))
@@ -241,7 +241,7 @@ def _leg_condition(question: CubeQuestion, source: Source, window: Window) -> sq
 def filter_conditions(
     filters: Filters, column: Callable[[str], sql.Composable]
 ) -> list[sql.Composable]:
-    """What rows meet that have any key of each filter, for `filter_parameters`.
+    """Return the conditions that rows meet which have any key of each filter, for `filter_parameters`.
 
     None among the keys stands for what has none; `column` gives a dimension's SQL.
     """
@@ -273,17 +273,17 @@ def rows_of(question: CubeQuestion, source: Source) -> sql.Composed:
 
 
 def condition_of(question: CubeQuestion, source: Source) -> sql.Composable:
-    """What rows of `rows_of` meet that are asked for in the window, for `parameters_of`."""
+    """Return the condition that rows of `rows_of` meet which are asked for in the window, for `parameters_of`."""
     return _leg_condition(question, source, question.window)
 
 
 def key_columns(question: CubeQuestion, source: Source) -> list[sql.Composable]:
-    """What rows of `rows_of` are grouped by, in the order asked for."""
+    """Return the columns that rows of `rows_of` are grouped by, in the order asked for."""
     return [_source_column(source, name) for name in question.group_by]
 
 
 def amount_of(question: CubeQuestion) -> sql.Composable:
-    """What a row (`day`) cost on the basis asked for."""
+    """Return the cost of a row (`day`) on the basis asked for."""
     return sql.SQL("day.{}").format(sql.Identifier(f"{question.basis}_micros"))
 
 

@@ -1,4 +1,4 @@
-"""What the keys of the cube are called, and which keys a name stands for."""
+"""The names of the keys of the cube, and which keys a name stands for."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class CubeNames:
     split: str = ""
 
     def text(self, dimension: str, key: CubeKey) -> str:
-        """What a group is called: its name, what it is without, or how many others it is."""
+        """Return the name of a group: its own, what it is without, or how many others it is."""
         definition = self.dimensions[dimension]
         if key.is_other:
             count = self.others.get(dimension, 0)
@@ -161,7 +161,7 @@ def _job_id(text: str) -> int:
 
 
 def names_of_keys(dimension: str, keys: Iterable[Key]) -> Mapping[Key, str]:
-    """What ids of a dimension are called; nothing of keys that are words themselves."""
+    """Return the names of ids of a dimension; nothing of keys that are words themselves."""
     ids = [key for key in keys if isinstance(key, int)]
     return dict(NAMES[dimension](ids).items()) if ids else {}
 

@@ -49,7 +49,7 @@ def posted_apart(question: CubeQuestion) -> PostedApart:
 
 
 def _micros_posted_later(question: CubeQuestion, months: Collection[date] | None = None) -> int:
-    """What months after the day's own have of it (these, where they are given)."""
+    """Return the cost that months after the day's own have of it (these, where they are given)."""
     return sum(
         state.micros or 0
         for (month, posted), states in state_sums(question.by("month", "posting_month")).items()

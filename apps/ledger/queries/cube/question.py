@@ -19,7 +19,7 @@ MOST_GROUPS = 2
 
 @dataclass(frozen=True, slots=True)
 class CubeQuestion:
-    """Which costs, by what they are grouped, and which other period they are held against.
+    """A question of costs: which of them, by what they are grouped, and which other period they are held against.
 
     `filters` has the keys of each dimension that are asked for; None among them is what has none.
     `team_ids` None: everybody's; else only these teams', whatever is asked. With `tells_no_workload`,
@@ -49,11 +49,11 @@ class CubeQuestion:
         )
 
     def by(self, *group_by: str) -> "CubeQuestion":
-        """The same costs, grouped by these."""
+        """Return the question of the same costs, grouped by these."""
         return replace(self, group_by=group_by)
 
     def of(self, **filters: Iterable[Key]) -> "CubeQuestion":
-        """The same costs, of these keys alone, by dimension."""
+        """Return the question of the same costs, of these keys alone, by dimension."""
         more = {name: frozenset(keys) for name, keys in filters.items()}
         return replace(self, filters={**self.filters, **more})
 
@@ -64,7 +64,7 @@ class CubeQuestion:
         return frozenset(map(name_of, (*self.group_by, *self.filters, *part_names)))
 
     def of_jobs(self) -> "CubeQuestion":
-        """The same costs, as far as a job held them."""
+        """Return the question of the same costs, as far as a job held them."""
         return replace(self, part="job")
 
     @property
@@ -226,7 +226,7 @@ def whole_months(window: Window) -> Window:
 
 
 def _without_fine(group_by: tuple[str, ...], able: Iterable[Source]) -> tuple[str, ...]:
-    """The same without what is told only of few rows at once."""
+    """Return the dimensions without those that are told only of few rows at once."""
     fine = {name for source in able for name in source.columns} - {
         name for source in SOURCES if not source.needs_filter for name in source.columns
     }

@@ -33,7 +33,7 @@ Meaning = TypeVar("Meaning")
 
 @dataclass(frozen=True, slots=True)
 class CostQuestion:
-    """What an address asks, and what of it was not understood, by parameter.
+    """The question that an address asks, and what of it was not understood, by parameter.
 
     `texts` has every parameter that counts as it was written. `nearest` are those of the question
     that can be answered, where this one cannot.
@@ -60,7 +60,7 @@ class GivenTexts:
     problems: dict[str, str] = field(default_factory=dict)
 
     def read(self, name: str, parse: Callable[[str], Meaning]) -> Meaning:
-        """What the text means, else its default: that of any question where it is not asked here."""
+        """Return the meaning of the text, else its default: that of any question where it is not asked here."""
         default = self.defaults.get(name, DEFAULTS.get(name, ""))
         try:
             return parse(self.texts.get(name, default))
@@ -131,7 +131,7 @@ def read_question(
 
 
 def _with_nearest(reading: CostQuestion) -> CostQuestion:
-    """The same, with the nearest question where no table can answer it."""
+    """Return the reading with the nearest question where no table can answer it."""
     try:
         refuse_unanswerable(reading.question)
     except CubeRefusal as refusal:

@@ -28,7 +28,7 @@ JOB_ORDERS: dict[str, LiteralString] = {
 
 
 class StateSum(NamedTuple):
-    """What one state of GPU time cost in one group; state None: no device time.
+    """The cost of one state of GPU time in one group; state None: no device time.
 
     Amounts are null where nothing is known. `provisional_micros` is the part not settled yet,
     `unpriced_milliseconds` the GPU time that has no price, `held_milliseconds` what jobs held of
@@ -85,7 +85,7 @@ def state_sums(question: CubeQuestion) -> dict[tuple[Key, ...], States]:
 
 
 def state_sums_of_periods(question: CubeQuestion) -> tuple[dict[tuple[Key, ...], States], ...]:
-    """The same of the window, and of the one it is held against, read at once."""
+    """Return each group by state, of the window and of the one it is held against, read at once."""
     in_order = sql.SQL(" ORDER BY is_now, {} state NULLS LAST").format(key_names(question))
     query = _by_state(question, by_period=True) + in_order
     rows_by_period: list[list[Row]] = [[] for _ in question.periods]

@@ -1,4 +1,4 @@
-"""What the cube answers: sums by up to two dimensions, for one period or two."""
+"""Sums of costs that the cube answers, by up to two dimensions, for one period or two."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ ABSENT = CubeSums(micros=0, not_worked_micros=0)
 
 
 class CubeKey(NamedTuple):
-    """What a group is of, along one dimension; `is_other`: all beyond the groups listed."""
+    """The key of a group along one dimension; `is_other`: all beyond the groups listed."""
 
     value: Key
     is_other: bool = False

@@ -29,7 +29,7 @@ CELL = ("pool", "kind", "gpu_model", "purchase_option")
 
 @dataclass(frozen=True, slots=True)
 class CostVariance:
-    """What made the difference, by apps.economics.variance.CAUSES, in micro-units.
+    """Causes of a difference in cost, by apps.economics.variance.CAUSES, in micro-units.
 
     The causes sum to `after_micros` − `before_micros`. Time without a price is in none of them:
     `unpriced_milliseconds` says how much there was, before and after.
@@ -54,7 +54,7 @@ def variance_of(question: CubeQuestion) -> CostVariance | None:
 
 
 def variances_by_team(question: CubeQuestion) -> dict[int, CostVariance | None]:
-    """The same of each team's costs, read at once; the teams' causes sum to their own changes.
+    """Return the cost variance of each team, read at once; the teams' causes sum to their own changes.
 
     The mix is each team's own: the causes of all teams do not sum to those of the whole, though the
     changes do. Refuses as `refuse_unanswerable`.
@@ -69,7 +69,7 @@ def variances_by_team(question: CubeQuestion) -> dict[int, CostVariance | None]:
 
 
 class _CellSum(NamedTuple):
-    """What a cell cost in a period; `of` is whose it is, where that is asked.
+    """The cost of a cell in a period; `of` is whose it is, where that is asked.
 
     `is_moved`: idle that was shared out. `is_known` False: there was something, and nothing of it is known.
     """

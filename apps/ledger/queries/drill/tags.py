@@ -1,4 +1,4 @@
-"""Which tags costs carry, for a choice among them."""
+"""Tags that costs carry, for a choice among them."""
 
 from dataclasses import replace
 

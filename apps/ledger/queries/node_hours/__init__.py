@@ -1,4 +1,4 @@
-"""What is known of node-hours: the facts that the split is called with, and their digest."""
+"""Facts known of node-hours, which the split is called with, and their digest."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass

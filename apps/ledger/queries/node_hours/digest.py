@@ -1,4 +1,4 @@
-"""Which facts a node-hour was split from, in forty bytes that tell what changed."""
+"""Digest of the facts that a node-hour was split from, in forty bytes that tell what changed."""
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction

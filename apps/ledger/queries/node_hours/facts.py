@@ -24,7 +24,7 @@ WHOLE = Fraction(1)
 
 
 def facts_of(reading: NodeHourReading, node_id: int) -> NodeHourFacts:
-    """What the split is told of a charged node."""
+    """Return the facts that the split is told of a charged node."""
     hour, node, charged = reading.hour, reading.nodes[node_id], reading.charged[node_id]
     pool = reading.pools[charged.pool_id]
     declared = [

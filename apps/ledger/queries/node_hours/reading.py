@@ -32,7 +32,7 @@ ORDER BY node_id, id
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose a line is."""
+    """The team and the workload that a line belongs to."""
 
     team_id: int
     workload_id: int | None
@@ -55,7 +55,7 @@ class Charged:
 
 @dataclass(frozen=True, slots=True)
 class NodeHourReading:
-    """What was read, by node, pool, usage key or job."""
+    """Facts that were read, by node, pool, usage key or job."""
 
     hour: datetime
     charged: Mapping[int, Charged]
@@ -116,7 +116,7 @@ def _read_hour(hour: datetime, node_ids: Collection[int]) -> NodeHourReading:
 def _held_by_hour(
     readings: Collection[NodeHourReading],
 ) -> dict[datetime, dict[int, list[workloads.HeldFact]]]:
-    """What jobs held of the nodes of each hour; it may go on beyond the hour."""
+    """Return what jobs held of the nodes of each hour; it may go on beyond the hour."""
     in_cores = {hour_reading.hour: _nodes_in_cores(hour_reading) for hour_reading in readings}
     hours = sorted(in_cores)
     facts = workloads.allocations_held(
@@ -155,7 +155,7 @@ def _owners_by_hour(
     readings: Collection[NodeHourReading],
     allocations_by_hour: Mapping[datetime, Mapping[int, Sequence[workloads.HeldFact]]],
 ) -> dict[datetime, dict[int, Owner]]:
-    """Whose each job is by the rules at the hour's start; no rule: Unowned."""
+    """Return the owner of each job by the rules at the hour's start; no rule: Unowned."""
     jobs = {
         fact.job_id
         for of in allocations_by_hour.values()
@@ -227,7 +227,7 @@ def _group_by(key: Callable[[Fact], int], facts: Iterable[Fact]) -> dict[int, li
 def _key_facts(
     hour: datetime, spans: Mapping[int, Sequence[workloads.JobSpan]]
 ) -> dict[int, list[KeyFact]]:
-    """What each usage key means in the hour."""
+    """Return what each usage key means in the hour."""
     return {
         holder_id: [
             KeyFact(

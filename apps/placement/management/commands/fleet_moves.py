@@ -29,7 +29,7 @@ class Command(BaseCommand):
     help = "Show the fleet moves of a week (docs/fleet-moves.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which week, and how to print it."""
+        """Add arguments for the week, and how to print it."""
         parser.add_argument("--week", default="", help="2026-W30, or a day of it; this week")
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 

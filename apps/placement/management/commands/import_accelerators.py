@@ -24,7 +24,7 @@ class Command(BaseCommand):
     help = "Enter where a provider has which GPUs (docs/placement.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which file, of which provider, and who says so."""
+        """Add arguments for the file, its provider, and who says so."""
         parser.add_argument("file", type=Path)
         parser.add_argument("--provider", required=True)
         parser.add_argument("--source", required=True, help="where the table is from")

@@ -24,7 +24,7 @@ class Command(BaseCommand):
     help = "Enter prices of egress between regions (docs/placement.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which file, and who says so."""
+        """Add arguments for the file, and who says so."""
         parser.add_argument("file", type=Path)
         parser.add_argument("--source", required=True, help="where the figures are from")
 

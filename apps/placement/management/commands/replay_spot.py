@@ -1,4 +1,4 @@
-"""What a job would have cost on spot, replayed on recorded availability."""
+"""Cost that a job would have had on spot, replayed on recorded availability."""
 
 import json
 from argparse import ArgumentParser

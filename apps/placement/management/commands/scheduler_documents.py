@@ -19,7 +19,7 @@ class Command(BaseCommand):
     help = "Print documents with effective rates for a scheduler (docs/schedulers.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which scheduler, of which cluster's pools, and in which form."""
+        """Add arguments for the scheduler, the cluster whose pools it is given, and the form."""
         parser.add_argument("scheduler", choices=sorted(GIVEN))
         parser.add_argument("--cluster", default="", help="pools of this cluster alone")
         form = parser.add_mutually_exclusive_group()

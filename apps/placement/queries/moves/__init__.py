@@ -1,1 +1,1 @@
-"""What could be moved: the work of the last weeks held against what can be had, kind by kind."""
+"""Moves that could be made: the work of the last weeks held against what can be had, kind by kind."""

@@ -1,4 +1,4 @@
-"""Which work is looked into for a kind of move; of the rest it is said why not."""
+"""Choice of the work that is looked into for a kind of move; of the rest it is said why not."""
 
 from collections.abc import Callable
 from math import inf

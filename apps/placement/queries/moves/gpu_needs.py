@@ -1,4 +1,4 @@
-"""What workloads were seen to need of a GPU, from windows: memory, and how much of the time it worked."""
+"""Needs of workloads of a GPU, as seen in windows: memory, and how much of the time it worked."""
 
 from collections import defaultdict
 from collections.abc import Sequence

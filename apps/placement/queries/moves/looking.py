@@ -28,7 +28,7 @@ NOT_TRIED = "Moves of its group are too many to try every choice: which are coun
 
 @dataclass(frozen=True)
 class FleetLook:
-    """What was looked at and found in a week. `groups` number the proposals' exclusive groups, by key."""
+    """A look at a week: what was looked at and found. `groups` number the proposals' exclusive groups, by key."""
 
     work: FleetWork
     book: BookFact | None
@@ -39,7 +39,7 @@ class FleetLook:
 
     @property
     def counted_micros(self) -> int:
-        """What the counted ones are likely to save together in a month; never more than is paid by the hour."""
+        """The likely saving of the counted proposals together in a month; never more than is paid by the hour."""
         likely = sum(
             proposal.saving.likely for proposal in self.proposals if proposal.key in self.counted
         )
@@ -97,7 +97,7 @@ def look_at_fleet(week: date, at: datetime) -> FleetLook:
 def _marked_not_tried(
     proposals: Sequence[MoveProposal], chosen: CountedMoves
 ) -> tuple[MoveProposal, ...]:
-    """The same; those of a group of which not every choice was tried say so."""
+    """Return the proposals; those of a group of which not every choice was tried say so."""
     return tuple(
         replace(proposal, why=f"{proposal.why} {NOT_TRIED}")
         if proposal.key in chosen.not_tried

@@ -1,4 +1,4 @@
-"""What a GPU-hour that is given back saves: by how its pool is bought, hour by hour."""
+"""Saving of a GPU-hour that is given back: by how its pool is bought, hour by hour."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ class PoolMargin:
         return self.by_hour + self.released
 
     def week_of(self, week: WorkWeek, price_then: float | None = None) -> WorkWeek:
-        """What giving back a week's work saves. Where all of it is paid by the hour, what it was charged; where that is cheaper
+        """Return what giving back a week's work saves: what it was charged, where all of it is paid by the hour; where that is cheaper
 
         since than `price_then`, so much less of it.
         """
@@ -60,7 +60,7 @@ class RentedHours:
     paid: Mapping[int, Mapping[datetime, tuple[float, float]]] = field(default_factory=dict)
 
     def price_in(self, pool_id: int, starts_at: datetime, ends_at: datetime) -> float | None:
-        """What a GPU-hour of a pool cost by the hour in `[starts_at, ends_at)`; None where that is not known."""
+        """Return the price of a GPU-hour of a pool by the hour in `[starts_at, ends_at)`; None where that is not known."""
         hours = self.paid.get(pool_id, {}).items()
         return _price_of([paid for hour, paid in hours if starts_at <= hour < ends_at])
 

@@ -14,7 +14,7 @@ from apps.economics.moves.saving import SavingRange, first_year_month, payback_m
 
 
 class MoveKind(StrEnum):
-    """What is moved where."""
+    """Kinds of moves: what is moved where."""
 
     TO_SPOT = "to_spot"
     TO_COMMITMENT = "to_commitment"
@@ -46,7 +46,7 @@ PAGES_OF = {
 
 @dataclass(frozen=True, slots=True)
 class ProposalEvidence:
-    """What a figure is from, and where it stands: a run, a pool, an offer, a price row, a quote, a scenario, a portfolio, windows.
+    """The source of a figure, and where it stands: a run, a pool, an offer, a price row, a quote, a scenario, a portfolio, windows.
 
     `ref` is its id or key. `is_price`: only for who reads prices.
     """
@@ -64,7 +64,7 @@ class ProposalEvidence:
 
 @dataclass(frozen=True, slots=True)
 class OneTimeCost:
-    """What moving costs once, in micro-units: egress, what is lost in restarts, an engineer's hours; None: not known.
+    """The cost of moving once, in micro-units: egress, what is lost in restarts, an engineer's hours; None: not known.
 
     `effort_hours` are in `effort_micros` where an hour has a price here.
     """
@@ -118,7 +118,7 @@ class MoveProposal:
 
     @property
     def worth(self) -> float:
-        """What it is ordered by."""
+        """Return the worth that proposals are ordered by."""
         return move_worth(
             first_year_month(self.saving, self.one_time.micros), self.disruption.level
         )
@@ -126,7 +126,7 @@ class MoveProposal:
 
 @dataclass(slots=True)
 class KindLook:
-    """What a kind looked at: its candidates, why most are no proposal (with how many), and the proposals.
+    """A look at one kind of move: its candidates, why most are no proposal (with how many), and the proposals.
 
     `declined` says by the key of a proposal why there is none this time.
     """

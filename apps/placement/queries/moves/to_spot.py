@@ -94,7 +94,7 @@ def _look_at(
 
 
 def _checkpoint_habit(habit: TrainingHabit | None) -> CheckpointHabit | str:
-    """What an interruption costs, as its newest run was measured; or why that is not known."""
+    """Return what an interruption costs, as the newest run was measured; or why that is not known."""
     if habit is None:
         return "no run of it reported: whether it saves checkpoints is not known"
     if not habit.saved.saves or not habit.saved.cadence_seconds:

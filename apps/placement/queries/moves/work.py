@@ -1,4 +1,4 @@
-"""Whose work ran where in the last weeks, and what of it was paid by the hour: what a move could save."""
+"""Work of the last weeks, whose it was and where it ran, and what of it was paid by the hour: what a move could save."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -61,7 +61,7 @@ class WorkCell:
 
     @property
     def key(self) -> str:
-        """What two moves that touch the same dollars have in common."""
+        """Return the key that two moves that touch the same dollars have in common."""
         return f"{self.workload.id}:{self.pool.id}"
 
     @property
@@ -91,7 +91,7 @@ class FleetWork:
 
     @property
     def addressable_micros(self) -> int:
-        """What a month of all GPUs costs that are paid by the hour, held by work or not, as far as it is priced."""
+        """Return the cost of a month of all GPUs that are paid by the hour, held by work or not, as far as it is priced."""
         if not self.span.weeks:
             return 0
         begins = self.span.window.starts_at
@@ -104,7 +104,7 @@ class FleetWork:
         return monthly(paid, self.span.hours)
 
     def monthly(self, cells: Sequence[WorkCell]) -> int:
-        """What these cost in a month at the margin."""
+        """Return the cost of these cells in a month at the margin."""
         return monthly(sum(cell.addressable_micros for cell in cells), self.span.hours)
 
 
@@ -126,7 +126,7 @@ def has_whole_week(week: date) -> bool:
 
 
 def fleet_work(week: date) -> FleetWork:
-    """What ran in the WEEKS before a week; only whole ones that the ledger has from their first hour."""
+    """Return the work that ran in the WEEKS before a week; only whole ones that the ledger has from their first hour."""
     zone = organisation().zone
     windows = [
         Window("", week - WEEK * (back + 1), week - WEEK * back, zone)

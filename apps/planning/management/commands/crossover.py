@@ -31,7 +31,7 @@ class Command(BaseCommand):
     help = "Compare serving a model yourself with buying it from an API, by a scenario in a file."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which scenario, and whose measurements."""
+        """Add arguments for the scenario, and whose measurements it takes."""
         parser.add_argument(
             "scenario", type=Path, nargs="?", help="a TOML file (docs/crossover.md)"
         )

@@ -44,7 +44,7 @@ class Command(BaseCommand):
     help = "Forecast a series and print it, or make and keep today's forecast of every series."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which series, how far, and as of when."""
+        """Add arguments for the series, how far ahead, and as of when."""
         parser.add_argument("--series", metavar="NAME", help="as gpu_hours:pool=h100; none: all")
         parser.add_argument(
             "--horizon",
@@ -173,7 +173,7 @@ def hourly_forecast(history: SeriesHistory, horizon: int, at: datetime) -> dict[
 
 
 def daily_forecast(history: SeriesHistory, horizon: int, at: datetime) -> dict[str, Any]:
-    """The same by local day, with the totals of months."""
+    """Return the forecast of a series by local day, with the totals of months."""
     zone = organisation().zone
     days = daily_history(history, zone)
     if days is None:
@@ -222,7 +222,7 @@ def _said_of(history: SeriesHistory, fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _held_points(fields: dict[str, Any]) -> list[dict[str, float | None]]:
-    """What can be held in each step, what waits beyond it, and the mean of the paths."""
+    """Return what can be held in each step, what waits beyond it, and the mean of the paths."""
     demand, capacity = fields["points"], fields["capacity"]
     held_values = held_within(demand, capacity)
     quantiles = [
@@ -243,7 +243,7 @@ def _held_points(fields: dict[str, Any]) -> list[dict[str, float | None]]:
 
 
 def _totals(fields: dict[str, Any]) -> list[dict[str, float]]:
-    """What the first hours or days come to together, up to the end of each day that paths have; none without paths."""
+    """Return what the first hours or days come to together, up to the end of each day that paths have; none without paths."""
     capacity, expected = fields["capacity"], fields["expected"]
     steps = DAY_HOURS if not fields.get("months") else 1
     totals = []

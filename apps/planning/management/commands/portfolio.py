@@ -35,7 +35,7 @@ class Command(BaseCommand):
     help = "Find what to commit to, by a scenario in a file or from the ledger; docs/portfolio.md."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which scenario, and how to print its answer."""
+        """Add arguments for the scenario, and how to print its answer."""
         parser.add_argument(
             "scenario", type=Path, nargs="?", help="a TOML file (docs/portfolio.md)"
         )

@@ -1,4 +1,4 @@
-"""What is owed already for GPUs, and the same offered once more: commitments, reserved pools, hardware of one's own."""
+"""Payments owed already for GPUs, and the same offered once more: commitments, reserved pools, owned hardware."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ CAPACITY_BLOCK = "capacity_block"
 
 @dataclass(frozen=True)
 class KnownCapacity:
-    """What is known when a question is put together: `demand` is the mean of each family's GPUs."""
+    """The capacity that is known when a question is put together: `demand` is the mean of each family's GPUs."""
 
     families: Sequence[PoolFamily]
     prices: Mapping[str, FamilyPrices]
@@ -84,7 +84,7 @@ def families_of(fact: CommitmentFact, capacity: KnownCapacity) -> list[SharedSpe
 def held_tables(
     facts: Sequence[CommitmentFact], plans: Sequence[OwnedPlanFact], capacity: KnownCapacity
 ) -> Iterator[dict[str, Any]]:
-    """What is owed, as `[[held]]`; without `rate` nobody knows what it costs, without `ends_on` until when."""
+    """Yield what is owed, as `[[held]]`; without `rate` nobody knows what it costs, without `ends_on` until when."""
     for fact in facts:
         yield from _owed_tables(fact, capacity)
     living_gpus = _living_gpus(capacity.at)
@@ -118,7 +118,7 @@ def _owed_tables(fact: CommitmentFact, capacity: KnownCapacity) -> Iterator[dict
 def offer_tables(
     facts: Sequence[CommitmentFact], plans: Sequence[OwnedPlanFact], capacity: KnownCapacity
 ) -> Iterator[dict[str, Any]]:
-    """What was bought before at the same terms once more, as `[[offers]]`; blocks of days are left out."""
+    """Yield what was bought before at the same terms once more, as `[[offers]]`; blocks of days are left out."""
     for fact in facts:
         unit_cost = _cost_of_price(fact, capacity.at)
         if fact.kind == CAPACITY_BLOCK or unit_cost is None:
@@ -224,12 +224,12 @@ def _discount(family: PoolFamily, price: float, capacity: KnownCapacity) -> floa
 
 
 def _hourly(fact: CommitmentFact) -> float:
-    """What its whole term costs, for an hour of it, in its own currency."""
+    """Return the cost of a commitment's whole term, for an hour of it, in its own currency."""
     return float(fact.price) * HOUR_MS / fact.term_ms
 
 
 def _cost_of_price(fact: CommitmentFact, at: datetime) -> float | None:
-    """What one unit of a commitment's own prices costs in the organisation's currency; None: not known.
+    """Return the cost of one unit of a commitment's own prices in the organisation's currency; None: not known.
 
     Of a spend what is paid for it need not be what it buys for.
     """

@@ -48,12 +48,12 @@ class PortfolioInputs:
 
     @property
     def document(self) -> dict[str, Any]:
-        """What is asked."""
+        """Return the document that is asked."""
         return self.completed.document
 
     @property
     def notes(self) -> list[str]:
-        """What was left open or taken from elsewhere, in sentences."""
+        """Return what was left open or taken from elsewhere, in sentences."""
         grown = [
             f"{table['name']} begins at {growth.starting_gpus:,.1f} GPUs and grows as its forecast by the day does:"
             f" {growth.monthly:+.1%} a month."
@@ -107,7 +107,7 @@ class PortfolioInputs:
 
 
 def portfolio_inputs(overlay: Mapping[str, Any], at: datetime) -> PortfolioInputs:
-    """What the installation knows, with the tables of `overlay` over it. Refuses a Refusal."""
+    """Return what the installation knows, with the tables of `overlay` over it. Refuses a Refusal."""
     histories_by_series = histories(at)
     return inputs_with(overlay, ledger_question(histories_by_series, at), histories_by_series)
 

@@ -178,7 +178,7 @@ def _waiting_cost(family: PoolFamily) -> dict[str, float]:
 
 
 def _notes(capacity: KnownCapacity, tolerant: Mapping[str, float | None]) -> list[str]:
-    """What was left open, in sentences."""
+    """Return what was left open, in sentences."""
     names = [family.name for family in capacity.families]
     untold = [name for name in names if tolerant[name] is None]
     without_spot = [

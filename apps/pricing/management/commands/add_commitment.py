@@ -23,7 +23,7 @@ class Command(BaseCommand):
     help = "Enter reservations, savings plans, committed use and capacity blocks from a file."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which file."""
+        """Add arguments for the file, and how to print the answer."""
         parser.add_argument("--file", type=Path, required=True)
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 

@@ -19,7 +19,7 @@ class Command(BaseCommand):
     help = "Enter what nodes of a pool cost that were bought; past hours are charged again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which file."""
+        """Add arguments for the file, and how to print the answer."""
         parser.add_argument("file", metavar="FILE.toml", type=Path)
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 

@@ -21,7 +21,7 @@ class Command(BaseCommand):
     help = "An amount a month that lines carry a part of; past hours are settled anew."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """What, how much, by which method, and when."""
+        """Add arguments for what is shared, how much, by which method, and when."""
         parser.add_argument("name", metavar="NAME")
         parser.add_argument("amount", metavar="AMOUNT", type=parse_amount, help="a month")
         parser.add_argument(

@@ -30,7 +30,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which file, and of which day."""
+        """Add arguments for the file, and of which day it is."""
         parser.add_argument("file", type=Path)
         parser.add_argument(
             "--read-on",

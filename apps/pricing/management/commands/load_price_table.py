@@ -24,7 +24,7 @@ class Command(BaseCommand):
     help = "Load prices from a CSV file; without one, the reviewed list prices that come along."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which file."""
+        """Add arguments for the file, who loads it, and how to print the answer."""
         parser.add_argument("--file", type=Path, default=REVIEWED)
         parser.add_argument("--by", metavar="EMAIL", help=BY)
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")

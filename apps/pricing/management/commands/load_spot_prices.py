@@ -26,7 +26,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which file."""
+        """Add arguments for the file, and how to print the answer."""
         parser.add_argument("file", type=Path)
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 

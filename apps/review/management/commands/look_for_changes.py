@@ -1,4 +1,4 @@
-"""What `detect_anomalies` was called; goes with the next release."""
+"""The former name of `detect_anomalies`; it goes with the next release."""
 
 from apps.review.management.commands.detect_anomalies import Command
 

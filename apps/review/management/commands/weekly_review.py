@@ -32,7 +32,7 @@ class Command(BaseCommand):
     help = "Make the weekly portfolio review of a week that is over, or show the one that is kept."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which week, and how it is printed."""
+        """Add the arguments that say which week, and how it is printed."""
         parser.add_argument("--week", default="", help="an ISO week, as 2026-W30; empty: the last")
         parser.add_argument("--json", action="store_true", help="all of it, as it is frozen")
         parser.add_argument("--text", action="store_true", help="as the plain text of its mail")

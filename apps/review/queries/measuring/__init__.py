@@ -1,1 +1,1 @@
-"""What recommendations that were done have saved since, by the ledger's days."""
+"""Savings since of recommendations that were done, by the ledger's days."""

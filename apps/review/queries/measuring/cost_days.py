@@ -36,7 +36,7 @@ STILL_PAID = "whether machines were given back is not known: it is of no single 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredDays:
-    """What is held against each other: the settled days of both spans, and the unit of the work ("": cost alone).
+    """The days that are held against each other: the settled days of both spans, and the unit of the work (empty: cost alone).
 
     `would` says what the days since would have cost, in words that end with how many days before and until when. Where it is
     costs for an output (`has_twin`), `twin` is work that was not touched, on the days of both spans.
@@ -87,7 +87,7 @@ def _per_output(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays 
 def _at_constant_prices(
     workload_id: int, paid: Mapping[date, float], spans: MeasuredSpans
 ) -> dict[date, float]:
-    """What the GPU time of each day would have cost at the rates since; what calls cost stays as it was."""
+    """Return what the GPU time of each day would have cost at the rates since; what calls cost stays as it was."""
     parts = price_parts(CostSubject(workload_id), spans.whole, spans.is_since)
     return {
         day: micros + (parts[day].constant - parts[day].paid if day in parts else 0.0)
@@ -124,7 +124,7 @@ def _held(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays | Unkn
 
 
 def _retired(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays | UnknownSaving:
-    """What it held, with its calls on the days on which all of them have a price."""
+    """Return the days of a retired workload: what it held, with its calls on the days on which all of them have a price."""
     if fact.workload_id is None:
         return UnknownSaving.NO_WORKLOAD
     held_days, (calls, _) = _held(fact, spans), _called_days(fact.workload_id, spans.whole)
@@ -165,7 +165,7 @@ def _api_tokens(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays 
 
 
 def _called_days(workload_id: int, window: Window) -> tuple[dict[date, int], dict[date, float]]:
-    """What a workload was charged for calls on days on which all of them have a price, and the tokens of each day."""
+    """Return a workload's charges for calls on days on which all of them have a price, and the tokens of each day."""
     costs = ledger_days(CostSubject(workload_id), window, (ChargeKind.API,))
     query = SpendAsked(window.starts_at, window.ends_at, window.zone)
     called = {
@@ -205,7 +205,7 @@ def _at_todays_price(
     spans: MeasuredSpans,
     would: str,
 ) -> MeasuredDays | UnknownSaving:
-    """What the hours cost that there are now; where there are none any more, what they cost last.
+    """Return the cost of the hours at the price that they have now; where there are none any more, at their last one.
 
     Only the part that is paid by the hour is saved by leaving; and hours that it gave back and that then stood
     unallocated in the pool are still paid.

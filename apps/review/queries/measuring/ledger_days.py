@@ -29,7 +29,7 @@ class LedgerDaySum:
 
 @dataclass(frozen=True, slots=True)
 class PriceParts:
-    """What a day's GPU time was charged, and what it comes to at one price, in micro-units."""
+    """The charge of a day's GPU time, and what it comes to at one price, in micro-units."""
 
     paid: float = 0.0
     constant: float = 0.0
@@ -37,7 +37,7 @@ class PriceParts:
 
 @dataclass(frozen=True, slots=True)
 class CostSubject:
-    """Whose costs: a workload's, else everybody's; on a pool, else anywhere."""
+    """The subject of costs: a workload, else everybody; on a pool, else anywhere."""
 
     workload_id: int | None = None
     pool_id: int | None = None
@@ -51,7 +51,7 @@ def ledger_days(
     states: Iterable[State] = (),
     basis: Basis = Basis.EFFECTIVE,
 ) -> dict[date, LedgerDaySum]:
-    """What the subject was charged on each settled day of the window, of these kinds and states (empty: all).
+    """Return the subject's charges on each settled day of the window, of these kinds and states (empty: all).
 
     Days that are provisional, or of which a part has no price, are left out. On a day of which it has nothing it cost
     nothing, where the ledger's other hours are settled.
@@ -78,7 +78,7 @@ def ledger_days(
 def price_parts(
     subject: CostSubject, window: Window, is_since: Callable[[date], bool]
 ) -> dict[date, PriceParts]:
-    """What the GPU time of each day cost, and what it would have at one price for each pool and purchase option.
+    """Return the cost of each day's GPU time, and what it would be at one price for each pool and purchase option.
 
     That is the mean of the days since, or where it has none any more of the days before: so a rate that changed is no
     saving, and work that moved to cheaper capacity is.

@@ -1,4 +1,4 @@
-"""What a workload put out day by day, in the first of its units that it reports."""
+"""The output of a workload day by day, in the first of its units that it reports."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

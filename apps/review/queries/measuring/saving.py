@@ -1,4 +1,4 @@
-"""What a recommendation that was done has saved so far, and what that makes of it."""
+"""The saving so far of a recommendation that was done, and the status that follows from it."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ BESIDES = "another change of the same work was made in these weeks: what each of
 
 @dataclass(frozen=True, slots=True)
 class SavingLook:
-    """What is said of one now; `why` where it is unknown, or nothing can be measured yet."""
+    """The saving of a recommendation as it is told now; `why` where it is unknown, or nothing can be measured yet."""
 
     status: SavingStatus
     why: str
@@ -70,7 +70,7 @@ def look_at_saving(
 def _why_untold(
     status: SavingStatus, saving: RealisedSaving, fact: RecommendationFact, spans: MeasuredSpans
 ) -> str:
-    """What it would take to tell; nothing where it is told, or too early."""
+    """Return what it would take to tell the saving; nothing where it is told, or too early."""
     if status is not SavingStatus.UNKNOWN:
         return ""
     if saving.days < FEWEST_AFTER:
@@ -118,7 +118,7 @@ def _measured_saving(
 
 
 def _counterfactual_words(saving: RealisedSaving, days: MeasuredDays, spans: MeasuredSpans) -> str:
-    """What would have been, as a sentence."""
+    """Return the counterfactual, what would have been, as a sentence."""
     of = f"in the {saving.before_days} settled days before {spans.before.end_day:%-d %B %Y}, with the trend of both spans carried on"
     twin_words = f", beside {days.twin_name}" if saving.method is SavingMethod.CONTROLLED else ""
     if saving.following == 1.0:

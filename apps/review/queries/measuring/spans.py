@@ -1,4 +1,4 @@
-"""Which days a recommendation is measured by: those before its claim, and those since it was done."""
+"""The days that a recommendation is measured by: those before its claim, and those since it was done."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta

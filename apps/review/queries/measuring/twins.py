@@ -34,7 +34,7 @@ NO_TWIN = Twin()
 def twin_of(
     workload_id: int, pool_id: int | None, spans: MeasuredSpans, touched: Collection[int]
 ) -> Twin:
-    """What cost most before of the work of the same kind that was not touched, on the same pool where one is named.
+    """Return the twin: what cost most before of the untouched work of the same kind, on the same pool where one is named.
 
     Of up to three the mean of the logarithms, on days of which all of them have a cost and an output that they report.
     """
@@ -70,7 +70,7 @@ def twin_of(
 
 
 def _unit_costs(workload_id: int, spans: MeasuredSpans) -> Units:
-    """What a unit of its output cost on each settled day that has one; nothing where it reports none."""
+    """Return the cost of a unit of a workload's output on each settled day that has one; nothing where it reports none."""
     costs = ledger_days(CostSubject(workload_id), spans.whole, CHARGED)
     before = {day: cost for day, cost in costs.items() if spans.is_before(day)}
     output = output_of(workload_id, spans.whole, before, costs)

@@ -1,1 +1,1 @@
-"""What could be done about what work costs: detectors, a module for each sort, and the look that asks them all."""
+"""Recommendations on what work costs: detectors, a module for each sort, and the look that asks them all."""

@@ -38,7 +38,7 @@ class CalledModel(NamedTuple):
 
 
 class CalledFor(NamedTuple):
-    """What calls were for."""
+    """The purpose of calls: a workload and a feature."""
 
     workload_id: int | None
     feature: str
@@ -71,7 +71,7 @@ def use_of(called: Spend) -> TokenUse:
 
 
 def month_of_weeks(amount: float) -> int:
-    """What the four weeks come to in a month of 730 h."""
+    """Return what an amount of the four weeks comes to in a month of 730 h."""
     return round(amount / MONTHS_SEEN)
 
 

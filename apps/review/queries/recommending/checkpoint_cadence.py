@@ -77,7 +77,7 @@ def _look_at(detected: DetectedKind, work: FleetWork, whole_work: WholeWork) -> 
 
 
 def _saved_part(advice: CheckpointAdvice) -> tuple[float, float, float] | str:
-    """Which part of its time the best cadence saves, at both ends and likely; or why none is proposed."""
+    """Return the part of its time that the best cadence saves, at both ends and likely; or why none is proposed."""
     cadence, write, best = advice.cadence_seconds, advice.write_seconds, advice.best_seconds
     if cadence is None or not write or best is None or advice.hazard is None or not advice.gpus:
         return "what a checkpoint holds it up, or how often it fails, was not measured"

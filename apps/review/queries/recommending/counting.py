@@ -1,4 +1,4 @@
-"""Which recommendations are added up: no dollar twice, and what somebody claimed goes first."""
+"""The choice of recommendations that are added up: no dollar twice, and what somebody claimed goes first."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

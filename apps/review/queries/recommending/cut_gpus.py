@@ -17,7 +17,7 @@ def slice_uses(span: MoveSpan) -> tuple[SliceUse, ...]:
 
 
 def part_of_gpu(use: SliceUse, pool: PoolFact | None) -> float | None:
-    """What part of a GPU a slice is; None where it is not known how the model can be cut."""
+    """Return the part of a GPU that a slice is; None where it is not known how the model can be cut."""
     model = gpu_model(pool.gpu_model) if pool else None
     if model is None or model.mig is None:
         return None

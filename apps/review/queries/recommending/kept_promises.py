@@ -1,4 +1,4 @@
-"""What came of each kind of recommendation, and new proposals taken down to what their kind comes to."""
+"""Outcomes of each kind of recommendation, and new proposals taken down to what their kind comes to."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -35,7 +35,7 @@ def promise_records(at: datetime) -> dict[str, PromiseRecord]:
 def take_promises_down(
     kinds: Iterable[DetectedKind], records: Mapping[str, PromiseRecord]
 ) -> tuple[DetectedKind, ...]:
-    """The same kinds, each proposal's saving times the factor of its kind, which it says."""
+    """Return these kinds with each proposal's saving times the factor of its kind, which it says."""
     return tuple(
         replace(kind, proposals=[_taken_down(one, records.get(kind.kind, NO_RECORD)) for one in kind.proposals])
         for kind in kinds

@@ -13,13 +13,13 @@ from apps.review.queries.recommending.waste_cells import WasteOfLook, waste_of_l
 def detected_kinds(
     at: datetime, kinds: Sequence[RecommendedKind] = KINDS
 ) -> tuple[tuple[DetectedKind, ...], WasteOfLook | None]:
-    """What each kind looked at and proposes, and the waste of the same weeks."""
+    """Return what each kind looked at and proposes, and the waste of the same weeks."""
     with reading_once():
         return tuple(kind.detect(at) for kind in kinds), waste_of_look(at)
 
 
 def kinds_document(kinds: Sequence[DetectedKind]) -> list[dict[str, Any]]:
-    """What a look keeps of them: what was looked at, and why most of it is no proposal, the most frequent first."""
+    """Return the document of kinds that a look keeps: what was looked at, and why most is no proposal, the most frequent first."""
     return [
         {
             "kind": kind.kind,

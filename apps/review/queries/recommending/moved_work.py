@@ -52,7 +52,7 @@ COMPUTED = (
 
 
 def detect_moves(kind: str, at: datetime) -> DetectedKind:
-    """What the newest look at the fleet proposes of a kind of moves; the look of this week, else it did not look."""
+    """Return what the newest look at the fleet proposes of a kind of moves; the look of this week, else it did not look."""
     detected = DetectedKind(kind, LOOKED_AT[kind])
     newest_look = newest_move_look(at)
     if newest_look is None or newest_look.week < move_week(at):
@@ -121,7 +121,7 @@ def _is_assumed(move: OpenFleetMove) -> bool:
 
 
 def _against(move: OpenFleetMove) -> str:
-    """What was looked for that would make it not worth it, and what the worst of that leaves of the saving."""
+    """Return what was looked for that would make a move not worth it, and what the worst of that leaves of the saving."""
     least = whole_amount(move.saving.low, organisation().currency)
     return f"looked for {SOUGHT[move.kind]}: at the worse end (p10) it saves {least} a month"
 

@@ -99,7 +99,7 @@ def _oversized(capacity: PoolCapacity) -> OversizedPool:
 
 
 def _pieces(capacity: PoolCapacity, use: PoolUse, largest: float) -> list[float]:
-    """What jobs held on a machine, and what waited, of which whole machines are filled first."""
+    """Return the pieces that jobs held on a machine, and what waited, of which whole machines are filled first."""
     waited = capacity.queued.get(use.hour, 0.0)
     full = int(waited // largest)
     return [*use.pieces, *[largest] * full, waited - full * largest]

@@ -141,11 +141,11 @@ class PoolCapacity:
 
     @property
     def spend_micros(self) -> int:
-        """What its machines cost in a month that are paid by the hour, and alike ones that its commitments would cover."""
+        """The cost in a month of its machines that are paid by the hour, and of alike ones that its commitments would cover."""
         return self.saving_of(self.saved_by_hour).likely
 
     def released_baseline(self, gpu_hours: Sequence[float]) -> dict[str, float]:
-        """What a GPU-hour of these saves on average, for what comes of it; nothing where no commitment frees any."""
+        """Return the average saving of a GPU-hour of these, for what comes of it; nothing where no commitment frees any."""
         total = sum(gpu_hours)
         if not self.released.gpus or not total:
             return {}

@@ -77,7 +77,7 @@ class UncachedPrompts:
 
 
 def detect_uncached_prompts(at: datetime) -> DetectedKind:
-    """What calls are for, model by model; where others on that model cache more of prompts alike, it is to do so too."""
+    """Look at what calls are for, by model; where others on that model cache more of prompts alike, propose to do so too."""
     detected = DetectedKind(KIND, CALLS)
     weeks, workloads_by_id = called_weeks(at), workloads()
     for what, models in weeks.uses.items():

@@ -21,7 +21,7 @@ MEASURED, ASSUMED = "measured", "assumed"
 
 @dataclass(frozen=True, slots=True)
 class RecommendationProposal:
-    """What to do, and what that would save. Micro-units a month of 730 h at the marginal price.
+    """A proposal: what to do, and what that would save. Micro-units a month of 730 h at the marginal price.
 
     `key` is the same from week to week, within its kind. `title` says what to do in a sentence, `computed` how the
     saving was. No end of `saving` is above `spend_micros`, what is spent there; a saving of 0 needs
@@ -58,13 +58,13 @@ class RecommendationProposal:
 
     @property
     def worth(self) -> float:
-        """What it is chosen by: the saving of a month of the first year, less what is gone with it and what its risk takes off."""
+        """The worth it is chosen by: the saving of a month of the first year, less what is gone with it and what its risk takes off."""
         month = first_year_month(self.saving, self.one_time_micros)
         return move_worth(month - self.forgoes_micros, self.risk)
 
     @property
     def document(self) -> dict[str, Any]:
-        """What is kept of it; its key, team, workload and pool are the row's, and what it forgoes is in its worth."""
+        """Return what is kept of a proposal; its key, team, workload and pool are the row's, and what it forgoes is in its worth."""
         fields = asdict(self)
         for name in ("key", "team_id", "workload_id", "pool_id", "forgoes_micros"):
             del fields[name]
@@ -119,7 +119,7 @@ Detector: TypeAlias = Callable[[datetime], DetectedKind]
 
 
 class SavingBasis(StrEnum):
-    """What the costs before and since are held against each other by, once one is done."""
+    """The basis on which the costs before and since are held against each other, once a recommendation is done."""
 
     PER_OUTPUT = "per_output"
     """What the workload costs for a unit of its output, wherever it runs or is called."""
@@ -138,7 +138,7 @@ class SavingBasis(StrEnum):
 
 
 class KeyOf(StrEnum):
-    """What the keys of a kind's proposals are ids of: a workload 3 is no pool 3."""
+    """The things that the keys of a kind's proposals are ids of: a workload 3 is no pool 3."""
 
     WORKLOAD = "workload"
     POOL = "pool"
@@ -168,7 +168,7 @@ class RecommendedKind:
 
 
 def effort_cost(hours: int) -> int:
-    """What so many hours of an engineer cost, in micro-units; 0 where RUNRATE_ENGINEER_HOUR_COST says nothing."""
+    """Return the cost of so many hours of an engineer, in micro-units; 0 where RUNRATE_ENGINEER_HOUR_COST says nothing."""
     return round(hours * (settings.ENGINEER_HOUR_COST or 0) * MICROS)
 
 
@@ -176,17 +176,17 @@ UNHELD = "unallocated"
 
 
 def unheld_cell(pool_id: int) -> str:
-    """What a pool costs by the hour while no job holds it."""
+    """Return the cell of what a pool costs by the hour while no job holds it."""
     return f"{UNHELD}:{pool_id}"
 
 
 def commitment_cell(commitment_id: int) -> str:
-    """What a commitment costs, used or not."""
+    """Return the cell of what a commitment costs, used or not."""
     return f"commitment:{commitment_id}"
 
 
 def api_cell(workload_id: int) -> str:
-    """What a workload pays for calls to model APIs."""
+    """Return the cell of what a workload pays for calls to model APIs."""
     return f"api:{workload_id}"
 
 

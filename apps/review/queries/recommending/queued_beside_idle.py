@@ -75,7 +75,7 @@ class MetBesideIdle:
 
 @once
 def met_beside_idle(span: MoveSpan) -> MetBesideIdle:
-    """What queues would find on GPUs that stand: they come before machines that are cut otherwise, which get what is left."""
+    """Return what queues would find on GPUs that stand: they come before machines that are cut otherwise, which get what is left."""
     capacities = pool_capacities(span)
     queues = dict(queues_of(span))
     cut = standing_cut(span)

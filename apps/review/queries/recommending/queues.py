@@ -1,4 +1,4 @@
-"""What waited for each pool, hour by hour and by the size of its jobs, and what of it would have found room elsewhere: once."""
+"""Queues of each pool, hour by hour and by the size of the jobs, and what of them would have found room elsewhere: once."""
 
 from collections import defaultdict
 from collections.abc import Mapping

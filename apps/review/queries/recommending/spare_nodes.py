@@ -128,7 +128,7 @@ def _proposal_of(spare_pool: _SparePool) -> RecommendationProposal:
 
 
 def _cells_of(capacity: PoolCapacity) -> frozenset[str]:
-    """What nobody holds; where commitments cover a part, work that is given back frees the same machines paid by the hour."""
+    """Return the cells that nobody holds; where commitments cover a part, work given back frees the same machines paid by the hour."""
     shared = [f"pool:{capacity.pool.id}"] if capacity.is_covered_in_part else []
     return frozenset([capacity.cell, *shared, *capacity.released_cells])
 

@@ -50,7 +50,7 @@ class DataWait:
 
     @property
     def beyond(self) -> tuple[float, ...]:
-        """What could be less."""
+        """Return the part of each wait for data that could be less."""
         pairs = zip(self.waited, self.told, strict=True)
         return tuple(max(0.0, waited - LEFT_OVER * reported) for waited, reported in pairs)
 

@@ -1,4 +1,4 @@
-"""What workloads hold of pools still, at the end of the weeks that are looked at."""
+"""The work that workloads still hold of pools, at the end of the weeks that are looked at."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

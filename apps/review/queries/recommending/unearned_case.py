@@ -65,7 +65,7 @@ class UnearnedCase:
 
     @property
     def gpu_micros(self) -> int:
-        """What they cost in a month at the margin."""
+        """The cost of its GPUs in a month, at the margin."""
         return self.whole.spend_micros if self.whole else 0
 
     @property
@@ -76,7 +76,7 @@ class UnearnedCase:
 
     @cached_property
     def goes_away(self) -> SavingRange:
-        """What is paid no more without it."""
+        """The cost that is paid no more without the workload."""
         low = mean = 0.0
         if self.whole is not None:
             scale = MONTH_HOURS / WEEK_HOURS

@@ -144,7 +144,7 @@ def _freed(cell: WorkCell, sums: CubeSums) -> float | None:
 
 
 def _against(cell: WorkCell, quiet: QuietSpan) -> str:
-    """What it did before the two weeks."""
+    """Say what the workload did before the two weeks."""
     key, before = (cell.workload.id, cell.pool.id), quiet.before
     is_service = cell.workload.kind in SERVICE_KINDS
     what = "requests" if is_service else "activity of its GPUs"

@@ -55,7 +55,7 @@ class WasteCell:
 
     @property
     def paid_anyway(self) -> tuple[tuple[WasteReason, int], ...]:
-        """What of it is paid whatever is done."""
+        """The part of the waste that is paid whatever is done, by reason."""
         if self.part == UNUSED_OWNED or self.option == PurchaseOption.OWNED:
             return ((WasteReason.OWNED, self.micros),)
         if self.part == UNUSED_COMMITMENT or self.option == PurchaseOption.RESERVED:
@@ -178,7 +178,7 @@ def _short_parts(work: FleetWork) -> dict[tuple[int, int], float]:
 def _committed(
     amount: int, pool: PoolFact, part: WastePart, shares: Mapping[tuple[int, int], float]
 ) -> int:
-    """What commitments cover of it: by the state that it is, else as of all of the pool."""
+    """Return the part of an amount that commitments cover: by the state that it is, else as of all of the pool."""
     if pool.purchase_option not in PAID_BY_THE_HOUR:
         return 0
     return round(amount * shares.get((pool.id, int(part)), shares.get((pool.id, 0), 0.0)))

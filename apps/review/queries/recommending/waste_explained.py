@@ -73,7 +73,7 @@ class WasteLine:
 
     @property
     def part_words(self) -> str:
-        """What it is."""
+        """The part of the waste, in words."""
         return PART_WORDS[self.part]
 
     @property
@@ -97,12 +97,12 @@ class ExplainedWaste:
 
     @property
     def covered_micros(self) -> int:
-        """What recommendations would take away."""
+        """The waste that recommendations would take away."""
         return sum(line.micros for line in self.lines if line.matter)
 
     @property
     def other_micros(self) -> int:
-        """What neither explains."""
+        """The waste that no recommendation and no named reason explains."""
         return sum(line.micros for line in self.lines if line.reason == WasteReason.OTHER)
 
     @property
@@ -171,7 +171,7 @@ def _covers(
     states: Mapping[str, str],
     counted: Sequence[str],
 ) -> Iterator[WasteCover]:
-    """What is added up first, then what is settled or put off, then what gave way to another for the same dollars."""
+    """Yield the covers of waste: what is added up first, then what is settled or put off, then what gave way for the same dollars."""
     first = set(counted)
     of_dollars: dict[str, list[WasteCell]] = defaultdict(list)
     for cell in cells:

@@ -14,7 +14,7 @@ work_of_week = once(fleet_work)
 
 @once
 def stretches_of(span: MoveSpan) -> dict[tuple[int, int, int], IdleStretches]:
-    """What was idle for hours on end, by workload, pool and the week's place. One statement."""
+    """Return the stretches that were idle for hours on end, by workload, pool and the week's place. One statement."""
     return idle_stretches(span.weeks)
 
 

@@ -25,7 +25,7 @@ class WholeWork:
 
     @property
     def workload(self) -> WorkloadFact:
-        """Whose it is."""
+        """The workload that the work is of."""
         return self.cells[0].workload
 
     @property
@@ -39,7 +39,7 @@ class WholeWork:
 
     @property
     def weeks_micros(self) -> list[float]:
-        """What is paid by the hour, week by week."""
+        """The amounts that are paid by the hour, week by week."""
         return [
             sum(week.micros for week in weeks)
             for weeks in zip(*(cell.weeks for cell in self.cells), strict=True)
@@ -69,7 +69,7 @@ class WholeWork:
 
 
 def charged_for_calls(work: FleetWork) -> Mapping[int, int]:
-    """What workloads were charged for calls to model APIs in the weeks, in micro-units of a month."""
+    """Return the charges of workloads for calls to model APIs in the weeks, in micro-units of a month."""
     question = CubeQuestion(work.span.window, ("workload",), is_bounded=False)
     answer = explore(question.of(kind=[str(ChargeKind.API)]))
     return {

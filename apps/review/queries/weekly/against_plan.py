@@ -61,7 +61,7 @@ def _reviewed(figures: BudgetFigures, at: datetime, zone: str) -> ReviewedBudget
 
 
 def _teams_of(budget: BudgetFact) -> frozenset[int]:
-    """Whose it is: of a workload its team."""
+    """Return the teams of a budget: of a workload its team."""
     if budget.team_ids or not budget.key.isdecimal():
         return budget.team_ids
     workload = workloads.workloads().get(int(budget.key))

@@ -1,4 +1,4 @@
-"""What is in a weekly review: plain values, as they are frozen. Money in micro-units, None is unknown."""
+"""The content of a weekly review: plain values, as they are frozen. Money in micro-units, None is unknown."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ DIVERGED_IS_WASTE = 2
 
 @dataclass(frozen=True, slots=True)
 class WeekCost:
-    """What was charged for a week, and how sure that is.
+    """The charge of a week, and how sure that is.
 
     `micros` leaves provisional hours out: those are `provisional_micros` and `provisional_ms`.
     `unpriced_ms` has no price and is in no amount. `status` is the least sure of its lines'.
@@ -49,7 +49,7 @@ class WeekUnits:
 
 @dataclass(frozen=True, slots=True)
 class WorkloadReturn:
-    """What a workload returned over the weeks that its verdict is of, by what the owner stated.
+    """The return of a workload over the weeks that its verdict is of, by what the owner stated.
 
     `low_micros` and `high_micros` are what one unit is worth; `returned_…` that by the units of
     those weeks, None where the units are not known. `stated_by` and `valid_from` say whose word:
@@ -156,7 +156,7 @@ class IdleNumbers:
 
 @dataclass(frozen=True, slots=True)
 class WeekVariance:
-    """What moved the cost from one to another: `causes` sum to after − before exactly.
+    """The causes that moved the cost from one to another: `causes` sum to after − before exactly.
 
     `causes` is empty where a side is not known. `unpriced_ms` is time without a price, before and after, which is in no cause.
     """
@@ -242,7 +242,7 @@ class ReviewedBudget:
 
 @dataclass(frozen=True, slots=True)
 class ForecastAgainstWeek:
-    """What was forecast for the week before it began, and what came.
+    """The forecast for the week as it was before the week began, and what came.
 
     `error_ratio` is came ÷ forecast − 1; None where either is unknown. `variance` splits the
     difference into price and volume where GPU-hours were forecast too.

@@ -1,4 +1,4 @@
-"""What a weekly review says is open, claimed and proven: plain values, as they are frozen. Money in micro-units, None is unknown."""
+"""The open, claimed and proven items of a weekly review: plain values, as they are frozen. Money in micro-units, None is unknown."""
 
 from dataclasses import dataclass
 
@@ -43,7 +43,7 @@ class ReviewedRecommendation:
 
 @dataclass(frozen=True, slots=True)
 class ProvenSaving:
-    """What a recommendation that was done is measured to have saved, next to what was promised.
+    """The measured saving of a recommendation that was done, next to what was promised.
 
     `state` is verified, failed, or inconclusive: then nobody knows yet what it saved, and `why` says what it would take.
     """
@@ -62,7 +62,7 @@ class ProvenSaving:
 
 @dataclass(frozen=True, slots=True)
 class RecommendationsWeek:
-    """What is open, by how long, and what is proven: what the next thing can be funded from."""
+    """The recommendations that are open, by how long, and those that are proven: what the next thing can be funded from."""
 
     recommendations: tuple[ReviewedRecommendation, ...] = ()
     proven: tuple[ProvenSaving, ...] = ()

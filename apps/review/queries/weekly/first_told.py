@@ -1,4 +1,4 @@
-"""What is not kept in history is taken from the edition that told it in its time."""
+"""Facts that are not kept in history, taken from the edition that told them in its time."""
 
 from dataclasses import replace
 

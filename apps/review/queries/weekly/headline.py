@@ -6,7 +6,7 @@ from apps.show.money import short_amount
 
 
 def review_title(content: WeeklyContent) -> str:
-    """What the week cost, how that changed, what of it was waste, and how many verdicts ask for something."""
+    """Return the title: what the week cost, how that changed, what of it was waste, and how many verdicts ask for something."""
     cost, currency = content.cost.micros, content.currency
     if cost is None:
         return f"Nothing is known yet of what week {content.week} cost"

@@ -1,4 +1,4 @@
-"""What was done and measured by the week's moment, and could not be decided yet."""
+"""Recommendations that were done and measured by the week's moment, and could not be decided yet."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""What workloads are judged by: the facts of a verdict, for the review and for what is recommended alike."""
+"""The facts that workloads are judged by, for the review and for what is recommended alike."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -25,7 +25,7 @@ def shown_workloads(read: WeekRead) -> list[WorkloadFact]:
 
 
 def judged_workload(read: WeekRead, workload_id: int) -> JudgedWorkload:
-    """What its verdict is made of."""
+    """Return the facts that a workload's verdict is made of."""
     sums = read.costs.workloads.get(workload_id, {})
     lately = read.costs.lately(sums, read.verdict_weeks)
     cost = sum_of_known(week_sums.micros for week_sums in lately) if lately else 0

@@ -33,7 +33,7 @@ def verdict_thresholds() -> VerdictThresholds:
 
 @dataclass(frozen=True, slots=True)
 class JudgedWorkload:
-    """What is said of a workload's verdict: the facts, over how many weeks, and what its words are made of."""
+    """The basis of a workload's verdict: the facts, over how many weeks, and what its words are made of."""
 
     facts: WorkloadFacts
     weeks: int
@@ -44,18 +44,18 @@ class JudgedWorkload:
 
     @property
     def cost_words(self) -> str:
-        """What it cost, over how long."""
+        """The cost of the workload, over how long, in words."""
         span = "the week" if self.weeks == 1 else counted(self.weeks, "week")
         return f"{short_amount(self.facts.cost, self.currency)} in {span}"
 
     @property
     def worth_words(self) -> str:
-        """What it returned, as a range where it is one."""
+        """The return of the workload in words, as a range where it is one."""
         return worth_range(self.facts.worth or (0, 0), self.currency)
 
     @property
     def waste_words(self) -> str:
-        """What of it was waste."""
+        """The part of the cost that was waste, in words."""
         wasted = per_cent(self.facts.waste_ratio)
         of_diverged = ""
         if self.diverged_micros:
@@ -87,7 +87,7 @@ def workload_verdict(judged: JudgedWorkload, limits: VerdictThresholds) -> Workl
 
 
 def _score_words(scores: tuple[ReviewedScore, ...]) -> str:
-    """What is known of its quality, which alone says nothing of its worth."""
+    """Return what is known of a workload's quality, in words, which alone says nothing of its worth."""
     if not scores:
         return ""
     phrases = []

@@ -38,7 +38,7 @@ class FrozenParts:
 
 
 def frozen_parts(content: WeeklyContent) -> FrozenParts:
-    """What is kept of a review."""
+    """Return the parts of a review that are kept."""
     document = as_json(content)
     workloads = document.pop("workloads")
     return FrozenParts(document, workloads, digest_of_parts(document, workloads))

@@ -60,7 +60,7 @@ def make_content(week: ReviewWeek, at: datetime) -> WeeklyContent:
 
 
 def _costs_content(read: WeekRead, at: datetime, teams: tuple[ReviewedTeam, ...]) -> WeeklyContent:
-    """What it cost and why, by team and workload."""
+    """Return what the week cost and why, by team and workload."""
     week = read.week
     return WeeklyContent(
         week=week.name,

@@ -1,4 +1,4 @@
-"""What a review says of its moment: what is only known as of later, and what an earlier edition had otherwise."""
+"""Words on the moment of a review: what is only known as of later, and what an earlier edition had otherwise."""
 
 from collections.abc import Iterator, Mapping
 from datetime import date
@@ -51,7 +51,7 @@ def told_later_words(content: WeeklyContent) -> Iterator[str]:
 
 
 def edition_words(content: WeeklyContent) -> Iterator[str]:
-    """What the edition before had otherwise, figure by figure, and what corrections of closed months are of it."""
+    """Yield what the edition before had otherwise, figure by figure, and what corrections of closed months are of it."""
     earlier = content.earlier
     if earlier is None:
         return

@@ -34,7 +34,7 @@ def review_for(viewer: Viewer, week: str, *, edition: int | None = None) -> Kept
 
 
 def review_of_teams(review: KeptReview, team_ids: frozenset[int]) -> KeptReview:
-    """The same review with what is of these teams alone; the digest stays that of the whole."""
+    """Return a review with what is of these teams alone; the digest stays that of the whole."""
     return replace(review, content=narrowed(review.content, team_ids))
 
 
@@ -106,7 +106,7 @@ class TeamSums(TypedDict):
 
 
 def sums_of_teams(teams: tuple[ReviewedTeam, ...]) -> TeamSums:
-    """What these teams come to, be they all of them or a viewer's."""
+    """Return what these teams come to, be they all of them or a viewer's."""
     return TeamSums(
         teams=teams,
         cost=_summed_cost(team.cost for team in teams),

@@ -1,4 +1,4 @@
-"""What workloads put out: units and what one cost, week by week; what they returned by their owner's word."""
+"""The output of workloads: units and what one cost, week by week; what they returned by their owner's word."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ class Outputs:
     def unit_cost(
         self, workload_id: int, unit: str, monday: date, costs: tuple[WeekSums, int | None]
     ) -> int | None:
-        """What one unit of a week cost in micro-units; None without any, or where its cost is not known."""
+        """Return the cost of one unit of a week in micro-units; None without any, or where its cost is not known."""
         sums, micros = costs
         if unit == REQUESTS:
             served = self.served.get(workload_id, {}).get(monday)
@@ -118,7 +118,7 @@ def week_units(
 def returned(
     week_outputs: Outputs, workload_id: int, costs: WeekCosts, weeks: int
 ) -> WorkloadReturn | None:
-    """What it returned over the last weeks by the value that holds at their end; None: none is stated."""
+    """Return what a workload returned over the last weeks by the value that holds at their end; None: none is stated."""
     value = week_outputs.values.get(workload_id)
     if value is None or value.low is None or value.high is None:
         return None

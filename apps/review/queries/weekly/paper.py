@@ -73,7 +73,7 @@ class ReviewPaper:
 
     @property
     def content(self) -> WeeklyContent:
-        """What it says."""
+        """The content of the review."""
         return self.kept.content
 
     @property
@@ -169,7 +169,7 @@ def _trend(content: WeeklyContent) -> DocumentBars:
 
 
 def review_cautions(content: WeeklyContent) -> list[str]:
-    """What is in no amount, and what the week is compared with."""
+    """Return the cautions of a review: what is in no amount, and what the week is compared with."""
     cost, cautions = content.cost, []
     if cost.provisional_ms:
         amount = whole_amount(cost.provisional_micros, content.currency)
@@ -197,7 +197,7 @@ def review_cautions(content: WeeklyContent) -> list[str]:
 
 
 def _restated_words(content: WeeklyContent) -> list[str]:
-    """What the ledger says of the week before where that is no longer what its review was frozen with."""
+    """Return what the ledger says of the week before where that is no longer what its review was frozen with."""
     previous, now = content.previous, content.variance.before_micros
     if previous is None or now == previous.cost_micros:
         return []
@@ -299,7 +299,7 @@ def _budgets(paper: ReviewPaper) -> Blocks:
 
 
 def forecast_words(week: BudgetsWeek, currency: str) -> list[str]:
-    """What was forecast of the week before it began, and what came."""
+    """Return what was forecast of the week before it began, and what came, in words."""
     forecast = week.forecast
     if forecast.forecast_micros is None or forecast.came_micros is None:
         return []
@@ -318,7 +318,7 @@ def forecast_words(week: BudgetsWeek, currency: str) -> list[str]:
 
 
 def week_budget_words(week: BudgetsWeek, currency: str) -> list[str]:
-    """What the organisation's budget had for the week, and what came."""
+    """Return what the organisation's budget had for the week, and what came, in words."""
     against = week.against_budget
     if against is None or against.after_micros is None:
         return []

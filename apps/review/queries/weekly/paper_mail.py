@@ -37,5 +37,5 @@ def mailed_review(paper: ReviewPaper) -> MailedReview:
 
 
 def printed_review(paper: ReviewPaper) -> OutgoingDocument:
-    """What the PDF is of."""
+    """Return the document that the PDF is of."""
     return review_document(replace(paper, most_rows=MOST_PRINTED))

@@ -59,7 +59,7 @@ class PaperTable(Generic[Row]):
         shown: Sequence[Row],
         locale: DocumentLocale,
     ) -> tuple[str, str]:
-        """What the rows that are left out come to, and all of them; empty where nothing is added up."""
+        """Return what the rows that are left out come to, and all of them; empty where nothing is added up."""
         if not field.is_summed:
             return "", ""
         total = sum_of_known(field.value(row) for row in rows)

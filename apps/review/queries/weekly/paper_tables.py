@@ -58,7 +58,7 @@ def _spread_written(spread: Spread, locale: CellLocale) -> str:
 
 
 class ReturnedBeside(NamedTuple):
-    """What a workload returned, beside what the same weeks cost."""
+    """The return of a workload, beside what the same weeks cost."""
 
     spread: Spread
     cost_micros: int | None
@@ -292,7 +292,7 @@ MATTER_TABLE = PaperTable[ReviewedMatter](
 
 
 def recommendation_table(names: Mapping[int, str]) -> PaperTable[ReviewedRecommendation]:
-    """What is open; `names` are of people, by id."""
+    """Return the table of the open recommendations; `names` are of people, by id."""
 
     def owner(row: ReviewedRecommendation) -> Any:
         return None if row.owner_id is None else names.get(row.owner_id)
@@ -340,7 +340,7 @@ QUALITY_TABLE = PaperTable[QualityFact](
 
 
 def proven_sum(proven: tuple[ProvenSaving, ...]) -> int | None:
-    """What was verified, of what was done again the newest alone; None where nothing was measured."""
+    """Return the sum of what was verified, of what was done again the newest alone; None where nothing was measured."""
     decided = [saving for saving in proven if saving.state != INCONCLUSIVE]
     newest = {saving.recommendation_id: saving for saving in reversed(decided)}.values()
     if not newest:

@@ -1,4 +1,4 @@
-"""What a further edition of a week's review says otherwise than the edition before: figures that the ledger restated since."""
+"""Changes of a further edition of a week's review from the edition before: figures that the ledger restated since."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -112,7 +112,7 @@ def _leaves(value: Any, path: str = "") -> dict[str, Any]:
 
 
 def _posted_later(window: Window) -> dict[str, int]:
-    """What corrections of the window's closed months came to, by the month in whose books they stand."""
+    """Return the sums of corrections of the window's closed months, by the month in whose books they stand."""
     question = CubeQuestion(window, is_bounded=False).by("month", "posting_month")
     micros_by_month: dict[str, int] = {}
     for row in explore(question).rows:

@@ -60,7 +60,7 @@ def listed_reviews(viewer: Viewer, most: int = MOST_WEEKS) -> list[ListedReview]
 def weeks_of_workload(
     workload_id: int, viewer: Viewer, most: int = MOST_WEEKS
 ) -> list[WorkloadWeek]:
-    """What the reviews said of a workload, the newest week first; for leads of the weeks in which it was theirs."""
+    """Return what the reviews said of a workload, the newest week first; for leads of the weeks in which it was theirs."""
     visible = Q() if viewer.seen_teams is None else Q(team_id__in=viewer.seen_teams)
     rows = (
         WeeklyReviewWorkload.objects.filter(visible, workload_id=workload_id)

@@ -68,7 +68,7 @@ def _slack(mailed: MailedReview, link: str | None) -> dict[str, Any]:
 
 
 def _body(paper: ReviewPaper) -> dict[str, Any]:
-    """What a program needs to ask for the rest over REST; amounts in micro-units, None where not known."""
+    """Return what a program needs to ask for the rest over REST; amounts in micro-units, None where not known."""
     content = paper.content
     return {
         "week": content.week,

@@ -125,7 +125,7 @@ def matters_of(week: ReviewWeek, zone: str, at: datetime) -> tuple[ReviewedMatte
 
 
 def recommendations_week(week: ReviewWeek, zone: str, at: datetime) -> RecommendationsWeek:
-    """What was open or claimed at `at`, the dearest first, what was proven in the quarter up to it, and what could not be decided yet."""
+    """Return what was open or claimed at `at`, the dearest first, what was proven in the quarter up to it, and what is undecided yet."""
     return RecommendationsWeek(
         recommendations=tuple(
             ReviewedRecommendation(
@@ -152,7 +152,7 @@ def recommendations_week(week: ReviewWeek, zone: str, at: datetime) -> Recommend
 
 
 def _settled(zone: str, at: datetime) -> Iterator[ProvenSaving]:
-    """What was verified or failed in the quarter up to `at`."""
+    """Yield the savings that were verified or failed in the quarter up to `at`."""
     for saving in proven_savings(at):
         if saving.settled_at >= at - PROVEN_WITHIN:
             yield ProvenSaving(

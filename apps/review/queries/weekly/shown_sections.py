@@ -1,4 +1,4 @@
-"""Which sections of a weekly review matter to whom."""
+"""The sections of a weekly review that matter, by whom they matter to."""
 
 from django.conf import settings
 

@@ -1,4 +1,4 @@
-"""What teams and workloads cost week by week, how sure that is, and what of it was waste: read in bulk."""
+"""Costs of teams and workloads week by week, how sure they are, and what of them was waste: read in bulk."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ class WeekCosts:
     known_weeks: frozenset[date]
 
     def trend(self, sums: WeekSums) -> tuple[int | None, ...]:
-        """What each of the eight weeks cost: nothing in a week without lines, unknown before the first of all."""
+        """Return the cost of each of the eight weeks: nothing in a week without lines, unknown before the first of all."""
         return tuple(
             self.cost_of(sums, trend_week.first_day) for trend_week in trend_weeks(self.week)
         )
@@ -117,7 +117,7 @@ def idle_of(waste: Waste | None, times: Mapping[WastePart, int]) -> IdleNumbers:
 
 
 def waste_known(waste: Waste | None, sums: Iterable[CubeSums]) -> int | None:
-    """What of it was waste; 0 where its time was observed and none was, None where nobody knows."""
+    """Return the part of a cost that was waste; 0 where its time was observed and none was, None where nobody knows."""
     micros = None if waste is None else waste.micros
     if micros is None and any(week_sums.observed_milliseconds for week_sums in sums):
         return 0

@@ -58,7 +58,7 @@ class Lines(NamedTuple):
 
     @property
     def unknown(self) -> Row:
-        """Which bases are not known."""
+        """Return which bases are not known."""
         return tuple(amount is None for amount in self[4:9])
 
 
@@ -156,7 +156,7 @@ class _Rows:
                     meter_sums[place] = (meter_sums[place] or 0.0) + reading
 
     def run_ids(self) -> set[int]:
-        """Whose they are."""
+        """Return the ids of the runs that the rows are of."""
         return {part[0] for part, *_ in self.sums}
 
     def told(self) -> Iterator[Row]:

@@ -27,7 +27,7 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What is known of a run besides its costs."""
+    """The facts that are known of a run besides its costs."""
 
     whole: RunWhole
     summary: SummaryFact | None
@@ -37,7 +37,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Compute:
-    """What a run on MIG slices held at most, in whole GPUs' compute; None: which slices, is not known."""
+    """The compute that a run on MIG slices held at most, in whole GPUs; None: which slices, is not known."""
 
     gpus: Fraction | None
 

@@ -1,4 +1,4 @@
-"""What of their nodes was used up while GPUs waited, by the nodes' own counters."""
+"""Resources of their nodes that were used up while GPUs waited, by the nodes' own counters."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ LEAST_BYTES_PER_SECOND = {"fabric": 1e9, "network": 1e8, "disk": 1e8}
 
 
 class Resource(StrEnum):
-    """What of a node was used up while its GPUs waited."""
+    """A resource of a node that was used up while its GPUs waited."""
 
     STORAGE = "storage"
     NETWORK = "network"
@@ -49,7 +49,7 @@ class SaturatedResource:
 def causes_of(
     thresholds: Mapping[Bucket, float], run_ids: Collection[int], window: Window | None
 ) -> dict[Bucket, tuple[SaturatedResource, ...]]:
-    """What was saturated in the hours of which each bucket had its threshold or more, the worst first.
+    """Return what was saturated in the hours of which each bucket had its threshold or more, the worst first.
 
     A bucket is left out where counters could say nothing of it, or no node of these hours told any.
     """

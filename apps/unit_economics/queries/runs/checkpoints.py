@@ -158,7 +158,7 @@ def _weekly_micros(run: RunFigures | RunRow | None) -> int | None:
 def _weekly_excess(
     measured: MeasuredSaves, best: float | None, mtbf: float | None, weekly: int
 ) -> int | None:
-    """What of a week's cost goes beyond the best cadence's."""
+    """Return the part of a week's cost that goes beyond the best cadence's."""
     cadence, write = measured.cadence_seconds, measured.write_seconds
     if cadence is None or write is None or best is None or mtbf is None:
         return None

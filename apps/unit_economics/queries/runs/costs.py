@@ -1,4 +1,4 @@
-"""What one run cost, by where its time went, by day and by job."""
+"""The cost of one run, by where its time went, by day and by job."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
@@ -60,7 +60,7 @@ def _seen_runs(run_ids: Sequence[int], viewer: Viewer) -> dict[int, RunRow]:
 
 
 def _whole_cost(run: RunRow, parts: Sequence[RunCostPart]) -> dict[str, Any]:
-    """What every RunCost has."""
+    """Return the fields that every RunCost has."""
     statuses = {part.status for part in parts}
     return {
         "run": run,

@@ -1,4 +1,4 @@
-"""What more GPUs would do to a workload: how much sooner it is trained, and how much dearer."""
+"""The effect of more GPUs on a workload: how much sooner it is trained, and how much dearer."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -140,7 +140,7 @@ class _Fitted:
 def scaling_of(
     workload_id: int, *, window: Window, gpus: int | None = None
 ) -> ScalingAnswer | ScalingRefusal:
-    """What `gpus` GPUs (twice those of the last run, where not said) would do for a workload.
+    """Return what `gpus` GPUs (twice those of the last run, where not said) would do for a workload.
 
     From its runs of the window on one GPU model, training one model: of the last run's kind, else
     of the last one of which three sizes are known. Gunther's universal scalability law, fitted by

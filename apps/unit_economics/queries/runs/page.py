@@ -1,4 +1,4 @@
-"""What a page of runs begins with: how many there are, and what their days cost by bucket."""
+"""Head of a page of runs: how many there are, and what their days cost by bucket."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

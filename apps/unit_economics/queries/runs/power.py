@@ -1,4 +1,4 @@
-"""What the GPUs of past runs drew, by model: what like work may be expected to draw."""
+"""Power that the GPUs of past runs drew, by model: what like work may be expected to draw."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What a training programme brought for its money: versions, tokens, experiments, and the trend."""
+"""Results of a training programme for its money: versions, tokens, experiments, and the trend."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What runs spent in a span of days, by bucket: the sums that curves, verdicts and advice stand on."""
+"""Spend of runs in a span of days, by bucket: the sums that curves, verdicts and advice stand on."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ ORDER BY run_id, day, job_id, bucket, status
 
 @dataclass(frozen=True, slots=True)
 class RunCostPart:
-    """What a run cost on a day, by a job, in a bucket, with one status."""
+    """The cost of a run on a day, by a job, in a bucket, with one status."""
 
     day: date
     job_id: int
@@ -76,7 +76,7 @@ class BucketSpent:
 
 
 def spent_of_run(run_id: int, window: Window | None) -> list[BucketSpent]:
-    """What a run spent on the window's days (all days without one), idle shared out aside."""
+    """Return the spend of a run on the window's days (all days without one), idle shared out aside."""
     if window is not None:
         return spent_apart([run_id], [], window)[1]
     return spent_together(
@@ -109,7 +109,7 @@ def parts_of_runs(run_ids: list[int]) -> dict[int, list[RunCostPart]]:
 def spent_apart(
     run_ids: list[int], apart: list[int], window: Window | None
 ) -> tuple[list[BucketSpent], list[BucketSpent]]:
-    """The same of those of these runs that are in `apart`, and of all others."""
+    """Return the spend of those of these runs that are in `apart`, and of all others."""
     spent_rows = rows(
         BY_BUCKET,
         {
@@ -130,7 +130,7 @@ def spent_apart(
 def spent_of_workload(
     workload_id: int, window: Window
 ) -> tuple[list[BucketSpent], list[BucketSpent]]:
-    """What a workload's runs that failed spent on the window's days, and what its others did."""
+    """Return the spend of a workload's failed runs on the window's days, and that of its others."""
     runs = runs_of_window(workload_id, window)
     failed = [run.run_id for run in runs if run.status == FAILED]
     return spent_apart([run.run_id for run in runs], failed, window)

@@ -1,4 +1,4 @@
-"""Which rank of a run is slow, where it ran, and what waiting for it costs."""
+"""The slow rank of a run, where it ran, and what waiting for it costs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class SlowRank:
 
 @dataclass(frozen=True, slots=True)
 class Stragglers:
-    """What waiting for the slowest rank did to a run, from its last steps.
+    """The effect on a run of waiting for the slowest rank, from its last steps.
 
     `factor` is slowest ÷ median time of all steps, `wasted` the share of training time lost to it;
     both None where fewer than two ranks told of a step. `micros` and `unit_milliseconds` are that
@@ -101,7 +101,7 @@ def slow_ranks(run_id: int, *, window: Window | None = None) -> Stragglers:
 
 
 def _windows_told(run_id: int, window: Window | None) -> list[RankWindow]:
-    """What ranks told last, of as long as can be looked at while somebody waits."""
+    """Return what ranks told last, of as long as can be looked at while somebody waits."""
     run = run_rows([run_id]).get(run_id)
     if run is None or run.began_at is None:
         return []

@@ -1,4 +1,4 @@
-"""What the days of runs come to, by bucket; which runs' figures are behind."""
+"""Sums of the days of runs, by bucket; and the runs whose figures are behind."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What training runs cost and came to, as lists, pages and exports are told of it."""
+"""Costs and results of training runs, as lists, pages and exports are told of them."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -31,7 +31,7 @@ class RunSort(StrEnum):
 
 
 class Order(StrEnum):
-    """Which way a list runs."""
+    """The direction in which a list runs."""
 
     FALLING = "falling"
     RISING = "rising"
@@ -39,7 +39,7 @@ class Order(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RunsWanted:
-    """Which runs, and in which order; None: any.
+    """A filter of runs, and in which order; None: any.
 
     `team_ids` is the scope too: whoever asks leaves in it only teams that the viewer sees (None:
     everybody's, with runs that nobody owns). The moments bound when a run lived.
@@ -108,7 +108,7 @@ class RunRow:
 
 @dataclass(frozen=True, slots=True)
 class RunAmounts:
-    """What something of a run cost on each basis; None where nothing of it is known.
+    """The cost of something of a run on each basis; None where nothing of it is known.
 
     All but `loaded_micros`, the effective amount with idle that was shared out, leave that out.
     `unpriced_milliseconds` of its GPU time have no price and are in no amount. `energy_joules` is
@@ -184,7 +184,7 @@ class RunNumber:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunCost:
-    """What one run cost, by where its time went; the buckets sum to `amounts`.
+    """The cost of one run, by where its time went; the buckets sum to `amounts`.
 
     `status` is the least sure of its amounts' (provisional first), None where it has none.
     """
@@ -199,7 +199,7 @@ class RunCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunAnatomy(RunCost):
-    """The same by day and by job too; each sums to `amounts`.
+    """The cost of one run by day and by job too; each sums to `amounts`.
 
     `as_of` is to when its figures are; `pending_days` of it are being summed anew. `held_by` are
     its jobs as they are known, with when they carried it and their nodes.

@@ -24,7 +24,7 @@ class Command(BaseCommand):
     help = "Give the jobs that match everything said here to a team; --preview changes nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which team, which jobs, since when."""
+        """Add the arguments that say which team, which jobs, since when."""
         parser.add_argument("team", metavar="TEAM")
         parser.add_argument("--cluster")
         for name in (*TEXT_MATCHES, "label", "name"):

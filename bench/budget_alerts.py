@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from apps.economics.budget_alerts import BudgetLook, is_warned
+from apps.economics.budget_alerts import BudgetOutlook, is_warned
 from apps.economics.budgets import chance_above
 from apps.economics.forecast.daily_calibration import calibrated_scenarios
 from apps.economics.forecast.intervals import LEVELS
@@ -235,10 +235,10 @@ def moment_of_excess(days: Floats, amount: float) -> float | None:
 
 def _looks(
     series: ReplayedSeries, period: tuple[int, int], amount: float, by: str
-) -> Iterator[list[BudgetLook]]:
+) -> Iterator[list[BudgetOutlook]]:
     """The looks up to each day of the period, at its beginning, until it is exceeded."""
     begins, ends = period
-    looks: list[BudgetLook] = []
+    looks: list[BudgetOutlook] = []
     for day in range(begins, ends):
         spent = float(series.days[begins:day].sum())
         if spent > amount:
@@ -249,7 +249,7 @@ def _looks(
 
 def _look(
     series: ReplayedSeries, days: tuple[int, int, int], spent: float, amount: float, by: str
-) -> BudgetLook:
+) -> BudgetOutlook:
     begins, day, ends = days
     chance, ahead = None, series.ahead[day - series.first]
     if by == "forecast":
@@ -263,7 +263,7 @@ def _look(
     expected = Fraction((spent + rest) / amount)
     gone = (day - begins) / (ends - begins)
     used = Fraction(spent / amount)
-    return BudgetLook(SINCE + timedelta(days=day), chance, expected, gone, day, used)
+    return BudgetOutlook(SINCE + timedelta(days=day), chance, expected, gone, day, used)
 
 
 def _groups(series: Sequence[ReplayedSeries]) -> Mapping[str, list[ReplayedSeries]]:

@@ -16,17 +16,17 @@ from apps.economics.hours import hour_of
 from apps.fleet import actions as fleet
 from apps.fleet.models import Node, TrustIncident, TrustKind, WaitingNode
 from apps.ledger.models import Bill, BillTwin
-from apps.placement.actions import ask_admission, make_offer_book, make_quote
+from apps.placement.actions import make_offer_book, make_quote, request_admission
 from apps.placement.queries.admission_limits import AdmissionJob
-from apps.placement.queries.asked import AskedQuote, AskedWork
+from apps.placement.queries.asked import QuoteRequest, RequestedWork
 from apps.planning import actions as planning
 from apps.planning.actions.plans import NewPlan, keep_plan
 from apps.planning.actions.requests import NewCapacityRequest, raise_capacity_request
-from apps.planning.actions.series_uploads import RowsRead, keep_series_file, tell_series_seen
+from apps.planning.actions.series_uploads import RowsRead, keep_series_file, record_series_preview
 from apps.planning.queries.budgets import BudgetStep
 from apps.planning.queries.events import DemandEventFact
 from apps.planning.queries.plan_items import NewPlannedItem, PriceChange
-from apps.planning.queries.request_profile import AskedCapacity
+from apps.planning.queries.request_profile import RequestedCapacity
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields
@@ -158,7 +158,7 @@ def _plans(company: Company) -> None:
 
 def _capacity_requests(company: Company) -> None:
     for number in range(company.teams):
-        asked = AskedCapacity(TEAM + number, pool_id=POOL)
+        asked = RequestedCapacity(TEAM + number, pool_id=POOL)
         request = NewCapacityRequest(asked, 5, company.at, None, "a longer context")
         raise_capacity_request(request=request, by=None, at=company.at)
 
@@ -218,7 +218,9 @@ def _series_import(company: Company) -> None:
     }  # fmt: skip
     rejected = [RejectedFact(7, "value", "'many' is no number")]
     seen = {"trial": trial, "columns": ["time", "value"]}
-    tell_series_seen(import_id=import_id, reading=asked, preview=seen, read=RowsRead(3, rejected))
+    record_series_preview(
+        import_id=import_id, reading=asked, preview=seen, read=RowsRead(3, rejected)
+    )
 
 
 def _scenarios(company: Company) -> None:
@@ -237,18 +239,18 @@ def _portfolio(company: Company) -> None:
         "hourly": 1.0,
     }
     overlay = {"months": 1, "scenarios": 1, "families": [needed], "offers": [offer]}
-    planning.ask_portfolio(overlay=overlay, asked_by_id=None, at=company.at)
+    planning.request_portfolio(overlay=overlay, asked_by_id=None, at=company.at)
     planning.answer_portfolios(solver=series_answer, clock=lambda: company.at)
 
 
 def _placement(company: Company) -> None:
     make_offer_book(at=company.at)
-    asked = AskedQuote(gpus=8, work=AskedWork(gpu_hours=384), team_id=TEAM)
+    asked = QuoteRequest(gpus=8, work=RequestedWork(gpu_hours=384), team_id=TEAM)
     for _ in range(200):
         make_quote(question=asked, team_ids=None, by=None, at=company.at)
     job = AdmissionJob(team_id=TEAM, gpus=8, pool_id=POOL)
     for _ in range(50):
-        ask_admission(job=job, by=_person(PLATFORM), at=company.at)
+        request_admission(job=job, by=_person(PLATFORM), at=company.at)
     keep_one_move(1, POOL, 1, company.at)
 
 

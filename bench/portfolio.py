@@ -9,7 +9,7 @@ import numpy as np
 import psutil
 
 from apps.economics.forecast.scores import DAY, Floats
-from apps.economics.portfolio.answer import FoundMix
+from apps.economics.portfolio.answer import SolvedMix
 from apps.economics.portfolio.costs import PortfolioCosts
 from apps.economics.portfolio.names import MONTH_HOURS
 from apps.economics.portfolio.newsvendor import newsvendor_cost
@@ -133,9 +133,9 @@ def costs_of(case: PurchaseCase, price: CommitmentPrice) -> list[float]:
     ]
 
 
-def _mixer(question: PortfolioQuestion, costs: PortfolioCosts) -> FoundMix:
+def _mixer(question: PortfolioQuestion, costs: PortfolioCosts) -> SolvedMix:
     mix = least_cost_mix(question, costs)
-    return FoundMix(mix.lots, mix.gap, keeps_limit=True)
+    return SolvedMix(mix.lots, mix.gap, keeps_limit=True)
 
 
 def _question(history: Floats, hours: int, price: CommitmentPrice) -> PortfolioQuestion:

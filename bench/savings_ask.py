@@ -50,17 +50,17 @@ def _looked(world: Any, at: datetime) -> dict[str, Any]:
     from apps.placement.queries.moves.work import move_week
     from apps.review import actions
     from apps.review.models import Recommendation
-    from apps.review.queries.recommendations import newest_recommendation_look
+    from apps.review.queries.recommendations import latest_recommendation_detection_run
     from apps.review.queries.recommending.waste_explained import waste_from
 
-    actions.look_for_recommendations(week=move_week(at), at=at)
+    actions.detect_recommendations(week=move_week(at), at=at)
     rows = {row.matter: row for row in Recommendation.objects.all()}
     # What is not added up is another way to the same dollars; what saves nothing frees GPUs.
     judged = [row for row in rows.values() if row.is_counted or not row.proposal["saving"]["high"]]
     known = {matter: planted for planted in world.planted for matter in planted.matters}
     wrong = [row.matter for row in judged if row.matter not in known]
     missed = [min(each.matters) for each in world.planted if not each.matters & rows.keys()]
-    look = newest_recommendation_look(at)
+    look = latest_recommendation_detection_run(at)
     waste = waste_from(look.waste) if look else None
     return {
         "planted": len(world.planted),

@@ -94,11 +94,11 @@ def _touch_usage() -> None:
 def _mark_everything() -> None:
     from django.db import transaction
 
-    from apps.fleet.queries import nodes_lived
+    from apps.fleet.queries import nodes_alive_between
     from apps.marks.actions import mark_span
     from apps.marks.queries import Pass
 
-    nodes = [node.id for node in nodes_lived(HOUR, ENDED)]
+    nodes = [node.id for node in nodes_alive_between(HOUR, ENDED)]
     with transaction.atomic():
         mark_span(pass_=Pass.CHARGE, units=[0], starts_at=HOUR, ends_at=ENDED)
         mark_span(pass_=Pass.SPLIT, units=nodes, starts_at=HOUR, ends_at=ENDED)

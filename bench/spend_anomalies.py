@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from apps.economics.spend_looks import SpendLook
+from apps.economics.spend_looks import SpendDetector
 from apps.economics.spend_watch import (
     FEWEST_SPEND_DAYS,
     days_that_last,
@@ -51,7 +51,7 @@ class SpendAlarm:
 
     day: int
     began: int
-    look: SpendLook = SpendLook.DAY
+    look: SpendDetector = SpendDetector.DAY
 
 
 def run(*, data: Path | None = None) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def alarms_of(values: Days, first: int = FEWEST_SPEND_DAYS) -> list[SpendAlarm]:
         alarms.append(SpendAlarm(end - 1, began, found.look))
         lasted = _days_lasted(values, began)
         free_from = max(end + 1, began + min(FOLLOWED, lasted + 3))
-        if found.look is SpendLook.CREEP:
+        if found.look is SpendDetector.CREEP:
             spent = float(scaled[-found.days :].sum())
             levels.append((began, spent / (spent - found.excess)))
         elif lasted >= FOLLOWED:

@@ -62,7 +62,7 @@ def _made() -> dict[str, Any]:
     from django.test.utils import CaptureQueriesContext
 
     from apps.review import actions
-    from apps.review.queries.weekly.kept import digest_is_good, kept_review
+    from apps.review.queries.weekly.kept import digest_is_good, stored_review
     from apps.review.queries.weekly.weeks import review_week
 
     week = review_week(WEEK)
@@ -73,7 +73,7 @@ def _made() -> dict[str, Any]:
     with CaptureQueriesContext(connection) as asked:
         review_id = actions.make_review(week=week, at=MADE_AT)
     made = time.perf_counter()
-    content = kept_review(WEEK).content
+    content = stored_review(WEEK).content
     read = time.perf_counter()
     verdicts: dict[str, int] = {}
     for each in content.workloads:

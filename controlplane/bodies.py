@@ -9,7 +9,7 @@ from hashlib import blake2b
 from typing import IO, Any
 
 from apps.files.limits import MEBIBYTE, STRANGERS_BYTES, size_words
-from apps.telemetry.api import is_sender_known
+from apps.telemetry.api import is_sender_cached
 from apps.web.rest.body_limits import Address, BodySender, address_of, sender_of_environ
 from controlplane.settings import ENVIRONMENT, HOME
 from controlplane.spool import Spool, SpooledBody, SpoolFull
@@ -77,7 +77,7 @@ class BodyReader:
         Who sends less is looked at once the body is here.
         """
         header = environ.get("HTTP_AUTHORIZATION")
-        if is_batch(environ) and is_sender_known(header):
+        if is_batch(environ) and is_sender_cached(header):
             # By its header: no agent may use up what the others have room for.
             return BodySender(
                 f"agent:{blake2b((header or '').encode(), digest_size=16).hexdigest()}"

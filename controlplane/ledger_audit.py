@@ -40,4 +40,4 @@ def audit_here(
     """
     checks = [check for check in CHECKS if reading in check.query.text]
     probes = [probe for probe in PROBES if not reading or reading in probe.tables]
-    return ledger.audit_here(checks, starts_at, ends_at, probes)
+    return ledger.audit_in_transaction(checks, starts_at, ends_at, probes)

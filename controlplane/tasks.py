@@ -4,8 +4,8 @@ from celery import shared_task
 from django.utils import timezone
 
 from apps.accounts.queries import has_organisation
-from apps.review.actions.backup_alerts import tell_backups
-from apps.web.queries.backups import backup_plan, backup_state, is_old, newest_made_by
+from apps.review.actions.backup_alerts import raise_backup_alerts
+from apps.web.queries.backups import backup_plan, backup_state, is_old, latest_copy_as_of
 from controlplane.copies.of_settings import this_installation
 from controlplane.copies.schedule import make_backup_if_due
 
@@ -18,7 +18,9 @@ def make_backups() -> int:
     plan, at = backup_plan(), timezone.now()
     made = make_backup_if_due(this_installation(), plan, at)
     state = backup_state()
-    newest = newest_made_by(state, at)
+    newest = latest_copy_as_of(state, at)
     newest_at = newest.made_at if newest else None
-    tell_backups(failure=state.failure, newest_at=newest_at, is_old=is_old(state, plan, at), at=at)
+    raise_backup_alerts(
+        failure=state.failure, newest_at=newest_at, is_old=is_old(state, plan, at), at=at
+    )
     return int(made is not None)

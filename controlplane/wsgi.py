@@ -30,7 +30,7 @@ from apps.placement.api.quotes_together import (  # noqa: E402
 )
 from apps.telemetry.api import (  # noqa: E402
     is_delivery_routine,
-    received_each,
+    receive_batches,
     remember,
 )
 from controlplane.bodies import BodyReader, Refused, is_batch  # noqa: E402
@@ -91,7 +91,7 @@ def batch_answers(environs: Sequence[dict[str, Any]]) -> list[BareAnswer]:
     """The answer to each of some deliveries that arrive together; a bug of ours is a bare 500."""
     named = [_named(environ) for environ in environs]
     with written_together():
-        received = received_each(named)
+        received = receive_batches(named)
     return [
         _with_request_id(
             _refusal(answer)

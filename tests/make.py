@@ -76,7 +76,7 @@ def make_node(name: str = "gpu-01", *, at: datetime = NOON, **given: Any) -> int
 
 def make_device(uuid: str = "GPU-0", *, node_id: int, at: datetime = NOON, **given: Any) -> int:
     """A device that an agent has seen on this node since `at`."""
-    seen = fleet.SeenDevice(uuid=uuid, **{"model": "NVIDIA H100 80GB HBM3"} | given)
+    seen = fleet.ObservedDevice(uuid=uuid, **{"model": "NVIDIA H100 80GB HBM3"} | given)
     return fleet.register_devices(node_id=node_id, devices=[seen], at=at, seen_from=at)[uuid]
 
 

@@ -25,7 +25,7 @@ def finish_removals() -> None:
     for removal_id in actions.removals_to_finish():
         try:
             actions.go_on_removing(
-                removal_id=removal_id, at=timezone.now(), look_through=_look_through_files
+                removal_id=removal_id, at=timezone.now(), look_through=_forget_names_in_files
             )
         except actions.RemovalUnderWay:
             continue
@@ -38,6 +38,6 @@ def finish_removals() -> None:
             log.exception("removal_failed removal=%s", removal_id)
 
 
-def _look_through_files(names: TakenNames) -> list[FileOutcome]:
+def _forget_names_in_files(names: TakenNames) -> list[FileOutcome]:
     """Those that were made until now: the last of them may have read a name before it went."""
     return forget_files_naming(names, timezone.now())

@@ -174,7 +174,7 @@ def match(traits: Traits, rules: Sequence[BillRowRule], places: Places) -> BillM
     `rules` are in order; the first that fits wins, and what it leaves open is found as ever.
     """
     rule = next((candidate for candidate in rules if candidate.fits(traits)), None)
-    kind = (rule.kind if rule else "") or _kind_here(traits, places)
+    kind = (rule.kind if rule else "") or _resolved_kind(traits, places)
     team_id = (rule.team_id if rule else None) or _team_of_tag(traits, places)
     by, rule_id = ("", None) if rule is None else (f"rule {rule.id}", rule.id)
     if rule is not None and rule.share_method and _may_be_shared(kind, traits, places):
@@ -189,7 +189,7 @@ def match(traits: Traits, rules: Sequence[BillRowRule], places: Places) -> BillM
             share_method=method,
         )
     if rule is not None and (rule.node_id or rule.pool_id) and kind == COMPUTE:
-        node_ids = _lives_of_rule(rule, places)
+        node_ids = _node_lifetimes_of_rule(rule, places)
         carried = (node_ids[0] if node_ids else None, rule.pool_id, team_id)
         return BillMatch(
             kind, Becomes.NODE_HOUR, *carried, by=by, rule_id=rule_id, lives=_if_several(node_ids)
@@ -198,8 +198,8 @@ def match(traits: Traits, rules: Sequence[BillRowRule], places: Places) -> BillM
         label = traits.resource_id or traits.usage_type or traits.service
         return BillMatch(kind, Becomes.SERVICE, None, None, team_id, NOT_USED, label, by, rule_id)
     if kind != COMPUTE:
-        becomes, reason = _charge_beside_compute(kind, traits)
-        named = _node_beside(becomes, rule, traits, places)
+        becomes, reason = _non_compute_charge(kind, traits)
+        named = _attached_node(becomes, rule, traits, places)
         if named is not None:
             node_ids, found_by = named
             words = (WITH_NODE, traits.service, by or found_by)
@@ -236,7 +236,7 @@ def _may_be_shared(kind: str, traits: Traits, places: Places) -> bool:
     return kind != COMMITMENT and (kind != COMPUTE or _compute_match(traits, places) is None)
 
 
-def _lives_of_rule(rule: BillRowRule, places: Places) -> tuple[int, ...]:
+def _node_lifetimes_of_rule(rule: BillRowRule, places: Places) -> tuple[int, ...]:
     return places.lives.get(rule.node_id, (rule.node_id,)) if rule.node_id else ()
 
 
@@ -249,7 +249,7 @@ def _team_of_tag(traits: Traits, places: Places) -> int | None:
     return places.teams.get(team_name.lower())
 
 
-def _charge_beside_compute(kind: str, traits: Traits) -> tuple[Becomes, str]:
+def _non_compute_charge(kind: str, traits: Traits) -> tuple[Becomes, str]:
     """Return what a row that is not compute becomes: a charge of its own, of a kind that says what it is."""
     if kind in OF_ITS_KIND:
         return OF_ITS_KIND[kind]
@@ -261,7 +261,7 @@ def _charge_beside_compute(kind: str, traits: Traits) -> tuple[Becomes, str]:
     return Becomes.SERVICE, FEE if traits.category == "Purchase" else NOT_COMPUTE
 
 
-def _node_beside(
+def _attached_node(
     becomes: Becomes, rule: BillRowRule | None, traits: Traits, places: Places
 ) -> tuple[tuple[int, ...], str] | None:
     """The node that a row beside its time follows, and by what; what a rule says goes first.
@@ -271,12 +271,12 @@ def _node_beside(
     if becomes in (Becomes.COMMITMENT_UNUSED, Becomes.PURCHASE) and traits.kind == COMMITMENT:
         return None
     if rule is not None and (rule.node_id or rule.pool_id or rule.team_id):
-        node_ids = _lives_of_rule(rule, places)
+        node_ids = _node_lifetimes_of_rule(rule, places)
         return (node_ids, "") if node_ids else None
     return _node_named(traits, places)
 
 
-def _kind_here(traits: Traits, places: Places) -> str:
+def _resolved_kind(traits: Traits, places: Places) -> str:
     """The kind of a row: what may be a machine's time is where its resource, or its type, is on record."""
     if traits.kind != OTHER or not traits.may_be_time:
         return traits.kind

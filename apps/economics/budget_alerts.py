@@ -25,7 +25,7 @@ LOOKS_TO_END = 2
 
 
 @dataclass(frozen=True, slots=True)
-class BudgetLook:
+class BudgetOutlook:
     """The expectation of a budget on a day; `chance` of exceeding, None where the rest is a run rate or unknown.
 
     `expected_share` is what the whole period comes to ÷ the amount, None where it is not known; `share_gone` of its time.
@@ -86,7 +86,7 @@ def has_fallen_back(share_used: Fraction, level: int) -> bool:
     return share_used * 100 < level - FALLEN_BACK_BY
 
 
-def is_warned(assessments: Sequence[BudgetLook]) -> bool:
+def is_warned(assessments: Sequence[BudgetOutlook]) -> bool:
     """Whether of looks, one a day in order, the last is sure of an excess, or it and that of the day before expect one.
 
     Of a short series no look alone is enough, and the last needs a margin.
@@ -101,7 +101,7 @@ def is_warned(assessments: Sequence[BudgetLook]) -> bool:
     )
 
 
-def is_over(assessments: Sequence[BudgetLook]) -> bool:
+def is_over(assessments: Sequence[BudgetOutlook]) -> bool:
     """Whether the last looks, of days in a row, expect no excess any more."""
     last = assessments[-LOOKS_TO_END:]
     return _are_of_days_in_a_row(last, LOOKS_TO_END) and all(
@@ -109,6 +109,6 @@ def is_over(assessments: Sequence[BudgetLook]) -> bool:
     )
 
 
-def _are_of_days_in_a_row(assessments: Sequence[BudgetLook], count: int) -> bool:
+def _are_of_days_in_a_row(assessments: Sequence[BudgetOutlook], count: int) -> bool:
     days = [assessment.day.toordinal() for assessment in assessments]
     return len(days) == count and days == list(range(days[0], days[0] + count))

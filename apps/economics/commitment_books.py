@@ -12,7 +12,7 @@ CENT = Decimal("0.01")
 MILLIONTH = Decimal("0.000001")
 
 
-class BookStanding(StrEnum):
+class BookStatus(StrEnum):
     """The standing of the books of a commitment; unknown where what was paid is not all on record."""
 
     BALANCED = "balanced"
@@ -40,10 +40,10 @@ class CommitmentBook:
     is_over: bool = False
 
     @property
-    def standing(self) -> BookStanding:
+    def standing(self) -> BookStatus:
         """Whether its cost is at most what was paid, and all of it once its term is over."""
         if self.purchased is None or self.effective is None:
-            return BookStanding.UNKNOWN
+            return BookStatus.UNKNOWN
         slack = max(CENT, abs(self.purchased) * MILLIONTH)
         if self.effective > self.purchased + slack:
             is_told_twice = self.of_purchases > 0 and (
@@ -51,15 +51,15 @@ class CommitmentBook:
             )
             # Without that, more than is on record may have been paid before it begins.
             is_sure = is_told_twice or not self.may_precede
-            return BookStanding.EXCEEDS if is_sure else BookStanding.UNKNOWN
+            return BookStatus.EXCEEDS if is_sure else BookStatus.UNKNOWN
         if self.is_over and not self.may_precede and self.effective < self.purchased - slack:
-            return BookStanding.FALLS_SHORT
-        return BookStanding.BALANCED
+            return BookStatus.FALLS_SHORT
+        return BookStatus.BALANCED
 
     @property
     def is_off(self) -> bool:
         """Whether a person has to look at it."""
-        return self.standing in (BookStanding.EXCEEDS, BookStanding.FALLS_SHORT)
+        return self.standing in (BookStatus.EXCEEDS, BookStatus.FALLS_SHORT)
 
     @property
     def words(self) -> str:

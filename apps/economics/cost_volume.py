@@ -41,7 +41,7 @@ def is_beyond(moved: float, share: float, error: float) -> bool:
     return max(moved, 1 / moved) > FAR_VOLUME and abs(share - 1) + error > SURE_WITHIN
 
 
-def standing_share(share: float, error: float, days: int) -> float:
+def fixed_cost_share(share: float, error: float, days: int) -> float:
     """The most of a cost that may stand whatever the work does: 1 − the 5th percentile of what follows it, of so many days."""
     return 1 - min(1.0, max(0.0, share - high_quantile(days - 2) * error))
 

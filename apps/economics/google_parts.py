@@ -71,7 +71,7 @@ def machine_price(
         sku for sku in skus if region in sku.regions and sku.usage == USAGE[purchase_option]
     ]
     amount, part_skus = Decimal(0), []
-    core_family = _own_family(shape, regional_skus)
+    core_family = _core_family(shape, regional_skus)
     for words, group, quantity in _parts_of_shape(shape, core_family):
         fitting = [
             sku for sku in regional_skus if sku.group == group and _begins_with_words(sku, words)
@@ -85,7 +85,7 @@ def machine_price(
     )
 
 
-def _own_family(shape: Shape, regional_skus: Sequence[Sku]) -> str:
+def _core_family(shape: Shape, regional_skus: Sequence[Sku]) -> str:
     """The name that the shape's own cores have here; empty: they have that of its generation."""
     owns = (core for family, core in OWN_CORES.items() if shape.name.startswith(f"{family}-"))
     core_family = next(owns, "")

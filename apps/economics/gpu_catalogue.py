@@ -34,7 +34,7 @@ def gpu_model(name: str) -> GpuModel | None:
     return candidates[0] if len(candidates) == 1 else None
 
 
-def whole_gpu(name: str) -> GpuModel | None:
+def full_gpu_model(name: str) -> GpuModel | None:
     """The one model that `name` means, where it means the whole GPU: a MIG slice's name means none."""
     named = named_gpu(name)
     is_one = named.part == 1 and len(named.candidates) == 1

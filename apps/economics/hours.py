@@ -45,7 +45,7 @@ def first_hour(day: date, zone: str) -> datetime:
     return hour_from(datetime.combine(day, time.min, tzinfo=ZoneInfo(zone)))
 
 
-def month_said(text: str) -> date | None:
+def parse_month_text(text: str) -> date | None:
     """`2026-07` as its first day; None for anything else, and for months outside 1990 to 2199."""
     try:
         first = date.fromisoformat(f"{text[:7]}-01")

@@ -83,7 +83,7 @@ def run_parts(
     if started_at is None:
         return ()
     life = _Life(started_at, ended_at)
-    named = _said_at_the_time([statement for statement in ordered if statement.run])
+    named = _contemporary_statements([statement for statement in ordered if statement.run])
     moments = {
         life.reached(_effective_at(statement, life)): statement.run or "" for statement in named
     }
@@ -116,18 +116,18 @@ class _Life:
 
 def _deciding_statements(ordered: Sequence[JobStatement]) -> list[JobStatement]:
     """The statements that say what was held, of the sources that are to be heard."""
-    saying = [statement for statement in ordered if _says_what_is_held(statement)]
+    saying = [statement for statement in ordered if _states_holding(statement)]
     # Who knows no number of GPUs does not overrule who does.
     saying = [statement for statement in saying if not _knows_no_gpus(statement)] or saying
     end = end_of(ordered)
     if end is not None and end.source is JobSource.ACCOUNTING and end in saying:
         return [end]
     heard = [statement for statement in saying if statement.source is not JobSource.AGENT] or saying
-    at_the_time = _said_at_the_time(heard)
+    at_the_time = _contemporary_statements(heard)
     return at_the_time if any(statement.allocations for statement in at_the_time) else heard
 
 
-def _said_at_the_time(statements: list[JobStatement]) -> list[JobStatement]:
+def _contemporary_statements(statements: list[JobStatement]) -> list[JobStatement]:
     """Without what an end states of the past, where anybody stated it before."""
     return [
         statement
@@ -136,7 +136,7 @@ def _said_at_the_time(statements: list[JobStatement]) -> list[JobStatement]:
     ] or statements
 
 
-def _says_what_is_held(statement: JobStatement) -> bool:
+def _states_holding(statement: JobStatement) -> bool:
     if statement.allocations is None:
         return False
     is_whole_story = statement.kind is not EventKind.END or statement.started_at is not None

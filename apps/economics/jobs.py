@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import IntEnum
 from fractions import Fraction
 
-from apps.economics.machines import seen_text
+from apps.economics.machines import printable_text
 from apps.economics.refusal import Refusal
 
 MICROSECONDS_PER_SECOND = 1_000_000
@@ -214,11 +214,11 @@ def _statement_of_record(record: JobRecord, kind: EventKind, at: datetime) -> Jo
         restart_count=record.restart_count,
         started_at=record.started_at,
         state=record.state or None,
-        name=seen_text(record.name) or None,
-        user=seen_text(record.user) or None,
-        account=seen_text(record.account) or None,
-        partition=seen_text(record.partition) or None,
-        qos=seen_text(record.qos) or None,
+        name=printable_text(record.name) or None,
+        user=printable_text(record.user) or None,
+        account=printable_text(record.account) or None,
+        partition=printable_text(record.partition) or None,
+        qos=printable_text(record.qos) or None,
         array_id=record.array_id or None,
         het_id=record.het_id or None,
         exit_code=record.exit_code or None,

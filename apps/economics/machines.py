@@ -36,7 +36,7 @@ def name_fault(text: str, most: int = MOST_NAME) -> str:
     return "" if is_plain(text) else f"{text[:MOST_SHOWN]!a} {ODD}"
 
 
-def seen_text(text: str) -> str:
+def printable_text(text: str) -> str:
     """The text with a question mark for each character that is not seen; markup stays."""
     if text.isprintable():
         return text

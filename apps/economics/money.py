@@ -21,7 +21,7 @@ class CurrenciesDiffer(ValueError):
     """Two amounts of different currencies met without a dated rate of exchange."""
 
 
-class NotWholeMicros(ValueError):
+class FractionalMicros(ValueError):
     """An amount to be stored has digits below the micro-unit."""
 
 
@@ -49,7 +49,7 @@ class Money:
         numerator, denominator = self.amount.as_integer_ratio()
         quotient, remainder = divmod(numerator * MICROS, denominator)
         if remainder:
-            raise NotWholeMicros(f"{self.amount} {self.currency} is not a whole number of micros")
+            raise FractionalMicros(f"{self.amount} {self.currency} is not a whole number of micros")
         return quotient
 
     def rounded(self, *, digits: int = 2) -> "Money":

@@ -88,7 +88,7 @@ def pieces_of_hour(
 ) -> list[Piece]:
     """Cut what was lived of an hour at every change of rate, in order of time.
 
-    `lived_spans` has spans `[from, to)` with the GPUs there were, which multiply rates quoted per GPU.
+    `node_lifetime_spans` has spans `[from, to)` with the GPUs there were, which multiply rates quoted per GPU.
     Contracted is the contract's amount, else the list's; effective is contracted, until a
     commitment says otherwise. On each basis the pieces sum to what all of them cost exactly,
     rounded once and half-even. Refuses RatesOverlap.

@@ -14,13 +14,13 @@ from apps.economics.cost_volume import (
     FOLLOWS_FROM,
     KNOWN_WITHIN,
     CostDay,
+    fixed_cost_share,
     following_share,
     high_quantile,
     is_beyond,
     mean_work,
     per_day,
     per_unit,
-    standing_share,
     volume_step,
 )
 from apps.economics.gates import Gate, failed_gates
@@ -144,7 +144,7 @@ class RealisedSaving:
             *range(self.first, self.first + days),
         )
         error = step_error(days_seen, self.first, memory=self.step.memory, noise=self.step.noise)
-        reach = (NormalDist().inv_cdf(HIGH) * error + self.volume) * looks_factor(days)
+        reach = (NormalDist().inv_cdf(HIGH) * error + self.volume) * interim_look_factor(days)
         return reach if self.is_amount else 1 - exp(-reach)
 
     def is_void(self, promise: SavingRange) -> bool:
@@ -176,7 +176,7 @@ def saving_since(
     share, error = following_share(before)
     if is_beyond(mean_work(after) / mean_work(before), share, error):
         return UnknownSaving.VOLUME_MOVED
-    fixed_share = standing_share(share, error, len(before))
+    fixed_share = fixed_cost_share(share, error, len(before))
     most = share + high_quantile(len(before) - 2) * error
     follows = error > KNOWN_WITHIN or most >= FOLLOWS_FROM
     following = 1.0 if follows else max(0.0, share)
@@ -198,7 +198,7 @@ def judge_saving(
     Verified: the interval lies above 0, and LEAST_PART of the promise's low end is reached, for the work that was done.
     Failed: the interval lies below the promise's low end. Else it is not known: so where a gate failed, unless what that leaves
     open is small beside what was measured or promised, and then the interval is widened by it. Before and after FULL_DAYS it is
-    widened too (`looks_factor`), so that chance has about one try.
+    widened too (`interim_look_factor`), so that chance has about one try.
     """
     if days_since < WINDOW_DAYS:
         return SavingStatus.TOO_EARLY
@@ -206,7 +206,7 @@ def judge_saving(
         return SavingStatus.UNKNOWN
     if measured.is_void(promise):
         return SavingStatus.UNKNOWN
-    low, high = measured.widened(looks_factor(days_since))
+    low, high = measured.widened(interim_look_factor(days_since))
     low, high = low - measured.doubt, high + measured.doubt
     promised = max(0.0, promise.low * measured.work_ratio)
     if low > 0 and measured.month.likely >= LEAST_PART * promised:
@@ -215,7 +215,7 @@ def judge_saving(
     return SavingStatus.FAILED if month_high < promised or high <= 0 else SavingStatus.UNKNOWN
 
 
-def looks_factor(days_since: int) -> float:
+def interim_look_factor(days_since: int) -> float:
     """By how much the interval is widened after so many days: as O'Brien and Fleming (1979) until FULL_DAYS, and a little later."""
     if days_since < FULL_DAYS:
         return sqrt(FULL_DAYS / days_since)
@@ -278,7 +278,7 @@ def _measured(
     scale = fmean(day.micros for day in before)
     is_amount = not (_is_even(before, of.as_before) and _is_even(after, of.as_before))
     points = _points(days, of.as_before, scale if is_amount else None)
-    twin_points, control = _beside(points, twin, first)
+    twin_points, control = _twin_ratio_series(points, twin, first)
     is_steadier = not is_amount and _is_steadier(twin_points, points, first)
     step = step_effect(points, first)
     gates, doubt = _control_gates(control, first, None if is_steadier else step.effect)
@@ -363,7 +363,7 @@ def _points(
     ]
 
 
-def _beside(
+def _twin_ratio_series(
     points: Sequence[SeriesPoint], twin: Sequence[CostDay], first: int
 ) -> tuple[list[SeriesPoint], list[SeriesPoint]]:
     """Logarithms of the ratio to a twin on the days of both, and the twin's; none where they have too few in common."""

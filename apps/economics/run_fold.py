@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from apps.economics.hours import HOUR_MS
 from apps.economics.minutes import minutes_of, packed
-from apps.economics.run_time import Bucket, ToldTime, stretches_of
+from apps.economics.run_time import Bucket, ReportedTime, stretches_of
 from apps.economics.spans import joined_spans, spans_without
 from apps.economics.split import largest_remainder
 
@@ -31,7 +31,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class WindowTold:
+class ReportedWindow:
     """Some seconds of an attempt, summed up. Moments in milliseconds since 1970."""
 
     start_ms: int
@@ -60,7 +60,7 @@ class ReportedAttempt:
     end_ms: int
     is_ended: bool
     first_told_ms: int | None
-    windows: Sequence[WindowTold] = ()
+    windows: Sequence[ReportedWindow] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Rewind:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class CarrierSpan:
     """A job carried the run in this time."""
 
     job: int
@@ -82,7 +82,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class RunTold:
+class ReportedRun:
     """A run as far as it is known.
 
     `attempts` in the order of their starts. `waits` are when its jobs were queued. From
@@ -91,7 +91,7 @@ class RunTold:
     """
 
     attempts: Sequence[ReportedAttempt]
-    held: Sequence[Held]
+    held: Sequence[CarrierSpan]
     rewinds: Sequence[Rewind] = ()
     waits: Sequence[Span] = ()
     failed_after_ms: int | None = None
@@ -115,7 +115,7 @@ class HourSums:
     step_ms: int = 0
 
 
-def folded(run: RunTold, from_ms: int) -> dict[tuple[int, int], HourSums]:
+def folded(run: ReportedRun, from_ms: int) -> dict[tuple[int, int], HourSums]:
     """The hours of a run from `from_ms` on, which begins one, by job and by the hour's beginning.
 
     Each job's hours sum to the time that it held the run exactly; NO_JOB has what was told with no
@@ -133,16 +133,16 @@ def folded(run: RunTold, from_ms: int) -> dict[tuple[int, int], HourSums]:
     for job_hold in run.held:
         spans.setdefault(job_hold.job, []).append((job_hold.start_ms, job_hold.end_ms))
     for job, of_job in spans.items():
-        reported_times = _told_on(job, joined_spans(of_job), run, marks)
+        reported_times = _reported_times(job, joined_spans(of_job), run, marks)
         if job == NO_JOB:
-            reported_times += [ToldTime(*wait, Bucket.CAPACITY_WAIT) for wait in waits]
+            reported_times += [ReportedTime(*wait, Bucket.CAPACITY_WAIT) for wait in waits]
         for hour, stretches in _by_hour(joined_spans(of_job), reported_times, from_ms).items():
-            _put_buckets(_hour_sums(sums_by_hour, job, hour), hour, stretches)
+            _set_buckets(_hour_sums(sums_by_hour, job, hour), hour, stretches)
     _count_windows(sums_by_hour, run, lost, from_ms)
     return sums_by_hour
 
 
-def _put_buckets(sums: HourSums, hour: int, stretches: Iterable[tuple[int, int, Bucket]]) -> None:
+def _set_buckets(sums: HourSums, hour: int, stretches: Iterable[tuple[int, int, Bucket]]) -> None:
     of_bucket: dict[int, list[Span]] = {}
     for start, end, bucket in stretches:
         sums.bucket_ms[bucket] += end - start
@@ -152,7 +152,7 @@ def _put_buckets(sums: HourSums, hour: int, stretches: Iterable[tuple[int, int, 
 
 def _count_windows(
     sums_by_hour: dict[tuple[int, int], HourSums],
-    run: RunTold,
+    run: ReportedRun,
     lost: Mapping[int, Sequence[tuple[int, int]]],
     from_ms: int,
 ) -> None:
@@ -167,7 +167,7 @@ def _hour_sums(sums_by_hour: dict[tuple[int, int], HourSums], job: int, moment: 
     return sums_by_hour.setdefault((job, moment - moment % HOUR_MS), HourSums())
 
 
-def _undoing_rewinds(attempt: ReportedAttempt, run: RunTold) -> list[tuple[int, int]]:
+def _undoing_rewinds(attempt: ReportedAttempt, run: ReportedRun) -> list[tuple[int, int]]:
     """The rewinds that undo steps of this attempt: its own, and of those that began after it."""
     starts = {other.id: other.start_ms for other in run.attempts}
     return [
@@ -177,14 +177,14 @@ def _undoing_rewinds(attempt: ReportedAttempt, run: RunTold) -> list[tuple[int, 
     ]
 
 
-def _lost_steps(window: WindowTold, rewinds: Sequence[tuple[int, int]]) -> int:
+def _lost_steps(window: ReportedWindow, rewinds: Sequence[tuple[int, int]]) -> int:
     first = min((step for at, step in rewinds if at >= window.end_ms), default=None)
     if first is None or window.last_step is None or window.first_step is None:
         return 0
     return max(0, min(window.steps, window.last_step - max(first, window.first_step) + 1))
 
 
-def _count_window(sums: HourSums, window: WindowTold, lost_steps: int) -> None:
+def _count_window(sums: HourSums, window: ReportedWindow, lost_steps: int) -> None:
     kept_steps = window.steps - lost_steps
     all_steps = window.steps or 1
     redone = window.tokens * lost_steps // all_steps
@@ -197,33 +197,33 @@ def _count_window(sums: HourSums, window: WindowTold, lost_steps: int) -> None:
 
 
 def _marks_of(
-    attempt: ReportedAttempt, run: RunTold, rewinds: Sequence[tuple[int, int]]
-) -> Iterator[ToldTime]:
+    attempt: ReportedAttempt, run: ReportedRun, rewinds: Sequence[tuple[int, int]]
+) -> Iterator[ReportedTime]:
     """Yield the times that an attempt's windows tell, laid one after the other into each window's time."""
     is_first = attempt is run.attempts[0]
     start = Bucket.STARTUP if is_first else Bucket.RECOVERY
     if attempt.first_told_ms is not None:
-        yield ToldTime(attempt.start_ms, attempt.first_told_ms, start)
+        yield ReportedTime(attempt.start_ms, attempt.first_told_ms, start)
     for window in attempt.windows:
         at = window.start_ms
         for bucket, length in _window_pieces(
             window, _lost_steps(window, rewinds), is_first=is_first
         ):
-            yield ToldTime(at, at + length, bucket)
+            yield ReportedTime(at, at + length, bucket)
             if bucket is Bucket.PRODUCTIVE and run.failed_after_ms is not None:
-                yield ToldTime(max(at, run.failed_after_ms), at + length, Bucket.FAILED)
+                yield ReportedTime(max(at, run.failed_after_ms), at + length, Bucket.FAILED)
             if bucket in IN_VAIN:
                 yield from _diverged_marks((at, at + length), run.diverged)
             at += length
 
 
-def _diverged_marks(piece: Span, diverged: Sequence[Span]) -> Iterator[ToldTime]:
+def _diverged_marks(piece: Span, diverged: Sequence[Span]) -> Iterator[ReportedTime]:
     for since, until in diverged:
-        yield ToldTime(max(piece[0], since), min(piece[1], until), Bucket.DIVERGED)
+        yield ReportedTime(max(piece[0], since), min(piece[1], until), Bucket.DIVERGED)
 
 
 def _window_pieces(
-    window: WindowTold, lost_steps: int, *, is_first: bool
+    window: ReportedWindow, lost_steps: int, *, is_first: bool
 ) -> Iterator[tuple[Bucket, int]]:
     """How long what took in the window; what is told beyond its own length is cut in proportion."""
     spent: dict[Bucket, int] = {Bucket.PRODUCTIVE: max(0, window.productive_ms)}
@@ -247,9 +247,9 @@ def _window_pieces(
     )
 
 
-def _told_on(
-    job: int, spans: Sequence[Span], run: RunTold, marks: Mapping[int, Sequence[ToldTime]]
-) -> list[ToldTime]:
+def _reported_times(
+    job: int, spans: Sequence[Span], run: ReportedRun, marks: Mapping[int, Sequence[ReportedTime]]
+) -> list[ReportedTime]:
     """Return the told times of a job: by its own attempts, or the run's where it has none."""
     own_attempts = [attempt for attempt in run.attempts if attempt.job == job]
     speaking = own_attempts or (list(run.attempts) if job != NO_JOB else [])
@@ -260,8 +260,8 @@ def _told_on(
 
 
 def _untold_gaps(
-    span: Span, speaking: Sequence[ReportedAttempt], run: RunTold
-) -> Iterator[ToldTime]:
+    span: Span, speaking: Sequence[ReportedAttempt], run: ReportedRun
+) -> Iterator[ReportedTime]:
     """The time of a job in which no attempt was under way: before, between and after them."""
     start, end = span
     inside = sorted(
@@ -276,24 +276,26 @@ def _untold_gaps(
     for attempt in inside:
         if attempt.start_ms > at:
             is_first = attempt is run.attempts[0]
-            yield ToldTime(at, attempt.start_ms, Bucket.STARTUP if is_first else Bucket.RECOVERY)
+            yield ReportedTime(
+                at, attempt.start_ms, Bucket.STARTUP if is_first else Bucket.RECOVERY
+            )
         at = max(at, attempt.end_ms)
     last = max(inside, key=lambda attempt: attempt.end_ms, default=None)
     if last is not None and last.is_ended and at < end:
-        yield ToldTime(at, end, Bucket.IDLE_AFTER_END)
+        yield ReportedTime(at, end, Bucket.IDLE_AFTER_END)
 
 
 def _by_hour(
-    spans: Sequence[Span], reported_times: Iterable[ToldTime], from_ms: int
+    spans: Sequence[Span], reported_times: Iterable[ReportedTime], from_ms: int
 ) -> dict[int, list[tuple[int, int, Bucket]]]:
     spans_of: dict[int, list[Span]] = {}
-    told_of: dict[int, list[ToldTime]] = {}
+    told_of: dict[int, list[ReportedTime]] = {}
     for start, end in spans:
         for hour, since, until in _cut_by_hour(max(start, from_ms), end):
             spans_of.setdefault(hour, []).append((since, until))
     for time in reported_times:
         for hour, since, until in _cut_by_hour(max(time.start_ms, from_ms), time.end_ms):
-            told_of.setdefault(hour, []).append(ToldTime(since, until, time.bucket))
+            told_of.setdefault(hour, []).append(ReportedTime(since, until, time.bucket))
     return {hour: stretches_of(span, told_of.get(hour, ())) for hour, span in spans_of.items()}
 
 

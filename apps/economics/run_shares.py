@@ -33,7 +33,7 @@ def hour_weights(life: Span, carried: Sequence[CarriedShare]) -> dict[Part, int]
         life = (min((s for s, _ in spans), default=0), max((e for _, e in spans), default=0))
     time_of, total_time = _divide_evenly(life, carried)
     buckets_by_run = {
-        share.run_id: _told_buckets(share.bucket_ms) for share in carried if share.run_id in time_of
+        share.run_id: _bucket_times(share.bucket_ms) for share in carried if share.run_id in time_of
     }
     scale = lcm(*(sum(of_run.values()) for of_run in buckets_by_run.values()))
     weights: dict[Part, int] = {}
@@ -69,7 +69,7 @@ def _is_held(spans: Sequence[Span], left: int, right: int) -> bool:
     return any(start <= left and right <= end for start, end in spans)
 
 
-def _told_buckets(bucket_ms: Sequence[int]) -> Mapping[Bucket, int]:
+def _bucket_times(bucket_ms: Sequence[int]) -> Mapping[Bucket, int]:
     time_by_bucket = {
         bucket: part for bucket, part in zip(Bucket, bucket_ms, strict=False) if part > 0
     }

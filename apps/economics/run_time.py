@@ -31,7 +31,7 @@ INSIDE = len(Bucket)
 
 
 @dataclass(frozen=True, slots=True)
-class ToldTime:
+class ReportedTime:
     """A span, in milliseconds of any one clock, and what somebody said it was."""
 
     start_ms: int
@@ -40,7 +40,7 @@ class ToldTime:
 
 
 def stretches_of(
-    spans: Sequence[tuple[int, int]], reported_times: Iterable[ToldTime]
+    spans: Sequence[tuple[int, int]], reported_times: Iterable[ReportedTime]
 ) -> list[tuple[int, int, Bucket]]:
     """From when to when, in milliseconds, these spans (that do not overlap) were in which bucket.
 
@@ -85,7 +85,7 @@ def goodput(spent: Mapping[Bucket, int]) -> float | None:
     return spent.get(Bucket.PRODUCTIVE, 0) / reported_ms if reported_ms else None
 
 
-def known_goodput(ratio: float | None, told_ratio: float | None) -> float | None:
+def goodput_if_reported(ratio: float | None, told_ratio: float | None) -> float | None:
     """A goodput of what was told, where that is most of the time (`LEAST_TOLD`); None where nobody knows what the rest was."""
     return ratio if told_ratio is not None and told_ratio >= LEAST_TOLD else None
 

@@ -16,7 +16,7 @@ class TooFewRuns(ValueError):
     """Fewer than three different numbers of GPUs: any curve would fit."""
 
 
-class BeyondWhatWasSeen(ValueError):
+class BeyondObservedScale(ValueError):
     """A question far beyond the largest run says nothing but what was assumed."""
 
 
@@ -40,7 +40,7 @@ class ScalingLaw:
     def rate(self, gpus: float) -> float:
         """Work in a unit of time. Refuses BeyondWhatWasSeen."""
         if gpus > FURTHEST * self.largest:
-            raise BeyondWhatWasSeen(
+            raise BeyondObservedScale(
                 f"{gpus:g} GPUs are over twice the largest run seen, {self.largest}"
             )
         waits = self.contention * (gpus - 1) + self.coherence * gpus * (gpus - 1)

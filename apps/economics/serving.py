@@ -35,7 +35,7 @@ class Purpose(IntEnum):
     UNCOUNTED = 3
 
 
-class ToldTokens(NamedTuple):
+class ReportedTokens(NamedTuple):
     """The counts told of a feature's hour by one who counted; None: not told. Prompts include cached tokens."""
 
     requests: int | None = None
@@ -66,7 +66,7 @@ class Portion(NamedTuple):
     purpose: Purpose
     feature: str
     weight: int
-    told: ToldTokens
+    told: ReportedTokens
     prompt: int = 0
     cached: int = 0
     output: int = 0
@@ -90,13 +90,13 @@ class Worked(NamedTuple):
     output: int
 
 
-UNCOUNTED = (Portion(Purpose.UNCOUNTED, "", 1, ToldTokens()),)
-IDLE = Portion(Purpose.IDLE, "", 1, ToldTokens(0, 0, 0, 0, 0))
+UNCOUNTED = (Portion(Purpose.UNCOUNTED, "", 1, ReportedTokens()),)
+IDLE = Portion(Purpose.IDLE, "", 1, ReportedTokens(0, 0, 0, 0, 0))
 
 
 def portions(
-    engine: Mapping[str, ToldTokens],
-    gateway: Mapping[str, ToldTokens],
+    engine: Mapping[str, ReportedTokens],
+    gateway: Mapping[str, ReportedTokens],
     time: EngineTime | None = None,
     token_weights: Sequence[int] = TOKEN_WEIGHTS,
 ) -> tuple[Portion, ...]:
@@ -111,18 +111,22 @@ def portions(
     for weighted in (_by_tokens(parts, time, token_weights), _by_requests(parts)):
         if any(portion.weight for portion in weighted):
             return weighted
-    if not any(_is_known(token_counts) for _, _, token_counts in parts):
+    if not any(_is_reported(token_counts) for _, _, token_counts in parts):
         return UNCOUNTED
     return (IDLE._replace(told=summed(token_counts for _, _, token_counts in parts)),)
 
 
-def summed(token_counts: Iterable[ToldTokens]) -> ToldTokens:
+def summed(token_counts: Iterable[ReportedTokens]) -> ReportedTokens:
     """The sum of each count; None where one of them is not told, for it would be a part only."""
     columns = list(zip(*token_counts, strict=True))
-    return ToldTokens(*(sum_or_unknown(column) for column in columns)) if columns else ToldTokens()
+    return (
+        ReportedTokens(*(sum_or_unknown(column) for column in columns))
+        if columns
+        else ReportedTokens()
+    )
 
 
-def whole_parts(parts: Sequence[int], unit: int) -> list[int]:
+def round_parts_to_units(parts: Sequence[int], unit: int) -> list[int]:
     """Whole units of parts that are counted in fractions of one and sum to whole units.
 
     Rounded down, and the units left over go to the largest remainders, ties to the earlier: the
@@ -136,9 +140,9 @@ def whole_parts(parts: Sequence[int], unit: int) -> list[int]:
     return whole_units
 
 
-def beyond(engine: ToldTokens, gateway: ToldTokens) -> ToldTokens:
+def beyond(engine: ReportedTokens, gateway: ReportedTokens) -> ReportedTokens:
     """Return how much more the engine counted than the gateway, each count by itself, never below 0."""
-    return ToldTokens(
+    return ReportedTokens(
         *(
             None if ours is None or theirs is None else max(0, ours - theirs)
             for ours, theirs in zip(engine, gateway, strict=True)
@@ -147,7 +151,7 @@ def beyond(engine: ToldTokens, gateway: ToldTokens) -> ToldTokens:
 
 
 def unit_costs(
-    micros: int | None, requests: int | None, token_counts: ToldTokens, worked: Worked
+    micros: int | None, requests: int | None, token_counts: ReportedTokens, worked: Worked
 ) -> UnitCosts:
     """Return the cost, of `micros`, for a thousand of `requests` and a million of each kind of token.
 
@@ -194,11 +198,11 @@ def _of_kind(micros: int | None, work: int, worked: Worked, tokens: int | None) 
     return per(MILLION, micros * work, sum(worked) * tokens)
 
 
-_Part = tuple[Purpose, str, ToldTokens]
+_Part = tuple[Purpose, str, ReportedTokens]
 
 
 def _purpose_parts(
-    engine: Mapping[str, ToldTokens], gateway: Mapping[str, ToldTokens]
+    engine: Mapping[str, ReportedTokens], gateway: Mapping[str, ReportedTokens]
 ) -> list[_Part]:
     features = gateway or engine
     parts = [(Purpose.ANSWERED, name, features[name]) for name in sorted(features)]
@@ -243,7 +247,7 @@ def _by_requests(parts: list[_Part]) -> tuple[Portion, ...]:
     )
 
 
-def _weighted_work(token_counts: ToldTokens, token_weights: Sequence[int]) -> Worked:
+def _weighted_work(token_counts: ReportedTokens, token_weights: Sequence[int]) -> Worked:
     of_prompt, of_cached, of_output = token_weights
     cached = token_counts.cached_tokens or 0
     return Worked(
@@ -253,5 +257,5 @@ def _weighted_work(token_counts: ToldTokens, token_weights: Sequence[int]) -> Wo
     )
 
 
-def _is_known(token_counts: ToldTokens) -> bool:
+def _is_reported(token_counts: ReportedTokens) -> bool:
     return token_counts.requests is not None or token_counts.has_tokens

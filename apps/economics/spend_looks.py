@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 
-class SpendLook(StrEnum):
+class SpendDetector(StrEnum):
     """What found an excess: which span of days, held against which line; BUDGET and YEAR are creeps over a line of their own."""
 
     DAY = "day"
@@ -16,4 +16,4 @@ class SpendLook(StrEnum):
     @property
     def is_over_own_line(self) -> bool:
         """Whether it is a creep over a budget's pace or the same weeks a year ago."""
-        return self in (SpendLook.BUDGET, SpendLook.YEAR)
+        return self in (SpendDetector.BUDGET, SpendDetector.YEAR)

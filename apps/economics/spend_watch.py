@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from apps.economics.changes import WEEK
-from apps.economics.spend_looks import SpendLook
+from apps.economics.spend_looks import SpendDetector
 from apps.economics.spend_weeks import (
     MOST_WEEKS,
     MOVED_SHARE,
@@ -56,7 +56,7 @@ class OutOfLine:
 
     days: int
     excess: float
-    look: SpendLook = SpendLook.DAY
+    look: SpendDetector = SpendDetector.DAY
     ago: int = 0
     line: WeeksBack = (1, LIKE_WEEKS)
 
@@ -89,7 +89,7 @@ def out_of_line(
     if len(values) < FEWEST_SPEND_DAYS or np.isnan(off[-1]):
         return None
     if first is not None:
-        end_excess = known_ends(off, first)
+        end_excess = month_end_excess(off, first)
         values, off = values - end_excess, off - end_excess
     day_excess = _days_out_of_line(values, expected, off, strictness)
     if day_excess is not None:
@@ -102,7 +102,7 @@ def out_of_line(
     return None if over is None else _of_line(over, values, off)
 
 
-def known_ends(off: Days, first: int) -> Days:
+def month_end_excess(off: Days, first: int) -> Days:
     """Of each of the last two weeks' days at a month's end what came there above its line before.
 
     The least of the last two months at the same distance from their end; of the last month of a quarter as much as the
@@ -158,14 +158,14 @@ def _days_out_of_line(
         # Days that cost more than others differ by more.
         span = max(average * length, float(expected[-length - 1 : -1].sum()))
         least = max(usual + deviations * sigma, share * span, RECORD * float(before.max()))
-        least = max(strictness * least, _seen_before(values, expected, length))
+        least = max(strictness * least, _record_threshold(values, expected, length))
         if excess - _moved(expected, off, length) > least > 0:
-            look_kind = SpendLook.WEEK if length == WEEK else SpendLook.DAY
+            look_kind = SpendDetector.WEEK if length == WEEK else SpendDetector.DAY
             return OutOfLine(_days_out(off[-length:], excess), excess, look_kind)
     return None
 
 
-def _seen_before(values: Days, expected: Days, length: int) -> float:
+def _record_threshold(values: Days, expected: Days, length: int) -> float:
     """Return the amount to come above for what rested: 1.35 times the largest span there ever was; 0 where it did not rest."""
     span_sums = np.convolve(values, np.ones(length), "valid")
     before = span_sums[:-length][~np.isnan(span_sums[:-length])]
@@ -196,7 +196,7 @@ def _of_line(over: OverLine, values: Days, off: Days) -> OutOfLine:
     span = values[len(values) - over.ago - over.days : len(values) - over.ago]
     excess = float(span.sum()) * (1 - exp(-over.over))
     days = over.days
-    if over.look is SpendLook.WEEK:
+    if over.look is SpendDetector.WEEK:
         days = _days_out(off[-2 * WEEK :], excess)
     return OutOfLine(days, excess, over.look, over.ago, over.line)
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.economics.changes import WEEK
-from apps.economics.spend_looks import SpendLook
+from apps.economics.spend_looks import SpendDetector
 from apps.economics.step_times import MAD_TO_SIGMA
 
 Days = NDArray[np.float64]
@@ -46,7 +46,7 @@ OFTEN, OFTEN_TO_SIGMA = 0.8, 0.8416
 class OverLine:
     """The `days` up to so many `ago` are over the line of the weeks `line` before, by a logarithm of `over`."""
 
-    look: SpendLook
+    look: SpendDetector
     days: int
     ago: int
     over: float
@@ -171,11 +171,11 @@ def week_out_of_line(
     usual, sigma = _usual_of(before, noise.of_week)
     least = max(LEAST_STEP + usual, usual + DEVIATIONS * sigma)
     if over[-1] > strictness * max(least, _largest(before)):
-        return OverLine(SpendLook.WEEK, WEEK, 0, float(over[-1]), (1, LINE_WEEKS))
+        return OverLine(SpendDetector.WEEK, WEEK, 0, float(over[-1]), (1, LINE_WEEKS))
     ordinary = without_runs(usual_values, expected, dear=True)
     lasting = _lasting(week_sums, sums_of(ordinary), noise.of_week, strictness)
     if lasting is not None and _lasts(values, ordinary, expected, strictness):
-        return OverLine(SpendLook.WEEK, WEEK, 0, lasting, (1, LINE_WEEKS))
+        return OverLine(SpendDetector.WEEK, WEEK, 0, lasting, (1, LINE_WEEKS))
     return _creep_of(values, usual_values, ordinary, noise.of_week, strictness)
 
 
@@ -225,7 +225,7 @@ def _creep_of(
         by_week = _middles(over, WEEK, FEWEST_OF_WEEK)[-1 : -RISING * WEEK - 1 : -WEEK]
         if lately > least and by_week[0] >= STILL * lately and by_week.min() > STEADY * least:
             dearer = float(over_line(sums_of(values), line_of(sums_of(known), weeks))[-1])
-            return OverLine(SpendLook.CREEP, WEEK, 0, dearer, weeks) if dearer > 0 else None
+            return OverLine(SpendDetector.CREEP, WEEK, 0, dearer, weeks) if dearer > 0 else None
     return None
 
 
@@ -296,7 +296,7 @@ def weekend_out_of_line(
     may_have_moved = is_seen and week_excess < MOVED_SHARE * excess
     is_news = over[at] > strictness * least and excess > _largest_pair(off)
     if is_news and not may_have_moved:
-        return OverLine(SpendLook.WEEKEND, 2, DAYS_AFTER, float(over[at]), (1, WEEKEND_WEEKS))
+        return OverLine(SpendDetector.WEEKEND, 2, DAYS_AFTER, float(over[at]), (1, WEEKEND_WEEKS))
     return None
 
 

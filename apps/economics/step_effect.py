@@ -94,10 +94,10 @@ def step_effect(
     rows = _design(points, first, is_weekly=weekly and _has_weeks(points, first))
     if over > 1:
         for point, row in zip(points, rows, strict=True):
-            row[-2] = _come_of(point.day, first, over)
+            row[-2] = _step_share(point.day, first, over)
     if other_step is not None:
         rows = [
-            [_come_of(point.day, *other_step), *row]
+            [_step_share(point.day, *other_step), *row]
             for point, row in zip(points, rows, strict=True)
         ]
     freedom = max(1, len(rows) - len(rows[0]) + 1)
@@ -129,7 +129,7 @@ def bend_of(points: Sequence[SeriesPoint], *, memory: float, noise: float) -> tu
     return (lower[-1][place] / by_bend, noise / by_bend) if by_bend else (0.0, inf)
 
 
-def _come_of(day: int, first: int, over: int) -> float:
+def _step_share(day: int, first: int, over: int) -> float:
     """How much of a step has come on a day that begins on the first and takes so many."""
     return min(1.0, max(0, day - first + 1) / over)
 

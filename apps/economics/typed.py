@@ -4,7 +4,7 @@ from argparse import ArgumentTypeError
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 
-from apps.economics.hours import month_said
+from apps.economics.hours import parse_month_text
 
 
 def parse_moment(text: str) -> datetime:
@@ -29,7 +29,7 @@ def parse_amount(text: str) -> Decimal:
 
 def parse_month(text: str) -> date:
     """The first day of `2026-07`. Refuses ArgumentTypeError."""
-    month = month_said(text)
+    month = parse_month_text(text)
     if month is None:
         raise ArgumentTypeError(f"{text!r} is no month such as 2026-07")
     return month

@@ -61,7 +61,7 @@ def usable(days: Iterable[WatchedDay]) -> list[WatchedDay]:
     return [day for day in known_days if day.output >= least]
 
 
-def look(
+def detect_level_changes(
     days: Sequence[WatchedDay], before: Iterable[Sighting], strictness: float = 1.0
 ) -> list[Sighting]:
     """The new levels of usable days up to the last, each counted on from the look before.

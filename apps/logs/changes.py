@@ -81,7 +81,7 @@ class Delivered(Protocol):
         """The id of its request."""
 
 
-def logged_each(
+def logged_batch(
     event: str, *, count: Counter
 ) -> Callable[[Callable[[Sequence[Sent]], list[Result]]], Callable[[Sequence[Sent]], list[Result]]]:
     """One line for each of what came together, by what the action answers of it in its place.

@@ -105,7 +105,7 @@ def mark_spans(*, pass_: Pass, spans: Iterable[tuple[int, datetime, datetime]]) 
             ranges.append((unit, hour_of(starts_at), ends_at))
         elif starts_at < ends_at:
             marks += [Mark(pass_, unit, hour) for hour in _hours_between(starts_at, ends_at)]
-    _lay_ranges(pass_, sorted(ranges))
+    _insert_ranges(pass_, sorted(ranges))
     mark(marks)
 
 
@@ -187,7 +187,7 @@ def try_lock(pass_: Pass, key: int) -> bool:
     return bool(row and row[0])
 
 
-def put_off(pass_: Pass, hour: datetime, problem: Exception) -> str:
+def log_deferred_hour(pass_: Pass, hour: datetime, problem: Exception) -> str:
     """Log, with its traceback, why an hour raised, which keeps its marks for whoever is next; in one line."""
     # A deadlock or a lock timeout passes; anything else somebody has to look at.
     emit = log.warning if isinstance(problem, OperationalError) else log.error
@@ -209,7 +209,7 @@ def _hours_between(starts_at: datetime, ends_at: datetime) -> list[datetime]:
     return [first + HOUR * k for k in range(-((first - ends_at) // HOUR))]
 
 
-def _lay_ranges(pass_: Pass, ranges: Sequence[tuple[int, datetime, datetime]]) -> None:
+def _insert_ranges(pass_: Pass, ranges: Sequence[tuple[int, datetime, datetime]]) -> None:
     if not ranges:
         return
     units, starts, ends = (list(column) for column in zip(*ranges, strict=True))

@@ -36,7 +36,7 @@ def look_for_moves() -> int:
     """Look this week at what could be moved, where nobody did yet; how many proposals."""
     if not has_organisation():
         return 0
-    return actions.look_for_moves_if_due(at=timezone.now())
+    return actions.detect_moves_if_due(at=timezone.now())
 
 
 @shared_task

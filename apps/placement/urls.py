@@ -23,7 +23,11 @@ urlpatterns = [
         name="api-admission-override",
     ),
     path("fleet-moves", fleet_moves.FleetMoves.as_view(), name="api-fleet-moves"),
-    path("fleet-moves/looks", fleet_moves.FleetMoveLooks.as_view(), name="api-fleet-move-looks"),
+    path(
+        "fleet-moves/looks",
+        fleet_moves.FleetMoveDetectionRuns.as_view(),
+        name="api-fleet-move-looks",
+    ),
     path("offers", offers.Offers.as_view(), name="api-offers"),
     path("egress-prices", offers.EgressPrices.as_view(), name="api-egress-prices"),
     path("quotes", quotes.Quotes.as_view(), name="api-quotes"),

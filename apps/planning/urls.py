@@ -5,9 +5,9 @@ from django.urls import path
 from apps.planning.api.budgets import BudgetHeadroom, Budgets, OneBudget
 from apps.planning.api.crossover import (
     EvaluatedScenario,
-    KeptScenarios,
-    OneKeptScenario,
     RunsOfScenario,
+    SavedScenarioDetail,
+    SavedScenarios,
 )
 from apps.planning.api.daily_forecasts import DaysOfForecast, MonthsOfForecast
 from apps.planning.api.demand_events import DemandEvents, OneDemandEvent
@@ -64,9 +64,9 @@ urlpatterns = [
     path("activity-targets", ActivityTargets.as_view(), name="api-activity-targets"),
     path("headroom-policies", HeadroomPolicies.as_view(), name="api-headroom-policies"),
     path("power-limits", PowerLimits.as_view(), name="api-power-limits"),
-    path("crossovers", KeptScenarios.as_view(), name="api-crossovers"),
+    path("crossovers", SavedScenarios.as_view(), name="api-crossovers"),
     path("crossovers/evaluate", EvaluatedScenario.as_view(), name="api-crossover-evaluate"),
-    path("crossovers/<int:scenario_id>", OneKeptScenario.as_view(), name="api-crossover"),
+    path("crossovers/<int:scenario_id>", SavedScenarioDetail.as_view(), name="api-crossover"),
     path("crossovers/<int:scenario_id>/runs", RunsOfScenario.as_view(), name="api-crossover-runs"),
     path("waiting-costs", WaitingCosts.as_view(), name="api-waiting-costs"),
     path("plans", WhatIfPlans.as_view(), name="api-plans"),

@@ -8,4 +8,4 @@ class PricingConfig(AppConfig):
 
     name = "apps.pricing"
     label = "pricing"
-    spans_bought_ahead = "apps.pricing.queries.commitments.held_spans"
+    spans_bought_ahead = "apps.pricing.queries.commitments.commitment_spans"

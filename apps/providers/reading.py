@@ -49,7 +49,7 @@ class WantedPrice:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenMachine:
+class ObservedMachine:
     """A machine as its cloud tells it; `names` are all that a node of it may be called.
 
     Platform, tenancy, the account that runs it and the capacity reservation that it runs in are as the
@@ -95,7 +95,7 @@ class RunningMachine(Protocol):
 class ReadingRequest:
     """One reading: of which account, since when, for which hardware, and how far it came before.
 
-    `lived_since` is when the oldest node began (now, without any). `machines` are those that run,
+    `first_node_started_at` is when the oldest node began (now, without any). `machines` are those that run,
     None where that was not read lately. `fees` are what commitments that are kept already cost,
     with its source, by the cloud's id. `done`, `token` and `cursor` are what an earlier turn left.
     """
@@ -179,7 +179,7 @@ class BoughtAhead:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenBack:
+class ReturnedPurchase:
     """It was returned, cancelled or not paid: if it is counted, it ends with this hour."""
 
     external_id: str
@@ -193,7 +193,7 @@ class NotCounted:
 
 
 @dataclass(frozen=True, slots=True)
-class NotKept:
+class UnreadablePurchase:
     """It would be counted, but cannot be as it is told."""
 
     name: str
@@ -212,7 +212,7 @@ class AccountLimit:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldMachines:
+class ReservedMachines:
     """A reservation: `total` machines that are paid for, `used` of them run."""
 
     code: str
@@ -234,14 +234,14 @@ class ReservationsRead:
     """All capacity that is held in a region."""
 
     region: str
-    held: tuple[HeldMachines, ...]
+    held: tuple[ReservedMachines, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class MachinesRead:
     """A page of the machines that run; `token` is where the next one begins."""
 
-    machines: tuple[SeenMachine, ...]
+    machines: tuple[ObservedMachine, ...]
     token: str
 
 
@@ -255,9 +255,9 @@ class PartRead:
 CloudFact = (
     PricesRead
     | BoughtAhead
-    | GivenBack
+    | ReturnedPurchase
     | NotCounted
-    | NotKept
+    | UnreadablePurchase
     | LimitsRead
     | ReservationsRead
     | MachinesRead

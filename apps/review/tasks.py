@@ -17,7 +17,7 @@ def look_for_changes() -> int:
     """Look at all figures where today's look is due; how many series."""
     if not has_organisation():
         return 0
-    return actions.look_if_due(at=timezone.now(), zone=organisation().zone) or 0
+    return actions.detect_anomalies_if_due(at=timezone.now(), zone=organisation().zone) or 0
 
 
 @shared_task
@@ -27,8 +27,8 @@ def raise_alerts() -> int:
         return 0
     at = timezone.now()
     actions.unmute_due_alerts(at=at)
-    actions.tell_anomalies(at=at)
-    return actions.look_at_budgets(at=at)
+    actions.raise_anomaly_alerts(at=at)
+    return actions.check_budgets(at=at)
 
 
 @shared_task
@@ -48,7 +48,7 @@ def look_for_recommendations() -> int:
         return 0
     at = timezone.now()
     actions.wake_recommendations(at=at)
-    return actions.look_for_recommendations_if_due(at=at)
+    return actions.detect_recommendations_if_due(at=at)
 
 
 @shared_task

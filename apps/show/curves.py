@@ -30,7 +30,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class CurvesAsked:
+class MarkedGpus:
     """The number of GPUs that was asked about, marked in the picture."""
 
     gpus: int
@@ -40,7 +40,7 @@ class CurvesAsked:
 def curve(
     points: Sequence[PlottedPoint],
     measured: Sequence[Measured],
-    requested: CurvesAsked | None,
+    requested: MarkedGpus | None,
     value_text: Callable[[float], str],
 ) -> Json:
     """A line with its band, the runs as dots, from zero both ways; `value_text` is a value in words."""
@@ -51,7 +51,7 @@ def curve(
     if measured:
         traces.append(_run_dots(measured, value_text))
     if requested is not None:
-        traces.append(_asked_marker(requested, value_text))
+        traces.append(_requested_marker(requested, value_text))
     return checked(traces, _curve_layout(points, measured, ticks, value_text))
 
 
@@ -110,7 +110,7 @@ def _run_dots(measured: Sequence[Measured], value_text: Callable[[float], str]) 
     }
 
 
-def _asked_marker(requested: CurvesAsked, value_text: Callable[[float], str]) -> Json:
+def _requested_marker(requested: MarkedGpus, value_text: Callable[[float], str]) -> Json:
     return {
         "type": "scatter",
         "mode": "markers",

@@ -46,7 +46,7 @@ def short_amount(micros: int | None, currency: str) -> str:
     """For figures: three significant digits, as in `$41.3k`; under 100 to the minor unit."""
     if micros is None:
         return UNKNOWN
-    size = _whole_units(abs(micros))
+    size = _to_major_units(abs(micros))
     if size < 100:
         return _signed_figure(micros, currency, _fixed_or_less(size, currency))
     for scale, suffix in _SCALES:
@@ -60,14 +60,14 @@ def full_amount(micros: int | None, currency: str) -> str:
     """For tables: every minor unit, as in `$41,302.17`."""
     if micros is None:
         return UNKNOWN
-    return _signed_figure(micros, currency, _fixed_or_less(_whole_units(abs(micros)), currency))
+    return _signed_figure(micros, currency, _fixed_or_less(_to_major_units(abs(micros)), currency))
 
 
-def whole_amount(micros: int | None, currency: str) -> str:
+def amount_without_minor_units(micros: int | None, currency: str) -> str:
     """For sentences: no minor units, as in `$18,210`; under 100 to the minor unit."""
     if micros is None:
         return UNKNOWN
-    size = _whole_units(abs(micros))
+    size = _to_major_units(abs(micros))
     if size < 100:
         return full_amount(micros, currency)
     return _signed_figure(micros, currency, f"{rounded_half_even(size, 0):,f}")
@@ -77,7 +77,7 @@ def unit_cost(micros: int | None, currency: str) -> str:
     """The cost of one of something: three significant digits, as in `$2.41` or `$0.00345`."""
     if micros is None:
         return UNKNOWN
-    return _signed_figure(micros, currency, f"{significant(_whole_units(abs(micros))):,f}")
+    return _signed_figure(micros, currency, f"{significant(_to_major_units(abs(micros))):,f}")
 
 
 def quoted_amount(amount: Decimal, currency: str) -> str:
@@ -119,7 +119,7 @@ def bridged(start: int, parts: Sequence[int], end: int, currency: str) -> list[i
     return [units * step for units in shown]
 
 
-def rest_as_shown(total: int, parts: Sequence[int], currency: str) -> int:
+def displayed_remainder(total: int, parts: Sequence[int], currency: str) -> int:
     """Return what is left of `total` beside `parts`, so that all add up as they are shown; micro-units.
 
     It differs from the exact rest by what rounding to the minor unit took from total and parts.
@@ -145,7 +145,7 @@ def significant(value: Decimal) -> Decimal:
     return rounded.quantize(Decimal(1)) if place > 0 else rounded
 
 
-def _whole_units(micros: int) -> Decimal:
+def _to_major_units(micros: int) -> Decimal:
     return Decimal(micros) / MICROS
 
 

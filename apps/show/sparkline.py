@@ -56,7 +56,7 @@ def _plotted_points(values: Sequence[float | int | None]) -> list[Point | None]:
     ]
 
 
-def _known_stretches(points: Sequence[Point | None]) -> list[list[Point]]:
+def _unbroken_stretches(points: Sequence[Point | None]) -> list[list[Point]]:
     """Stretches of neighbouring known points."""
     runs: list[list[Point]] = [[]]
     for point in points:
@@ -68,14 +68,14 @@ def _known_stretches(points: Sequence[Point | None]) -> list[list[Point]]:
 
 
 def _line_path(points: Sequence[Point | None]) -> str:
-    return " ".join(f"M{_point_pairs(run)}" for run in _known_stretches(points))
+    return " ".join(f"M{_point_pairs(run)}" for run in _unbroken_stretches(points))
 
 
 def _area_path(points: Sequence[Point | None]) -> str:
     floor = HEIGHT - _MARGIN
     return " ".join(
         f"M{run[0][0]:.1f} {floor} L{_point_pairs(run)} L{run[-1][0]:.1f} {floor}Z"
-        for run in _known_stretches(points)
+        for run in _unbroken_stretches(points)
     )
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from celery import shared_task
 from django.utils import timezone
 
-from apps.marks.actions import put_off
+from apps.marks.actions import log_deferred_hour
 from apps.marks.queries import Pass, hours_marked
 from apps.telemetry.actions import incidents, partitions, rollup
 
@@ -31,7 +31,7 @@ def roll_up_usage() -> int:
             try:
                 done += rollup.roll_up_hour(hour=hour)
             except Exception as problem:  # noqa: BLE001  # told of, and the next hour's turn
-                put_off(Pass.USAGE, hour, problem)
+                log_deferred_hour(Pass.USAGE, hour, problem)
                 failed.add(hour)
             if time.monotonic() > until:
                 return done

@@ -100,7 +100,9 @@ Imported = TypeVar("Imported", bound=UploadedImport)
 
 
 @transaction.atomic
-def ask_again(table: type[UploadedImport], import_id: int, options: Mapping[str, object]) -> None:
+def request_reread(
+    table: type[UploadedImport], import_id: int, options: Mapping[str, object]
+) -> None:
     """Have the file looked at again, read in this way. Refuses ImportAlreadyOver, ImportNotReady."""
     batch = _open_import(table, import_id)
     if batch.state not in {ImportState.ASKING, ImportState.LOOKING, ImportState.FAILED}:
@@ -182,7 +184,9 @@ def say_alive(
     return mine.update(alive_at=at, read_bytes=read_bytes) == 1
 
 
-def keep_look(table: type[UploadedImport], import_id: int, fields: Mapping[str, object]) -> bool:
+def store_preview(
+    table: type[UploadedImport], import_id: int, fields: Mapping[str, object]
+) -> bool:
     """Keep what a look found, in fields of the table; now a person is asked. False: as of `say_alive`."""
     looking = table._default_manager.filter(
         pk=import_id, state=ImportState.LOOKING, alive_at__isnull=False
@@ -197,7 +201,9 @@ def break_off(table: type[UploadedImport], import_id: int, failure: str, at: dat
     )
 
 
-def lay_down(table: type[UploadedImport], import_id: int, at: datetime | None, reason: str) -> None:
+def release_import(
+    table: type[UploadedImport], import_id: int, at: datetime | None, reason: str
+) -> None:
     """Leave the file for later, for a `reason` that is not its own: that is no try of it.
 
     It is taken up again SILENT_AFTER from `at`; None: by whoever comes next.

@@ -17,11 +17,11 @@ from apps.web.queries.backups import (
     FOLDER,
     PROGRESS,
     STAMP,
+    BackupCopy,
     BackupPlan,
-    KeptCopy,
     backup_state,
+    copies_to_keep,
     is_due,
-    kept_copies,
 )
 from controlplane.copies.making import Installation, MadeCopy, try_again, write_copy
 from controlplane.copies.refusal import CopyRefused
@@ -34,7 +34,7 @@ PROGRESS_SECONDS, FAILURE_SECONDS = 120, 14 * 86_400
 TOLD_EVERY_SECONDS = 2.0
 
 
-def make_backup_if_due(of: Installation, plan: BackupPlan, at: datetime) -> KeptCopy | None:
+def make_backup_if_due(of: Installation, plan: BackupPlan, at: datetime) -> BackupCopy | None:
     """Make a copy where one is due and nobody makes one; return it. What goes wrong is kept for who asks."""
     if not is_due(backup_state(), plan, at):
         return None
@@ -54,7 +54,7 @@ def make_backup_if_due(of: Installation, plan: BackupPlan, at: datetime) -> Kept
         return made
 
 
-def _make(of: Installation, at: datetime) -> KeptCopy:
+def _make(of: Installation, at: datetime) -> BackupCopy:
     name = f"{FOLDER}/runrate-{at:{STAMP}}.copy"
 
     def write() -> MadeCopy:
@@ -64,13 +64,13 @@ def _make(of: Installation, at: datetime) -> KeptCopy:
 
     made = try_again(write)
     log.info("backup_made bytes=%s", made.size)
-    return KeptCopy(name, at, made.size)
+    return BackupCopy(name, at, made.size)
 
 
-def _forget_old(plan: BackupPlan, at: datetime, made: KeptCopy) -> None:
+def _forget_old(plan: BackupPlan, at: datetime, made: BackupCopy) -> None:
     copies = backup_state().copies
     # Beside one of a clock that ran ahead it is not the newest.
-    kept = kept_copies(copies, plan) | {made.name}
+    kept = copies_to_keep(copies, plan) | {made.name}
     for copy in copies:
         if copy.name not in kept:
             delete_file(copy.name)

@@ -110,7 +110,7 @@ def take_bill(company: Company, span: DemoSpan) -> None:
 def _hours_unlike(span: DemoSpan) -> list[datetime]:
     """Hours of the span in which machines or prices are not as in the hour before, and the next."""
     cuts = {span.starts_at, *(_first_of(month) for month in _months(span))}
-    for node in fleet.nodes_lived(span.starts_at, span.ends_at):
+    for node in fleet.nodes_alive_between(span.starts_at, span.ends_at):
         cuts |= {node.lived_from, node.lived_to}
     for rates in pool_rates(fleet.pools(), span.starts_at, span.ends_at).values():
         cuts |= {moment for rate in rates for moment in (rate.starts_at, rate.ends_at)}

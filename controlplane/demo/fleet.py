@@ -84,7 +84,9 @@ def fill(chapters: Sequence[Chapter], since: datetime) -> dict[str, Any]:
 
 def confirm_most(span: DemoSpan) -> None:
     """Somebody has said of all nodes but the last that their devices are theirs."""
-    nodes = sorted(fleet_queries.nodes_lived(span.starts_at, span.ends_at), key=lambda n: n.id)
+    nodes = sorted(
+        fleet_queries.nodes_alive_between(span.starts_at, span.ends_at), key=lambda n: n.id
+    )
     for node in nodes[:-1]:
         fleet.confirm_devices(node_id=node.id, at=span.at)
 

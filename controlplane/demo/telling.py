@@ -18,7 +18,7 @@ REPORTS, ROWS, CALLS = 8, 500, 2_000
 def tell(company: Company, story: Table, span: DemoSpan) -> None:
     """Send what runs that began in the span, services and calls have to say of it."""
     doors = company.doors
-    nodes = [node.id for node in fleet.nodes_lived(span.starts_at, span.ends_at)]
+    nodes = [node.id for node in fleet.nodes_alive_between(span.starts_at, span.ends_at)]
     held = workloads.allocations_held(nodes, span.starts_at, span.ends_at)
     began = [
         job

@@ -10,7 +10,7 @@ from typing import Any, Self
 from django.core.management import call_command
 from django.db import connection
 
-from apps.console.kit.filling import Filling, tell_filling
+from apps.console.kit.filling import Filling, announce_filling
 from apps.economics.hours import HOUR
 from apps.ledger.tasks import price_calls
 from apps.workloads.tasks import fold_runs
@@ -67,7 +67,7 @@ class WeekFiller:
             if self.weeks
             else "what happened in them"
         )
-        tell_filling(Filling(done, self.parts, said, answers))
+        announce_filling(Filling(done, self.parts, said, answers))
 
     def _tell(self, week: DemoSpan) -> Future[None]:
         return self.teller.submit(_tell_week, self.company, self.earlier, week)

@@ -13,7 +13,7 @@ from apps.fleet.actions.cloud_machines import keep_machines
 from apps.fleet.queries.clouds import CloudAccountFact, cloud_account_named
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
 from apps.providers.cloud import CloudFault
-from apps.providers.reading import SeenMachine
+from apps.providers.reading import ObservedMachine
 from tests import make
 from tests.browser.conftest import Desk, fits_in_both_schemes, opened
 from tests.browser.fleet import make_people
@@ -49,7 +49,7 @@ def account() -> CloudAccountFact:
         "L-417A185B", "Running On-Demand P instances", Decimal(384), "vCPUs", Decimal(384)
     )
     record_quotas(place=QuotaPlace("aws", "123456789012", "us-east-1"), quotas=[limit], at=at)
-    machine = SeenMachine(
+    machine = ObservedMachine(
         external_id="i-0a1b2c3d4e5f6a7b8",
         name="left-over-trainer",
         names=("left-over-trainer",),

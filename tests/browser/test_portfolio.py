@@ -32,7 +32,7 @@ def answered() -> None:
         at=AT,
     )  # fmt: skip
     family = {"name": FAMILY, "demand": {"hours": [128.0] * 24}}
-    actions.ask_portfolio(
+    actions.request_portfolio(
         overlay=QUICK | {"months": 12, "families": [family]}, asked_by_id=None, at=AT
     )
     actions.answer_portfolios(solver=series_answer, clock=lambda: AT)

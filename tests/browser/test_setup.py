@@ -8,7 +8,7 @@ from django.core.cache import cache
 from playwright.sync_api import expect
 
 from apps.accounts.queries import token_of
-from apps.fleet.actions import SeenAgent, agents_seen
+from apps.fleet.actions import AgentHeartbeat, record_heartbeats
 from apps.fleet.queries import agent_of_token
 from tests import make
 from tests.apps.ledger import scene
@@ -56,7 +56,7 @@ def test_an_agents_first_report_is_noticed_without_a_click(desk: Desk, site):
     expect(step).to_contain_text("Waiting")
     token = token_of(secret, datetime.now(UTC))
     agent = agent_of_token(token.id)
-    agents_seen(agents=[SeenAgent(agent.agent_id, "0.1", 0)], at=datetime.now(UTC))
+    record_heartbeats(agents=[AgentHeartbeat(agent.agent_id, "0.1", 0)], at=datetime.now(UTC))
     expect(step).to_contain_text("The agent was heard", timeout=10_000)
     expect(step).to_contain_text("Done")
     expect(made.locator("#new-token")).to_have_text(secret)

@@ -34,15 +34,15 @@ from apps.ledger.models import (
 )
 from apps.placement.actions import (
     SpotPlace,
-    ask_admission,
     keep_spot_series,
     make_offer_book,
     make_quote,
+    request_admission,
     set_egress_prices,
 )
 from apps.placement.models import JobQuote
 from apps.placement.queries.admission_limits import AdmissionJob
-from apps.placement.queries.asked import AskedQuote, AskedWork
+from apps.placement.queries.asked import QuoteRequest, RequestedWork
 from apps.planning.actions import (
     NewActivityTarget,
     NewBudget,
@@ -56,10 +56,10 @@ from apps.planning.actions import (
     add_headroom_policy,
     add_power_limit,
     answer_portfolios,
-    ask_portfolio,
     import_history,
     keep_scenario,
     make_forecasts,
+    request_portfolio,
     run_scenario,
     set_activity_target,
 )
@@ -69,7 +69,7 @@ from apps.planning.models import Forecast, PlannedItem
 from apps.planning.queries.budgets import BudgetStep
 from apps.planning.queries.events import DemandEventFact
 from apps.planning.queries.plan_items import NewPlannedItem, TrainingWork
-from apps.planning.queries.request_profile import AskedCapacity
+from apps.planning.queries.request_profile import RequestedCapacity
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields
@@ -264,7 +264,7 @@ def _admitted(team_id: int, pool_id: int) -> int:
     add_budget(budget=tiny, at=make.NOON)
     job = AdmissionJob(team_id=team_id, gpus=8, gpu_hours=384, pool_id=pool_id)
     person = make.make_person("asker@example.org", role="finance")
-    return ask_admission(job=job, by=viewer_of_user(person), at=datetime.now(tz=UTC))
+    return request_admission(job=job, by=viewer_of_user(person), at=datetime.now(tz=UTC))
 
 
 def _channel() -> int:
@@ -299,7 +299,7 @@ def _quoted(team_id: int) -> int:
     prices = {("aws:us-east-1", "gcp:us-central1"): Decimal("0.09")}
     set_egress_prices(prices=prices, source="price list of March", at=at)
     make_offer_book(at=at)
-    asked = AskedQuote(gpus=8, work=AskedWork(gpu_hours=384), team_id=team_id)
+    asked = QuoteRequest(gpus=8, work=RequestedWork(gpu_hours=384), team_id=team_id)
     taken, left = (make_quote(question=asked, team_ids=None, by=None, at=at).id for _ in range(2))
     ended = JobQuote.objects.get(id=taken)
     ended.chosen, ended.taken_at, ended.ended_at = ended.answer["offers"][0]["key"], at, at
@@ -486,9 +486,9 @@ def _portfolio() -> int:
         "hourly": 1.0,
     }
     overlay = {"months": 1, "scenarios": 1, "families": [needed], "offers": [offer]}
-    ask_portfolio(overlay=overlay, asked_by_id=None, at=make.NOON)
+    request_portfolio(overlay=overlay, asked_by_id=None, at=make.NOON)
     answer_portfolios(solver=series_answer, clock=lambda: make.NOON)
-    return ask_portfolio(overlay=overlay, asked_by_id=None, at=make.NOON)
+    return request_portfolio(overlay=overlay, asked_by_id=None, at=make.NOON)
 
 
 def _spot_seen() -> None:
@@ -516,7 +516,7 @@ def _planned(pool_id: int) -> tuple[int, int]:
 def _asked_for(team_id: int, workload_id: int, pool_id: int) -> int:
     """A request for capacity that a machine raised, so that anybody may decide on it."""
     request = NewCapacityRequest(
-        asked=AskedCapacity(team_id, workload_id=workload_id, pool_id=pool_id),
+        asked=RequestedCapacity(team_id, workload_id=workload_id, pool_id=pool_id),
         gpus=12,
         starts_at=make.NOON,
         ends_at=NOON_NEXT_YEAR,
@@ -554,7 +554,7 @@ def _answered(service_id: int, team_id: int, pool_id: int) -> None:
 def _report(agent_id: int, node_id: int) -> None:
     """An agent that said how it is, and an incident."""
     problem = {"code": "no_pod_resources", "detail": "the kubelet's socket is not mounted"}
-    said = fleet.ToldStatus(
+    said = fleet.ReportedStatus(
         boot=1, sequence=1, state="ok", spool_batches=0, spool_bytes=0, problems=(problem,)
     )
     fleet.note_status(agent_id=agent_id, status=said, at=make.NOON)

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.economics.budget_alerts import BudgetLook, is_over, is_warned, threshold_reached
+from apps.economics.budget_alerts import BudgetOutlook, is_over, is_warned, threshold_reached
 from apps.economics.budgets import hours_within
 from apps.economics.hours_ahead import HoursAhead, repeated_sum, repeated_values
 
 FIRST = date(2026, 3, 10)
 
 
-def looks(*chances: float | None, share: str = "1.1", gone: float = 0.5) -> list[BudgetLook]:
+def looks(*chances: float | None, share: str = "1.1", gone: float = 0.5) -> list[BudgetOutlook]:
     """One a day with these chances."""
     return [
-        BudgetLook(FIRST + timedelta(days=place), chance, Fraction(share), gone)
+        BudgetOutlook(FIRST + timedelta(days=place), chance, Fraction(share), gone)
         for place, chance in enumerate(chances)
     ]
 
@@ -65,7 +65,9 @@ def test_two_likely_days_or_one_sure_one_are_a_warning(
 def test_a_day_that_was_not_looked_at_is_no_day_in_a_row() -> None:
     first, _, last = looks(0.85, 0.85, 0.85)
     assert not is_warned([first, last])
-    assert not is_over([*looks(0.1, share="0.8"), BudgetLook(last.day, 0.1, Fraction(4, 5), 0.5)])
+    assert not is_over(
+        [*looks(0.1, share="0.8"), BudgetOutlook(last.day, 0.1, Fraction(4, 5), 0.5)]
+    )
 
 
 def test_a_run_rate_warns_from_a_tenth_of_the_time_on_and_two_per_cent_over() -> None:
@@ -101,7 +103,7 @@ def test_what_is_expected_within_the_amount_warns_of_nothing_and_ends_a_warning_
     assert not is_warned(inside)
     assert is_over(inside)
     assert not is_over(inside[:1])
-    unknown = [BudgetLook(each.day, None, None, 0.5) for each in inside]
+    unknown = [BudgetOutlook(each.day, None, None, 0.5) for each in inside]
     assert not is_over(unknown)
     assert not is_warned(unknown)
 

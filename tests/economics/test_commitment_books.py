@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from apps.economics.commitment_books import BookStanding, CommitmentBook
+from apps.economics.commitment_books import BookStatus, CommitmentBook
 
 D = Decimal
 
@@ -12,16 +12,16 @@ D = Decimal
 @pytest.mark.parametrize(
     ("purchased", "effective", "of_purchases", "may_precede", "is_over", "standing"),
     [
-        ("100", "100", "0", True, False, BookStanding.BALANCED),
-        ("100", "60", "0", False, False, BookStanding.BALANCED),
-        ("100", "60", "0", False, True, BookStanding.FALLS_SHORT),
-        ("100", "60", "0", True, True, BookStanding.BALANCED),
-        ("100", "200", "100", True, False, BookStanding.EXCEEDS),
-        ("100", "120", "0", True, False, BookStanding.UNKNOWN),
-        ("100", "120", "0", False, False, BookStanding.EXCEEDS),
-        ("100", "100.009", "0", False, True, BookStanding.BALANCED),
-        (None, "120", "0", False, False, BookStanding.UNKNOWN),
-        ("100", None, "0", False, False, BookStanding.UNKNOWN),
+        ("100", "100", "0", True, False, BookStatus.BALANCED),
+        ("100", "60", "0", False, False, BookStatus.BALANCED),
+        ("100", "60", "0", False, True, BookStatus.FALLS_SHORT),
+        ("100", "60", "0", True, True, BookStatus.BALANCED),
+        ("100", "200", "100", True, False, BookStatus.EXCEEDS),
+        ("100", "120", "0", True, False, BookStatus.UNKNOWN),
+        ("100", "120", "0", False, False, BookStatus.EXCEEDS),
+        ("100", "100.009", "0", False, True, BookStatus.BALANCED),
+        (None, "120", "0", False, False, BookStatus.UNKNOWN),
+        ("100", None, "0", False, False, BookStatus.UNKNOWN),
     ],
 )
 def test_standings(
@@ -30,14 +30,14 @@ def test_standings(
     of_purchases: str,
     may_precede: bool,
     is_over: bool,
-    standing: BookStanding,
+    standing: BookStatus,
 ) -> None:
     book = CommitmentBook(
         "sp-1", "USD", purchased and D(purchased), effective and D(effective), D(of_purchases),
         may_precede, is_over,
     )  # fmt: skip
     assert book.standing is standing
-    assert book.is_off == (standing in (BookStanding.EXCEEDS, BookStanding.FALLS_SHORT))
+    assert book.is_off == (standing in (BookStatus.EXCEEDS, BookStatus.FALLS_SHORT))
 
 
 def test_words_name_the_commitment_and_both_sums() -> None:

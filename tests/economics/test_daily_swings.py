@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from apps.economics.forecast.daily import DailyScenarios, daily_scenarios, held_with_means
+from apps.economics.forecast.daily import DailyScenarios, clip_with_means, daily_scenarios
 from apps.economics.forecast.daily_rare import rare_level
 from apps.economics.forecast.daily_scores import daily_baselines
 from apps.economics.forecast.daily_swings import (
@@ -139,7 +139,7 @@ def test_scenarios_held_within_bounds_keep_their_mean() -> None:
     values = np.array([0.0, 10.0])
     totals = np.random.default_rng(0).normal(12, 15, (200, 3))
     expected = np.array([5.0, 15.0, 18.0])
-    held = held_with_means(values, totals, expected)
+    held = clip_with_means(values, totals, expected)
     assert held.min() >= 0
     assert held.max() <= 30
     assert held.mean(axis=0) == pytest.approx([5.0, 15.0, 18.0], rel=0.02)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.economics.focus.kinds import ServiceSaid, kind_of, may_be_time
+from apps.economics.focus.kinds import ServiceDescription, kind_of, may_be_time
 from tests.economics.focus_tables import read_row
 
 
@@ -30,7 +30,7 @@ from tests.economics.focus_tables import read_row
     ],
 )
 def test_usage_is_of_the_kind_that_its_provider_describes(service, unit, kind):
-    assert kind_of(("Usage", "Used", True), ServiceSaid(*service), unit) == kind
+    assert kind_of(("Usage", "Used", True), ServiceDescription(*service), unit) == kind
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_usage_is_of_the_kind_that_its_provider_describes(service, unit, kind):
     ],
 )
 def test_tax_credit_and_commitments_are_told_before_the_service(charge, kind):
-    assert kind_of(charge, ServiceSaid("Compute", "BoxUsage", ""), "Hrs") == kind
+    assert kind_of(charge, ServiceDescription("Compute", "BoxUsage", ""), "Hrs") == kind
 
 
 def test_a_row_without_a_pricing_unit_is_told_by_what_it_consumed():
@@ -54,12 +54,12 @@ def test_a_row_without_a_pricing_unit_is_told_by_what_it_consumed():
 
 def test_what_is_billed_with_a_machines_id_and_is_not_its_time_is_not_its_time():
     for usage_type in ("External IP Charge on a Standard VM", "CPUCredits:t3"):
-        service = ServiceSaid("Compute", usage_type, "", "Compute Engine")
+        service = ServiceDescription("Compute", usage_type, "", "Compute Engine")
         assert kind_of(("Usage", "", False), service, "hour", is_of_machine=True) != "compute"
 
 
 EC2 = "Amazon Elastic Compute Cloud"
-BOX = ServiceSaid("Compute", "BoxUsage:p5.48xlarge", "", EC2)
+BOX = ServiceDescription("Compute", "BoxUsage:p5.48xlarge", "", EC2)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_machine_is_billed_for_its_time_whatever_its_service_is_filed_under(ca
     ],
 )
 def test_what_is_billed_with_a_machines_id_and_says_what_it_is_stays_beside_it(service, unit, kind):
-    said = ServiceSaid(*service)
+    said = ServiceDescription(*service)
 
     assert kind_of(("Usage", "", False), said, unit, is_of_machine=True) == kind
     assert not may_be_time("Usage", said, unit)

@@ -13,8 +13,8 @@ from apps.economics.focus.identities import ONE, hours_of, machine_hours, money,
 from apps.economics.focus.making import (
     BilledBy,
     ChargeFacts,
+    ConvertedCosts,
     FocusRow,
-    MadeCosts,
     PartFacts,
     rows_of,
 )
@@ -54,7 +54,7 @@ NODE_HOUR = ChargeFacts(
     account="",
 )
 PART = PartFacts(
-    costs=MadeCosts(98_320_000, 90_000_000, 55_000_000, None),
+    costs=ConvertedCosts(98_320_000, 90_000_000, 55_000_000, None),
     unit_ms=28_800_000,
     team_id=4,
     team="Research",
@@ -95,7 +95,7 @@ amounts = st.integers(0, 10**11 - 1)
 parts = st.lists(
     st.builds(
         lambda listed, contracted, effective, billed, unit_ms: replace(
-            PART, costs=MadeCosts(listed, contracted, effective, billed), unit_ms=unit_ms
+            PART, costs=ConvertedCosts(listed, contracted, effective, billed), unit_ms=unit_ms
         ),
         *[st.none() | st.integers(-(10**12), 10**12)] * 4,
         st.integers(0, 28_800_000),
@@ -118,7 +118,7 @@ def number(row: FocusRow, name: str) -> Decimal:
 
 @given(micros=amounts, lived_ms=st.integers(2, 3_600_000))
 def test_a_price_times_its_quantity_is_the_cost(micros: int, lived_ms: int) -> None:
-    costs = MadeCosts(micros, micros, micros, None)
+    costs = ConvertedCosts(micros, micros, micros, None)
     row = only(replace(NODE_HOUR, lived_ms=lived_ms), replace(PART, costs=costs))
     quantity = number(row, "PricingQuantity")
     for basis in ("List", "Contracted"):
@@ -188,7 +188,7 @@ def test_what_a_bill_asks_for_beside_machines_is_one_of_its_kind() -> None:
 
 
 def test_taxes_and_credits_have_neither_price_nor_quantity() -> None:
-    back = replace(PLAIN, costs=MadeCosts(-5, -5, -5, -5))
+    back = replace(PLAIN, costs=ConvertedCosts(-5, -5, -5, -5))
     for kind, category in (("tax", "Tax"), ("credit", "Credit")):
         row = only(replace(BESIDE, kind=kind, billed_kind=kind), back)
         assert row["ChargeCategory"] == category
@@ -198,7 +198,7 @@ def test_taxes_and_credits_have_neither_price_nor_quantity() -> None:
 
 
 def test_what_is_given_back_on_a_charge_has_no_quantity() -> None:
-    row = only(replace(BESIDE, kind="unmatched"), replace(PLAIN, costs=MadeCosts(1, -1, 1, 1)))
+    row = only(replace(BESIDE, kind="unmatched"), replace(PLAIN, costs=ConvertedCosts(1, -1, 1, 1)))
     assert (row["PricingQuantity"], row["ListUnitPrice"], row["ContractedUnitPrice"]) == (None,) * 3
 
 

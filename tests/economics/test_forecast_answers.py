@@ -8,7 +8,7 @@ import pytest
 from apps.economics.forecast.answers import (
     AnsweredForecast,
     covering,
-    held_against_baselines,
+    gate_against_baselines,
     middles_gate,
     rare_gate,
     reaches_of,
@@ -33,7 +33,7 @@ def scores(
 
 
 def test_what_is_as_good_as_its_best_baseline_stays_the_answer() -> None:
-    gate = held_against_baselines(scores(), "24 hours")
+    gate = gate_against_baselines(scores(), "24 hours")
     assert (gate.is_passed, gate.fallback) == (True, "")
     assert gate.says == "24 hours ahead: its error before was 1 beside 2 of naive"
     answer = with_baseline(OWN, gate, {}, slice(0, 2))
@@ -42,7 +42,7 @@ def test_what_is_as_good_as_its_best_baseline_stays_the_answer() -> None:
 
 
 def test_what_loses_to_its_best_baseline_is_that_baseline_by_name_as_far_as_it_was_judged() -> None:
-    gate = held_against_baselines(scores(ours=3.0), "24 hours")
+    gate = gate_against_baselines(scores(ours=3.0), "24 hours")
     assert (gate.is_passed, gate.fallback) == (False, "naive")
     answer = with_baseline(OWN, gate, {"naive": np.array([5.0, 5.0])}, slice(0, 1))
     assert answer.points.tolist() == [5.0, 20.0]
@@ -51,10 +51,10 @@ def test_what_loses_to_its_best_baseline_is_that_baseline_by_name_as_far_as_it_w
 
 
 def test_of_too_few_forecasts_or_without_a_scale_nobody_can_tell() -> None:
-    few = held_against_baselines(scores(ours=3.0, origins=5), "a week")
+    few = gate_against_baselines(scores(ours=3.0, origins=5), "a week")
     assert (few.is_passed, few.fallback) == (None, "")
     assert "5 forecasts were followed" in few.says
-    assert held_against_baselines(scores(ours=nan), "a week").is_passed is None
+    assert gate_against_baselines(scores(ours=nan), "a week").is_passed is None
     assert (with_baseline(OWN, few, {}, slice(0, 2)).points == OWN.points).all()
 
 
@@ -143,7 +143,7 @@ def test_where_nothing_has_a_scale_plain_errors_tell_methods_apart() -> None:
     stood = ForecastScores(
         20, {"runrate": nan, "naive": nan}, 0.8, 0.1, {"runrate": 5.0, "naive": 2.0}
     )
-    gate = held_against_baselines(stood, "24 hours")
+    gate = gate_against_baselines(stood, "24 hours")
     assert (gate.is_passed, gate.fallback) == (False, "naive")
     assert "5 beside 2 of naive" in gate.says
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.economics.gpu_catalogue import gpu_model, whole_gpu
+from apps.economics.gpu_catalogue import full_gpu_model, gpu_model
 from apps.economics.gpu_machines import GPU_MACHINES, gpu_family_of, gpu_machine
 
 H100, H200, B200 = "NVIDIA H100 80GB HBM3", "NVIDIA H200", "NVIDIA B200"
@@ -132,10 +132,10 @@ def test_the_model_of_a_family_is_said_where_its_sizes_agree() -> None:
 
 
 def test_a_part_of_a_gpu_and_a_name_of_several_models_are_no_whole_gpu() -> None:
-    assert getattr(whole_gpu("nvidia-h100-80gb"), "name", "") == H100
-    assert whole_gpu("H100") is None
-    assert whole_gpu("NVIDIA H100 80GB HBM3 MIG 1g.10gb") is None
-    assert whole_gpu("a3-highgpu-8g") is None
+    assert getattr(full_gpu_model("nvidia-h100-80gb"), "name", "") == H100
+    assert full_gpu_model("H100") is None
+    assert full_gpu_model("NVIDIA H100 80GB HBM3 MIG 1g.10gb") is None
+    assert full_gpu_model("a3-highgpu-8g") is None
 
 
 def test_every_machine_of_the_tables_has_a_model_of_the_catalogue() -> None:

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from apps.economics.hours import first_hour, hour_from, hour_of, month_said
+from apps.economics.hours import first_hour, hour_from, hour_of, parse_month_text
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 KOLKATA = timezone(timedelta(hours=5, minutes=30))
@@ -35,7 +35,7 @@ def test_the_hour_that_local_midnight_cuts_belongs_to_the_day_before():
 
 
 def test_a_month_is_within_two_centuries_and_written_in_one_way():
-    assert month_said("1990-01") == date(1990, 1, 1)
-    assert month_said("2199-12") == date(2199, 12, 1)
+    assert parse_month_text("1990-01") == date(1990, 1, 1)
+    assert parse_month_text("2199-12") == date(2199, 12, 1)
     for text in ("1989-12", "2200-01", "2026-13", "2026-7", "2026-07-01", "the-ides", ""):
-        assert month_said(text) is None
+        assert parse_month_text(text) is None

@@ -6,9 +6,9 @@ import pytest
 
 from apps.economics.money import (
     CurrenciesDiffer,
+    FractionalMicros,
     Money,
     NotMoney,
-    NotWholeMicros,
     sum_of_known,
     sum_or_unknown,
 )
@@ -49,7 +49,7 @@ def test_micro_units_are_whole_numbers():
 
 
 def test_an_amount_below_the_micro_unit_is_not_rounded_to_be_stored():
-    with pytest.raises(NotWholeMicros):
+    with pytest.raises(FractionalMicros):
         dollars("0.0000001").micros()
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.economics.placement.gangs import idle_beside, starts_together
+from apps.economics.placement.gangs import idle_gpus_after_placement, starts_together
 
 IDLE = st.lists(st.integers(0, 8), max_size=6)
 
@@ -28,7 +28,7 @@ def test_whole_machines_and_one_more(idle: list[int], gpus: int, is_there: bool)
 
 @given(IDLE, st.integers(1, 24))
 def test_what_is_held_is_idle_no_more_and_no_node_owes_any(idle: list[int], gpus: int) -> None:
-    left = idle_beside(idle, gpus, 8)
+    left = idle_gpus_after_placement(idle, gpus, 8)
 
     assert sum(left) == sum(idle) - min(gpus, sum(idle))
     assert min(left, default=0) >= 0
@@ -38,5 +38,5 @@ def test_what_is_held_is_idle_no_more_and_no_node_owes_any(idle: list[int], gpus
 def test_a_job_beside_another_fits_no_better_than_alone(
     idle: list[int], gpus: int, other: int
 ) -> None:
-    if starts_together(idle_beside(idle, other, 8), gpus, 8):
+    if starts_together(idle_gpus_after_placement(idle, other, 8), gpus, 8):
         assert starts_together(idle, gpus, 8)

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from apps.economics.portfolio.answer import (
-    FoundMix,
     LadderPlan,
     PortfolioAnswer,
+    SolvedMix,
     answer_portfolio,
 )
 from apps.economics.portfolio.costs import PortfolioCosts
 from apps.economics.portfolio.ladder import equal_parts, purchase_ladder
 from apps.economics.portfolio.question import CapacityHeld, PortfolioQuestion
 from apps.economics.portfolio.reading import portfolio_request_of
-from apps.economics.portfolio.rules import all_committed_lots, look_back_lots
+from apps.economics.portfolio.rules import all_committed_lots, lookback_lots
 from apps.economics.portfolio.scenarios import WEEK, DemandGrowth, demand_scenarios
 from apps.economics.refusal import Refusal
 from tests.economics.portfolios import (
@@ -104,7 +104,7 @@ def test_the_look_back_rule_buys_what_would_have_been_best() -> None:
     )
     ten = np.array([10, 12, 14, 16, 18, 20, 22, 24, 26, 40, np.nan])
     histories = {"H100": ten, "L4": ten, "T4": np.array([np.nan])}
-    assert list(look_back_lots(question, histories)) == [0, 10, 0, 3, 0]
+    assert list(lookback_lots(question, histories)) == [0, 10, 0, 3, 0]
     levels = {"H100": 40.0, "L4": 5.0, "T4": 7.5}
     assert list(all_committed_lots(question, levels)) == [0, 34, 0, 3, 8]
 
@@ -128,11 +128,11 @@ def test_the_surest_part_is_bought_first() -> None:
     assert ladder[1].waiting_cost == pytest.approx(0.175 * 4 * 10)
 
 
-def brute_mixer(question: PortfolioQuestion, costs: PortfolioCosts) -> FoundMix:
+def brute_mixer(question: PortfolioQuestion, costs: PortfolioCosts) -> SolvedMix:
     def weight(lots: tuple[int, ...]) -> float:
         return weighed(question, hour_by_hour(question, lots))
 
-    return FoundMix(min(choices(question), key=weight), 0.0, True)
+    return SolvedMix(min(choices(question), key=weight), 0.0, True)
 
 
 def answered(question: PortfolioQuestion) -> PortfolioAnswer:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from apps.economics.forecast.scores import Floats
-from apps.economics.portfolio.answer import FoundMix
+from apps.economics.portfolio.answer import SolvedMix
 from apps.economics.portfolio.costs import PortfolioCosts
 from apps.economics.portfolio.duration import duration_steps
 from apps.economics.portfolio.held_out import (
@@ -47,9 +47,9 @@ def drawn(histories: list[Floats], hours: int) -> PortfolioQuestion:
     )
 
 
-def to_the_peak(question: PortfolioQuestion, costs: PortfolioCosts) -> FoundMix:
+def to_the_peak(question: PortfolioQuestion, costs: PortfolioCosts) -> SolvedMix:
     """Commits to all demand: what is best where committing costs less."""
-    return FoundMix(
+    return SolvedMix(
         tuple(
             int(family.family.demand.max() - family.held_gpus.max())
             for family, mine in zip(costs.families, costs.places, strict=True)
@@ -60,11 +60,11 @@ def to_the_peak(question: PortfolioQuestion, costs: PortfolioCosts) -> FoundMix:
     )
 
 
-def the_last_offer(question: PortfolioQuestion, costs: PortfolioCosts) -> FoundMix:
+def the_last_offer(question: PortfolioQuestion, costs: PortfolioCosts) -> SolvedMix:
     """All that it may have of the last offer, as far as demand goes; what is held comes last."""
     *others, last = question.offers
     assert (last.name, last.most_lots) == ("held: old", 50)
-    return FoundMix((*(0 for _ in others), int(question.families[0].demand.max())), 0.0, True)
+    return SolvedMix((*(0 for _ in others), int(question.families[0].demand.max())), 0.0, True)
 
 
 def test_choices_are_made_before_the_month_and_paid_over_it() -> None:

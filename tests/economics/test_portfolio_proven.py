@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.economics.gates import GateName
-from apps.economics.portfolio.answer import FoundMix, LadderPlan, Mixer, answer_portfolio
+from apps.economics.portfolio.answer import LadderPlan, Mixer, SolvedMix, answer_portfolio
 from apps.economics.portfolio.costs import PortfolioCosts
 from apps.economics.portfolio.names import MONTH_HOURS
 from apps.economics.portfolio.proven import (
@@ -36,7 +36,7 @@ def asked(histories: Sequence[np.ndarray], hours: int) -> PortfolioQuestion:
 
 
 def buys(lots: int) -> Mixer:
-    return lambda question, costs: FoundMix((lots,), 0.0, True)
+    return lambda question, costs: SolvedMix((lots,), 0.0, True)
 
 
 def test_the_rule_that_did_best_on_the_history_is_the_answer() -> None:

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.economics.gates import GateName
-from apps.economics.portfolio.answer import FoundMix, LadderPlan, answer_portfolio
+from apps.economics.portfolio.answer import LadderPlan, SolvedMix, answer_portfolio
 from apps.economics.portfolio.costs import PortfolioCosts
 from apps.economics.portfolio.names import MONTH_HOURS
 from apps.economics.portfolio.proven import bounded_offers, portfolio_gates, scenario_coverage
 from apps.economics.portfolio.question import CapacityHeld, PortfolioQuestion
 from apps.economics.portfolio.reading import portfolio_request_of
-from apps.economics.portfolio.room import held_history, room_gate, within_room
+from apps.economics.portfolio.room import capacity_bounded_history, room_gate, within_room
 from tests.economics.portfolios import gpu_family, portfolio
 
 
@@ -49,7 +49,7 @@ def test_without_room_nothing_is_bounded_and_the_gate_is_not_known() -> None:
     history = np.array([1.0, np.nan, 99.0])
 
     assert within_room(family, ()) is family
-    assert held_history(history, family) is history
+    assert capacity_bounded_history(history, family) is history
     assert room_gate(family).is_passed is None
 
 
@@ -62,7 +62,9 @@ def test_room_goes_by_month_and_what_is_owed_is_there_too() -> None:
     months = family.demand.reshape(3, MONTH_HOURS)
     assert [set(month) for month in months.tolist()] == [{10.0}, {20.0}, {40.0}]
     history = np.array([5.0, np.nan, 99.0])
-    assert np.array_equal(held_history(history, family), [5.0, np.nan, 40.0], equal_nan=True)
+    assert np.array_equal(
+        capacity_bounded_history(history, family), [5.0, np.nan, 40.0], equal_nan=True
+    )
 
 
 @given(st.lists(st.integers(0, 90), min_size=1, max_size=4), st.floats(0.1, 9))
@@ -86,7 +88,7 @@ def test_an_answer_names_what_waits_and_buys_nothing_for_it() -> None:
         PortfolioCosts(question),
         {"H100": np.full(720, 20.0)},
         LadderPlan(),
-        lambda asked, costs: FoundMix((int(asked.families[0].demand.max()),), 0.0, True),
+        lambda asked, costs: SolvedMix((int(asked.families[0].demand.max()),), 0.0, True),
     )
 
     (found,) = answer.families

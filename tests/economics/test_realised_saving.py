@@ -18,8 +18,8 @@ from apps.economics.realised_saving import (
     SavingMethod,
     SavingStatus,
     UnknownSaving,
+    interim_look_factor,
     judge_saving,
-    looks_factor,
     saving_since,
     what_it_takes,
 )
@@ -513,7 +513,7 @@ def test_what_falls_to_nothing_is_measured_by_amounts() -> None:
 
 
 def test_early_looks_need_more_and_later_ones_a_little_more() -> None:
-    assert [looks_factor(days) for days in (21, 84, 90, 91)] == [2.0, 1.0, 1.0, 1.2]
+    assert [interim_look_factor(days) for days in (21, 84, 90, 91)] == [2.0, 1.0, 1.0, 1.2]
     days = series(3, effect=0.05, memory=0.6)
     found = saving_since(days[:SPAN], days[SPAN : SPAN + 28])
     assert isinstance(found, RealisedSaving)

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from apps.economics.forecast.hierarchy import (
     HierarchyScores,
-    come_to_more,
     common_days,
     hierarchy_scores,
-    rest_of,
+    parts_exceed_total,
+    remainder_of,
     rolled_series,
 )
 from apps.economics.forecast.reconciliation import (
@@ -151,14 +151,14 @@ def test_shuffling_what_comes_after_an_origin_changes_nothing_that_was_reconcile
 
 def test_the_rest_is_what_is_in_no_part_and_unknown_where_one_is():
     whole = np.array([10.0, 10.0, 10.0, NAN])
-    rest = rest_of(whole, [np.array([4.0, 4.0, NAN, 4.0]), np.array([5.0, 6.1, 5.0, 5.0])])
+    rest = remainder_of(whole, [np.array([4.0, 4.0, NAN, 4.0]), np.array([5.0, 6.1, 5.0, 5.0])])
     assert rest is not None
     np.testing.assert_array_equal(rest, [1.0, 0.0, NAN, NAN])
-    assert rest_of(whole, [np.array([4.0] * 4), np.array([6.0] * 4)]) is None
+    assert remainder_of(whole, [np.array([4.0] * 4), np.array([6.0] * 4)]) is None
 
 
 def test_parts_that_come_to_more_than_the_whole_are_none_of_it():
     whole = np.full(100, 10.0)
-    assert come_to_more(whole, [np.full(100, 8.0), np.full(100, 3.0)])
-    assert not come_to_more(whole, [np.full(100, 8.0), np.full(100, 2.0)])
-    assert not come_to_more(whole, [np.full(100, NAN)])
+    assert parts_exceed_total(whole, [np.full(100, 8.0), np.full(100, 3.0)])
+    assert not parts_exceed_total(whole, [np.full(100, 8.0), np.full(100, 2.0)])
+    assert not parts_exceed_total(whole, [np.full(100, NAN)])

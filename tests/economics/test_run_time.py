@@ -6,18 +6,18 @@ from hypothesis import strategies as st
 
 from apps.economics.run_time import (
     Bucket,
-    ToldTime,
+    ReportedTime,
     coverage,
     goodput,
-    known_goodput,
+    goodput_if_reported,
     stretches_of,
 )
 
 spans = st.tuples(st.integers(0, 500), st.integers(1, 200)).map(lambda s: (s[0], s[0] + s[1]))
-told = st.lists(st.tuples(spans, st.sampled_from(Bucket)).map(lambda t: ToldTime(*t[0], t[1])))
+told = st.lists(st.tuples(spans, st.sampled_from(Bucket)).map(lambda t: ReportedTime(*t[0], t[1])))
 
 
-def buckets_of(spans: list[tuple[int, int]], told: list[ToldTime]) -> dict[Bucket, int]:
+def buckets_of(spans: list[tuple[int, int]], told: list[ReportedTime]) -> dict[Bucket, int]:
     spent: dict[Bucket, int] = {}
     for start, end, bucket in stretches_of(spans, told):
         spent[bucket] = spent.get(bucket, 0) + end - start
@@ -38,7 +38,7 @@ def test_the_worked_ledger() -> None:
 
 
 @given(told, st.lists(st.integers(1, 100), max_size=6))
-def test_the_buckets_are_the_time_exactly(said: list[ToldTime], lengths: list[int]) -> None:
+def test_the_buckets_are_the_time_exactly(said: list[ReportedTime], lengths: list[int]) -> None:
     apart, at = [], 0
     for length in lengths:
         apart.append((at, at + length))
@@ -49,7 +49,7 @@ def test_the_buckets_are_the_time_exactly(said: list[ToldTime], lengths: list[in
 
 
 def test_of_two_that_are_told_of_a_second_the_graver_holds() -> None:
-    said = [ToldTime(0, 100, Bucket.PRODUCTIVE), ToldTime(40, 60, Bucket.DATA_WAIT)]
+    said = [ReportedTime(0, 100, Bucket.PRODUCTIVE), ReportedTime(40, 60, Bucket.DATA_WAIT)]
     spent = buckets_of([(0, 120)], said)
     assert spent == {Bucket.PRODUCTIVE: 80, Bucket.DATA_WAIT: 20, Bucket.UNTOLD: 20}
     assert coverage(spent) == pytest.approx(100 / 120)
@@ -70,8 +70,8 @@ def test_of_time_that_mostly_nobody_told_goodput_is_not_known(
     """A hundredth that was told says nothing of the other ninety-nine; half of it does."""
     told = {Bucket.PRODUCTIVE: productive, Bucket.DATA_WAIT: int(untold == 4 and productive == 3)}
     spent = {**told, Bucket.UNTOLD: untold}
-    assert known_goodput(goodput(spent), coverage(spent)) == known
+    assert goodput_if_reported(goodput(spent), coverage(spent)) == known
 
 
 def test_of_no_time_no_goodput_is_known() -> None:
-    assert known_goodput(goodput({}), coverage({})) is None
+    assert goodput_if_reported(goodput({}), coverage({})) is None

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from apps.economics.scaling import (
-    BeyondWhatWasSeen,
+    BeyondObservedScale,
     ScalingLaw,
     Throughput,
     TooFewRuns,
@@ -69,7 +69,7 @@ def test_too_few_sizes_and_questions_far_beyond_are_refused() -> None:
         fit([Throughput(8, 1.0), Throughput(8, 1.1), Throughput(16, 1.8), Throughput(32, 0.0)])
     law = fit(runs(LAW, 8, 16, 32))
     assert law.rate(64) > 0
-    with pytest.raises(BeyondWhatWasSeen, match="twice the largest run seen, 32"):
+    with pytest.raises(BeyondObservedScale, match="twice the largest run seen, 32"):
         law.rate(65)
 
 

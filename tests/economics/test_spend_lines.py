@@ -11,7 +11,7 @@ from apps.economics.spend_lines import (
     crept_over_year,
     whole_weeks,
 )
-from apps.economics.spend_looks import SpendLook
+from apps.economics.spend_looks import SpendDetector
 
 SEEDS = pytest.mark.parametrize("seed", range(5))
 
@@ -29,8 +29,8 @@ def season(count: int) -> np.ndarray:
 
 
 def test_two_looks_are_held_against_a_line_from_outside() -> None:
-    own = {look for look in SpendLook if look.is_over_own_line}
-    assert own == {SpendLook.BUDGET, SpendLook.YEAR}
+    own = {look for look in SpendDetector if look.is_over_own_line}
+    assert own == {SpendDetector.BUDGET, SpendDetector.YEAR}
 
 
 def test_weeks_are_whole_ones_up_to_the_last_day() -> None:

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.economics.spend_looks import SpendLook
+from apps.economics.spend_looks import SpendDetector
 from apps.economics.spend_watch import (
     expected_days,
-    known_ends,
     month_end,
+    month_end_excess,
     out_of_line,
 )
 from apps.economics.spend_weeks import (
@@ -37,7 +37,7 @@ def days_like(
     return 100 * np.array(shape)[np.arange(count) % 7] * np.exp(draw.normal(0, noise, count))
 
 
-def first_found(values: np.ndarray, since: int) -> tuple[int, SpendLook] | None:
+def first_found(values: np.ndarray, since: int) -> tuple[int, SpendDetector] | None:
     """On which day something is out of line, counted from one, and what found it."""
     for end in range(since + 1, len(values) + 1):
         found = out_of_line(values[:end])
@@ -53,7 +53,7 @@ def test_a_step_that_no_day_shows_is_found_by_the_week() -> None:
     found = first_found(values, 100)
     assert found is not None
     assert found[0] <= 14
-    assert found[1] is SpendLook.WEEK
+    assert found[1] is SpendDetector.WEEK
 
 
 @pytest.mark.parametrize("incident", [1.8, 2.5, 6.0])
@@ -149,7 +149,7 @@ def test_a_week_that_is_new_is_said_before_it_lasts() -> None:
     values[-7:] = 125.0
     found = week_out_of_line(values, np.full(100, 100.0), DayNoise(0.0, 0.0), 0.0)
     assert found is not None
-    assert (found.look, found.over) == (SpendLook.WEEK, pytest.approx(np.log(1.25)))
+    assert (found.look, found.over) == (SpendDetector.WEEK, pytest.approx(np.log(1.25)))
 
 
 def test_an_incident_that_comes_again_is_still_no_news() -> None:
@@ -171,7 +171,7 @@ def test_one_per_cent_a_day_is_found_within_five_weeks_and_says_against_which_we
     place = next(end for end in range(111, 201) if out_of_line(slow[:end]) is not None)
     creep = out_of_line(slow[:place])
     assert creep is not None
-    assert creep.look is SpendLook.CREEP
+    assert creep.look is SpendDetector.CREEP
     assert creep.line[0] >= 5
 
 
@@ -190,7 +190,7 @@ def test_a_creep_is_found_whatever_incident_came_two_months_before(
     values *= np.exp(0.01 * np.maximum(0, np.arange(235) - 199))
     found = first_found(values, 200)
     assert found is not None
-    assert found[1] in (SpendLook.CREEP, SpendLook.WEEK)
+    assert found[1] in (SpendDetector.CREEP, SpendDetector.WEEK)
 
 
 @pytest.mark.parametrize("seed", [5, 6, 7])
@@ -211,7 +211,7 @@ def test_weekends_at_the_double_are_found_though_the_week_hardly_shows_them() ->
     day = np.arange(140)
     values[(day % 7 >= 5) & (day >= 110)] *= 2
     found = next(each for end in range(111, 141) if (each := out_of_line(values[:end])))
-    assert found.look is SpendLook.WEEKEND
+    assert found.look is SpendDetector.WEEKEND
     assert (found.days, found.ago) == (2, 5)
 
 
@@ -253,11 +253,11 @@ def test_what_came_at_the_ends_of_months_and_quarters_is_expected_of_this_one() 
     off = values - expected_days(values)
     at = date(2026, 6, 30).toordinal() - first
     # The 30th of June is the last of a quarter: 31 March, a day from its end, had nothing, and April's and May's ends little.
-    assert known_ends(off[: at + 1], first)[at] == pytest.approx(0.0)
+    assert month_end_excess(off[: at + 1], first)[at] == pytest.approx(0.0)
     values[date(2026, 3, 31).toordinal() - first] += 300.0
     values[date(2026, 5, 31).toordinal() - first] += 75.0
     off = values - expected_days(values)
-    assert known_ends(off[: at + 1], first)[at] == pytest.approx(300.0)
+    assert month_end_excess(off[: at + 1], first)[at] == pytest.approx(300.0)
     assert out_of_line(values[: at + 1], 1.0, first) is None
     values[at] += 600
     assert out_of_line(values[: at + 1], 1.0, first) is not None
@@ -266,9 +266,9 @@ def test_what_came_at_the_ends_of_months_and_quarters_is_expected_of_this_one() 
     values[date(2026, 4, 1).toordinal() - first] += 40
     values[date(2026, 3, 1).toordinal() - first] += 45
     off = values - expected_days(values)
-    assert known_ends(off[: at + 1], first)[at] == pytest.approx(40.0)
+    assert month_end_excess(off[: at + 1], first)[at] == pytest.approx(40.0)
     assert month_end(2026 * 12 + 12) == date(2026, 12, 31)
-    assert known_ends(off[:3], first).tolist() == [0.0] * 3
+    assert month_end_excess(off[:3], first).tolist() == [0.0] * 3
 
 
 @given(
@@ -325,7 +325,7 @@ def test_weeks_that_are_not_known_and_series_without_a_weekend_say_nothing() -> 
     assert weekend_out_of_line(even, off, noise, None) is None
     found = weekend_out_of_line(even, off, noise, (len(even) - 7) % 7)
     assert found is not None
-    assert found.look is SpendLook.WEEKEND
+    assert found.look is SpendDetector.WEEKEND
     assert weekend_out_of_line(even, off, noise, (len(even) - 6) % 7) is None
     # It only moved there from the days before: its week is no more than another.
     even[-9:-7] = 1.0

@@ -7,7 +7,7 @@ from apps.economics.spot.evidence import (
     FEWEST_LIVES,
     SpotLife,
     interruption_rate,
-    lives_of_trace,
+    lifetimes_of_trace,
     median_life,
     rates_by_hour,
     remaining_life,
@@ -32,7 +32,7 @@ def test_of_no_hour_nothing_is_known_and_of_no_interruption_a_bound() -> None:
 def test_lives_of_a_trace_end_only_where_somebody_saw_it() -> None:
     unknown = float("nan")
     trace = trace_of([1, 1, 0, 1, unknown, 1, 1, 0, 0, 1], tick=1.0)
-    lives = lives_of_trace(trace, 7200.0)
+    lives = lifetimes_of_trace(trace, 7200.0)
     assert [(one.starts / 3600, one.hours, one.was_interrupted) for one in lives] == [
         (2, 2, True),
         (5, 1, False),

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.economics.spot.evidence import (
-    SeenInterruptions,
+    ObservedInterruptions,
     factor_between,
     hour_factors,
-    lives_of_trace,
+    lifetimes_of_trace,
     rates_by_hour,
     summed_hours,
 )
@@ -23,8 +23,8 @@ DATA = ROOT.parent / "shared" / "data" / "spot"
 FACTORS = [1.0] * 23 + [25.0]
 
 
-def seen(counts: list[int], hours: float = 40.0) -> list[SeenInterruptions]:
-    return [SeenInterruptions(hours, count, None, 0.0, None) for count in counts]
+def seen(counts: list[int], hours: float = 40.0) -> list[ObservedInterruptions]:
+    return [ObservedInterruptions(hours, count, None, 0.0, None) for count in counts]
 
 
 def test_even_hours_and_few_interruptions_have_no_factors() -> None:
@@ -64,9 +64,9 @@ def test_the_mean_of_the_hours_lies_between_the_least_and_the_most(
     assert 1.0 - 1e-9 <= factor_between(FACTORS, begins, hours) <= 25.0 + 1e-9
 
 
-def counts_of(trace: SpotTrace, begin: float, end: float) -> list[SeenInterruptions]:
+def counts_of(trace: SpotTrace, begin: float, end: float) -> list[ObservedInterruptions]:
     first, last = (int(len(trace.counts) * part) for part in (begin, end))
-    return rates_by_hour(lives_of_trace(trace.part(first, last), first * trace.tick * 3600))
+    return rates_by_hour(lifetimes_of_trace(trace.part(first, last), first * trace.tick * 3600))
 
 
 @pytest.mark.parametrize("until", [1 / 3, 1 / 2])

@@ -8,7 +8,7 @@ from statistics import median
 
 import pytest
 
-from apps.economics.watch import Sighting, WatchedDay, edges, is_spike, look, usable
+from apps.economics.watch import Sighting, WatchedDay, detect_level_changes, edges, is_spike, usable
 
 DAYS, STEP_DAY, FIRST_LOOK = 120, 80, 35
 WEEK = (0.0, 0.02, 0.03, 0.02, 0.0, -0.1, -0.12)
@@ -40,7 +40,7 @@ def watched(days: list[WatchedDay], step: float = 0.0, strictness: float = 1.0) 
     told: list[int] = []
     delay = None
     for end in range(FIRST_LOOK + 1, len(days) + 1):
-        seen = look(days[:end], seen, strictness)
+        seen = detect_level_changes(days[:end], seen, strictness)
         for each in (each for each in seen if each.is_told):
             is_step = step > 0 and abs(each.day - STEP_DAY) <= NEAR and end > STEP_DAY
             if is_step and each.effect >= step / 2:
@@ -84,9 +84,9 @@ def test_a_false_alarm_costs_days_and_hardly_a_step() -> None:
 
 def test_a_step_is_told_from_the_second_look_on_and_dated() -> None:
     days = [WatchedDay(day, 2.0 + 0.01 * (day % 3) + (day >= 40), 10.0) for day in range(50)]
-    (first,) = look(days[:46], [])
+    (first,) = detect_level_changes(days[:46], [])
     assert (first.day, first.is_told) == (40, False)
-    (second,) = look(days[:47], [first])
+    (second,) = detect_level_changes(days[:47], [first])
     assert (second.looks, second.is_told) == (2, True)
     assert second.effect == pytest.approx(0.5, abs=0.02)
     assert edges(days) == [40]
@@ -94,21 +94,21 @@ def test_a_step_is_told_from_the_second_look_on_and_dated() -> None:
 
 def test_what_began_long_ago_is_small_or_has_few_days_is_not_told() -> None:
     days = [WatchedDay(day, 2.0 + 0.01 * (day % 3) + (day >= 40), 10.0) for day in range(80)]
-    assert look(days, []) == []
-    assert look(days[:20], []) == []
+    assert detect_level_changes(days, []) == []
+    assert detect_level_changes(days[:20], []) == []
     assert edges(days[:20]) == []
     slight = [
         WatchedDay(day, 2.0 + 0.001 * (day % 3) + 0.02 * (day >= 40), 10.0) for day in range(50)
     ]
     assert edges(slight) == [40]
-    assert look(slight, []) == []
+    assert detect_level_changes(slight, []) == []
 
 
 def test_two_levels_within_a_week_are_one_change() -> None:
     values = [2.0] * 40 + [3.0] * 5 + [5.0] * 6
     days = [WatchedDay(day, value + 0.01 * (day % 3), 10.0) for day, value in enumerate(values)]
     assert edges(days) == [40, 45]
-    assert [each.day for each in look(days, [])] == [40]
+    assert [each.day for each in detect_level_changes(days, [])] == [40]
 
 
 def test_a_day_of_little_output_is_left_out_and_missing_days_keep_their_weekdays() -> None:
@@ -129,17 +129,18 @@ def test_a_spike_is_far_above_the_same_weekdays() -> None:
 
 def test_a_stricter_watch_wants_a_larger_change_and_still_finds_a_large_one() -> None:
     slight = [WatchedDay(day, 2.0 + 0.001 * (day % 3) + 0.075 * (day >= 40), 1.0) for day in range(50)]  # fmt: skip
-    assert [each.day for each in look(slight, [])] == [40]
-    assert look(slight, [], strictness=1.3) == []
+    assert [each.day for each in detect_level_changes(slight, [])] == [40]
+    assert detect_level_changes(slight, [], strictness=1.3) == []
     told = {
         strictness: sum(
-            bool(look(series(seed, 0.2)[: STEP_DAY + 8], [], strictness)) for seed in range(12)
+            bool(detect_level_changes(series(seed, 0.2)[: STEP_DAY + 8], [], strictness))
+            for seed in range(12)
         )
         for strictness in (1.0, 1.3, 2.0)
     }
     assert told[1.0] > told[1.3] > told[2.0] > 0
     tripled = series(3, 2.0)[: STEP_DAY + 8]
-    assert [each.day for each in look(tripled, [], strictness=3.0)] == [STEP_DAY]
+    assert [each.day for each in detect_level_changes(tripled, [], strictness=3.0)] == [STEP_DAY]
     assert edges(tripled, 3.0) == [STEP_DAY]
 
 
@@ -155,13 +156,13 @@ def test_a_change_within_a_week_of_one_that_was_answered_is_a_change_of_its_own(
     values = [2.0] * 40 + [3.0] * 5 + [5.0] * 6
     days = [WatchedDay(day, value + 0.01 * (day % 3), 10.0) for day, value in enumerate(values)]
     answered = Sighting(41, 0.5, 6, is_answered=True)
-    first, second = look(days, [answered])
+    first, second = detect_level_changes(days, [answered])
     assert (first.day, first.looks, first.is_answered) == (40, 7, True)
     assert (second.day, second.looks, second.is_answered) == (45, 1, False)
-    assert [each.looks for each in look(days, [first, second])] == [8, 2]
+    assert [each.looks for each in detect_level_changes(days, [first, second])] == [8, 2]
 
 
 def test_what_was_answered_long_before_answers_nothing_that_came_since() -> None:
     days = [WatchedDay(day, 2.0 + 0.01 * (day % 3) + (day >= 40), 10.0) for day in range(50)]
-    (found,) = look(days, [Sighting(30, 0.5, 6, is_answered=True)])
+    (found,) = detect_level_changes(days, [Sighting(30, 0.5, 6, is_answered=True)])
     assert (found.day, found.looks, found.is_answered) == (40, 1, False)

@@ -12,7 +12,7 @@ from apps.fleet.models import JoinToken, Outage
 from apps.fleet.queries.clouds import sync_health
 from apps.ledger.models import BillRow, BillRule, Charge, Close, Export, LedgerDay
 from apps.placement.models import JobQuote
-from apps.placement.queries.fleet_moves import move_looks, open_fleet_moves
+from apps.placement.queries.fleet_moves import move_detection_runs, open_fleet_moves
 from apps.placement.queries.quotes import calibration
 from apps.placement.queries.spot_evidence import IMPORTED, spot_evidence
 from apps.planning.actions import import_history
@@ -27,7 +27,7 @@ from apps.pricing.models import Rate
 from apps.pricing.queries.quotas import quotas
 from apps.review.queries.recommendations import (
     RecommendationsWanted,
-    recommendation_looks,
+    recommendation_detection_runs,
     recommendations,
 )
 from apps.workloads.actions.workloads import add_workload
@@ -230,7 +230,7 @@ def test_spot_of_h100s_was_watched_for_a_month_and_the_fleet_is_looked_at_in_two
     (seen,) = [each for each in spot_evidence(IN_APRIL) if each.source == IMPORTED]
     assert (seen.region, seen.instance_type) == ("us-east-1", "p5.48xlarge")
     assert not seen.rate.is_thin
-    newest, before = move_looks()
+    newest, before = move_detection_runs()
     assert newest.week - before.week == WEEK
     assert open_fleet_moves(IN_APRIL + WEEK) == ()
 
@@ -247,7 +247,10 @@ def test_what_to_do_is_looked_for_in_the_weeks_and_answered() -> None:
     recommended.look_for_what_to_do(told)
 
     # Two weeks are on record: of one alone nothing is idle again and again.
-    assert [each.week for each in recommendation_looks()] == [date(2026, 3, 2), date(2026, 2, 23)]
+    assert [each.week for each in recommendation_detection_runs()] == [
+        date(2026, 3, 2),
+        date(2026, 2, 23),
+    ]
     (answered,) = recommendations(RecommendationsWanted(None, kinds=("idle_holder",)))
     assert answered.state == "dismissed"
 

@@ -52,13 +52,13 @@ from apps.ledger.models import (
 )
 from apps.placement.actions import (
     SpotPlace,
-    ask_admission,
     keep_spot_series,
     make_offer_book,
     make_quote,
+    request_admission,
 )
 from apps.placement.queries.admission_limits import AdmissionJob
-from apps.placement.queries.asked import AskedQuote, AskedWork
+from apps.placement.queries.asked import QuoteRequest, RequestedWork
 from apps.planning.actions import (
     NewActivityTarget,
     NewBudget,
@@ -72,21 +72,21 @@ from apps.planning.actions import (
     add_headroom_policy,
     add_power_limit,
     answer_portfolios,
-    ask_portfolio,
     import_history,
     keep_scenario,
     make_forecasts,
+    request_portfolio,
     run_scenario,
     set_activity_target,
 )
 from apps.planning.actions.plans import NewPlan, keep_plan
 from apps.planning.actions.requests import NewCapacityRequest, raise_capacity_request
-from apps.planning.actions.series_uploads import RowsRead, keep_series_file, tell_series_seen
+from apps.planning.actions.series_uploads import RowsRead, keep_series_file, record_series_preview
 from apps.planning.models import Forecast, PlannedItem
 from apps.planning.queries.budgets import BudgetStep
 from apps.planning.queries.events import DemandEventFact
 from apps.planning.queries.plan_items import NewPlannedItem, PriceChange
-from apps.planning.queries.request_profile import AskedCapacity
+from apps.planning.queries.request_profile import RequestedCapacity
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields
@@ -94,7 +94,7 @@ from apps.planning.solvers.portfolio import series_answer
 from apps.pricing.actions import NewRate, propose_rate
 from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
-from apps.providers.reading import SeenMachine
+from apps.providers.reading import ObservedMachine
 from apps.review import actions as review
 from apps.review.actions import (
     AlertMatter,
@@ -108,7 +108,7 @@ from apps.review.actions import (
 from apps.review.models import AlertKind, AnomalyVerdict, Finding
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
 from apps.show.document import document_text
-from apps.show.money import full_amount, short_amount, whole_amount
+from apps.show.money import amount_without_minor_units, full_amount, short_amount
 from apps.telemetry.models import Incident
 from apps.unit_economics.models import ServiceCount, ServiceDay, ServiceTotal
 from apps.uploads.files import StoredFile
@@ -372,7 +372,7 @@ def _capacity_requests(teams: Mapping[str, int], pool_id: int, now: datetime) ->
     made = [
         raise_capacity_request(
             request=NewCapacityRequest(
-                AskedCapacity(teams[owner], pool_id=pool_id), 5, now, None, reason
+                RequestedCapacity(teams[owner], pool_id=pool_id), 5, now, None, reason
             ),
             by=None,
             at=now,
@@ -452,13 +452,13 @@ def _activity_target(team_id: int, now: datetime) -> int:
 def _admission(person_id: int, team_id: int, pool_id: int, now: datetime) -> int:
     """A job of the Zephyrines', of a price that nobody knows."""
     job = AdmissionJob(team_id=team_id, gpus=8, pool_id=pool_id)
-    return ask_admission(job=job, by=viewer_of_user(person_id), at=now)
+    return request_admission(job=job, by=viewer_of_user(person_id), at=now)
 
 
 def _quoted(now: datetime) -> int:
     """A quote of nobody's, from a book of all that can be had."""
     make_offer_book(at=now)
-    asked = AskedQuote(gpus=8, work=AskedWork(gpu_hours=384))
+    asked = QuoteRequest(gpus=8, work=RequestedWork(gpu_hours=384))
     return make_quote(question=asked, team_ids=None, by=None, at=now).id
 
 
@@ -489,7 +489,7 @@ def _portfolio(now: datetime) -> int:
     offer = {"name": "a-year-of-dunlin", "family": "gpus-of-dunlin", "kind": "reserved", "term_months": 12,
              "hourly": 1.0}  # fmt: skip
     overlay = {"months": 1, "scenarios": 1, "families": [needed], "offers": [offer]}
-    run_id = ask_portfolio(overlay=overlay, asked_by_id=None, at=now)
+    run_id = request_portfolio(overlay=overlay, asked_by_id=None, at=now)
     answer_portfolios(solver=series_answer, clock=lambda: now)
     return run_id
 
@@ -532,7 +532,7 @@ def _cloud(now: datetime) -> int:
     clouds.finish_sync(turn=turn, at=now)
     limit = NewQuota("L-417A185B", "limit-of-cormorants", Decimal(8))
     record_quotas(place=QuotaPlace("aws", "7", "us-east-1"), quotas=[limit], at=now)
-    machine = SeenMachine(
+    machine = ObservedMachine(
         external_id="i-7",
         name="lone-cormorant",
         names=("lone-cormorant",),
@@ -600,7 +600,7 @@ def _fleet(
         node_id=lab_id, kind="maintenance", starts_at=began_at + 2 * scene.HOUR
     )
     agent_id = make.make_agent(node_id=node_id)
-    said = fleet.ToldStatus(boot=1, sequence=1, state="gpus_missing", missing=(uuids[0],))
+    said = fleet.ReportedStatus(boot=1, sequence=1, state="gpus_missing", missing=(uuids[0],))
     fleet.note_status(agent_id=agent_id, status=said, at=now)
     Incident.objects.create(
         node_id=node_id, kind="gpu_missing", uuid=uuids[0], started_at=began_at, last_at=now
@@ -854,7 +854,7 @@ def _series_import(person_id: int, now: datetime) -> int:
         "least": 8.0, "mean": 8.0, "most": 8.0, "added": 2, "changed": 0,
     }  # fmt: skip
     rejected = RejectedFact(7, "value", "'many-otters' is no number")
-    tell_series_seen(
+    record_series_preview(
         import_id=import_id,
         reading=asked,
         preview={"trial": trial, "columns": ["time", "value"]},
@@ -950,5 +950,7 @@ def _sums(**lines: Any) -> frozenset[str]:
     amount = micros["effective_micros__sum"]
     assert amount, f"no line has a cost of {lines}"
     exact = f"{Decimal(amount) / 1_000_000:.2f}"
-    shown = {show(amount, "USD") for show in (short_amount, whole_amount, full_amount)}
+    shown = {
+        show(amount, "USD") for show in (short_amount, amount_without_minor_units, full_amount)
+    }
     return frozenset({str(amount), exact} | shown)

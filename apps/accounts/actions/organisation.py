@@ -8,7 +8,7 @@ from django.db import connection, transaction
 
 from apps.accounts.actions.constraints import refusing
 from apps.accounts.models import Organisation, StartingPoint, Team, TeamKind
-from apps.accounts.queries.organisation import known_zones
+from apps.accounts.queries.organisation import supported_zones
 from apps.economics.currencies import CURRENCIES
 from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
@@ -68,13 +68,13 @@ def bootstrap(*, organisation: Bootstrap, at: datetime) -> None:
     Refuses AlreadyBootstrapped, also when two do it at once, and a currency, zone, week start or
     name that is none.
     """
-    _make_organisation(organisation, at, chosen_at=at)
+    _create_organisation(organisation, at, chosen_at=at)
 
 
 @logged_change()
 def bootstrap_with_defaults(*, at: datetime) -> None:
     """As `bootstrap`, with DEFAULTS, which `choose_organisation` may replace."""
-    _make_organisation(DEFAULTS, at, chosen_at=None)
+    _create_organisation(DEFAULTS, at, chosen_at=None)
 
 
 def hold_organisation() -> None:
@@ -136,7 +136,7 @@ def set_starting_point(*, starting_point: str) -> None:
 
 
 @transaction.atomic
-def _make_organisation(
+def _create_organisation(
     organisation: Bootstrap, at: datetime, *, chosen_at: datetime | None
 ) -> None:
     _refuse_unknown(organisation)
@@ -168,7 +168,7 @@ def _refuse_unknown(organisation: Bootstrap) -> None:
         raise CurrencyUnknown(
             "currency", f"{organisation.currency!r} is not a currency code such as USD"
         )
-    if organisation.zone not in known_zones():
+    if organisation.zone not in supported_zones():
         raise ZoneUnknown("zone", f"{organisation.zone!r} is not a zone such as Europe/Berlin")
     if not 1 <= organisation.week_starts_on <= 7:
         raise WeekStartUnknown(

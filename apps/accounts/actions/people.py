@@ -98,7 +98,7 @@ def invite_person(*, person: NewPerson, invited_by_id: int | None, at: datetime)
     with refusing({"accounts_user_email_key": exists}):
         user.save()
     place_in_teams(person_id=user.id, team_ids=person.team_ids)
-    return _make_invitation(user.id, invited_by_id, at)
+    return _create_invitation(user.id, invited_by_id, at)
 
 
 @logged_change()
@@ -127,7 +127,7 @@ def invite_again(*, person_id: int, invited_by_id: int | None, at: datetime) -> 
     user = User.objects.select_for_update().get(pk=person_id)
     user.is_active = True
     _lock_out(user)
-    return _make_invitation(person_id, invited_by_id, at)
+    return _create_invitation(person_id, invited_by_id, at)
 
 
 @logged_change()
@@ -193,7 +193,7 @@ def place_in_teams(*, person_id: int, team_ids: Collection[int]) -> None:
         Membership.objects.create(user_id=person_id, team_id=team_id)
 
 
-def _make_invitation(person_id: int, invited_by_id: int | None, at: datetime) -> Invited:
+def _create_invitation(person_id: int, invited_by_id: int | None, at: datetime) -> Invited:
     Invitation.objects.filter(user_id=person_id, used_at=None).delete()
     secret = fresh_secret("")
     Invitation.objects.create(

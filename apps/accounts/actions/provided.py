@@ -56,7 +56,7 @@ def let_in(*, person: ProvidedPerson, grants: Sequence[ProvidedGrant], needs_gro
     granted = [grant for grant in grants if grant.group in person.groups]
     if needs_group and not granted:
         raise GroupsGrantNothing("none of your groups lets you in here; ask whoever runs Runrate")
-    user = _known_person(person) or _new_person(person)
+    user = _existing_person(person) or _new_person(person)
     if not user.is_active:
         raise PersonDeactivated("your access here was ended; ask whoever runs Runrate")
     if grants:
@@ -66,7 +66,7 @@ def let_in(*, person: ProvidedPerson, grants: Sequence[ProvidedGrant], needs_gro
     return user.id
 
 
-def _known_person(person: ProvidedPerson) -> User | None:
+def _existing_person(person: ProvidedPerson) -> User | None:
     locked = User.objects.select_for_update()
     if person.known_id is not None:
         return locked.get(pk=person.known_id)

@@ -158,7 +158,7 @@ def names_to_take_out(names: Sequence[str], person_id: int | None) -> list[str]:
     """
     taken = [name.strip() for name in names if name.strip()]
     if person_id is not None:
-        taken += _own_names(User.objects.get(pk=person_id))
+        taken += _names_of_user(User.objects.get(pk=person_id))
     if not taken or any(len(name) < SHORTEST for name in taken):
         raise PseudonymRefused("names", f"a name has {SHORTEST} characters or more")
     pseudonyms = Pseudonym.objects.filter(pseudonym__in=taken).values_list("pseudonym", flat=True)
@@ -168,7 +168,7 @@ def names_to_take_out(names: Sequence[str], person_id: int | None) -> list[str]:
     return left
 
 
-def _own_names(user: User) -> list[str]:
+def _names_of_user(user: User) -> list[str]:
     """By what an account goes and went; a single letter is nothing that a text can be searched for."""
     history = apps.get_model("accounts", "UserEvent").objects.filter(pgh_obj_id=user.pk)
     earlier = [name for pair in history.order_by("pgh_id").values_list("email", "name") for name in pair]  # fmt: skip

@@ -26,7 +26,7 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptAnswer:
+class StoredAnswer:
     """The answer that was given the first time."""
 
     status: int
@@ -34,7 +34,7 @@ class KeptAnswer:
 
 
 @transaction.atomic
-def answer_kept(*, repeat: Repeat, at: datetime) -> KeptAnswer | None:
+def find_stored_answer(*, repeat: Repeat, at: datetime) -> StoredAnswer | None:
     """The first answer; None where this is the first request, whose answer is now to be kept.
 
     A second one that comes meanwhile waits for the caller's transaction. Refuses RepeatDiffers.
@@ -49,7 +49,7 @@ def answer_kept(*, repeat: Repeat, at: datetime) -> KeptAnswer | None:
         return None
     if bytes(row.digest) != repeat.digest:
         raise RepeatDiffers(f"Idempotency-Key {repeat.key!r} was used for another request")
-    return KeptAnswer(row.status, row.body)
+    return StoredAnswer(row.status, row.body)
 
 
 def keep_answer(*, repeat: Repeat, status: int, body: Mapping[str, Any]) -> None:

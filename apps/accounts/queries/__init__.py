@@ -8,10 +8,10 @@ from apps.accounts.queries.organisation import (
     TeamFact,
     has_organisation,
     is_organisation_chosen,
-    known_zones,
     organisation,
     organised_at,
     special_teams,
+    supported_zones,
     teams,
 )
 from apps.accounts.queries.people import (

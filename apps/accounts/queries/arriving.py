@@ -17,7 +17,7 @@ Fields = Mapping[str, PersonalField]
 
 
 @cache
-def fields_kept(table: str, **called: str) -> Fields:
+def arriving_personal_fields(table: str, **called: str) -> Fields:
     """The personal columns of a table (`app.model`), by the attribute of what arrives that each is made of.
 
     That is called as the column is, or as `called` says: `service_named="service"`. What has no such attribute is none of the door's.
@@ -26,7 +26,7 @@ def fields_kept(table: str, **called: str) -> Fields:
     return {called.get(name, name): field for name, field in personal_columns.items()}
 
 
-def as_kept(records: Sequence[Thing], *tables: Fields) -> Sequence[Thing]:
+def pseudonymise(records: Sequence[Thing], *tables: Fields) -> Sequence[Thing]:
     """The things of a delivery as they may be kept in these tables; mostly the very things.
 
     They are frozen: of dataclasses, named tuples or structs. Everything that a machine or a file brings and that goes

@@ -79,7 +79,7 @@ def organisation() -> OrganisationFact:
 
 
 @cache
-def known_zones() -> frozenset[str]:
+def supported_zones() -> frozenset[str]:
     """The zones that both this program and Postgres know, read once: days are cut in both.
 
     Neither the machine's own zone nor the one that stands for none is among them.

@@ -17,7 +17,7 @@ class CursorNotUnderstood(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class PageAsked:
+class PageRequest:
     """Up to `limit` rows after (or before) the row of key `after` (`before`); neither: the first."""
 
     limit: int = 100
@@ -34,13 +34,13 @@ class Slice(Generic[Row]):
     before: tuple[Any, ...] | None
 
 
-def equal_to_given(chosen: Mapping[str, Any]) -> Q:
+def equality_conditions(chosen: Mapping[str, Any]) -> Q:
     """Return the condition for what is asked, by lookup and value; None asks for nothing."""
     return Q(**{name: value for name, value in chosen.items() if value is not None})
 
 
 def page_of(
-    query: "QuerySet[Any, dict[str, Any]]", page_request: PageAsked, *order: str
+    query: "QuerySet[Any, dict[str, Any]]", page_request: PageRequest, *order: str
 ) -> Slice[dict[str, Any]]:
     """The asked page of `found.values(…)`, ordered by `order`: not null, unique together.
 
@@ -48,7 +48,7 @@ def page_of(
     """
     backward = page_request.before is not None
     key = page_request.before if backward else page_request.after
-    names = [_turned_order(name) for name in order] if backward else list(order)
+    names = [_reversed_order(name) for name in order] if backward else list(order)
     if key is not None:
         query = query.filter(_rows_beyond(names, key))
     rows = list(query.order_by(*names)[: page_request.limit + 1])
@@ -60,7 +60,7 @@ def page_of(
 
 
 def merged_page(
-    slices: Sequence[Slice[dict[str, Any]]], page_request: PageAsked, *order: str
+    slices: Sequence[Slice[dict[str, Any]]], page_request: PageRequest, *order: str
 ) -> Slice[dict[str, Any]]:
     """Return one page of several lists that are read as one, given the asked page of each.
 
@@ -77,7 +77,7 @@ def merged_page(
 
 
 def _slice_of_rows(
-    rows: list[dict[str, Any]], page_request: PageAsked, order: tuple[str, ...], *, has_more: bool
+    rows: list[dict[str, Any]], page_request: PageRequest, order: tuple[str, ...], *, has_more: bool
 ) -> Slice[dict[str, Any]]:
     """These rows; `has_more`: others lie beyond them in the direction in which was asked."""
     if not rows:
@@ -92,7 +92,7 @@ def _slice_of_rows(
     )
 
 
-def _turned_order(name: str) -> str:
+def _reversed_order(name: str) -> str:
     return name[1:] if name.startswith("-") else f"-{name}"
 
 

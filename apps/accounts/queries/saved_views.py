@@ -34,17 +34,17 @@ class SavedViewFact:
 
 def saved_views(viewer: Viewer) -> list[SavedViewFact]:
     """The viewer's own, and those that are shared with a team that they see or with everybody; by name."""
-    return _facts_of(_seen_views(viewer).order_by("name", "id"))
+    return _facts_of(_visible_views(viewer).order_by("name", "id"))
 
 
 def saved_view(view_id: int, viewer: Viewer) -> SavedViewFact | None:
     """One of them."""
-    return next(iter(_facts_of(_seen_views(viewer).filter(id=view_id))), None)
+    return next(iter(_facts_of(_visible_views(viewer).filter(id=view_id))), None)
 
 
-def views_found(viewer: Viewer, query: Sought) -> Hits:
+def search_views(viewer: Viewer, query: Sought) -> Hits:
     """Those that have the text in their name."""
-    named = _seen_views(viewer).filter(name__icontains=query.text)
+    named = _visible_views(viewer).filter(name__icontains=query.text)
     ordered = named.order_by(begins_first("name", query.text), "name", "id")
     facts = _facts_of(ordered[: query.limit + 1])
     return hits(
@@ -54,7 +54,7 @@ def views_found(viewer: Viewer, query: Sought) -> Hits:
     )
 
 
-def _seen_views(viewer: Viewer) -> QuerySet[SavedView]:
+def _visible_views(viewer: Viewer) -> QuerySet[SavedView]:
     """Shared with a team: for whoever sees that team, finance and platform among them."""
     mine = Q(owner_id=viewer.person_id) if viewer.person_id is not None else Q(pk__in=())
     of_teams = ~Q(team=None) if viewer.sees_everything else Q(team_id__in=viewer.team_ids)

@@ -82,7 +82,7 @@ def about(*parts: str) -> str:
     return ", ".join(filter(None, parts))
 
 
-def teams_found(viewer: Viewer, query: Sought) -> Hits:
+def search_teams(viewer: Viewer, query: Sought) -> Hits:
     """The viewer's teams by a part of their name or the beginning of their cost centre."""
     named = Q(name__icontains=query.text) | Q(cost_centre__istartswith=query.text)
     rows = Team.objects.filter(named)
@@ -93,7 +93,7 @@ def teams_found(viewer: Viewer, query: Sought) -> Hits:
     return hits(Kind.TEAM, (SearchHit(*row) for row in values), query)
 
 
-def people_found(viewer: Viewer, query: Sought) -> Hits:
+def search_people(viewer: Viewer, query: Sought) -> Hits:
     """People by a part of their name or the beginning of their address, for who sees everything."""
     if not viewer.sees_everything:
         return Hits(Kind.PERSON, (), has_more=False)

@@ -144,7 +144,7 @@ def changes(
             who=_actor_name(event.context or {}, people, tokens),
             verb=VERBS[event.verb],
             kind=KINDS.get(event.label, event.label),
-            name=_thing_name(event.data, people, teams),
+            name=_object_name(event.data, people, teams),
             fields=_changed_fields(
                 event, people, teams, columns.get(KINDS.get(event.label, ""), "")
             ),
@@ -224,7 +224,7 @@ def _actor_name(
     return NOBODY_NAMED
 
 
-def _thing_name(
+def _object_name(
     data: Mapping[str, Any], people: Mapping[int, str], teams: Mapping[int, str]
 ) -> str:
     if "user_id" in data and "team_id" in data:

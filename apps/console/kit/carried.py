@@ -82,7 +82,7 @@ def _takes_along(path: str) -> bool:
         return False
 
 
-def kept_words(texts: Mapping[str, str], calendar: Calendar) -> str:
+def describe_sticky_filters(texts: Mapping[str, str], calendar: Calendar) -> str:
     """Parameters that a page does not use, as it says them: `period Last 7 days, team Research`."""
     texts_by_name = {
         **texts,
@@ -102,7 +102,7 @@ def _window_words(text: str, calendar: Calendar) -> str:
         return text
 
 
-def with_own_days(query: QueryDict, today: date) -> QueryDict | None:
+def with_custom_days(query: QueryDict, today: date) -> QueryDict | None:
     """The address with the days of a form as windows; None where it has none of these.
 
     First and last day are both in it; without them it is the period that pages begin with, or the

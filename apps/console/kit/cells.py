@@ -77,16 +77,18 @@ def sending(text: str, unseen: str, address: str) -> SafeString:
     return format_html(
         '<button class="button small" type="submit" formaction="{}">{}</button>',
         address,
-        said_more(text, unseen),
+        with_hidden_text(text, unseen),
     )
 
 
 def leading(text: str, unseen: str, href: str) -> SafeString:
     """A link that looks like a button; `unseen` as of one that sends."""
-    return format_html('<a class="button small" href="{}">{}</a>', href, said_more(text, unseen))
+    return format_html(
+        '<a class="button small" href="{}">{}</a>', href, with_hidden_text(text, unseen)
+    )
 
 
-def said_more(text: str, unseen: str) -> SafeString:
+def with_hidden_text(text: str, unseen: str) -> SafeString:
     """A text that is seen, and what is heard after it."""
     return format_html('{}<span class="unseen"> {}</span>', text, unseen)
 

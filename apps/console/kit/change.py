@@ -54,7 +54,7 @@ class ChangeForm(forms.Form):
     """The fields of a change; `picks` are the choices that only the request knows, by field.
 
     It is bound where one of its fields was entered, or `is_sent`, and where it has none; with
-    `asked_by` only where one of these was, and the address but fills in the others. A bound form
+    `reading_options` only where one of these was, and the address but fills in the others. A bound form
     has no tick but those that were sent; one not bound has its initial ones. `more` are
     fields that only the request knows, after those of the class. `{currency}` in a label is the
     organisation's.

@@ -119,7 +119,7 @@ class LineChart:
     marks_links: tuple[Link, ...] = ()
 
 
-def known_figure(
+def figure_or_unknown(
     title: str, number: str | None, note: str, status: str = "", **options: Any
 ) -> Figure:
     """A figure whose `number` may be None: it is then said not to be known, and hatched."""

@@ -268,14 +268,14 @@ class AmountField(NumberField):
         return amount_like(example)
 
 
-class WholeField(NumberField):
+class NonNegativeIntegerField(NumberField):
     """A whole number from 0."""
 
     usual = "8"
 
     def reader(self, example: str) -> Callable[[str], int]:
         """Reads a whole number."""
-        return whole_like(example)
+        return integer_reader(example)
 
 
 def moment(zone: tzinfo) -> Callable[[str], datetime]:
@@ -336,7 +336,7 @@ def amount_like(example: str) -> Callable[[str], Decimal]:
     return read
 
 
-def whole_like(example: str) -> Callable[[str], int]:
+def integer_reader(example: str) -> Callable[[str], int]:
     """Reads a whole number from 0, as in `example`."""
 
     def read(text: str) -> int:

@@ -26,7 +26,7 @@ def filling() -> Filling | None:
     return None if stored is None else Filling(*stored)
 
 
-def tell_filling(now: Filling | None) -> None:
+def announce_filling(now: Filling | None) -> None:
     """Have every page say it, until more is said or a quarter of an hour is over; None: it is done."""
     if now is None:
         cache.delete(KEY)

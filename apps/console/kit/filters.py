@@ -67,7 +67,7 @@ class Reading:
         return path + (f"?{urlencode(changed_texts)}" if changed_texts else "")
 
 
-def asked_window(
+def requested_window(
     context: Context, default: str = DEFAULT_PERIOD, words: str = DEFAULT_PERIOD_WORDS
 ) -> tuple[ledger.Window, Reading]:
     """The window of the address, and what of it was not understood; `words` are the default's."""
@@ -87,7 +87,7 @@ def basis_of(text: str) -> ledger.Basis:
         raise ValueError(f"There is no basis {text!r}.") from None
 
 
-def known_key(keys: Collection[str], refusal: str) -> Callable[[str], str]:
+def key_parser(keys: Collection[str], refusal: str) -> Callable[[str], str]:
     """Reads one of these keys; `refusal` is the sentence for any other text, which it gets."""
 
     def meaning(text: str) -> str:
@@ -110,7 +110,7 @@ def named_in(text: str, values_by_name: Mapping[str, Meant], noun: str) -> list[
     return [values_by_name[key] for key in names]
 
 
-def names_said(text: str) -> str:
+def describe_names(text: str) -> str:
     """The names of a filter as people read them."""
     return ", ".join(unquote(part) for part in text.split(","))
 
@@ -143,7 +143,7 @@ def name_filter(
     choices = {"": every, **{filter_word(option): option for option in names}}
     chosen = texts.get(name, "")
     if chosen not in choices:
-        choices[chosen] = names_said(chosen)
+        choices[chosen] = describe_names(chosen)
     return filter_of(name, label, choices, {name: chosen})
 
 
@@ -194,7 +194,7 @@ def compare_filter(text: str, own_window: Window | None, nothing: str = "") -> F
     )
 
 
-def asked_comparison(reading: "Reading", context: Context) -> Comparison:
+def requested_comparison(reading: "Reading", context: Context) -> Comparison:
     """Return the comparison that the address asks for; the span before where it does not say."""
     return reading.read("compare", lambda text: comparison_of(text or BEFORE, context.calendar))
 

@@ -5,7 +5,7 @@ from datetime import date, datetime
 
 from apps.console.kit.frame import Choice, Filter
 from apps.console.kit.request import Context
-from apps.economics.hours import first_hour, month_said
+from apps.economics.hours import first_hour, parse_month_text
 from apps.economics.refusal import Refusal
 from apps.ledger.queries.calendar import local_day, month_span, next_month
 from apps.ledger.queries.windows import DAY, window_of
@@ -61,13 +61,13 @@ def this_month(context: Context) -> date:
     return local_day(context.at, context.organisation.zone).replace(day=1)
 
 
-def asked_month(context: Context) -> Month:
+def requested_month(context: Context) -> Month:
     """The month of the address, else that in which the period of other pages ends, else the current one."""
     text = context.query.get("month", "")
     current = Month(this_month(context), context.organisation.zone)
     if not text:
         return _month_of_period(context) or current
-    first = month_said(text)
+    first = parse_month_text(text)
     if first is None:
         problem = f"{text[:40]!r} is no month, such as {current.key}: this is the current one."
         return Month(current.first, current.zone, problem)

@@ -11,7 +11,12 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from apps.accounts.queries import Role
-from apps.console.kit.carried import CARRYING, carried_texts, kept_words, with_own_days
+from apps.console.kit.carried import (
+    CARRYING,
+    carried_texts,
+    describe_sticky_filters,
+    with_custom_days,
+)
 from apps.console.kit.chart import DailyChart, FigureRow, LineChart
 from apps.console.kit.frame import Choice, EmptyState, Filter, Frame, Link, Step
 from apps.console.kit.glossary import GlossaryTerm, term_of
@@ -144,7 +149,7 @@ class ConsolePage:
     @property
     def kept_words(self) -> str:
         """The parameters kept for other pages, as the page says them."""
-        return kept_words(self.kept, self.context.calendar)
+        return describe_sticky_filters(self.kept, self.context.calendar)
 
     @property
     def sort(self) -> str:
@@ -209,7 +214,7 @@ def shown(
             request: HttpRequest, /, *args: Given.args, **kwargs: Given.kwargs
         ) -> HttpResponseBase:
             context = request_context(request, active_entry, carries=carries)
-            spelt = with_own_days(context.query, context.calendar.today)
+            spelt = with_custom_days(context.query, context.calendar.today)
             if spelt is not None:
                 return HttpResponseRedirect(f"{request.path}?{spelt.urlencode()}")
             answer = page_view(context, *args, **kwargs)

@@ -84,7 +84,7 @@ def span(window: Window) -> str:
     return words.removesuffix(f" {last.year}")
 
 
-def span_beside(window: Window, other: Window) -> str:
+def compared_span_label(window: Window, other: Window) -> str:
     """Return the words of a span beside another: with its year where that is not the other's."""
     if window.first_day.year != other.first_day.year:
         return period(window.first_day, window.end_day)

@@ -87,7 +87,7 @@ class Context:
         return onward(href, self.frame.carries)
 
 
-def found_or_404(value: Found | None, message: str = "") -> Found:
+def value_or_404(value: Found | None, message: str = "") -> Found:
     """Return what an address asks for; where there is none, or none to be seen, raise Http404 for the page that says so."""
     if value is None:
         raise Http404(message)

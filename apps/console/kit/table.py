@@ -265,7 +265,7 @@ class Table(Generic[Row]):
         if not self.sort:
             return rows, Part(counted(len(rows), *self.noun))
         last = max(1, -(-len(rows) // self.per_page))
-        page = min(asked_page(context.query, self._page_name), last)
+        page = min(requested_page(context.query, self._page_name), last)
         first = (page - 1) * self.per_page
         shown = rows[first : first + self.per_page]
         return shown, Part(
@@ -302,7 +302,7 @@ class Table(Generic[Row]):
         )
 
 
-def asked_page(query: QueryDict, name: str) -> int:
+def requested_page(query: QueryDict, name: str) -> int:
     """Return which part of a list the address asks for, from 1; nonsense is the first."""
     text = query.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and 0 < len(text) < 6 and int(text) else 1

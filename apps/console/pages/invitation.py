@@ -21,13 +21,13 @@ from apps.console.kit.entries import PasswordField, TextField
 from apps.economics.refusal import Refusal
 
 
-class OwnNameField(TextField):
+class PersonNameField(TextField):
     """The name of whoever types it, which a browser may know."""
 
     autocomplete = "name"
 
 
-class OwnEmailField(TextField):
+class PersonEmailField(TextField):
     """The address of whoever types it, by which they sign in."""
 
     kind, autocomplete = "email", "username"
@@ -48,8 +48,8 @@ class NewPasswordForm(forms.Form):
 class FirstPersonForm(NewPasswordForm):
     """Who comes first."""
 
-    name = OwnNameField("Your name")
-    email = OwnEmailField("Email")
+    name = PersonNameField("Your name")
+    email = PersonEmailField("Email")
     field_order = ("name", "email")
 
 

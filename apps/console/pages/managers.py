@@ -7,7 +7,7 @@ from apps.show.amounts import counted
 MOST_NAMES = 3
 
 
-def who_manages(does: str, role: Role = Role.PLATFORM) -> str:
+def role_sentence(does: str, role: Role = Role.PLATFORM) -> str:
     """A sentence that names people of a role, who do it; there may be none."""
     names = names_of_role(role)
     if not names:
@@ -20,9 +20,9 @@ def step_for(
     sentence: str, link: Link, does: str, *, may: bool, role: Role = Role.PLATFORM
 ) -> Step:
     """The step with its link; without `may` it says who of the role `does` it instead."""
-    return Step(sentence, link=link) if may else Step(f"{sentence} {who_manages(does, role)}")
+    return Step(sentence, link=link) if may else Step(f"{sentence} {role_sentence(does, role)}")
 
 
 def team_step() -> Step:
     """Who puts somebody in a team that is in none."""
-    return Step(who_manages("puts you in a team"))
+    return Step(role_sentence("puts you in a team"))

@@ -292,7 +292,7 @@ def _risks(scenario: CrossoverScenario, curves: CostCurves) -> Sequence[str]:
         for price in api.changes_after(scenario.on)
     ]
     if api.ends_on is not None:
-        risks.append(_end_said(api.name, api.ends_on, scenario.on))
+        risks.append(_describe_end(api.name, api.ends_on, scenario.on))
     limit = api.most_volume(scenario.demand)
     if limit is not None and volume > limit:
         risks.append(
@@ -306,7 +306,7 @@ def _risks(scenario: CrossoverScenario, curves: CostCurves) -> Sequence[str]:
     return risks
 
 
-def _end_said(name: str, ends_on: date, day: date) -> str:
+def _describe_end(name: str, ends_on: date, day: date) -> str:
     if ends_on <= day:
         return f"{name} ended on {ends_on:%-d %B %Y}"
     return f"{name} ends on {ends_on:%-d %B %Y}, in {(ends_on - day).days} days"

@@ -99,7 +99,7 @@ def _inputs_of(
     demand = _demand_of(hours, loads, usual_peak(hours, speeds.gpus_at_work, loads))
     prompt = fsum(hour.prompt_tokens for hour in hours)
     hosting = SelfHosting(
-        pools=(_pool_that_stood(name, hours, speeds, cost / gpu_hours, demand),),
+        pools=(_fit_measured_pool(name, hours, speeds, cost / gpu_hours, demand),),
         cached_share=fsum(hour.cached_tokens for hour in hours) / prompt if prompt else 0.0,
         cached_work=CACHED_WORK,
     )
@@ -118,7 +118,7 @@ def _demand_of(
     )
 
 
-def _pool_that_stood(
+def _fit_measured_pool(
     name: str,
     hours: Sequence[ServedHour],
     speeds: PhaseSpeeds,

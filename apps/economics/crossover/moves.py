@@ -38,8 +38,8 @@ def moved_inputs(before: CrossoverScenario, now: CrossoverScenario) -> list[Inpu
         moves.append(
             InputMove(
                 path_label(path),
-                _said_input(was.get(path)),
-                _said_input(is_now.get(path)),
+                _serialize_input(was.get(path)),
+                _serialize_input(is_now.get(path)),
                 None if change is None else change - saved,
             )
         )
@@ -84,7 +84,7 @@ def _inputs_of(part: Any, path: InputPath = ()) -> Iterator[tuple[InputPath, Any
         yield from _inputs_of(value, (*path, name))
 
 
-def _said_input(value: Any) -> float | str | None:
+def _serialize_input(value: Any) -> float | str | None:
     if isinstance(value, date):
         return value.isoformat()
     return float(value) if isinstance(value, int | float) else None

@@ -139,7 +139,8 @@ class Staircase:
         """Replicas needed, by level, each with the number of its hours; limits not applied."""
         least, mean_load = self.pool.least_replicas, volume / self.capacity
         return tuple(
-            (max(least, _whole_replicas(mean_load * level)), hours) for level, hours in self.levels
+            (max(least, _round_up_replicas(mean_load * level)), hours)
+            for level, hours in self.levels
         )
 
     def mean_replicas(self, volume: float) -> float:
@@ -147,7 +148,7 @@ class Staircase:
         base, mean_load = self.pool.base_replicas, volume / self.capacity
         counted, hours_above = 0, 0
         for level, hours in reversed(self.levels):
-            needed = _whole_replicas(mean_load * level)
+            needed = _round_up_replicas(mean_load * level)
             if needed <= base:
                 break
             counted += needed * hours
@@ -194,7 +195,7 @@ def base_month(hosting: SelfHosting) -> float:
     return hosting.fixed_month + hourly_cost * MONTH_HOURS
 
 
-def _whole_replicas(needed: float) -> int:
+def _round_up_replicas(needed: float) -> int:
     return ceil(needed - ROUNDING * max(1.0, needed))
 
 

@@ -41,7 +41,7 @@ def sliders_of(question: CrossoverQuestion, durable: float | None) -> list[Input
     volume = question.scenario.demand.million_tokens
     most = max(3 * volume, 1.5 * durable if durable is not None else 0.0)
     reach = InputSlider(VOLUME, (("demand", VOLUME),), volume, min(volume, most / 100), most)
-    return [reach, *_own_sliders(question.scenario), *_api_sliders(question.scenario)]
+    return [reach, *_self_host_sliders(question.scenario), *_api_sliders(question.scenario)]
 
 
 def moved_values(
@@ -54,7 +54,7 @@ def moved_values(
     return values
 
 
-def _own_sliders(scenario: CrossoverScenario) -> Iterator[InputSlider]:
+def _self_host_sliders(scenario: CrossoverScenario) -> Iterator[InputSlider]:
     places = range(len(scenario.self_host.pools))
     rates = tuple(
         ("self_host", "pools", place, name)

@@ -146,7 +146,7 @@ def layout_of(names: Sequence[str]) -> Layout:
     return Layout(_focus_version(names), at, tuple(others))
 
 
-def known_columns(names: Sequence[str]) -> int:
+def count_recognised_columns(names: Sequence[str]) -> int:
     """How many of them a bill may have, in any version's spelling."""
     return sum(_focus_name(name) is not None for name in names)
 

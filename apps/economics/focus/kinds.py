@@ -65,7 +65,7 @@ OF_MACHINES = re.compile(
 """A word of a unit that says no more than machines, models and time: `gpu_hour`, `1/Month`, `h100-days`."""
 
 
-class ServiceSaid(NamedTuple):
+class ServiceDescription(NamedTuple):
     """A row's words about its service; `usage_type` is its meter, else its type of resource."""
 
     category: str
@@ -74,14 +74,14 @@ class ServiceSaid(NamedTuple):
     name: str = ""
 
 
-def may_be_time(charge_category: str, service: ServiceSaid, unit: str) -> bool:
+def may_be_time(charge_category: str, service: ServiceDescription, unit: str) -> bool:
     """Whether a row of a machine pays for the machine's own time.
 
     It does unless something says otherwise: a unit of something else, a category of FOCUS or a name
     for what is beside machines. A row without a unit, and one of a category that FOCUS has not, are
     the machine's; of FOCUS's "Other" are those whose name or usage type says machines.
     """
-    if charge_category.lower() != "usage" or _kind_beside(service, unit):
+    if charge_category.lower() != "usage" or _attached_kind(service, unit):
         return False
     category = service.category.lower()
     if category in BESIDE_MACHINES or not _is_unit_of_machines(unit):
@@ -101,7 +101,7 @@ def _is_unit_of_machines(unit: str) -> bool:
 @lru_cache(maxsize=65_536)
 def kind_of(
     charge: tuple[str, str, bool],
-    service: ServiceSaid,
+    service: ServiceDescription,
     unit: str,
     capacity: str = "",
     *,
@@ -124,7 +124,7 @@ def kind_of(
         return COMMITMENT
     if capacity.lower() == "unused" or UNUSED_CAPACITY.search(service.usage_type):
         return CAPACITY
-    if attached_kind := _kind_beside(service, unit):
+    if attached_kind := _attached_kind(service, unit):
         return attached_kind
     is_burst = CPU_CREDITS.search(f"{service.usage_type} {service.description}")
     is_timed = service.category.lower() in COMPUTING and TIMES.search(unit) and not is_burst
@@ -132,7 +132,7 @@ def kind_of(
     return COMPUTE if is_time else OTHER
 
 
-def _kind_beside(service: ServiceSaid, unit: str) -> str:
+def _attached_kind(service: ServiceDescription, unit: str) -> str:
     """The kind of what is attached to machines; empty where nothing says that it is."""
     text = f"{service.usage_type} {service.description}"
     if LICENCES.search(text):

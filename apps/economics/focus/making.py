@@ -32,7 +32,7 @@ UNITS = {"gpu": "GPU Hours", "core": "Core Hours"}
 
 
 @dataclass(frozen=True, slots=True)
-class MadeCosts:
+class ConvertedCosts:
     """Micro-units of the organisation's currency on each basis; None where it is unknown."""
 
     listed: int | None
@@ -100,7 +100,7 @@ class ChargeFacts:
 class PartFacts:
     """A line: the part of a charge that one owner, holder and state carries."""
 
-    costs: MadeCosts
+    costs: ConvertedCosts
     unit_ms: int
     team_id: int
     team: str
@@ -182,7 +182,7 @@ def _in_its_currency(row: FocusRow) -> FocusRow:
     return row
 
 
-def _is_countable(charge: ChargeFacts, costs: MadeCosts) -> bool:
+def _is_countable(charge: ChargeFacts, costs: ConvertedCosts) -> bool:
     """Whether its costs are so many times a price: not what is given back."""
     return (costs.listed or 0) >= 0 and (costs.contracted or 0) >= 0
 

@@ -24,7 +24,7 @@ from apps.economics.focus.cells import (
     texts_of,
 )
 from apps.economics.focus.columns import READ, Layout
-from apps.economics.focus.kinds import OTHER, ServiceSaid, kind_of, may_be_time
+from apps.economics.focus.kinds import OTHER, ServiceDescription, kind_of, may_be_time
 from apps.economics.focus.rows import BilledRow, BillKey, RowCosts, RowFrame, as_json
 from apps.economics.machine_ids import is_machine_id
 
@@ -74,7 +74,7 @@ class _Texts(dict[object, str]):
     def __missing__(self, cell: object) -> str:
         text = text_of(cell)
         if isinstance(cell, str) and len(cell) <= LONGEST_AMOUNT:
-            _make_room(self)
+            _clear_if_full(self)
             self[cell] = text
         return text
 
@@ -89,7 +89,7 @@ class _Amounts(dict[str, Decimal | None]):
     def __missing__(self, text: str) -> Decimal | None:
         amount = read_amount(text, self._step, self._largest) if text else None
         if len(text) <= LONGEST_AMOUNT:
-            _make_room(self)
+            _clear_if_full(self)
             self[text] = amount
         return amount
 
@@ -99,7 +99,7 @@ class _Spans(dict[tuple[str, ...], tuple[datetime, datetime]]):
 
     def __missing__(self, texts: tuple[str, ...]) -> tuple[datetime, datetime]:
         span = _span_of(CHANGING[:2], texts)
-        _make_room(self)
+        _clear_if_full(self)
         self[texts] = span
         return span
 
@@ -253,7 +253,7 @@ class RowReader:
         charge_class, sku, region, invoice = plain
         usage_type = meter or resource_type
         tags = self._tags_of(cells)
-        service_facts = ServiceSaid(of_service, usage_type, description, service)
+        service_facts = ServiceDescription(of_service, usage_type, description, service)
         unit = pricing_unit or consumed_unit
         kind = kind_of(
             (category, status, bool(commitment) or self.is_fee_of_term(texts)),
@@ -341,7 +341,7 @@ class RowReader:
         return more
 
 
-def _make_room(remembered: dict[Any, Any]) -> None:
+def _clear_if_full(remembered: dict[Any, Any]) -> None:
     if len(remembered) >= MOST_REMEMBERED:
         remembered.clear()
 

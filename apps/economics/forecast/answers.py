@@ -47,7 +47,7 @@ class AnsweredForecast:
     baseline: str = ""
 
 
-def held_against_baselines(scores: ForecastScores, ahead: str, least: int = LEAST_ORIGINS) -> Gate:
+def gate_against_baselines(scores: ForecastScores, ahead: str, least: int = LEAST_ORIGINS) -> Gate:
     """Whether the method missed by no more than its best baseline in its own back-test, so far ahead.
 
     Where history never moved, so that nothing has a scale, by plain errors.

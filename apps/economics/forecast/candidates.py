@@ -28,7 +28,7 @@ def candidates(values: Floats, origins: Ints, leads: Ints) -> Mapping[str, Float
     last, daily = _forward_filled(values), _seasonally_filled(values, DAY)
     weekly = _seasonally_filled(values, WEEK)
     naive = _for_all_leads(last[origins - 1], leads)
-    yesterday = _first_known(_seasons_back(daily, origins, leads, DAY, 1), naive)
+    yesterday = _fill_missing(_seasons_back(daily, origins, leads, DAY, 1), naive)
     day_shape = _mean_of_seasons(daily, origins, leads, DAY, 7, otherwise=yesterday)
     week_shape = _mean_of_seasons(weekly, origins, leads, WEEK, 4, otherwise=day_shape)
     mean_24 = _trailing_mean(values, origins, otherwise=last)
@@ -36,7 +36,7 @@ def candidates(values: Floats, origins: Ints, leads: Ints) -> Mapping[str, Float
     return {
         NAIVE: naive,
         "seasonal_naive_24": yesterday,
-        "seasonal_naive_168": _first_known(
+        "seasonal_naive_168": _fill_missing(
             _seasons_back(weekly, origins, leads, WEEK, 1), yesterday
         ),
         "hour_of_day_mean_7": day_shape,
@@ -96,7 +96,7 @@ def _mean_of_seasons(
     return np.where(counts > 0, sums / np.maximum(counts, 1), otherwise)
 
 
-def _first_known(values: Floats, otherwise: Floats) -> Floats:
+def _fill_missing(values: Floats, otherwise: Floats) -> Floats:
     return np.where(np.isnan(values), otherwise, values)
 
 

@@ -26,8 +26,8 @@ from apps.economics.forecast.daily_moves import (
 )
 from apps.economics.forecast.daily_rare import comes_rarely, rare_days
 from apps.economics.forecast.daily_swings import (
-    days_that_come_again,
     first_week_of_nothing,
+    keep_recurring_days,
     lasting_weeks,
     swinging_levels,
     without_lone_days,
@@ -121,7 +121,7 @@ def daily_scenarios(values: Floats, horizon: int) -> DailyScenarios:
         )
     if comes_rarely(values):
         rare = rare_days(values, horizon, np.random.default_rng(SEED))
-        return DailyScenarios(held_to_bounds(values, rare.totals), None, rare.busy)
+        return DailyScenarios(clip_to_bounds(values, rare.totals), None, rare.busy)
     shifts = _shifts(values)
     shift = shifts[-1] if shifts else None
     ordinary_days = without_lone_days(values)
@@ -133,7 +133,7 @@ def daily_scenarios(values: Floats, horizon: int) -> DailyScenarios:
     growths, mean = _growths(levels, values, shift, steady)
     begins = max(_first_week(levels, len(values), shifts), first_week_of_nothing(levels))
     ahead = _levels_ahead(ordinary_days, shape, shift, horizon)
-    level = ahead * _beside_last_week(levels, mean, begins, draw)
+    level = ahead * _ratios_to_last_week(levels, mean, begins, draw)
     step = fresh_step(values, _ordinary(values, shape), shift)
     if step is not None:
         doubted = np.maximum(1 + draw.permutation(step.offsets)[:, None], 0.0)
@@ -148,27 +148,27 @@ def daily_scenarios(values: Floats, horizon: int) -> DailyScenarios:
     most = np.maximum(most_expected(levels, mean), ahead if has_shifted else 0.0)
     level = level * np.exp(trend) * share_within(level.mean(axis=0), most)
     place = np.arange(horizon) % WEEK
-    repeating_days = days_that_come_again(values, ordinary_days, ERROR_WEEKS * WEEK)
+    repeating_days = keep_recurring_days(values, ordinary_days, ERROR_WEEKS * WEEK)
     errors = _day_errors(weeks_to_the_end(repeating_days), levels, shape, horizon, draw)
-    totals = held_to_bounds(values, level * shape[place] * errors)
+    totals = clip_to_bounds(values, level * shape[place] * errors)
     return DailyScenarios(totals, shift, swings=lasting is not None)
 
 
-def held_to_bounds(values: Floats, totals: Floats) -> Floats:
+def clip_to_bounds(values: Floats, totals: Floats) -> Floats:
     """From 0, or the least known if that is below, to three times the most."""
     least, most = float(np.nanmin(values)), float(np.nanmax(values))
     bounded: Floats = np.clip(totals, min(least, 0.0), max(MOST_OF_HIGHEST * most, most))
     return bounded
 
 
-def held_with_means(values: Floats, totals: Floats, expected: Floats) -> Floats:
+def clip_with_means(values: Floats, totals: Floats, expected: Floats) -> Floats:
     """Scenarios within those bounds whose mean of each day is what is expected of it, brought within them too."""
     least = min(0.0, float(np.nanmin(values)))
-    aim = held_to_bounds(values, expected)
-    bounded = held_to_bounds(values, totals)
+    aim = clip_to_bounds(values, expected)
+    bounded = clip_to_bounds(values, totals)
     # What is cut off at a bound moves the mean again, by less each time.
     for _ in range(HELD_ROUNDS):
-        bounded = held_to_bounds(values, with_means(bounded, aim, least))
+        bounded = clip_to_bounds(values, with_means(bounded, aim, least))
     return bounded
 
 
@@ -260,7 +260,7 @@ def _first_week(levels: Floats, days: int, shifts: Sequence[HoldingChange]) -> i
     return -(-(large_shifts[0].day - days + len(levels) * WEEK) // WEEK)
 
 
-def _beside_last_week(
+def _ratios_to_last_week(
     levels: Floats, growth: float, begins: int, draw: np.random.Generator
 ) -> Floats:
     """Return the level over that of the last week, a column by scenario: of windows of weeks, none before the week `begins`.

@@ -14,9 +14,9 @@ from apps.economics.forecast.daily import (
     LEAST_DAYS,
     WEEK,
     DailyScenarios,
+    clip_to_bounds,
+    clip_with_means,
     daily_scenarios,
-    held_to_bounds,
-    held_with_means,
 )
 from apps.economics.forecast.intervals import LEVELS
 from apps.economics.forecast.scores import Floats, conformal_rank
@@ -94,11 +94,11 @@ def calibrated_scenarios(
     totals = _further_together(
         scenarios.totals, middle + factors[group] * (scenarios.totals - middle), factors
     )
-    bounded = held_to_bounds(values, totals)
+    bounded = clip_to_bounds(values, totals)
     # Where wider scenarios are cut off at 0 their mean would be more: what is uncertain is not more for it.
     is_cut = (bounded != totals).any(axis=0)
     expected = np.where(is_cut, scenarios.totals.mean(axis=0), bounded.mean(axis=0))
-    return replace(scenarios, totals=held_with_means(values, bounded, expected))
+    return replace(scenarios, totals=clip_with_means(values, bounded, expected))
 
 
 def _further_together(scenarios: Floats, totals: Floats, factors: Floats) -> Floats:

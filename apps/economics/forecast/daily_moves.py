@@ -86,7 +86,7 @@ def level_moves(growths: Floats, levels: Floats, horizon: int, draw: np.random.G
     # Circular blocks of nearly all growths come to nothing together.
     length = min(BLOCK_WEEKS, max(1, len(growths) // BLOCK_WEEKS))
     drawn = (growths - growths.mean())[even_blocks(len(growths), length, weeks, draw)]
-    low, high = _seen_beside_last(levels)
+    low, high = _observed_log_range(levels)
     usual = MAD_TO_SIGMA * float(np.median(np.abs(growths - np.median(growths))))
     moved = np.zeros((SCENARIOS, weeks + 1))
     for week in range(1, weeks + 1):
@@ -97,7 +97,7 @@ def level_moves(growths: Floats, levels: Floats, horizon: int, draw: np.random.G
     return factors
 
 
-def _seen_beside_last(levels: Floats) -> tuple[float, float]:
+def _observed_log_range(levels: Floats) -> tuple[float, float]:
     """Logarithms of the least and the most level over the last one; both 0 where that is none."""
     known_levels = levels[~np.isnan(levels)]
     positive = known_levels[known_levels > 0]

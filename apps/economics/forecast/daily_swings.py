@@ -45,7 +45,7 @@ def without_lone_days(values: Floats) -> Floats:
     return clipped
 
 
-def days_that_come_again(values: Floats, ordinary: Floats, days: int) -> Floats:
+def keep_recurring_days(values: Floats, ordinary: Floats, days: int) -> Floats:
     """The values, but as `ordinary` has them (without_lone_days) where of the last `days` just one stood alone: once is no habit."""
     alone = ~np.isnan(values) & (values != ordinary)
     return values if alone[-days:].sum() > 1 else ordinary

@@ -64,7 +64,7 @@ class RolledSeries:
         return np.repeat(self.variances[origin], DAY)
 
 
-def rest_of(total: Floats, parts: Sequence[Floats]) -> Floats | None:
+def remainder_of(total: Floats, parts: Sequence[Floats]) -> Floats | None:
     """Return the part of the whole that none of its parts has, by hour, NaN where one is not known; None where there is nothing.
 
     Below 0 only where the whole or a part is.
@@ -81,7 +81,7 @@ def rest_of(total: Floats, parts: Sequence[Floats]) -> Floats | None:
     return bounded
 
 
-def come_to_more(total: Floats, parts: Sequence[Floats]) -> bool:
+def parts_exceed_total(total: Floats, parts: Sequence[Floats]) -> bool:
     """Whether, in the last four weeks, what are called parts came to more than the whole too often to be so."""
     remainder = (total - np.sum(parts, axis=0))[-JUDGED_DAYS * DAY :]
     is_known = ~np.isnan(remainder)

@@ -14,11 +14,11 @@ def level_at_end(values: Sequence[float]) -> float:
         return 0.0
     last = values[-1]
     above = sorted({floor(value + 1e-9) for value in values if value > last}, reverse=True)
-    levels = (float(level) for level in above if level > last and _may_come_back(values, level))
+    levels = (float(level) for level in above if level > last and _may_recur(values, level))
     return next(levels, last)
 
 
-def _may_come_back(values: Sequence[float], level: float) -> bool:
+def _may_recur(values: Sequence[float], level: float) -> bool:
     missed = longest = 0
     was_reached = False
     for value in values:

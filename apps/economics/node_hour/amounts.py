@@ -51,7 +51,7 @@ def lines_of(pieces: Iterable[ChargedPiece], carried: Iterable[Carried]) -> tupl
     return tuple([_line_part(charge, key, sums[charge, key]) for charge, key in sorted(sums)])
 
 
-def with_beside(
+def with_attached_charges(
     lines: tuple[LinePart, ...], amounts_by_charge: Mapping[int, Amounts]
 ) -> tuple[LinePart, ...]:
     """The lines and, without time, those of charges that follow them; sums are exact.

@@ -62,7 +62,7 @@ class _Moment(NamedTuple):
     scaled: Fraction | int
 
 
-class _LivingClaims(NamedTuple):
+class _ClippedClaims(NamedTuple):
     """A stretch in whole parts of a unit: its capacity, claims clipped to it and how much each wants."""
 
     stretch: CapacityFact
@@ -116,7 +116,7 @@ def _add_stretch(counted: CountedMinutes, stretch: CapacityFact, tally: Tally) -
 
 def _stretch_weights(counted: CountedMinutes, stretch: CapacityFact) -> Weights:
     """Milliseconds of parts of a unit, exactly, by line."""
-    live_claims = _living_claims(counted, stretch)
+    live_claims = _clip_claims(counted, stretch)
     weights: Weights = defaultdict(int)
     reached = _sweep_moments(counted, live_claims, weights)
     unpinned = UNPINNED if counted.has_places else 0
@@ -133,7 +133,7 @@ def _stretch_weights(counted: CountedMinutes, stretch: CapacityFact) -> Weights:
     return weights
 
 
-def _living_claims(counted: CountedMinutes, stretch: CapacityFact) -> _LivingClaims:
+def _clip_claims(counted: CountedMinutes, stretch: CapacityFact) -> _ClippedClaims:
     claims = [
         claim
         if claim.start_ms >= stretch.start_ms and claim.end_ms <= stretch.end_ms
@@ -148,11 +148,11 @@ def _living_claims(counted: CountedMinutes, stretch: CapacityFact) -> _LivingCla
     wanted = [
         None if unit is None else unit.numerator * (parts // unit.denominator) for unit in units
     ]
-    return _LivingClaims(stretch, stretch.units * parts, claims, wanted)
+    return _ClippedClaims(stretch, stretch.units * parts, claims, wanted)
 
 
 def _sweep_moments(
-    counted: CountedMinutes, live_claims: _LivingClaims, weights: Weights
+    counted: CountedMinutes, live_claims: _ClippedClaims, weights: Weights
 ) -> Mapping[int, _Moment]:
     """Walk through the moments once: adds what is free, and what one claim has alone.
 
@@ -212,7 +212,7 @@ _Change = tuple[int, int, int | None]
 """A claim that comes (1) or goes (-1), its number and how many parts of a unit it wants."""
 
 
-def _claim_changes(live_claims: _LivingClaims) -> dict[int, list[_Change]]:
+def _claim_changes(live_claims: _ClippedClaims) -> dict[int, list[_Change]]:
     """The claims that come or go, by moment."""
     changes: dict[int, list[_Change]] = defaultdict(list)
     for number, (claim, wanted) in enumerate(

@@ -129,7 +129,7 @@ def _pinned_by_evidence(
     A device on which processes of more claims were seen than fit pins none of them: choosing one
     would be a guess.
     """
-    seen_devices = [_seen_devices(holds, wanted, node) for wanted in unpinned]
+    seen_devices = [_observed_devices(holds, wanted, node) for wanted in unpinned]
     crowd: dict[int, Fraction] = defaultdict(Fraction)
     for wanted, devices in zip(unpinned, seen_devices, strict=True):
         for device in devices:
@@ -145,7 +145,7 @@ def _pinned_by_evidence(
     return left
 
 
-def _seen_devices(holds: Holds, wanted: _Unpinned, node: HoldingNode) -> list[int]:
+def _observed_devices(holds: Holds, wanted: _Unpinned, node: HoldingNode) -> list[int]:
     """Devices that nobody holds and that show this job's processes; none where they exceed the count."""
     first, last = wanted.start_ms // MINUTE_MS, -(-wanted.end_ms // MINUTE_MS)
     job_id = wanted.claim.holder_id

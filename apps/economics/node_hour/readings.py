@@ -67,7 +67,7 @@ class Readings:
         """Tell the device's own reading from its processes' and find the minutes that are cut."""
         self._names = names
         self._placed: dict[tuple[int, int], Placed] = {}
-        self.device = _own_reading(rows)
+        self.device = _device_reading(rows)
         self.processes = [row for row in rows if row.holder_id]
         if len(self.processes) > 1:
             self.processes.sort()
@@ -167,7 +167,7 @@ class Readings:
         return self._names.is_of_any(holder_id, [hold.job_id for hold in span.holds])
 
 
-def _own_reading(rows: Sequence[UsageFact]) -> UsageFact | None:
+def _device_reading(rows: Sequence[UsageFact]) -> UsageFact | None:
     if len(rows) == 1:
         return rows[0]
     return next((row for row in rows if not row.holder_id), None)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from apps.economics.node_hour.amounts import Carried, ChargedPiece, lines_of, with_beside
+from apps.economics.node_hour.amounts import Carried, ChargedPiece, lines_of, with_attached_charges
 from apps.economics.node_hour.counted import (
     CountedClaim,
     CountedMinutes,
@@ -54,7 +54,9 @@ def split_node_hour(facts: NodeHourFacts) -> NodeHourSplit:
             _add_cores(facts, cores, starts, core_tallies)
     weight = (cores and cores.weight) or Fraction(0)
     carried = [Carried(*tallies, weight) for tallies in zip(time, core_tallies, strict=True)]
-    return NodeHourSplit(with_beside(lines_of(pieces, carried), facts.beside), capacity_ms)
+    return NodeHourSplit(
+        with_attached_charges(lines_of(pieces, carried), facts.beside), capacity_ms
+    )
 
 
 def _add_gpus(facts: NodeHourFacts, starts: Sequence[int], tallies: Sequence[Tally]) -> int:
@@ -169,11 +171,11 @@ def _holding_node(
         usage[row.device_id].append(row)
     devices = {device.device_id: device for device in (*gpus, *slices)}
     return HoldingNode(
-        _known_eras(gpus, lived_span), devices, by_parent, usage, HolderNames(facts.keys)
+        _device_intervals(gpus, lived_span), devices, by_parent, usage, HolderNames(facts.keys)
     ), gpus
 
 
-def _known_eras(gpus: Iterable[DeviceOfHour], lived_span: tuple[int, int]) -> list[Era]:
+def _device_intervals(gpus: Iterable[DeviceOfHour], lived_span: tuple[int, int]) -> list[Era]:
     """The lived time in order, cut where the first GPU becomes known or the last one ends."""
     reached, end = lived_span
     eras: list[Era] = []

@@ -11,7 +11,7 @@ def starts_together(idle: Iterable[int], gpus: int, per_node: int) -> bool:
     return _taken_from(list(idle), gpus, per_node) is not None
 
 
-def idle_beside(idle: Sequence[int], gpus: int, per_node: int) -> list[int]:
+def idle_gpus_after_placement(idle: Sequence[int], gpus: int, per_node: int) -> list[int]:
     """Return the idle GPUs of each node when `gpus` are held as `starts_together` has them; else of the fullest first."""
     left = _taken_from(list(idle), gpus, per_node)
     if left is not None:

@@ -22,7 +22,7 @@ PRICE_CHANGE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class FoundMix:
+class SolvedMix:
     """Lots of the offers in their order; `gap` is how far above the best they may cost, as a part of it.
 
     Without `keeps_limit` no lots hold the limit on blocked GPU-hours: these cost least without it.
@@ -33,7 +33,7 @@ class FoundMix:
     keeps_limit: bool
 
 
-Mixer = Callable[[PortfolioQuestion, PortfolioCosts], FoundMix]
+Mixer = Callable[[PortfolioQuestion, PortfolioCosts], SolvedMix]
 """What finds the lots of least cost."""
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from apps.economics.forecast.scores import DAY, Floats
 from apps.economics.portfolio.answer import PortfolioAnswer
 from apps.economics.portfolio.names import month_after
-from apps.economics.portfolio.proven import known_hours
+from apps.economics.portfolio.proven import count_known_hours
 from apps.economics.portfolio.reading import PortfolioRequest
 
 
@@ -40,7 +40,7 @@ def answer_fields(
         "offers": [
             asdict(offer)
             | {
-                "history_days": known_hours(histories[offer.family]) / DAY,
+                "history_days": count_known_hours(histories[offer.family]) / DAY,
                 "caution": cautions.get(offer.name, ""),
             }
             for offer in answer.offers

@@ -20,7 +20,7 @@ from apps.economics.portfolio.rules import (
     CHOSEN,
     LOOK_BACK,
     all_committed_lots,
-    look_back_lots,
+    lookback_lots,
 )
 from apps.economics.portfolio.savings import HoursInService
 from apps.economics.portfolio.scenarios import LEAST_WEEKS, WEEK, filled_history
@@ -64,7 +64,7 @@ def held_out_choices(
     choices = {
         CHOSEN: np.array(mixer(question, costs).lots, dtype=np.float64),
         "nothing new": np.zeros(len(question.offers)),
-        LOOK_BACK: look_back_lots(question, before),
+        LOOK_BACK: lookback_lots(question, before),
         "all committed": all_committed_lots(question, peaks),
     }
     actual = replace(

@@ -71,12 +71,12 @@ def _tries(histories: Mapping[str, Floats], hours: int) -> Iterator[tuple[dict[s
         until = {
             name: history[: len(history) - shortest + ends] for name, history in histories.items()
         }
-        if min(known_hours(history[:-hours]) for history in until.values()) < LEAST_KNOWN:
+        if min(count_known_hours(history[:-hours]) for history in until.values()) < LEAST_KNOWN:
             return
         yield until, hours
 
 
-def known_hours(history: Floats) -> int:
+def count_known_hours(history: Floats) -> int:
     """How many hours of it are known: what an answer rests on, however long ago it begins."""
     return int((~np.isnan(history)).sum())
 
@@ -159,7 +159,7 @@ def bounded_offers(
             room = max(0.0, unproven_share * quietest - held_gpus) if is_bearer else 0.0
             lots = min(lots, floor(room / offer.lot))
             why = (
-                f"{known_hours(histories[offer.family]) / DAY:,.0f} days of history for a term of {offer.term_hours / DAY:,.0f}"
+                f"{count_known_hours(histories[offer.family]) / DAY:,.0f} days of history for a term of {offer.term_hours / DAY:,.0f}"
                 f" days, over {TERM_OF_HISTORY:.0f} times as long: at most {unproven_share:.0%} of what the quietest day had in use at once (RUNRATE_UNPROVEN_PERCENT sets it)"
             )
         if why:
@@ -174,7 +174,7 @@ def bounded_offers(
 
 def _is_unproven(offer: CapacityOffer, history: Floats) -> bool:
     """Whether its term is over three times the history that it would rest on."""
-    return offer.term_hours > TERM_OF_HISTORY * known_hours(history)
+    return offer.term_hours > TERM_OF_HISTORY * count_known_hours(history)
 
 
 def portfolio_gates(
@@ -227,7 +227,7 @@ def _history_gates(
     bought: Sequence[CapacityOffer], histories: Mapping[str, Floats], bounded: BoundedOffers
 ) -> Iterator[Gate]:
     for offer in bought:
-        days = known_hours(histories[offer.family]) / DAY
+        days = count_known_hours(histories[offer.family]) / DAY
         gate = history_gate(days, offer.term_hours / DAY)
         fallback = "" if gate.is_passed else bounded.cautions.get(offer.name, "")
         yield replace(gate, says=f"{offer.name}: {gate.says}", fallback=fallback)

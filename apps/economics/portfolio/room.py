@@ -35,7 +35,7 @@ def within_room(family: GpuFamily, held_capacity: Sequence[CapacityHeld]) -> Gpu
     return replace(family, demand=held_demand, waiting=waiting)
 
 
-def held_history(history: Floats, family: GpuFamily) -> Floats:
+def capacity_bounded_history(history: Floats, family: GpuFamily) -> Floats:
     """Return the part of a history that GPUs which are there, or are to come, can hold; hours not observed stay so."""
     if family.waiting is None:
         return history

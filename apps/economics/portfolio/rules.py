@@ -21,13 +21,13 @@ NEWSVENDORS = {
 
 def rules_of(question: PortfolioQuestion, histories: Mapping[str, Floats]) -> dict[str, Floats]:
     """Return the lots that each rule buys, by its name."""
-    lots_by_rule = {LOOK_BACK: look_back_lots(question, histories)}
+    lots_by_rule = {LOOK_BACK: lookback_lots(question, histories)}
     for name, hours in NEWSVENDORS.items():
-        lots_by_rule[name] = look_back_lots(question, histories, hours)
+        lots_by_rule[name] = lookback_lots(question, histories, hours)
     return lots_by_rule
 
 
-def look_back_lots(
+def lookback_lots(
     question: PortfolioQuestion, histories: Mapping[str, Floats], hours: int = LOOK_BACK_HOURS
 ) -> Floats:
     """Of each family's offer of the lowest rate: what would have cost least over its last `hours`, 30 days without.

@@ -37,7 +37,7 @@ class SpotLife:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenInterruptions:
+class ObservedInterruptions:
     """Interruptions an hour with the range of 95 %; `rate` is None where none was seen: only `high` is known."""
 
     exposure_hours: float
@@ -52,22 +52,22 @@ class SeenInterruptions:
         return self.interruptions < FEWEST_ENDS
 
 
-def interruption_rate(lifetimes: Sequence[SpotLife]) -> SeenInterruptions:
+def interruption_rate(lifetimes: Sequence[SpotLife]) -> ObservedInterruptions:
     """Interruptions ÷ hours on spot. Of no hour nothing is known."""
     exposure = sum(life.hours for life in lifetimes)
     ends = sum(life.was_interrupted for life in lifetimes)
     if exposure <= 0:
-        return SeenInterruptions(0.0, ends, None, 0.0, None)
+        return ObservedInterruptions(0.0, ends, None, 0.0, None)
     estimate = hazard(ends, exposure)
-    return SeenInterruptions(exposure, ends, estimate.rate, estimate.low, estimate.high)
+    return ObservedInterruptions(exposure, ends, estimate.rate, estimate.low, estimate.high)
 
 
-def stands_alone(interruptions: int, hours: float, farther_rate: float) -> bool:
+def is_sufficient_evidence(interruptions: int, hours: float, farther_rate: float) -> bool:
     """Whether one source says enough: FEWEST_ENDS were seen, or would have been at the rate of a source farther off."""
     return interruptions >= FEWEST_ENDS or hours * farther_rate >= FEWEST_ENDS
 
 
-def rates_by_hour(lifetimes: Sequence[SpotLife]) -> list[SeenInterruptions]:
+def rates_by_hour(lifetimes: Sequence[SpotLife]) -> list[ObservedInterruptions]:
     """Rates in each hour of the day in UTC, shrunk to that of all hours; lives begin at Unix seconds."""
     exposure, ends = np.zeros(DAY_HOURS), np.zeros(DAY_HOURS, np.int64)
     for life in lifetimes:
@@ -79,17 +79,17 @@ def rates_by_hour(lifetimes: Sequence[SpotLife]) -> list[SeenInterruptions]:
     return shrunk_rates(exposure, ends)
 
 
-def summed_rates(sources: Sequence[Sequence[SeenInterruptions]]) -> list[SeenInterruptions]:
+def summed_rates(sources: Sequence[Sequence[ObservedInterruptions]]) -> list[ObservedInterruptions]:
     """Return the interruptions that several sources of one kind saw by hour of the day, added up, and shrunk as one."""
     return shrunk_rates(*_sums_by_hour(sources))
 
 
-def shrunk_rates(exposure: Floats, ends: NDArray[np.int64]) -> list[SeenInterruptions]:
+def shrunk_rates(exposure: Floats, ends: NDArray[np.int64]) -> list[ObservedInterruptions]:
     """Rates of hours of the day from hours on spot and interruptions in each, each with PRIOR_ENDS at the rate of all."""
     total = ends.sum() / exposure.sum() if exposure.sum() else 0.0
     if not total:
         return [
-            SeenInterruptions(float(hours), 0, None, 0.0, 3 / float(hours) if hours else None)
+            ObservedInterruptions(float(hours), 0, None, 0.0, 3 / float(hours) if hours else None)
             for hours in exposure
         ]
     prior = PRIOR_ENDS / total
@@ -97,12 +97,12 @@ def shrunk_rates(exposure: Floats, ends: NDArray[np.int64]) -> list[SeenInterrup
     for hours, count in zip(exposure, ends, strict=True):
         shrunk = hazard(int(count) + PRIOR_ENDS, float(hours) + prior)
         rates.append(
-            SeenInterruptions(float(hours), int(count), shrunk.rate, shrunk.low, shrunk.high)
+            ObservedInterruptions(float(hours), int(count), shrunk.rate, shrunk.low, shrunk.high)
         )
     return rates
 
 
-def known_by_hour(trace: SpotTrace, starts: float) -> list[float]:
+def observed_by_hour_of_day(trace: SpotTrace, starts: float) -> list[float]:
     """Hours in which somebody looked, by hour of the day in UTC; a tick counts where its middle is."""
     middles = starts / 3600 + (np.flatnonzero(trace.known) + 0.5) * trace.tick
     hours = np.floor(middles).astype(np.int64) % DAY_HOURS
@@ -110,7 +110,7 @@ def known_by_hour(trace: SpotTrace, starts: float) -> list[float]:
     return counted
 
 
-def hour_factors(by_hour: Sequence[SeenInterruptions]) -> list[float] | None:
+def hour_factors(by_hour: Sequence[ObservedInterruptions]) -> list[float] | None:
     """The rate of each hour of the day in UTC ÷ that of all, where they differ by more than chance; None: they do not.
 
     Of hours as `rates_by_hour` has them, or sums of such.
@@ -133,18 +133,18 @@ def hour_factors(by_hour: Sequence[SeenInterruptions]) -> list[float] | None:
     ]
 
 
-def summed_hours(places: Sequence[Sequence[SeenInterruptions]]) -> list[SeenInterruptions]:
+def summed_hours(places: Sequence[Sequence[ObservedInterruptions]]) -> list[ObservedInterruptions]:
     """Several places' hours of the day added up; empty where one of them has none."""
     if not places or not all(places):
         return []
     return [
-        SeenInterruptions(float(exposure), int(ends), None, 0.0, None)
+        ObservedInterruptions(float(exposure), int(ends), None, 0.0, None)
         for exposure, ends in zip(*_sums_by_hour(places), strict=True)
     ]
 
 
 def _sums_by_hour(
-    sources: Sequence[Sequence[SeenInterruptions]],
+    sources: Sequence[Sequence[ObservedInterruptions]],
 ) -> tuple[Floats, NDArray[np.int64]]:
     """Hours on spot and interruptions of all of them, by hour of the day."""
     return (
@@ -206,7 +206,7 @@ def _survival_curve(lifetimes: Sequence[SpotLife], age: float) -> tuple[Floats, 
     return times, np.cumprod(1 - deaths / at_risk)
 
 
-def lives_of_trace(trace: SpotTrace, starts: float, nodes: int = 1) -> list[SpotLife]:
+def lifetimes_of_trace(trace: SpotTrace, starts: float, nodes: int = 1) -> list[SpotLife]:
     """Each time that spot was up, from its first tick until its last; unseen where the next tick is not known."""
     up, is_known = trace.is_up(nodes), trace.known
     edges = np.diff(np.concatenate([[0], up.astype(np.int64), [0]]))

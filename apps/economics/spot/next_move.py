@@ -128,7 +128,7 @@ def _wanted_mode(
     job, done = question.job, np.array([question.done])
     safe = bool(has_slack(job, question.elapsed, done, question.tick)[0])
     if question.mode is SpotMode.SPOT and question.spot_is_up:
-        return _kept_on_spot(question)
+        return _stay_on_spot(question)
     if not safe:
         return SpotMode.ON_DEMAND, MoveRule.SAFETY_NET, UniformReason.SAFETY_NET
     if plan is not None:
@@ -144,7 +144,7 @@ def _wanted_mode(
     return mode, MoveRule.UNIFORM_PROGRESS, reason
 
 
-def _kept_on_spot(
+def _stay_on_spot(
     question: MoveQuestion,
 ) -> tuple[SpotMode, MoveRule, UniformReason | None]:
     """Spot is kept, but where an interruption would be one too many and leaving now is not."""

@@ -29,7 +29,7 @@ def counted_windows(windows: WindowColumns) -> CountedUsage:
     inside = windows.taken((windows.start_ms < HOUR_MS) & (ends > 0) & (windows.length_ms > 0))
     ordered = inside.taken(np.lexsort((inside.holder_id, inside.start_ms, inside.device_id)))
     plain, is_reading = _plain_devices(ordered)
-    counted = _whole_windows(ordered.taken(plain), is_reading[plain])
+    counted = _full_windows(ordered.taken(plain), is_reading[plain])
     if plain.all():
         return counted
     return _join_fragments(counted, settled(ordered.taken(~plain)))
@@ -58,7 +58,7 @@ def _plain_devices(ordered: WindowColumns) -> tuple[Bits, Bits]:
     return plain, is_first
 
 
-def _whole_windows(windows: WindowColumns, is_reading: Bits) -> CountedUsage:
+def _full_windows(windows: WindowColumns, is_reading: Bits) -> CountedUsage:
     ends = windows.start_ms + windows.length_ms
     return CountedUsage(
         windows, np.maximum(windows.start_ms, 0), np.minimum(ends, HOUR_MS), is_reading

@@ -13,7 +13,7 @@ from apps.fleet.actions.correcting import (
     correct_provider_id,
 )
 from apps.fleet.actions.devices import (
-    SeenDevice,
+    ObservedDevice,
     SliceWithoutParent,
     confirm_device,
     confirm_devices,
@@ -21,18 +21,18 @@ from apps.fleet.actions.devices import (
     register_devices_of_nodes,
 )
 from apps.fleet.actions.enrolment import (
+    AgentHeartbeat,
     EnrolledAgent,
     InvitationExpired,
     InvitationExpiresInThePast,
     InvitationSpent,
     InvitationUnknown,
-    SeenAgent,
     SourceUnknown,
-    agents_seen,
     bind_agent,
     bind_cluster_token,
     enrol,
     invite_agent,
+    record_heartbeats,
 )
 from apps.fleet.actions.inventory import (
     ClusterNameOdd,
@@ -81,10 +81,10 @@ from apps.fleet.actions.joining import (
 from apps.fleet.actions.node_terms import (
     TermsNotUnderstood,
     correct_node_terms,
-    tell_machine_terms,
-    tell_node_terms,
+    record_machine_terms,
+    record_node_terms,
 )
-from apps.fleet.actions.telling import ToldStatus, note_status, reclaim_node
+from apps.fleet.actions.telling import ReportedStatus, note_status, reclaim_node
 from apps.fleet.actions.trust import (
     TrustIncidentDecided,
     TrustMatter,

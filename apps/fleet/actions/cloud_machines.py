@@ -7,14 +7,14 @@ from django.db import transaction
 
 from apps.fleet.models import CloudMachine
 from apps.logs.changes import answered, items_of, logged_change
-from apps.providers.reading import SeenMachine
+from apps.providers.reading import ObservedMachine
 
 TOLD = ("name", "names", "region", "zone", "instance_type", "purchase_option", "cpus")
 AT_ONCE = 1000
 
 
 @logged_change(count=items_of("machines"))
-def keep_machines(*, account_id: int, machines: Sequence[SeenMachine], at: datetime) -> None:
+def keep_machines(*, account_id: int, machines: Sequence[ObservedMachine], at: datetime) -> None:
     """They run in the account at `at`; the same again changes only when they were seen."""
     rows = [
         CloudMachine(

@@ -154,22 +154,22 @@ def keep_page(
     *, turn: SyncTurn, cursor: Mapping[str, Any], counts: Mapping[str, int], at: datetime
 ) -> None:
     """Remember how far it is; the next turn goes on there. Refuses SyncTakenOver."""
-    _change_own_sync(turn, alive_at=at, cursor=dict(cursor), counts=dict(counts))
+    _update_claimed_sync(turn, alive_at=at, cursor=dict(cursor), counts=dict(counts))
 
 
 def finish_sync(*, turn: SyncTurn, note: str = "", at: datetime) -> None:
     """All of it was read; `note` says what was odd. Refuses SyncTakenOver."""
-    _change_own_sync(turn, state="done", alive_at=at, ended_at=at, succeeded_at=at, note=note)
+    _update_claimed_sync(turn, state="done", alive_at=at, ended_at=at, succeeded_at=at, note=note)
 
 
 def fail_sync(
     *, turn: SyncTurn, error: str, fault: CloudFault = CloudFault.OTHER, at: datetime
 ) -> None:
     """It broke off, for `error` in words; the next turn goes on from the last page. Refuses SyncTakenOver."""
-    _change_own_sync(turn, state="failed", alive_at=at, ended_at=at, error=error, fault=fault)
+    _update_claimed_sync(turn, state="failed", alive_at=at, ended_at=at, error=error, fault=fault)
 
 
-def _change_own_sync(turn: SyncTurn, **fields: Any) -> None:
+def _update_claimed_sync(turn: SyncTurn, **fields: Any) -> None:
     mine = CloudSync.objects.filter(id=turn.sync_id, turn=turn.turn, state="running")
     if not mine.update(**fields):
         raise SyncTakenOver("this sync was begun anew by somebody else, or is over")

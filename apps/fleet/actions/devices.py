@@ -19,7 +19,7 @@ DEVICES_LOCK = 16
 
 
 @dataclass(frozen=True, slots=True)
-class SeenDevice:
+class ObservedDevice:
     """A device as an agent lists it; `parent` is the UUID of the GPU that a slice is cut from.
 
     `seen_from` narrows the batch's own to this device: the start of its first window.
@@ -46,7 +46,7 @@ class NodeDevices:
     """The devices that a node's agent lists at `at`, as they were at `seen_from`."""
 
     node_id: int
-    devices: Sequence[SeenDevice]
+    devices: Sequence[ObservedDevice]
     at: datetime
     seen_from: datetime
 
@@ -57,7 +57,7 @@ class NodeDevices:
 
 
 def register_devices(
-    *, node_id: int, devices: Sequence[SeenDevice], at: datetime, seen_from: datetime
+    *, node_id: int, devices: Sequence[ObservedDevice], at: datetime, seen_from: datetime
 ) -> dict[str, int]:
     """`register_devices_of_nodes` for one node."""
     (ids,) = register_devices_of_nodes(lists=[NodeDevices(node_id, devices, at, seen_from)])
@@ -169,13 +169,13 @@ class _Register:
             rows[device.uuid] = self._entered_device(device)
         return {device.uuid: rows[device.uuid] for device in devices}
 
-    def _as_on_record(self, device: SeenDevice) -> Device | None:
+    def _as_on_record(self, device: ObservedDevice) -> Device | None:
         row = self._living_at(device.uuid, self._seen_from(device))
-        if row is None or not self._is_same(row, device) or _tells_more(device, row):
+        if row is None or not self._is_same(row, device) or _adds_details(device, row):
             return None
         return row
 
-    def _entered_device(self, device: SeenDevice) -> Device:
+    def _entered_device(self, device: ObservedDevice) -> Device:
         moment = self._seen_from(device)
         history = self.history.setdefault(device.uuid, [])
         current_row = self._living_at(device.uuid, moment)
@@ -194,7 +194,7 @@ class _Register:
             return self._moved_back(after, moment)
         return self._opened_device(device, moment, after.period.lower)
 
-    def _seen_from(self, device: SeenDevice) -> datetime:
+    def _seen_from(self, device: ObservedDevice) -> datetime:
         return device.seen_from or self.seen_from
 
     def _living_at(self, uuid: str, moment: datetime) -> Device | None:
@@ -205,7 +205,7 @@ class _Register:
                 return row
         return None
 
-    def _is_same(self, row: Device, device: SeenDevice) -> bool:
+    def _is_same(self, row: Device, device: ObservedDevice) -> bool:
         parent = None if row.parent is None else row.parent.uuid
         cut = (row.profile, row.compute_slices, row.memory_slices)
         return (
@@ -224,7 +224,7 @@ class _Register:
             and row.period.lower < self.seen_from
         ]
 
-    def _replaced_at(self, device: SeenDevice, moment: datetime) -> datetime | None:
+    def _replaced_at(self, device: ObservedDevice, moment: datetime) -> datetime | None:
         """When later evidence, here already, showed other slices in this one's place."""
         return min(
             (
@@ -239,7 +239,7 @@ class _Register:
         )
 
     def _opened_device(
-        self, device: SeenDevice, moment: datetime, until: datetime | None
+        self, device: ObservedDevice, moment: datetime, until: datetime | None
     ) -> Device:
         row = Device(
             node_id=self.node_id, uuid=device.uuid, period=DateTimeTZRange(moment, until, "[)")
@@ -252,7 +252,7 @@ class _Register:
         self._note_changed_span(self.node_id, moment, until)
         return row
 
-    def _described_again(self, row: Device, device: SeenDevice) -> Device:
+    def _described_again(self, row: Device, device: ObservedDevice) -> Device:
         # Two descriptions of one moment: the one said last holds.
         was_on = row.node_id
         row.node_id = self.node_id
@@ -262,9 +262,9 @@ class _Register:
             self._note_changed_span(node_id, row.period.lower, row.period.upper)
         return row
 
-    def _told_more(self, row: Device, device: SeenDevice) -> Device:
+    def _told_more(self, row: Device, device: ObservedDevice) -> Device:
         """A GPU known only by its slices had no name, and what they are of it hangs on that."""
-        if _tells_more(device, row):
+        if _adds_details(device, row):
             row.model = row.model or device.model
             row.index = device.index if row.index is None else row.index
             row.save(update_fields=["model", "index"])
@@ -286,7 +286,7 @@ class _Register:
         row.refresh_from_db(fields=["period"])
         self._note_changed_span(row.node_id, ended_at, until)
 
-    def _describe_device(self, row: Device, device: SeenDevice, moment: datetime) -> None:
+    def _describe_device(self, row: Device, device: ObservedDevice, moment: datetime) -> None:
         row.kind = device.kind
         row.model = device.model
         row.index = device.index
@@ -305,17 +305,17 @@ class _Register:
             self.changed.add((node_id, starts_at, until))
 
 
-def _tells_more(device: SeenDevice, row: Device) -> bool:
+def _adds_details(device: ObservedDevice, row: Device) -> bool:
     """Whether it names what was unknown; another name for the same GPU is no news."""
     return bool(device.model and not row.model) or (device.index is not None and row.index is None)
 
 
-def _with_parents(devices: Sequence[SeenDevice]) -> Iterable[SeenDevice]:
+def _with_parents(devices: Sequence[ObservedDevice]) -> Iterable[ObservedDevice]:
     """The devices, and GPUs that are named only as a parent: all that is known is their UUID."""
     yield from devices
     listed = {device.uuid for device in devices}
-    unlisted: dict[str, SeenDevice] = {}
+    unlisted: dict[str, ObservedDevice] = {}
     for device in devices:
         if device.parent and device.parent not in listed:
-            unlisted[device.parent] = SeenDevice(uuid=device.parent, seen_from=device.seen_from)
+            unlisted[device.parent] = ObservedDevice(uuid=device.parent, seen_from=device.seen_from)
     yield from unlisted.values()

@@ -51,7 +51,7 @@ class SourceUnknown(Refusal):
 
 
 @dataclass(frozen=True, slots=True)
-class SeenAgent:
+class AgentHeartbeat:
     """An agent's last words about itself."""
 
     agent_id: int
@@ -150,7 +150,7 @@ def bind_cluster_token(*, token_id: int, cluster_id: int) -> None:
 
 
 @transaction.atomic
-def agents_seen(*, agents: Collection[SeenAgent], at: datetime) -> None:
+def record_heartbeats(*, agents: Collection[AgentHeartbeat], at: datetime) -> None:
     """Note that agents spoke, at most once a minute each; never inside the ingest transaction."""
     with connection.cursor() as cursor:
         cursor.execute(

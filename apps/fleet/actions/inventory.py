@@ -14,7 +14,7 @@ from apps.economics.hours import hour_of
 from apps.economics.machines import name_fault
 from apps.economics.purchase import PurchaseOption
 from apps.economics.refusal import Refusal
-from apps.fleet.actions.lives import ChangedLife, change_lives, tell_life
+from apps.fleet.actions.lives import ChangedLife, lock_lifetimes_exclusive, notify_lifetime_change
 from apps.fleet.models import (
     CapacityUnit,
     Cluster,
@@ -220,7 +220,7 @@ def add_node(*, node: NewNode, at: datetime) -> int:
             f"{node.name} would end at {node.ended_at:%Y-%m-%d %H:%M}Z and begin only at"
             f" {node.started_at:%Y-%m-%d %H:%M}Z",
         )
-    change_lives()
+    lock_lifetimes_exclusive()
     hold_organisation()
     taken = NodeNameTaken("name", _name_taken(node))
     period = (node.started_at, node.ended_at)
@@ -236,10 +236,10 @@ def add_node(*, node: NewNode, at: datetime) -> int:
             created_at=at,
         )
     NodeCapacity.objects.create(node=row, units=node.units, period=period)
-    _mark_lived(node.started_at, min(at, node.ended_at or at))
+    _mark_lifetime(node.started_at, min(at, node.ended_at or at))
     if node.started_at <= at:
         mark_names(starts_at=node.started_at, ends_at=min(at, node.ended_at or at))
-    _tell_followers(row, node.started_at, node.ended_at, at)
+    _notify_followers(row, node.started_at, node.ended_at, at)
     return row.id
 
 
@@ -250,7 +250,7 @@ def end_node(*, node_id: int, ended_at: datetime, reason: str, at: datetime) -> 
 
     Refuses NodeAlreadyEnded and NodeEndsBeforeItStarts.
     """
-    change_lives()
+    lock_lifetimes_exclusive()
     node = Node.objects.select_for_update(no_key=True).get(pk=node_id)
     if node.period.upper is not None:
         raise NodeAlreadyEnded(
@@ -265,9 +265,9 @@ def end_node(*, node_id: int, ended_at: datetime, reason: str, at: datetime) -> 
     node.save(update_fields=["period", "end_reason"])
     for part in (Device, NodeCapacity, Outage):
         _end_parts(part, node_id, ended_at)
-    _mark_lived(ended_at, at)
+    _mark_lifetime(ended_at, at)
     mark_names(starts_at=ended_at, ends_at=at)
-    _tell_followers(node, ended_at, None, at)
+    _notify_followers(node, ended_at, None, at)
 
 
 @logged_change(count=items_of("node_ids"))
@@ -295,7 +295,7 @@ def set_capacity(*, node_id: int, units: int, from_at: datetime, at: datetime) -
         capacity.save(update_fields=["period"])
         NodeCapacity.objects.create(node_id=node_id, units=units, period=(from_at, ended_at))
     until = min(at, ended_at or at)
-    _mark_lived(from_at, until)
+    _mark_lifetime(from_at, until)
     mark_span(pass_=Pass.SPLIT, units=[node_id], starts_at=from_at, ends_at=until)
 
 
@@ -335,15 +335,15 @@ def end_outage(*, outage_id: int, ended_at: datetime, at: datetime) -> None:
     _mark_unusable(outage.node_id, min(ended_at, until or ended_at), min(at, changed_to))
 
 
-def _tell_followers(
+def _notify_followers(
     node: Node, starts_at: datetime, ends_at: datetime | None, at: datetime
 ) -> None:
     """Jobs are of clusters: what is in none holds nothing of theirs."""
     if node.cluster_id is not None:
-        tell_life(ChangedLife(node.cluster_id, node.name, starts_at, ends_at, at))
+        notify_lifetime_change(ChangedLife(node.cluster_id, node.name, starts_at, ends_at, at))
 
 
-def _mark_lived(starts_at: datetime, ends_at: datetime) -> None:
+def _mark_lifetime(starts_at: datetime, ends_at: datetime) -> None:
     """The charge pass marks the split of every node-hour that comes, changes or goes thereby."""
     mark_span(pass_=Pass.CHARGE, units=[ORGANISATION], starts_at=starts_at, ends_at=ends_at)
 

@@ -184,7 +184,7 @@ def _join(
     secret: str, node: JoiningNode, at: datetime, good_for: timedelta | None
 ) -> EnrolledAgent:
     joining = _join_token(secret, node.name, at)
-    node_id = _living_node(joining, node.name, at)
+    node_id = _find_or_add_live_node(joining, node.name, at)
     Node.objects.select_for_update(no_key=True).get(pk=node_id)
     earlier = _earlier_agent(node_id, node, at)
     takeovers = _count_takeover(earlier, node, at)
@@ -235,7 +235,7 @@ def _join_token(secret: str, name: str, at: datetime) -> JoinToken:
     return joining
 
 
-def _living_node(joining: JoinToken, name: str, at: datetime) -> int:
+def _find_or_add_live_node(joining: JoinToken, name: str, at: datetime) -> int:
     """The node of this name in the token's cluster; added to the token's pool where none lives."""
     node_id = _node_alive(joining.cluster_id, name, at)
     if node_id is not None:

@@ -39,25 +39,25 @@ def _followers() -> tuple[Follower, ...]:
     return tuple(import_string(name) for name in names if name)
 
 
-def tell_life(change: ChangedLife) -> None:
+def notify_lifetime_change(change: ChangedLife) -> None:
     """Have everybody follow a change, after it is written."""
     for follower in _followers():
         follower(change)
 
 
-def hold_lives() -> None:
+def lock_lifetimes_shared() -> None:
     """Until the transaction ends no node is added or ended; before names are read."""
-    _lock_lives("SELECT pg_advisory_xact_lock_shared(%s)")
+    _lock_lifetimes("SELECT pg_advisory_xact_lock_shared(%s)")
 
 
-def change_lives() -> None:
+def lock_lifetimes_exclusive() -> None:
     """Wait for everybody who reads names, and keep them out until the transaction ends.
 
     To be called before anything else is locked or written.
     """
-    _lock_lives("SELECT pg_advisory_xact_lock(%s)")
+    _lock_lifetimes("SELECT pg_advisory_xact_lock(%s)")
 
 
-def _lock_lives(query: str) -> None:
+def _lock_lifetimes(query: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute(query, [LIVES])

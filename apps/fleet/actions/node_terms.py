@@ -22,7 +22,7 @@ from apps.fleet.queries.node_terms import NAMES, NodeTermsFact, node_terms
 from apps.logs.changes import answered, items_of, logged_change
 from apps.marks.actions import ORGANISATION, mark_span
 from apps.marks.queries import Pass
-from apps.providers.reading import SeenMachine
+from apps.providers.reading import ObservedMachine
 
 
 class TermsNotUnderstood(Refusal):
@@ -31,7 +31,7 @@ class TermsNotUnderstood(Refusal):
 
 @logged_change(count=answered)
 @transaction.atomic
-def tell_node_terms(
+def record_node_terms(
     *, reported_terms: Mapping[int, NodeTermsFact], told_by: str, at: datetime
 ) -> int:
     """Keep what one says of nodes, in place of what it said before; answers of how many that changes.
@@ -93,11 +93,13 @@ def correct_node_terms(*, node_id: int, at: datetime, **changes: str) -> None:
         NodeTerms.objects.filter(node_id=node_id, told_by=ToldBy.PERSON).values(*NAMES).first()
     )
     terms = replace(NodeTermsFact(**(stored_terms or {})), **changes)
-    tell_node_terms(reported_terms={node_id: terms}, told_by=ToldBy.PERSON, at=at)
+    record_node_terms(reported_terms={node_id: terms}, told_by=ToldBy.PERSON, at=at)
 
 
 @logged_change(count=items_of("machines"))
-def tell_machine_terms(*, provider: str, machines: Sequence[SeenMachine], at: datetime) -> None:
+def record_machine_terms(
+    *, provider: str, machines: Sequence[ObservedMachine], at: datetime
+) -> None:
     """Record the terms that a cloud tells of the machines that are nodes of ours."""
     terms_by_node = {
         node_id: NodeTermsFact(
@@ -109,7 +111,7 @@ def tell_machine_terms(*, provider: str, machines: Sequence[SeenMachine], at: da
         for machine, node_id in nodes_of_machines(provider, machines, at)
     }
     if terms_by_node:
-        tell_node_terms(reported_terms=terms_by_node, told_by=ToldBy.CLOUD, at=at)
+        record_node_terms(reported_terms=terms_by_node, told_by=ToldBy.CLOUD, at=at)
 
 
 def _understood(terms: NodeTermsFact) -> NodeTermsFact:

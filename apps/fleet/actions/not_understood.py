@@ -44,10 +44,10 @@ def count_not_understood(*, unread: Iterable[Unread], at: datetime) -> int:
     times: Counter[tuple[str, str, str]] = Counter()
     examples: dict[tuple[str, str, str], str] = {}
     for one in unread:
-        key = (one.door, _kept_text(one.place), _kept_text(one.name) or "?")
+        key = (one.door, _storable_text(one.place), _storable_text(one.name) or "?")
         times[key] += 1
         if one.example:
-            examples[key] = _kept_text(one.example)
+            examples[key] = _storable_text(one.example)
     if not times:
         return 0
     rows = _bounded(times, day)
@@ -71,11 +71,11 @@ def _bounded(times: Counter[tuple[str, str, str]], day: date) -> dict[tuple[str,
     """The counts with names beyond a bound together under an empty one."""
     bounded: Counter[tuple[str, str, str]] = Counter()
     for door in sorted({key[0] for key in times}):
-        known_keys = _known_names(door, day)
+        known_keys = _counted_names(door, day)
         if any(key[0] == door and key not in known_keys for key in times):
             # Others may be about to add names too: who counts before they are stored finds room that they have.
             _add_alone(door)
-            known_keys = _known_names(door, day)
+            known_keys = _counted_names(door, day)
         of_place = Counter(place for _, place, _ in known_keys)
         for key, count in sorted(times.items()):
             if key[0] != door:
@@ -92,7 +92,7 @@ def _bounded(times: Counter[tuple[str, str, str]], day: date) -> dict[tuple[str,
     return dict(bounded)
 
 
-def _known_names(door: str, day: date) -> set[tuple[str, str, str]]:
+def _counted_names(door: str, day: date) -> set[tuple[str, str, str]]:
     """The names of a door that have a count of their own on this day."""
     rows = NotUnderstood.objects.filter(door=door, day=day).exclude(name="")
     return {(door, *row) for row in rows.values_list("place", "name")}
@@ -104,5 +104,5 @@ def _add_alone(door: str) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [ADDING, door])
 
 
-def _kept_text(text: str) -> str:
+def _storable_text(text: str) -> str:
     return text.replace("\x00", "")[:LONGEST_NAME]

@@ -7,10 +7,10 @@ from typing import Any
 from django.db import connection, transaction
 from psycopg import sql
 
-from apps.accounts.queries.arriving import as_kept, fields_kept
+from apps.accounts.queries.arriving import arriving_personal_fields, pseudonymise
 from apps.economics.hours import hour_of
 from apps.fleet.actions.inventory import end_node
-from apps.fleet.actions.lives import change_lives
+from apps.fleet.actions.lives import lock_lifetimes_exclusive
 from apps.fleet.actions.not_understood import Unread, count_not_understood
 from apps.fleet.models import RECLAIMED, Agent, AgentStatus, Node, NotUnderstood
 from apps.marks.actions import ORGANISATION, mark_span
@@ -20,7 +20,7 @@ MOMENT = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
-class ToldStatus:
+class ReportedStatus:
     """How an agent says it is, in the report that it told it in; None and "" are not told."""
 
     boot: int
@@ -52,12 +52,12 @@ UNREAD = {
 """Problems that name what an agent met and does not understand, and the door that counts it."""
 
 
-def note_status(*, agent_id: int, status: ToldStatus, at: datetime) -> None:
+def note_status(*, agent_id: int, status: ReportedStatus, at: datetime) -> None:
     """Keep the latest; of one boot an earlier report that comes late changes nothing.
 
     What the agent does not understand is counted once for each day on which it is so.
     """
-    (status,) = as_kept([status], fields_kept("fleet.agentstatus"))
+    (status,) = pseudonymise([status], arriving_personal_fields("fleet.agentstatus"))
     _count_unread(agent_id, status, at)
     row: dict[str, Any] = {"agent_id": agent_id, "at": at, **asdict(status)}
     fields = {field.attname: field for field in AgentStatus._meta.concrete_fields}
@@ -66,7 +66,7 @@ def note_status(*, agent_id: int, status: ToldStatus, at: datetime) -> None:
         cursor.execute(_upsert_statement(list(row)), values)
 
 
-def _count_unread(agent_id: int, status: ToldStatus, at: datetime) -> None:
+def _count_unread(agent_id: int, status: ReportedStatus, at: datetime) -> None:
     names = {
         (UNREAD[problem["code"]], problem["detail"])
         for problem in status.problems
@@ -89,7 +89,7 @@ def reclaim_node(*, node_id: int, ended_at: datetime, at: datetime) -> bool:
 
     False, and nothing changed, where it is ended already or began only after that moment.
     """
-    change_lives()
+    lock_lifetimes_exclusive()
     node = Node.objects.select_for_update(no_key=True).get(pk=node_id)
     if node.period.upper is not None or ended_at <= node.period.lower:
         return False

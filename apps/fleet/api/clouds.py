@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from apps.fleet.queries.clouds import CloudAccountFact, SyncHealth, cloud_accounts, sync_health
 from apps.providers.cloud import CloudFault
 from apps.providers.registry import clouds, permissions_for
-from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import PricesView
@@ -68,14 +68,16 @@ class CloudAccounts(PricesView):
         """Accounts by name, each with everything that is read of it."""
         Parameters.of(request)
         health = sync_health()
-        page = slice_of(cloud_accounts(), page_asked(request), key=lambda account: (account.name,))
+        page = slice_of(
+            cloud_accounts(), parse_page_request(request), key=lambda account: (account.name,)
+        )
         return paged(request, page, lambda account: _serialize_account(account, health))
 
 
 def _serialize_account(account: CloudAccountFact, health: list[SyncHealth]) -> dict[str, Any]:
     serialized = {name: getattr(account, name) for name in SAME_OF_ACCOUNT}
     syncs = [_serialize_sync(sync) for sync in health if sync.account_id == account.id]
-    return told_as(CloudAccountOut, serialized | {"syncs": syncs})
+    return serialize_as(CloudAccountOut, serialized | {"syncs": syncs})
 
 
 def _serialize_sync(health: SyncHealth) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from apps.fleet import actions
 from apps.fleet.api.wire import ClusterIn, ClusterOut, ClusterTokenIn, ClusterTokenOut
 from apps.fleet.queries import listing
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, parsed
 from apps.web.rest.views import RestView, repeats
@@ -28,7 +28,7 @@ class Clusters(RestView):
     def get(self, request: Request) -> Response:
         """Clusters by name."""
         Parameters.of(request)
-        return paged(request, listing.cluster_page(page_asked(request)), told_cluster)
+        return paged(request, listing.cluster_page(parse_page_request(request)), serialize_cluster)
 
     @extend_schema(
         operation_id="add_cluster",
@@ -43,11 +43,13 @@ class Clusters(RestView):
         try:
             cluster_id = actions.add_cluster(**data, at=timezone.now())
         except actions.ClusterNameTaken:
-            serialized = told_cluster(listing.cluster_row(listing.cluster_named(data["name"]) or 0))
+            serialized = serialize_cluster(
+                listing.cluster_row(listing.cluster_named(data["name"]) or 0)
+            )
             if not repeats(serialized, data):
                 raise
             return Response(serialized)
-        return Response(told_cluster(listing.cluster_row(cluster_id)), status=201)
+        return Response(serialize_cluster(listing.cluster_row(cluster_id)), status=201)
 
 
 class ClusterView(RestView):
@@ -57,7 +59,7 @@ class ClusterView(RestView):
     def get(self, request: Request, cluster_id: int) -> Response:
         """A cluster by its id."""
         Parameters.of(request)
-        return Response(told_cluster(listing.cluster_row(cluster_id)))
+        return Response(serialize_cluster(listing.cluster_row(cluster_id)))
 
 
 class ClusterTokens(RestView):
@@ -84,9 +86,9 @@ class ClusterTokens(RestView):
         return Response(payload, status=201, headers={"Cache-Control": "no-store"})
 
 
-def told_cluster(row: dict[str, Any]) -> dict[str, Any]:
+def serialize_cluster(row: dict[str, Any]) -> dict[str, Any]:
     """A cluster as it is answered."""
-    return told_as(ClusterOut, row)
+    return serialize_as(ClusterOut, row)
 
 
 def cluster_id_of(name: str | None) -> int | None:

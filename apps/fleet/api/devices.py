@@ -11,7 +11,7 @@ from apps.files.limits import BodyKind
 from apps.fleet import actions
 from apps.fleet.api.wire import AgentOut, AgentsAsked, DeviceOut, DevicesAsked, with_named
 from apps.fleet.queries import listing
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters, Strict, parsed
 from apps.web.rest.views import RestView
@@ -33,7 +33,9 @@ class Devices(RestView):
     def get(self, request: Request) -> Response:
         """Devices by id; a slice made again is a new device even under its old UUID."""
         wanted = listing.DevicesWanted(**DevicesAsked.of(request))
-        return paged(request, listing.device_page(wanted, page_asked(request)), told_device)
+        return paged(
+            request, listing.device_page(wanted, parse_page_request(request)), serialize_device
+        )
 
 
 class DeviceView(RestView):
@@ -43,7 +45,7 @@ class DeviceView(RestView):
     def get(self, request: Request, device_id: int) -> Response:
         """A device by its id."""
         Parameters.of(request)
-        return Response(told_device(listing.device_row(device_id)))
+        return Response(serialize_device(listing.device_row(device_id)))
 
 
 class DeviceConfirmation(RestView):
@@ -56,7 +58,7 @@ class DeviceConfirmation(RestView):
         """Say that a device is ours; saying it twice keeps the first time."""
         parsed(Strict, request)
         actions.confirm_device(device_id=device_id, at=timezone.now())
-        return Response(told_device(listing.device_row(device_id)))
+        return Response(serialize_device(listing.device_row(device_id)))
 
 
 class Agents(RestView):
@@ -70,8 +72,8 @@ class Agents(RestView):
     def get(self, request: Request) -> Response:
         """Agents by id."""
         query = AgentsAsked.of(request)
-        page = listing.agent_page(query.get("node_id"), page_asked(request))
-        return paged(request, page, told_agent)
+        page = listing.agent_page(query.get("node_id"), parse_page_request(request))
+        return paged(request, page, serialize_agent)
 
 
 class AgentView(RestView):
@@ -81,18 +83,18 @@ class AgentView(RestView):
     def get(self, request: Request, agent_id: int) -> Response:
         """An agent by its id."""
         Parameters.of(request)
-        return Response(told_agent(listing.agent_row(agent_id)))
+        return Response(serialize_agent(listing.agent_row(agent_id)))
 
 
-def told_device(row: dict[str, Any]) -> dict[str, Any]:
+def serialize_device(row: dict[str, Any]) -> dict[str, Any]:
     """A device as it is answered."""
-    return told_as(DeviceOut, with_named(row, "node"))
+    return serialize_as(DeviceOut, with_named(row, "node"))
 
 
-def told_agent(row: dict[str, Any]) -> dict[str, Any]:
+def serialize_agent(row: dict[str, Any]) -> dict[str, Any]:
     """An agent as it is answered."""
     serialized = with_named(row, "node")
     status = {name: serialized.pop(f"status__{name}") for name in STATUS}
     spool = {name: status.pop(f"spool_{name}") for name in ("batches", "bytes", "oldest_at")}
     serialized |= status | {"reported_at": status["at"]}
-    return told_as(AgentOut, serialized | {"spool": None if status["at"] is None else spool})
+    return serialize_as(AgentOut, serialized | {"spool": None if status["at"] is None else spool})

@@ -53,7 +53,7 @@ class Enrolments(APIView):
     def post(self, request: Request) -> Response:
         """Enrol an agent: with an invitation, once, or as its node with a join token."""
         data = parsed(EnrolmentIn, request)
-        enrolled = _enrol_as_asked(data)
+        enrolled = _enrol_agent(data)
         payload = {
             "token": enrolled.secret,
             "node": enrolled.node_name,
@@ -63,7 +63,7 @@ class Enrolments(APIView):
         return Response(answer.data, status=201, headers={"Cache-Control": "no-store"})
 
 
-def _enrol_as_asked(data: Mapping[str, Any]) -> actions.EnrolledAgent:
+def _enrol_agent(data: Mapping[str, Any]) -> actions.EnrolledAgent:
     at, days = timezone.now(), settings.AGENT_TOKEN_DAYS
     good_for = timedelta(days=days) if days else None
     if not data["token"].startswith(actions.JOIN_PREFIX):

@@ -16,7 +16,7 @@ from apps.fleet.api.wire import with_named
 from apps.fleet.queries import listing, pools
 from apps.web.rest.money import NamedOut
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Moment, Parameters, Strict, Text, parsed
 from apps.web.rest.views import Manages, RestView
@@ -88,7 +88,9 @@ class JoinTokens(JoinTokensView):
     def get(self, request: Request) -> Response:
         """Join tokens, the newest first, revoked and expired ones too; never their secrets."""
         Parameters.of(request)
-        return paged(request, listing.join_token_page(page_asked(request)), serialize_join_token)
+        return paged(
+            request, listing.join_token_page(parse_page_request(request)), serialize_join_token
+        )
 
     @extend_schema(
         operation_id="make_join_token",
@@ -132,7 +134,7 @@ class JoinTokenRevocation(JoinTokensView):
 
 def serialize_join_token(row: dict[str, Any]) -> dict[str, Any]:
     """A join token as it is answered."""
-    return told_as(JoinTokenOut, with_named(row, "cluster", "pool"))
+    return serialize_as(JoinTokenOut, with_named(row, "cluster", "pool"))
 
 
 def _pool_id(name: str | None) -> int | None:

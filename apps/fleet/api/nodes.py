@@ -27,7 +27,7 @@ from apps.fleet.api.wire import (
 from apps.fleet.queries import listing
 from apps.fleet.queries.node_terms import NodeTermsFact, node_terms
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, parsed
 from apps.web.rest.views import RestView, repeats
@@ -44,9 +44,9 @@ class Nodes(RestView):
     def get(self, request: Request) -> Response:
         """Nodes by name, those that ended too."""
         wanted = listing.NodesWanted(**NodesAsked.of(request))
-        page = listing.node_page(wanted, page_asked(request))
+        page = listing.node_page(wanted, parse_page_request(request))
         terms = node_terms([row["id"] for row in page.rows])
-        return paged(request, page, lambda row: told_node(row, terms))
+        return paged(request, page, lambda row: serialize_node(row, terms))
 
     @extend_schema(
         operation_id="add_node",
@@ -68,11 +68,11 @@ class Nodes(RestView):
             node_id = actions.add_node(node=node, at=timezone.now())
         except actions.NodeNameTaken:
             begun = listing.node_begun(cluster_id, node.name, node.started_at)
-            serialized = None if begun is None else told_node(listing.node_row(begun))
+            serialized = None if begun is None else serialize_node(listing.node_row(begun))
             if serialized is None or not repeats(serialized, dict(NodeIn(data).data)):
                 raise
             return Response(serialized)
-        return Response(told_node(listing.node_row(node_id)), status=201)
+        return Response(serialize_node(listing.node_row(node_id)), status=201)
 
 
 class NodeView(RestView):
@@ -82,7 +82,7 @@ class NodeView(RestView):
     def get(self, request: Request, node_id: int) -> Response:
         """A node by its id."""
         Parameters.of(request)
-        return Response(told_node(listing.node_row(node_id)))
+        return Response(serialize_node(listing.node_row(node_id)))
 
     @extend_schema(operation_id="correct_node", request=NodeCorrectionIn, responses=NodeOut)
     def patch(self, request: Request, node_id: int) -> Response:
@@ -101,7 +101,7 @@ class NodeView(RestView):
                 )
         if data:
             actions.correct_node_terms(node_id=node_id, at=at, **data)
-        return Response(told_node(listing.node_row(node_id)))
+        return Response(serialize_node(listing.node_row(node_id)))
 
 
 class NodeEnd(RestView):
@@ -120,7 +120,7 @@ class NodeEnd(RestView):
         row = listing.node_row(node_id)
         if (row["ended_at"], row["end_reason"]) != (data["ended_at"], data["reason"]):
             actions.end_node(node_id=node_id, **data, at=timezone.now())
-        return Response(told_node(listing.node_row(node_id)))
+        return Response(serialize_node(listing.node_row(node_id)))
 
 
 class NodeCapacityView(RestView):
@@ -136,7 +136,7 @@ class NodeCapacityView(RestView):
     def post(self, request: Request, node_id: int) -> Response:
         """From a moment on a node has this many units, until its next change."""
         actions.set_capacity(node_id=node_id, **parsed(CapacityIn, request), at=timezone.now())
-        return Response(told_node(listing.node_row(node_id)))
+        return Response(serialize_node(listing.node_row(node_id)))
 
 
 class NodeInvitations(RestView):
@@ -160,10 +160,10 @@ class NodeInvitations(RestView):
         )
 
 
-def told_node(
+def serialize_node(
     row: dict[str, Any], terms: Mapping[int, NodeTermsFact] | None = None
 ) -> dict[str, Any]:
     """A node as it is answered; `terms` are those of it and of others, where they were asked for."""
     terms_by_node = node_terms([row["id"]]) if terms is None else terms
     term_fields = asdict(terms_by_node.get(row["id"], NodeTermsFact()))
-    return told_as(NodeOut, with_named(row, "cluster", "pool") | term_fields)
+    return serialize_as(NodeOut, with_named(row, "cluster", "pool") | term_fields)

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.fleet.queries.not_understood import DOORS, not_understood
-from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import Manages, RestView
@@ -39,6 +39,8 @@ class NotUnderstoodView(RestView):
         """List what was not understood in the last two weeks, by door, place and name; never a value."""
         Parameters.of(request)
         page = slice_of(
-            not_understood(), page_asked(request), lambda fact: (fact.door, fact.place, fact.name)
+            not_understood(),
+            parse_page_request(request),
+            lambda fact: (fact.door, fact.place, fact.name),
         )
-        return paged(request, page, lambda fact: told_as(NotUnderstoodOut, fact))
+        return paged(request, page, lambda fact: serialize_as(NotUnderstoodOut, fact))

@@ -11,7 +11,7 @@ from apps.fleet import actions
 from apps.fleet.api.wire import OutageEndIn, OutageIn, OutageOut, OutagesAsked, with_named
 from apps.fleet.queries import listing
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, parsed
 from apps.web.rest.views import RestView
@@ -28,7 +28,9 @@ class Outages(RestView):
     def get(self, request: Request) -> Response:
         """Outages, those entered last first."""
         wanted = listing.OutagesWanted(**OutagesAsked.of(request))
-        return paged(request, listing.outage_page(wanted, page_asked(request)), told_outage)
+        return paged(
+            request, listing.outage_page(wanted, parse_page_request(request)), serialize_outage
+        )
 
     @extend_schema(
         operation_id="record_outage",
@@ -45,9 +47,9 @@ class Outages(RestView):
             outage.node_id, outage.device_id, outage.kind, outage.starts_at, outage.ends_at
         )
         if recorded_id is not None:
-            return Response(told_outage(listing.outage_row(recorded_id)))
+            return Response(serialize_outage(listing.outage_row(recorded_id)))
         outage_id = actions.record_outage(outage=outage, at=timezone.now())
-        return Response(told_outage(listing.outage_row(outage_id)), status=201)
+        return Response(serialize_outage(listing.outage_row(outage_id)), status=201)
 
 
 class OutageView(RestView):
@@ -57,7 +59,7 @@ class OutageView(RestView):
     def get(self, request: Request, outage_id: int) -> Response:
         """An outage by its id."""
         Parameters.of(request)
-        return Response(told_outage(listing.outage_row(outage_id)))
+        return Response(serialize_outage(listing.outage_row(outage_id)))
 
 
 class OutageEnd(RestView):
@@ -72,9 +74,9 @@ class OutageEnd(RestView):
         data = parsed(OutageEndIn, request)
         if listing.outage_row(outage_id)["ends_at"] != data["ended_at"]:
             actions.end_outage(outage_id=outage_id, **data, at=timezone.now())
-        return Response(told_outage(listing.outage_row(outage_id)))
+        return Response(serialize_outage(listing.outage_row(outage_id)))
 
 
-def told_outage(row: dict[str, Any]) -> dict[str, Any]:
+def serialize_outage(row: dict[str, Any]) -> dict[str, Any]:
     """An outage as it is answered."""
-    return told_as(OutageOut, with_named(row, "node"))
+    return serialize_as(OutageOut, with_named(row, "node"))

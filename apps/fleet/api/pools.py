@@ -16,10 +16,10 @@ from apps.fleet.api.clusters import cluster_id_of
 from apps.fleet.api.wire import PoolCorrectionIn, PoolIn, PoolOut, PoolsAsked, with_named
 from apps.fleet.queries import listing
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, parsed
-from apps.web.rest.views import RestView, repeats, team_seen
+from apps.web.rest.views import RestView, repeats, serialize_team_reference
 
 
 class Pools(RestView):
@@ -33,9 +33,9 @@ class Pools(RestView):
     def get(self, request: Request) -> Response:
         """Pools by name."""
         query = PoolsAsked.of(request)
-        page = listing.pool_page(page_asked(request), query.get("cluster"))
+        page = listing.pool_page(parse_page_request(request), query.get("cluster"))
         viewer, names = self.viewer(), _team_names()
-        return paged(request, page, lambda row: told_pool(row, viewer, names))
+        return paged(request, page, lambda row: serialize_pool(row, viewer, names))
 
     @extend_schema(
         operation_id="add_pool",
@@ -63,7 +63,7 @@ class Pools(RestView):
         return Response(self._serialize_pool_by_id(pool_id), status=201)
 
     def _serialize_pool_by_id(self, pool_id: int) -> dict[str, Any]:
-        return told_pool(listing.pool_row(pool_id), self.viewer(), _team_names())
+        return serialize_pool(listing.pool_row(pool_id), self.viewer(), _team_names())
 
 
 class PoolView(RestView):
@@ -73,7 +73,7 @@ class PoolView(RestView):
     def get(self, request: Request, pool_id: int) -> Response:
         """A pool by its id."""
         Parameters.of(request)
-        return Response(told_pool(listing.pool_row(pool_id), self.viewer(), _team_names()))
+        return Response(serialize_pool(listing.pool_row(pool_id), self.viewer(), _team_names()))
 
     @extend_schema(operation_id="correct_pool", request=PoolCorrectionIn, responses=PoolOut)
     def patch(self, request: Request, pool_id: int) -> Response:
@@ -88,14 +88,16 @@ class PoolView(RestView):
             changes["owner_team_id"] = _team_id_of(changes.pop("owner_team"))
         with suppress(actions.NothingToCorrect):
             actions.correct_pool(pool_id=pool_id, changes=changes, at=timezone.now(), note=note)
-        return Response(told_pool(listing.pool_row(pool_id), self.viewer(), _team_names()))
+        return Response(serialize_pool(listing.pool_row(pool_id), self.viewer(), _team_names()))
 
 
-def told_pool(row: dict[str, Any], viewer: Viewer, names: Mapping[int, str]) -> dict[str, Any]:
+def serialize_pool(row: dict[str, Any], viewer: Viewer, names: Mapping[int, str]) -> dict[str, Any]:
     """A pool as it is answered; an owner who is none of the viewer's is "another team"."""
     serialized = with_named(row, "cluster")
-    serialized["owner_team"] = team_seen(viewer, serialized.pop("owner_team_id"), names)
-    return told_as(PoolOut, serialized)
+    serialized["owner_team"] = serialize_team_reference(
+        viewer, serialized.pop("owner_team_id"), names
+    )
+    return serialize_as(PoolOut, serialized)
 
 
 def pool_id_of(name: str) -> int:

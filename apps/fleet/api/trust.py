@@ -15,7 +15,7 @@ from apps.fleet import actions
 from apps.fleet.queries import TrustDecision, TrustKind, trust_incident_row, waiting_node_row
 from apps.fleet.queries.trust import trust_incident_page, waiting_node_page
 from apps.web.rest.money import NamedOut, named_parts
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Id, Parameters, Strict, parsed
 from apps.web.rest.views import Manages, RestView
@@ -87,7 +87,7 @@ class WaitingNodes(RestView):
     def get(self, request: Request) -> Response:
         """Machines that came beyond the number of their join token, the latest first."""
         is_open = WaitingNodesAsked.of(request).get("open")
-        page = waiting_node_page(page_asked(request), is_open=is_open)
+        page = waiting_node_page(parse_page_request(request), is_open=is_open)
         return paged(request, page, serialize_waiting_node)
 
 
@@ -156,7 +156,7 @@ class TrustIncidents(RestView):
         """List what nodes reported beyond what is theirs, or more than they may, the latest first."""
         query = TrustIncidentsAsked.of(request)
         page = trust_incident_page(
-            page_asked(request), node_id=query.get("node_id"), is_open=query.get("open")
+            parse_page_request(request), node_id=query.get("node_id"), is_open=query.get("open")
         )
         return paged(request, page, serialize_trust_incident)
 
@@ -193,9 +193,9 @@ class TrustIncidentRefusal(TrustIncidentView):
 
 def serialize_waiting_node(row: dict[str, Any]) -> dict[str, Any]:
     """A waiting machine as it is answered."""
-    return told_as(WaitingNodeOut, row | named_parts(row, "cluster", "join_token", "pool"))
+    return serialize_as(WaitingNodeOut, row | named_parts(row, "cluster", "join_token", "pool"))
 
 
 def serialize_trust_incident(row: dict[str, Any]) -> dict[str, Any]:
     """A matter of trust as it is answered."""
-    return told_as(TrustIncidentOut, row | named_parts(row, "node", "join_token"))
+    return serialize_as(TrustIncidentOut, row | named_parts(row, "node", "join_token"))

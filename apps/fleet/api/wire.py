@@ -16,8 +16,8 @@ from apps.web.rest.strict import (
     OptionalText,
     Parameters,
     Strict,
+    StrictInteger,
     Text,
-    Whole,
 )
 
 MOST_UNITS = 1_000_000
@@ -84,7 +84,7 @@ class PoolIn(Strict):
     region = OptionalText()
     instance_type = OptionalText()
     gpu_model = OptionalText()
-    gpus_per_node = Whole(min_value=0, max_value=1_024, default=0)
+    gpus_per_node = StrictInteger(min_value=0, max_value=1_024, default=0)
     unit = serializers.ChoiceField(choices=UNITS, default="gpu")
     purchase_option = serializers.ChoiceField(choices=PURCHASE_OPTIONS)
     owner_team = Text(required=False, allow_null=True, default=None)
@@ -99,7 +99,7 @@ class PoolCorrectionIn(Strict):
     region = Text(required=False, allow_blank=True)
     instance_type = Text(required=False, allow_blank=True)
     gpu_model = Text(required=False, allow_blank=True)
-    gpus_per_node = Whole(required=False, min_value=0, max_value=1_024)
+    gpus_per_node = StrictInteger(required=False, min_value=0, max_value=1_024)
     purchase_option = serializers.ChoiceField(required=False, choices=PURCHASE_OPTIONS)
     owner_team = Text(required=False, allow_null=True, help_text="null: none, so Platform pays")
     idle_sharing = serializers.ChoiceField(required=False, choices=IDLE_SHARINGS)
@@ -149,7 +149,7 @@ class NodeIn(Strict):
     cluster = Text(required=False, allow_null=True, default=None)
     kind = serializers.ChoiceField(choices=NODE_KINDS, default="machine")
     provider_id = OptionalText()
-    units = Whole(
+    units = StrictInteger(
         min_value=0, max_value=MOST_UNITS, help_text="GPUs or cores, as the pool is measured"
     )
     started_at = Moment()
@@ -206,7 +206,7 @@ class NodeEndIn(Strict):
 class CapacityIn(Strict):
     """How many units a node has, from when."""
 
-    units = Whole(min_value=0, max_value=MOST_UNITS)
+    units = StrictInteger(min_value=0, max_value=MOST_UNITS)
     from_at = Moment()
 
 

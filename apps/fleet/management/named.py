@@ -16,7 +16,7 @@ def cluster_named(name: str) -> int:
     raise CommandError(f"there is no cluster named {name!r}")
 
 
-def living_node(name: str, at: datetime) -> int:
+def live_node_id(name: str, at: datetime) -> int:
     """The node of this name that lives now, `CLUSTER/NAME` where several do; or CommandError."""
     cluster, _, bare = name.rpartition("/")
     cluster_ids: list[int | None] = (

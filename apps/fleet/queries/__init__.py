@@ -9,7 +9,7 @@ from apps.fleet.queries.agents import (
     agents_by_token,
     agents_heard,
     cluster_of_token,
-    living_machines,
+    count_live_machines,
     silent_agents,
 )
 from apps.fleet.queries.ceilings import NodeCeilings, ceilings_of_nodes, uuids_on_record
@@ -22,7 +22,7 @@ from apps.fleet.queries.histories import (
     agents_of_node,
     device_life,
     devices_of_node,
-    lives_of_uuid,
+    lifetimes_of_uuid,
     outage_on_record,
     outages_between,
     outages_of_node,
@@ -40,16 +40,16 @@ from apps.fleet.queries.inventory import (
     billable_nodes,
     clusters,
     core_pool_ids,
+    devices_alive_between,
     devices_by_agent,
-    devices_lived,
     devices_not_ended,
-    lived_since,
-    lived_spans,
+    first_node_started_at,
     namesakes,
     node_ids_named,
+    node_lifetime_spans,
     node_names,
-    nodes_lived,
-    nodes_lived_in_hours,
+    nodes_alive_between,
+    nodes_alive_by_hour,
     nodes_named,
     nodes_owned,
     nodes_without_end,
@@ -60,15 +60,15 @@ from apps.fleet.queries.inventory import (
     share_policies,
 )
 from apps.fleet.queries.listing import node_if_on_record
-from apps.fleet.queries.living import StandingNode, standing_nodes
-from apps.fleet.queries.machine_lives import MachineLife, machine_lives
+from apps.fleet.queries.living import NodeStatus, node_statuses
+from apps.fleet.queries.machine_lives import MachineLife, machine_lifetimes
 from apps.fleet.queries.node_terms import NodeTermsFact, node_terms
 from apps.fleet.queries.telling import (
     AgentState,
     Disagreement,
     agent_states,
     disagreements,
-    lives_on_node,
+    lifetimes_on_node,
 )
 from apps.fleet.queries.trust import (
     approved_ceilings,

@@ -83,7 +83,7 @@ def agentless_nodes(at: datetime, limit: int) -> list[AgentlessNode]:
     return [AgentlessNode(*row) for row in named[:limit]]
 
 
-def living_machines(at: datetime) -> int:
+def count_live_machines(at: datetime) -> int:
     """How many machines live at `at`."""
     return Node.objects.filter(period__contains=at, kind="machine").count()
 

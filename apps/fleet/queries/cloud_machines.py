@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from apps.economics.machine_ids import machine_keys
 from apps.fleet.models import CloudMachine, CloudSync, Node
 from apps.fleet.queries.clouds import CloudAccountFact, cloud_accounts
-from apps.providers.reading import SeenMachine
+from apps.providers.reading import ObservedMachine
 
 FRESH_FOR = timedelta(hours=2)
 """What was read longer ago says nothing of now."""
@@ -90,7 +90,7 @@ def strays(at: datetime) -> Strays:
     called = {name for machine in machines for name in machine.names}
     judged = _first_read(accounts, read)
     names_by_node = {
-        node: _names_of_node(node.name, node.provider_id) for node in _living_nodes(judged, at)
+        node: _names_of_node(node.name, node.provider_id) for node in _live_nodes(judged, at)
     }
     node_names = {name for names in names_by_node.values() for name in names}
     return Strays(
@@ -131,7 +131,7 @@ def _first_read(
     }
 
 
-def _living_nodes(judged: Collection[tuple[str, str]], at: datetime) -> list[StrayNode]:
+def _live_nodes(judged: Collection[tuple[str, str]], at: datetime) -> list[StrayNode]:
     """Every machine that lives in a pool of one of these providers."""
     rows = Node.objects.filter(
         period__contains=at,
@@ -164,11 +164,11 @@ def _machine_facts(rows: "QuerySet[CloudMachine]") -> list[MachineFact]:
 
 
 def nodes_of_machines(
-    provider: str, machines: Sequence[SeenMachine], at: datetime
-) -> list[tuple[SeenMachine, int]]:
+    provider: str, machines: Sequence[ObservedMachine], at: datetime
+) -> list[tuple[ObservedMachine, int]]:
     """The machines that are one node each that lives at `at`, with it."""
     named: dict[str, set[int]] = {}
-    for node in _living_nodes({(provider, "")}, at):
+    for node in _live_nodes({(provider, "")}, at):
         for name in _names_of_node(node.name, node.provider_id):
             named.setdefault(name, set()).add(node.id)
     candidates = [

@@ -86,19 +86,19 @@ def outage_on_record(outage_id: int) -> OutageOnRecord | None:
 
 def devices_of_node(node_id: int, since: datetime) -> list[DeviceLife]:
     """The devices of a node that lived after `since`: GPUs by index, slices after them."""
-    return _device_lives(
+    return _device_lifetimes(
         Q(node_id=node_id, period__overlap=(since, None)), "kind", "index", "period"
     )
 
 
-def lives_of_uuid(uuid: str) -> list[DeviceLife]:
+def lifetimes_of_uuid(uuid: str) -> list[DeviceLife]:
     """Every life of a device, the newest first."""
-    return _device_lives(Q(uuid=uuid), "-period")
+    return _device_lifetimes(Q(uuid=uuid), "-period")
 
 
 def device_life(device_id: int) -> DeviceLife | None:
     """One life of a device."""
-    return next(iter(_device_lives(Q(id=device_id), "id")), None)
+    return next(iter(_device_lifetimes(Q(id=device_id), "id")), None)
 
 
 def _outages_on_record(wanted: Q) -> list[OutageOnRecord]:
@@ -110,7 +110,7 @@ def _outages_on_record(wanted: Q) -> list[OutageOnRecord]:
     ]
 
 
-def _device_lives(wanted: Q, *order: str) -> list[DeviceLife]:
+def _device_lifetimes(wanted: Q, *order: str) -> list[DeviceLife]:
     rows = Device.objects.filter(wanted, period__isempty=False).order_by(*order, "id")
     columns = (
         *("id", "uuid", "node_id", "node__name", "kind", "index", "model", "profile", "parent_id"),

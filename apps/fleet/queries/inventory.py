@@ -179,7 +179,7 @@ def core_pool_ids() -> list[int]:
     return list(Pool.objects.filter(unit=CapacityUnit.CORE).values_list("id", flat=True))
 
 
-def nodes_lived(
+def nodes_alive_between(
     starts_at: datetime, ends_at: datetime, node_ids: Collection[int] | None = None
 ) -> list[NodeFact]:
     """The nodes that lived in `[starts_at, ends_at)` (None: all), by id."""
@@ -196,11 +196,11 @@ def nodes_lived(
     ]
 
 
-def nodes_lived_in_hours(hours: Collection[datetime]) -> dict[datetime, list[NodeFact]]:
-    """The nodes that lived in each of these hours, as `nodes_lived` answers it, in two statements."""
+def nodes_alive_by_hour(hours: Collection[datetime]) -> dict[datetime, list[NodeFact]]:
+    """The nodes that lived in each of these hours, as `nodes_alive_between` answers it, in two statements."""
     if not hours:
         return {}
-    nodes = nodes_lived(min(hours), max(hours) + HOUR)
+    nodes = nodes_alive_between(min(hours), max(hours) + HOUR)
     return {hour: list(_nodes_within(nodes, hour, hour + HOUR)) for hour in hours}
 
 
@@ -246,13 +246,13 @@ def namesakes(node_ids: Collection[int]) -> dict[int, tuple[int | None, str]]:
 
 
 @once
-def lived_since() -> datetime | None:
+def first_node_started_at() -> datetime | None:
     """When the first node began to live; before that nothing can be charged."""
     first: datetime | None = Node.objects.aggregate(first=Min("period__startswith"))["first"]
     return first
 
 
-def lived_spans(
+def node_lifetime_spans(
     pool_ids: Collection[int] | None = None,
 ) -> list[tuple[datetime, datetime | None]]:
     """The spans, in order and apart, in which any node (of these pools) lived; one that still does has no end."""
@@ -266,7 +266,7 @@ def lived_spans(
         return list(cursor.fetchall())
 
 
-def devices_lived(
+def devices_alive_between(
     node_ids: Collection[int], starts_at: datetime, ends_at: datetime
 ) -> list[DeviceFact]:
     """The devices of these nodes that lived in `[starts_at, ends_at)`, by node, then id."""

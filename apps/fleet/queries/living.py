@@ -35,7 +35,7 @@ ORDER BY node.name, node.id
 
 
 @dataclass(frozen=True, slots=True)
-class StandingNode:
+class NodeStatus:
     """A node at a moment; `units` are declared, `gpus_seen` are what agents list.
 
     `last_seen_at` is when an agent last spoke, or enrolled; None: no agent ever. `spoke_at` is
@@ -70,8 +70,8 @@ class StandingNode:
         )
 
 
-def standing_nodes(at: datetime) -> list[StandingNode]:
+def node_statuses(at: datetime) -> list[NodeStatus]:
     """The nodes that live at `at` or ended in the thirty days before it, by name, then id."""
     with connection.cursor() as cursor:
         cursor.execute(NODES, {"at": at, "ended_since": at - ENDED_WITHIN})
-        return [StandingNode(*row) for row in cursor.fetchall()]
+        return [NodeStatus(*row) for row in cursor.fetchall()]

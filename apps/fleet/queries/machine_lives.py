@@ -17,7 +17,7 @@ class MachineLife:
     was_reclaimed: bool
 
 
-def machine_lives(
+def machine_lifetimes(
     pool_ids: Collection[int], starts_at: datetime, ends_at: datetime
 ) -> list[MachineLife]:
     """The machines of these pools that were there in `[starts_at, ends_at)`, by start, then id; whole lives."""

@@ -116,7 +116,7 @@ def _is_one_machine(disagreement: Disagreement) -> bool:
     return not set(machine_keys(disagreement.told)).isdisjoint(machine_keys(disagreement.recorded))
 
 
-def lives_on_node(node_id: int, uuids: Collection[str]) -> list[Life]:
+def lifetimes_on_node(node_id: int, uuids: Collection[str]) -> list[Life]:
     """Every life of these devices on this node, the earliest first."""
     rows = Device.objects.filter(node_id=node_id, uuid__in=uuids, period__isempty=False)
     columns = ("id", "uuid", "period__startswith")

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import F, Q
 
-from apps.accounts.queries.paging import PageAsked, Slice, equal_to_given, page_of
+from apps.accounts.queries.paging import PageRequest, Slice, equality_conditions, page_of
 from apps.fleet.models import NodeCeiling, TrustIncident, WaitingNode
 
 WAITING = (
@@ -22,7 +22,7 @@ INCIDENT = (
 
 
 def waiting_node_page(
-    page_request: PageAsked, *, is_open: bool | None = None
+    page_request: PageRequest, *, is_open: bool | None = None
 ) -> Slice[dict[str, Any]]:
     """Machines that came beyond their token's number, the latest first."""
     return page_of(_waiting_rows(is_open=is_open), page_request, "-id")
@@ -40,31 +40,31 @@ def waiting_node_row(waiting_node_id: int) -> dict[str, Any]:
 
 
 def trust_incident_page(
-    page_request: PageAsked, *, node_id: int | None = None, is_open: bool | None = None
+    page_request: PageRequest, *, node_id: int | None = None, is_open: bool | None = None
 ) -> Slice[dict[str, Any]]:
     """Matters of trust (of a node), the latest first."""
     return page_of(_incident_rows(node_id, is_open=is_open), page_request, "-id")
 
 
 def trust_incidents_begun(
-    page_request: PageAsked, chosen: Mapping[str, Any], since: datetime | None
+    page_request: PageRequest, chosen: Mapping[str, Any], since: datetime | None
 ) -> Slice[dict[str, Any]]:
     """Return matters of trust that fit `chosen` (by lookup) as incidents, the one begun last first.
 
     `id` is the matter's below zero, so that it is no other incident's; a key of `page_request` is of
     (started_at, id). `ended_at` is when a person decided. Of `since`: none decided before.
     """
-    rows = _incident_rows().filter(equal_to_given(chosen))
+    rows = _incident_rows().filter(equality_conditions(chosen))
     if since is not None:
         rows = rows.filter(Q(decided_at=None) | Q(decided_at__gte=since))
-    incident_request = PageAsked(
-        page_request.limit, _own_key(page_request.after), _own_key(page_request.before)
+    incident_request = PageRequest(
+        page_request.limit, _negated_key(page_request.after), _negated_key(page_request.before)
     )
     page = page_of(rows, incident_request, "-first_at", "id")
     return Slice([_as_incident(row) for row in page.rows], page.after, page.before)
 
 
-def _own_key(key: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+def _negated_key(key: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
     return None if key is None else (*key[:-1], -key[-1])
 
 

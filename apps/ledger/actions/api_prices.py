@@ -21,7 +21,7 @@ def enter_price(*, price: api_prices.NewApiPrice) -> int:
 
     Refuses ApiPriceNotUnderstood and ApiPriceOverlaps.
     """
-    known_vendor(price.vendor)
+    canonical_vendor(price.vendor)
     price_id = api_prices.add_api_price(price=price)
     mark_calls(hours=hours_of_calls(price.starts_at, price.ends_at, price.vendor))
     return price_id
@@ -40,7 +40,7 @@ def end_price(*, price_id: int, ended_at: datetime) -> None:
         mark_calls(hours=hours_of_calls(ended_at, price.ends_at, price.vendor))
 
 
-def known_vendor(name: str) -> str:
+def canonical_vendor(name: str) -> str:
     """Return a vendor's name as its calls have it; refuses an ApiPriceNotUnderstood of no known one."""
     vendor = vendor_named(name)
     vendors = PRICED | vendors_with_calls()
@@ -59,7 +59,7 @@ def book_vendor(*, vendor: str, booked_by: str) -> None:
 
     Refuses an ApiPriceNotUnderstood.
     """
-    vendor = known_vendor(vendor)
+    vendor = canonical_vendor(vendor)
     if api_prices.book_vendor(vendor=vendor, booked_by=booked_by):
         hours = hours_of_calls(None, None, vendor)
         mark(Mark(Pass.CHARGE, ORGANISATION, hour) for hour in hours)

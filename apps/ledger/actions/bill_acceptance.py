@@ -41,4 +41,4 @@ def accept_unread_rows(*, import_id: int, person_id: int | None, reason: str, at
         raise bills.DeliveryNotNewest(
             f"{later.name} was delivered later: send {batch.name} again, or undo that one first"
         )
-    bills.put_in_force(batch=batch, bill_ids=bill_ids, at=at)
+    bills.activate_delivery(batch=batch, bill_ids=bill_ids, at=at)

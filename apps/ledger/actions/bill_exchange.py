@@ -19,7 +19,7 @@ def drop_rows(import_id: int) -> int:
     return run("DELETE FROM ledger_billrow WHERE batch_id = %(id)s", {"id": import_id})
 
 
-def tell_rounded(bill_ids: Sequence[int]) -> list[str]:
+def record_rounded_bills(bill_ids: Sequence[int]) -> list[str]:
     """Note whose EffectiveCost, as it is in force now, was rounded upstream; the words for it."""
     rounded_rows = rows(ROUNDED, {"bills": list(bill_ids), "enough": ENOUGH_WITH_CENTS})
     ids = {bill_id for (bill_id,) in rounded_rows}
@@ -39,7 +39,7 @@ def remarks_on(bill_ids: Sequence[int]) -> list[str]:
     of = Bill.objects.filter(id__in=list(bill_ids)).values_list("starts_at", "ends_at")
     late = {main_month(*period, zone) for period in of} & closed
     return [
-        *tell_rounded(bill_ids),
+        *record_rounded_bills(bill_ids),
         *(
             f"{month:%Y-%m} is closed: what this changes there waits until its corrections are "
             "posted, or the month is opened again"

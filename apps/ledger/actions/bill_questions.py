@@ -10,7 +10,7 @@ from apps.marks.actions import Mark, mark
 from apps.marks.queries import BillUnit, Pass
 
 
-def asks_about_twins(batch: BillImport, bill_ids: Sequence[int], at: datetime) -> bool:
+def hold_delivery_for_twins(batch: BillImport, bill_ids: Sequence[int], at: datetime) -> bool:
     """Whether a delivery is held because of what may be the same money, as `twins_of_delivery` finds it."""
     twins = twins_of_delivery(batch.id, bill_ids, batch.layout, is_addition=batch.is_addition)
     if not twins:
@@ -40,15 +40,15 @@ def asks_about_twins(batch: BillImport, bill_ids: Sequence[int], at: datetime) -
     return True
 
 
-def ask_no_more(import_id: int, at: datetime) -> None:
+def withdraw_twin_questions(import_id: int, at: datetime) -> None:
     """Nothing of a delivery waits for somebody's word; pairs that were there before it still do."""
     pending_twins = BillTwin.objects.filter(batch_id=import_id, choice="")
     pending_twins.exclude(gave_way_to=None).update(batch=None)
     if pending_twins.filter(gave_way_to=None).delete()[0]:
         # It may have taken the place of one of two that both count.
-        look_for_twins(at)
+        request_twin_detection(at)
 
 
-def look_for_twins(at: datetime) -> None:
+def request_twin_detection(at: datetime) -> None:
     """Have the bills in force looked through for pairs with the next sweep."""
     mark([Mark(Pass.BILLS, BillUnit.TWINS, hour_of(at))])

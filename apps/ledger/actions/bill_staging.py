@@ -9,7 +9,7 @@ from typing import LiteralString, NamedTuple
 from django.db import connection, transaction
 from django.db.models import F
 
-from apps.accounts.queries.arriving import as_kept, fields_kept
+from apps.accounts.queries.arriving import arriving_personal_fields, pseudonymise
 from apps.accounts.queries.pseudonyms import is_anybody_taken_out
 from apps.economics.focus.rows import BilledRow, BillKey, RowFrame, as_json
 from apps.ledger.actions.bills import DeliveryCalledOff
@@ -98,7 +98,7 @@ def stage_rows(
     # In one order, so that two deliveries of the same new bills take turns.
     for key in sorted({frame.bill for frame in rows.frames} - bills.keys()):
         bills[key] = _bill_id(key, at)
-    frames = _as_kept(rows.frames)
+    frames = _pseudonymised_frames(rows.frames)
     with connection.cursor() as cursor:
         cursor.execute(TABLES)
         with cursor.copy(FRAMES) as copy:
@@ -111,11 +111,11 @@ def stage_rows(
         cursor.execute("TRUNCATE staged_row, staged_frame")
 
 
-def _as_kept(frames: Sequence[RowFrame]) -> list[RowFrame]:
+def _pseudonymised_frames(frames: Sequence[RowFrame]) -> list[RowFrame]:
     """With pseudonyms for people whose names were taken out, also within tags and further columns."""
     if not is_anybody_taken_out():
         return list(frames)
-    fields = fields_kept("ledger.billrow")
+    fields = arriving_personal_fields("ledger.billrow")
     texts = {name: field for name, field in fields.items() if name not in Documents._fields}
     documents = {name: field for name, field in fields.items() if name in Documents._fields}
     frame_documents = [
@@ -124,7 +124,7 @@ def _as_kept(frames: Sequence[RowFrame]) -> list[RowFrame]:
     return [
         replace(frame, tags=as_json(document.tags), more=as_json(document.more))
         for frame, document in zip(
-            as_kept(frames, texts), as_kept(frame_documents, documents), strict=True
+            pseudonymise(frames, texts), pseudonymise(frame_documents, documents), strict=True
         )
     ]
 

@@ -43,7 +43,7 @@ class OpenBill(Protocol):
 
 
 @dataclass(slots=True)
-class Seen:
+class RowTally:
     """The facts seen of a file's rows so far."""
 
     bills: dict[BillKey, int] = field(default_factory=dict)
@@ -107,7 +107,7 @@ def take_bill(
     """
     before = bills.delivered_before(file.digest)
     if before is not None and not before.is_held:
-        _forget_held_since(before, clock())
+        _forget_later_held_deliveries(before, clock())
     if import_id is None:
         if before is not None:
             return before
@@ -135,11 +135,11 @@ def take_bill(
         raise
 
 
-def _forget_held_since(before: bills.Taken, at: datetime) -> None:
+def _forget_later_held_deliveries(before: bills.Taken, at: datetime) -> None:
     """A file that is in force and is sent again says so: what was held after it waits for nothing more."""
     batch = BillImport.objects.get(id=before.import_id)
     if not batch.is_addition:
-        bills.forget_held(batch, at)
+        bills.forget_held_deliveries(batch, at)
 
 
 @contextmanager
@@ -155,7 +155,7 @@ def _nothing_collected() -> Iterator[None]:
 
 
 def _take_rows(file: OpenBill, import_id: int, clock: Callable[[], datetime]) -> bills.Taken:
-    tally, rejected = Seen(), 0
+    tally, rejected = RowTally(), 0
     first: Rejection | None = None
     with read_ahead(_chunks_to_stage(file.rows, tally)) as chunks:
         for rows, bad in chunks:
@@ -181,7 +181,7 @@ def _take_rows(file: OpenBill, import_id: int, clock: Callable[[], datetime]) ->
 
 
 def _chunks_to_stage(
-    rows: Iterator[Read], tally: Seen
+    rows: Iterator[Read], tally: RowTally
 ) -> Iterator[tuple[RowsToStage, list[Rejection]]]:
     """Yield the rows of each chunk that are to be stored, and those that are not; counted in."""
     for chunk in _row_chunks(rows):

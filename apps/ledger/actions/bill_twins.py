@@ -98,7 +98,7 @@ def _decide_held(import_id: int, twins: Sequence[BillTwin], choice: str, at: dat
     if batch.state != BillImportState.HELD:
         raise TwinDecided(f"{batch.name} is {batch.get_state_display()}: nothing waits of it")
     if choice == TwinChoice.OLD:
-        bills.drop_held(batch, at)
+        bills.drop_held_delivery(batch, at)
         for twin in twins:
             _decide_in_force(twin, choice, at)
         return
@@ -113,7 +113,7 @@ def _decide_held(import_id: int, twins: Sequence[BillTwin], choice: str, at: dat
     if others:
         give_way(import_id, others, at)
         batch.bills.add(*others)
-    bills.put_in_force_unless_unread(
+    bills.activate_delivery_unless_unread(
         batch=batch, bill_ids=[lock_bill for lock_bill in locked if lock_bill in own_ids], at=at
     )
 

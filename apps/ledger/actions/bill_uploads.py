@@ -32,7 +32,7 @@ class BillImportOver(Exception):
     """An import that ended is not called off any more."""
 
 
-class BillNotKept(Exception):
+class BillFileNotStored(Exception):
     """A file that is taken in, or no longer kept, is not read again."""
 
 
@@ -118,7 +118,7 @@ def claim_bill(*, at: datetime) -> ClaimedBill | None:
 
 @logged_change()
 @transaction.atomic
-def lay_down_bill(*, import_id: int, reason: str) -> None:
+def release_bill_import(*, import_id: int, reason: str) -> None:
     """Leave the file for a later sweep, for a reason that is not its own: that is no try of it."""
     drop_rows(import_id)
     BillImport.objects.filter(id=import_id, state=BillImportState.RUNNING).update(
@@ -132,7 +132,7 @@ def read_bill_again(*, import_id: int, at: datetime) -> None:
     """Have a file of which nothing was taken read again, from its first row. Refuses BillNotKept."""
     batch = BillImport.objects.select_for_update().get(id=import_id)
     if batch.state != BillImportState.FAILED or not batch.stored_as:
-        raise BillNotKept(f"the file of {batch.name} is not kept: send it again")
+        raise BillFileNotStored(f"the file of {batch.name} is not kept: send it again")
     batch.state, batch.failure, batch.ended_at = BillImportState.WAITING, "", None
     batch.rows = batch.rejected = batch.tries = batch.furthest_rows = 0
     batch.alive_at = None

@@ -8,17 +8,21 @@ from decimal import Decimal
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from apps.accounts.queries.arriving import as_kept, fields_kept
+from apps.accounts.queries.arriving import arriving_personal_fields, pseudonymise
 from apps.economics.focus.rows import Rejection
 from apps.ledger.actions.bill_exchange import (
     drop_rows,
     exchange,
+    record_rounded_bills,
     remarks_on,
     repeated_rows,
     rows_lost,
-    tell_rounded,
 )
-from apps.ledger.actions.bill_questions import ask_no_more, asks_about_twins, look_for_twins
+from apps.ledger.actions.bill_questions import (
+    hold_delivery_for_twins,
+    request_twin_detection,
+    withdraw_twin_questions,
+)
 from apps.ledger.actions.bills_giving_way import keep_decisions
 from apps.ledger.actions.month_digests import rewriting_bills
 from apps.ledger.models import Bill, BillImport, BillImportState, BillTwin, RejectedBillRow
@@ -106,7 +110,7 @@ def reject_bill_rows(*, import_id: int, rejected: Sequence[Rejection]) -> None:
     """Count rejected rows, and keep the first MOST_REJECTIONS_KEPT."""
     if not rejected:
         return
-    rejected = as_kept(rejected, fields_kept("ledger.rejectedbillrow"))
+    rejected = pseudonymise(rejected, arriving_personal_fields("ledger.rejectedbillrow"))
     batch = BillImport.objects.select_for_update().get(id=import_id)
     room = max(0, MOST_REJECTIONS_KEPT - batch.rejected)
     RejectedBillRow.objects.bulk_create(
@@ -161,14 +165,16 @@ def finish_delivery(
     if may_repeat:
         batch.flags += repeated_rows(import_id)
     if not batch.is_addition:
-        forget_held(batch, at)
-    if asks_about_twins(batch, bill_ids, at):
+        forget_held_deliveries(batch, at)
+    if hold_delivery_for_twins(batch, bill_ids, at):
         return taken_of(batch)
-    put_in_force_unless_unread(batch=batch, bill_ids=bill_ids, at=at)
+    activate_delivery_unless_unread(batch=batch, bill_ids=bill_ids, at=at)
     return taken_of(batch)
 
 
-def put_in_force_unless_unread(*, batch: BillImport, bill_ids: Sequence[int], at: datetime) -> None:
+def activate_delivery_unless_unread(
+    *, batch: BillImport, bill_ids: Sequence[int], at: datetime
+) -> None:
     """Its rows count from now on, or it is held where rows that could not be read might be lost."""
     is_open = batch.rejected and not batch.is_addition and batch.accepted_at is None
     if is_open and (loses := rows_lost(batch.id, bill_ids)):
@@ -179,10 +185,10 @@ def put_in_force_unless_unread(*, batch: BillImport, bill_ids: Sequence[int], at
         batch.state, batch.ended_at = BillImportState.HELD, at
         batch.save()
         return
-    put_in_force(batch=batch, bill_ids=bill_ids, at=at)
+    activate_delivery(batch=batch, bill_ids=bill_ids, at=at)
 
 
-def put_in_force(*, batch: BillImport, bill_ids: Sequence[int], at: datetime) -> None:
+def activate_delivery(*, batch: BillImport, bill_ids: Sequence[int], at: datetime) -> None:
     """Its staged rows count from now on, in place of those that a whole delivery replaces.
 
     The bills are locked by `lock_bills`, and the delivery's row is the caller's.
@@ -237,7 +243,7 @@ def taken_of(batch: BillImport) -> Taken:
 def break_off_delivery(*, import_id: int, failure: str, at: datetime) -> None:
     """The file could not be read to its end, or was refused: none of its rows stays."""
     drop_rows(import_id)
-    ask_no_more(import_id, at)
+    withdraw_twin_questions(import_id, at)
     BillImport.objects.filter(id=import_id).update(
         state=BillImportState.FAILED, failure=failure, ended_at=at
     )
@@ -254,8 +260,8 @@ def undo_delivery(*, import_id: int, at: datetime) -> None:
     """
     batch = BillImport.objects.select_for_update().get(id=import_id)
     if batch.state == BillImportState.HELD:
-        ask_no_more(batch.id, at)
-        drop_held(batch, at)
+        withdraw_twin_questions(batch.id, at)
+        drop_held_delivery(batch, at)
         return
     if batch.state != BillImportState.DONE:
         raise DeliveryNotUndoable(f"{batch.name} is {batch.get_state_display()}")
@@ -265,7 +271,7 @@ def undo_delivery(*, import_id: int, at: datetime) -> None:
         raise DeliveryNotNewest(f"{later.name} came into force later; undo it first")
     if BillTwin.objects.filter(gave_way_to=batch, choice="").update(gave_way_to=None):
         # What gave way to it comes back, and may count twice with what it replaced.
-        look_for_twins(at)
+        request_twin_detection(at)
     with rewriting_bills(bills):
         drop_rows(import_id)
         run(
@@ -275,11 +281,11 @@ def undo_delivery(*, import_id: int, at: datetime) -> None:
         batch.state, batch.undone_at = BillImportState.UNDONE, at
         batch.save(update_fields=["state", "undone_at"])
         keep_decisions(bills, at)
-        tell_rounded(bills)
+        record_rounded_bills(bills)
         Bill.objects.filter(id__in=bills).update(changed_at=at, reconciled_at=None)
 
 
-def drop_held(batch: BillImport, at: datetime) -> None:
+def drop_held_delivery(batch: BillImport, at: datetime) -> None:
     """A delivery that is held goes as it came."""
     drop_rows(batch.id)
     batch.state, batch.undone_at = BillImportState.UNDONE, at
@@ -307,7 +313,7 @@ def lock_bills(bill_ids: Iterable[int]) -> list[int]:
     return [bill.id for bill in locked]
 
 
-def forget_held(batch: BillImport, at: datetime) -> None:
+def forget_held_deliveries(batch: BillImport, at: datetime) -> None:
     """Deliveries that are held, all of whose bills this one has anew, wait for nothing more."""
     held_batches = BillImport.objects.filter(
         state=BillImportState.HELD, bills__in=batch.bills.all()

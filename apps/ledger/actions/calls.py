@@ -27,8 +27,8 @@ from apps.marks.actions import (
     clear,
     expand_ranges,
     hour_key,
+    log_deferred_hour,
     mark,
-    put_off,
     try_lock,
 )
 from apps.marks.queries import Pass, hours_marked, marks_of_hour
@@ -40,7 +40,7 @@ Book = Callable[[Sequence[Contract]], Callable[[Counted], Priced]]
 
 PutOff = Callable[[datetime, Exception], object]
 """Hears of an hour that raised, which keeps its marks."""
-PUT_OFF: PutOff = partial(put_off, Pass.CALLS)
+PUT_OFF: PutOff = partial(log_deferred_hour, Pass.CALLS)
 
 AT_ONCE = 100_000
 PUBLIC_CURRENCY = "USD"
@@ -72,7 +72,7 @@ def price_waiting(
 ) -> int:
     """Price what waits of hours that begin before, newest first, until it is over; how many calls.
 
-    `book` is asked for only where something waits. An hour that raises is told to `put_off`, and the
+    `book` is asked for only where something waits. An hour that raises is told to `log_deferred_hour`, and the
     others go on.
     """
     while expand_ranges():

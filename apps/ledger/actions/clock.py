@@ -41,7 +41,7 @@ def mark_by_clock(*, at: datetime) -> int:
 
 def _locked_sweep(at: datetime) -> ClockSweep:
     """The one row, locked; made by whoever comes first."""
-    organised_at, lived_since = accounts.organised_at(), fleet.lived_since()
+    organised_at, lived_since = accounts.organised_at(), fleet.first_node_started_at()
     since = max(organised_at, lived_since) if organised_at and lived_since else at
     first = ClockSweep(
         begun_through=min(hour_of(since), hour_of(at)),

@@ -23,7 +23,7 @@ def refuse_closed_month(*, months: Iterable[date], what: str) -> None:
         raise MonthAlreadyClosed(f"{closed[0]:%Y-%m} is closed, and {what} would change it")
 
 
-def kept_closed(month: date) -> Outcome | None:
+def closed_month_outcome(month: date) -> Outcome | None:
     """Return the answer of a pass that may not touch `month`; None: it may, until its transaction ends.
 
     Marks of a closed month stay: they are what came late.

@@ -57,7 +57,7 @@ class WrittenExport:
 
 @logged_change()
 @transaction.atomic
-def ask_export(*, wanted: NewExport, asker: Asker, at: datetime) -> int:
+def request_export(*, wanted: NewExport, asker: Asker, at: datetime) -> int:
     """Leave an export to the next sweep. Refuses TooManyExports. Answers its id."""
     own_exports = Export.objects.filter(person_id=asker.person_id, token_id=asker.token_id)
     if own_exports.filter(state__in=OPEN).count() >= MOST_OPEN:
@@ -131,14 +131,14 @@ def take_up_export(*, at: datetime) -> Turn | None:
 @logged_change()
 def begin_export(*, turn: Turn, team_ids: frozenset[int] | None, rows_estimated: int) -> None:
     """Record whose rows the file will hold, and about how many."""
-    _own_turn(turn).update(
+    _claimed_export(turn).update(
         team_ids=None if team_ids is None else sorted(team_ids), rows_estimated=rows_estimated
     )
 
 
-def tell_rows(*, turn: Turn, rows: int, at: datetime) -> bool:
+def record_export_progress(*, turn: Turn, rows: int, at: datetime) -> bool:
     """Say how far it is; False: it was called off, or is another's to make."""
-    return bool(_own_turn(turn).update(rows=rows, alive_at=at))
+    return bool(_claimed_export(turn).update(rows=rows, alive_at=at))
 
 
 @logged_change(count=answered)
@@ -148,9 +148,9 @@ def end_export(*, turn: Turn, written: WrittenExport, at: datetime) -> bool:
 
     The row stays locked until the caller's transaction ends, for the file to be put in its place.
     """
-    if _own_turn(turn).select_for_update().first() is None:
+    if _claimed_export(turn).select_for_update().first() is None:
         return False
-    _own_turn(turn).update(
+    _claimed_export(turn).update(
         state=ExportState.DONE,
         rows=written.rows,
         size_bytes=written.size_bytes,
@@ -162,12 +162,12 @@ def end_export(*, turn: Turn, written: WrittenExport, at: datetime) -> bool:
 
 
 @logged_change()
-def lay_down_export(*, turn: Turn, reason: str, at: datetime | None) -> None:
+def release_export(*, turn: Turn, reason: str, at: datetime | None) -> None:
     """Leave it for later, for a reason that is not its own: that is no try of it.
 
     It is taken up again SILENT_AFTER from `at`; None: by whoever comes next.
     """
-    _own_turn(turn).update(
+    _claimed_export(turn).update(
         state=ExportState.QUEUED, alive_at=at, tries=F("tries") - 1, failure=reason
     )
 
@@ -175,7 +175,7 @@ def lay_down_export(*, turn: Turn, reason: str, at: datetime | None) -> None:
 @logged_change()
 def break_off_export(*, turn: Turn, failure: str, at: datetime) -> None:
     """It cannot be made."""
-    _own_turn(turn).update(state=ExportState.FAILED, failure=failure, ended_at=at)
+    _claimed_export(turn).update(state=ExportState.FAILED, failure=failure, ended_at=at)
 
 
 def exports_to_forget(*, at: datetime) -> list[int]:
@@ -205,5 +205,5 @@ def forget_stored_export(name: str) -> bool:
     return True
 
 
-def _own_turn(turn: Turn) -> Any:
+def _claimed_export(turn: Turn) -> Any:
     return Export.objects.filter(id=turn.export_id, attempt=turn.attempt, state=ExportState.MAKING)

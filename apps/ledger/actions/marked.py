@@ -5,7 +5,7 @@ from datetime import date, datetime
 
 from django.db import transaction
 
-from apps.ledger.actions.closed import kept_closed
+from apps.ledger.actions.closed import closed_month_outcome
 from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
 from apps.marks.actions import Mark, clear, mark, try_lock
 from apps.marks.queries import Pass, marks_by_hour
@@ -52,7 +52,7 @@ def redo_together(
     `work` is not told of hours that another settler has, or that have no mark.
     """
     with transaction.atomic():
-        closed_outcome = None if month is None else kept_closed(month)
+        closed_outcome = None if month is None else closed_month_outcome(month)
         if closed_outcome is not None:
             return dict.fromkeys(keys, closed_outcome)
         had = {

@@ -16,10 +16,10 @@ from apps.ledger.queries.closes.month_digests import (
     DigestFact,
     are_late_bills_undigested,
     bills_with_money,
+    current_digests,
     digest_again,
     digests_of_bill,
     is_of_all_bills,
-    kept_digests,
 )
 
 TOLD_AGAIN = frozenset({"ledger_bill"})
@@ -67,7 +67,7 @@ def rewriting_bills(
         ]
         yield
         for close, of_close in unmoved:
-            before = set(kept_digests(close.pk))
+            before = set(current_digests(close.pk))
             digested_ids = {digest.bill_id for digest in before}
             now = {
                 digest
@@ -102,7 +102,7 @@ def _closes_of(bill_ids: Collection[int]) -> list[tuple[Close, list[int]]]:
 
 def _bills_unmoved(close: Close, bill_ids: Collection[int], tables: Collection[str]) -> list[int]:
     """Those of the bills that are what the digests in force say of them, or that had nothing yet."""
-    digests = kept_digests(close.pk)
+    digests = current_digests(close.pk)
     if not digests:
         # They are made by the sweep, of whatever is there then.
         return []
@@ -113,7 +113,7 @@ def _bills_unmoved(close: Close, bill_ids: Collection[int], tables: Collection[s
             keep_digests(close, together, DigestOrigin.BILL)
             return []
         apart_bills(close)
-        digests = kept_digests(close.pk)
+        digests = current_digests(close.pk)
     digested_ids = {digest.bill_id for digest in digests}
     new = set(bill_ids) - digested_ids
     begun = new & set(bills_with_money(close)) if new else set()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from apps.accounts import queries as accounts
-from apps.ledger.actions.closed import kept_closed
+from apps.ledger.actions.closed import closed_month_outcome
 from apps.ledger.actions.marked import Done, redo_marked
 from apps.ledger.actions.outcome import BUSY, Outcome
 from apps.ledger.queries.calendar import HourSpan, day_span, local_day
@@ -96,7 +96,7 @@ def _correcting_months(day: date, span: HourSpan) -> list[date]:
 
 def _open_months(months: Sequence[date]) -> tuple[date, ...] | None:
     """Those of `months` that are open, and stay so until the transaction ends; None: one is being closed."""
-    outcomes = {month: kept_closed(month) for month in months}
+    outcomes = {month: closed_month_outcome(month) for month in months}
     if BUSY in outcomes.values():
         return None
     return tuple(month for month in months if outcomes[month] is None)

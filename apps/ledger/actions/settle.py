@@ -16,7 +16,7 @@ from apps.ledger.actions.split import split_hours
 from apps.ledger.actions.spread import spread_hour
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.due import due_hours_marked
-from apps.marks.actions import expand_ranges, put_off
+from apps.marks.actions import expand_ranges, log_deferred_hour
 from apps.marks.queries import OF_DAYS, Pass, units_marked
 
 DoPass = Callable[[Sequence[datetime], datetime], Iterable[tuple[datetime, Outcome]]]
@@ -154,7 +154,7 @@ def try_pass(
     failed = set()
     for hour, outcome in passes[pass_](hours, at):
         if outcome.problem:
-            put_off(pass_, hour, outcome.problem)
+            log_deferred_hour(pass_, hour, outcome.problem)
             failed.add(hour)
         if time.monotonic() > until:
             break
@@ -185,7 +185,7 @@ def _still_marked(pass_: Pass, hours: Sequence[datetime]) -> Iterator[list[datet
 
 def _count_outcome(progress: Progress, pass_: Pass, hour: datetime, outcome: Outcome) -> None:
     if outcome.problem:
-        progress.failed[pass_, hour] = put_off(pass_, hour, outcome.problem)
+        progress.failed[pass_, hour] = log_deferred_hour(pass_, hour, outcome.problem)
         return
     if outcome.is_kept:
         return

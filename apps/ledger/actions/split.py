@@ -17,7 +17,7 @@ from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.queries.calendar import local_day, posting_month
 from apps.ledger.queries.node_hours import NodeHour, Owner, changed_kinds, node_hours
 from apps.ledger.queries.settlements import (
-    HeldSettlement,
+    CurrentSettlement,
     has_shared_charges,
     latest_versions,
     settlements_of_hour,
@@ -49,7 +49,7 @@ class Settled:
     split: NodeHourSplit
     version: int
     reason: str
-    before: HeldSettlement | None
+    before: CurrentSettlement | None
 
     @property
     def overwrites(self) -> bool:
@@ -66,7 +66,7 @@ def split_hours(*, hours: Sequence[datetime], at: datetime) -> Iterator[tuple[da
     """
     zone = accounts.organisation().zone
     for together in _hours_together(hours, zone):
-        yield from _split_each(together, at)
+        yield from _split_hours(together, at)
 
 
 def split_hour(*, hour: datetime, at: datetime) -> Outcome:
@@ -82,7 +82,7 @@ def split_together(*, hours: Sequence[datetime], at: datetime) -> dict[datetime,
     zone = accounts.organisation().zone
     month = posting_month(hours[0], zone)
     ensure_month(month=month)
-    with _collector_at_rest():
+    with _garbage_collection_paused():
         return redo_together(
             Pass.SPLIT,
             {hour: hour_key(hour) for hour in hours},
@@ -94,7 +94,7 @@ def split_together(*, hours: Sequence[datetime], at: datetime) -> dict[datetime,
         )
 
 
-def _split_each(hours: Sequence[datetime], at: datetime) -> Iterator[tuple[datetime, Outcome]]:
+def _split_hours(hours: Sequence[datetime], at: datetime) -> Iterator[tuple[datetime, Outcome]]:
     """Together; where that raises, each alone, so that one hour does not keep the others."""
     outcomes = None
     try:
@@ -106,7 +106,7 @@ def _split_each(hours: Sequence[datetime], at: datetime) -> Iterator[tuple[datet
         yield from outcomes.items()
         return
     for hour in hours:
-        yield from _split_each([hour], at)
+        yield from _split_hours([hour], at)
 
 
 def _hours_together(hours: Sequence[datetime], zone: str) -> Iterator[list[datetime]]:
@@ -139,15 +139,15 @@ def _split_nodes(
         settlements[node_id] for node_id in settlements if node_id not in hours_by_node
     ]
     pools = _end_settlements(this, ended_settlements)
-    _make_final(promoted.values())
-    lines = _write_settled(this, _split_anew(this, due, settlements))
+    _finalise_settlements(promoted.values())
+    lines = _write_settled(this, _split_due_hours(this, due, settlements))
     touched = [*due, *(hours_by_node[node_id] for node_id in promoted)]
     outcome = Outcome(changed=len(touched) + len(ended_settlements), lines=lines)
     return outcome, _next_marks(this, touched, pools)
 
 
 @contextmanager
-def _collector_at_rest() -> Iterator[None]:
+def _garbage_collection_paused() -> Iterator[None]:
     """Keep the cycle collector out of a fleet's hour.
 
     It makes a hundred thousand values and not one cycle; walking them over and over took a fifth
@@ -163,7 +163,7 @@ def _collector_at_rest() -> Iterator[None]:
 
 
 def _due_node_hours(
-    hours_by_node: Mapping[int, NodeHour], settlements: Mapping[int, HeldSettlement]
+    hours_by_node: Mapping[int, NodeHour], settlements: Mapping[int, CurrentSettlement]
 ) -> list[NodeHour]:
     return [
         node_hour
@@ -176,9 +176,9 @@ def _due_node_hours(
 
 def _settled_for_good(
     hours_by_node: Mapping[int, NodeHour],
-    settlements: Mapping[int, HeldSettlement],
+    settlements: Mapping[int, CurrentSettlement],
     due: Iterable[NodeHour],
-) -> dict[int, HeldSettlement]:
+) -> dict[int, CurrentSettlement]:
     """Provisional settlements whose facts stand and whose hour is estimated from now on."""
     redone = {hour.node_id for hour in due}
     return {
@@ -190,8 +190,8 @@ def _settled_for_good(
     }
 
 
-def _split_anew(
-    this: SplitHour, due: Sequence[NodeHour], settlements: Mapping[int, HeldSettlement]
+def _split_due_hours(
+    this: SplitHour, due: Sequence[NodeHour], settlements: Mapping[int, CurrentSettlement]
 ) -> list[Settled]:
     latest = latest_versions(this.starts_at, [node_hour.node_id for node_hour in due])
     settled = []
@@ -209,7 +209,7 @@ def _split_anew(
     return settled
 
 
-def _settled_reason(node_hour: NodeHour, before: HeldSettlement | None) -> str:
+def _settled_reason(node_hour: NodeHour, before: CurrentSettlement | None) -> str:
     """Why this settlement was made, for whoever asks why a number moved."""
     if before is None:
         return "settled for the first time"
@@ -218,7 +218,7 @@ def _settled_reason(node_hour: NodeHour, before: HeldSettlement | None) -> str:
     return "changed: " + ", ".join(changed_kinds(before.digest, node_hour.digest))
 
 
-def _end_settlements(this: SplitHour, ended_settlements: Sequence[HeldSettlement]) -> set[int]:
+def _end_settlements(this: SplitHour, ended_settlements: Sequence[CurrentSettlement]) -> set[int]:
     """End the settlements of node-hours no longer charged; the pools that lost lines."""
     if not ended_settlements:
         return set()
@@ -245,7 +245,7 @@ def _supersede_old(this: SplitHour, settlement_ids: Sequence[int]) -> None:
     )
 
 
-def _make_final(provisional: Iterable[HeldSettlement]) -> None:
+def _finalise_settlements(provisional: Iterable[CurrentSettlement]) -> None:
     run(
         "UPDATE ledger_settlement SET version = 1 WHERE id = ANY(%(ids)s)",
         {"ids": [settlement.id for settlement in provisional]},
@@ -286,11 +286,11 @@ def _settled_columns(this: SplitHour, settled: Sequence[Settled]) -> dict[str, o
         "reasons": [settled_hour.reason for settled_hour in settled],
         "policies": [settled_hour.node_hour.policy_version for settled_hour in settled],
         "units": [settled_hour.split.capacity_ms for settled_hour in settled],
-        "effective": [_known_cost(settled_hour) for settled_hour in settled],
+        "effective": [_node_hour_cost(settled_hour) for settled_hour in settled],
     }
 
 
-def _known_cost(settled: Settled) -> int | None:
+def _node_hour_cost(settled: Settled) -> int | None:
     """Return the known part of the node-hour's cost; None where nothing is known."""
     return sum_of_known(line.effective_micros for line in settled.split.lines)
 

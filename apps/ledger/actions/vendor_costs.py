@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 
 from apps.accounts.queries import organisation
-from apps.accounts.queries.arriving import as_kept, fields_kept
+from apps.accounts.queries.arriving import arriving_personal_fields, pseudonymise
 from apps.economics.rates import MICROS
 from apps.ledger.models import VendorCost
 from apps.logs.changes import answered, logged_change
@@ -25,7 +25,7 @@ class VendorCostsNotUnderstood(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class CostTold:
+class ReportedCost:
     """A vendor's statement of what a day cost, by line item."""
 
     day: date
@@ -43,7 +43,11 @@ def take_vendor_costs(*, vendor: str, report: Any, at: datetime) -> int:
     `report` is JSON: OpenAI's `/organization/costs` or Anthropic's `cost_report`, a page or a list
     of pages. Refuses VendorCostsNotUnderstood.
     """
-    costs = _sum_alike(as_kept([*_rows_told(vendor, report)], fields_kept("ledger.vendorcost")))
+    costs = _sum_alike(
+        pseudonymise(
+            [*_parse_cost_rows(vendor, report)], arriving_personal_fields("ledger.vendorcost")
+        )
+    )
     if len(costs) > MOST_ROWS:
         raise VendorCostsNotUnderstood(f"{len(costs)} rows are more than {MOST_ROWS}")
     VendorCost.objects.filter(vendor=vendor, day__in={cost.day for cost in costs}).delete()
@@ -64,7 +68,7 @@ def report_of(text: bytes) -> Any:
         raise VendorCostsNotUnderstood(f"the report is no JSON: {refused}") from refused
 
 
-def _rows_told(vendor: str, report: Any) -> Iterable[CostTold]:
+def _parse_cost_rows(vendor: str, report: Any) -> Iterable[ReportedCost]:
     pages = report if isinstance(report, list) else [report]
     for page in pages:
         buckets = page.get("data") if isinstance(page, Mapping) else None
@@ -74,7 +78,7 @@ def _rows_told(vendor: str, report: Any) -> Iterable[CostTold]:
             yield from _of_bucket(vendor, bucket, place)
 
 
-def _of_bucket(vendor: str, bucket: Any, place: int) -> Iterable[CostTold]:
+def _of_bucket(vendor: str, bucket: Any, place: int) -> Iterable[ReportedCost]:
     if not isinstance(bucket, Mapping) or not isinstance(bucket.get("results"), list):
         raise VendorCostsNotUnderstood(f"data[{place}]: `results` is missing")
     day = _bucket_day(bucket, place)
@@ -89,27 +93,27 @@ def _of_bucket(vendor: str, bucket: Any, place: int) -> Iterable[CostTold]:
         )
 
 
-def _of_openai(result: Mapping[str, Any], day: date, where: str) -> CostTold:
+def _of_openai(result: Mapping[str, Any], day: date, where: str) -> ReportedCost:
     """Amounts are in whole units of the currency."""
     amount_field = result.get("amount")
     amount = amount_field if isinstance(amount_field, Mapping) else {}
-    return CostTold(
+    return ReportedCost(
         day,
         str(result.get("line_item") or ""),
         str(result.get("project_name") or result.get("project_id") or ""),
-        _amount_told(amount.get("value"), where),
+        _parse_amount(amount.get("value"), where),
         str(amount.get("currency") or "usd").upper()[:3],
     )
 
 
-def _of_anthropic(result: Mapping[str, Any], day: date, where: str) -> CostTold:
+def _of_anthropic(result: Mapping[str, Any], day: date, where: str) -> ReportedCost:
     """Amounts are decimal strings in cents."""
     item = result.get("description") or result.get("model") or result.get("cost_type") or ""
-    return CostTold(
+    return ReportedCost(
         day,
         str(item),
         str(result.get("workspace_id") or ""),
-        _amount_told(result.get("amount"), where) / CENTS,
+        _parse_amount(result.get("amount"), where) / CENTS,
         str(result.get("currency") or "USD").upper()[:3],
     )
 
@@ -125,7 +129,7 @@ def _bucket_day(bucket: Mapping[str, Any], place: int) -> date:
         raise VendorCostsNotUnderstood(f"data[{place}]: when it starts is not said") from refused
 
 
-def _amount_told(value: Any, where: str) -> Decimal:
+def _parse_amount(value: Any, where: str) -> Decimal:
     try:
         amount = Decimal(str(value))
     except InvalidOperation as refused:
@@ -135,19 +139,19 @@ def _amount_told(value: Any, where: str) -> Decimal:
     return amount
 
 
-def _sum_alike(costs: Iterable[CostTold]) -> Sequence[CostTold]:
+def _sum_alike(costs: Iterable[ReportedCost]) -> Sequence[ReportedCost]:
     """A row for each day, item, project and currency: reports tell some in several."""
     amounts: dict[tuple[date, str, str, str], Decimal] = {}
     for cost in costs:
         key = (cost.day, cost.item, cost.project, cost.currency)
         amounts[key] = amounts.get(key, Decimal(0)) + cost.amount
     return [
-        CostTold(day, item, project, amount, currency)
+        ReportedCost(day, item, project, amount, currency)
         for (day, item, project, currency), amount in amounts.items()
     ]
 
 
-def _in_micros(cost: CostTold, ours: str) -> int | None:
+def _in_micros(cost: ReportedCost, ours: str) -> int | None:
     rate = exchange(from_currency=cost.currency, to_currency=ours, month=cost.day.replace(day=1))
     if rate is None:
         return None

@@ -18,13 +18,13 @@ from apps.economics.vendor_names import vendor_named
 from apps.ledger.actions.api_prices import end_price, enter_price
 from apps.ledger.actions.vendor_costs import take_vendor_costs
 from apps.ledger.api.bought import CODE, LONGEST_AMOUNT, Pattern
-from apps.ledger.queries.api_spend import GROUPS, Spend, SpendAsked, compared, spend
-from apps.ledger.rest.parameters import window_asked
+from apps.ledger.queries.api_spend import GROUPS, Spend, SpendQuery, compared, spend
+from apps.ledger.rest.parameters import parse_window
 from apps.pricing.actions.api_prices import UNITS, NewApiPrice
 from apps.pricing.queries.api_prices import api_price, api_prices
 from apps.web.rest.money import ExactOut, MoneyOut, NamedOut
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import (
     Moment,
@@ -32,11 +32,18 @@ from apps.web.rest.strict import (
     Parameters,
     QuotedAmount,
     Strict,
+    StrictInteger,
     Text,
-    Whole,
     parsed,
 )
-from apps.web.rest.views import BuysAhead, KeepsBills, Reads, RestView, SeesPrices, team_seen
+from apps.web.rest.views import (
+    BuysAhead,
+    CanManageBilling,
+    Reads,
+    RestView,
+    SeesPrices,
+    serialize_team_reference,
+)
 from apps.workloads.queries import workloads
 
 DEFAULT_WINDOW = "7d"
@@ -115,7 +122,7 @@ class ApiPriceIn(Strict):
     tier = OptionalText()
     unit = serializers.ChoiceField(choices=tuple(UNITS))
     amount = QuotedAmount(required=False, allow_null=True, help_text="9 of its decimals are kept")
-    per_quantity = Whole(required=False, default=1_000_000, min_value=1, max_value=10**12)
+    per_quantity = StrictInteger(required=False, default=1_000_000, min_value=1, max_value=10**12)
     currency = Pattern(CODE, max_length=3, required=False, default="USD")
     discount_ratio = Pattern(SHARE, max_length=LONGEST_AMOUNT, required=False, allow_null=True)
     starts_at = Moment()
@@ -190,19 +197,19 @@ class ApiSpend(RestView):
             team_ids = {
                 i for i, name in names.items() if name == query["team"] and viewer.sees_team(i)
             }
-        wanted = _spend_asked(query, team_ids)
+        wanted = _parse_spend_query(query, team_ids)
         rows = list(enumerate(spend(wanted, group_by)))
-        page = slice_of(rows, page_asked(request), lambda row: (row[0],))
+        page = slice_of(rows, parse_page_request(request), lambda row: (row[0],))
         works = workloads()
 
         def told(row: tuple[int, Spend]) -> dict[str, Any]:
             key = dict.fromkeys(GROUPS) | dict(zip(group_by, row[1].key, strict=True))
             work = key["workload"]
-            return _told_spend(
+            return _serialize_spend(
                 row[1],
                 key
                 | {
-                    "team": team_seen(viewer, key["team"], names),
+                    "team": serialize_team_reference(viewer, key["team"], names),
                     "workload": None if work is None else {"id": work, "name": works[work].name},
                 },
                 currency,
@@ -229,8 +236,8 @@ class ApiPrices(ApiPricesView):
     def get(self, request: Request) -> Response:
         """Every contract price, past ones too."""
         Parameters.of(request)
-        page = slice_of(api_prices(), page_asked(request), lambda fact: (fact.id,))
-        return paged(request, page, lambda fact: told_as(ApiPriceOut, fact))
+        page = slice_of(api_prices(), parse_page_request(request), lambda fact: (fact.id,))
+        return paged(request, page, lambda fact: serialize_as(ApiPriceOut, fact))
 
     @extend_schema(
         operation_id="add_api_price",
@@ -248,7 +255,7 @@ class ApiPrices(ApiPricesView):
         for name in ("amount", "discount_ratio"):
             body[name] = _decimal_or_none(body.get(name))
         fact = api_price(enter_price(price=NewApiPrice(**body)))
-        return Response(told_as(ApiPriceOut, _price_found(fact)), status=201)
+        return Response(serialize_as(ApiPriceOut, _contract_or_404(fact)), status=201)
 
 
 class ApiPriceEnd(ApiPricesView):
@@ -264,9 +271,9 @@ class ApiPriceEnd(ApiPricesView):
     def post(self, request: Request, api_price_id: int) -> Response:
         """From then on calls go by another contract, or by the public price."""
         ended_at = parsed(ApiPriceEndIn, request)["ended_at"]
-        if _price_found(api_price(api_price_id)).ends_at != ended_at:
+        if _contract_or_404(api_price(api_price_id)).ends_at != ended_at:
             end_price(price_id=api_price_id, ended_at=ended_at)
-        return Response(told_as(ApiPriceOut, _price_found(api_price(api_price_id))))
+        return Response(serialize_as(ApiPriceOut, _contract_or_404(api_price(api_price_id))))
 
 
 class VendorCosts(RestView):
@@ -274,7 +281,7 @@ class VendorCosts(RestView):
 
     row = ComparedOut
     reads = (SeesPrices,)
-    changes = (KeepsBills,)
+    changes = (CanManageBilling,)
 
     @extend_schema(
         operation_id="list_vendor_costs",
@@ -284,9 +291,11 @@ class VendorCosts(RestView):
     def get(self, request: Request) -> Response:
         """Each day that a vendor's report tells of; days are of UTC, as vendors cut them."""
         currency = organisation().currency
-        rows = compared(_spend_asked(CompareAsked.of(request), None))
-        page = slice_of(rows, page_asked(request), lambda row: (row.vendor, row.day.isoformat()))
-        return paged(request, page, lambda row: told_as(ComparedOut, row, currency))
+        rows = compared(_parse_spend_query(CompareAsked.of(request), None))
+        page = slice_of(
+            rows, parse_page_request(request), lambda row: (row.vendor, row.day.isoformat())
+        )
+        return paged(request, page, lambda row: serialize_as(ComparedOut, row, currency))
 
     @extend_schema(
         operation_id="take_vendor_costs",
@@ -303,16 +312,16 @@ class VendorCosts(RestView):
         return Response({"vendor": vendor, "rows": rows})
 
 
-def _told_spend(group_spend: Spend, key: dict[str, Any], currency: str) -> dict[str, Any]:
-    return told_as(
+def _serialize_spend(group_spend: Spend, key: dict[str, Any], currency: str) -> dict[str, Any]:
+    return serialize_as(
         ApiSpendOut, group_spend, currency, **key, million_micros=group_spend.million_micros
     )
 
 
-def _spend_asked(query: dict[str, Any], team_ids: Collection[int] | None) -> SpendAsked:
-    window = window_asked(query["window"], timezone.now())
+def _parse_spend_query(query: dict[str, Any], team_ids: Collection[int] | None) -> SpendQuery:
+    window = parse_window(query["window"], timezone.now())
     vendor = vendor_named(query["vendor"]) if "vendor" in query else None
-    return SpendAsked(window.starts_at, window.ends_at, window.zone, team_ids, vendor)
+    return SpendQuery(window.starts_at, window.ends_at, window.zone, team_ids, vendor)
 
 
 def _group_by(text: str) -> list[str]:
@@ -327,7 +336,7 @@ def _decimal_or_none(text: str | None) -> Decimal | None:
     return None if text is None else Decimal(text)
 
 
-def _price_found(fact: Contract | None) -> Contract:
+def _contract_or_404(fact: Contract | None) -> Contract:
     if fact is None:
         raise ObjectDoesNotExist("there is no such contract price")
     return fact

@@ -32,10 +32,10 @@ from apps.ledger.queries.bills.deliveries import (
 )
 from apps.uploads.files import LONGEST_NAME, UploadDraft
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, Strict, Text, parsed
-from apps.web.rest.views import AcceptsBills, KeepsBills, Permissions, RestView, SeesPrices
+from apps.web.rest.views import AcceptsBills, CanManageBilling, Permissions, RestView, SeesPrices
 
 STATES = ("waiting", "running", "held", "done", "failed", "undone")
 
@@ -108,12 +108,12 @@ class BillImportsView(RestView):
     """Who sees prices reads; finance and platform bring in and take back."""
 
     reads = (SeesPrices,)
-    changes: ClassVar[Permissions] = (KeepsBills,)
+    changes: ClassVar[Permissions] = (CanManageBilling,)
 
     def told(self, fact: DeliveryFact, bills: list[int] | None = None) -> dict[str, Any]:
         """A bill import as REST answers it."""
         address = self.request.build_absolute_uri(f"/api/v1/bills/imports/{fact.id}")
-        return told_as(
+        return serialize_as(
             BillImportOut,
             fact,
             address=address,
@@ -139,7 +139,7 @@ class BillImports(BillImportsView):
     def get(self, request: Request) -> Response:
         """Bill imports, the newest first."""
         Parameters.of(request)
-        page = delivery_page(page_asked(request))
+        page = delivery_page(parse_page_request(request))
         bills = bills_of_deliveries([fact.id for fact in page.rows])
         return paged(request, page, lambda fact: self.told(fact, bills[fact.id]))
 
@@ -158,8 +158,8 @@ class BillImports(BillImportsView):
         read replaces nothing, and is `held` where it would.
         """
         body = parsed(BillUploadIn, request)
-        upload = _kept_file(body["file"], is_addition=body["addition"], by=self.viewer().person_id)
-        serialized = self.told(_delivery_found(keep_bill(upload=upload, at=timezone.now())))
+        upload = _store_file(body["file"], is_addition=body["addition"], by=self.viewer().person_id)
+        serialized = self.told(_get_delivery_or_404(keep_bill(upload=upload, at=timezone.now())))
         return Response(serialized, status=202, headers={"Location": serialized["address"]})
 
 
@@ -170,7 +170,7 @@ class BillImportView(BillImportsView):
     def get(self, request: Request, import_id: int) -> Response:
         """How far it is, and what came of it."""
         Parameters.of(request)
-        return Response(self.told(_delivery_found(import_id)))
+        return Response(self.told(_get_delivery_or_404(import_id)))
 
 
 class RejectedBillRows(BillImportsView):
@@ -186,9 +186,9 @@ class RejectedBillRows(BillImportsView):
     def get(self, request: Request, import_id: int) -> Response:
         """By line; the first 10,000 are kept."""
         Parameters.of(request)
-        _delivery_found(import_id)
-        page = rejected_page(import_id, page_asked(request))
-        return paged(request, page, lambda row: told_as(RejectedBillRowOut, row))
+        _get_delivery_or_404(import_id)
+        page = rejected_page(import_id, parse_page_request(request))
+        return paged(request, page, lambda row: serialize_as(RejectedBillRowOut, row))
 
 
 class BillImportUndo(BillImportsView):
@@ -209,9 +209,9 @@ class BillImportUndo(BillImportsView):
         One that was undone already stays as it is.
         """
         parsed(Strict, request)
-        if _delivery_found(import_id).undone_at is None:
+        if _get_delivery_or_404(import_id).undone_at is None:
             undo_delivery(import_id=import_id, at=timezone.now())
-        return Response(self.told(_delivery_found(import_id)))
+        return Response(self.told(_get_delivery_or_404(import_id)))
 
 
 class BillImportCalledOff(BillImportsView):
@@ -229,9 +229,9 @@ class BillImportCalledOff(BillImportsView):
     def post(self, request: Request, import_id: int) -> Response:
         """Take nothing of a file that waits or is being read: it is `failed` then, and its file goes."""
         parsed(Strict, request)
-        _delivery_found(import_id)
+        _get_delivery_or_404(import_id)
         call_off_bill(import_id=import_id, at=timezone.now())
-        return Response(self.told(_delivery_found(import_id)))
+        return Response(self.told(_get_delivery_or_404(import_id)))
 
 
 class BillImportReadAgain(BillImportsView):
@@ -252,9 +252,9 @@ class BillImportReadAgain(BillImportsView):
         One that waits for that already, or is being read, stays as it is.
         """
         parsed(Strict, request)
-        if _delivery_found(import_id).state not in UNDER_WAY:
+        if _get_delivery_or_404(import_id).state not in UNDER_WAY:
             read_bill_again(import_id=import_id, at=timezone.now())
-        return Response(self.told(_delivery_found(import_id)), status=202)
+        return Response(self.told(_get_delivery_or_404(import_id)), status=202)
 
 
 class BillImportAcceptance(BillImportsView):
@@ -276,17 +276,17 @@ class BillImportAcceptance(BillImportsView):
         Until somebody does, or a later import of the same bills comes, their months stay open.
         """
         body = parsed(BillAcceptanceIn, request)
-        _delivery_found(import_id)
+        _get_delivery_or_404(import_id)
         accept_unread_rows(
             import_id=import_id,
             person_id=self.viewer().person_id,
             reason=body["reason"],
             at=timezone.now(),
         )
-        return Response(self.told(_delivery_found(import_id)))
+        return Response(self.told(_get_delivery_or_404(import_id)))
 
 
-def _delivery_found(import_id: int) -> DeliveryFact:
+def _get_delivery_or_404(import_id: int) -> DeliveryFact:
     fact = delivery(import_id)
     if fact is None:
         raise ObjectDoesNotExist(f"there is no import {import_id}")
@@ -307,7 +307,7 @@ def _form_digest(request: Request) -> bytes:
     return digest.digest()
 
 
-def _kept_file(file: "UploadedFile[Any]", *, is_addition: bool, by: int | None) -> BillUpload:
+def _store_file(file: "UploadedFile[Any]", *, is_addition: bool, by: int | None) -> BillUpload:
     """The file where the worker finds it, with its digest."""
     draft = UploadDraft("bill")
     try:

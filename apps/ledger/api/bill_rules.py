@@ -27,7 +27,7 @@ from apps.ledger.queries.bills.rules import (
 )
 from apps.web.rest.money import MoneyOut, NamedOut, money_of
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, parsed
 from apps.web.rest.views import PricesView
@@ -137,7 +137,7 @@ class BillRules(BillRulesView):
     def get(self, request: Request) -> Response:
         """Rules as they were made, ended ones too."""
         Parameters.of(request)
-        return paged(request, bill_rule_page(page_asked(request)), _told_rule)
+        return paged(request, bill_rule_page(parse_page_request(request)), _serialize_rule)
 
     @extend_schema(
         operation_id="add_bill_rule",
@@ -151,8 +151,8 @@ class BillRules(BillRulesView):
 
         `/bill-rules/preview` says what it would move.
         """
-        rule_id = add_bill_rule(rule=_rule_asked(request), at=timezone.now())
-        return Response(_told_rule(bill_rule(rule_id)), status=201)
+        rule_id = add_bill_rule(rule=_parse_rule(request), at=timezone.now())
+        return Response(_serialize_rule(bill_rule(rule_id)), status=201)
 
 
 class BillRulePreview(BillRulesView):
@@ -161,9 +161,9 @@ class BillRulePreview(BillRulesView):
     @extend_schema(operation_id="preview_bill_rule", request=BillRuleIn, responses=BillMovesOut)
     def post(self, request: Request) -> Response:
         """The rows that would go elsewhere, bill by bill; nothing is kept."""
-        rule = _rule_asked(request)
+        rule = _parse_rule(request)
         check_bill_rule(rule)
-        return _told_moves(moves_if_added(rule))
+        return _moves_response(moves_if_added(rule))
 
 
 class BillRuleView(BillRulesView):
@@ -173,7 +173,7 @@ class BillRuleView(BillRulesView):
     def get(self, request: Request, bill_rule_id: int) -> Response:
         """A rule by its id."""
         Parameters.of(request)
-        return Response(_told_rule(bill_rule(bill_rule_id)))
+        return Response(_serialize_rule(bill_rule(bill_rule_id)))
 
 
 class BillRuleEnd(BillRulesView):
@@ -193,7 +193,7 @@ class BillRuleEnd(BillRulesView):
         parsed(Strict, request)
         bill_rule(bill_rule_id)
         end_bill_rule(rule_id=bill_rule_id, at=timezone.now())
-        return Response(_told_rule(bill_rule(bill_rule_id)))
+        return Response(_serialize_rule(bill_rule(bill_rule_id)))
 
 
 class BillRuleEndPreview(BillRulesView):
@@ -206,10 +206,10 @@ class BillRuleEndPreview(BillRulesView):
         """The rows that would go elsewhere without it; nothing is ended."""
         parsed(Strict, request)
         rule = bill_rule(bill_rule_id)
-        return _told_moves([] if rule.ended_at else moves_if_ended(bill_rule_id))
+        return _moves_response([] if rule.ended_at else moves_if_ended(bill_rule_id))
 
 
-def _rule_asked(request: Request) -> BillRowRule:
+def _parse_rule(request: Request) -> BillRowRule:
     """The rule that a body describes; refuses a ValidationError that names the field."""
     data = parsed(BillRuleIn, request)
     pools = {pool.name: pool.id for pool in fleet.pools().values()}
@@ -235,7 +235,7 @@ def _id_named(what: str, name: str | None, candidates: list[int | None] | list[i
     return candidates[0]
 
 
-def _told_rule(rule: BillRuleRow) -> dict[str, Any]:
+def _serialize_rule(rule: BillRuleRow) -> dict[str, Any]:
     named = {"node": rule.node_id, "pool": rule.pool_id, "team": rule.team_id}
     serialized: dict[str, Any] = {
         what: None if id_ is None else {"id": id_, "name": getattr(rule, what)}
@@ -245,12 +245,12 @@ def _told_rule(rule: BillRuleRow) -> dict[str, Any]:
         {"amount": f"{amount.normalize():f}", "currency": currency}
         for currency, amount in rule.billed.items()
     ]
-    return told_as(BillRuleOut, rule, **serialized)
+    return serialize_as(BillRuleOut, rule, **serialized)
 
 
-def _told_moves(moves: list[RuleMove]) -> Response:
+def _moves_response(moves: list[RuleMove]) -> Response:
     serialized = [
-        told_as(
+        serialize_as(
             BillMoveOut,
             move,
             billed={"amount": f"{move.billed.normalize():f}", "currency": move.currency},

@@ -13,7 +13,7 @@ from apps.ledger.actions.bill_twins import LONGEST_REASON, TWIN_CHOICES, decide_
 from apps.ledger.api.bills import Amount
 from apps.ledger.queries.bills.twins import TwinFact, twin, twin_page
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, Strict, Text, parsed
 from apps.web.rest.views import AcceptsBills, RestView, SeesPrices
@@ -70,7 +70,7 @@ class BillTwins(RestView):
     def get(self, request: Request) -> Response:
         """Pairs that were noticed, the latest first."""
         Parameters.of(request)
-        return paged(request, twin_page(page_asked(request)), told_twin)
+        return paged(request, twin_page(parse_page_request(request)), serialize_twin)
 
 
 class BillTwinChoice(RestView):
@@ -93,17 +93,17 @@ class BillTwinChoice(RestView):
         The months of both stay open until somebody does.
         """
         body = parsed(TwinChoiceIn, request)
-        _twin_found(bill_twin_id)
+        _get_twin_or_404(bill_twin_id)
         decide_twin(
             twin_id=bill_twin_id,
             **body,
             person_id=self.viewer().person_id,
             at=timezone.now(),
         )
-        return Response(told_twin(_twin_found(bill_twin_id)))
+        return Response(serialize_twin(_get_twin_or_404(bill_twin_id)))
 
 
-def told_twin(fact: TwinFact) -> dict[str, Any]:
+def serialize_twin(fact: TwinFact) -> dict[str, Any]:
     """A pair as it is answered."""
     sides = {"new": (fact.bill, fact.new_billed), "old": (fact.other, fact.other.sums.billed)}
     serialized = {
@@ -118,7 +118,7 @@ def told_twin(fact: TwinFact) -> dict[str, Any]:
         }
         for side, (bill, billed) in sides.items()
     }
-    return told_as(
+    return serialize_as(
         BillTwinOut,
         serialized
         | {
@@ -135,7 +135,7 @@ def told_twin(fact: TwinFact) -> dict[str, Any]:
     )
 
 
-def _twin_found(twin_id: int) -> TwinFact:
+def _get_twin_or_404(twin_id: int) -> TwinFact:
     fact = twin(twin_id)
     if fact is None:
         raise ObjectDoesNotExist(f"there is no pair of bills {twin_id}")

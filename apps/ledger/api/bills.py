@@ -12,7 +12,7 @@ from apps.accounts import queries as accounts
 from apps.ledger.queries.bills.comparing import apart_sums, variance_of
 from apps.ledger.queries.bills.deliveries import bill_fact, bill_page
 from apps.web.rest.money import MoneyOut
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import RestView, SeesPrices
@@ -108,7 +108,11 @@ class Bills(RestView):
     def get(self, request: Request) -> Response:
         """Bills that came, the latest period first."""
         Parameters.of(request)
-        return paged(request, bill_page(page_asked(request)), lambda bill: told_as(BillOut, bill))
+        return paged(
+            request,
+            bill_page(parse_page_request(request)),
+            lambda bill: serialize_as(BillOut, bill),
+        )
 
 
 class BillView(RestView):
@@ -123,11 +127,11 @@ class BillView(RestView):
         bill = bill_fact(bill_id)
         if bill is None:
             raise ObjectDoesNotExist(f"there is no bill {bill_id}")
-        serialized = told_as(BillOut, bill) | {"reconciliation": None}
+        serialized = serialize_as(BillOut, bill) | {"reconciliation": None}
         if bill.reconciled_at is not None:
             currency = accounts.organisation().currency
             apart = apart_sums(bill_id)
-            serialized["reconciliation"] = told_as(
+            serialized["reconciliation"] = serialize_as(
                 ReconciliationOut, variance_of(bill_id), currency, apart=apart
             )
         return Response(serialized)

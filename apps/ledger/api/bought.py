@@ -13,8 +13,8 @@ from apps.fleet.queries import pools
 from apps.pricing import actions
 from apps.pricing.queries.commitments import CommitmentFact
 from apps.web.rest.money import ExactOut, NamedOut
-from apps.web.rest.pages import told_as
-from apps.web.rest.strict import Moment, OptionalText, Strict, Text, Whole
+from apps.web.rest.pages import serialize_as
+from apps.web.rest.strict import Moment, OptionalText, Strict, StrictInteger, Text
 
 UNITS = ("node", "gpu")
 KINDS = ("capacity_block", "reserved", "committed_use", "savings_plan")
@@ -46,7 +46,7 @@ class CommitmentIn(Strict):
     instance_type = OptionalText()
     gpu_model = OptionalText()
     pool = Text(required=False, allow_null=True, default=None)
-    units = Whole(required=False, default=0, min_value=0, max_value=2**31 - 1)
+    units = StrictInteger(required=False, default=0, min_value=0, max_value=2**31 - 1)
     unit = serializers.ChoiceField(choices=UNITS, default="node")
     spend = _amount_field()
     prices = serializers.DictField(
@@ -135,13 +135,15 @@ def new_commitment(data: Mapping[str, Any]) -> actions.NewCommitment:
     )
 
 
-def told_entered(fact: CommitmentFact, purchase: actions.NewCommitment) -> dict[str, Any]:
+def serialize_entered_commitment(
+    fact: CommitmentFact, purchase: actions.NewCommitment
+) -> dict[str, Any]:
     """A commitment as it was entered, with what nobody knows of its names."""
     remarks = actions.unknown_names(actions.as_pools_say(purchase))
-    return told_commitment(fact) | {"remarks": list(remarks)}
+    return serialize_commitment(fact) | {"remarks": list(remarks)}
 
 
-def told_commitment(fact: CommitmentFact) -> dict[str, Any]:
+def serialize_commitment(fact: CommitmentFact) -> dict[str, Any]:
     """A commitment as it is answered."""
     pool = owner = None
     if fact.pool_id is not None:
@@ -149,7 +151,7 @@ def told_commitment(fact: CommitmentFact) -> dict[str, Any]:
     if fact.owner_id is not None:
         names = {team.id: team.name for team in teams()}
         owner = {"id": fact.owner_id, "name": names[fact.owner_id]}
-    return told_as(CommitmentOut, fact, pool=pool, owner=owner)
+    return serialize_as(CommitmentOut, fact, pool=pool, owner=owner)
 
 
 def _id_named(field: str, name: str | None, ids_by_name: Mapping[str, int]) -> int | None:

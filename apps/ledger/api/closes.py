@@ -13,14 +13,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.economics.hours import month_said
-from apps.ledger.actions.close import CloseAsked, close_month
+from apps.economics.hours import parse_month_text
+from apps.ledger.actions.close import CloseRequest, close_month
 from apps.ledger.queries.closes.checklist import checklist
 from apps.ledger.queries.closes.months import CloseFact, close_fact, close_page
 from apps.ledger.queries.closes.statements import journal, team_statements
 from apps.web.rest.money import HoursOut, MoneyOut, money_of
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, parsed
 from apps.web.rest.views import ClosesMonths, RestView, SeesPrices
@@ -96,7 +96,7 @@ class Closes(RestView):
     def get(self, request: Request) -> Response:
         """Every version of every closed month, the newest first; opened ones too."""
         Parameters.of(request)
-        return paged(request, close_page(page_asked(request)), _told_close)
+        return paged(request, close_page(parse_page_request(request)), _serialize_close)
 
     @extend_schema(
         operation_id="close_month",
@@ -116,9 +116,11 @@ class Closes(RestView):
         unknown = sorted(set(accepted) - codes)
         if unknown:
             raise ValidationError({"accept": [f"{unknown[0]!r} is no question of the checklist"]})
-        close_request = CloseAsked(month, self.viewer().person_id, accepted, body["note"])
+        close_request = CloseRequest(month, self.viewer().person_id, accepted, body["note"])
         return Response(
-            _told_close(_close_found(close_month(request=close_request, at=timezone.now()))),
+            _serialize_close(
+                _get_close_or_404(close_month(request=close_request, at=timezone.now()))
+            ),
             status=201,
         )
 
@@ -134,12 +136,16 @@ class CloseStatements(RestView):
     def get(self, request: Request, close_id: int) -> Response:
         """The statements of the caller's teams; of every team to who sees everything."""
         Parameters.of(request)
-        _close_found(close_id)
+        _get_close_or_404(close_id)
         viewer, currency = self.viewer(), accounts.organisation().currency
         teams = viewer.seen_teams
         statements = team_statements(close_id, teams)
-        page = slice_of(statements, page_asked(request), lambda statement: (statement.team_id,))
-        return paged(request, page, lambda statement: told_as(StatementOut, statement, currency))
+        page = slice_of(
+            statements, parse_page_request(request), lambda statement: (statement.team_id,)
+        )
+        return paged(
+            request, page, lambda statement: serialize_as(StatementOut, statement, currency)
+        )
 
 
 class CloseJournal(RestView):
@@ -155,37 +161,37 @@ class CloseJournal(RestView):
     def get(self, request: Request, close_id: int) -> Response:
         """By cost centre, team and account; they sum to the close rounded to the cent."""
         Parameters.of(request)
-        _close_found(close_id)
+        _get_close_or_404(close_id)
         currency = accounts.organisation().currency
         page = slice_of(
             journal(close_id),
-            page_asked(request),
+            parse_page_request(request),
             lambda entry: (entry.cost_centre, entry.team, entry.account),
         )
         return paged(
             request,
             page,
-            lambda entry: told_as(
+            lambda entry: serialize_as(
                 JournalEntryOut,
                 entry,
-                amount=_told_cents(entry.amount, currency),
-                debit=_told_cents(entry.debit, currency),
-                credit=_told_cents(entry.credit, currency),
+                amount=_serialize_cents(entry.amount, currency),
+                debit=_serialize_cents(entry.debit, currency),
+                credit=_serialize_cents(entry.credit, currency),
             ),
         )
 
 
-def _told_cents(amount: Decimal | None, currency: str) -> dict[str, str] | None:
+def _serialize_cents(amount: Decimal | None, currency: str) -> dict[str, str] | None:
     return None if amount is None else {"amount": f"{amount:f}", "currency": currency}
 
 
-def _told_close(fact: CloseFact) -> dict[str, Any]:
+def _serialize_close(fact: CloseFact) -> dict[str, Any]:
     currency = accounts.organisation().currency
     amounts: dict[str, Any] = {
         basis: money_of(fact.totals.get(f"{basis}_micros"), currency)
         for basis in ("list", "contracted", "effective", "billed")
     }
-    return told_as(
+    return serialize_as(
         CloseOut,
         fact,
         **amounts,
@@ -196,13 +202,13 @@ def _told_close(fact: CloseFact) -> dict[str, Any]:
 
 
 def _parse_month(text: str) -> date:
-    month = month_said(text)
+    month = parse_month_text(text)
     if month is None:
         raise ValidationError({"month": ["a month is written as 2026-07"]})
     return month
 
 
-def _close_found(close_id: int) -> CloseFact:
+def _get_close_or_404(close_id: int) -> CloseFact:
     fact = close_fact(close_id)
     if fact is None:
         raise ObjectDoesNotExist(f"there is no close {close_id}")

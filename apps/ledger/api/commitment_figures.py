@@ -17,7 +17,7 @@ from apps.ledger.queries.commitments import commitment_use, term_of
 from apps.pricing import actions
 from apps.pricing.queries.commitments import CommitmentFact
 from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
-from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters, Text, parsed
 from apps.web.rest.views import BuysAhead, Reads, RestView, SeesPrices
@@ -85,12 +85,14 @@ class CommitmentFigures(RestView):
         calendar = calendar_of(chosen.zone, chosen.week_starts_on, at)
         window = window_of(query["window"], calendar)
         use = commitment_use((window.starts_at, window.ends_at), at)
-        page = slice_of(use.commitments.values(), page_asked(request), lambda fact: (fact.id,))
+        page = slice_of(
+            use.commitments.values(), parse_page_request(request), lambda fact: (fact.id,)
+        )
 
         def told(fact: CommitmentFact) -> dict[str, Any]:
             left_hours = term_of(fact, at).left_hours
             about = {"commitment": fact, "figures": use.figures(fact.id), "left_hours": left_hours}
-            return told_as(FiguresOut, about, chosen.currency)
+            return serialize_as(FiguresOut, about, chosen.currency)
 
         return paged(request, page, told)
 
@@ -109,7 +111,7 @@ class CommitmentPreview(RestView):
         actions.check_commitment(purchase)
         moved = if_entered(actions.as_bought(purchase), timezone.now())
         remarks = actions.unknown_names(actions.as_pools_say(purchase))
-        return Response(_told_moved(moved) | {"remarks": list(remarks)})
+        return Response(_serialize_moved(moved) | {"remarks": list(remarks)})
 
 
 class CommitmentEndPreview(RestView):
@@ -123,8 +125,8 @@ class CommitmentEndPreview(RestView):
     def post(self, request: Request, commitment_id: int) -> Response:
         """The past hours that it would no longer cover; nothing is ended."""
         ended_at: datetime = parsed(CommitmentEndIn, request)["ended_at"]
-        return Response(_told_moved(if_ended(commitment_id, ended_at, timezone.now())))
+        return Response(_serialize_moved(if_ended(commitment_id, ended_at, timezone.now())))
 
 
-def _told_moved(moved: Moved) -> dict[str, Any]:
-    return told_as(MovedOut, moved, organisation().currency)
+def _serialize_moved(moved: Moved) -> dict[str, Any]:
+    return serialize_as(MovedOut, moved, organisation().currency)

@@ -13,13 +13,13 @@ from apps.ledger.api.bought import (
     CommitmentOut,
     EnteredCommitmentOut,
     new_commitment,
-    told_commitment,
-    told_entered,
+    serialize_commitment,
+    serialize_entered_commitment,
 )
 from apps.pricing import actions
 from apps.pricing.queries.commitments import CommitmentFact, commitment, commitments
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, slice_of
+from apps.web.rest.pages import list_of, paged, parse_page_request, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, parsed
 from apps.web.rest.views import BuysAhead, Reads, RestView, SeesPrices
@@ -43,8 +43,8 @@ class Commitments(CommitmentsView):
     def get(self, request: Request) -> Response:
         """Every reservation, committed use, savings plan and capacity block, past ones too."""
         Parameters.of(request)
-        page = slice_of(commitments(), page_asked(request), lambda fact: (fact.id,))
-        return paged(request, page, told_commitment)
+        page = slice_of(commitments(), parse_page_request(request), lambda fact: (fact.id,))
+        return paged(request, page, serialize_commitment)
 
     @extend_schema(
         operation_id="add_commitment",
@@ -65,8 +65,10 @@ class Commitments(CommitmentsView):
             existing = _entered_already(purchase)
             if existing is None:
                 raise
-            return Response(told_entered(existing, purchase))
-        return Response(told_entered(commitment(commitment_id), purchase), status=201)
+            return Response(serialize_entered_commitment(existing, purchase))
+        return Response(
+            serialize_entered_commitment(commitment(commitment_id), purchase), status=201
+        )
 
 
 class CommitmentView(CommitmentsView):
@@ -76,7 +78,7 @@ class CommitmentView(CommitmentsView):
     def get(self, request: Request, commitment_id: int) -> Response:
         """A commitment by its id."""
         Parameters.of(request)
-        return Response(told_commitment(commitment(commitment_id)))
+        return Response(serialize_commitment(commitment(commitment_id)))
 
 
 class CommitmentEnd(CommitmentsView):
@@ -99,7 +101,7 @@ class CommitmentEnd(CommitmentsView):
             actions.end_commitment(
                 commitment_id=commitment_id, ended_at=ended_at, at=timezone.now()
             )
-        return Response(told_commitment(commitment(commitment_id)))
+        return Response(serialize_commitment(commitment(commitment_id)))
 
 
 def _entered_already(purchase: actions.NewCommitment) -> CommitmentFact | None:

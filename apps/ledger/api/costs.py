@@ -27,8 +27,8 @@ from apps.ledger.rest.parameters import (
     DEFAULT_WINDOW,
     WINDOW,
     filter_parameter,
-    groups_asked,
-    question_asked,
+    parse_cost_question,
+    parse_groups,
     refuse_unknown,
 )
 from apps.web.rest.views import RestView
@@ -62,10 +62,10 @@ class Costs(RestView):
             name for name, summed_dimension in dimensions.items() if summed_dimension.is_filter
         ]
         refuse_unknown(params, tuple(DEFAULTS), ["group_by", *filters])
-        question = question_asked(
+        question = parse_cost_question(
             params, self.viewer(), at, defaults=DEFAULTS, filters=filters
         ).question
-        return Response(_answer(question.by(*groups_asked(params, dimensions)), at))
+        return Response(_answer(question.by(*parse_groups(params, dimensions)), at))
 
 
 def _answer(question: CubeQuestion, at: datetime) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def _answer(question: CubeQuestion, at: datetime) -> dict[str, Any]:
         "meta": meta_of(
             question,
             queries.cost_groups(question.by("status")),
-            queries.standing(question.window, at),
+            queries.settlement_status(question.window, at),
             currency,
         ),
         "totals": sums_of(total, currency, meters_by(overall).get(())),

@@ -34,7 +34,7 @@ from apps.ledger.rest.parameters import (
     BASIS,
     WINDOW,
     filter_parameter,
-    question_asked,
+    parse_cost_question,
     refuse_unknown,
 )
 from apps.show.csv_cells import csv_text
@@ -191,14 +191,14 @@ class ExploreCosts(RestView):
         at, params = timezone.now(), request.query_params
         filters = [dimension.name for dimension in dimensions().values() if dimension.is_filter]
         refuse_unknown(params, SINGLE, ["group_by", *filters])
-        reading = question_asked(params, self.viewer(), at)
+        reading = parse_cost_question(params, self.viewer(), at)
         answer = explore(reading.question)
         currency = accounts.organisation().currency
         names = names_of(answer)
         return Response(
             {
                 "meta": _answer_meta(
-                    answer, queries.standing(answer.question.window, at), currency
+                    answer, queries.settlement_status(answer.question.window, at), currency
                 ),
                 "totals": _row_sums(answer.total, currency),
                 "variance": _variance_answer(reading, currency),
@@ -210,7 +210,7 @@ class ExploreCosts(RestView):
 
 
 def _answer_meta(
-    answer: CubeAnswer, cost_standing: queries.CostStanding, currency: str
+    answer: CubeAnswer, cost_standing: queries.SettlementStatus, currency: str
 ) -> dict[str, Any]:
     question, totals = answer.question, answer.total.sums
     posted = posted_apart(question)

@@ -18,10 +18,10 @@ from apps.accounts.queries import TokenFact
 from apps.ledger.actions import exports as actions
 from apps.ledger.queries.export_asked import (
     ExportRefused,
-    RowsAsked,
+    ExportScope,
     chosen_ids,
+    parse_export_window,
     refuse_what_rows_lack,
-    window_asked_for,
 )
 from apps.ledger.queries.exports import (
     Asker,
@@ -29,12 +29,12 @@ from apps.ledger.queries.exports import (
     ExportWhat,
     FileForm,
     export_page,
-    export_seen,
     file_parts,
+    visible_export,
 )
 from apps.web.rest.money import NamedOut
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import IdInBody, Parameters, Strict, Text, parsed
 from apps.web.rest.views import Reads, RestView
@@ -109,7 +109,7 @@ class ExportView(RestView):
     def seen(self, export_id: int) -> ExportFact:
         """One of the caller's; refuses ObjectDoesNotExist."""
         try:
-            return export_seen(export_id, self.asker(), self.viewer())
+            return visible_export(export_id, self.asker(), self.viewer())
         except ObjectDoesNotExist:
             raise ObjectDoesNotExist(f"there is no export {export_id}") from None
 
@@ -120,7 +120,7 @@ class ExportView(RestView):
         names = {team.id: team.name for team in accounts.teams()}
         ids = fact.team_ids
         file = self.request.build_absolute_uri(f"/api/v1/exports/{fact.id}/file")
-        return told_as(
+        return serialize_as(
             ExportOut,
             fact,
             window=fact.window.text,
@@ -140,7 +140,9 @@ class Exports(ExportView):
         """The caller's exports, newest first; everybody's to who sees everything."""
         Parameters.of(request)
         return paged(
-            request, export_page(self.asker(), self.viewer(), page_asked(request)), self.told
+            request,
+            export_page(self.asker(), self.viewer(), parse_page_request(request)),
+            self.told,
         )
 
     @extend_schema(
@@ -154,19 +156,19 @@ class Exports(ExportView):
         """Ask for a file of the rows that the caller may see; look at it again until it is done."""
         body, at = parsed(ExportIn, request), timezone.now()
         what, form = ExportWhat(body.pop("what")), FileForm(body.pop("form"))
-        row_query = RowsAsked(**body)
+        row_query = ExportScope(**body)
         try:
             refuse_what_rows_lack(what, row_query)
             wanted = actions.NewExport(
                 what,
-                window_asked_for(row_query.window, at),
+                parse_export_window(row_query.window, at),
                 asked=row_query.words(),
                 chosen=chosen_ids(row_query, self.viewer()),
                 form=form,
             )
         except ExportRefused as refused:
             raise ValidationError({refused.field: [refused.message]}) from refused
-        export_id = actions.ask_export(wanted=wanted, asker=self.asker(), at=at)
+        export_id = actions.request_export(wanted=wanted, asker=self.asker(), at=at)
         return Response(self.told(self.seen(export_id)), status=201)
 
 

@@ -19,11 +19,11 @@ from apps.ledger.rest.parameters import (
     TAG,
     WINDOW,
     filter_parameter,
-    question_asked,
+    parse_cost_question,
     refuse_unknown,
 )
 from apps.web.rest.money import MoneyOut, NamedOut, hours_of
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import LARGEST_ID
 from apps.web.rest.views import ANOTHER_TEAM, RestView
@@ -106,14 +106,14 @@ class CostLines(RestView):
         """
         viewer = self.viewer()
         wanted = lines_wanted(request, viewer)
-        page = page_asked(request)
+        page = parse_page_request(request)
         _refuse_too_many(request, wanted)
         currency = accounts.organisation().currency
         names = {team.id: team.name for team in accounts.teams()}
         return paged(
             request,
             line_page(wanted, viewer, page),
-            lambda line: told_line(line, names, currency),
+            lambda line: serialize_line(line, names, currency),
         )
 
 
@@ -122,7 +122,7 @@ def lines_wanted(request: Request, viewer: accounts.Viewer) -> Wanted:
     params = request.query_params
     refuse_unknown(params, SINGLE, FILTERS)
     tags = [name for name in params if name.startswith(TAG)]
-    question = question_asked(
+    question = parse_cost_question(
         params,
         viewer,
         timezone.now(),
@@ -144,7 +144,7 @@ def lines_wanted(request: Request, viewer: accounts.Viewer) -> Wanted:
     )
 
 
-def told_line(line: LineFact, names: dict[int, str], currency: str) -> dict[str, Any]:
+def serialize_line(line: LineFact, names: dict[int, str], currency: str) -> dict[str, Any]:
     """A line as it is answered."""
     serialized: dict[str, Any] = {
         "node": _id_and_name(line.node_id, line.node),
@@ -162,7 +162,7 @@ def told_line(line: LineFact, names: dict[int, str], currency: str) -> dict[str,
     }
     if line.is_theirs and line.team_id is not None:
         serialized["team"] = _id_and_name(line.team_id, names[line.team_id])
-    return told_as(LineOut, line, currency, **serialized)
+    return serialize_as(LineOut, line, currency, **serialized)
 
 
 def _refuse_too_many(request: Request, wanted: Wanted) -> None:

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries.search import LONGEST, SHORTEST, Kind, sought
-from apps.ledger.queries.search import everything_found
+from apps.ledger.queries.search import search_everything
 from apps.web.rest.strict import Parameters, Text
 from apps.web.rest.views import RestView
 
@@ -66,7 +66,7 @@ class Search(RestView):
         query = SearchAsked.of(request)
         kind = Kind(query["kind"]) if "kind" in query else None
         most = OF_ALL_KINDS if kind is None else OF_ONE_KIND
-        groups = everything_found(self.viewer(), sought(query["q"], most), kind)
+        groups = search_everything(self.viewer(), sought(query["q"], most), kind)
         return Response(
             {
                 "results": [

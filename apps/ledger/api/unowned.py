@@ -10,9 +10,9 @@ from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
 from apps.ledger import queries
-from apps.ledger.rest.parameters import DEFAULT_WINDOW, window_asked
+from apps.ledger.rest.parameters import DEFAULT_WINDOW, parse_window
 from apps.web.rest.money import HoursOut, MoneyOut, NamedOut
-from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters, Text
 from apps.web.rest.views import PricesView
@@ -59,13 +59,13 @@ class Unowned(PricesView):
         """List what nobody owned in the window's local days, by who submitted it, the highest cost first."""
         text, at = UnownedAsked.of(request).get("window", DEFAULT_WINDOW), timezone.now()
         team_id = accounts.special_teams().unowned_id
-        work = queries.unowned_work(window_asked(text, at), team_id)
-        page = slice_of(work, page_asked(request), lambda one: one.rank)
+        work = queries.unowned_work(parse_window(text, at), team_id)
+        page = slice_of(work, parse_page_request(request), lambda one: one.rank)
         currency = accounts.organisation().currency
-        return paged(request, page, lambda one: told_unowned(one, currency))
+        return paged(request, page, lambda one: serialize_unowned_work(one, currency))
 
 
-def told_unowned(one: queries.UnownedWork, currency: str) -> dict[str, Any]:
+def serialize_unowned_work(one: queries.UnownedWork, currency: str) -> dict[str, Any]:
     """One row as it is answered."""
     cluster = {"id": one.submitter.cluster_id, "name": one.submitter.cluster}
-    return told_as(UnownedOut, one, currency, cluster=cluster)
+    return serialize_as(UnownedOut, one, currency, cluster=cluster)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from apps.economics.focus.cells import BadCell
-from apps.economics.focus.columns import NotABill, known_columns, layout_of
+from apps.economics.focus.columns import NotABill, count_recognised_columns, layout_of
 from apps.economics.focus.cur import CurReader, is_cur
 from apps.economics.focus.reading import RowReader
 from apps.economics.focus.rows import BilledRow, Rejection
@@ -148,7 +148,7 @@ def _likely_delimiter(heading: str) -> str:
 
     def told(delimiter: str) -> tuple[int, int]:
         names = next(csv.reader([heading], delimiter=delimiter), [])
-        return known_columns(names) + len(is_cur(names) * names), len(names)
+        return count_recognised_columns(names) + len(is_cur(names) * names), len(names)
 
     return max(DELIMITERS, key=told)
 

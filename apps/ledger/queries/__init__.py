@@ -2,8 +2,8 @@
 
 from apps.ledger.queries.costs import (
     Basis,
-    CostStanding,
-    standing,
+    SettlementStatus,
+    settlement_status,
 )
 from apps.ledger.queries.cube.groups import CostGroup, cost_groups
 from apps.ledger.queries.cube.states import States, StateSum

@@ -23,7 +23,7 @@ GROUPS: dict[str, LiteralString] = {
 
 
 @dataclass(frozen=True, slots=True)
-class SpendAsked:
+class SpendQuery:
     """Calls in `[starts_at, ends_at)`; `team_ids` None: of every team. Days are of `zone`."""
 
     starts_at: datetime
@@ -112,7 +112,7 @@ class VendorDay:
         return self.their_micros - self.our_micros
 
 
-def spend(question: SpendAsked, group_by: Sequence[str] = ()) -> list[Spend]:
+def spend(question: SpendQuery, group_by: Sequence[str] = ()) -> list[Spend]:
     """Return the spend by these groups, the dearest first; none of them: everything together."""
     columns = [GROUPS[name] for name in group_by]
     separator: LiteralString = ", "
@@ -154,12 +154,12 @@ def first_called_at() -> datetime | None:
     return first_at
 
 
-def unpriced_calls(question: SpendAsked) -> list[Unpriced]:
+def unpriced_calls(question: SpendQuery) -> list[Unpriced]:
     """Calls without a price, by model, those with the most tokens first."""
     return [Unpriced(*row) for row in rows(UNPRICED, _spend_params(question))]
 
 
-def compared(question: SpendAsked) -> list[VendorDay]:
+def compared(question: SpendQuery) -> list[VendorDay]:
     """Each vendor's days that its own report tells of, beside what its calls come to."""
     return [VendorDay(*row) for row in rows(COMPARED, _spend_params(question))]
 
@@ -169,7 +169,7 @@ def vendors_called() -> list[str]:
     return [vendor for (vendor,) in rows(VENDORS, {})]
 
 
-def _spend_params(question: SpendAsked) -> dict[str, object]:
+def _spend_params(question: SpendQuery) -> dict[str, object]:
     return {
         "from": question.starts_at,
         "to": question.ends_at,

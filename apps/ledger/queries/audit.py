@@ -42,10 +42,10 @@ from apps.ledger.queries.closes.month_digests import (
     DigestFact,
     are_late_bills_undigested,
     bills_without_digest,
+    current_digests,
     digest_again,
     digests_taken_away,
     is_of_all_bills,
-    kept_digests,
 )
 
 Span = dict[str, datetime | str | int | None]
@@ -158,10 +158,10 @@ def audit(
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        return audit_here(checks, starts_at, ends_at, probes)
+        return audit_in_transaction(checks, starts_at, ends_at, probes)
 
 
-def audit_here(
+def audit_in_transaction(
     checks: Sequence[Check],
     starts_at: datetime | None,
     ends_at: datetime | None,
@@ -206,16 +206,16 @@ def audit_here(
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _AuditFindings:
     places: Sequence[AuditPlace]
     count: int
     total: int
 
 
-NOTHING = _Found((), 0, 0)
+NOTHING = _AuditFindings((), 0, 0)
 
 
-def _find_places(span: Span, check: Check) -> _Found:
+def _find_places(span: Span, check: Check) -> _AuditFindings:
     """The first places of a check, how many there are, and the sum of their differences."""
     with connection.cursor() as cursor:
         cursor.execute(check.query.text, span)
@@ -227,13 +227,17 @@ def _find_places(span: Span, check: Check) -> _Found:
             node=node,
             hour=_iso_text(hour),
             basis=basis,
-            expected=_whole_or_text(expected),
-            found=_whole_or_text(actual),
+            expected=_integer_or_text(expected),
+            found=_integer_or_text(actual),
             difference=int(off),
         )
         for charge, node, hour, basis, expected, actual, off, _, _ in records
     ]
-    return _Found(places, int(records[0][-2]), int(records[0][-1])) if records else _Found((), 0, 0)
+    return (
+        _AuditFindings(places, int(records[0][-2]), int(records[0][-1]))
+        if records
+        else _AuditFindings((), 0, 0)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +261,7 @@ def _closed_months(span: Span) -> _ClosedMonths:
     for close_id, month, version, _, _, versions in close_rows:
         close = closes[close_id]
         places += _moved_lines(close, str(span["zone"]), is_last=versions == version)
-        digests = kept_digests(close_id)
+        digests = current_digests(close_id)
         lost = digests_taken_away(close, digests)
         places += [_without_digest(close, table) for table in lost]
         if not (digests or lost) or are_late_bills_undigested(close, digests):
@@ -314,7 +318,7 @@ def _iso_text(moment: datetime | date | None) -> str | None:
     return None if moment is None else moment.isoformat()
 
 
-def _whole_or_text(value: object) -> int | str | None:
+def _integer_or_text(value: object) -> int | str | None:
     if value is None or isinstance(value, int):
         return value
     text = str(value)

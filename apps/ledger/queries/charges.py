@@ -20,7 +20,7 @@ ChargeKey = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class HeldCharge:
+class StoredCharge:
     """A charge as it stands in the table; `estimate` is what it cost, or would without its bill."""
 
     id: int
@@ -51,7 +51,7 @@ ESTIMATE = Case(
 NO_RATES = HourRates((), ())
 
 
-def charges_of_hour(hour: datetime) -> dict[ChargeKey, HeldCharge]:
+def charges_of_hour(hour: datetime) -> dict[ChargeKey, StoredCharge]:
     """The charges in force that begin in `hour`; corrections are nobody's to change."""
     number = Coalesce(
         *("billed_charge_id", "node_id", "shared_cost_id", "commitment_id", "owned_plan_id"),
@@ -66,7 +66,7 @@ def charges_of_hour(hour: datetime) -> dict[ChargeKey, HeldCharge]:
         )
     )
     held_charges = [
-        HeldCharge(
+        StoredCharge(
             charge_id, (kind, number or 0, part), pool_id, node_id, status, bytes(digest), estimate
         )
         for charge_id, kind, number, part, pool_id, node_id, status, digest, estimate in charge_rows

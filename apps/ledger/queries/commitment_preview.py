@@ -20,7 +20,7 @@ from apps.ledger.queries.calendar import HourSpan, posting_month
 from apps.ledger.queries.closes.months import closed_spans
 from apps.ledger.queries.commitments import commitment_use
 from apps.ledger.queries.commitments_of_hour import bought_as
-from apps.ledger.queries.offered_use import OFFERED, KnownTerms, known_terms, use_of
+from apps.ledger.queries.offered_use import OFFERED, UseTermsIndex, use_of, use_terms_index
 from apps.ledger.queries.tables import rows
 from apps.pricing.queries.commitments import CommitmentFact, commitment
 from apps.pricing.queries.exchange import exchange
@@ -68,7 +68,7 @@ class Moved:
 
 def if_entered(fact: CommitmentFact, at: datetime) -> Moved:
     """Return what entering the commitment would move, in hours before `at`; nothing is entered."""
-    since = fleet.lived_since()
+    since = fleet.first_node_started_at()
     starts_at = fact.starts_at if since is None else max(fact.starts_at, hour_of(since))
     ends_at = min(fact.ends_at, hour_of(at)) if since is not None else starts_at
     closed = closed_spans()
@@ -116,7 +116,7 @@ def _would_cover(
     """The capacity that would be used, and what that use costs as it stands."""
     pools = fleet.pools()
     blocks = {bought.terms.reservation} if bought.terms.is_block else set()
-    terms = known_terms(blocks)
+    terms = use_terms_index(blocks)
     params = {
         "starts_at": starts_at,
         "ends_at": ends_at,
@@ -143,7 +143,7 @@ def _would_cover(
 
 
 def _offered_use(
-    commitment_terms: tuple[CommitmentOfHour, KnownTerms], pool: fleet.PoolFact, *use: Any
+    commitment_terms: tuple[CommitmentOfHour, UseTermsIndex], pool: fleet.PoolFact, *use: Any
 ) -> tuple[int, int | None]:
     """Return what some use takes of the commitment in all, and what it costs."""
     (bought, terms), (kind, units, told_as, lasts_ms, micros) = commitment_terms, use

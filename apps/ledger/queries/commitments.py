@@ -16,12 +16,12 @@ from apps.ledger.models import ChargePart
 from apps.ledger.queries.commitments_billed import (
     BilledUse,
     ToldSpans,
+    billed_spans,
     billed_use,
-    is_told,
-    told_spans,
+    is_billed,
 )
 from apps.ledger.queries.commitments_of_hour import bought_as
-from apps.ledger.queries.offered_use import OFFERED, bought_blocks, known_terms, use_of
+from apps.ledger.queries.offered_use import OFFERED, bought_blocks, use_of, use_terms_index
 from apps.ledger.queries.tables import rows
 from apps.pricing.queries.commitments import CommitmentFact, commitments_in
 
@@ -209,13 +209,13 @@ def commitment_use(cuts: Sequence[datetime], at: datetime) -> Use:
             "ends_at": ends_at,
             "host": int(ChargePart.HOST),
         }
-        bill_spans = told_spans(params)
+        bill_spans = billed_spans(params)
         spans = _span_starts(cuts, commitments_by_id.values(), bill_spans)
         params["cuts"] = spans
         times = {place + 1: bisect_right(cuts, start) - 1 for place, start in enumerate(spans)}
         _add_used(sums, commitments_by_id, times, spans, bill_spans, params)
         nameless = _add_unused(sums, commitments_by_id, times, params)
-        _add_told(sums, commitments_by_id, cuts, at, bill_spans)
+        _add_billed_use(sums, commitments_by_id, cuts, at, bill_spans)
     return Use(tuple(cuts), commitments_by_id, sums.of, sums.eligible_ms, sums.covered_ms, nameless)
 
 
@@ -252,13 +252,13 @@ def _add_used(
     params: Mapping[str, object],
 ) -> None:
     """Add what was eligible and used: by bills where they tell it, else as we covered it."""
-    pools, terms = fleet.pools(), known_terms(bought_blocks(commitments_by_id.values()))
+    pools, terms = fleet.pools(), use_terms_index(bought_blocks(commitments_by_id.values()))
     params = {**params, **terms.params}
     bought = {one: bought_as(fact) for one, fact in commitments_by_id.items()}
     billed = {
         (one, span): use
         for (one, span), use in billed_use(bought, params).items()
-        if is_told(bill_spans.get(one, ()), spans[span - 1])
+        if is_billed(bill_spans.get(one, ()), spans[span - 1])
     }
     # Of what bills tell: what we would have covered, and its GPU time.
     ours: dict[tuple[int, int], tuple[int, int]] = dict.fromkeys(billed, (0, 0))
@@ -326,7 +326,7 @@ def _add_unused(
     return nameless
 
 
-def _add_told(
+def _add_billed_use(
     sums: _Sums,
     commitments_by_id: Mapping[int, CommitmentFact],
     cuts: Sequence[datetime],

@@ -101,7 +101,7 @@ def billed_use(
     return {key: use for key, use in uses_by_key.items() if key not in unknown}
 
 
-def told_spans(params: Mapping[str, object]) -> ToldSpans:
+def billed_spans(params: Mapping[str, object]) -> ToldSpans:
     """When reconciled bills tell of each commitment, between `starts_at` and `ends_at`."""
     spans_by_commitment: dict[int, list[tuple[datetime, datetime]]] = {}
     for one, begins, ends in rows(TOLD, params):
@@ -109,7 +109,7 @@ def told_spans(params: Mapping[str, object]) -> ToldSpans:
     return spans_by_commitment
 
 
-def is_told(spans: Sequence[tuple[datetime, datetime]], moment: datetime) -> bool:
+def is_billed(spans: Sequence[tuple[datetime, datetime]], moment: datetime) -> bool:
     """Whether a bill tells of a commitment at a moment."""
     return any(begins <= moment < ends for begins, ends in spans)
 

@@ -80,12 +80,12 @@ def commitments_of_hour(hour: datetime, through: datetime) -> list[CommitmentInF
         for code in {commitment.currency for commitment in commitments}
     }
     return [
-        _held_commitment(commitment, exchanges[commitment.currency], hour, through)
+        _commitment_in_force(commitment, exchanges[commitment.currency], hour, through)
         for commitment in commitments
     ]
 
 
-def told_by_bills(hour: datetime, commitments: Iterable[CommitmentInForce]) -> set[int]:
+def billed_commitment_ids(hour: datetime, commitments: Iterable[CommitmentInForce]) -> set[int]:
     """Those of which a reconciled bill tells in this hour, by id."""
     ids = {force.external_id: force.id for force in commitments if force.external_id}
     if not ids:
@@ -94,7 +94,7 @@ def told_by_bills(hour: datetime, commitments: Iterable[CommitmentInForce]) -> s
     return {ids[name] for (name,) in named}
 
 
-def hours_told_otherwise(starts_at: datetime, ends_at: datetime) -> list[datetime]:
+def hours_billed_differently(starts_at: datetime, ends_at: datetime) -> list[datetime]:
     """Hours in which a commitment's unused part stands twice, or not at all, since bills changed."""
     hour_rows = rows(TOLD_OTHERWISE, {"starts_at": starts_at, "ends_at": ends_at})
     return [hour for (hour,) in hour_rows]
@@ -137,7 +137,7 @@ def _terms_of(fact: CommitmentFact) -> CommitmentTerms:
     )
 
 
-def _held_commitment(
+def _commitment_in_force(
     fact: CommitmentFact, rate: Exchange | None, hour: datetime, through: datetime
 ) -> CommitmentInForce:
     starts_ms = milliseconds_into(hour, max(hour, fact.starts_at))

@@ -37,12 +37,12 @@ def compared_spans(
     part of a span is no measure for a whole one.
     """
     spans = days_compared(window, local_day(at, window.zone), comparison)
-    return spans if spans is not None and is_known_span(spans[1]) else None
+    return spans if spans is not None and is_comparable_span(spans[1]) else None
 
 
-def is_known_span(before: Window) -> bool:
+def is_comparable_span(before: Window) -> bool:
     """Whether nodes were known from its beginning on, so that it can be held against."""
-    since = fleet.lived_since()
+    since = fleet.first_node_started_at()
     return since is not None and since <= before.starts_at
 
 

@@ -42,7 +42,7 @@ class Basis(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class CostStanding:
+class SettlementStatus:
     """How sure sums of a window are: settled as far as `as_of`, with hours still to be done; `is_closed`: all its months are."""
 
     as_of: datetime | None
@@ -50,7 +50,7 @@ class CostStanding:
     is_closed: bool = False
 
 
-def standing(window: Window, at: datetime) -> CostStanding:
+def settlement_status(window: Window, at: datetime) -> SettlementStatus:
     """How far the window is settled, and what still waits in it."""
     ((as_of, closed),) = rows(
         """
@@ -61,7 +61,7 @@ def standing(window: Window, at: datetime) -> CostStanding:
         """,
         {"from": window.starts_at, "to": window.ends_at},
     )
-    return CostStanding(
+    return SettlementStatus(
         as_of=as_of,
         pending_hours=open_pending_hours(window.starts_at, min(at, window.ends_at), closed),
         is_closed=_months_of(window) <= {*closed},

@@ -49,8 +49,8 @@ def drawn_by(hour: datetime, bearers: Sequence[Bearer]) -> list[DrawnShare]:
     places = {
         (bearer.pool_id, bearer.job_id, bearer.holder_key_id): n for n, bearer in enumerate(bearers)
     }
-    nodes = _nodes_lived(hour, places)
-    devices = fleet.devices_lived(list(nodes), hour, hour + HOUR)
+    nodes = _nodes_alive_in_hour(hour, places)
+    devices = fleet.devices_alive_between(list(nodes), hour, hour + HOUR)
     holding, slices = _holding_of(hour, devices), _slices_by_gpu(devices)
     shares: list[DrawnShare] = []
     left = {node_id: sum(node.times.values()) for node_id, node in nodes.items()}
@@ -68,7 +68,7 @@ def drawn_by(hour: datetime, bearers: Sequence[Bearer]) -> list[DrawnShare]:
     return shares
 
 
-def _nodes_lived(hour: datetime, places: Places) -> dict[int, _Node]:
+def _nodes_alive_in_hour(hour: datetime, places: Places) -> dict[int, _Node]:
     times: dict[int, dict[int, int]] = {}
     about: dict[int, tuple[int, datetime]] = {}
     for node_id, pool_id, job_id, key_id, through, unit_ms in rows(TIMES, {"hour": hour}):

@@ -30,7 +30,7 @@ class ExportRefused(Refusal):
 
 
 @dataclass(frozen=True, slots=True)
-class RowsAsked:
+class ExportScope:
     """The rows that somebody asked for, in their words; what is empty asks for nothing in particular."""
 
     window: str
@@ -51,7 +51,7 @@ class RowsAsked:
         }
 
 
-def chosen_ids(request: RowsAsked, viewer: accounts.Viewer) -> dict[str, object]:
+def chosen_ids(request: ExportScope, viewer: accounts.Viewer) -> dict[str, object]:
     """The ids that the names mean to this viewer. Refuses ExportRefused.
 
     Teams that are none of theirs are as if there were none, and their workloads too.
@@ -72,7 +72,7 @@ def chosen_ids(request: RowsAsked, viewer: accounts.Viewer) -> dict[str, object]
     return {name: value for name, value in chosen.items() if value is not None}
 
 
-def refuse_what_rows_lack(what: ExportWhat, request: RowsAsked) -> None:
+def refuse_what_rows_lack(what: ExportWhat, request: ExportScope) -> None:
     """Refuse, with ExportRefused, filters by what such rows do not have."""
     if request.job_id is not None and not SOURCES[what].has_job:
         raise ExportRefused("job_id", f"rows of {what} are of no job")
@@ -80,7 +80,7 @@ def refuse_what_rows_lack(what: ExportWhat, request: RowsAsked) -> None:
         raise ExportRefused("tags", f"rows of {what} have no tags")
 
 
-def window_asked_for(text: str, at: datetime) -> Window:
+def parse_export_window(text: str, at: datetime) -> Window:
     """The local days that the text names. Refuses ExportRefused."""
     organisation = accounts.organisation()
     today = local_day(at, organisation.zone)

@@ -9,7 +9,7 @@ from apps.accounts import queries as accounts
 from apps.economics.focus.making import (
     BilledBy,
     ChargeFacts,
-    MadeCosts,
+    ConvertedCosts,
     PartFacts,
 )
 from apps.economics.focus.names import spellings
@@ -124,12 +124,12 @@ def hours_posted(month: date) -> list[datetime]:
     return [hour for (hour,) in rows(HOURS, {"month": month})]
 
 
-def sums_posted(month: date) -> tuple[int, MadeCosts]:
+def sums_posted(month: date) -> tuple[int, ConvertedCosts]:
     """How many lines are posted in `month`, and what they sum to."""
     ((lines, *sums),) = rows(SUMS, {"month": month})
-    return lines, MadeCosts(*sums)
+    return lines, ConvertedCosts(*sums)
 
 
 def _part_facts(line: Row) -> PartFacts:
     listed, contracted, effective, billed, *of_line = line[CHARGE_COLUMNS:]
-    return PartFacts(MadeCosts(listed, contracted, effective, billed), *of_line)
+    return PartFacts(ConvertedCosts(listed, contracted, effective, billed), *of_line)

@@ -8,7 +8,7 @@ from typing import Any
 from psycopg import sql
 
 from apps.accounts.queries import Viewer
-from apps.accounts.queries.paging import PageAsked, Slice
+from apps.accounts.queries.paging import PageRequest, Slice
 from apps.economics.states import Evidence, Flag, State
 from apps.ledger.queries.costs import Basis
 from apps.ledger.queries.shared_words import JOINED, SHARED_AS, SHARED_BY
@@ -58,7 +58,7 @@ class LineFact:
     shared_bill_id: int | None = None
 
 
-def line_page(wanted: Wanted, viewer: Viewer, page_request: PageAsked) -> Slice[LineFact]:
+def line_page(wanted: Wanted, viewer: Viewer, page_request: PageRequest) -> Slice[LineFact]:
     """The asked page of the wanted lines. With a node, everybody's lines of it are among them."""
     backward = page_request.before is not None
     key = page_request.before if backward else page_request.after

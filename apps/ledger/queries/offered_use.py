@@ -32,7 +32,7 @@ WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL AND charge.owned_
 
 
 @dataclass(frozen=True, slots=True)
-class KnownTerms:
+class UseTermsIndex:
     """Terms that nodes were told to be bought on: numbered from 1, for statements; 0 is nothing known."""
 
     nodes: tuple[int, ...]
@@ -57,7 +57,9 @@ class KnownTerms:
         }
 
 
-def known_terms(blocks: Collection[str], node_ids: Collection[int] | None = None) -> KnownTerms:
+def use_terms_index(
+    blocks: Collection[str], node_ids: Collection[int] | None = None
+) -> UseTermsIndex:
     """Return the known terms of nodes (None: of all); `blocks` are the capacity blocks among reservations."""
     node_terms = fleet.node_terms(node_ids)
     terms_by_node = {
@@ -66,7 +68,7 @@ def known_terms(blocks: Collection[str], node_ids: Collection[int] | None = None
     numbers = {
         terms: number for number, terms in enumerate(dict.fromkeys(terms_by_node.values()), 1)
     }
-    return KnownTerms(
+    return UseTermsIndex(
         tuple(terms_by_node),
         tuple(numbers[terms] for terms in terms_by_node.values()),
         tuple(numbers),
@@ -131,8 +133,8 @@ def use_of(
 def taken_for_granted(fact: CommitmentFact, at: datetime) -> dict[str, int]:
     """Of how many nodes that live at `at`, and that it may cover, each deciding fact was never told."""
     bought, pools = bought_as(fact), fleet.pools()
-    nodes = fleet.nodes_lived(at, at + MILLISECOND)
-    terms = known_terms(bought_blocks([fact]), [node.id for node in nodes]).by_node
+    nodes = fleet.nodes_alive_between(at, at + MILLISECOND)
+    terms = use_terms_index(bought_blocks([fact]), [node.id for node in nodes]).by_node
     counts: Counter[str] = Counter()
     for node in nodes:
         node_terms = terms.get(node.id, ON_DEMAND)

@@ -129,13 +129,16 @@ def _compared_teams(
     team_question = replace(question, window=against.now, against=against.before).by("team")
     now, before = state_sums_of_periods(team_question)
     return {
-        team_id: (_known_micros(now.get((team_id,))), _known_micros(before.get((team_id,))))
+        team_id: (
+            _total_known_micros(now.get((team_id,))),
+            _total_known_micros(before.get((team_id,))),
+        )
         for (team_id,) in now.keys() | before.keys()
         if isinstance(team_id, int)
     }
 
 
-def _known_micros(states: States | None) -> int | None:
+def _total_known_micros(states: States | None) -> int | None:
     return 0 if states is None else sum_of_known(state.micros for state in states)
 
 

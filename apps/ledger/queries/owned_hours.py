@@ -18,7 +18,7 @@ MS_PER_QUARTER = 250
 
 
 @dataclass(frozen=True, slots=True)
-class HeldPlan:
+class PlanHour:
     """A plan in an hour: what all of it owes then, and what a kilowatt-hour costs when."""
 
     id: int
@@ -42,30 +42,30 @@ class NodeDrew:
 NOTHING = NodeDrew((), ())
 
 
-def plans_of_hour(hour: datetime, zone: str) -> dict[int, HeldPlan]:
+def plans_of_hour(hour: datetime, zone: str) -> dict[int, PlanHour]:
     """The plan of each pool that is in service in the hour, by pool.
 
     None before the organisation's first node: what was written off then is in nobody's books here.
     """
     plans = owned_plans_in(hour, hour + HOUR)
-    since = fleet.lived_since() if plans else None
+    since = fleet.first_node_started_at() if plans else None
     if since is None or hour + HOUR <= since:
         return {}
-    return {plan.pool_id: _held_plan(plan, hour, zone) for plan in plans}
+    return {plan.pool_id: _plan_hour(plan, hour, zone) for plan in plans}
 
 
-def known_draws(
+def node_draws(
     hour: datetime, through: datetime, nodes: Sequence[fleet.NodeFact]
 ) -> dict[int, NodeDrew]:
     """Return what is known of these nodes' draw and outages in `[hour, through)`, by node."""
     ids = [node.id for node in nodes]
-    devices = fleet.devices_lived(ids, hour, through)
+    devices = fleet.devices_alive_between(ids, hour, through)
     gpus = [device.id for device in devices if device.parent_id is None]
     usage = telemetry.usage_rows(hour, gpus)
     return _draws_of_nodes(hour, ids, devices, usage, fleet.outages(ids, hour, through))
 
 
-def known_draws_of_hours(
+def node_draws_by_hour(
     nodes_by_hour: Mapping[datetime, Sequence[fleet.NodeFact]],
 ) -> dict[datetime, dict[int, NodeDrew]]:
     """Return what is known of nodes' draw and outages in several whole hours, each with its nodes, in three statements."""
@@ -73,7 +73,7 @@ def known_draws_of_hours(
         return {}
     ids = sorted({node.id for nodes in nodes_by_hour.values() for node in nodes})
     span = min(nodes_by_hour), max(nodes_by_hour) + HOUR
-    devices, outages = fleet.devices_lived(ids, *span), fleet.outages(ids, *span)
+    devices, outages = fleet.devices_alive_between(ids, *span), fleet.outages(ids, *span)
     gpus = [device.id for device in devices if device.parent_id is None]
     usage = telemetry.usage_rows_of_hours(list(nodes_by_hour), gpus)
     return {
@@ -122,8 +122,8 @@ def _draws_of_nodes(
     }
 
 
-def _held_plan(plan: OwnedPlanFact, hour: datetime, zone: str) -> HeldPlan:
-    return HeldPlan(
+def _plan_hour(plan: OwnedPlanFact, hour: datetime, zone: str) -> PlanHour:
+    return PlanHour(
         id=plan.id,
         name=plan.name,
         pool_id=plan.pool_id,

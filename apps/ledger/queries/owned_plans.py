@@ -49,7 +49,7 @@ class PlanMonth:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanStanding:
+class PlanStatus:
     """A plan as it stands: its pool, what is written off, this month, and whose power is metered.
 
     `measured_hours` of `node_hours` of the last day had every GPU's meter tell all of the hour.
@@ -97,7 +97,7 @@ class ChangedWhatIf:
     after_micros: int
 
 
-def plan_standings(at: datetime) -> list[PlanStanding]:
+def plan_standings(at: datetime) -> list[PlanStatus]:
     """Every plan, by name."""
     plans = owned_plans()
     if not plans:
@@ -117,7 +117,7 @@ def plan_standings(at: datetime) -> list[PlanStanding]:
         off = written_off(plan, hour_of(at), zone)
         measured_hours, of = measured.get(plan.id, (0, 0))
         standings.append(
-            PlanStanding(
+            PlanStatus(
                 plan=plan,
                 pool=pools[plan.pool_id].name,
                 written_off_micros=off,
@@ -149,7 +149,7 @@ def plan_months(plan: OwnedPlanFact, at: datetime) -> list[PlanMonth]:
 
 def if_plan_entered(plan: OwnedPlanFact, at: datetime) -> OwnedWhatIf:
     """Return what entering this plan would move in hours before `at`; nothing is entered."""
-    zone, since = accounts.organisation().zone, fleet.lived_since()
+    zone, since = accounts.organisation().zone, fleet.first_node_started_at()
     starts_at = plan.starts_at if since is None else max(plan.starts_at, hour_of(since))
     ends_at = hour_of(at) if plan.ends_at is None else min(plan.ends_at, hour_of(at))
     if since is None or ends_at <= starts_at:

@@ -3,26 +3,26 @@
 from collections.abc import Callable
 
 from apps.accounts.queries import Viewer
-from apps.accounts.queries.saved_views import views_found
-from apps.accounts.queries.search import Hits, Kind, Sought, people_found, teams_found
-from apps.fleet.queries.search import devices_found, nodes_found, pools_found
-from apps.pricing.queries.search import rates_found
-from apps.workloads.queries.search import work_found, workloads_found
+from apps.accounts.queries.saved_views import search_views
+from apps.accounts.queries.search import Hits, Kind, Sought, search_people, search_teams
+from apps.fleet.queries.search import search_devices, search_nodes, search_pools
+from apps.pricing.queries.search import search_rates
+from apps.workloads.queries.search import search_jobs_and_runs, search_workloads
 
 READS: dict[frozenset[Kind], Callable[[Viewer, Sought], tuple[Hits, ...]]] = {
-    frozenset({Kind.VIEW}): lambda viewer, query: (views_found(viewer, query),),
-    frozenset({Kind.TEAM}): lambda viewer, query: (teams_found(viewer, query),),
-    frozenset({Kind.WORKLOAD}): lambda viewer, query: (workloads_found(viewer, query),),
-    frozenset({Kind.JOB, Kind.RUN}): work_found,
-    frozenset({Kind.NODE}): lambda _, query: (nodes_found(query),),
-    frozenset({Kind.DEVICE}): lambda _, query: (devices_found(query),),
-    frozenset({Kind.POOL}): lambda _, query: (pools_found(query),),
-    frozenset({Kind.RATE}): lambda viewer, query: (rates_found(viewer, query),),
-    frozenset({Kind.PERSON}): lambda viewer, query: (people_found(viewer, query),),
+    frozenset({Kind.VIEW}): lambda viewer, query: (search_views(viewer, query),),
+    frozenset({Kind.TEAM}): lambda viewer, query: (search_teams(viewer, query),),
+    frozenset({Kind.WORKLOAD}): lambda viewer, query: (search_workloads(viewer, query),),
+    frozenset({Kind.JOB, Kind.RUN}): search_jobs_and_runs,
+    frozenset({Kind.NODE}): lambda _, query: (search_nodes(query),),
+    frozenset({Kind.DEVICE}): lambda _, query: (search_devices(query),),
+    frozenset({Kind.POOL}): lambda _, query: (search_pools(query),),
+    frozenset({Kind.RATE}): lambda viewer, query: (search_rates(viewer, query),),
+    frozenset({Kind.PERSON}): lambda viewer, query: (search_people(viewer, query),),
 }
 
 
-def everything_found(viewer: Viewer, query: Sought, kind: Kind | None = None) -> tuple[Hits, ...]:
+def search_everything(viewer: Viewer, query: Sought, kind: Kind | None = None) -> tuple[Hits, ...]:
     """Return what bears the name, by kind (None: every kind), without kinds of which there is nothing.
 
     A text that is too short finds nothing.

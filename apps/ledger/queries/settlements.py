@@ -9,7 +9,7 @@ from apps.ledger.queries.tables import rows
 
 
 @dataclass(frozen=True, slots=True)
-class HeldSettlement:
+class CurrentSettlement:
     """The settlement in force for a node-hour; version 0 is provisional."""
 
     id: int
@@ -19,14 +19,14 @@ class HeldSettlement:
     digest: bytes
 
 
-def settlements_of_hour(hour: datetime, node_ids: Collection[int]) -> dict[int, HeldSettlement]:
+def settlements_of_hour(hour: datetime, node_ids: Collection[int]) -> dict[int, CurrentSettlement]:
     """Settlements in force, by node."""
     settlement_rows = rows(
         "SELECT id, node_id, version, through, digest FROM ledger_settlement"
         " WHERE hour = %(hour)s AND node_id = ANY(%(nodes)s) AND superseded_at IS NULL",
         {"hour": hour, "nodes": list(node_ids)},
     )
-    return {row[1]: HeldSettlement(*row) for row in settlement_rows}
+    return {row[1]: CurrentSettlement(*row) for row in settlement_rows}
 
 
 def latest_versions(hour: datetime, node_ids: Collection[int]) -> dict[int, int]:

@@ -16,14 +16,14 @@ SELECT coalesce((SELECT jsonb_object_agg(state, files) FROM (
 
 
 @dataclass(frozen=True, slots=True)
-class SourcesTold:
+class SourceArrivals:
     """How many files of bills there are by their state, those of none left out, and vendors of whom a call or a report is known."""
 
     bills: Mapping[str, int]
     vendors: Sequence[str]
 
 
-def sources_told() -> SourcesTold:
+def source_arrivals() -> SourceArrivals:
     """Both, in one statement."""
     (row,) = rows(SOURCES, {})
-    return SourcesTold(*row)
+    return SourceArrivals(*row)

@@ -27,7 +27,9 @@ def named_rows(query: LiteralString | Composed, params: Mapping[str, object]) ->
         return cursor.fetchall()
 
 
-def row_of_each(query: LiteralString, each_params: Sequence[Mapping[str, object]]) -> list[Row]:
+def first_row_per_params(
+    query: LiteralString, each_params: Sequence[Mapping[str, object]]
+) -> list[Row]:
     """The first row of `query` for each of these params, all in one exchange with the server, or none of them."""
     if len(each_params) == 1:
         return rows(query, each_params[0])[:1]

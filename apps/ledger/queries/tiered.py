@@ -44,7 +44,7 @@ class Quantity:
         return Fraction(self.totals[place] + self.slopes[place] * since) / HOUR_MS
 
 
-def month_rest(hour: datetime, zone: str) -> HourSpan:
+def remaining_month_hours(hour: datetime, zone: str) -> HourSpan:
     """The hours of the same month from this one on."""
     return HourSpan(hour, month_span(posting_month(hour, zone), zone).ends_at)
 
@@ -74,7 +74,7 @@ def blended_rates(
 
 def hours_to_price_again(hour: datetime, at: datetime, zone: str) -> list[datetime]:
     """Later hours of the month whose charges tell another tier price than what was lived makes."""
-    remaining_span = month_rest(hour, zone)
+    remaining_span = remaining_month_hours(hour, zone)
     later = HourSpan(hour + HOUR, min(at, remaining_span.ends_at))
     if later.hours <= 0 or not has_tiers(later.starts_at, later.ends_at):
         return []
@@ -85,7 +85,7 @@ def hours_to_price_again(hour: datetime, at: datetime, zone: str) -> list[dateti
     quantities = _quantities_of(tiered, pools, HourSpan(month.starts_at, later.ends_at))
     into = partial(_milliseconds_since, month.starts_at)
     stale = set()
-    for charge_hour, through, rate_id, detail in _details_told(later, list(tiered)):
+    for charge_hour, through, rate_id, detail in _price_details(later, list(tiered)):
         span = into(charge_hour), into(through)
         if _tier_words(tiered[rate_id], quantities[rate_id], *span) not in detail.split(
             BETWEEN_DETAILS
@@ -102,7 +102,7 @@ def _quantities_of(
     into = partial(_milliseconds_since, span.starts_at)
     spans = pricing.pool_rates(pools, span.starts_at, span.ends_at)
     owned = _owned_spans(span)
-    for node in fleet.nodes_lived(span.starts_at, span.ends_at):
+    for node in fleet.nodes_alive_between(span.starts_at, span.ends_at):
         if node.pool_id not in pools:
             continue
         pool = pools[node.pool_id]
@@ -190,7 +190,7 @@ def _tier_words(rate: QuotedRate, month_quantity: Quantity, start_ms: int, end_m
     return tiers.in_words(rate.amount, rate.tiers, UNITS[rate.per], before, quantity)
 
 
-def _details_told(
+def _price_details(
     later: HourSpan, rate_ids: Sequence[int]
 ) -> list[tuple[datetime, datetime, int, str]]:
     """Return what one piece of each hour and rate says of its price; all of them say the same."""

@@ -121,7 +121,7 @@ def names(group_by: Sequence[str] = (), groups: Sequence[queries.CostGroup] = ()
 def meta_of(
     question: CubeQuestion,
     by_status: Sequence[queries.CostGroup],
-    cost_standing: queries.CostStanding,
+    cost_standing: queries.SettlementStatus,
     currency: str,
 ) -> dict[str, Any]:
     """The window, the basis and how sure the sums are; `status` is the least sure one."""

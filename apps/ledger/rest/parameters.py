@@ -14,7 +14,7 @@ from rest_framework.exceptions import ValidationError
 from apps.accounts import queries as accounts
 from apps.ledger import queries
 from apps.ledger.queries.cube import CostQuestion, Dimension, read_question
-from apps.web.rest.strict import refuse_others, words_given
+from apps.web.rest.strict import refuse_others, split_words
 
 DEFAULT_WINDOW = "7d"
 TAG = "tag."
@@ -33,7 +33,7 @@ def filter_parameter(dimension: Dimension) -> OpenApiParameter:
     return OpenApiParameter(dimension.name, description=f"{numbered}, by comma{none}")
 
 
-def question_asked(
+def parse_cost_question(
     query: QueryDict,
     viewer: accounts.Viewer,
     at: datetime,
@@ -69,14 +69,14 @@ def question_asked(
     return reading
 
 
-def groups_asked(query: QueryDict, choices: Collection[str]) -> tuple[str, ...]:
+def parse_groups(query: QueryDict, choices: Collection[str]) -> tuple[str, ...]:
     """Return the names that costs are to be grouped by; refuses a ValidationError that names what is none of `choices`."""
-    names = words_given(*query.getlist("group_by"))
+    names = split_words(*query.getlist("group_by"))
     refuse_others("group_by", names, choices)
     return tuple(names)
 
 
-def window_asked(text: str, at: datetime) -> queries.Window:
+def parse_window(text: str, at: datetime) -> queries.Window:
     """The window that `text` names at a moment; refuses a ValidationError that names `window`."""
     organisation = accounts.organisation()
     calendar = queries.calendar_of(organisation.zone, organisation.week_starts_on, at)

@@ -80,7 +80,7 @@ class PublicPrices:
         key = (call.vendor, call.model, call.tier, when)
         price = self._found.get(key)
         if price is None:
-            price = _look_up(call)
+            price = _find_public_price(call)
             if by_minute or isinstance(price, str) or not _goes_by_the_clock(price.model):
                 self._found[key] = price
             else:
@@ -116,7 +116,7 @@ class PriceBook:
             return _by_contract(call, by_contract, parts, public_price)
         if parts is None or isinstance(public_price, str):
             return Priced(None, None, reason=str(public_price))
-        if reason := _kind_not_told(public_price, call):
+        if reason := _missing_input_kind(public_price, call):
             return Priced(None, None, reason=reason)
         total = sum(parts.values(), NOTHING)
         return Priced({PUBLIC_CURRENCY: total}, total, price=public_price.name)
@@ -149,7 +149,7 @@ def _count_left_out(
     return ""
 
 
-def _look_up(call: Counted) -> _Public | str:
+def _find_public_price(call: Counted) -> _Public | str:
     if reason := unpriced_reason(call.model, call.tier):
         return reason
     table = data_snapshot.get_snapshot()
@@ -180,7 +180,7 @@ def _look_up(call: Counted) -> _Public | str:
     return _Public(provider, model, price, context, name, tuple(sorted(starts)))
 
 
-def _kind_not_told(public: _Public, call: Counted) -> str:
+def _missing_input_kind(public: _Public, call: Counted) -> str:
     """Why the input of a call cannot be priced: images have a price of their own, and it tells none."""
     if vars(public.price).get("input_image_mtok") is None or not call.input_tokens:
         return ""
@@ -261,11 +261,11 @@ def _rates_of_step(public: _Public, input_tokens: int) -> _Rates:
     rates = public.rates.get(step)
     if rates is None:
         sent = public.starts[step - 1] + 1 if step else 1
-        rates = public.rates[step] = _ask_rates(public.price, sent)
+        rates = public.rates[step] = _probe_rates(public.price, sent)
     return rates
 
 
-def _ask_rates(price: ModelPrice, sent: int) -> _Rates:
+def _probe_rates(price: ModelPrice, sent: int) -> _Rates:
     def cost(**counts: int) -> Decimal:
         return price.calc_price(Usage(**counts))["total_price"]
 

@@ -11,7 +11,7 @@ BUDGET_SECONDS = 25
 def price_marked(at: datetime, seconds: float = BUDGET_SECONDS, put_off: PutOff = PUT_OFF) -> int:
     """Price what waits, the newest hour first, for half a minute; how many calls were priced.
 
-    `put_off` hears of each hour that raised.
+    `log_deferred_hour` hears of each hour that raised.
     """
     until = time.monotonic() + seconds
     return price_waiting(

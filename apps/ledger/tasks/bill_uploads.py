@@ -29,21 +29,21 @@ def take_uploaded() -> None:
                 claimed = bill_uploads.claim_bill(at=timezone.now())
                 if claimed is None:
                     break
-                if not _take_or_lay_down(claimed):
+                if not _take_or_release(claimed):
                     return
         _forget_files()
 
 
-def _take_or_lay_down(claimed: bill_uploads.ClaimedBill) -> bool:
+def _take_or_release(claimed: bill_uploads.ClaimedBill) -> bool:
     """Take one in; False: it waits for a later sweep, as all of them must."""
     try:
         _take_claimed(claimed)
     except WorkerStops:
-        bill_uploads.lay_down_bill(import_id=claimed.id, reason=STOPPED)
+        bill_uploads.release_bill_import(import_id=claimed.id, reason=STOPPED)
         return False
     except PlaceUnreachable as away:
         log.warning("bill_file_away import=%s reason=%s", claimed.id, away)
-        bill_uploads.lay_down_bill(import_id=claimed.id, reason=why_away(away))
+        bill_uploads.release_bill_import(import_id=claimed.id, reason=why_away(away))
         return False
     return True
 

@@ -60,10 +60,10 @@ def _make_next() -> bool:
     except Unwanted:
         log.info("export_unwanted export=%s", turn.export_id)
     except WorkerStops:
-        exports.lay_down_export(turn=turn, reason=STOPPED, at=None)
+        exports.release_export(turn=turn, reason=STOPPED, at=None)
     except PlaceUnreachable as away:
         log.warning("export_place_away export=%s reason=%s", turn.export_id, away)
-        exports.lay_down_export(turn=turn, reason=AWAY.format(away), at=timezone.now())
+        exports.release_export(turn=turn, reason=AWAY.format(away), at=timezone.now())
     except (NoLongerAllowed, OSError) as broken:
         log.warning("export_broken_off export=%s reason=%s", turn.export_id, broken)
         failure = str(broken) if isinstance(broken, NoLongerAllowed) else NOT_KEPT
@@ -106,7 +106,7 @@ def _write_rows(turn: exports.Turn, wanted: Wanted, form: FileForm, out: Hashed)
                 rows += block.count(b"\n")
                 file.write(block)
             file.end_day()
-            if not exports.tell_rows(turn=turn, rows=rows, at=timezone.now()):
+            if not exports.record_export_progress(turn=turn, rows=rows, at=timezone.now()):
                 raise Unwanted
     return rows
 

@@ -4,16 +4,16 @@ from apps.placement.actions.admissions import (
     LONGEST_OVERRIDE_REASON,
     NothingToOverride,
     OverrideReasonMissing,
-    ask_admission,
     override_admission,
+    request_admission,
     use_override,
     use_overrides_of_jobs,
 )
 from apps.placement.actions.books import make_offer_book, make_offer_book_if_due
 from apps.placement.actions.moves import (
     FleetMovesKept,
-    look_for_moves,
-    look_for_moves_if_due,
+    detect_moves,
+    detect_moves_if_due,
 )
 from apps.placement.actions.places import (
     EgressNotUnderstood,
@@ -34,7 +34,7 @@ from apps.placement.actions.skypilot import SkyAsker, SkyDecision, decide_sky_ta
 from apps.placement.actions.spot import (
     SpotPlace,
     SpotSeriesNotUnderstood,
-    ask_spot_plan,
     keep_spot_series,
+    request_spot_plan,
     solve_spot_plans,
 )

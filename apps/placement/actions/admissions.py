@@ -27,7 +27,7 @@ class OverrideReasonMissing(Refusal):
 
 @logged_change()
 @transaction.atomic
-def ask_admission(*, job: AdmissionJob, by: Viewer, at: datetime) -> int:
+def request_admission(*, job: AdmissionJob, by: Viewer, at: datetime) -> int:
     """Hold a job against budgets and quotas and keep the answer; its id. Refuses as `answer_admission` does."""
     answer = answer_admission(job, at)
     return JobAdmission.objects.create(

@@ -9,8 +9,8 @@ import msgspec
 from psycopg.types.json import Jsonb
 
 from apps.accounts import queries as accounts
-from apps.ledger.queries.tables import row_of_each
-from apps.placement.queries.asked import AskedQuote
+from apps.ledger.queries.tables import first_row_per_params
+from apps.placement.queries.asked import QuoteRequest
 from apps.placement.queries.quote_answer import AnsweredQuote
 from apps.placement.queries.quotes import QuoteFact, pool_offers
 
@@ -27,7 +27,7 @@ RETURNING id
 class UnkeptQuote:
     """A quote as it was answered, to a caller that is bound to one cluster (None: to none)."""
 
-    asked: AskedQuote
+    asked: QuoteRequest
     found: AnsweredQuote
     by: int | None
     at: datetime
@@ -36,7 +36,7 @@ class UnkeptQuote:
 
 def keep_quote(
     *,
-    question: AskedQuote,
+    question: QuoteRequest,
     answer: AnsweredQuote,
     by: int | None,
     at: datetime,
@@ -54,7 +54,7 @@ def keep_quotes(quotes: Sequence[UnkeptQuote]) -> list[QuoteFact]:
         names = {team.id: team.name for team in accounts.teams()}
     jobs = [quote.asked.document() for quote in quotes]
     params = [_row_of_quote(quote, job) for quote, job in zip(quotes, jobs, strict=True)]
-    id_rows = row_of_each(KEEP_QUOTE, params)
+    id_rows = first_row_per_params(KEEP_QUOTE, params)
     return [
         QuoteFact(
             id=quote_id,

@@ -9,7 +9,7 @@ from django.db import transaction
 from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_pass
 from apps.placement.models import FleetMove, FleetMoveLook, FleetMoveProposal
-from apps.placement.queries.moves.looking import FleetLook, look_at_fleet
+from apps.placement.queries.moves.looking import FleetDetection, detect_fleet_moves
 from apps.placement.queries.moves.proposal import MoveProposal, declined_by_key
 from apps.placement.queries.moves.work import has_whole_week, move_week
 
@@ -22,25 +22,25 @@ class FleetMovesKept(Refusal):
     """The week's look is kept, or a later one is: a look is frozen, and weeks come in order."""
 
 
-def look_for_moves_if_due(*, at: datetime) -> int:
+def detect_moves_if_due(*, at: datetime) -> int:
     """This week's look where there is none yet; how many proposals. 0 also before the ledger has a whole week."""
     week = move_week(at - SETTLED_AFTER)
     if FleetMoveLook.objects.filter(week__gte=week).exists() or not has_whole_week(week):
         return 0
-    return int(look_for_moves(week=week, at=at))
+    return int(detect_moves(week=week, at=at))
 
 
 @logged_pass("look_for_moves")
 @transaction.atomic
-def look_for_moves(*, week: date, at: datetime) -> int:
+def detect_moves(*, week: date, at: datetime) -> int:
     """Look and keep; how many proposals. Refuses FleetMovesKept."""
     if FleetMoveLook.objects.select_for_update().filter(week__gte=week).exists():
         raise FleetMovesKept("week", f"the look of {week} or of a later week is kept already")
-    return keep_fleet_look(fleet_look=look_at_fleet(week, at), week=week, at=at)
+    return store_fleet_detection(fleet_look=detect_fleet_moves(week, at), week=week, at=at)
 
 
 @transaction.atomic
-def keep_fleet_look(*, fleet_look: FleetLook, week: date, at: datetime) -> int:
+def store_fleet_detection(*, fleet_look: FleetDetection, week: date, at: datetime) -> int:
     """Keep a look as it is: its proposals, and what became of the matters of earlier ones; how many proposals."""
     look_row = FleetMoveLook.objects.create(
         week=week,
@@ -68,7 +68,7 @@ def keep_fleet_look(*, fleet_look: FleetLook, week: date, at: datetime) -> int:
     return len(fleet_look.proposals)
 
 
-def _opened_moves(fleet_look: FleetLook, week: date) -> dict[str, FleetMove]:
+def _opened_moves(fleet_look: FleetDetection, week: date) -> dict[str, FleetMove]:
     """The matter of each proposal, opened where it is new; those that are not proposed any more are closed."""
     moves_by_key = {move.key: move for move in FleetMove.objects.select_for_update().order_by("id")}
     proposed = {proposal.key: proposal for proposal in fleet_look.proposals}

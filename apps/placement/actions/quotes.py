@@ -18,10 +18,10 @@ from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.cube.states import state_sums
 from apps.ledger.queries.windows import Window
-from apps.logs.changes import logged_change, logged_each, logged_pass, one
+from apps.logs.changes import logged_batch, logged_change, logged_pass, one
 from apps.placement.actions.keeping_quotes import UnkeptQuote, keep_quote, keep_quotes
 from apps.placement.models import JobQuote
-from apps.placement.queries.asked import AskedQuote, are_same_model
+from apps.placement.queries.asked import QuoteRequest, are_same_model
 from apps.placement.queries.interruptions import INTERRUPTED_STATES
 from apps.placement.queries.offer_facts import pool_key
 from apps.placement.queries.placement_scope import (
@@ -29,8 +29,8 @@ from apps.placement.queries.placement_scope import (
     PlacementScope,
     is_job_covered,
     is_run_covered,
-    seen_quote,
     shown_quote,
+    visible_quote,
 )
 from apps.placement.queries.quote_answer import AnsweredQuote, answer_quote
 from apps.placement.queries.quotes import QuoteFact
@@ -77,7 +77,7 @@ class QuoteOutcome:
 @logged_change()
 def make_quote(
     *,
-    question: AskedQuote,
+    question: QuoteRequest,
     team_ids: frozenset[int] | None,
     by: int | None,
     at: datetime,
@@ -97,7 +97,7 @@ def make_quote(
 class SentQuote:
     """A quote that is asked at the same moment as others; `actor` and `request_id` are of its line in the log."""
 
-    asked: AskedQuote
+    asked: QuoteRequest
     scope: PlacementScope
     by: int | None
     at: datetime
@@ -105,7 +105,7 @@ class SentQuote:
     request_id: str
 
 
-@logged_each("make_quote", count=one)
+@logged_batch("make_quote", count=one)
 def make_quotes(sent: Sequence[SentQuote]) -> list[QuoteFact | Refusal]:
     """Make several quotes: answer to each what `make_quote` answers, or refuse it; all are kept together."""
     answers = [_answer_or_refusal(quote) for quote in sent]
@@ -141,7 +141,7 @@ def take_offer(
     A quote, an offer, a job or a run that is none of theirs is refused as if there were none.
     """
     quote = JobQuote.objects.select_for_update().get(pk=quote_id)
-    offers = {offer["key"] for offer in shown_quote(seen_quote(quote_id, scope), scope).offers}
+    offers = {offer["key"] for offer in shown_quote(visible_quote(quote_id, scope), scope).offers}
     if quote.chosen:
         raise QuoteTaken("offer", "an offer of this quote was taken already")
     if key not in offers:

@@ -14,7 +14,7 @@ from django.db import transaction
 
 from apps.accounts.queries import TeamFact, TokenFact, Viewer, teams, teams_of_token
 from apps.logs.changes import logged_change
-from apps.placement.actions.admissions import ask_admission, use_override
+from apps.placement.actions.admissions import request_admission, use_override
 from apps.placement.actions.keeping_quotes import keep_quote
 from apps.placement.actions.quotes import expect_run
 from apps.placement.queries.admission_limits import (
@@ -23,13 +23,13 @@ from apps.placement.queries.admission_limits import (
     AdmissionJob,
     answer_admission,
 )
-from apps.placement.queries.admissions import OVERRIDE_HOLDS, AdmissionFact, admission_if_kept
+from apps.placement.queries.admissions import OVERRIDE_HOLDS, AdmissionFact, admission_if_stored
 from apps.placement.queries.admissions_shown import (
     NOT_SHOWN_LIMIT,
     is_limit_shown,
-    seen_budget_ids,
+    visible_budget_ids,
 )
-from apps.placement.queries.asked import AskedQuote
+from apps.placement.queries.asked import QuoteRequest
 from apps.placement.queries.placement_scope import WHOLE, PlacementScope
 from apps.placement.queries.quote_answer import AnsweredQuote, NoOfferBook, answer_quote
 from apps.placement.queries.skypilot_places import SkyPlaces, placed_resources, places_of
@@ -66,7 +66,7 @@ class SkyAsker:
         """A limit with its figures, where the token may see them: a team's sees its own budgets."""
         if self.token.team_id is None:
             return _limit_words(limit)
-        seen_ids = seen_budget_ids(PlacementScope(teams_of_token(self.token)))
+        seen_ids = visible_budget_ids(PlacementScope(teams_of_token(self.token)))
         if is_limit_shown(limit, seen_ids):
             return _limit_words(limit)
         return f"{NOT_SHOWN_LIMIT}: {limit['verdict']}"
@@ -108,13 +108,13 @@ def decide_sky_task(
         named = _named_override(parsed_task, job)
         passed = _passed_by(named, _task_digest(task, by), at, is_looked_at=is_looked_at)
         if passed is None:
-            number = ask_admission(job=job, by=kept_by, at=at)
+            number = request_admission(job=job, by=kept_by, at=at)
             return SkyDecision({}, _refusal_words(number, limits, named, by))
         notes.append(f"{passed.overridden_name} let it pass (admission {passed.id})")
     notes += filter(None, [placed.note, *map(by.limit_words, limits)])
     marks = {TEAM: team.name}
     if not is_looked_at:
-        number = passed.id if passed else ask_admission(job=job, by=kept_by, at=at)
+        number = passed.id if passed else request_admission(job=job, by=kept_by, at=at)
         marks |= {ADMISSION: str(number)}
         if question is not None and quote is not None:
             keys = [place.offer["key"] for place in placed.places]
@@ -139,7 +139,7 @@ def _team_of(parsed_task: SkyTask, by: SkyAsker) -> TeamFact:
 
 
 def _quote_of(
-    question: AskedQuote | None, by: SkyAsker, at: datetime, notes: list[str]
+    question: QuoteRequest | None, by: SkyAsker, at: datetime, notes: list[str]
 ) -> AnsweredQuote | None:
     if question is None:
         notes.append(
@@ -193,7 +193,7 @@ def _named_override(parsed_task: SkyTask, job: AdmissionJob) -> AdmissionFact | 
     """The admission that it names, where somebody let one like it pass."""
     number_text = parsed_task.variables.get(ADMISSION, "")
     is_number = number_text.isdecimal() and len(number_text) <= LONGEST_NUMBER
-    admission = admission_if_kept(int(number_text)) if is_number else None
+    admission = admission_if_stored(int(number_text)) if is_number else None
     if admission is None or admission.overridden_at is None or admission.team_id != job.team_id:
         return None
     needs = ((job.gpus, admission.job["gpus"]), (job.gpu_hours, admission.job["gpu_hours"]))
@@ -223,7 +223,7 @@ def _task_digest(task: Mapping[str, Any], by: SkyAsker) -> str:
 
 def _quote_marks(
     parsed_task: SkyTask,
-    question: AskedQuote,
+    question: QuoteRequest,
     quote: AnsweredQuote,
     keys: Sequence[str],
     at: datetime,

@@ -15,7 +15,7 @@ from apps.economics.spot.trace import SpotTrace
 from apps.economics.spot.zones import ZoneSet
 from apps.logs.changes import answered, logged_change, logged_pass
 from apps.placement.models import KeptSpotPlan, SpotSeries
-from apps.placement.queries.spot_series import job_of_kept, series_trace
+from apps.placement.queries.spot_series import job_of_stored_plan, series_trace
 
 SolveZone = Callable[[SpotJob, SpotTrace], ZoneSet]
 
@@ -64,7 +64,7 @@ def keep_spot_series(
 
 @logged_change(count=answered)
 @transaction.atomic
-def ask_spot_plan(*, job_id: int, series_id: int, job: SpotJob, at: datetime) -> bool:
+def request_spot_plan(*, job_id: int, series_id: int, job: SpotJob, at: datetime) -> bool:
     """Ask a worker for a plan of a running job, in place of one for other times or prices; False where one waits already."""
     fields = {
         "series_id": series_id,
@@ -104,7 +104,7 @@ def _solved_next(solver: SolveZone, clock: Callable[[], datetime]) -> int | None
     kept_plan = waiting.select_for_update(skip_locked=True).select_related("series").first()
     if kept_plan is None:
         return None
-    zones = solver(job_of_kept(kept_plan), series_trace(kept_plan.series))
+    zones = solver(job_of_stored_plan(kept_plan), series_trace(kept_plan.series))
     kept_plan.solved_at, kept_plan.thin = clock(), zones.thin
     if zones.plan is not None:
         kept_plan.step_hours = zones.plan.step

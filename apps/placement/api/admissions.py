@@ -13,10 +13,10 @@ from rest_framework.response import Response
 from apps.accounts.queries import organisation, teams
 from apps.economics.money import MICROS
 from apps.fleet import queries as fleet
-from apps.ledger.rest.parameters import window_asked
+from apps.ledger.rest.parameters import parse_window
 from apps.placement import actions
 from apps.placement.api.callers import PlacementView
-from apps.placement.api.quotes import team_asked
+from apps.placement.api.quotes import requested_team_id
 from apps.placement.queries.admission_limits import (
     BUDGET_LIMIT,
     EXPECTED_OVER,
@@ -38,35 +38,35 @@ from apps.placement.queries.admissions import (
 from apps.placement.queries.admissions_shown import (
     NOT_SHOWN_LIMIT,
     admissions_within,
-    seen_admission,
-    seen_budget_ids,
     shown_limits,
+    visible_admission,
+    visible_budget_ids,
 )
 from apps.placement.queries.asked import MOST_ASKED_GPUS
 from apps.placement.queries.placement_scope import PlacementScope
 from apps.web.rest.money import MoneyOut, RatioOut
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import (
     OptionalText,
     Parameters,
     PatternOfRows,
     Strict,
+    StrictInteger,
     Text,
-    Whole,
     ids_named,
     parsed,
     refuse_others,
-    words_given,
+    split_words,
 )
-from apps.web.rest.views import KeepsBills, RestView
+from apps.web.rest.views import CanManageBilling, RestView
 from apps.workloads import queries as workloads
 
 MOST_HOURS = 1e9
 
 
-class OverridesAdmission(KeepsBills):
+class OverridesAdmission(CanManageBilling):
     """Permission to override admissions: for the people and tokens that keep bills, not for those that ask."""
 
     message = "admissions are overridden by finance and platform, and with the organisation's 'manage' tokens"
@@ -86,7 +86,7 @@ class AdmissionIn(Strict):
 
     team = Text()
     workload = OptionalText(help_text="the name of one of the team's")
-    gpus = Whole(min_value=1, max_value=MOST_ASKED_GPUS)
+    gpus = StrictInteger(min_value=1, max_value=MOST_ASKED_GPUS)
     gpu_hours = _hours_field()
     hours = _hours_field()
     pool = OptionalText()
@@ -184,8 +184,8 @@ class Admissions(PlacementView):
     def get(self, request: Request) -> Response:
         """The newest first; without a window of all time."""
         scope = self.scope()
-        page = admission_page(_admissions_asked(request, scope), page_asked(request))
-        seen_ids = seen_budget_ids(scope)
+        page = admission_page(_parse_admission_filters(request, scope), parse_page_request(request))
+        seen_ids = visible_budget_ids(scope)
         return paged(request, page, lambda fact: serialize_admission(fact, seen_ids))
 
     @extend_schema(
@@ -198,11 +198,11 @@ class Admissions(PlacementView):
     def post(self, request: Request) -> Response:
         """May a job start: allow, warn or deny, by budgets and quotas, with reasons. Nothing is reserved by it."""
         body, scope = parsed(AdmissionIn, request), self.scope()
-        admission_id = actions.ask_admission(
-            job=_job_asked(body, scope), by=self.viewer(), at=timezone.now()
+        admission_id = actions.request_admission(
+            job=_parse_job(body, scope), by=self.viewer(), at=timezone.now()
         )
         return Response(
-            serialize_admission(admission(admission_id), seen_budget_ids(scope)), status=201
+            serialize_admission(admission(admission_id), visible_budget_ids(scope)), status=201
         )
 
 
@@ -214,8 +214,8 @@ class OneAdmission(PlacementView):
         """As it was answered, and who overrode it."""
         Parameters.of(request)
         scope = self.scope()
-        fact = seen_admission(admission_id, scope)
-        return Response(serialize_admission(fact, seen_budget_ids(scope)))
+        fact = visible_admission(admission_id, scope)
+        return Response(serialize_admission(fact, visible_budget_ids(scope)))
 
 
 class OverriddenAdmission(RestView):
@@ -254,7 +254,7 @@ def serialize_admission(fact: AdmissionFact, seen_budgets: frozenset[int] | None
     job_fields = {
         name: job[name] for name in ("gpus", "gpu_hours", "gpu_model", "provider", "region")
     }
-    return told_as(
+    return serialize_as(
         AdmissionOut,
         job_fields
         | {
@@ -281,24 +281,24 @@ def serialize_admission(fact: AdmissionFact, seen_budgets: frozenset[int] | None
     )
 
 
-def _admissions_asked(request: Request, scope: PlacementScope) -> AdmissionsWanted:
+def _parse_admission_filters(request: Request, scope: PlacementScope) -> AdmissionsWanted:
     """Return what the filters ask for of the caller's admissions; refuses a ValidationError that names each."""
     filters = AdmissionFilters.of(request)
     limit = filters["held_against"]
-    refuse_others("held_against", filter(None, [limit]), limit_names(seen_budget_ids(scope)))
+    refuse_others("held_against", filter(None, [limit]), limit_names(visible_budget_ids(scope)))
     ids = {team.name: [team.id] for team in teams() if scope.covers_team(team.id)}
     wanted = wanted_admissions(
-        window_asked(filters["window"], timezone.now()) if filters["window"] else None,
-        ids_named("team", words_given(filters["team"]), ids),
+        parse_window(filters["window"], timezone.now()) if filters["window"] else None,
+        ids_named("team", split_words(filters["team"]), ids),
         filters["answer"],
         limit,
     )
     return admissions_within(wanted, scope)
 
 
-def _job_asked(body: dict[str, Any], scope: PlacementScope) -> AdmissionJob:
+def _parse_job(body: dict[str, Any], scope: PlacementScope) -> AdmissionJob:
     """The job that a body describes; refuses a ValidationError that names the field."""
-    team_id = team_asked(body["team"], scope)
+    team_id = requested_team_id(body["team"], scope)
     if team_id is None:
         raise ValidationError({"team": ["say whose job it is"]})
     if body["gpu_hours"] is not None and body["hours"] is not None:

@@ -20,7 +20,7 @@ def token_in(request: Request) -> TokenFact | None:
     return request.auth if isinstance(request.auth, TokenFact) else None
 
 
-def scope_to_ask(request: Request, view: object) -> PlacementScope | None:
+def requester_scope(request: Request, view: object) -> PlacementScope | None:
     """For whom this caller may ask; None: for nobody."""
     viewer = viewer_in(request, view)
     return None if viewer is None else asking_scope(token_in(request), viewer)
@@ -32,7 +32,7 @@ def scope_to_read(request: Request, view: object) -> PlacementScope | None:
     return None if viewer is None else reading_scope(token_in(request), viewer)
 
 
-class AsksPlacement(BasePermission):
+class CanRequestPlacement(BasePermission):
     """Finance, platform, the organisation's `manage` tokens, `schedule` tokens, and a team's own for its jobs."""
 
     message = (
@@ -42,7 +42,7 @@ class AsksPlacement(BasePermission):
 
     def has_permission(self, request: Request, view: object) -> bool:
         """Whether there is anybody for whom they may ask."""
-        return scope_to_ask(request, view) is not None
+        return requester_scope(request, view) is not None
 
 
 class ReadsPlacement(BasePermission):
@@ -58,7 +58,7 @@ class ReadsPlacement(BasePermission):
         return scope_to_read(request, view) is not None
 
 
-class AsksMoves(AsksPlacement):
+class CanRequestMoves(CanRequestPlacement):
     """Platform and `manage` tokens, and the tokens that ask quotes."""
 
     message = "next moves are asked by platform, with a token of the scope 'schedule' or 'manage', and with a team's own"
@@ -70,7 +70,7 @@ class AsksMoves(AsksPlacement):
         return super().has_permission(request, view)
 
 
-class IsGivenRates(SeesPrices):
+class CanSeeOfferRates(SeesPrices):
     """Who sees prices, and the organisation's tokens of schedulers."""
 
     message = "rates are for finance and platform, and for the organisation's tokens of the scope 'schedule'"
@@ -109,10 +109,10 @@ class PlacementView(RestView):
     """A view of quotes or admissions, which knows for whom its caller may ask."""
 
     reads = (ReadsPlacement,)
-    changes = (AsksPlacement,)
+    changes = (CanRequestPlacement,)
 
     def scope(self) -> PlacementScope:
         """For whom they ask, or whose they read; the permissions let nobody else come so far."""
         is_read = self.request.method == "GET"
-        scope = (scope_to_read if is_read else scope_to_ask)(self.request, self)
+        scope = (scope_to_read if is_read else requester_scope)(self.request, self)
         return scope if scope is not None else PlacementScope(frozenset())

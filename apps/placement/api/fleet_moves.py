@@ -11,14 +11,21 @@ from rest_framework.response import Response
 
 from apps.accounts.queries import organisation, teams
 from apps.placement.queries.fleet_moves import (
-    MoveLookFact,
+    MoveDetectionRunFact,
     OpenFleetMove,
-    move_looks,
+    latest_move_detection_run,
+    move_detection_runs,
     moves_of_week,
-    newest_move_look,
 )
 from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
-from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import (
+    fields_of,
+    list_of,
+    paged,
+    parse_page_request,
+    serialize_as,
+    slice_of,
+)
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import PricesView, RestView
@@ -134,11 +141,11 @@ class FleetMoves(RestView):
         A team's people and tokens see what moves its own workloads.
         """
         week = FleetMovesQuery.of(request).get("week")
-        newest_look = newest_move_look(timezone.now()) if week is None else None
+        newest_look = latest_move_detection_run(timezone.now()) if week is None else None
         look_week = week or (newest_look.week if newest_look else None)
         moves = () if look_week is None else moves_of_week(look_week, self.viewer().seen_teams)
         places = {move.key: place for place, move in enumerate(moves)}
-        page = slice_of(moves, page_asked(request), lambda move: (places[move.key],))
+        page = slice_of(moves, parse_page_request(request), lambda move: (places[move.key],))
         currency = organisation().currency
         named = {team.id: team.name for team in teams()}
         work = {workload.id: workload.name for workload in workloads().values()}
@@ -149,7 +156,7 @@ class FleetMoves(RestView):
         )
 
 
-class FleetMoveLooks(PricesView):
+class FleetMoveDetectionRuns(PricesView):
     """Looks of each week, with what they saw."""
 
     row = FleetMoveLookOut
@@ -162,14 +169,14 @@ class FleetMoveLooks(PricesView):
     def get(self, request: Request) -> Response:
         """Every look, the newest first: candidates by kind, and why they are no proposal, with how many."""
         Parameters.of(request)
-        page = slice_of(move_looks(), page_asked(request), _newest_first)
+        page = slice_of(move_detection_runs(), parse_page_request(request), _newest_first)
         currency = organisation().currency
         return paged(
-            request, page, lambda look_fact: told_as(FleetMoveLookOut, look_fact, currency)
+            request, page, lambda look_fact: serialize_as(FleetMoveLookOut, look_fact, currency)
         )
 
 
-def _newest_first(look_fact: MoveLookFact) -> tuple[int]:
+def _newest_first(look_fact: MoveDetectionRunFact) -> tuple[int]:
     return (-look_fact.week.toordinal(),)
 
 
@@ -178,11 +185,11 @@ def serialize_move(
 ) -> dict[str, Any]:
     """A move as REST answers it; `names` are of teams and workloads by their ids."""
     answer = fields_of(move) | {
-        "team": _named_thing(move.team_id, names["team"]),
-        "workload": _named_thing(move.workload_id, names["workload"]),
+        "team": _serialize_named(move.team_id, names["team"]),
+        "workload": _serialize_named(move.workload_id, names["workload"]),
     }
-    return told_as(FleetMoveOut, answer, currency)
+    return serialize_as(FleetMoveOut, answer, currency)
 
 
-def _named_thing(known_id: int | None, names: Mapping[int, str]) -> dict[str, Any] | None:
+def _serialize_named(known_id: int | None, names: Mapping[int, str]) -> dict[str, Any] | None:
     return None if known_id is None else {"id": known_id, "name": names[known_id]}

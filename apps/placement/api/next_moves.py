@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from apps.economics.spot.job import MOST_HOURS, MOST_RATE, SpotJob, SpotMode
 from apps.economics.spot.next_move import MoveQuestion
 from apps.placement import actions
-from apps.placement.api.callers import AsksMoves, PlacementView
+from apps.placement.api.callers import CanRequestMoves, PlacementView
 from apps.placement.api.spot_evidence import SeenInterruptionsOut
 from apps.placement.queries.next_moves import AnsweredMove, answered_move
 from apps.placement.queries.placement_scope import is_job_covered
@@ -110,7 +110,7 @@ class NextMoveOut(serializers.Serializer[Any]):
 class NextMoves(PlacementView):
     """For who runs the platform, and for schedulers and a team's own tokens, of the jobs that are theirs."""
 
-    changes = (AsksMoves,)
+    changes = (CanRequestMoves,)
 
     @extend_schema(
         operation_id="ask_next_move",
@@ -139,7 +139,7 @@ class NextMoves(PlacementView):
                 question.job.spot,
                 question.job.checkpoint,
             )
-            actions.ask_spot_plan(
+            actions.request_spot_plan(
                 job_id=job.id, series_id=series.id, job=spot_job, at=timezone.now()
             )
         return Response(_serialize_move(answer))

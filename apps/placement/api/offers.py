@@ -8,12 +8,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
-from apps.placement.api.callers import IsGivenRates, bound_cluster
+from apps.placement.api.callers import CanSeeOfferRates, bound_cluster
 from apps.placement.queries.book import offer_page
 from apps.placement.queries.placement_scope import pools_of
 from apps.placement.queries.places import egress_page
 from apps.web.rest.money import ExactOut, MoneyOut, RatioOut
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import RestView
@@ -127,7 +127,7 @@ class EgressPriceOut(serializers.Serializer[Any]):
 class Offers(RestView):
     """The newest book, for who is given rates."""
 
-    reads = (IsGivenRates,)
+    reads = (CanSeeOfferRates,)
 
     row = OfferOut
 
@@ -137,14 +137,16 @@ class Offers(RestView):
         Parameters.of(request)
         currency = organisation().currency
         cluster = bound_cluster(request, self)
-        page = offer_page(page_asked(request), None if cluster is None else pools_of(cluster.id))
-        return paged(request, page, lambda row: told_as(OfferOut, row, currency))
+        page = offer_page(
+            parse_page_request(request), None if cluster is None else pools_of(cluster.id)
+        )
+        return paged(request, page, lambda row: serialize_as(OfferOut, row, currency))
 
 
 class EgressPrices(RestView):
     """Prices of egress as they were imported, for who is given rates."""
 
-    reads = (IsGivenRates,)
+    reads = (CanSeeOfferRates,)
 
     row = EgressPriceOut
 
@@ -154,5 +156,5 @@ class EgressPrices(RestView):
     def get(self, request: Request) -> Response:
         """Every price, by source and target place."""
         Parameters.of(request)
-        page = egress_page(page_asked(request))
-        return paged(request, page, lambda row: told_as(EgressPriceOut, row))
+        page = egress_page(parse_page_request(request))
+        return paged(request, page, lambda row: serialize_as(EgressPriceOut, row))

@@ -13,16 +13,16 @@ from apps.placement.queries.asked import (
     INTERRUPTIBLE,
     JOB_KINDS,
     MOST_ASKED_GPUS,
-    AskedDataset,
-    AskedQuote,
-    AskedWork,
+    QuoteRequest,
+    RequestedDataset,
+    RequestedWork,
 )
 from apps.placement.queries.quote_gates import gates_of_quote
 from apps.placement.queries.quotes import QuoteFact
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import MoneyOut, RatioOut
-from apps.web.rest.pages import told_as
-from apps.web.rest.strict import IdInBody, Moment, OptionalText, Strict, Text, Whole
+from apps.web.rest.pages import serialize_as
+from apps.web.rest.strict import IdInBody, Moment, OptionalText, Strict, StrictInteger, Text
 
 MOST_OFFERS = 300
 LONGEST_LIST = 50
@@ -71,7 +71,7 @@ class QuoteIn(Strict):
     places, or beginnings of them that end in `-` or `:`. An offer with less than `least_chance` of the deadline is late.
     """
 
-    gpus = Whole(min_value=1, max_value=MOST_ASKED_GPUS)
+    gpus = StrictInteger(min_value=1, max_value=MOST_ASKED_GPUS)
     work = WorkIn()
     gpu_models = serializers.ListField(
         child=Text(), required=False, default=list, max_length=LONGEST_LIST
@@ -95,7 +95,7 @@ class QuoteIn(Strict):
     least_chance = serializers.FloatField(
         required=False, default=LEAST_CHANCE, min_value=0, max_value=1
     )
-    limit = Whole(min_value=1, max_value=MOST_OFFERS, required=False, default=20)
+    limit = StrictInteger(min_value=1, max_value=MOST_OFFERS, required=False, default=20)
 
 
 class CostRangeOut(serializers.Serializer[Any]):
@@ -224,7 +224,7 @@ class TakenIn(Strict):
     run = IdInBody(required=False, allow_null=True, default=None)
 
 
-def asked_of_body(body: Mapping[str, Any], team_id: int | None) -> AskedQuote:
+def parse_quote_request(body: Mapping[str, Any], team_id: int | None) -> QuoteRequest:
     """A parsed body as what is asked."""
     plain_fields = {
         name: body[name]
@@ -240,13 +240,13 @@ def asked_of_body(body: Mapping[str, Any], team_id: int | None) -> AskedQuote:
         )
     }
     checkpoint, data = body["checkpoint"] or {}, body["dataset"]
-    return AskedQuote(
+    return QuoteRequest(
         **plain_fields,
-        work=AskedWork(**body["work"]),
+        work=RequestedWork(**body["work"]),
         gpu_models=tuple(body["gpu_models"]),
         write_seconds=checkpoint.get("write_seconds"),
         cadence_seconds=checkpoint.get("cadence_seconds"),
-        dataset=AskedDataset(**data) if data else None,
+        dataset=RequestedDataset(**data) if data else None,
         residency=tuple(body["residency"]),
         team_id=team_id,
         assumed_wait_minutes=body["assumed_wait_minutes"],
@@ -257,7 +257,7 @@ def asked_of_body(body: Mapping[str, Any], team_id: int | None) -> AskedQuote:
 
 def serialize_quote(fact: QuoteFact) -> dict[str, Any]:
     """A quote without its offers."""
-    return told_as(QuoteOut, _quote_fields(fact), organisation().currency)
+    return serialize_as(QuoteOut, _quote_fields(fact), organisation().currency)
 
 
 def serialize_one_quote(fact: QuoteFact) -> dict[str, Any]:
@@ -267,7 +267,7 @@ def serialize_one_quote(fact: QuoteFact) -> dict[str, Any]:
         "budgets": [_budget_left(budget) for budget in fact.answer["budgets"]],
         "gates": serialize_gates(gates_of_quote(fact)),
     }
-    return told_as(QuoteOneOut, _quote_fields(fact) | offers, organisation().currency)
+    return serialize_as(QuoteOneOut, _quote_fields(fact) | offers, organisation().currency)
 
 
 UNITS = {"money": 1_000_000, "gpu_hours": 3_600_000}

@@ -20,15 +20,22 @@ from apps.placement.api.quote_shapes import (
     QuoteOneOut,
     QuoteOut,
     TakenIn,
-    asked_of_body,
+    parse_quote_request,
     serialize_one_quote,
     serialize_quote,
 )
-from apps.placement.queries.placement_scope import PlacementScope, seen_quote, shown_quote
+from apps.placement.queries.placement_scope import PlacementScope, shown_quote, visible_quote
 from apps.placement.queries.quotes import calibration, quote_page
 from apps.web.rest.money import RatioOut
 from apps.web.rest.once import once
-from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import (
+    fields_of,
+    list_of,
+    paged,
+    parse_page_request,
+    serialize_as,
+    slice_of,
+)
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, parsed
 
@@ -49,7 +56,9 @@ class Quotes(PlacementView):
         """The newest first, without their offers."""
         Parameters.of(request)
         scope = self.scope()
-        page = quote_page(page_asked(request), scope.team_ids, scope.pool_ids, scope.cluster_id)
+        page = quote_page(
+            parse_page_request(request), scope.team_ids, scope.pool_ids, scope.cluster_id
+        )
         return paged(request, page, lambda fact: serialize_quote(shown_quote(fact, scope)))
 
     @extend_schema(
@@ -63,7 +72,7 @@ class Quotes(PlacementView):
         """Quote what a job costs where, and when it would be done: offers of the newest book, in order."""
         body, scope = parsed(QuoteIn, request), self.scope()
         quote = actions.make_quote(
-            question=asked_of_body(body, team_asked(body["team"], scope)),
+            question=parse_quote_request(body, requested_team_id(body["team"], scope)),
             team_ids=scope.team_ids,
             by=self.viewer().person_id,
             at=timezone.now(),
@@ -80,7 +89,7 @@ class OneQuote(PlacementView):
         """As it was answered, and what came of the offer that was taken."""
         Parameters.of(request)
         scope = self.scope()
-        return Response(serialize_one_quote(shown_quote(seen_quote(quote_id, scope), scope)))
+        return Response(serialize_one_quote(shown_quote(visible_quote(quote_id, scope), scope)))
 
 
 class TakenQuote(PlacementView):
@@ -97,7 +106,7 @@ class TakenQuote(PlacementView):
         """Say which offer was taken, by which job or run: its cost and time are then held against the quote."""
         scope = self.scope()
         # Whether there is such a quote is answered before its body is read: to others there is none.
-        seen_quote(quote_id, scope)
+        visible_quote(quote_id, scope)
         body = parsed(TakenIn, request)
         actions.take_offer(
             quote_id=quote_id,
@@ -107,7 +116,7 @@ class TakenQuote(PlacementView):
             at=timezone.now(),
             scope=scope,
         )
-        return Response(serialize_one_quote(shown_quote(seen_quote(quote_id, scope), scope)))
+        return Response(serialize_one_quote(shown_quote(visible_quote(quote_id, scope), scope)))
 
 
 class CalibrationOut(serializers.Serializer[Any]):
@@ -138,11 +147,11 @@ class QuoteCalibrations(PlacementView):
         Parameters.of(request)
         scope = self.scope()
         calibrations = calibration(scope.team_ids, scope.pool_ids)
-        page = slice_of(calibrations, page_asked(request), lambda fact: (fact.option,))
-        return paged(request, page, lambda fact: told_as(CalibrationOut, fields_of(fact)))
+        page = slice_of(calibrations, parse_page_request(request), lambda fact: (fact.option,))
+        return paged(request, page, lambda fact: serialize_as(CalibrationOut, fields_of(fact)))
 
 
-def team_asked(name: str, scope: PlacementScope) -> int | None:
+def requested_team_id(name: str, scope: PlacementScope) -> int | None:
     """The team of this name, of those that the asker acts for; where none is said its own, or None."""
     if not name:
         return scope.own_team_id

@@ -25,8 +25,8 @@ from apps.accounts.queries.reading import once, reading_once
 from apps.economics.refusal import Refusal
 from apps.logs.context import actor_named
 from apps.placement.actions.quotes import SentQuote, make_quotes
-from apps.placement.api.quote_shapes import QuoteIn, asked_of_body, serialize_one_quote
-from apps.placement.api.quotes import Quotes, team_asked
+from apps.placement.api.quote_shapes import QuoteIn, parse_quote_request, serialize_one_quote
+from apps.placement.api.quotes import Quotes, requested_team_id
 from apps.placement.queries.placement_scope import asking_scope, shown_quote
 from apps.placement.queries.quotes import QuoteFact
 from apps.web.rest.limits import allowed_in_minute, caller_of_token
@@ -66,11 +66,11 @@ def is_plain_quote(environ: Mapping[str, Any]) -> bool:
         and environ.get("CONTENT_TYPE", "").lower() in PLAIN_TYPES
         and environ.get("HTTP_ACCEPT", "") in PLAIN_ACCEPT
         and not any(environ.get(name) for name in NOT_PLAIN)
-        and _may_come_so(environ)
+        and _is_acceptable_request(environ)
     )
 
 
-def _may_come_so(environ: Mapping[str, Any]) -> bool:
+def _is_acceptable_request(environ: Mapping[str, Any]) -> bool:
     """Return whether a request passes what Django's middleware asks of every one: a host of ours, and HTTPS where that is set."""
     request = WSGIRequest(dict(environ))
     try:
@@ -115,7 +115,7 @@ def _read_plain(environ: Mapping[str, Any], at: datetime) -> _PlainQuote | None:
         if scope is None:
             return None
         body = parsed_data(QuoteIn, JSONParser().parse(environ["wsgi.input"]))
-        question = asked_of_body(body, team_asked(body["team"], scope))
+        question = parse_quote_request(body, requested_team_id(body["team"], scope))
     except (APIException, RecursionError, UnicodeError):
         return None
     actor, request_id = actor_named("token", token.name), environ["HTTP_X_REQUEST_ID"]

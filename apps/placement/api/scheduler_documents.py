@@ -11,7 +11,7 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.placement.api.callers import IsGivenRates, cluster_of_rates
+from apps.placement.api.callers import CanSeeOfferRates, cluster_of_rates
 from apps.placement.queries.given_to_schedulers import documents_as_yaml, documents_of
 from apps.web.rest.strict import OptionalText, Parameters
 from apps.web.rest.views import RestView
@@ -51,7 +51,7 @@ class SchedulerDocumentsOut(serializers.Serializer[Any]):
 class DocumentsOfScheduler(RestView):
     """Documents that one scheduler is given."""
 
-    reads = (IsGivenRates,)
+    reads = (CanSeeOfferRates,)
     scheduler: ClassVar[str]
 
     def get_renderers(self) -> list[BaseRenderer]:

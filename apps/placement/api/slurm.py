@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from apps.accounts.queries import Scope, TokenFact
 from apps.fleet import queries as fleet
 from apps.fleet.queries import ClusterFact
-from apps.placement.api.callers import IsGivenRates, cluster_of_rates
+from apps.placement.api.callers import CanSeeOfferRates, cluster_of_rates
 from apps.placement.queries.slurm_cache import VALID_SECONDS, SlurmCache, slurm_cache
 from apps.placement.queries.slurm_weights import (
     CENTS,
@@ -22,13 +22,13 @@ from apps.placement.queries.slurm_weights import (
     slurm_billing_weights,
 )
 from apps.web.rest.money import MoneyOut, RatioOut
-from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters, Text
 from apps.web.rest.views import RestView
 
 
-class ReadsSlurmCache(IsGivenRates):
+class ReadsSlurmCache(CanSeeOfferRates):
     """Who is given rates, and a jobs token of one cluster: not a node's agent."""
 
     message = "this is for a cluster's 'jobs' or 'schedule' token, the organisation's 'schedule', 'read' or 'manage' token, finance and platform"
@@ -167,7 +167,7 @@ class SlurmWeightsOut(serializers.Serializer[Any]):
 class SlurmWeights(RestView):
     """Weights are prices: for who is given rates."""
 
-    reads = (IsGivenRates,)
+    reads = (CanSeeOfferRates,)
 
     row = SlurmWeightsOut
 
@@ -181,7 +181,7 @@ class SlurmWeights(RestView):
         params = SlurmWeightsAsked.of(request)
         cluster = cluster_named(cluster_of_rates(request, self, params["cluster"]))
         weights = slurm_billing_weights(cluster.id, timezone.now(), scale=params["scale"])
-        page = slice_of(weights, page_asked(request), lambda weight: (weight.partition,))
+        page = slice_of(weights, parse_page_request(request), lambda weight: (weight.partition,))
         return paged(request, page, serialize_slurm_weights)
 
 
@@ -234,11 +234,11 @@ def cluster_named(name: str) -> ClusterFact:
 def serialize_slurm_weights(row: PartitionWeights) -> dict[str, Any]:
     """As REST answers it."""
     weights = {name: f"{weight:f}" for name, weight in row.weights.items()}
-    return told_as(SlurmWeightsOut, row, option=row.option, weights=weights)
+    return serialize_as(SlurmWeightsOut, row, option=row.option, weights=weights)
 
 
 def serialize_slurm_cache(cache: SlurmCache) -> dict[str, Any]:
     """As REST answers it."""
-    return told_as(
+    return serialize_as(
         SlurmCacheOut, cache, cache.currency, digest=cache.digest, valid_seconds=VALID_SECONDS
     )

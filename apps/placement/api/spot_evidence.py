@@ -8,11 +8,11 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.placement.api.callers import IsGivenRates
+from apps.placement.api.callers import CanSeeOfferRates
 from apps.placement.queries.spot_evidence import SpotEvidence, spot_evidence
 from apps.placement.queries.spot_regions import SpotRegion, spot_regions
 from apps.web.rest.money import RatioOut
-from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import RestView
@@ -80,7 +80,7 @@ class SpotRegionOut(serializers.Serializer[Any]):
 class SpotEvidenceList(RestView):
     """For who reads prices, as what is bought where."""
 
-    reads = (IsGivenRates,)
+    reads = (CanSeeOfferRates,)
 
     row = SpotEvidenceRowOut
 
@@ -95,8 +95,8 @@ class SpotEvidenceList(RestView):
         A rate is of what was seen taken away: never of a price.
         """
         Parameters.of(request)
-        page = slice_of(spot_evidence(timezone.now()), page_asked(request), _evidence_key)
-        return paged(request, page, lambda row: told_as(SpotEvidenceRowOut, row))
+        page = slice_of(spot_evidence(timezone.now()), parse_page_request(request), _evidence_key)
+        return paged(request, page, lambda row: serialize_as(SpotEvidenceRowOut, row))
 
 
 def _evidence_key(row: SpotEvidence) -> tuple[str, str]:
@@ -106,7 +106,7 @@ def _evidence_key(row: SpotEvidence) -> tuple[str, str]:
 class SpotRegionList(RestView):
     """For who reads prices."""
 
-    reads = (IsGivenRates,)
+    reads = (CanSeeOfferRates,)
 
     row = SpotRegionOut
 
@@ -117,8 +117,8 @@ class SpotRegionList(RestView):
         """Interruptions and availability by region, GPU model and hour of the day in UTC; sources of one kind added up."""
         Parameters.of(request)
         regions = spot_regions(spot_evidence(timezone.now()))
-        page = slice_of(regions, page_asked(request), _region_key)
-        return paged(request, page, lambda row: told_as(SpotRegionOut, row))
+        page = slice_of(regions, parse_page_request(request), _region_key)
+        return paged(request, page, lambda row: serialize_as(SpotRegionOut, row))
 
 
 def _region_key(row: SpotRegion) -> tuple[str, str, str, str]:

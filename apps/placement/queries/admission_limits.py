@@ -31,7 +31,7 @@ from apps.planning.queries.budgets import (
     WORKLOAD,
     BudgetFact,
     budgets,
-    in_whole_units,
+    to_major_units,
 )
 from apps.planning.queries.gpu_quotas import GpuQuotaUse, gpu_quota_use, gpu_quotas
 
@@ -206,10 +206,10 @@ def _budget_check(figures: BudgetFigures, need: JobNeed) -> LimitCheck:
     budget, left_now, left_expected = figures.budget, figures.left_now, figures.headroom
     needed = need.cost_micros if budget.measure == MONEY else need.gpu_milliseconds
     unit = unit_of_budget(budget)
-    outcome = _standing_of(needed, left_now, left_expected)
+    outcome = _limit_status(needed, left_now, left_expected)
 
     def told(value: int | None) -> str | None:
-        return None if value is None else f"{in_whole_units(budget.measure, value):f}"
+        return None if value is None else f"{to_major_units(budget.measure, value):f}"
 
     return LimitCheck(
         kind=BUDGET_LIMIT,
@@ -230,7 +230,7 @@ def unit_of_budget(budget: BudgetFact) -> str:
     return organisation().currency if budget.measure == MONEY else "GPU-hours"
 
 
-def _standing_of(needed: int | None, left_now: int | None, left_expected: int | None) -> str:
+def _limit_status(needed: int | None, left_now: int | None, left_expected: int | None) -> str:
     """Of one limit; what is known to be too much is so though something else is not known."""
     if needed is None or left_now is None:
         return OVER if left_now is not None and left_now < 0 else UNKNOWN
@@ -268,7 +268,7 @@ def _quota_checks(
         else (job.provider, job.region, job.gpu_model)
     )
     uses = gpu_quota_use(gpu_quotas(), at)
-    quota_uses = quotas_held_against(uses, provider, region, model)
+    quota_uses = quotas_counted_against(uses, provider, region, model)
     idle = idle_gpus(at)[pool.id] if pool else 0
     more = max(0, job.gpus - idle)
     notes = [f"{idle} GPUs of the pool are idle and need no quota"] if idle else []
@@ -277,7 +277,7 @@ def _quota_checks(
     return [_quota_check(use, more) for use in quota_uses], notes
 
 
-def quotas_held_against(
+def quotas_counted_against(
     uses: Sequence[GpuQuotaUse], provider: str, region: str, model: str
 ) -> list[GpuQuotaUse]:
     """Those that GPUs started there count against, however either names the model."""

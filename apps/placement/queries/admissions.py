@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 
 from apps.accounts.queries import teams_below
-from apps.accounts.queries.paging import PageAsked, Slice, equal_to_given, page_of
+from apps.accounts.queries.paging import PageRequest, Slice, equality_conditions, page_of
 from apps.fleet import queries as fleet
 from apps.ledger.queries.windows import Window
 from apps.placement.models import JobAdmission
@@ -101,7 +101,7 @@ def admission(admission_id: int) -> AdmissionFact:
     return fact
 
 
-def admission_if_kept(admission_id: int) -> AdmissionFact | None:
+def admission_if_stored(admission_id: int) -> AdmissionFact | None:
     """One; None where there is none of this id."""
     if admission_id > LARGEST_KEY:
         return None
@@ -145,7 +145,7 @@ def wanted_admissions(
     )
 
 
-def admission_page(wanted: AdmissionsWanted, page_request: PageAsked) -> Slice[AdmissionFact]:
+def admission_page(wanted: AdmissionsWanted, page_request: PageRequest) -> Slice[AdmissionFact]:
     """A page of these, the newest first."""
     page = page_of(_wanted_rows(wanted).values(*COLUMNS), page_request, "-asked_at", "-id")
     return Slice(_admission_facts(page.rows), page.after, page.before)
@@ -170,7 +170,7 @@ def admission_counts(wanted: AdmissionsWanted) -> AdmissionCounts:
     )
 
 
-def is_admission_asked_ever() -> bool:
+def has_admissions() -> bool:
     """Whether there is any."""
     return JobAdmission.objects.exists()
 
@@ -183,7 +183,7 @@ def _wanted_rows(wanted: AdmissionsWanted) -> QuerySet[JobAdmission]:
         "verdict": wanted.verdict or None,
         "job__pool_id__in": None if wanted.pool_ids is None else sorted(wanted.pool_ids),
     }
-    admissions = JobAdmission.objects.filter(equal_to_given(conditions))
+    admissions = JobAdmission.objects.filter(equality_conditions(conditions))
     if wanted.limit is not None:
         kind, limit_id = wanted.limit
         admissions = admissions.filter(answer__limits__contains=[{"kind": kind, "id": limit_id}])

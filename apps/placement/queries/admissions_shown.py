@@ -13,7 +13,7 @@ from apps.planning.queries.budgets import budgets
 NOT_SHOWN_LIMIT = "a limit that is not this caller's to see"
 
 
-def seen_budget_ids(scope: PlacementScope) -> frozenset[int] | None:
+def visible_budget_ids(scope: PlacementScope) -> frozenset[int] | None:
     """The budgets of which this caller sees amounts, as in the list of budgets; None: every limit, quotas too."""
     if scope.sees_limits:
         return None
@@ -36,7 +36,7 @@ def shown_limits(
     return shown, [verdict for verdict in hidden if verdict != ALLOW]
 
 
-def seen_admission(admission_id: int, scope: PlacementScope) -> AdmissionFact:
+def visible_admission(admission_id: int, scope: PlacementScope) -> AdmissionFact:
     """One of this caller's; refuses JobAdmission.DoesNotExist, also where it is not theirs."""
     fact = admission(admission_id)
     pool_ids = scope.pool_ids

@@ -28,7 +28,7 @@ class QuoteNotUnderstood(Refusal):
 
 
 @dataclass(frozen=True, slots=True)
-class AskedWork:
+class RequestedWork:
     """How much work: GPU-hours (of a model), a training's tokens and parameters, or as much as a run took."""
 
     gpu_hours: float | None = None
@@ -42,7 +42,7 @@ class AskedWork:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedDataset:
+class RequestedDataset:
     """Where the data lies (`provider:region`), its gigabytes, and how fast it moves, in gigabits a second."""
 
     place: str
@@ -51,7 +51,7 @@ class AskedDataset:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedQuote:
+class QuoteRequest:
     """Everything that may be said of a job; None or empty: not said.
 
     `residency` are places or beginnings of them (`aws:eu-`), `priority` a QOS of the scheduler. An offer with less than `least_chance` of
@@ -59,7 +59,7 @@ class AskedQuote:
     """
 
     gpus: int
-    work: AskedWork
+    work: RequestedWork
     gpu_models: tuple[str, ...] = ()
     gpu_memory_gib: float | None = None
     deadline: datetime | None = None
@@ -68,7 +68,7 @@ class AskedQuote:
     restart_seconds: float = 0.0
     kind: str = INTERRUPTIBLE
     has_fallback: bool = False
-    dataset: AskedDataset | None = None
+    dataset: RequestedDataset | None = None
     residency: tuple[str, ...] = ()
     team_id: int | None = None
     priority: str = ""
@@ -107,7 +107,7 @@ class WorkBasis:
     words: str
     gpu_hours: LikelyRange | None = None
     of_model: str = ""
-    asked: AskedWork = field(default_factory=AskedWork)
+    asked: RequestedWork = field(default_factory=RequestedWork)
     watts: float | None = None
 
     def on(self, gpu_model: str, gpus: int) -> tuple[LikelyRange | None, str]:
@@ -142,7 +142,7 @@ def are_same_model(one: str, other: str) -> bool:
 
 
 def work_basis(
-    question: AskedQuote, team_ids: frozenset[int] | None, cluster_id: int | None = None
+    question: QuoteRequest, team_ids: frozenset[int] | None, cluster_id: int | None = None
 ) -> WorkBasis:
     """Return what the work is taken to be; refuses QuoteNotUnderstood.
 
@@ -209,7 +209,7 @@ def lies_within(place: str, residency: Sequence[str]) -> bool:
     )
 
 
-def refuse_impossible_job(question: AskedQuote, at: datetime) -> None:
+def refuse_impossible_job(question: QuoteRequest, at: datetime) -> None:
     """Refuse QuoteNotUnderstood of what no job can be."""
     if question.deadline is not None and question.deadline <= at:
         raise QuoteNotUnderstood("deadline", "the deadline is over")

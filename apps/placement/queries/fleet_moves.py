@@ -13,7 +13,7 @@ from apps.placement.queries.moves.proposal import ProposalEvidence
 
 
 @dataclass(frozen=True, slots=True)
-class MoveLookFact:
+class MoveDetectionRunFact:
     """A week's look; see its table for what each field is."""
 
     week: date
@@ -91,28 +91,28 @@ class ClosedFleetMove:
     closed_reason: str
 
 
-LOOK_FIELDS = MoveLookFact.__slots__
+LOOK_FIELDS = MoveDetectionRunFact.__slots__
 
 
-def newest_move_look(at: datetime | None = None) -> MoveLookFact | None:
+def latest_move_detection_run(at: datetime | None = None) -> MoveDetectionRunFact | None:
     """The newest look; with a moment, the newest that was made until then. None before the first."""
     look_rows = FleetMoveLook.objects.order_by("-week")
     if at is not None:
         look_rows = look_rows.filter(made_at__lte=at)
     row = look_rows.values_list(*LOOK_FIELDS).first()
-    return None if row is None else MoveLookFact(*row)
+    return None if row is None else MoveDetectionRunFact(*row)
 
 
-def move_look(week: date) -> MoveLookFact | None:
+def move_detection_run(week: date) -> MoveDetectionRunFact | None:
     """A week's look; None where there is none."""
     row = FleetMoveLook.objects.filter(week=week).values_list(*LOOK_FIELDS).first()
-    return None if row is None else MoveLookFact(*row)
+    return None if row is None else MoveDetectionRunFact(*row)
 
 
-def move_looks() -> list[MoveLookFact]:
+def move_detection_runs() -> list[MoveDetectionRunFact]:
     """All of them, the newest first."""
     rows = FleetMoveLook.objects.order_by("-week").values_list(*LOOK_FIELDS)
-    return [MoveLookFact(*row) for row in rows]
+    return [MoveDetectionRunFact(*row) for row in rows]
 
 
 def open_fleet_moves(
@@ -122,7 +122,7 @@ def open_fleet_moves(
 
     `team_ids` None: all of it. Else only what moves these teams' own workloads, without prices.
     """
-    look_fact = newest_move_look(at)
+    look_fact = latest_move_detection_run(at)
     return () if look_fact is None else moves_of_week(look_fact.week, team_ids)
 
 

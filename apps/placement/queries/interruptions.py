@@ -17,12 +17,12 @@ from apps.economics.purchase import PurchaseOption
 from apps.economics.spot.evidence import (
     FEWEST_ENDS,
     PRIOR_ENDS,
-    SeenInterruptions,
+    ObservedInterruptions,
     SpotLife,
     hour_factors,
     interruption_rate,
+    is_sufficient_evidence,
     rates_by_hour,
-    stands_alone,
     summed_hours,
 )
 from apps.fleet import queries as fleet
@@ -79,14 +79,14 @@ class CountedInterruptions:
     count: int
     words: str
     seen_until: datetime | None
-    by_hour: Sequence[SeenInterruptions] = ()
+    by_hour: Sequence[ObservedInterruptions] = ()
 
 
 def with_interruptions(offers: Sequence[OfferFact], at: datetime) -> list[OfferFact]:
     """The offers, each on spot with the nearest evidence of its place; None where there is none."""
     if all(offer.option != PurchaseOption.SPOT for offer in offers):
         return list(offers)
-    jobs, observations = _own_jobs(at), spot_evidence(at)
+    jobs, observations = _job_interruptions(at), spot_evidence(at)
     return [
         replace(offer, interruptions=_offer_evidence(offer, jobs, observations, at))
         if offer.option == PurchaseOption.SPOT
@@ -95,7 +95,7 @@ def with_interruptions(offers: Sequence[OfferFact], at: datetime) -> list[OfferF
     ]
 
 
-def _own_jobs(at: datetime) -> dict[Place, CountedInterruptions]:
+def _job_interruptions(at: datetime) -> dict[Place, CountedInterruptions]:
     """Return the interruptions that jobs met in spot pools, by provider, region and GPU model."""
     pools = {
         pool.id: pool
@@ -147,7 +147,7 @@ def _offer_evidence(
     """
     there = (
         jobs.get(offer.model_place),
-        _own_nodes(offer, observations),
+        _node_interruptions(offer, observations),
         _imported_series(offer, observations),
     )
     sources = [source for source in there if source is not None]
@@ -184,7 +184,7 @@ def _weighed_sources(
     if not any(source.count for source in sources):
         return max(sources, key=lambda source: source.hours), None
     following = next((source for source in farther if source.count), None)
-    if following is None or stands_alone(
+    if following is None or is_sufficient_evidence(
         nearest.count, nearest.hours, following.count / following.hours
     ):
         return nearest, None
@@ -223,7 +223,7 @@ def _source_document(source: CountedInterruptions, at: datetime) -> dict[str, An
     }
 
 
-def _own_nodes(
+def _node_interruptions(
     offer: OfferFact, observations: Iterable[SpotEvidence]
 ) -> CountedInterruptions | None:
     """Notices on own nodes there. None where none was seen: then nobody knows whether one would have been."""
@@ -253,7 +253,7 @@ def _imported_series(
     ]
     if not there:
         return None
-    newest = _newest_look(there)
+    newest = _latest_observation(there)
     until = "of unknown date" if newest is None else f"seen until {newest:%-d %B %Y}"
     return _summed_evidence(there, SERIES_WORDS, until)
 
@@ -279,7 +279,7 @@ def _summed_evidence(
     )
     by_hour = summed_hours([evidence.by_hour for evidence in there])
     return CountedInterruptions(
-        there[0].source, names, hours, count, sentence, _newest_look(there), by_hour
+        there[0].source, names, hours, count, sentence, _latest_observation(there), by_hour
     )
 
 
@@ -287,7 +287,7 @@ def _hours_words(hours: float) -> str:
     return f"{hours:,.0f}" if hours >= 10 else f"{hours:.2g}"
 
 
-def _newest_look(there: Iterable[SpotEvidence]) -> datetime | None:
+def _latest_observation(there: Iterable[SpotEvidence]) -> datetime | None:
     """When it was last looked; None where none of them says."""
     return max(
         (evidence.seen_until for evidence in there if evidence.seen_until is not None), default=None

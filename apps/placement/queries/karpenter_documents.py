@@ -31,7 +31,7 @@ def karpenter_documents(
 ) -> SchedulerDocuments:
     """NodePools of clouds' pools that Karpenter knows, in the order of what they cost."""
     bundle = scheduler_pools.documents()
-    for rank, pool in enumerate(_known_to_karpenter(scheduler_pools, bundle)):
+    for rank, pool in enumerate(_pools_for_karpenter(scheduler_pools, bundle)):
         bundle.documents.append(_node_pool(pool, max(1, HIGHEST_WEIGHT - rank), node_class))
     if bundle.documents:
         bundle.notes.append(f"the node class {node_class!r} of each cloud is yours to have")
@@ -46,7 +46,7 @@ def overlay_documents(scheduler_pools: ScheduledPools) -> SchedulerDocuments:
         raise SchedulerNotUnderstood(
             "", "nobody knows what a US dollar is worth: Karpenter reckons in dollars"
         )
-    for pool in _known_to_karpenter(scheduler_pools, bundle):
+    for pool in _pools_for_karpenter(scheduler_pools, bundle):
         spec = {
             "requirements": [_one_of("karpenter.sh/nodepool", pool.name)],
             "price": f"{pool.dollars_an_hour(per_dollar):f}",
@@ -57,7 +57,7 @@ def overlay_documents(scheduler_pools: ScheduledPools) -> SchedulerDocuments:
     return bundle
 
 
-def _known_to_karpenter(
+def _pools_for_karpenter(
     scheduler_pools: ScheduledPools, bundle: SchedulerDocuments
 ) -> list[ScheduledPool]:
     """Those that it can start; why not, of the others, among the notes."""

@@ -48,7 +48,7 @@ def kueue_documents(scheduler_pools: ScheduledPools, at: datetime) -> SchedulerD
     )
     weights, unweighed = _team_weights(at)
     taken: list[str] = []
-    for team in _own_teams():
+    for team in _assignable_teams():
         name = kubernetes_name(team.name, taken, team.id)
         taken.append(name)
         bundle.documents.append(_queue_document(name, weights[team.id], bounded))
@@ -102,7 +102,7 @@ def _named_document(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any
     return {"apiVersion": KUEUE, "kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
-def _own_teams() -> list[TeamFact]:
+def _assignable_teams() -> list[TeamFact]:
     special = special_teams()
     return [team for team in teams() if team.id not in (special.platform_id, special.unowned_id)]
 
@@ -116,7 +116,7 @@ def _team_weights(at: datetime) -> tuple[dict[int, Decimal], list[str]]:
             first, end = budget.period_on(today)
             team_id, amount = int(budget.key), Decimal(budget.amount_on(first))
             a_day[team_id] = a_day.get(team_id, Decimal(0)) + amount / (end - first).days
-    own_teams = _own_teams()
+    own_teams = _assignable_teams()
     daily_amounts = [a_day[team.id] for team in own_teams if a_day.get(team.id)]
     mean = sum(daily_amounts, Decimal(0)) / len(daily_amounts) if daily_amounts else Decimal(1)
     weights = {

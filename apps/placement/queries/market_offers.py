@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TypeAlias
 
-from apps.economics.gpu_catalogue import whole_gpu
+from apps.economics.gpu_catalogue import full_gpu_model
 from apps.economics.gpu_machines import GpuMachine, gpu_family_of, gpu_machine
 from apps.economics.hours import HOUR
 from apps.economics.purchase import PurchaseOption
@@ -46,7 +46,7 @@ def market_offers(
         for rate in rates_in_force(at)
         if rate["pool_id"] is None and rate["purchase_option"] in OFFERED
     ]
-    machines = _known_machines(rates)
+    machines = _machines_by_type(rates)
     sound, left_out = sound_rates(rates, machines, at)
     too_old = {rate["id"]: why for rate in sound if (why := too_old_words(rate, at))}
     left_out += [
@@ -131,7 +131,7 @@ def _market_offer(
     )
 
 
-def _known_machines(rates: Sequence[Rate]) -> dict[tuple[str, str], GpuMachine]:
+def _machines_by_type(rates: Sequence[Rate]) -> dict[tuple[str, str], GpuMachine]:
     """By provider and machine type (or GPU model): as pools have it, else as that provider's documents do."""
     machines: dict[tuple[str, str], GpuMachine] = {}
     for pool in pools().values():
@@ -150,7 +150,7 @@ def _listed_machine(rate: Rate) -> GpuMachine | None:
     if rate["instance_type"]:
         return gpu_machine(rate["provider"], rate["instance_type"])
     # A price of a GPU by its model is of one, whatever machine it is in; that of a slice is of no GPU.
-    model = whole_gpu(rate["gpu_model"]) if rate["unit"] == "gpu" else None
+    model = full_gpu_model(rate["gpu_model"]) if rate["unit"] == "gpu" else None
     return None if model is None else GpuMachine(model.name, 1)
 
 

@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 
 from apps.economics.spot.evidence import (
     FEWEST_LIVES,
-    SeenInterruptions,
+    ObservedInterruptions,
     interruption_rate,
-    lives_of_trace,
+    lifetimes_of_trace,
     remaining_life,
 )
 from apps.economics.spot.next_move import (
@@ -23,7 +23,7 @@ from apps.economics.spot.plan import SpotPlan
 from apps.economics.spot.uniform import UniformReason
 from apps.placement.models import KeptSpotPlan, SpotSeries
 from apps.placement.queries.spot_evidence import times_words
-from apps.placement.queries.spot_series import kept_spot_plan, plan_of_kept, series_trace
+from apps.placement.queries.spot_series import series_trace, solved_spot_plan, stored_spot_plan
 
 UNIFORM_WORDS = {
     UniformReason.ON_SPOT_STAYS: "spot that is up is kept",
@@ -41,7 +41,7 @@ class MoveEvidence:
     """Evidence of how long spot lasts there: the series' name, its interruptions, and what is said of them."""
 
     series: str
-    rate: SeenInterruptions
+    rate: ObservedInterruptions
     remaining_life: float | None
     seen_until: datetime | None
     is_thin: bool
@@ -66,7 +66,7 @@ def answered_move(job_id: int, question: MoveQuestion, series: SpotSeries | None
     evidence = None if series is None else _move_evidence(series, question)
     if evidence is not None and question.spot_is_up:
         question = replace(question, expected_life=evidence.remaining_life)
-    kept_plan = None if series is None else kept_spot_plan(job_id, series.id)
+    kept_plan = None if series is None else stored_spot_plan(job_id, series.id)
     plan = None if kept_plan is None else _fitting_plan(kept_plan, question)
     is_thin = kept_plan is not None and bool(kept_plan.thin)
     move = next_move(question, plan)
@@ -86,13 +86,13 @@ def answered_move(job_id: int, question: MoveQuestion, series: SpotSeries | None
 
 
 def _fitting_plan(kept_plan: KeptSpotPlan, question: MoveQuestion) -> SpotPlan | None:
-    plan = plan_of_kept(kept_plan)
+    plan = solved_spot_plan(kept_plan)
     return plan if plan is not None and plan_covers(plan, question) else None
 
 
 def _move_evidence(series: SpotSeries, question: MoveQuestion) -> MoveEvidence:
     trace = series_trace(series)
-    lifetimes = lives_of_trace(trace, trace.starts or 0.0)
+    lifetimes = lifetimes_of_trace(trace, trace.starts or 0.0)
     rate = interruption_rate(lifetimes)
     age = question.state_hours if question.spot_is_up else 0.0
     life = remaining_life(lifetimes, age)

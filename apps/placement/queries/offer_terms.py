@@ -14,7 +14,7 @@ from apps.economics.spot.evidence import factor_between
 from apps.placement.queries.asked import (
     INTERRUPTIBLE,
     SERVING,
-    AskedQuote,
+    QuoteRequest,
     WorkBasis,
     are_same_model,
     lies_within,
@@ -68,7 +68,7 @@ class JobSurroundings:
 
 def match_offers(
     book: BookFact,
-    question: AskedQuote,
+    question: QuoteRequest,
     basis: WorkBasis,
     egress: Mapping[str, EgressFact],
     promised: Mapping[str, Sequence[int]],
@@ -93,7 +93,7 @@ def match_offers(
     return outcome
 
 
-def _why_not(offer: OfferFact, question: AskedQuote, allowed: set[str]) -> str:
+def _why_not(offer: OfferFact, question: QuoteRequest, allowed: set[str]) -> str:
     """Why this job cannot go there; empty: it can."""
     if offer.gpu_model not in allowed:
         return "another GPU model than those allowed"
@@ -106,13 +106,13 @@ def _why_not(offer: OfferFact, question: AskedQuote, allowed: set[str]) -> str:
     return _why_too_few(offer, question)
 
 
-def _why_not_on_spot(question: AskedQuote) -> str:
+def _why_not_on_spot(question: QuoteRequest) -> str:
     if question.kind != SERVING:
         return "spot, for work that may not be interrupted"
     return "" if question.has_fallback else "spot, for serving without a fallback"
 
 
-def _why_too_few(offer: OfferFact, question: AskedQuote) -> str:
+def _why_too_few(offer: OfferFact, question: QuoteRequest) -> str:
     if offer.there_gpus is not None and offer.there_gpus < question.gpus:
         return "fewer GPUs there than asked for"
     is_bounded = offer.pool_id is None or offer.option not in PAID_ANYWAY
@@ -121,7 +121,7 @@ def _why_too_few(offer: OfferFact, question: AskedQuote) -> str:
     return ""
 
 
-def _terms_of(offer: OfferFact, question: AskedQuote, around: JobSurroundings) -> OfferTerms:
+def _terms_of(offer: OfferFact, question: QuoteRequest, around: JobSurroundings) -> OfferTerms:
     work, carried = around.work[offer.gpu_model]
     reasons = [*offer.notes, *filter(None, [carried])]
     cautions = _stale_words(offer.rates, "its price")
@@ -163,7 +163,7 @@ def _stale_words(rates: Sequence[Mapping[str, Any]], what: str) -> list[str]:
     return [f"{what} was last said {row['age_days']} days ago" for row in rates if row["is_stale"]]
 
 
-def _rented_gpus(offer: OfferFact, question: AskedQuote, cautions: list[str]) -> int | None:
+def _rented_gpus(offer: OfferFact, question: QuoteRequest, cautions: list[str]) -> int | None:
     """Machines of the market are rented whole and nothing else runs on them; a pool's are shared with other jobs."""
     if offer.pool_id is not None or offer.option in PAID_ANYWAY:
         return None
@@ -175,7 +175,7 @@ def _rented_gpus(offer: OfferFact, question: AskedQuote, cautions: list[str]) ->
     return rented
 
 
-def _doubt_room(offer: OfferFact, question: AskedQuote, cautions: list[str]) -> None:
+def _doubt_room(offer: OfferFact, question: QuoteRequest, cautions: list[str]) -> None:
     """Where no quota bounds what is rented, say how much of it was ever had."""
     if offer.option in PAID_ANYWAY or offer.free_gpus is not None:
         return
@@ -218,7 +218,7 @@ def _power_of(offer: OfferFact, basis: WorkBasis) -> tuple[float | None, str]:
 
 
 def _fallback_there(
-    offer: OfferFact, question: AskedQuote, around: JobSurroundings
+    offer: OfferFact, question: QuoteRequest, around: JobSurroundings
 ) -> OfferFact | None:
     """Return the offer that takes over when spot is lost, of serving; None where nothing can."""
     if question.kind != SERVING:
@@ -230,7 +230,7 @@ def _fallback_there(
 def _data_terms(
     around: JobSurroundings,
     offer: OfferFact,
-    question: AskedQuote,
+    question: QuoteRequest,
     reasons: list[str],
     cautions: list[str],
 ) -> tuple[float | None, float | None]:
@@ -258,7 +258,7 @@ def _data_terms(
 
 
 def _interruptions_there(
-    offer: OfferFact, question: AskedQuote, reasons: list[str], cautions: list[str]
+    offer: OfferFact, question: QuoteRequest, reasons: list[str], cautions: list[str]
 ) -> InterruptionRate | None:
     """By the book's evidence, else as the asker assumes."""
     evidence = offer.interruptions
@@ -312,7 +312,7 @@ def _at_that_hour(
 
 
 def _nodes_counted(
-    offer: OfferFact, question: AskedQuote, evidence: Mapping[str, Any], cautions: list[str]
+    offer: OfferFact, question: QuoteRequest, evidence: Mapping[str, Any], cautions: list[str]
 ) -> int:
     """By how many the evidence's rate is taken: the job's nodes where it is of one of them."""
     nodes = ceil(question.gpus / offer.gpus_per_node)

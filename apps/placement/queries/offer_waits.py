@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from apps.economics.placement.gangs import idle_beside, starts_together
+from apps.economics.placement.gangs import idle_gpus_after_placement, starts_together
 from apps.economics.placement.wall_time import QueueWait
-from apps.placement.queries.asked import AskedQuote
+from apps.placement.queries.asked import QuoteRequest
 from apps.placement.queries.offer_facts import OfferFact
 
 HOUR_MINUTES = 60
@@ -13,7 +13,7 @@ THIN_WAITS = 10
 
 def wait_there(
     offer: OfferFact,
-    question: AskedQuote,
+    question: QuoteRequest,
     promised: Sequence[int],
     reasons: list[str],
     cautions: list[str],
@@ -35,14 +35,14 @@ def wait_there(
 
 
 def _is_idle_enough(
-    offer: OfferFact, question: AskedQuote, promised: Sequence[int], cautions: list[str]
+    offer: OfferFact, question: QuoteRequest, promised: Sequence[int], cautions: list[str]
 ) -> bool:
     """Whether the job's GPUs are idle together, beside those of offers that were just taken."""
     idle = offer.idle_by_node
     if sum(idle) < question.gpus:
         return False
     for gpus in promised:
-        idle = idle_beside(idle, gpus, offer.gpus_per_node)
+        idle = idle_gpus_after_placement(idle, gpus, offer.gpus_per_node)
     if starts_together(idle, question.gpus, offer.gpus_per_node):
         return True
     if promised and starts_together(offer.idle_by_node, question.gpus, offer.gpus_per_node):
@@ -58,7 +58,7 @@ def _is_idle_enough(
 
 
 def _measured_wait(
-    offer: OfferFact, question: AskedQuote, reasons: list[str], cautions: list[str]
+    offer: OfferFact, question: QuoteRequest, reasons: list[str], cautions: list[str]
 ) -> QueueWait | None:
     """Of jobs of this priority where enough of them started there, else of all."""
     if offer.median_wait_hours is None or offer.ninth_wait_hours is None:

@@ -128,7 +128,7 @@ def is_quote_shown(fact: QuoteFact, scope: PlacementScope) -> bool:
     return scope.pool_ids is None or any(map(offer_filter(scope), _keys_of(fact)))
 
 
-def seen_quote(quote_id: int, scope: PlacementScope) -> QuoteFact:
+def visible_quote(quote_id: int, scope: PlacementScope) -> QuoteFact:
     """One quote of this caller's, as it was answered; refuses JobQuote.DoesNotExist, also where it is not theirs."""
     fact = quote(quote_id)
     if not is_quote_shown(fact, scope):

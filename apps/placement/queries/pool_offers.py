@@ -11,7 +11,7 @@ from apps.economics.purchase import PurchaseOption
 from apps.economics.waiting import Wait, WaitQuantile, wait_quantile
 from apps.fleet import queries as fleet
 from apps.fleet.queries import PoolFact
-from apps.ledger.queries.owned_plans import PlanStanding, plan_standings
+from apps.ledger.queries.owned_plans import PlanStatus, plan_standings
 from apps.ledger.queries.tables import rows
 from apps.placement.queries.market_offers import quota_room
 from apps.placement.queries.offer_facts import OfferFact, hardware_fields, pool_key, rate_evidence
@@ -73,7 +73,7 @@ def pool_offers(quotas: Sequence[GpuQuotaUse], at: datetime) -> list[OfferFact]:
         for key, pool_spans in spans_of_pools(rates, pools, at, at + HOUR).items()
     }
     evidence = rate_rows([rate.id for rate in rates])
-    plans: dict[int, list[PlanStanding]] = defaultdict(list)
+    plans: dict[int, list[PlanStatus]] = defaultdict(list)
     for plan_standing in plan_standings(at):
         if plan_standing.plan.holds(at):
             plans[plan_standing.plan.pool_id].append(plan_standing)
@@ -84,7 +84,7 @@ def pool_offers(quotas: Sequence[GpuQuotaUse], at: datetime) -> list[OfferFact]:
             continue
         offers.append(
             OfferFact(
-                **_own_fields(pool),
+                **_pool_fields(pool),
                 **hardware_fields(pool.gpu_model),
                 **_wait_fields(waits.get(pool.id, {})),
                 **_price_fields(pool, span, plans[pool.id], evidence, at),
@@ -104,7 +104,7 @@ def idle_by_node(at: datetime) -> dict[int, list[int]]:
     held_by_node: dict[int, int] = dict(rows(HELD, {"at": at}))
     nodes = [
         node
-        for node in fleet.nodes_lived(at, at + MILLISECOND)
+        for node in fleet.nodes_alive_between(at, at + MILLISECOND)
         if not fleet.pools()[node.pool_id].counts_cores
     ]
     broken = {
@@ -136,7 +136,7 @@ def most_held(at: datetime) -> Counter[tuple[str, str, str]]:
     return most
 
 
-def _own_fields(pool: PoolFact) -> dict[str, Any]:
+def _pool_fields(pool: PoolFact) -> dict[str, Any]:
     return {
         "key": pool_key(pool.id),
         "name": pool.name,
@@ -203,7 +203,7 @@ def _waits_by_pool(at: datetime) -> Mapping[int, Mapping[str, list[Wait]]]:
 def _price_fields(
     pool: PoolFact,
     span: RateSpan,
-    plans: Sequence[PlanStanding],
+    plans: Sequence[PlanStatus],
     evidence: Mapping[int, dict[str, Any]],
     at: datetime,
 ) -> dict[str, Any]:
@@ -231,7 +231,7 @@ def _price_fields(
     return {"micros": 0, "paid_micros": paid, "rates": rates, "notes": [note]}
 
 
-def _owned_fields(pool: PoolFact, plans: Sequence[PlanStanding], at: datetime) -> dict[str, Any]:
+def _owned_fields(pool: PoolFact, plans: Sequence[PlanStatus], at: datetime) -> dict[str, Any]:
     """Return what owned hardware owes anyway, and the power that a GPU-hour of this month took."""
     zone, ours = organisation().zone, organisation().currency
     gpus = sum(plan.plan.nodes for plan in plans) * pool.gpus_per_node

@@ -18,7 +18,7 @@ from apps.economics.placement.estimates import (
 )
 from apps.economics.refusal import Refusal
 from apps.placement.queries.asked import (
-    AskedQuote,
+    QuoteRequest,
     WorkBasis,
     are_same_model,
     refuse_impossible_job,
@@ -50,7 +50,7 @@ class AnsweredQuote:
     answer: dict[str, Any]
 
 
-def answer_quote(question: AskedQuote, scope: PlacementScope, at: datetime) -> AnsweredQuote:
+def answer_quote(question: QuoteRequest, scope: PlacementScope, at: datetime) -> AnsweredQuote:
     """Every offer that the caller sees, held against the job. Refuses QuoteNotUnderstood and NoOfferBook."""
     refuse_impossible_job(question, at)
     basis = work_basis(question, scope.team_ids, scope.cluster_id)
@@ -84,7 +84,7 @@ def answer_quote(question: AskedQuote, scope: PlacementScope, at: datetime) -> A
     return AnsweredQuote(book, digest, answer)
 
 
-def _cautions_of(book: BookFact, question: AskedQuote, at: datetime) -> list[str]:
+def _cautions_of(book: BookFact, question: QuoteRequest, at: datetime) -> list[str]:
     """Return cautions of what is old or missing behind every offer."""
     cautions = []
     if at - book.made_at > STALE_BOOK:
@@ -128,7 +128,7 @@ def teams_above(team_id: int | None) -> frozenset[int]:
 
 
 def _digest_of(
-    question: AskedQuote,
+    question: QuoteRequest,
     basis: WorkBasis,
     book: BookFact,
     egress: Mapping[str, EgressFact],
@@ -143,7 +143,7 @@ def _digest_of(
 
 
 def _offer_answer(
-    question: AskedQuote,
+    question: QuoteRequest,
     terms: OfferTerms,
     estimate: PlacedEstimate,
     budgets: Sequence[Mapping[str, Any]],

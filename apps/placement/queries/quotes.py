@@ -8,7 +8,7 @@ from typing import Any, LiteralString
 
 from django.db.models import Q
 
-from apps.accounts.queries.paging import PageAsked, Slice, equal_to_given, page_of
+from apps.accounts.queries.paging import PageRequest, Slice, equality_conditions, page_of
 from apps.accounts.queries.reading import once
 from apps.ledger.queries.tables import rows
 from apps.placement.models import JobQuote
@@ -102,7 +102,7 @@ def quote(quote_id: int) -> QuoteFact:
     return QuoteFact(*JobQuote.objects.values_list(*COLUMNS).get(pk=quote_id))
 
 
-def quote_if_kept(quote_id: int) -> QuoteFact | None:
+def quote_if_stored(quote_id: int) -> QuoteFact | None:
     """One quote; None where there is none of this id."""
     row = JobQuote.objects.filter(pk=quote_id).values_list(*COLUMNS).first()
     return None if row is None else QuoteFact(*row)
@@ -136,7 +136,7 @@ def promised_gpus(at: datetime) -> dict[str, list[int]]:
 
 
 def quote_page(
-    page_request: PageAsked,
+    page_request: PageRequest,
     team_ids: frozenset[int] | None = None,
     pool_ids: frozenset[int] | None = None,
     cluster_id: int | None = None,
@@ -145,7 +145,7 @@ def quote_page(
 
     Those that were asked for the cluster are among them, also without an offer.
     """
-    quotes = JobQuote.objects.filter(equal_to_given({"team_id__in": team_ids}))
+    quotes = JobQuote.objects.filter(equality_conditions({"team_id__in": team_ids}))
     if pool_ids is not None:
         quotes = quotes.filter(Q(pool_ids__overlap=sorted(pool_ids)) | Q(cluster_id=cluster_id))
     page = page_of(quotes.values(*COLUMNS), page_request, "-asked_at", "-id")
@@ -157,7 +157,7 @@ def calibration(
     team_ids: frozenset[int] | None = None, pool_ids: frozenset[int] | None = None
 ) -> list[QuoteCalibration]:
     """By way of buying, of every quote that ended: of these teams, taken on these pools (None: any)."""
-    of_teams = JobQuote.objects.filter(equal_to_given({"team_id__in": team_ids}))
+    of_teams = JobQuote.objects.filter(equality_conditions({"team_id__in": team_ids}))
     if pool_ids is not None:
         of_teams = of_teams.filter(chosen__in=sorted(map(pool_key, pool_ids)))
     ended = of_teams.exclude(ended_at=None).values_list(*COLUMNS)
@@ -186,8 +186,8 @@ def _calibration_of(option: str, quotes: Sequence[QuoteFact]) -> QuoteCalibratio
     return QuoteCalibration(
         option,
         len(quotes),
-        _known_median(costs),
-        _known_median(finishes),
+        _median_or_unknown(costs),
+        _median_or_unknown(finishes),
         on_time,
         deadlines,
         interruptions,
@@ -199,6 +199,6 @@ def _actual_ratio(actual: float | None, predicted: float | None) -> float | None
     return None if actual is None or not predicted else actual / predicted
 
 
-def _known_median(ratios: Iterable[float | None]) -> float | None:
+def _median_or_unknown(ratios: Iterable[float | None]) -> float | None:
     known_ratios = [ratio for ratio in ratios if ratio is not None]
     return median(known_ratios) if known_ratios else None

@@ -12,8 +12,8 @@ from apps.placement.queries.asked import (
     INTERRUPTIBLE,
     SERVING,
     UNINTERRUPTED,
-    AskedQuote,
-    AskedWork,
+    QuoteRequest,
+    RequestedWork,
 )
 
 MOST_ASKED_OFFERS = 100
@@ -120,7 +120,7 @@ class SkyTask:
             )
         return moment
 
-    def asked_quote(self, team_id: int) -> AskedQuote | None:
+    def asked_quote(self, team_id: int) -> QuoteRequest | None:
         """Return what a quote is asked of; None where it does not say how long it runs, or asks for what is no known GPU."""
         hours = self.gpu_hours
         counts = {alternative.count for alternative in self.alternatives}
@@ -132,9 +132,9 @@ class SkyTask:
         ):
             return None
         clouds = {alternative.cloud for alternative in self.alternatives}
-        return AskedQuote(
+        return QuoteRequest(
             gpus=self.gpus,
-            work=AskedWork(gpu_hours=hours),
+            work=RequestedWork(gpu_hours=hours),
             gpu_models=models,
             deadline=self.deadline(),
             write_seconds=self.number(WRITE),

@@ -15,7 +15,7 @@ from apps.placement.queries.admission_limits import counts_against, unit_of_budg
 from apps.placement.queries.admissions import OVERRIDE_HOLDS
 from apps.placement.queries.slurm_pools import SlurmPool, slurm_pools
 from apps.planning.queries.budget_figures import BudgetFigures, figures_of
-from apps.planning.queries.budgets import RUNNING, TAG, budgets, in_whole_units
+from apps.planning.queries.budgets import RUNNING, TAG, budgets, to_major_units
 from apps.workloads import queries as workloads
 
 VALID_SECONDS = 3600
@@ -127,7 +127,7 @@ def _limit_of(figures: BudgetFigures) -> SlurmLimit:
     budget = figures.budget
 
     def told(value: int | None) -> str | None:
-        return None if value is None else f"{in_whole_units(budget.measure, value):f}"
+        return None if value is None else f"{to_major_units(budget.measure, value):f}"
 
     return SlurmLimit(
         id=budget.id,

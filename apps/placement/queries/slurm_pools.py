@@ -10,7 +10,7 @@ from apps.economics.gpu_catalogue import gpu_family
 from apps.fleet import queries as fleet
 from apps.fleet.queries import PoolFact
 from apps.ledger.queries.tables import rows
-from apps.placement.queries.admission_limits import quotas_held_against
+from apps.placement.queries.admission_limits import quotas_counted_against
 from apps.placement.queries.book import newest_book
 from apps.placement.queries.offer_facts import pool_key
 from apps.placement.queries.pool_offers import PAID_ANYWAY, idle_gpus
@@ -119,7 +119,7 @@ def _quotas_of(pool: PoolFact, uses: Sequence[GpuQuotaUse]) -> tuple[SlurmQuota,
     """None of what is paid whether it runs or not: no more of these are started for a job."""
     if pool.purchase_option in PAID_ANYWAY:
         return ()
-    quota_uses = quotas_held_against(uses, pool.provider, pool.region, pool.gpu_model)
+    quota_uses = quotas_counted_against(uses, pool.provider, pool.region, pool.gpu_model)
     return tuple(
         SlurmQuota(use.quota.name, use.quota.is_hard, max(0, use.headroom)) for use in quota_uses
     )

@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 from apps.economics.hours import HOUR
 from apps.economics.purchase import PurchaseOption
 from apps.economics.spot.evidence import (
-    SeenInterruptions,
+    ObservedInterruptions,
     SpotLife,
     interruption_rate,
-    known_by_hour,
-    lives_of_trace,
+    lifetimes_of_trace,
     median_life,
+    observed_by_hour_of_day,
     rates_by_hour,
     remaining_life,
 )
@@ -29,7 +29,7 @@ class SpotEvidence:
     """Evidence of spot that one source has of one place; `by_hour` of the day in UTC is empty where no clock is known.
 
     `up_share` is of the hours in which somebody looked; own nodes say nothing of it. `mean_life_hours` and
-    `median_life_hours` are None of fewer than 20 lives seen to their end. `known_by_hour` are the hours in which somebody
+    `median_life_hours` are None of fewer than 20 lives seen to their end. `observed_by_hour_of_day` are the hours in which somebody
     looked, by hour of the day; empty of own nodes.
     """
 
@@ -43,16 +43,16 @@ class SpotEvidence:
     seen_from: datetime | None
     seen_until: datetime | None
     up_share: float | None
-    rate: SeenInterruptions
+    rate: ObservedInterruptions
     mean_life_hours: float | None
     median_life_hours: float | None
-    by_hour: tuple[SeenInterruptions, ...]
+    by_hour: tuple[ObservedInterruptions, ...]
     known_by_hour: tuple[float, ...] = ()
 
 
 def spot_evidence(at: datetime) -> list[SpotEvidence]:
     """Evidence by source and name; own nodes of the last 90 days, each imported series as a whole."""
-    return [*_own_evidence(at), *(_series_evidence())]
+    return [*_fleet_evidence(at), *(_series_evidence())]
 
 
 def times_words(count: int) -> str:
@@ -60,7 +60,7 @@ def times_words(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-def _own_evidence(at: datetime) -> list[SpotEvidence]:
+def _fleet_evidence(at: datetime) -> list[SpotEvidence]:
     pools = {
         pool.id: pool
         for pool in fleet.pools().values()
@@ -68,7 +68,7 @@ def _own_evidence(at: datetime) -> list[SpotEvidence]:
     }
     since = at - EVIDENCE_SPAN
     lives_by_pool: dict[int, list[SpotLife]] = defaultdict(list)
-    for life in fleet.machine_lives(sorted(pools), since, at):
+    for life in fleet.machine_lifetimes(sorted(pools), since, at):
         begins, ends = max(life.started_at, since), min(life.ended_at or at, at)
         taken = life.was_reclaimed and life.ended_at is not None and life.ended_at <= at
         lives_by_pool[life.pool_id].append(
@@ -86,7 +86,7 @@ def _own_evidence(at: datetime) -> list[SpotEvidence]:
             since,
             at,
             None,
-            *_seen_of_lives(lives_by_pool[pool.id], is_dated=True),
+            *_interruption_summary(lives_by_pool[pool.id], is_dated=True),
         )
         for pool in sorted(pools.values(), key=lambda pool: pool.name)
     ]
@@ -96,7 +96,7 @@ def _series_evidence() -> list[SpotEvidence]:
     observations = []
     for series in all_spot_series():
         trace = series_trace(series)
-        lifetimes = lives_of_trace(trace, trace.starts or 0.0)
+        lifetimes = lifetimes_of_trace(trace, trace.starts or 0.0)
         known_ticks = int(trace.known.sum())
         ends = None if series.starts_at is None else series.starts_at + trace.hours * HOUR
         observations.append(
@@ -111,18 +111,18 @@ def _series_evidence() -> list[SpotEvidence]:
                 series.starts_at,
                 ends,
                 float(trace.is_up().sum() / known_ticks) if known_ticks else None,
-                *_seen_of_lives(lifetimes, is_dated=trace.starts is not None),
+                *_interruption_summary(lifetimes, is_dated=trace.starts is not None),
                 known_by_hour=()
                 if trace.starts is None
-                else tuple(known_by_hour(trace, trace.starts)),
+                else tuple(observed_by_hour_of_day(trace, trace.starts)),
             )
         )
     return observations
 
 
-def _seen_of_lives(
+def _interruption_summary(
     lifetimes: Sequence[SpotLife], *, is_dated: bool
-) -> tuple[SeenInterruptions, float | None, float | None, tuple[SeenInterruptions, ...]]:
+) -> tuple[ObservedInterruptions, float | None, float | None, tuple[ObservedInterruptions, ...]]:
     by_hour = tuple(rates_by_hour(lifetimes)) if is_dated else ()
     return (
         interruption_rate(lifetimes),

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from apps.economics.hours import DAY_HOURS
-from apps.economics.spot.evidence import SeenInterruptions, summed_rates
+from apps.economics.spot.evidence import ObservedInterruptions, summed_rates
 from apps.placement.queries.spot_evidence import IMPORTED, SpotEvidence
 
-UNSEEN = SeenInterruptions(0.0, 0, None, 0.0, None)
+UNSEEN = ObservedInterruptions(0.0, 0, None, 0.0, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class RegionHour:
     """
 
     hour: int
-    interruptions: SeenInterruptions
+    interruptions: ObservedInterruptions
     up_share: float | None
 
 

@@ -27,12 +27,12 @@ def all_spot_series() -> list[SpotSeries]:
     return list(SpotSeries.objects.order_by("name"))
 
 
-def kept_spot_plan(job_id: int, series_id: int) -> KeptSpotPlan | None:
+def stored_spot_plan(job_id: int, series_id: int) -> KeptSpotPlan | None:
     """Return the spot plan that is kept for a job in this series, solved or not."""
     return KeptSpotPlan.objects.filter(job_id=job_id, series_id=series_id).first()
 
 
-def job_of_kept(kept_plan: KeptSpotPlan) -> SpotJob:
+def job_of_stored_plan(kept_plan: KeptSpotPlan) -> SpotJob:
     """The job that a plan is asked or kept for."""
     return SpotJob(
         kept_plan.work_hours,
@@ -44,9 +44,9 @@ def job_of_kept(kept_plan: KeptSpotPlan) -> SpotJob:
     )
 
 
-def plan_of_kept(kept_plan: KeptSpotPlan) -> SpotPlan | None:
+def solved_spot_plan(kept_plan: KeptSpotPlan) -> SpotPlan | None:
     """The plan itself; None where none was solved, or history is too thin for one."""
     if kept_plan.modes is None or kept_plan.step_hours is None:
         return None
     modes = np.frombuffer(zlib.decompress(bytes(kept_plan.modes)), np.int8).reshape(kept_plan.shape)
-    return SpotPlan(job_of_kept(kept_plan), kept_plan.step_hours, modes, np.zeros(0))
+    return SpotPlan(job_of_stored_plan(kept_plan), kept_plan.step_hours, modes, np.zeros(0))

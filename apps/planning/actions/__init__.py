@@ -12,10 +12,10 @@ from apps.planning.actions.budgets import (
 from apps.planning.actions.crossover import (
     ScenarioEntry,
     ScenarioExists,
-    ask_scenario_run,
     keep_scenario,
     remove_scenario,
     replace_scenario,
+    request_scenario_run,
     run_due_scenarios,
     run_scenario,
 )
@@ -47,9 +47,9 @@ from apps.planning.actions.history import import_history
 from apps.planning.actions.portfolio import (
     PortfolioRefused,
     answer_portfolios,
-    ask_portfolio,
-    ask_weekly_portfolio,
     cancel_portfolio,
+    request_portfolio,
+    request_weekly_portfolio,
 )
 from apps.planning.actions.power_limits import (
     NewPowerLimit,

@@ -19,7 +19,7 @@ from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change, logged_pass
 from apps.planning.models import KeptScenario, ScenarioRun
 from apps.planning.queries.crossover import is_scenario_due, scenarios_due
-from apps.planning.queries.crossover_answers import answer_fields, whole_answer
+from apps.planning.queries.crossover_answers import answer_fields, compute_answer
 from apps.planning.queries.crossover_inputs import read_scenario, scenario_inputs
 from apps.workloads import queries as workloads
 
@@ -77,7 +77,7 @@ def remove_scenario(*, scenario_id: int) -> None:
 
 
 @logged_change()
-def ask_scenario_run(*, scenario_id: int, at: datetime) -> None:
+def request_scenario_run(*, scenario_id: int, at: datetime) -> None:
     """Have the next sweep run it."""
     KeptScenario.objects.filter(id=scenario_id).update(asked_at=at)
 
@@ -98,7 +98,7 @@ def run_scenario(*, scenario_id: int, at: datetime) -> bool:
     # Another worker may have run it since it was listed: a second run would say that nothing moved.
     if scenario is None or not is_scenario_due(scenario_id, at, organisation()):
         return False
-    run = ScenarioRun(scenario=scenario, ran_at=at, is_asked=_is_asked(scenario))
+    run = ScenarioRun(scenario=scenario, ran_at=at, is_asked=_is_run_requested(scenario))
     try:
         with transaction.atomic():
             _fill_in(run, at)
@@ -111,7 +111,7 @@ def run_scenario(*, scenario_id: int, at: datetime) -> bool:
     return True
 
 
-def _is_asked(scenario: KeptScenario) -> bool:
+def _is_run_requested(scenario: KeptScenario) -> bool:
     last = scenario.runs.order_by("-ran_at").values_list("ran_at", flat=True).first()
     return last is None or last < scenario.asked_at
 
@@ -123,7 +123,7 @@ def _fill_in(run: ScenarioRun, at: datetime) -> None:
         service = workloads.workloads()[scenario.service_id]
     inputs = scenario_inputs(scenario.text, service, at)
     question = question_of(inputs.document)
-    answer = whole_answer(question)
+    answer = compute_answer(question)
     run.inputs, run.measured = (
         _plain_json(inputs.document),
         inputs.measured and _plain_json(inputs.measured),

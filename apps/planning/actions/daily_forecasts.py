@@ -24,8 +24,8 @@ from apps.planning.actions.realised import realise_days
 from apps.planning.models import Forecast, ForecastPaths, ForecastSeries, Granularity
 from apps.planning.queries.capacity_places import has_paths
 from apps.planning.queries.days import DAY, DailyHistory, daily_history, measured_days
-from apps.planning.queries.events import DemandEventFact, effects_of_days, kept_events
-from apps.planning.queries.forecasts import held_within
+from apps.planning.queries.events import DemandEventFact, effects_of_days, events_to_store
+from apps.planning.queries.forecasts import clip_to_capacity
 from apps.planning.queries.history import SeriesHistory
 from apps.planning.queries.room import RoomAhead
 from apps.planning.queries.series import QUEUE_WAIT
@@ -43,7 +43,7 @@ WHERE planning_historyday.value IS DISTINCT FROM excluded.value
 
 
 @dataclass(frozen=True, slots=True)
-class HoursMade:
+class HourlyForecastPaths:
     """The paths of the forecast by the hour of the same history, and whether it was made just now."""
 
     paths: Callable[[], HourPaths | None]
@@ -57,7 +57,7 @@ def make_daily_forecast(
     maker: DailyMaker,
     room: RoomAhead,
     zone: str,
-    hours: HoursMade | None = None,
+    hours: HourlyForecastPaths | None = None,
 ) -> bool:
     """Keep the days of a history, hold forecasts by day against them, and make one where a day has passed.
 
@@ -72,7 +72,7 @@ def make_daily_forecast(
         return False
     realise_days(row, days, at, zone)
     starts_at, end = first_hour(days.ends_on, zone), days.ends_on + DAYS_AHEAD * DAY
-    event_documents = kept_events(events, days.first_day, days.ends_on, end)
+    event_documents = events_to_store(events, days.first_day, days.ends_on, end)
     last = newest_forecast(row, Granularity.DAY)
     if last is not None:
         is_kept = ForecastPaths.objects.filter(forecast=last).exists()
@@ -175,7 +175,7 @@ def begun_with(
         actual_values = [value for value in before if value is not None]
         # A day of which an hour is not known stays as days say it.
         if last > 0 and len(actual_values) == -min(first, 0):
-            held_values = held_within(
+            held_values = clip_to_capacity(
                 actual_values, room.of_hours(history.series, begin, len(actual_values))
             )
             day_hours.append(

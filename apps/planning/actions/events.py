@@ -44,7 +44,7 @@ def add_demand_event(*, event: DemandEventFact, at: datetime) -> int:
 def change_demand_event(*, event: DemandEventFact) -> None:
     """Have the event of this id say this instead. Refuses EventNotClear."""
     check_demand_event(event)
-    forecast_again(_known_event(event.id))
+    forecast_again(_event_by_id(event.id))
     DemandEvent.objects.filter(id=event.id).update(**asdict(event))
     forecast_again(event)
 
@@ -53,7 +53,7 @@ def change_demand_event(*, event: DemandEventFact) -> None:
 @transaction.atomic
 def remove_demand_event(*, event_id: int) -> None:
     """Take its days for ordinary ones again. Refuses EventNotClear where there is none."""
-    forecast_again(_known_event(event_id))
+    forecast_again(_event_by_id(event_id))
     delete_locked(DemandEvent.objects.filter(id=event_id))
 
 
@@ -104,7 +104,7 @@ def _check_added(event: DemandEventFact, added: float) -> None:
         raise EventNotClear("series", f"{event.measure} has no such series: say of what it is more")
 
 
-def _known_event(event_id: int) -> DemandEventFact:
+def _event_by_id(event_id: int) -> DemandEventFact:
     event = demand_event(event_id)
     if event is None:
         raise EventNotClear("", "there is no such event any more")

@@ -15,7 +15,7 @@ from apps.economics.forecast.planned import ORDINARY, DayEffect
 from apps.economics.hours import HOUR
 from apps.ledger.queries.calendar import day_span, local_day
 from apps.logs.changes import logged_pass
-from apps.planning.actions.daily_forecasts import HoursMade, make_daily_forecast
+from apps.planning.actions.daily_forecasts import HourlyForecastPaths, make_daily_forecast
 from apps.planning.actions.events import forecast_again
 from apps.planning.actions.methods import (
     DailyMaker,
@@ -34,7 +34,7 @@ from apps.planning.queries.events import (
     DemandEventFact,
     demand_events,
     effects_of_days,
-    kept_events,
+    events_to_store,
 )
 from apps.planning.queries.history import SeriesHistory, histories
 from apps.planning.queries.passes import series_due
@@ -90,12 +90,17 @@ def make_forecasts(
     for done, (key, history) in enumerate(histories_by_series.items(), 1):
         touching = [event for event in events if event.touches(key)]
         try:
-            forecast_request = AskedForecast(history, touching, maker, room, zone)
+            forecast_request = ForecastRequest(history, touching, maker, room, zone)
             is_new = _make_forecast(forecast_request)
             count += is_new
             if daily is not None:
                 count += make_daily_forecast(
-                    history, touching, daily, room, zone, HoursMade(forecast_request.paths, is_new)
+                    history,
+                    touching,
+                    daily,
+                    room,
+                    zone,
+                    HourlyForecastPaths(forecast_request.paths, is_new),
                 )
         except Exception:
             log.exception("forecast_not_kept series=%s", key)
@@ -109,7 +114,7 @@ def make_forecasts(
 
 
 @dataclass(frozen=True)
-class AskedForecast:
+class ForecastRequest:
     """A history, the events that touch it and what bounds it; the method is asked once."""
 
     history: SeriesHistory
@@ -128,7 +133,7 @@ class AskedForecast:
         return self.answer[1]
 
 
-def _make_forecast(forecast_request: AskedForecast) -> bool:
+def _make_forecast(forecast_request: ForecastRequest) -> bool:
     history, events, room, zone = (
         forecast_request.history,
         forecast_request.events,
@@ -137,7 +142,7 @@ def _make_forecast(forecast_request: AskedForecast) -> bool:
     )
     at = room.at
     row = ForecastSeries.objects.filter(**asdict(history.series)).first()
-    event_documents = _kept_events(history, events, zone)
+    event_documents = _events_to_store(history, events, zone)
     last = newest_forecast(row, Granularity.HOUR)
     is_new = (
         last is None
@@ -197,7 +202,7 @@ def hourly_answer(
     return fields, paths
 
 
-def _kept_events(
+def _events_to_store(
     history: SeriesHistory, events: Sequence[DemandEventFact], zone: str
 ) -> list[dict[str, Any]]:
     first, starts_on, end = (
@@ -208,7 +213,7 @@ def _kept_events(
             history.ends_at + (HOURS_AHEAD - 1) * HOUR,
         )
     )
-    return kept_events(events, first, starts_on, end + timedelta(days=1))
+    return events_to_store(events, first, starts_on, end + timedelta(days=1))
 
 
 def _effects_of_hours(

@@ -52,7 +52,7 @@ class _RunCalledOff(Exception):
 
 @logged_change()
 @transaction.atomic
-def ask_portfolio(
+def request_portfolio(
     *,
     overlay: Mapping[str, Any],
     asked_by_id: int | None,
@@ -84,7 +84,7 @@ def cancel_portfolio(*, run_id: int, at: datetime) -> None:
 
 
 @transaction.atomic
-def ask_weekly_portfolio(*, at: datetime) -> int | None:
+def request_weekly_portfolio(*, at: datetime) -> int | None:
     """Ask again what was asked last, where the last was asked a week ago; its id, None where nothing is due.
 
     The first is asked once GPU-hours are forecast. Nothing is due while any waits to be answered.
@@ -100,7 +100,7 @@ def ask_weekly_portfolio(*, at: datetime) -> int | None:
     if not is_due:
         return None
     previous = {} if last is None else {"overlay": last.overlay, "text": last.text}
-    return ask_portfolio(**{"overlay": {}} | previous, asked_by_id=None, at=at, is_weekly=True)
+    return request_portfolio(**{"overlay": {}} | previous, asked_by_id=None, at=at, is_weekly=True)
 
 
 def answer_portfolios(*, solver: PortfolioSolver, clock: Callable[[], datetime]) -> int:

@@ -18,7 +18,7 @@ from apps.planning.models import (
     RequestStepKind,
 )
 from apps.planning.queries.capacity_places import refuse_unknown_place
-from apps.planning.queries.request_profile import AskedCapacity, request_profile
+from apps.planning.queries.request_profile import RequestedCapacity, request_profile
 from apps.planning.queries.requests import (
     DECIDES,
     LOOKED_AFTER,
@@ -56,7 +56,7 @@ class CapacityNotAskable(Refusal):
 class NewCapacityRequest:
     """GPUs in a pool or of a model for a team, from `starts_at` to `ends_at` (None: open), and why."""
 
-    asked: AskedCapacity
+    asked: RequestedCapacity
     gpus: int
     starts_at: datetime
     ends_at: datetime | None
@@ -173,15 +173,15 @@ def clock_capacity_requests(at: datetime) -> int:
     for step in open_clocks.select_related("request").order_by("pk"):
         try:
             with transaction.atomic():
-                count += _found_productive(step, at)
+                count += _record_productive_step(step, at)
         except Exception:
             log.exception("request_not_clocked request=%s", step.request_id)
     return count
 
 
-def _found_productive(delivered: CapacityRequestStep, at: datetime) -> bool:
+def _record_productive_step(delivered: CapacityRequestStep, at: datetime) -> bool:
     row = delivered.request
-    capacity = AskedCapacity(row.team_id, row.workload_id, row.pool_id, row.gpu_model)
+    capacity = RequestedCapacity(row.team_id, row.workload_id, row.pool_id, row.gpu_model)
     hours = active_hours(capacity, hour_from(delivered.at), hour_of(at - PROVISIONAL_FOR))
     first = first_productive_hour(hours, most_held_before(capacity, delivered.at))
     if first is None:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from apps.accounts.queries.arriving import as_kept, fields_kept
+from apps.accounts.queries.arriving import arriving_personal_fields, pseudonymise
 from apps.logs.changes import answered, logged_change
 from apps.planning.actions.history import import_history
 from apps.planning.models import RejectedSeriesRow, SeriesImport
@@ -44,9 +44,9 @@ def keep_series_file(*, upload: StoredFile, person_id: int | None, at: datetime)
 
 
 @logged_change()
-def ask_series_reading(*, import_id: int, reading: Mapping[str, object], at: datetime) -> None:
+def request_series_reading(*, import_id: int, reading: Mapping[str, object], at: datetime) -> None:
     """Have the file looked at again, read in this way. Refuses ImportAlreadyOver, ImportNotReady."""
-    steps.ask_again(SeriesImport, import_id, reading)
+    steps.request_reread(SeriesImport, import_id, reading)
 
 
 @logged_change()
@@ -82,7 +82,7 @@ def still_wanted(*, claimed: ClaimedSeries, read_bytes: int, at: datetime) -> bo
 
 @logged_change()
 @transaction.atomic
-def tell_series_seen(
+def record_series_preview(
     *, import_id: int, reading: Mapping[str, object], preview: Mapping[str, object], read: RowsRead
 ) -> None:
     """Keep what a look at the file found; now it waits for a person."""
@@ -92,7 +92,7 @@ def tell_series_seen(
         "rows": read.rows,
         "rejected": len(read.rejected),
     }
-    if steps.keep_look(SeriesImport, import_id, fields):
+    if steps.store_preview(SeriesImport, import_id, fields):
         _keep_rejected(import_id, read.rejected)
 
 
@@ -133,9 +133,9 @@ def break_off_series_import(*, import_id: int, failure: str, at: datetime) -> No
 
 
 @logged_change()
-def lay_down_series(*, import_id: int, reason: str, at: datetime | None) -> None:
+def release_series_import(*, import_id: int, reason: str, at: datetime | None) -> None:
     """Leave the file for later, for a reason that is not its own; `at` None: for whoever comes next."""
-    steps.lay_down(SeriesImport, import_id, at, reason)
+    steps.release_import(SeriesImport, import_id, at, reason)
 
 
 def series_files_to_forget() -> dict[int, str]:
@@ -151,7 +151,7 @@ def forget_series_file(*, import_id: int) -> None:
 
 def _keep_rejected(import_id: int, rejected: Sequence[RejectedFact]) -> None:
     """The first of them, in place of those of an earlier look."""
-    rejected = as_kept(rejected, fields_kept("planning.rejectedseriesrow"))
+    rejected = pseudonymise(rejected, arriving_personal_fields("planning.rejectedseriesrow"))
     RejectedSeriesRow.objects.filter(batch_id=import_id).delete()
     RejectedSeriesRow.objects.bulk_create(
         RejectedSeriesRow(

@@ -22,6 +22,6 @@ class AheadSpanOut(serializers.Serializer[Any]):
     ends_at = serializers.DateTimeField()
 
 
-def spans_told(spans: Sequence[AheadSpan]) -> list[dict[str, Any]]:
+def serialize_spans(spans: Sequence[AheadSpan]) -> list[dict[str, Any]]:
     """Each as AheadSpanOut."""
     return [fields_of(span) | {"series": span.name} for span in spans]

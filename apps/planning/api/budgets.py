@@ -15,7 +15,7 @@ from apps.accounts.queries.reading import reading_once
 from apps.economics.gates import serialize_gates
 from apps.ledger.queries.windows import DAY
 from apps.planning import actions
-from apps.planning.api.ahead_spans import AheadSpanOut, spans_told
+from apps.planning.api.ahead_spans import AheadSpanOut, serialize_spans
 from apps.planning.queries.budget_figures import (
     FORECAST,
     RUN_RATE,
@@ -38,12 +38,19 @@ from apps.planning.queries.budgets import (
     BudgetStep,
     budget,
     budgets,
-    in_whole_units,
+    to_major_units,
 )
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import ExactOut, HoursOut, RatioOut
 from apps.web.rest.once import once
-from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import (
+    fields_of,
+    list_of,
+    paged,
+    parse_page_request,
+    serialize_as,
+    slice_of,
+)
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import (
     LONGEST_TEXT,
@@ -189,7 +196,9 @@ class Budgets(BudgetView):
         """Budgets by name, those that are over too."""
         Parameters.of(request)
         with reading_once():
-            page = slice_of(budgets(self.viewer().seen_teams), page_asked(request), _by_name)
+            page = slice_of(
+                budgets(self.viewer().seen_teams), parse_page_request(request), _by_name
+            )
             return paged(request, page, serialize_budget)
 
     @extend_schema(
@@ -201,7 +210,7 @@ class Budgets(BudgetView):
     @once()
     def post(self, request: Request) -> Response:
         """Set a budget; nothing is stopped by it."""
-        budget_id = actions.add_budget(budget=_budget_asked(request), at=timezone.now())
+        budget_id = actions.add_budget(budget=_parse_budget(request), at=timezone.now())
         return Response(serialize_budget(budget(budget_id, None)), status=201)
 
 
@@ -217,7 +226,7 @@ class OneBudget(BudgetView):
     @extend_schema(operation_id="replace_budget", request=BudgetIn, responses=BudgetOut)
     def put(self, request: Request, budget_id: int) -> Response:
         """Set it anew as a whole; the audit trail keeps what it was."""
-        new_budget = _budget_asked(request)
+        new_budget = _parse_budget(request)
         actions.replace_budget(budget_id=budget_id, budget=new_budget)
         return Response(serialize_budget(self.seen(budget_id)))
 
@@ -246,7 +255,7 @@ class BudgetHeadroom(BudgetView):
 def serialize_budget(fact: BudgetFact) -> dict[str, Any]:
     """A budget as REST answers it."""
     amounts = [step._asdict() for step in fact.steps]
-    return told_as(
+    return serialize_as(
         BudgetOut, fields_of(fact) | {"of": fact.of, "unit": _unit_of(fact), "amounts": amounts}
     )
 
@@ -257,7 +266,7 @@ def serialize_headroom(figures: BudgetFigures) -> dict[str, Any]:
     is_money = fact.measure == MONEY
 
     def amount(value: int | None) -> Decimal | None:
-        return None if value is None else in_whole_units(fact.measure, value)
+        return None if value is None else to_major_units(fact.measure, value)
 
     answer = {
         **fields_of(figures),
@@ -277,7 +286,7 @@ def serialize_headroom(figures: BudgetFigures) -> dict[str, Any]:
         "rest_high": amount(interval[1]) if interval else None,
         "rest_from": figures.rest.method,
         "rest_source": figures.rest.source,
-        "rest_spans": spans_told(figures.rest.spans),
+        "rest_spans": serialize_spans(figures.rest.spans),
         "rest_gates": serialize_gates(figures.rest.gates),
         "committed": amount(figures.committed),
         "committed_by_commitments": amount(figures.commitments),
@@ -290,7 +299,7 @@ def serialize_headroom(figures: BudgetFigures) -> dict[str, Any]:
         "chance_low": chance and chance.low,
         "chance_high": chance and chance.high,
     }
-    return told_as(BudgetHeadroomOut, answer)
+    return serialize_as(BudgetHeadroomOut, answer)
 
 
 def _unit_of(fact: BudgetFact) -> str:
@@ -301,7 +310,7 @@ def _by_name(fact: BudgetFact) -> tuple[str]:
     return (fact.name,)
 
 
-def _budget_asked(request: Request) -> actions.NewBudget:
+def _parse_budget(request: Request) -> actions.NewBudget:
     """The budget that a body describes; refuses a ValidationError that names the field."""
     body = parsed(BudgetIn, request)
     of, steps = body.pop("of"), body.pop("amounts")

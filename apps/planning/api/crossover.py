@@ -21,24 +21,31 @@ from apps.files.limits import BodyKind
 from apps.planning import actions
 from apps.planning.api.answer_shapes import CrossoverAnswerOut
 from apps.planning.queries.crossover import (
-    KeptScenarioFact,
+    SavedScenarioFact,
     ScenarioRunFact,
-    kept_scenario,
-    kept_scenarios,
     may_keep,
     may_keep_any,
+    saved_scenario,
+    saved_scenarios,
     scenario_runs,
 )
-from apps.planning.queries.crossover_answers import answer_fields, whole_answer
+from apps.planning.queries.crossover_answers import answer_fields, compute_answer
 from apps.planning.queries.crossover_inputs import read_scenario
 from apps.planning.queries.scenario_text import scenario_tables
 from apps.planning.queries.service_hours import service_named
 from apps.web.rest.money import NamedOut
 from apps.web.rest.once import once
-from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import (
+    fields_of,
+    list_of,
+    paged,
+    parse_page_request,
+    serialize_as,
+    slice_of,
+)
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import OptionalText, Parameters, Strict, parsed
-from apps.web.rest.views import Reads, RestView, team_seen
+from apps.web.rest.views import Reads, RestView, serialize_team_reference
 from apps.workloads.queries import workloads
 
 ADVICES = ("self_host", "api", "too_close_to_call")
@@ -118,7 +125,7 @@ class WholeScenarioOut(KeptScenarioOut):
     answer = CrossoverAnswerOut(allow_null=True)
 
 
-class KeepsScenarios(BasePermission):
+class CanManageScenarios(BasePermission):
     """Finance, platform, leads of teams, and tokens that manage the organisation."""
 
     message = "scenarios are kept by finance, platform, a team's leads, and tokens that manage the organisation"
@@ -131,16 +138,16 @@ class KeepsScenarios(BasePermission):
 class CrossoverView(RestView):
     """Scenarios are finance's, platform's and their team's to see."""
 
-    changes = (Reads, KeepsScenarios)
+    changes = (Reads, CanManageScenarios)
 
-    def seen(self, scenario_id: int) -> KeptScenarioFact:
+    def seen(self, scenario_id: int) -> SavedScenarioFact:
         """The scenario; refuses Http404 where there is none that the caller may see."""
-        scenario = kept_scenario(scenario_id, self.viewer().seen_teams)
+        scenario = saved_scenario(scenario_id, self.viewer().seen_teams)
         if scenario is None:
             raise Http404
         return scenario
 
-    def changeable(self, scenario_id: int) -> KeptScenarioFact:
+    def changeable(self, scenario_id: int) -> SavedScenarioFact:
         """The scenario, where it is the caller's to change."""
         scenario = self.seen(scenario_id)
         self.refuse_unless_kept(scenario.team_id)
@@ -149,7 +156,7 @@ class CrossoverView(RestView):
     def refuse_unless_kept(self, team_id: int | None) -> None:
         """Refuse who may not keep scenarios of this team."""
         if not may_keep(self.viewer(), team_id):
-            raise PermissionDenied(KeepsScenarios.message)
+            raise PermissionDenied(CanManageScenarios.message)
 
     def entry(self, request: Request) -> actions.ScenarioEntry:
         """Return the scenario that is to be kept; refuses what names no team or service of the caller's."""
@@ -164,7 +171,7 @@ class CrossoverView(RestView):
         return actions.ScenarioEntry(json.dumps(body["scenario"], indent=2), team_id, service_id)
 
 
-class KeptScenarios(CrossoverView):
+class SavedScenarios(CrossoverView):
     """Scenarios that are kept."""
 
     row = KeptScenarioOut
@@ -176,11 +183,15 @@ class KeptScenarios(CrossoverView):
         """Kept scenarios by name, each with what its newest answer advises."""
         Parameters.of(request)
         with reading_once():
-            scenarios = kept_scenarios(self.viewer().seen_teams)
+            scenarios = saved_scenarios(self.viewer().seen_teams)
             page = slice_of(
-                scenarios, page_asked(request), lambda scenario: (scenario.name, scenario.id)
+                scenarios,
+                parse_page_request(request),
+                lambda scenario: (scenario.name, scenario.id),
             )
-            return paged(request, page, lambda scenario: _told_scenario(scenario, self.viewer()))
+            return paged(
+                request, page, lambda scenario: _serialize_scenario(scenario, self.viewer())
+            )
 
     @extend_schema(
         operation_id="keep_crossover",
@@ -194,17 +205,17 @@ class KeptScenarios(CrossoverView):
         entry = self.entry(request)
         owner_id = self.viewer().person_id
         scenario_id = actions.keep_scenario(entry=entry, owner_id=owner_id, at=timezone.now())
-        return Response(_told_whole(self.seen(scenario_id), self.viewer()), status=201)
+        return Response(_serialize_full_scenario(self.seen(scenario_id), self.viewer()), status=201)
 
 
-class OneKeptScenario(CrossoverView):
+class SavedScenarioDetail(CrossoverView):
     """One kept scenario."""
 
     @extend_schema(operation_id="crossover", responses=WholeScenarioOut)
     def get(self, request: Request, scenario_id: int) -> Response:
         """Its tables and its newest answer."""
         Parameters.of(request)
-        return Response(_told_whole(self.seen(scenario_id), self.viewer()))
+        return Response(_serialize_full_scenario(self.seen(scenario_id), self.viewer()))
 
     @extend_schema(
         operation_id="replace_crossover", request=KeptScenarioIn, responses=WholeScenarioOut
@@ -214,13 +225,13 @@ class OneKeptScenario(CrossoverView):
         self.changeable(scenario_id)
         entry = self.entry(request)
         actions.replace_scenario(scenario_id=scenario_id, entry=entry, at=timezone.now())
-        return Response(_told_whole(self.seen(scenario_id), self.viewer()))
+        return Response(_serialize_full_scenario(self.seen(scenario_id), self.viewer()))
 
     @extend_schema(operation_id="remove_crossover", responses={200: WholeScenarioOut})
     def delete(self, request: Request, scenario_id: int) -> Response:
         """Keep it no longer, nor its runs; answers what it was."""
         Parameters.of(request)
-        was = _told_whole(self.changeable(scenario_id), self.viewer())
+        was = _serialize_full_scenario(self.changeable(scenario_id), self.viewer())
         actions.remove_scenario(scenario_id=scenario_id)
         return Response(was)
 
@@ -239,16 +250,16 @@ class RunsOfScenario(CrossoverView):
         """All of them, the newest first, refused ones too."""
         Parameters.of(request)
         runs = scenario_runs(self.seen(scenario_id).id)
-        page = slice_of(runs, page_asked(request), lambda run: (-run.ran_at.timestamp(),))
-        return paged(request, page, _told_run)
+        page = slice_of(runs, parse_page_request(request), lambda run: (-run.ran_at.timestamp(),))
+        return paged(request, page, _serialize_run)
 
     @extend_schema(operation_id="run_crossover", request=None, responses={202: WholeScenarioOut})
     def post(self, request: Request, scenario_id: int) -> Response:
         """Have it run now, which takes up to a minute."""
         self.changeable(scenario_id)
         parsed(Strict, request)
-        actions.ask_scenario_run(scenario_id=scenario_id, at=timezone.now())
-        return Response(_told_whole(self.seen(scenario_id), self.viewer()), status=202)
+        actions.request_scenario_run(scenario_id=scenario_id, at=timezone.now())
+        return Response(_serialize_full_scenario(self.seen(scenario_id), self.viewer()), status=202)
 
 
 class EvaluatedScenario(RestView):
@@ -263,9 +274,9 @@ class EvaluatedScenario(RestView):
         """Answer a scenario and keep nothing; its ranges are drawn 200 times at most."""
         tables = json.dumps(parsed(ScenarioIn, request)["scenario"])
         question = read_scenario(tables, timezone.now(), is_measured=False)
-        answer = whole_answer(question, QUICK_ANSWER)
+        answer = compute_answer(question, QUICK_ANSWER)
         fields = answer_fields(question, answer) | {"draws": QUICK_ANSWER.draws_of(question)}
-        return Response(told_as(CrossoverAnswerOut, fields))
+        return Response(serialize_as(CrossoverAnswerOut, fields))
 
 
 def _team_named(name: str, viewer: Viewer, of_service: int | None) -> int:
@@ -277,13 +288,13 @@ def _team_named(name: str, viewer: Viewer, of_service: int | None) -> int:
     return team_id
 
 
-def _told_scenario(fact: KeptScenarioFact, viewer: Viewer) -> dict[str, Any]:
+def _serialize_scenario(fact: SavedScenarioFact, viewer: Viewer) -> dict[str, Any]:
     names = {team.id: team.name for team in teams()}
     answered, newest = fact.answered, fact.newest
     service = None if fact.service_id is None else workloads()[fact.service_id]
     fields = fields_of(fact) | {
         "owner": fact.owner_id and {"id": fact.owner_id, "name": person_names()[fact.owner_id]},
-        "team": team_seen(viewer, fact.team_id, names),
+        "team": serialize_team_reference(viewer, fact.team_id, names),
         "service": service and {"id": service.id, "name": service.name},
         "is_waiting": fact.is_waiting,
         "ran_at": newest and newest.ran_at,
@@ -292,16 +303,16 @@ def _told_scenario(fact: KeptScenarioFact, viewer: Viewer) -> dict[str, Any]:
         "flipped_at": fact.flipped and fact.flipped.ran_at,
         "refusal": newest.refusal if newest else "",
     }
-    return told_as(KeptScenarioOut, fields)
+    return serialize_as(KeptScenarioOut, fields)
 
 
-def _told_whole(fact: KeptScenarioFact, viewer: Viewer) -> dict[str, Any]:
-    answer = fact.answered and told_as(CrossoverAnswerOut, fact.answered.answer)
+def _serialize_full_scenario(fact: SavedScenarioFact, viewer: Viewer) -> dict[str, Any]:
+    answer = fact.answered and serialize_as(CrossoverAnswerOut, fact.answered.answer)
     tables = json.loads(json.dumps(scenario_tables(fact.text), default=str))
-    return _told_scenario(fact, viewer) | {"scenario": tables, "answer": answer}
+    return _serialize_scenario(fact, viewer) | {"scenario": tables, "answer": answer}
 
 
-def _told_run(run: ScenarioRunFact) -> dict[str, Any]:
+def _serialize_run(run: ScenarioRunFact) -> dict[str, Any]:
     fields = fields_of(run) | {
         "on": run.figure("on"),
         "advice": run.advice or None,
@@ -314,4 +325,4 @@ def _told_run(run: ScenarioRunFact) -> dict[str, Any]:
         **{name: run.figure("break_even", name) for name in
            ("first_million_tokens", "durable_million_tokens")},
     }  # fmt: skip
-    return told_as(ScenarioRunOut, fields)
+    return serialize_as(ScenarioRunOut, fields)

@@ -24,7 +24,14 @@ from apps.planning.queries.forecasts import (
     ForecastMonth,
     forecast_hours,
 )
-from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import (
+    fields_of,
+    list_of,
+    paged,
+    parse_page_request,
+    serialize_as,
+    slice_of,
+)
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import RestView
@@ -73,11 +80,11 @@ class DaysOfForecast(RestView):
             _daily_forecast(self, request, daily_forecast_id),
             organisation().zone,
         )
-        page = slice_of(forecast_detail.hours, page_asked(request), by_beginning)
+        page = slice_of(forecast_detail.hours, parse_page_request(request), by_beginning)
         return paged(
             request,
             page,
-            lambda hour: told_as(
+            lambda hour: serialize_as(
                 ForecastDayOut,
                 fields_of(hour)
                 | {"day": local_day(hour.hour, zone)}
@@ -97,11 +104,11 @@ class MonthsOfForecast(RestView):
     def get(self, request: Request, daily_forecast_id: int) -> Response:
         """Each month's total with its quantiles; the first and the last are of the days that lie ahead."""
         forecast_detail = _daily_forecast(self, request, daily_forecast_id)
-        page = slice_of(forecast_detail.forecast.months, page_asked(request), _by_month)
+        page = slice_of(forecast_detail.forecast.months, parse_page_request(request), _by_month)
         return paged(
             request,
             page,
-            lambda month: told_as(
+            lambda month: serialize_as(
                 ForecastMonthOut, fields_of(month) | named_quantiles(month.quantiles)
             ),
         )

@@ -22,7 +22,14 @@ from apps.planning.queries.events import (
 )
 from apps.planning.queries.series import DIMENSIONS_OF, name_of_key, part_named
 from apps.web.rest.once import once
-from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import (
+    fields_of,
+    list_of,
+    paged,
+    parse_page_request,
+    serialize_as,
+    slice_of,
+)
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, parsed
 from apps.web.rest.views import RestView
@@ -83,7 +90,9 @@ class DemandEvents(RestView):
     def get(self, request: Request) -> Response:
         """All of them, the first to begin first."""
         Parameters.of(request)
-        page = slice_of(demand_events(self.viewer().seen_teams), page_asked(request), _by_day)
+        page = slice_of(
+            demand_events(self.viewer().seen_teams), parse_page_request(request), _by_day
+        )
         return paged(request, page, _serialize_event)
 
     @extend_schema(
@@ -95,8 +104,8 @@ class DemandEvents(RestView):
     @once()
     def post(self, request: Request) -> Response:
         """Enter an event; forecasts that it touches are made again within ten minutes."""
-        event_id = add_demand_event(event=_event_asked(request), at=timezone.now())
-        return Response(_serialize_event(_seen_event(self, event_id)), status=201)
+        event_id = add_demand_event(event=_parse_event(request), at=timezone.now())
+        return Response(_serialize_event(_get_event_or_404(self, event_id)), status=201)
 
 
 class OneDemandEvent(RestView):
@@ -106,28 +115,28 @@ class OneDemandEvent(RestView):
     def get(self, request: Request, demand_event_id: int) -> Response:
         """An event by its id."""
         Parameters.of(request)
-        return Response(_serialize_event(_seen_event(self, demand_event_id)))
+        return Response(_serialize_event(_get_event_or_404(self, demand_event_id)))
 
     @extend_schema(
         operation_id="change_demand_event", request=DemandEventIn, responses=DemandEventOut
     )
     def put(self, request: Request, demand_event_id: int) -> Response:
         """Have it say this instead."""
-        event = _event_asked(request, demand_event_id)
-        _seen_event(self, demand_event_id)
+        event = _parse_event(request, demand_event_id)
+        _get_event_or_404(self, demand_event_id)
         change_demand_event(event=event)
-        return Response(_serialize_event(_seen_event(self, demand_event_id)))
+        return Response(_serialize_event(_get_event_or_404(self, demand_event_id)))
 
     @extend_schema(operation_id="remove_demand_event", responses={200: DemandEventOut})
     def delete(self, request: Request, demand_event_id: int) -> Response:
         """Its days are ordinary ones again; answers what it was."""
         Parameters.of(request)
-        event = _seen_event(self, demand_event_id)
+        event = _get_event_or_404(self, demand_event_id)
         remove_demand_event(event_id=demand_event_id)
         return Response(_serialize_event(event))
 
 
-def _seen_event(view: RestView, event_id: int) -> DemandEventFact:
+def _get_event_or_404(view: RestView, event_id: int) -> DemandEventFact:
     """The event, or that there is none: another team's is as if it were not there."""
     for event in demand_events(view.viewer().seen_teams):
         if event.id == event_id:
@@ -135,7 +144,7 @@ def _seen_event(view: RestView, event_id: int) -> DemandEventFact:
     raise Http404
 
 
-def _event_asked(request: Request, event_id: int = 0) -> DemandEventFact:
+def _parse_event(request: Request, event_id: int = 0) -> DemandEventFact:
     body = parsed(DemandEventIn, request)
     dimension, key = part_named(body.pop("series"))
     return DemandEventFact(id=event_id, dimension=dimension, key=key, **body)
@@ -143,7 +152,7 @@ def _event_asked(request: Request, event_id: int = 0) -> DemandEventFact:
 
 def _serialize_event(event: DemandEventFact) -> dict[str, Any]:
     name = f"{event.dimension}={name_of_key(event.series)}" if event.dimension else ""
-    return told_as(DemandEventOut, fields_of(event) | {"series": name})
+    return serialize_as(DemandEventOut, fields_of(event) | {"series": name})
 
 
 def _by_day(event: DemandEventFact) -> tuple[str, int]:

@@ -28,9 +28,16 @@ from apps.planning.queries.forecasts import (
 from apps.planning.queries.series import DIMENSIONS_OF
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import RatioOut
-from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import (
+    fields_of,
+    list_of,
+    paged,
+    parse_page_request,
+    serialize_as,
+    slice_of,
+)
 from apps.web.rest.schema import PAGES
-from apps.web.rest.strict import OptionalText, Parameters, refuse_others, words_given
+from apps.web.rest.strict import OptionalText, Parameters, refuse_others, split_words
 from apps.web.rest.views import RestView
 
 QUANTILES = tuple(f"q{round(level * 100)}" for level in QUANTILE_LEVELS)
@@ -178,18 +185,18 @@ class Forecasts(RestView):
     def get(self, request: Request) -> Response:
         """The newest forecast of each series, or with `earlier` all of one in 400 days."""
         params = ForecastsQuery.of(request)
-        measures = words_given(params["measure"])
+        measures = split_words(params["measure"])
         refuse_others("measure", measures, DIMENSIONS_OF)
         if params["earlier"] and not params["series"]:
             raise ValidationError({"earlier": ["this needs a series"]})
         with reading_once():
-            all_forecasts = _asked_forecasts(params, self.viewer().seen_teams)
+            all_forecasts = _requested_forecasts(params, self.viewer().seen_teams)
             wanted = [
                 forecast
                 for forecast in all_forecasts
                 if not measures or forecast.series.measure in measures
             ]
-            page = slice_of(wanted, page_asked(request), _by_series)
+            page = slice_of(wanted, parse_page_request(request), _by_series)
             return paged(request, page, serialize_forecast_fact)
 
 
@@ -207,11 +214,11 @@ class HoursOfForecast(RestView):
         forecast_detail = forecast_hours(forecast_id, self.viewer().seen_teams, BY_HOUR)
         if forecast_detail is None:
             raise Http404
-        page = slice_of(forecast_detail.hours, page_asked(request), by_beginning)
+        page = slice_of(forecast_detail.hours, parse_page_request(request), by_beginning)
         return paged(request, page, _serialize_hour)
 
 
-def _asked_forecasts(
+def _requested_forecasts(
     params: Mapping[str, Any], team_ids: frozenset[int] | None
 ) -> list[ForecastFact]:
     """Of the series that is named, or of all; several may have one name, as services of two teams do."""
@@ -255,11 +262,11 @@ def serialize_forecast_fact(forecast: ForecastFact) -> dict[str, Any]:
         "realised_coverage_80": forecast.realised_coverage,
         "adds_up_to": forecast.adds_up_to_id,
     }
-    return told_as(ForecastOut, answer)
+    return serialize_as(ForecastOut, answer)
 
 
 def _serialize_hour(hour: ForecastHour) -> dict[str, Any]:
-    return told_as(ForecastHourOut, fields_of(hour) | named_quantiles(hour.quantiles))
+    return serialize_as(ForecastHourOut, fields_of(hour) | named_quantiles(hour.quantiles))
 
 
 def named_quantiles(quantiles: Sequence[float | None]) -> dict[str, float | None]:

@@ -10,7 +10,14 @@ from rest_framework.response import Response
 
 from apps.accounts.queries.reading import reading_once
 from apps.planning.queries.gpu_quotas import GpuQuotaUse, gpu_quota_use, gpu_quotas
-from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import (
+    fields_of,
+    list_of,
+    paged,
+    parse_page_request,
+    serialize_as,
+    slice_of,
+)
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import PricesView
@@ -49,7 +56,9 @@ class GpuQuotas(PricesView):
         Parameters.of(request)
         with reading_once():
             uses = gpu_quota_use(gpu_quotas(), timezone.now())
-            return paged(request, slice_of(uses, page_asked(request), _by_place), _serialize_use)
+            return paged(
+                request, slice_of(uses, parse_page_request(request), _by_place), _serialize_use
+            )
 
 
 def _by_place(use: GpuQuotaUse) -> tuple[str, str, str]:
@@ -57,7 +66,7 @@ def _by_place(use: GpuQuotaUse) -> tuple[str, str, str]:
 
 
 def _serialize_use(use: GpuQuotaUse) -> dict[str, Any]:
-    return told_as(
+    return serialize_as(
         GpuQuotaOut,
         fields_of(use.quota)
         | {

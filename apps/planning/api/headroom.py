@@ -12,12 +12,19 @@ from apps.accounts import queries as accounts
 from apps.accounts.queries.reading import reading_once
 from apps.economics.gates import serialize_gates
 from apps.economics.money import Money
-from apps.planning.api.ahead_spans import AheadSpanOut, spans_told
+from apps.planning.api.ahead_spans import AheadSpanOut, serialize_spans
 from apps.planning.queries.headroom import HeadroomFigures, headroom_of, headroom_policies
 from apps.planning.queries.targets import TargetFigures, activity_targets, target_figures
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import HoursOut, MoneyOut, RatioOut
-from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import (
+    fields_of,
+    list_of,
+    paged,
+    parse_page_request,
+    serialize_as,
+    slice_of,
+)
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import PricesView
@@ -78,7 +85,9 @@ class HeadroomPolicies(PricesView):
         Parameters.of(request)
         with reading_once():
             figures = headroom_of(headroom_policies(), timezone.now())
-            page = slice_of(figures, page_asked(request), lambda figure: (figure.policy.name,))
+            page = slice_of(
+                figures, parse_page_request(request), lambda figure: (figure.policy.name,)
+            )
             return paged(request, page, _serialize_policy)
 
 
@@ -98,7 +107,7 @@ class ActivityTargets(PricesView):
         with reading_once():
             figures = target_figures(activity_targets(), timezone.now())
             return paged(
-                request, slice_of(figures, page_asked(request), _by_target), _serialize_gap
+                request, slice_of(figures, parse_page_request(request), _by_target), _serialize_gap
             )
 
 
@@ -108,7 +117,7 @@ def _by_target(figures: TargetFigures) -> tuple[str, int, str]:
 
 def _serialize_policy(figures: HeadroomFigures) -> dict[str, Any]:
     policy, currency = figures.policy, accounts.organisation().currency
-    return told_as(
+    return serialize_as(
         HeadroomPolicyOut,
         fields_of(policy)
         | {
@@ -121,7 +130,7 @@ def _serialize_policy(figures: HeadroomFigures) -> dict[str, Any]:
             "there_gpus": figures.there,
             "shortfall_gpus": figures.shortfall,
             "waiting_ratio": figures.waiting,
-            "demand_spans": spans_told(figures.spans),
+            "demand_spans": serialize_spans(figures.spans),
             "gates": serialize_gates(figures.gates),
         },
         currency,
@@ -129,7 +138,7 @@ def _serialize_policy(figures: HeadroomFigures) -> dict[str, Any]:
 
 
 def _serialize_gap(figures: TargetFigures) -> dict[str, Any]:
-    return told_as(
+    return serialize_as(
         ActivityTargetOut,
         fields_of(figures.target)
         | {

@@ -29,7 +29,7 @@ from apps.planning.queries.plan_items import (
 )
 from apps.planning.queries.plan_outcomes import priced_window
 from apps.planning.queries.plans import PlanFact
-from apps.web.rest.strict import OptionalText, Strict, Text, Whole, parsed
+from apps.web.rest.strict import OptionalText, Strict, StrictInteger, Text, parsed
 
 NEEDED = {
     TRAINING: ("gpus", "parameters", "tokens"),
@@ -48,7 +48,7 @@ class PlannedItemIn(Strict):
     kind = serializers.ChoiceField(choices=list(KINDS))
     name = Text()
     starts_on = serializers.DateField()
-    gpus = Whole(required=False)
+    gpus = StrictInteger(required=False)
     parameters = serializers.FloatField(required=False, help_text="active on each token")
     tokens = serializers.FloatField(required=False)
     mfu = serializers.FloatField(required=False, help_text="of the dense bf16 peak, above 0")
@@ -77,7 +77,7 @@ class PlanTermsIn(Strict):
     name = Text()
     description = OptionalText(help_text="what it is for")
     first_day = serializers.DateField(help_text="its weeks begin on this weekday")
-    weeks = Whole(min_value=1, max_value=MOST_WEEKS)
+    weeks = StrictInteger(min_value=1, max_value=MOST_WEEKS)
     growth_per_month = serializers.FloatField(default=0.0, help_text="beyond the forecast")
 
 
@@ -115,7 +115,7 @@ def plan_sent(request: Request) -> NewPlan:
         first_day=body["first_day"],
         weeks=body["weeks"],
         growth_per_month=body["growth_per_month"],
-        items=tuple(map(_item_given, body.get("items", []))),
+        items=tuple(map(_parse_item, body.get("items", []))),
         description=body["description"],
     )
 
@@ -149,7 +149,7 @@ def copy_sent(request: Request, plan: PlanFact) -> tuple[str, int | None, str]:
 
 def item_sent(request: Request) -> NewPlannedItem:
     """The item that a body describes; refuses as `plan_sent`."""
-    return _item_given(parsed(PlannedItemIn, request))
+    return _parse_item(parsed(PlannedItemIn, request))
 
 
 def _pool_named(name: str) -> int:
@@ -159,7 +159,7 @@ def _pool_named(name: str) -> int:
     raise ValidationError({"pool": [f"there is no pool named {name!r}"]})
 
 
-def _item_given(item: Mapping[str, Any]) -> NewPlannedItem:
+def _parse_item(item: Mapping[str, Any]) -> NewPlannedItem:
     missing = [field for field in NEEDED[item["kind"]] if field not in item]
     if missing:
         raise Refusal(missing[0], f"a {KINDS[item['kind']]} needs this")
@@ -167,10 +167,10 @@ def _item_given(item: Mapping[str, Any]) -> NewPlannedItem:
     if (low is None) != (high is None):
         raise Refusal("low" if low is None else "high", "say low and high, or neither")
     spread = None if low is None or high is None else WorkSpread(low, high)
-    return NewPlannedItem(item["name"], item["starts_on"], _inputs_given(item), spread)
+    return NewPlannedItem(item["name"], item["starts_on"], _parse_inputs(item), spread)
 
 
-def _inputs_given(item: Mapping[str, Any]) -> PlannedInputs:
+def _parse_inputs(item: Mapping[str, Any]) -> PlannedInputs:
     if item["kind"] == TRAINING:
         mfu = _one_of(item, "mfu", "like_run")
         if mfu is None:

@@ -13,7 +13,7 @@ from apps.planning.queries.plan_outcomes import PlanOutcome, PlanSpan
 from apps.planning.queries.plans import PlannedItemFact
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
-from apps.web.rest.pages import fields_of, told_as
+from apps.web.rest.pages import fields_of, serialize_as
 
 
 def _hours(help_text: str = "") -> RatioOut:
@@ -176,12 +176,12 @@ OF_ITEMS = (
 
 def serialize_plan_change(change: TrailChange) -> dict[str, Any]:
     """A change of a plan."""
-    return told_as(PlanChangeOut, fields_of(change) | {"fields_changed": change.fields})
+    return serialize_as(PlanChangeOut, fields_of(change) | {"fields_changed": change.fields})
 
 
 def serialize_plan(outcome: PlanOutcome) -> dict[str, Any]:
     """A plan without its weeks."""
-    return told_as(WhatIfPlanOut, _plan_fields(outcome), organisation().currency)
+    return serialize_as(WhatIfPlanOut, _plan_fields(outcome), organisation().currency)
 
 
 def serialize_one_plan(outcome: PlanOutcome) -> dict[str, Any]:
@@ -194,7 +194,7 @@ def serialize_one_plan(outcome: PlanOutcome) -> dict[str, Any]:
             for month in outcome.months
         ],
     }
-    return told_as(WhatIfPlanOneOut, answer, organisation().currency)
+    return serialize_as(WhatIfPlanOneOut, answer, organisation().currency)
 
 
 def _item_fields(item: PlannedItemFact, outcome: PlanOutcome) -> dict[str, Any]:

@@ -32,13 +32,13 @@ from apps.planning.api.plan_shapes import (
 from apps.planning.queries.plan_outcomes import plan_outcome
 from apps.planning.queries.plans import plan_history, plan_of_id, plans
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, slice_of
+from apps.web.rest.pages import list_of, paged, parse_page_request, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters
-from apps.web.rest.views import KeepsBills, RestView, SeesPrices
+from apps.web.rest.views import CanManageBilling, RestView, SeesPrices
 
 
-class KeepsPlans(KeepsBills):
+class CanManagePlans(CanManageBilling):
     """The organisation's token of scope manage, or a person of finance or platform."""
 
     message = "plans are for finance and platform, and for the organisation's 'manage' tokens"
@@ -49,7 +49,7 @@ class WhatIfPlans(RestView):
 
     row = WhatIfPlanOut
     reads = (SeesPrices,)
-    changes = (KeepsPlans,)
+    changes = (CanManagePlans,)
 
     @extend_schema(operation_id="list_plans", parameters=[*PAGES], responses=list_of(WhatIfPlanOut))
     def get(self, request: Request) -> Response:
@@ -57,7 +57,7 @@ class WhatIfPlans(RestView):
         Parameters.of(request)
         at = timezone.now()
         with reading_once():
-            page = slice_of(plans(), page_asked(request), lambda plan: (plan.name,))
+            page = slice_of(plans(), parse_page_request(request), lambda plan: (plan.name,))
             return paged(request, page, lambda plan: serialize_plan(plan_outcome(plan, at)))
 
     @extend_schema(
@@ -78,7 +78,7 @@ class OneWhatIfPlan(RestView):
     """A plan by week and month."""
 
     reads = (SeesPrices,)
-    changes = (KeepsPlans,)
+    changes = (CanManagePlans,)
 
     @extend_schema(operation_id="get_plan", responses=WhatIfPlanOneOut)
     def get(self, request: Request, plan_id: int) -> Response:
@@ -107,7 +107,7 @@ class CopiesOfPlan(RestView):
     """Variants of a plan."""
 
     reads = (SeesPrices,)
-    changes = (KeepsPlans,)
+    changes = (CanManagePlans,)
 
     @extend_schema(
         operation_id="copy_plan",
@@ -128,7 +128,7 @@ class ItemsOfPlan(RestView):
     """Items that are planned in a plan."""
 
     reads = (SeesPrices,)
-    changes = (KeepsPlans,)
+    changes = (CanManagePlans,)
 
     @extend_schema(
         operation_id="add_planned_item",
@@ -148,7 +148,7 @@ class OnePlannedItem(RestView):
     """One thing that is planned in a plan."""
 
     reads = (SeesPrices,)
-    changes = (KeepsPlans,)
+    changes = (CanManagePlans,)
 
     @extend_schema(
         operation_id="replace_planned_item", request=PlannedItemIn, responses=WhatIfPlanOneOut
@@ -180,7 +180,7 @@ class HistoryOfPlan(RestView):
         """The newest change first, of the plan and of what is planned in it."""
         Parameters.of(request)
         history = plan_history(plan_of_id(plan_id).id)
-        page = slice_of(history, page_asked(request), _newest_first)
+        page = slice_of(history, parse_page_request(request), _newest_first)
         return paged(request, page, serialize_plan_change)
 
 

@@ -24,10 +24,17 @@ from apps.planning.queries.portfolio.runs import (
 )
 from apps.web.rest.money import NamedOut
 from apps.web.rest.once import once
-from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import (
+    fields_of,
+    list_of,
+    paged,
+    parse_page_request,
+    serialize_as,
+    slice_of,
+)
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, Strict, parsed
-from apps.web.rest.views import KeepsBills, Reads, RestView, SeesPrices
+from apps.web.rest.views import CanManageBilling, Reads, RestView, SeesPrices
 
 TABLES_HELP = "as [[{}]] of docs/portfolio.md; a table of a name that is known changes it"
 
@@ -79,7 +86,7 @@ class PortfolioOut(PortfolioRunOut):
     answer = PortfolioAnswerOut(allow_null=True)
 
 
-class AsksPortfolios(KeepsBills):
+class CanRequestPortfolios(CanManageBilling):
     """Permission to ask for portfolios: the organisation's token of scope manage, or a person of finance or platform."""
 
     message = "portfolios are asked for by finance and platform, and by the organisation's 'manage' tokens"
@@ -89,7 +96,7 @@ class PortfolioView(RestView):
     """Portfolios tell prices: they are finance's and platform's."""
 
     reads = (Reads, SeesPrices)
-    changes = (AsksPortfolios,)
+    changes = (CanRequestPortfolios,)
 
 
 class LatestPortfolio(PortfolioView):
@@ -100,7 +107,7 @@ class LatestPortfolio(PortfolioView):
         """Return what to own, reserve, buy on demand and run on spot; 404 where none is answered yet."""
         Parameters.of(request)
         with reading_once():
-            return Response(_told_whole(latest_portfolio()))
+            return Response(_serialize_full_run(latest_portfolio()))
 
 
 class PortfolioRuns(PortfolioView):
@@ -115,8 +122,8 @@ class PortfolioRuns(PortfolioView):
         """All runs that are kept, the newest first."""
         Parameters.of(request)
         with reading_once():
-            page = slice_of(portfolio_runs(), page_asked(request), lambda run: (-run.id,))
-            return paged(request, page, _told_run)
+            page = slice_of(portfolio_runs(), parse_page_request(request), lambda run: (-run.id,))
+            return paged(request, page, _serialize_run)
 
     @extend_schema(
         operation_id="ask_portfolio",
@@ -127,12 +134,12 @@ class PortfolioRuns(PortfolioView):
     @once()
     def post(self, request: Request) -> Response:
         """Have a portfolio answered from what the ledger knows, with these assumptions; takes up to a minute."""
-        run_id = actions.ask_portfolio(
+        run_id = actions.request_portfolio(
             overlay=parsed(PortfolioIn, request),
             asked_by_id=self.viewer().person_id,
             at=timezone.now(),
         )
-        answer = _told_run(_known_run(run_id))
+        answer = _serialize_run(_get_run_or_404(run_id))
         return Response(answer, status=202, headers={"Location": answer["address"]})
 
 
@@ -144,7 +151,7 @@ class OnePortfolioRun(PortfolioView):
         """How far it is, and its answer when it is done."""
         Parameters.of(request)
         with reading_once():
-            return Response(_told_whole(portfolio_run(portfolio_id)))
+            return Response(_serialize_full_run(portfolio_run(portfolio_id)))
 
 
 class CancelledPortfolioRun(PortfolioView):
@@ -155,27 +162,27 @@ class CancelledPortfolioRun(PortfolioView):
     @extend_schema(operation_id="cancel_portfolio_run", request=None, responses=PortfolioRunOut)
     def post(self, request: Request, portfolio_id: int) -> Response:
         """Call it off; refused where it is over."""
-        _known_run(portfolio_id)
+        _get_run_or_404(portfolio_id)
         parsed(Strict, request)
         actions.cancel_portfolio(run_id=portfolio_id, at=timezone.now())
-        return Response(_told_run(_known_run(portfolio_id)))
+        return Response(_serialize_run(_get_run_or_404(portfolio_id)))
 
 
-def _known_run(run_id: int) -> PortfolioRunFact:
+def _get_run_or_404(run_id: int) -> PortfolioRunFact:
     run = portfolio_run(run_id)
     if run is None:
         raise Http404
     return run
 
 
-def _told_run(run: PortfolioRunFact) -> dict[str, Any]:
-    return told_as(PortfolioRunOut, _run_fields(run))
+def _serialize_run(run: PortfolioRunFact) -> dict[str, Any]:
+    return serialize_as(PortfolioRunOut, _run_fields(run))
 
 
-def _told_whole(run: PortfolioRunFact | None) -> dict[str, Any]:
+def _serialize_full_run(run: PortfolioRunFact | None) -> dict[str, Any]:
     if run is None:
         raise Http404
-    return told_as(PortfolioOut, _run_fields(run) | {"answer": run.answer})
+    return serialize_as(PortfolioOut, _run_fields(run) | {"answer": run.answer})
 
 
 def _run_fields(run: PortfolioRunFact) -> dict[str, Any]:

@@ -11,7 +11,14 @@ from rest_framework.response import Response
 from apps.accounts.queries.reading import reading_once
 from apps.planning.queries.power_limits import DrawnHour, PowerUse, power_limits, power_use
 from apps.web.rest.money import ExactOut
-from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import (
+    fields_of,
+    list_of,
+    paged,
+    parse_page_request,
+    serialize_as,
+    slice_of,
+)
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import PricesView
@@ -73,7 +80,7 @@ class PowerLimits(PricesView):
         Parameters.of(request)
         with reading_once():
             uses = power_use(power_limits(), timezone.now())
-            page_request = page_asked(request)
+            page_request = parse_page_request(request)
             return paged(request, slice_of(uses, page_request, _by_name), _serialize_power)
 
 
@@ -86,7 +93,7 @@ def _serialize_power(use: PowerUse) -> dict[str, Any]:
         None if watts is None else float(watts) / KILO
         for watts in (use.power_left, use.cooling_left)
     )
-    return told_as(
+    return serialize_as(
         PowerLimitOut,
         fields_of(use.limit)
         | {

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from apps.accounts.queries import Viewer, organisation
 from apps.economics.gates import serialize_gates
 from apps.economics.hours import HOUR_MS
-from apps.planning.queries.budgets import in_whole_units, is_budget_seen
+from apps.planning.queries.budgets import is_budget_visible, to_major_units
 from apps.planning.queries.request_profile import UseFact
 from apps.planning.queries.request_words import (
     demands_seen,
@@ -20,7 +20,7 @@ from apps.planning.queries.request_words import (
 from apps.planning.queries.requests import STATES, STEPS, CapacityRequestFact
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import ExactOut, HoursOut, MoneyOut, NamedOut, RatioOut
-from apps.web.rest.pages import fields_of, told_as
+from apps.web.rest.pages import fields_of, serialize_as
 
 HOURS_OF_OPEN = 720.0
 
@@ -158,7 +158,7 @@ class CapacityRequestOneOut(CapacityRequestOut):
 
 def serialize_request(fact: CapacityRequestFact) -> dict[str, Any]:
     """A request without its profile."""
-    return told_as(CapacityRequestOut, _request_fields(fact), organisation().currency)
+    return serialize_as(CapacityRequestOut, _request_fields(fact), organisation().currency)
 
 
 def serialize_one_request(fact: CapacityRequestFact, viewer: Viewer) -> dict[str, Any]:
@@ -179,17 +179,17 @@ def serialize_one_request(fact: CapacityRequestFact, viewer: Viewer) -> dict[str
             {
                 **fields_of(budget),
                 "end_day": date.fromisoformat(budget.end_day),
-                "amount": in_whole_units(budget.measure, budget.amount),
+                "amount": to_major_units(budget.measure, budget.amount),
                 "headroom": None
                 if budget.headroom is None
-                else in_whole_units(budget.measure, budget.headroom),
+                else to_major_units(budget.measure, budget.headroom),
             }
             for budget in profile.budgets
-            if is_budget_seen(budget.scope, budget.key, viewer.seen_teams)
+            if is_budget_visible(budget.scope, budget.key, viewer.seen_teams)
         ],
         "steps": fact.steps,
     }
-    return told_as(CapacityRequestOneOut, answer, currency)
+    return serialize_as(CapacityRequestOneOut, answer, currency)
 
 
 def _request_fields(fact: CapacityRequestFact) -> dict[str, Any]:

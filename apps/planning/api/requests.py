@@ -24,7 +24,7 @@ from apps.planning.api.request_shapes import (
     serialize_one_request,
     serialize_request,
 )
-from apps.planning.queries.request_profile import AskedCapacity
+from apps.planning.queries.request_profile import RequestedCapacity
 from apps.planning.queries.requests import (
     STATES,
     CapacityRequestFact,
@@ -32,18 +32,18 @@ from apps.planning.queries.requests import (
     capacity_requests,
 )
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, slice_of
+from apps.web.rest.pages import list_of, paged, parse_page_request, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import (
     Moment,
     OptionalText,
     Parameters,
     Strict,
+    StrictInteger,
     Text,
-    Whole,
     parsed,
     refuse_others,
-    words_given,
+    split_words,
 )
 from apps.web.rest.views import RestView
 from apps.workloads import queries as workloads
@@ -56,7 +56,7 @@ DECISIONS: Mapping[str, Callable[..., None]] = {
 }
 
 
-class AsksForTeams(BasePermission):
+class CanRequestCapacity(BasePermission):
     """People, for their teams; the organisation's token of scope manage, for any."""
 
     message = "capacity is asked for by people, and with the organisation's 'manage' token"
@@ -93,7 +93,7 @@ class CapacityRequestIn(Strict):
     workload = OptionalText()
     pool = OptionalText()
     gpu_model = OptionalText(help_text="as pools have it, or any that the catalogue knows")
-    gpus = Whole(min_value=1, max_value=MOST_GPUS)
+    gpus = StrictInteger(min_value=1, max_value=MOST_GPUS)
     starts_at = Moment()
     ends_at = Moment(required=False, allow_null=True, default=None)
     reason = Text(max_length=LONGEST_REASON)
@@ -110,7 +110,7 @@ class CapacityRequests(RestView):
     """Requests of the organisation for who sees all, of one's teams for others."""
 
     row = CapacityRequestOut
-    changes = (AsksForTeams,)
+    changes = (CanRequestCapacity,)
 
     @extend_schema(
         operation_id="list_capacity_requests",
@@ -119,12 +119,12 @@ class CapacityRequests(RestView):
     )
     def get(self, request: Request) -> Response:
         """The newest first, each with what it costs and how long each step took."""
-        states = words_given(CapacityRequestsQuery.of(request)["state"])
+        states = split_words(CapacityRequestsQuery.of(request)["state"])
         refuse_others("state", states, STATES)
         with reading_once():
             facts = capacity_requests(self.viewer().seen_teams)
             wanted = [fact for fact in facts if not states or fact.state in states]
-            page = slice_of(wanted, page_asked(request), _newest_first)
+            page = slice_of(wanted, parse_page_request(request), _newest_first)
             return paged(request, page, serialize_request)
 
     @extend_schema(
@@ -139,7 +139,7 @@ class CapacityRequests(RestView):
         body, viewer = parsed(CapacityRequestIn, request), self.viewer()
         request_id = actions.raise_capacity_request(
             request=NewCapacityRequest(
-                asked=_asked_capacity(body, viewer),
+                asked=_parse_capacity(body, viewer),
                 gpus=body["gpus"],
                 starts_at=body["starts_at"],
                 ends_at=body["ends_at"],
@@ -149,7 +149,7 @@ class CapacityRequests(RestView):
             at=timezone.now(),
         )
         return Response(
-            serialize_one_request(_request_seen(request_id, viewer), viewer), status=201
+            serialize_one_request(_get_request_or_404(request_id, viewer), viewer), status=201
         )
 
 
@@ -162,7 +162,7 @@ class OneCapacityRequest(RestView):
         Parameters.of(request)
         viewer = self.viewer()
         with reading_once():
-            fact = _request_seen(capacity_request_id, viewer)
+            fact = _get_request_or_404(capacity_request_id, viewer)
             return Response(serialize_one_request(fact, viewer))
 
 
@@ -184,24 +184,27 @@ class CapacityRequestDecision(RestView):
         Finance and platform approve and decline, but not what they raised themselves; whoever raised it may withdraw it.
         """
         viewer = self.viewer()
-        fact, body = _request_seen(capacity_request_id, viewer), parsed(RequestDecisionIn, request)
+        fact, body = (
+            _get_request_or_404(capacity_request_id, viewer),
+            parsed(RequestDecisionIn, request),
+        )
         DECISIONS[body["decision"]](
             capacity_request_id=fact.id,
             by=viewer.person_id,
             reason=body["reason"],
             at=timezone.now(),
         )
-        return Response(serialize_one_request(_request_seen(fact.id, viewer), viewer))
+        return Response(serialize_one_request(_get_request_or_404(fact.id, viewer), viewer))
 
 
-def _request_seen(capacity_request_id: int, viewer: Viewer) -> CapacityRequestFact:
+def _get_request_or_404(capacity_request_id: int, viewer: Viewer) -> CapacityRequestFact:
     fact = capacity_request(capacity_request_id, viewer.seen_teams)
     if fact is None:
         raise Http404
     return fact
 
 
-def _asked_capacity(body: Mapping[str, Any], viewer: Viewer) -> AskedCapacity:
+def _parse_capacity(body: Mapping[str, Any], viewer: Viewer) -> RequestedCapacity:
     """Return the capacity asked for: whose, and where, by the names in a body; a team of others is as one that nobody has."""
     teams = {team.name: team.id for team in accounts.teams() if team.id in viewer.team_ids}
     team_id = _id_named("team", body["team"], teams)
@@ -209,7 +212,7 @@ def _asked_capacity(body: Mapping[str, Any], viewer: Viewer) -> AskedCapacity:
         fact.name: fact.id for fact in workloads.workloads().values() if fact.team_id == team_id
     }
     pools = {pool.name: pool.id for pool in fleet.pools().values()}
-    return AskedCapacity(
+    return RequestedCapacity(
         team_id=team_id,
         workload_id=_id_named("workload", body["workload"], of_team) if body["workload"] else None,
         pool_id=_id_named("pool", body["pool"], pools) if body["pool"] else None,

@@ -14,7 +14,7 @@ from apps.accounts.queries import Viewer, teams_below
 from apps.accounts.queries.reading import reading_once
 from apps.economics.hours import MILLISECOND
 from apps.fleet import queries as fleet
-from apps.ledger.rest.parameters import window_asked
+from apps.ledger.rest.parameters import parse_window
 from apps.planning.queries.waiting_costs import (
     GROUPS,
     TEAM,
@@ -23,7 +23,7 @@ from apps.planning.queries.waiting_costs import (
     waiting_facts,
 )
 from apps.web.rest.money import HoursOut, MoneyOut, NamedOut
-from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import OptionalText, Parameters, Text
 from apps.web.rest.views import RestView
@@ -90,14 +90,16 @@ class WaitingCosts(RestView):
         params, viewer, at = WaitingCostsAsked.of(request), self.viewer(), timezone.now()
         with reading_once():
             window, team_ids = (
-                window_asked(params["window"], at),
-                _teams_asked(params["team"], viewer),
+                parse_window(params["window"], at),
+                _requested_team_ids(params["team"], viewer),
             )
             rows = waiting_costs(waiting_facts(window, team_ids, at), params["group_by"])
-            return paged(request, slice_of(rows, page_asked(request), _by_group), _serialize_cost)
+            return paged(
+                request, slice_of(rows, parse_page_request(request), _by_group), _serialize_cost
+            )
 
 
-def _teams_asked(name: str, viewer: Viewer) -> frozenset[int] | None:
+def _requested_team_ids(name: str, viewer: Viewer) -> frozenset[int] | None:
     """Refuses a ValidationError for a name of no team that the viewer sees."""
     if not name:
         return viewer.seen_teams
@@ -116,7 +118,7 @@ def _by_group(row: WaitingCost) -> tuple[int, int, int, str]:
 def _serialize_cost(row: WaitingCost) -> dict[str, Any]:
     of, waits = row.of, row.waits_of_gpus
     teams = {team.id: team.name for team in accounts.teams()}
-    return told_as(
+    return serialize_as(
         WaitingCostOut,
         {
             "team": of.team_id and {"id": of.team_id, "name": teams[of.team_id]},

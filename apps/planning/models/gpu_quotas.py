@@ -9,7 +9,7 @@ from django.db.models import Q
 class GpuQuota(models.Model):
     """At most `most_gpus` GPUs of a model at once, of a provider in a region; empty ones are any.
 
-    More take `lead_days` from the day on which `raised_by` asks; `asked_gpus` were asked for on `asked_on`.
+    More take `lead_days` from the day on which `raised_by` asks; `requested_gpus` were asked for on `asked_on`.
     A job that would need more is denied where `is_hard`, else warned of.
     """
 

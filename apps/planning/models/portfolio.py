@@ -18,7 +18,7 @@ class PortfolioState(models.TextChoices):
 class PortfolioRun(models.Model):
     """A question to the ledger with `overlay` over it, as its tables and keys; `text` is what was typed of it.
 
-    `asked_by` is null where a token asked; `is_weekly` where nobody did. Of `of` mixes `found` are
+    `reading_options` is null where a token asked; `is_weekly` where nobody did. Of `of` mixes `found` are
     found; `alive_at` is when a worker last said so, of the `tries` that were begun. `answer` is of a run that is done, with the whole
     question and its `digest`; `refusal` says why there is none.
     """

@@ -83,7 +83,7 @@ def read_history(
         raise row
 
     rows = list(_checked_rows(scan_rows(path, columns), columns, form, inf, refuse))
-    return _known_hours(rows, columns, form)
+    return _observed_hours(rows, columns, form)
 
 
 def read_what_can(
@@ -106,7 +106,7 @@ def read_what_can(
     if not taken and rejected:
         raise _none_taken("none of its rows can be taken", rejected[0])
     _refuse_unplaced(rows, rejected, form)
-    points = _known_hours(rows, columns, form)
+    points = _observed_hours(rows, columns, form)
     if not points and rejected:
         raise _none_taken("no hour of it has rows that are all right", rejected[0])
     return ReadHistory(points, taken[:FIRST_ROWS], len(taken) + len(rejected), rejected)
@@ -204,7 +204,7 @@ def _refuse_unplaced(
         )
 
 
-def _known_hours(
+def _observed_hours(
     rows: list[SeriesRow], columns: SeriesColumns, form: HistoryForm
 ) -> list[tuple[datetime, float]]:
     if form.rows_are_days:

@@ -16,7 +16,7 @@ from apps.economics.hours_ahead import HoursAhead, spread_over
 from apps.ledger.queries.calendar import day_span, local_day
 from apps.ledger.queries.windows import DAY
 from apps.planning.models import Forecast, ForecastMethod, ForecastSeries
-from apps.planning.queries.forecasts import BY_DAY, BY_HOUR, FALLBACKS, held_within, newest_id
+from apps.planning.queries.forecasts import BY_DAY, BY_HOUR, FALLBACKS, clip_to_capacity, newest_id
 from apps.planning.queries.history import key_of
 from apps.planning.queries.series import SeriesKey, series_name
 
@@ -158,7 +158,7 @@ def hours_of(row: Forecast) -> HoursAhead:
     return HoursAhead(
         row.points,
         levels_of(row),
-        held_within(row.expected, row.capacity),
+        clip_to_capacity(row.expected, row.capacity),
         ends,
         dict(zip(QUANTILE_LEVELS, _spreads_of(row, ends), strict=False)),
         row.seen,
@@ -173,7 +173,7 @@ def _ceiling_of(row: Forecast) -> float:
 
 def _spreads_of(row: Forecast, ends: Sequence[int]) -> list[list[float]]:
     """By level how far the total up to each end lies from what is expected to be held until then, and not above what is there."""
-    reached = [0.0, *accumulate(held_within(row.expected, row.capacity))]
+    reached = [0.0, *accumulate(clip_to_capacity(row.expected, row.capacity))]
     room = [0.0, *accumulate(row.capacity)]
     return [
         [
@@ -201,7 +201,7 @@ def _with_days(ahead: SeriesAhead, row: Forecast, until_moment: datetime) -> Ser
         for level in ahead.hours.quantiles
         if level in by_level
     }
-    of_days = held_within(row.expected or row.points, row.capacity)
+    of_days = clip_to_capacity(row.expected or row.points, row.capacity)
     level_spreads = _spreads_of(row, range(1, row.horizon + 1)) if row.expected else []
     until = dict(zip(QUANTILE_LEVELS, level_spreads, strict=False))
     # Without an hour before them the days begin the paths; after some, theirs have to be known too.

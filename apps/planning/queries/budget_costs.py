@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from apps.economics.money import sum_of_known
-from apps.ledger.queries.api_spend import SpendAsked, spend
+from apps.ledger.queries.api_spend import SpendQuery, spend
 from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.cube.question import Key
 from apps.ledger.queries.cube.states import StateSum, state_sums
@@ -85,7 +85,7 @@ def unpriced_calls(budget: BudgetFact, window: Window) -> int:
     if budget.measure == GPU_HOURS or budget.scope == TAG:
         return 0
     team_ids = budget.team_ids if budget.scope == TEAM else None
-    question = SpendAsked(window.starts_at, window.ends_at, window.zone, team_ids)
+    question = SpendQuery(window.starts_at, window.ends_at, window.zone, team_ids)
     workload_id = int(budget.key) if budget.scope in (WORKLOAD, SERVICE) else None
     called = {
         row.key: row.unpriced

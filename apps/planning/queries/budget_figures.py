@@ -22,9 +22,9 @@ from apps.planning.queries import budgets as facts
 from apps.planning.queries.ahead import AheadSpan, SeriesAhead, gates_of_spans, series_ahead
 from apps.planning.queries.budget_costs import SpentSoFar, StatesByKey, spent_of, states_by
 from apps.planning.queries.budget_requests import (
-    RequestedRest,
+    RequestedRemainder,
     approved_requests,
-    requested_rest,
+    requested_remainder,
 )
 from apps.planning.queries.budgets import UNITS, BudgetFact
 from apps.planning.queries.series import GPU_HOURS, SPEND, TEAM, WHOLE, SeriesKey, series_name
@@ -37,7 +37,7 @@ NO_REST = "nothing is expected: what it spends is not known for long enough"
 
 
 @dataclass(frozen=True, slots=True)
-class RestOfPeriod:
+class RemainderEstimate:
     """The expected rest of the hours that are left, in micro-units or GPU-milliseconds; None is not known.
 
     `method` is FORECAST, RUN_RATE or UNKNOWN; `source` says of which series, or of which days.
@@ -85,9 +85,9 @@ class BudgetFigures:
     end_day: date
     amount: int
     spent: SpentSoFar
-    rest: RestOfPeriod
+    rest: RemainderEstimate
     commitments: int | None
-    requested: RequestedRest
+    requested: RequestedRemainder
     share_gone: float
 
     @property
@@ -204,7 +204,7 @@ def figures_of(budgets: Sequence[BudgetFact], at: datetime) -> list[BudgetFigure
         window = windows[budget.id]
         begins = max(hour_from(at), window.starts_at)
         hours = max(0, (window.ends_at - begins) // HOUR)
-        forecast_rest = _forecast_rest(budget, daily[budget.id], ahead, (begins, hours))
+        forecast_rest = _remainder_from_forecast(budget, daily[budget.id], ahead, (begins, hours))
         elapsed_share = (at - window.starts_at) / (window.ends_at - window.starts_at)
         figures.append(
             BudgetFigures(
@@ -214,9 +214,10 @@ def figures_of(budgets: Sequence[BudgetFact], at: datetime) -> list[BudgetFigure
                 end_day=window.end_day,
                 amount=budget.amount_on(window.first_day),
                 spent=spent_of(_all_states(sums[budget.id]), budget),
-                rest=forecast_rest or _run_rate_rest(budget, daily[budget.id], lately, hours),
-                commitments=_commitments_rest(budget, begins, window.ends_at),
-                requested=requested_rest(budget, requests, begins, window.ends_at),
+                rest=forecast_rest
+                or _remainder_from_run_rate(budget, daily[budget.id], lately, hours),
+                commitments=_remaining_commitment_cost(budget, begins, window.ends_at),
+                requested=requested_remainder(budget, requests, begins, window.ends_at),
                 share_gone=max(0.0, min(1.0, elapsed_share)),
             )
         )
@@ -283,16 +284,16 @@ def _series_wanted(
     return dict(sorted(ends, key=itemgetter(1)))
 
 
-def _forecast_rest(
+def _remainder_from_forecast(
     budget: BudgetFact,
     daily: StatesByKey,
     ahead: Mapping[SeriesKey, SeriesAhead],
     hours_left: tuple[datetime, int],
-) -> RestOfPeriod | None:
+) -> RemainderEstimate | None:
     """From the forecasts of its series; None where one that had costs lately has none."""
     begins, hours = hours_left
     if not hours:
-        return RestOfPeriod(0, FORECAST, "nothing of the period is left", {})
+        return RemainderEstimate(0, FORECAST, "nothing of the period is left", {})
     had_costs = {
         str(key) for (key, _), states in daily.items() if not spent_of(states, budget).is_nothing
     }
@@ -304,7 +305,7 @@ def _forecast_rest(
         [(forecast.hours, (begins - forecast.starts_at) // HOUR) for forecast in used], hours
     )
     unit = UNITS[budget.measure]
-    return RestOfPeriod(
+    return RemainderEstimate(
         round(sums.expected * unit),
         FORECAST,
         ", ".join(series_name(forecast.series) for forecast in used),
@@ -326,9 +327,9 @@ def _forecast_rest(
     )
 
 
-def _run_rate_rest(
+def _remainder_from_run_rate(
     budget: BudgetFact, daily: StatesByKey, lately: Window, hours: int
-) -> RestOfPeriod:
+) -> RemainderEstimate:
     """So much an hour as in the last 28 whole days, or since the first of them that had costs."""
     by_day: dict[Key, list[StateSum]] = defaultdict(list)
     for (_, day), states in daily.items():
@@ -338,16 +339,18 @@ def _run_rate_rest(
         day for day, spending in spent.items() if isinstance(day, date) and not spending.is_nothing
     ]
     if not days:
-        return RestOfPeriod(None, UNKNOWN, f"no costs in the last {RUN_RATE_DAYS} whole days", {})
+        return RemainderEstimate(
+            None, UNKNOWN, f"no costs in the last {RUN_RATE_DAYS} whole days", {}
+        )
     amounts = [spent[day].amount for day in days]
     if None in amounts:
-        return RestOfPeriod(None, UNKNOWN, "days of the last four weeks have no price", {})
+        return RemainderEstimate(None, UNKNOWN, "days of the last four weeks have no price", {})
     since = Window("", min(days), lately.end_day, lately.zone)
     measured_hours = (since.ends_at - since.starts_at) // HOUR
     rate = Fraction(sum(filter(None, amounts)), measured_hours)
     count = (since.end_day - since.first_day).days
     flat = HoursAhead([float(rate / UNITS[budget.measure])], {})
-    return RestOfPeriod(
+    return RemainderEstimate(
         round(rate * hours),
         RUN_RATE,
         f"the mean of the last {count} whole days",
@@ -362,7 +365,9 @@ def _owes_commitments(budget: BudgetFact) -> bool:
     return budget.scope == facts.ORGANISATION and budget.measure == facts.MONEY
 
 
-def _commitments_rest(budget: BudgetFact, begins: datetime, ends_at: datetime) -> int | None:
+def _remaining_commitment_cost(
+    budget: BudgetFact, begins: datetime, ends_at: datetime
+) -> int | None:
     """Return the cost of commitments in force from `begins` on."""
     if not _owes_commitments(budget):
         return None

@@ -64,7 +64,7 @@ class RequestShare:
 
 
 @dataclass(frozen=True, slots=True)
-class RequestedRest:
+class RequestedRemainder:
     """The part of a period's rest that approved requests will take, beyond what a forecast knows of.
 
     `amount` is in micro-units or GPU-milliseconds, None where no request of these has a price;
@@ -100,9 +100,9 @@ def approved_requests(at: datetime) -> list[ApprovedRequest]:
     ]
 
 
-def requested_rest(
+def requested_remainder(
     budget: BudgetFact, requests: Sequence[ApprovedRequest], begins: datetime, ends_at: datetime
-) -> RequestedRest:
+) -> RequestedRemainder:
     """Of the requests of the budget's scope what falls into `[begins, ends_at)`; of tags none: requests have none."""
     shares = tuple(
         share
@@ -111,9 +111,9 @@ def requested_rest(
         and (share := _share_within(request, begins, ends_at)).starts_at < share.ends_at
     )
     if budget.measure != MONEY:
-        return RequestedRest(shares, sum(share.gpu_milliseconds for share in shares))
+        return RequestedRemainder(shares, sum(share.gpu_milliseconds for share in shares))
     amounts = [share.micros for share in shares]
-    return RequestedRest(
+    return RequestedRemainder(
         shares,
         sum_of_known(amounts) if shares else 0,
         sum(share.gpu_milliseconds for share in shares if share.micros is None),

@@ -91,7 +91,7 @@ class BudgetFact:
         return int((past_steps[-1] if past_steps else first).amount * UNITS[self.measure])
 
 
-def in_whole_units(measure: str, value: int) -> Decimal:
+def to_major_units(measure: str, value: int) -> Decimal:
     """In the organisation's currency, or in GPU-hours, to the sixth decimal."""
     return (Decimal(value) / UNITS[measure]).quantize(Decimal("0.000001"))
 
@@ -99,10 +99,10 @@ def in_whole_units(measure: str, value: int) -> Decimal:
 def budgets(team_ids: frozenset[int] | None) -> list[BudgetFact]:
     """Those that these teams (None: who sees everything) may see, by name."""
     facts = map(_budget_fact, Budget.objects.order_by("name"))
-    return [fact for fact in facts if is_budget_seen(fact.scope, fact.key, team_ids)]
+    return [fact for fact in facts if is_budget_visible(fact.scope, fact.key, team_ids)]
 
 
-def budgets_known(at: datetime) -> list[BudgetFact]:
+def budgets_as_of(at: datetime) -> list[BudgetFact]:
     """All as they were set at a moment, by name: with the amounts of then, and those too that were removed since.
 
     By the audit trail: a budget is set when it says so, and changed when that was written.
@@ -117,12 +117,12 @@ def budgets_known(at: datetime) -> list[BudgetFact]:
 def budget(budget_id: int, team_ids: frozenset[int] | None) -> BudgetFact:
     """One; refuses Budget.DoesNotExist, also where these teams may not see it."""
     fact = _budget_fact(Budget.objects.get(pk=budget_id))
-    if not is_budget_seen(fact.scope, fact.key, team_ids):
+    if not is_budget_visible(fact.scope, fact.key, team_ids):
         raise Budget.DoesNotExist
     return fact
 
 
-def is_budget_seen(scope: str, key: str, team_ids: frozenset[int] | None) -> bool:
+def is_budget_visible(scope: str, key: str, team_ids: frozenset[int] | None) -> bool:
     """Whether these teams may see it: their own, and their workloads'. Tags go through all teams."""
     if team_ids is None:
         return True

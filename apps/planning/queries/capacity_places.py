@@ -58,7 +58,7 @@ def refuse_unknown_place(pool_id: int | None, gpu_model: str) -> None:
         if pool is None or pool.counts_cores:
             raise PlaceNotKnown("pool", "there is no such pool of GPUs")
     elif not pools_of(None, gpu_model):
-        local_models = models_meant(gpu_model)
+        local_models = matching_gpu_models(gpu_model)
         if local_models:
             raise PlaceNotKnown("gpu_model", f"pools here have it as {' or '.join(local_models)}")
         if not named_gpu(gpu_model).candidates:
@@ -73,7 +73,7 @@ def pools_of(pool_id: int | None, gpu_model: str) -> frozenset[int]:
     return frozenset(pool.id for pool in pools if pool.gpu_model == gpu_model)
 
 
-def models_meant(gpu_model: str) -> list[str]:
+def matching_gpu_models(gpu_model: str) -> list[str]:
     """Pools' own words for what is surely this model: `NVIDIA H100 80GB HBM3` where `H100` is said."""
     wanted_models = {model.name for model in named_gpu(gpu_model).candidates}
     words = {pool.gpu_model for pool in fleet.pools().values()} - {""}
@@ -190,7 +190,7 @@ def gpus_by_pool(at: datetime) -> Counter[int]:
     """How many GPUs live in each pool of GPUs."""
     pools = fleet.pools()
     counts: Counter[int] = Counter()
-    for node in fleet.nodes_lived(at, at + MILLISECOND):
+    for node in fleet.nodes_alive_between(at, at + MILLISECOND):
         if not pools[node.pool_id].counts_cores:
             counts[node.pool_id] += node.units
     return counts

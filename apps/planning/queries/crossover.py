@@ -48,7 +48,7 @@ class ScenarioRunFact:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptScenarioFact:
+class SavedScenarioFact:
     """A scenario with its newest run and its newest answer; None before there is one.
 
     `flipped` is the newest run that advised otherwise than the one before, where it is of the last
@@ -87,14 +87,14 @@ def may_keep_any(viewer: Viewer) -> bool:
     return viewer.may_manage if viewer.person_id is None else viewer.role != Role.VIEWER
 
 
-def kept_scenarios(team_ids: frozenset[int] | None) -> list[KeptScenarioFact]:
+def saved_scenarios(team_ids: frozenset[int] | None) -> list[SavedScenarioFact]:
     """Those that these teams (None: who sees everything) may see, by name."""
-    return _scenario_facts(_seen(team_ids).order_by("name", "id"))
+    return _scenario_facts(_visible_scenarios(team_ids).order_by("name", "id"))
 
 
-def kept_scenario(scenario_id: int, team_ids: frozenset[int] | None) -> KeptScenarioFact | None:
+def saved_scenario(scenario_id: int, team_ids: frozenset[int] | None) -> SavedScenarioFact | None:
     """One; None where there is none that these teams may see."""
-    return next(iter(_scenario_facts(_seen(team_ids).filter(id=scenario_id))), None)
+    return next(iter(_scenario_facts(_visible_scenarios(team_ids).filter(id=scenario_id))), None)
 
 
 def scenario_runs(scenario_id: int) -> list[ScenarioRunFact]:
@@ -131,7 +131,7 @@ def _due(at: datetime, chosen: OrganisationFact) -> QuerySet[KeptScenario]:
     )
 
 
-def _seen(team_ids: frozenset[int] | None) -> QuerySet[KeptScenario]:
+def _visible_scenarios(team_ids: frozenset[int] | None) -> QuerySet[KeptScenario]:
     scenarios = KeptScenario.objects.all()
     return scenarios if team_ids is None else scenarios.filter(team_id__in=team_ids)
 
@@ -144,7 +144,7 @@ def _run_fact(run: ScenarioRun) -> ScenarioRunFact:
     return ScenarioRunFact(**{name: getattr(run, name) for name in ScenarioRunFact.__slots__})
 
 
-def _scenario_facts(scenarios: QuerySet[KeptScenario]) -> list[KeptScenarioFact]:
+def _scenario_facts(scenarios: QuerySet[KeptScenario]) -> list[SavedScenarioFact]:
     annotations = {f"{name}_run": Subquery(runs[:1]) for name, runs in NEWEST.items()}
     rows = list(scenarios.annotate(**annotations))
     ids = {getattr(row, name) for row in rows for name in annotations} - {None}
@@ -160,9 +160,9 @@ def _scenario_fact(
     newest: ScenarioRunFact | None,
     answered: ScenarioRunFact | None,
     flipped: ScenarioRunFact | None,
-) -> KeptScenarioFact:
+) -> SavedScenarioFact:
     if flipped and answered and answered.ran_at - flipped.ran_at > FLIP_TOLD:
         flipped = None
     runs: dict[str, Any] = {"newest": newest, "answered": answered, "flipped": flipped}
-    names = [name for name in KeptScenarioFact.__slots__ if name not in runs]
-    return KeptScenarioFact(**runs, **{name: getattr(row, name) for name in names})
+    names = [name for name in SavedScenarioFact.__slots__ if name not in runs]
+    return SavedScenarioFact(**runs, **{name: getattr(row, name) for name in names})

@@ -24,7 +24,7 @@ def seeded_chance(question: CrossoverQuestion) -> Random:
     return Random(question.seed)  # noqa: S311 - draws to be repeated, not a secret
 
 
-def whole_answer(
+def compute_answer(
     question: CrossoverQuestion, effort: AnswerEffort = WHOLE_ANSWER
 ) -> CrossoverAnswer:
     """The answer, the same each time, its numbers finite. Refuses a Refusal."""

@@ -17,7 +17,7 @@ from apps.economics.crossover.scenario import cost_curves
 from apps.economics.crossover.sliders import InputSlider, moved_values, sliders_of
 from apps.economics.crossover.uncertainty import SavingsRange, SpreadOfThree
 from apps.planning.queries.crossover import ScenarioRunFact, run_inputs
-from apps.planning.queries.crossover_answers import seeded_chance, whole_answer
+from apps.planning.queries.crossover_answers import compute_answer, seeded_chance
 
 CURVE_POINTS, BAND_POINTS, BAND_DRAWS = 192, 24, 40
 BEYOND, FAR = 1.35, 6
@@ -36,7 +36,7 @@ class VolumePoint:
 
 
 @dataclass(frozen=True, slots=True)
-class LookedAtRun:
+class ExploredRun:
     """A run's answer, or what it would be with other values; `is_moved` says which.
 
     `sliders` are the inputs that may be moved, as they were in the run. `bands` are at the `marked`
@@ -61,19 +61,21 @@ class LookedAtRun:
         return cost_curves(self.question.scenario).utilization(volume)
 
 
-def asked_of_run(run: ScenarioRunFact) -> tuple[CrossoverQuestion, tuple[InputSlider, ...]]:
+def run_question_and_sliders(
+    run: ScenarioRunFact,
+) -> tuple[CrossoverQuestion, tuple[InputSlider, ...]]:
     """Return the question that a run answered, and the inputs of it that may be moved."""
     question = question_of(run_inputs(run.id))
     durable = run.figure("break_even", "durable_million_tokens")
     return question, tuple(sliders_of(question, durable))
 
 
-def looked_at(
+def explore_run(
     run: ScenarioRunFact,
     question: CrossoverQuestion,
     sliders: tuple[InputSlider, ...],
     chosen: Mapping[str, float],
-) -> LookedAtRun:
+) -> ExploredRun:
     """The run, with the inputs `chosen` by their sliders' names. Refuses a Refusal.
 
     Its ranges are drawn a few times only where something was moved: the run has its own.
@@ -81,19 +83,19 @@ def looked_at(
     values = moved_values(question.scenario, list(sliders), chosen)
     moved = question_with(question, values) if values else question
     effort = QUICK_ANSWER if values else replace(QUICK_ANSWER, draws=2)
-    answer = whole_answer(moved, effort)
+    answer = compute_answer(moved, effort)
     if not values:
         answer = replace(
             answer,
             advice=CrossoverAdvice(run.advice),
             reasons=tuple(run.answer["reasons"]),
-            uncertainty=_kept_range(run.answer["uncertainty"]),
+            uncertainty=_stored_range(run.answer["uncertainty"]),
         )
     volumes = _volumes_drawn(answer)
     curve = _curve_at(moved, volumes)
     marked = (curve[0], *curve[CURVE_POINTS // BAND_POINTS - 1 :: CURVE_POINTS // BAND_POINTS])
     chance = seeded_chance(moved).random
-    return LookedAtRun(
+    return ExploredRun(
         moved,
         answer,
         sliders,
@@ -104,7 +106,7 @@ def looked_at(
     )
 
 
-def _kept_range(document: Mapping[str, Any] | None) -> SavingsRange | None:
+def _stored_range(document: Mapping[str, Any] | None) -> SavingsRange | None:
     if document is None:
         return None
     spreads = {

@@ -8,7 +8,7 @@ from typing import Any
 from apps.economics.forecast.planned import DayEffect, joint_effect
 from apps.planning.models import DemandEvent, DemandEventKind, EventEffect, ForecastSeries
 from apps.planning.queries.history import key_of
-from apps.planning.queries.series import SeriesKey, is_seen
+from apps.planning.queries.series import SeriesKey, is_series_visible
 
 FACTOR, ADDED, UNKNOWN = map(str, (EventEffect.FACTOR, EventEffect.ADDED, EventEffect.UNKNOWN))
 EVENT_KINDS: Mapping[str, str] = dict(DemandEventKind.choices)
@@ -73,7 +73,7 @@ def demand_events(team_ids: frozenset[int] | None = None) -> list[DemandEventFac
     """All that these teams (None: who sees everything) may see, the first to begin first."""
     names = DemandEventFact.__slots__
     rows = DemandEvent.objects.order_by("first_day", "id").values(*names)
-    return [event for row in rows if _is_seen_event(event := DemandEventFact(**row), team_ids)]
+    return [event for row in rows if _is_event_visible(event := DemandEventFact(**row), team_ids)]
 
 
 def demand_event(event_id: int) -> DemandEventFact | None:
@@ -92,9 +92,9 @@ def touched_series(event: DemandEventFact | None = None) -> list[SeriesKey]:
     return [key for key in keys if event is None or event.touches(key)]
 
 
-def _is_seen_event(event: DemandEventFact, team_ids: frozenset[int] | None) -> bool:
+def _is_event_visible(event: DemandEventFact, team_ids: frozenset[int] | None) -> bool:
     """Return whether an event is seen: one of everybody is for everybody; of a part, for those who see the part."""
-    return event.dimension == "" or is_seen(event.series, team_ids)
+    return event.dimension == "" or is_series_visible(event.series, team_ids)
 
 
 def effects_of_days(events: Sequence[DemandEventFact], first: date, count: int) -> list[DayEffect]:
@@ -105,7 +105,7 @@ def effects_of_days(events: Sequence[DemandEventFact], first: date, count: int) 
     ]
 
 
-def kept_events(
+def events_to_store(
     events: Sequence[DemandEventFact], first: date, starts_on: date, end: date
 ) -> list[dict[str, Any]]:
     """Those with a day from `first` on and before `end`, as a forecast from `starts_on` on keeps them."""

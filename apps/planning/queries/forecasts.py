@@ -18,7 +18,7 @@ from apps.planning.queries.history import key_of
 from apps.planning.queries.series import (
     QUEUE_WAIT,
     SeriesKey,
-    is_seen,
+    is_series_visible,
     name_of_key,
     series_name,
     unit_of,
@@ -216,7 +216,7 @@ def forecasts(
     facts = [
         forecast_fact(row)
         for row in rows.filter(granularity=granularity)
-        if is_seen(key_of(row.series), team_ids)
+        if is_series_visible(key_of(row.series), team_ids)
     ]
     return sorted(facts, key=lambda fact: (fact.series, -fact.starts_at.timestamp()))
 
@@ -235,13 +235,13 @@ def forecast_hours(
 ) -> ForecastHours | None:
     """One with its hours, or days; None where there is none (of this granularity) that these teams may see."""
     row = Forecast.objects.select_related("series").filter(pk=forecast_id).first()
-    if row is None or not is_seen(key_of(row.series), team_ids):
+    if row is None or not is_series_visible(key_of(row.series), team_ids):
         return None
     if granularity not in ("", row.granularity):
         return None
     room = row.capacity or [inf] * row.horizon
     levels = list(zip(*row.quantiles, strict=True)) or [()] * row.horizon
-    held_values: list[float | None] = [*held_within(row.expected, row.capacity)]
+    held_values: list[float | None] = [*clip_to_capacity(row.expected, row.capacity)]
     expected = held_values or [None] * row.horizon
     actual_values = [*row.came, *[None] * (row.horizon - len(row.came))]
     reconciled = row.reconciled or [None] * row.horizon
@@ -253,8 +253,8 @@ def forecast_hours(
             min(value, room[lead]),
             max(0.0, value - room[lead]),
             expected[lead],
-            _held(reconciled[lead], room[lead]),
-            tuple(_held(level, room[lead]) for level in levels[lead]),
+            _bounded_value(reconciled[lead], room[lead]),
+            tuple(_bounded_value(level, room[lead]) for level in levels[lead]),
             actual_values[lead],
         )
         for lead, value in enumerate(row.points)
@@ -262,18 +262,18 @@ def forecast_hours(
     return ForecastHours(forecast_fact(row), hours, tuple(zip(begins, row.recent, strict=False)))
 
 
-def _held(value: float | None, most: float) -> float | None:
+def _bounded_value(value: float | None, most: float) -> float | None:
     return None if value is None else min(value, most)
 
 
-def held_within(values: Sequence[float], capacity: Sequence[float]) -> list[float]:
+def clip_to_capacity(values: Sequence[float], capacity: Sequence[float]) -> list[float]:
     """Return what can be held of each value; all of it where nothing bounds it."""
     if not capacity:
         return [*values]
     return [min(value, most) for value, most in zip(values, capacity, strict=False)]
 
 
-def kept_reconciled(
+def stored_reconciled_values(
     series: SeriesKey, granularity: str, digest: str, horizon: int
 ) -> list[float | None]:
     """The reconciled values of the newest forecast kept, if it was made of these very values; else None for each step."""
@@ -307,7 +307,7 @@ def forecast_fact(row: Forecast) -> ForecastFact:
     derived: dict[str, Any] = {
         "series": key_of(row.series),
         "backtests": backtests_of(row),
-        "day_ahead": _day_ahead(row, held_within(row.expected or row.points, row.capacity)),
+        "day_ahead": _day_ahead(row, clip_to_capacity(row.expected or row.points, row.capacity)),
         "day_ahead_reconciled": _day_ahead(row, row.reconciled) if row.reconciled else None,
         "shift": row.shift and LevelShift(date.fromisoformat(row.shift["on"]), row.shift["effect"]),
         "months": tuple(map(_month_fact, row.months)),
@@ -321,7 +321,7 @@ def forecast_fact(row: Forecast) -> ForecastFact:
 
 def _totals_of(row: Forecast) -> Iterator[ForecastTotal]:
     """Of the first day, week and two weeks, as far as it has them; none of a forecast without paths."""
-    held_values = held_within(row.expected, row.capacity)
+    held_values = clip_to_capacity(row.expected, row.capacity)
     for hours in TOTALS_OF:
         if hours > len(held_values):
             return

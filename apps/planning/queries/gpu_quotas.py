@@ -73,7 +73,7 @@ def gpu_quotas() -> list[GpuQuotaFact]:
 
 def gpu_quota_use(quotas: Sequence[GpuQuotaFact], at: datetime) -> list[GpuQuotaUse]:
     """Each with its use; the fleet of 28 days is read once."""
-    nodes = fleet.nodes_lived(at - LATELY, at + MILLISECOND) if quotas else []
+    nodes = fleet.nodes_alive_between(at - LATELY, at + MILLISECOND) if quotas else []
     uses = []
     for quota in quotas:
         quota_nodes = [node for node in nodes if node.pool_id in quota.pool_ids]

@@ -127,7 +127,7 @@ def headroom_of(policies: Sequence[HeadroomPolicyFact], at: datetime) -> list[He
     there = gpus_by_pool(at)
     return [
         _with_gates(
-            _held_against(
+            _headroom_figures(
                 policy,
                 ahead.get(policy.series),
                 sum(there[pool] for pool in policy.its_pools),
@@ -172,7 +172,7 @@ def _with_gates(
     return replace(found, gates=gates)
 
 
-def _held_against(
+def _headroom_figures(
     policy: HeadroomPolicyFact, ahead: SeriesAhead | None, there: int, begins: datetime
 ) -> HeadroomFigures:
     if ahead is None:

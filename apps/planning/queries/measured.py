@@ -193,11 +193,11 @@ def _of_ledger(span: Mapping[str, datetime]) -> dict[SeriesKey, MeasuredSeries]:
         if hours.held:
             # Without a line a pool has no nodes; a team, model or class has none of those there are.
             every_hour = hours.held if dimension == POOL else all_hours.held
-            series_by_key[SeriesKey(GPU_HOURS, dimension, key)] = _known_hours(
+            series_by_key[SeriesKey(GPU_HOURS, dimension, key)] = _fill_missing_hours(
                 hours.held, every_hour, waiting | hours.unclear
             )
         if dimension in (WHOLE, TEAM) and hours.spend:
-            series_by_key[SeriesKey(SPEND, dimension, key)] = _known_hours(
+            series_by_key[SeriesKey(SPEND, dimension, key)] = _fill_missing_hours(
                 hours.spend, all_hours.held or all_hours.spend, waiting | hours.unpriced
             )
     return series_by_key
@@ -237,7 +237,7 @@ def _group_of(row: Any) -> tuple[str, str] | None:
     return WHOLE, ""
 
 
-def _known_hours(
+def _fill_missing_hours(
     amounts: Mapping[datetime, float], every_hour: Iterable[datetime], left_out: set[datetime]
 ) -> MeasuredSeries:
     """From its first hour on; where it has no line it is 0."""

@@ -85,7 +85,7 @@ def _outages_apart(starts_at: datetime, until: datetime) -> list[OutageLoss]:
     pools = fleet.pools()
     nodes = {
         node.id: node
-        for node in fleet.nodes_lived(starts_at, until)
+        for node in fleet.nodes_alive_between(starts_at, until)
         if not pools[node.pool_id].counts_cores
     }
     records = [

@@ -12,7 +12,7 @@ from apps.economics.hours import HOUR
 from apps.economics.node_power import Plate
 from apps.economics.room_power import MoreGpus, NodeMetering, RoomDraw, RoomLimit, more_gpus_of
 from apps.fleet import queries as fleet
-from apps.ledger.queries.owned_hours import NOTHING, NodeDrew, known_draws_of_hours
+from apps.ledger.queries.owned_hours import NOTHING, NodeDrew, node_draws_by_hour
 from apps.ledger.queries.tables import rows
 from apps.planning.models import PowerLimit
 from apps.pricing.queries.owned import OwnedPlanFact, owned_plans_in
@@ -102,8 +102,8 @@ def power_use(limits: Sequence[PowerLimitFact], at: datetime) -> list[PowerUse]:
     """Each with its use over the whole hours of the 28 days before `at`."""
     end = at.replace(minute=0, second=0, microsecond=0)
     reported = _joules_by_hour([pool_id for limit in limits for pool_id in limit.pool_ids], end)
-    hours = [_telling_hours(limit, reported, end) for limit in limits]
-    known_hours = _KnownHours.of(
+    hours = [_reported_hours(limit, reported, end) for limit in limits]
+    known_hours = _HourFacts.of(
         {hour for pair in hours for hour in pair if hour is not None},
         {pool_id for limit in limits for pool_id in limit.pool_ids},
     )
@@ -121,7 +121,7 @@ def power_use(limits: Sequence[PowerLimitFact], at: datetime) -> list[PowerUse]:
     return uses
 
 
-def _telling_hours(
+def _reported_hours(
     limit: PowerLimitFact, reported: Mapping[int, Mapping[datetime, float]], end: datetime
 ) -> tuple[datetime | None, datetime | None]:
     """The newest hour that was reported of a room, where that is lately, and the one of its peak."""
@@ -155,7 +155,7 @@ def _joules_by_hour(pool_ids: Sequence[int], end: datetime) -> dict[int, dict[da
 
 
 @dataclass(frozen=True, slots=True)
-class _KnownHours:
+class _HourFacts:
     """The nodes of the hours that rooms are told by, what they drew, and the plans in service."""
 
     lived: Mapping[datetime, Sequence[fleet.NodeFact]]
@@ -163,16 +163,16 @@ class _KnownHours:
     plans: Sequence[OwnedPlanFact]
 
     @classmethod
-    def of(cls, hours: Collection[datetime], pool_ids: Collection[int]) -> "_KnownHours":
+    def of(cls, hours: Collection[datetime], pool_ids: Collection[int]) -> "_HourFacts":
         """All that is known of these pools in these hours, in as many statements as of one."""
         if not hours:
             return cls({}, {}, ())
         nodes_by_hour = {
             hour: [node for node in nodes if node.pool_id in pool_ids]
-            for hour, nodes in fleet.nodes_lived_in_hours(hours).items()
+            for hour, nodes in fleet.nodes_alive_by_hour(hours).items()
         }
         plans = owned_plans_in(min(hours), max(hours) + HOUR)
-        return cls(nodes_by_hour, known_draws_of_hours(nodes_by_hour), plans)
+        return cls(nodes_by_hour, node_draws_by_hour(nodes_by_hour), plans)
 
     def drawn_in(self, limit: PowerLimitFact, hour: datetime | None) -> DrawnHour | None:
         """Return what a room drew in the hour; None of none."""

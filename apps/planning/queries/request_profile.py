@@ -50,7 +50,7 @@ RETURNS = {
 
 
 @dataclass(frozen=True, slots=True)
-class AskedCapacity:
+class RequestedCapacity:
     """Capacity that is asked for: whose work, and where: a pool or a GPU model (by its pools' own word), never both."""
 
     team_id: int
@@ -199,12 +199,12 @@ def profile_from_json(document: Mapping[str, Any]) -> RequestProfile:
     return RequestProfile(**{**document, **fields})
 
 
-def request_profile(capacity: AskedCapacity, at: datetime) -> RequestProfile:
+def request_profile(capacity: RequestedCapacity, at: datetime) -> RequestProfile:
     """The 28 complete local days before `at`, prices and forecasts as they stand then."""
     zone = organisation().zone
     end_day = local_day(at, zone)
     window = Window("", end_day - timedelta(days=PROFILE_DAYS), end_day, zone)
-    since = max(window.starts_at, fleet.lived_since() or window.starts_at)
+    since = max(window.starts_at, fleet.first_node_started_at() or window.starts_at)
     span_ms = max(window.ends_at - since, HOUR) // MILLISECOND
     work = CubeQuestion(window, team_ids=capacity.team_ids, is_bounded=False)
     if capacity.workload_id is not None:
@@ -249,7 +249,7 @@ def _use_of(question: CubeQuestion) -> UseFact:
     )
 
 
-def _waits_of(capacity: AskedCapacity, window: Window, at: datetime) -> WaitFact | None:
+def _waits_of(capacity: RequestedCapacity, window: Window, at: datetime) -> WaitFact | None:
     """Of all that entered the queue, wherever it ran; None where nothing did."""
     work = [
         entry
@@ -269,7 +269,7 @@ def _waits_of(capacity: AskedCapacity, window: Window, at: datetime) -> WaitFact
     )
 
 
-def _budgets_of(capacity: AskedCapacity, at: datetime) -> tuple[BudgetRoom, ...]:
+def _budgets_of(capacity: RequestedCapacity, at: datetime) -> tuple[BudgetRoom, ...]:
     """Those that run, of the team, of teams above it and of the workload, by name."""
     today = local_day(at, organisation().zone)
     workload_keys = {str(capacity.workload_id)} - {"None"}
@@ -297,7 +297,7 @@ def _budgets_of(capacity: AskedCapacity, at: datetime) -> tuple[BudgetRoom, ...]
     )
 
 
-def _forecasts_of(capacity: AskedCapacity, at: datetime) -> tuple[DemandForecast, ...]:
+def _forecasts_of(capacity: RequestedCapacity, at: datetime) -> tuple[DemandForecast, ...]:
     """The newest forecasts that were kept by then, of GPU-hours of the pool or model and of each of the teams."""
     place = place_series(capacity.pool_id, capacity.gpu_model)
     teams = [SeriesKey(GPU_HOURS, TEAM, str(team_id)) for team_id in sorted(capacity.team_ids)]

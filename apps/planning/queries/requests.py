@@ -12,7 +12,7 @@ from apps.fleet import queries as fleet
 from apps.ledger.queries.tables import rows
 from apps.planning.models import CapacityRequest, RequestState, RequestStepKind
 from apps.planning.queries.request_profile import (
-    AskedCapacity,
+    RequestedCapacity,
     RequestProfile,
     profile_from_json,
 )
@@ -164,13 +164,13 @@ GROUP BY hour ORDER BY hour
 
 
 def active_hours(
-    capacity: AskedCapacity, starts_at: datetime, ends_at: datetime
+    capacity: RequestedCapacity, starts_at: datetime, ends_at: datetime
 ) -> list[tuple[datetime, int]]:
     """Active GPU-milliseconds of the team's (workload's) work there, of the hours in `[starts_at, ends_at)` that have some."""
     return _hours_in_states(capacity, starts_at, ends_at, [State.ACTIVE])
 
 
-def most_held_before(capacity: AskedCapacity, delivered_at: datetime) -> int:
+def most_held_before(capacity: RequestedCapacity, delivered_at: datetime) -> int:
     """The most GPU-milliseconds that it held there in an hour of the seven days before delivery."""
     until = hour_from(delivered_at)
     hours = _hours_in_states(capacity, until - COMPARED_BEFORE, until, HELD_STATES)
@@ -178,7 +178,7 @@ def most_held_before(capacity: AskedCapacity, delivered_at: datetime) -> int:
 
 
 def _hours_in_states(
-    capacity: AskedCapacity, starts_at: datetime, ends_at: datetime, states: Collection[State]
+    capacity: RequestedCapacity, starts_at: datetime, ends_at: datetime, states: Collection[State]
 ) -> list[tuple[datetime, int]]:
     params = {
         "from": starts_at,

@@ -83,7 +83,7 @@ class RoomAhead:
     @cached_property
     def _lives(self) -> dict[int, list[fleet.NodeFact]]:
         by_pool: dict[int, list[fleet.NodeFact]] = defaultdict(list)
-        for node in fleet.nodes_lived(self.at - LATELY, self.at + FURTHEST):
+        for node in fleet.nodes_alive_between(self.at - LATELY, self.at + FURTHEST):
             by_pool[node.pool_id].append(node)
         return by_pool
 

@@ -107,7 +107,7 @@ def unit_of(measure: str, currency: str) -> str:
     }[measure]
 
 
-def is_seen(series: SeriesKey, team_ids: frozenset[int] | None) -> bool:
+def is_series_visible(series: SeriesKey, team_ids: frozenset[int] | None) -> bool:
     """Whether these teams (None: who sees everything) may see it: their own, and their services'."""
     if team_ids is None:
         return True

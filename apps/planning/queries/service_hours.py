@@ -79,7 +79,7 @@ def served_hours(workload_id: int, span: tuple[datetime, datetime]) -> list[Serv
     ]
 
 
-def services_seen(team_ids: frozenset[int] | None) -> list[WorkloadFact]:
+def visible_services(team_ids: frozenset[int] | None) -> list[WorkloadFact]:
     """The services of these teams (None: of all), by name."""
     facts = [
         fact
@@ -91,7 +91,7 @@ def services_seen(team_ids: frozenset[int] | None) -> list[WorkloadFact]:
 
 def service_named(name: str, team_ids: frozenset[int] | None = None) -> WorkloadFact:
     """The one service of this name among those of these teams. Refuses a Refusal."""
-    services = [fact for fact in services_seen(team_ids) if fact.name == name]
+    services = [fact for fact in visible_services(team_ids) if fact.name == name]
     if len(services) != 1:
         many = "several services" if services else "no service"
         raise Refusal("service", f"{name!r} is the name of {many}")

@@ -103,7 +103,7 @@ def target_figures(targets: Sequence[ActivityTargetFact], at: datetime) -> list[
         question = weeks.by(dimension).of(**{dimension: keys})
         groups[dimension] = meters_by(question), state_sums(question)
     return [
-        _held_against(target, keys, *groups[dimension])
+        _target_figures(target, keys, *groups[dimension])
         for target, (dimension, keys) in zip(targets, places, strict=True)
     ]
 
@@ -118,7 +118,7 @@ def _place_of(target: ActivityTargetFact) -> tuple[str, frozenset[int]]:
     return POOL, frozenset(pool.id for pool in pools if pool.cluster_id == target.key)
 
 
-def _held_against(
+def _target_figures(
     target: ActivityTargetFact,
     keys: Collection[int],
     meters_of: Mapping[tuple[Any, ...], GpuMeters],

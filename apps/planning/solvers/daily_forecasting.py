@@ -10,7 +10,7 @@ import numpy as np
 from apps.economics.forecast.answers import (
     AnsweredForecast,
     covering,
-    held_against_baselines,
+    gate_against_baselines,
     judged_steps,
     rare_gate,
     with_baseline,
@@ -20,7 +20,7 @@ from apps.economics.forecast.candidates import Ints
 from apps.economics.forecast.daily import (
     WEEK,
     DailyScenarios,
-    held_with_means,
+    clip_with_means,
     quantiles_of,
 )
 from apps.economics.forecast.daily_calibration import calibrated_scenarios
@@ -158,7 +158,7 @@ def _answered(history: Floats, scenarios: DailyScenarios, judged: Judged) -> Ans
     is_baselines = np.zeros(horizon, dtype=bool)
     steps_of = zip(judged_steps(judged, horizon), judged.items(), strict=True)
     for steps, (ahead, (scores, _)) in steps_of:
-        gate = held_against_baselines(scores, f"{ahead} days", LEAST_ORIGINS)
+        gate = gate_against_baselines(scores, f"{ahead} days", LEAST_ORIGINS)
         if scenarios.swings:
             # What comes and goes is no level that stays: for far days a baseline of it is none.
             steps = slice(steps.start, min(ahead, horizon, SWING_DAYS))
@@ -171,7 +171,7 @@ def _answered(history: Floats, scenarios: DailyScenarios, judged: Judged) -> Ans
             answer = replace(answer, gates=(*answer.gates, rare_gate(scores)))
     # Wider intervals are no more demand, and what a baseline answers adds up to its own total.
     expected = np.where(is_baselines, answer.points, scenarios.totals.mean(axis=0))
-    totals = held_with_means(history, answer.quantiles, expected)
+    totals = clip_with_means(history, answer.quantiles, expected)
     points = np.where(is_baselines, answer.points, np.median(totals, axis=0))
     return replace(answer, points=points, quantiles=totals)
 

@@ -10,7 +10,7 @@ from apps.economics.forecast.answers import (
     AnsweredForecast,
     covering,
     fresh_gate,
-    held_against_baselines,
+    gate_against_baselines,
     judged_steps,
     middles_gate,
     reaches_of,
@@ -56,7 +56,7 @@ def forecast_fields(values: Sequence[float | None], horizon: int = MOST_HORIZON)
     fields: dict[str, Any] = {
         "horizon": horizon,
         "scale": None if np.isnan(scale) else scale,
-        "seen": _seen(history),
+        "seen": _observed_quantiles(history),
         "shift": None
         if shift is None
         else serialize_shift(spare_hours + shift.day * DAY, shift.effect),
@@ -101,7 +101,7 @@ def _answered(
     baselines = {name: pool[name][0] for name in BASELINES}
     answer = AnsweredForecast(rolled.points[-1], rolled.quantiles[-1], ())
     for steps, (ahead, of) in zip(judged_steps(scores, horizon), scores.items(), strict=True):
-        gate = held_against_baselines(of, f"{ahead} hours")
+        gate = gate_against_baselines(of, f"{ahead} hours")
         answer = with_baseline(answer, gate, baselines, steps)
     if scores:
         ahead, of = max(scores.items())
@@ -180,7 +180,7 @@ def _origins(history: Floats) -> tuple[int, int]:
     return len(history) - days * DAY, days + 1
 
 
-def _seen(history: Floats) -> list[float]:
+def _observed_quantiles(history: Floats) -> list[float]:
     """Of the last hours that came, as many as eight weeks have, the quantiles at SEEN_LEVELS, each one of them; the last the most of all."""
     hours = history[~np.isnan(history)]
     of_hours = np.quantile(hours[-SEEN_HOURS:], SEEN_LEVELS[:-1], method="higher")

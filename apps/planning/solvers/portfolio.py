@@ -10,9 +10,9 @@ from apps.economics.forecast.scores import Floats
 from apps.economics.gates import serialize_gates
 from apps.economics.portfolio.answer import (
     DEMAND_CHANGES,
-    FoundMix,
     Mixer,
     PortfolioAnswer,
+    SolvedMix,
     answer_portfolio,
 )
 from apps.economics.portfolio.costs import PortfolioCosts
@@ -37,7 +37,7 @@ from apps.economics.portfolio.reading import (
     PortfolioRequest,
     portfolio_request_of,
 )
-from apps.economics.portfolio.room import held_history
+from apps.economics.portfolio.room import capacity_bounded_history
 from apps.economics.portfolio.savings import HoursInService
 from apps.economics.refusal import Refusal
 from apps.planning.solvers.commitment_mix import BlockedAbove, least_cost_mix
@@ -68,7 +68,7 @@ def solve_portfolio(
     mixer = counted_mixer(watch)
     full_question = request.question(histories)
     by_name = {
-        family.name: held_history(history, family)
+        family.name: capacity_bounded_history(history, family)
         for family, history in zip(full_question.families, histories, strict=True)
     }
     most = {
@@ -126,7 +126,7 @@ def counted_mixer(watch: Watch, *, is_try: bool = False) -> Mixer:
     """
     found = 0
 
-    def mixer(question: PortfolioQuestion, costs: PortfolioCosts) -> FoundMix:
+    def mixer(question: PortfolioQuestion, costs: PortfolioCosts) -> SolvedMix:
         nonlocal found
 
         def tell() -> None:
@@ -141,7 +141,7 @@ def counted_mixer(watch: Watch, *, is_try: bool = False) -> Mixer:
             mix = least_cost_mix(unlimited, PortfolioCosts(unlimited), watch=tell)
             keeps_limit = False
         found += not is_try
-        return FoundMix(mix.lots, mix.gap, keeps_limit)
+        return SolvedMix(mix.lots, mix.gap, keeps_limit)
 
     return mixer
 

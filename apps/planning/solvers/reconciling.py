@@ -11,10 +11,10 @@ from apps.economics.forecast.daily_calibration import calibrated_scenarios
 from apps.economics.forecast.hierarchy import (
     LEAST_HOURS,
     RolledSeries,
-    come_to_more,
     common_days,
     hierarchy_scores,
-    rest_of,
+    parts_exceed_total,
+    remainder_of,
     rolled_series,
 )
 from apps.economics.forecast.parts import ForecastHierarchy, PartForecast
@@ -118,10 +118,10 @@ def _rests(
     rests: dict[str, Floats] = {}
     refusals: dict[str, str] = {}
     for name, parts in histories.items():
-        if come_to_more(total_history, parts):
+        if parts_exceed_total(total_history, parts):
             refusals[name] = TOO_MUCH
             continue
-        remainder = rest_of(total_history, parts)
+        remainder = remainder_of(total_history, parts)
         if remainder is not None and np.isfinite(remainder).sum() < least:
             refusals[name] = TOO_LITTLE_REST
         elif remainder is not None:

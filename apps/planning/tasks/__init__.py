@@ -56,6 +56,6 @@ def answer_portfolios() -> int:
     """Answer the portfolios that were asked for, this week's among them; how many."""
     if not has_organisation():
         return 0
-    actions.ask_weekly_portfolio(at=timezone.now())
+    actions.request_weekly_portfolio(at=timezone.now())
     solver = partial(series_answer, unproven_share=settings.UNPROVEN_SHARE)
     return actions.answer_portfolios(solver=solver, clock=timezone.now)

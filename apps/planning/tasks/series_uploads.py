@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from django.utils import timezone
 
-from apps.accounts.queries import known_zones, organisation
+from apps.accounts.queries import organisation, supported_zones
 from apps.economics.hours import HOUR
 from apps.economics.refusal import Refusal
 from apps.files import PlaceUnreachable
@@ -71,14 +71,14 @@ def _work_on_next() -> bool:
         return False
     try:
         with stored_path(claimed.stored_as) as path:
-            (_import_file if claimed.is_confirmed else _look_at_file)(claimed, path)
+            (_import_file if claimed.is_confirmed else _preview_file)(claimed, path)
     except SeriesDiscarded:
         log.info("series_discarded import=%s", claimed.id)
     except WorkerStops:
-        series_uploads.lay_down_series(import_id=claimed.id, reason=STOPPED, at=None)
+        series_uploads.release_series_import(import_id=claimed.id, reason=STOPPED, at=None)
     except PlaceUnreachable as away:
         log.warning("series_file_away import=%s reason=%s", claimed.id, away)
-        series_uploads.lay_down_series(
+        series_uploads.release_series_import(
             import_id=claimed.id, reason=why_away(away), at=timezone.now()
         )
     except (Refusal, OSError) as broken:
@@ -99,7 +99,7 @@ def forget_series_files() -> None:
     )
 
 
-def _look_at_file(claimed: ClaimedSeries, path: Path) -> None:
+def _preview_file(claimed: ClaimedSeries, path: Path) -> None:
     names = [storable_text(name) for name in column_names(path)[:MOST_COLUMNS]]
     reading = dict(claimed.asked) or _proposed_reading(names, path)
     at, read = timezone.now(), RowsRead(0)
@@ -110,7 +110,7 @@ def _look_at_file(claimed: ClaimedSeries, path: Path) -> None:
     except Refusal as refused:
         trial = {"refused": _failure_words(refused, claimed), "hours": 0}
     preview = {"trial": trial, "columns": names}
-    series_uploads.tell_series_seen(
+    series_uploads.record_series_preview(
         import_id=claimed.id, reading=reading, preview=preview, read=read
     )
 
@@ -118,7 +118,7 @@ def _look_at_file(claimed: ClaimedSeries, path: Path) -> None:
 def _import_file(claimed: ClaimedSeries, path: Path) -> None:
     at = timezone.now()
     history = _read_file(claimed, path, claimed.asked, at)
-    series, factor = _series_asked(claimed.asked), _factor_asked(claimed.asked)
+    series, factor = _requested_series(claimed.asked), _requested_factor(claimed.asked)
     series_uploads.finish_series_import(
         import_id=claimed.id,
         series=series,
@@ -142,43 +142,49 @@ def _read_file(
 
     watch(0)
     return read_what_can(
-        path, columns=_columns_asked(reading), form=_form_asked(reading), until=at, watch=watch
+        path,
+        columns=_requested_columns(reading),
+        form=_requested_form(reading),
+        until=at,
+        watch=watch,
     )
 
 
-def _columns_asked(reading: Mapping[str, Any]) -> SeriesColumns:
-    if reading["zone"] not in known_zones():
+def _requested_columns(reading: Mapping[str, Any]) -> SeriesColumns:
+    if reading["zone"] not in supported_zones():
         raise Refusal("zone", f"{reading['zone']!r} is no time zone such as Europe/Berlin")
     return SeriesColumns(reading["time"], reading["value"], ZoneInfo(reading["zone"]))
 
 
-def _series_asked(reading: Mapping[str, Any]) -> SeriesKey:
+def _requested_series(reading: Mapping[str, Any]) -> SeriesKey:
     return SeriesKey(*reading["series"])
 
 
-def _factor_asked(reading: Mapping[str, Any]) -> float:
+def _requested_factor(reading: Mapping[str, Any]) -> float:
     """How much of the series' own unit a value's is."""
-    return factor_of(_series_asked(reading).measure, _unit_asked(reading), organisation().currency)
+    return factor_of(
+        _requested_series(reading).measure, _requested_unit(reading), organisation().currency
+    )
 
 
-def _unit_asked(reading: Mapping[str, Any]) -> str:
+def _requested_unit(reading: Mapping[str, Any]) -> str:
     """Return the unit that values are in. Refuses a measure that has several units, of which none was said."""
-    units = units_of(_series_asked(reading).measure, organisation().currency)
+    units = units_of(_requested_series(reading).measure, organisation().currency)
     if not reading["unit"] and len(units) > 1:
         raise UnitUnknown("unit", f"say what a value is in, one of {', '.join(units)}")
     return reading["unit"] or next(iter(units))
 
 
-def _form_asked(reading: Mapping[str, Any]) -> HistoryForm:
+def _requested_form(reading: Mapping[str, Any]) -> HistoryForm:
     """Return what values may be; before anybody said of what they are, any number."""
     rows_are_days = reading["rows"] == "days"
     if not reading["series"]:
         return HistoryForm(
             -MOST_AMOUNT, MOST_AMOUNT, False, rows_are_days
         )  # by place, as its fields
-    _factor_asked(reading)
-    measure = _series_asked(reading).measure
-    return history_form(measure, _unit_asked(reading), rows_are_days=rows_are_days)
+    _requested_factor(reading)
+    measure = _requested_series(reading).measure
+    return history_form(measure, _requested_unit(reading), rows_are_days=rows_are_days)
 
 
 def _proposed_reading(names: Sequence[str], path: Path) -> dict[str, object]:
@@ -232,10 +238,10 @@ def _trial_of(history: ReadHistory, reading: Mapping[str, Any]) -> dict[str, obj
     }
     if not reading["series"]:
         return trial
-    factor = _factor_asked(reading)
+    factor = _requested_factor(reading)
     points = [(hour, value * factor) for hour, value in history.points]
     values = [value for _, value in points]
-    added, changed = hours_compared(_series_asked(reading), points)
+    added, changed = hours_compared(_requested_series(reading), points)
     sizes = {"least": min(values), "most": max(values), "mean": sum(values) / len(values)}
     return trial | sizes | {"hours": len(hours), "added": added, "changed": changed}
 

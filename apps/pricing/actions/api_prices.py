@@ -11,8 +11,8 @@ from apps.economics.vendor_names import vendor_named
 from apps.pricing.actions.checking import (
     KEPT_DECIMALS,
     LARGEST,
-    kept_amount,
     rounding_remark,
+    stored_amount,
 )
 from apps.pricing.models import ApiPrice, ApiVendor
 
@@ -62,7 +62,7 @@ class NewApiPrice:
         """
         object.__setattr__(self, "vendor", vendor_named(self.vendor))
         if self.amount is not None:
-            rounded_amount = kept_amount(self.amount)
+            rounded_amount = stored_amount(self.amount)
             object.__setattr__(
                 self, "remark", self.remark or rounding_remark(self.amount, rounded_amount)
             )

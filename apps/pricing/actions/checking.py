@@ -7,7 +7,7 @@ from decimal import Decimal
 from apps.accounts.queries import organisation
 from apps.economics.refusal import Refusal
 from apps.economics.tiers import NotTiers, Tier, checked
-from apps.fleet.queries import lived_since, lived_spans
+from apps.fleet.queries import first_node_started_at, node_lifetime_spans
 from apps.marks.actions import ORGANISATION, mark_span, mark_spans
 from apps.marks.queries import Pass
 from apps.pricing.queries.converting import month_of_hour
@@ -32,7 +32,7 @@ LARGEST = Decimal(10) ** 12
 """What an hour costs at such a price is kept to a millionth, in eight bytes."""
 
 
-def kept_amount(amount: Decimal) -> Decimal:
+def stored_amount(amount: Decimal) -> Decimal:
     """The amount as it is kept: rounded to 9 decimals, half to even.
 
     What is no amount, or would become 0, stays as it is: to be refused, never to be taken as free.
@@ -84,7 +84,7 @@ def refuse_unconvertible(currency: str, starts_at: datetime | None) -> None:
     ours = organisation()
     if currency == ours.currency:
         return
-    moments = [moment for moment in (starts_at, lived_since()) if moment is not None]
+    moments = [moment for moment in (starts_at, first_node_started_at()) if moment is not None]
     month = month_of_hour(max(moments), ours.zone) if moments else date.max.replace(day=1)
     if exchange(from_currency=currency, to_currency=ours.currency, month=month) is None:
         when = f" for {month:%Y-%m} or before" if moments else ""
@@ -123,14 +123,14 @@ def mark_priced(
                 since if starts_at is None else max(since, starts_at),
                 until if ended_at is None else min(until, ended_at),
             )
-            for since, ended_at in (lived_spans(pool_ids) if pool_ids else ())
+            for since, ended_at in (node_lifetime_spans(pool_ids) if pool_ids else ())
         ],
     )
 
 
 def mark_charge(starts_at: datetime | None, ends_at: datetime | None, at: datetime) -> None:
     """Mark charge for the past part of a span; no hour before the first node began has one."""
-    since = lived_since()
+    since = first_node_started_at()
     if since is None:
         return
     mark_span(

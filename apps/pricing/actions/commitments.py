@@ -105,7 +105,7 @@ def record_commitment(
             )
         _mark_term(new_commitment.starts_at, new_commitment.ends_at, at, new_commitment.external_id)
         return RecordedCommitment(row.id, ADDED)
-    return _kept_up(row, new_commitment, ended_at, at)
+    return _update_commitment(row, new_commitment, ended_at, at)
 
 
 @logged_change()
@@ -165,7 +165,7 @@ def _refuse_unconvertible(commitment: NewCommitment) -> None:
         )
 
 
-def _kept_up(
+def _update_commitment(
     commitment: Commitment, new_commitment: NewCommitment, ended_at: datetime | None, at: datetime
 ) -> RecordedCommitment:
     row = _commitment_columns(new_commitment)

@@ -19,13 +19,13 @@ from apps.economics.purchase import PurchaseOption
 from apps.pricing.actions.quoted import NewRate, target_of
 from apps.pricing.models import RateKind, RateStanding
 from apps.pricing.queries.neighbours import (
+    LatestPrice,
     NeighbourMachine,
     PriceBefore,
-    SaidOfPlace,
-    amounts_beside,
+    comparable_amounts,
     hourly,
     price_before,
-    said_of_place,
+    price_history,
 )
 
 # A table of fewer rows of a machine has no majority that could be trusted over its first row.
@@ -64,7 +64,7 @@ class Doubts:
         }
         self._in_force: dict[NeighbourMachine, list[Decimal]] = {}
         self._elsewhere: dict[tuple[NeighbourMachine, str], list[Decimal]] = {}
-        self._said: dict[str, list[SaidOfPlace]] = {}
+        self._said: dict[str, list[LatestPrice]] = {}
 
     def of(self, rate: NewRate) -> str:
         """Return what is implausible about a rate, by the hour; empty: nothing."""
@@ -81,7 +81,7 @@ class Doubts:
         if self._has_spot and rate.purchase_option == PurchaseOption.ON_DEMAND:
             place_prices = self._said_of(target_of(rate))
             place_prices.append(
-                SaidOfPlace(rate.starts_at, amount, state == RateStanding.QUARANTINED)
+                LatestPrice(rate.starts_at, amount, state == RateStanding.QUARANTINED)
             )
             place_prices.sort(key=_began_at)
 
@@ -104,13 +104,13 @@ class Doubts:
 
     def _amounts_in_force(self, machine: NeighbourMachine) -> list[Decimal]:
         if machine not in self._in_force:
-            self._in_force[machine] = amounts_beside(machine)
+            self._in_force[machine] = comparable_amounts(machine)
         return self._in_force[machine]
 
     def _of_other_places(self, machine: NeighbourMachine, target: str) -> Sequence[Decimal]:
         """The usual one alone: a series has many points."""
         if (machine, target) not in self._elsewhere:
-            amounts = amounts_beside(machine, except_target=target)
+            amounts = comparable_amounts(machine, except_target=target)
             self._elsewhere[machine, target] = [median(amounts)] if amounts else []
         return self._elsewhere[machine, target]
 
@@ -124,9 +124,9 @@ class Doubts:
         last = place_prices[count - 1] if count else None
         return last.amount if last is not None and last.is_quarantined else None
 
-    def _said_of(self, place: str) -> list[SaidOfPlace]:
+    def _said_of(self, place: str) -> list[LatestPrice]:
         if place not in self._said:
-            self._said[place] = said_of_place(place)
+            self._said[place] = price_history(place)
         return self._said[place]
 
 
@@ -160,5 +160,5 @@ def _machine_of_rate(rate: NewRate) -> NeighbourMachine:
     return NeighbourMachine(**{name: getattr(rate, name) for name in NeighbourMachine.__slots__})
 
 
-def _began_at(price: SaidOfPlace) -> datetime:
+def _began_at(price: LatestPrice) -> datetime:
     return price.starts_at or EVER

@@ -105,7 +105,7 @@ def check_owned_plan(plan: NewOwnedPlan) -> None:
     _refuse_costs(plan.monthly or {})
     _refuse_tariffs(plan.tariffs)
     refuse_other_currency(plan.currency)
-    _refuse_held(plan)
+    _refuse_duplicate_plan(plan)
 
 
 @logged_change()
@@ -251,7 +251,7 @@ def _refuse_tariffs(tariffs: Mapping[int, Decimal]) -> None:
         _refuse_inexact(f"power.{minute // 60:02}:{minute % 60:02}", amount)
 
 
-def _refuse_held(plan: NewOwnedPlan) -> None:
+def _refuse_duplicate_plan(plan: NewOwnedPlan) -> None:
     if OwnedPlan.objects.filter(name=plan.name.strip()).exists():
         raise _named_already(plan.name)
     span = (plan.starts_at, plan.ends_at)

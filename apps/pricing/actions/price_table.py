@@ -10,7 +10,7 @@ from typing import Any
 from apps.economics.tiers import NotTiers, Tier, parsed
 from apps.pricing.actions.quoted import NewRate
 from apps.pricing.actions.rates import RefusedRow
-from apps.pricing.actions.table_cells import day_in, decimal_in, whole_number_in
+from apps.pricing.actions.table_cells import day_in, decimal_in, parse_integer_cell
 
 REVIEWED = Path(__file__).with_name("price_table.csv")
 SAID = (
@@ -90,7 +90,7 @@ def _rate_of_row(text: Mapping[str, str], pool_ids: Mapping[str, int]) -> NewRat
         starts_at=_midnight_of_day("valid_from", text["valid_from"]),
         ends_at=_midnight_of_day("valid_to", text["valid_to"]),
         pool_id=pool_ids[text["pool"]] if text["pool"] else None,
-        quantity_seconds=whole_number_in("quantity_seconds", text["quantity_seconds"]),
+        quantity_seconds=parse_integer_cell("quantity_seconds", text["quantity_seconds"]),
         source_date=day_in("source_date", text["source_date"]),
         tiers=_tiers_of_text(text.get("tiers", "")),
     )

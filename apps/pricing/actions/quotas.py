@@ -44,7 +44,7 @@ def record_quotas(*, place: QuotaPlace, quotas: Sequence[NewQuota], at: datetime
 
 @logged_change(count=items_of("held"))
 @transaction.atomic
-def record_held_capacity(*, place: QuotaPlace, held: Sequence[NewQuota], at: datetime) -> None:
+def record_reserved_capacity(*, place: QuotaPlace, held: Sequence[NewQuota], at: datetime) -> None:
     """All capacity that is held for the account there: `value` machines, `used` of them taken.
 
     One that is no longer told of goes. Their `code` begins with `reservation/`.

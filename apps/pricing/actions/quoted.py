@@ -5,7 +5,7 @@ from datetime import date, datetime
 from decimal import Decimal
 
 from apps.economics.tiers import Tier
-from apps.pricing.actions.checking import kept_amount, rounding_remark
+from apps.pricing.actions.checking import rounding_remark, stored_amount
 from apps.pricing.models import RateUnit
 
 
@@ -38,8 +38,8 @@ class NewRate:
 
     def __post_init__(self) -> None:
         """Whichever way a price comes in: the same amount is compared, judged, shown and kept."""
-        rounded_amount = kept_amount(self.amount)
-        tiers = tuple(replace(tier, amount=kept_amount(tier.amount)) for tier in self.tiers)
+        rounded_amount = stored_amount(self.amount)
+        tiers = tuple(replace(tier, amount=stored_amount(tier.amount)) for tier in self.tiers)
         amounts = [(self.amount, rounded_amount)]
         amounts += [
             (tier.amount, rounded_tier.amount)

@@ -28,10 +28,10 @@ from apps.pricing.actions.quoted import NewRate, target_of
 from apps.pricing.actions.rows import (
     begins_at,
     in_force_since,
-    kept_tiers,
     outlasted,
     row_of,
     say_again,
+    stored_tiers,
 )
 from apps.pricing.models import Rate, RateKind, RateStanding, RateUnit
 from apps.pricing.queries.neighbours import last_rate_id, price_before
@@ -223,7 +223,7 @@ def _enter_rate(rate: NewRate, as_judged: Judged, by: int | None, at: datetime) 
     target = target_of(rate)
     overlaps = RateOverlaps("", f"{target} has a price at that time already; end it first")
     if as_judged.standing != RateStanding.IN_FORCE:
-        if (doubtful_rate := known_doubtful(rate)) is not None:
+        if (doubtful_rate := existing_doubtful_rate(rate)) is not None:
             return doubtful_rate
         if in_force_since(target, rate.starts_at):
             raise overlaps
@@ -240,9 +240,9 @@ def _judgement_columns(as_judged: Judged, by: int | None) -> dict[str, Any]:
     return {"standing": as_judged.standing, "doubt": as_judged.doubt, "entered_by_id": by}
 
 
-def known_doubtful(rate: NewRate) -> EnteredRate | None:
+def existing_doubtful_rate(rate: NewRate) -> EnteredRate | None:
     """The very same price that waits or was refused: nobody is asked twice."""
-    rows = _said_already(rate).exclude(standing=RateStanding.IN_FORCE).order_by("id")
+    rows = _identical_rates(rate).exclude(standing=RateStanding.IN_FORCE).order_by("id")
     row = rows.filter(period__endswith=rate.ends_at).first() if rate.ends_at else rows.first()
     return None if row is None else EnteredRate(row.id, row.standing, row.doubt, is_new=False)
 
@@ -288,17 +288,17 @@ def _begin_seconds(rate: NewRate) -> float:
 
 
 def _entered_already(rate: NewRate) -> bool:
-    return _said_already(rate).exists()
+    return _identical_rates(rate).exists()
 
 
-def _said_already(rate: NewRate) -> "QuerySet[Rate]":
+def _identical_rates(rate: NewRate) -> "QuerySet[Rate]":
     begun = Rate.objects.filter(target=target_of(rate), **begins_at(rate.starts_at))
     return begun.filter(
         amount=rate.amount,
         currency=rate.currency,
         quantity_seconds=rate.quantity_seconds,
         unit=rate.unit,
-        tiers=kept_tiers(rate),
+        tiers=stored_tiers(rate),
     )
 
 

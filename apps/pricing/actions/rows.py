@@ -18,7 +18,7 @@ SAID = (
 def row_of(rate: NewRate) -> dict[str, Any]:
     """Return what a rate says, by column."""
     columns = {name: getattr(rate, name) for name in SAID}
-    tiers = kept_tiers(rate)
+    tiers = stored_tiers(rate)
     return {
         **columns,
         "source": "; ".join(filter(None, (rate.source, rate.remark))),
@@ -33,7 +33,7 @@ def copied(row: Rate) -> dict[str, Any]:
     return {name: getattr(row, name) for name in (*SAID, "tiers", "target")}
 
 
-def kept_tiers(rate: NewRate) -> list[list[str]]:
+def stored_tiers(rate: NewRate) -> list[list[str]]:
     """[from, amount] pairs as text, without needless zeros: the same tiers are the same text."""
     return [[_number_text(tier.beyond), _number_text(tier.amount)] for tier in rate.tiers]
 

@@ -17,10 +17,10 @@ from apps.marks.actions import ORGANISATION, mark_span
 from apps.marks.queries import Pass
 from apps.pricing.actions.checking import (
     RateNotUnderstood,
-    kept_amount,
     refuse_backward,
     refuse_inexact,
     refuse_unconvertible,
+    stored_amount,
 )
 from apps.pricing.models import SharedCost, SharedWeight, ShareMethod
 
@@ -47,7 +47,7 @@ class NewSharedCost:
 
     def __post_init__(self) -> None:
         """The amount as it is kept, whichever way it comes in."""
-        object.__setattr__(self, "amount", kept_amount(self.amount))
+        object.__setattr__(self, "amount", stored_amount(self.amount))
 
 
 @logged_change()

@@ -30,7 +30,7 @@ from apps.pricing.actions.rates import (
     RefusedRow,
     TableLoaded,
     check_rate,
-    known_doubtful,
+    existing_doubtful_rate,
     row_remarks,
 )
 from apps.pricing.actions.rows import copied, row_of, say_again
@@ -144,7 +144,7 @@ def _record_series(
 
 
 def _quarantine_point(rate: NewRate, doubt: str, at: datetime) -> bool:
-    if known_doubtful(rate) is not None:
+    if existing_doubtful_rate(rate) is not None:
         return False
     judgement = Judged(RateStanding.QUARANTINED, doubt)
     Rate.objects.create(
@@ -165,8 +165,8 @@ class _Series:
     def __init__(self, target: str, moments: Sequence[datetime]) -> None:
         self.target = target
         self._rows = _rows_around(target, min(moments), max(moments))
-        self._before = _told_by(self._rows)
-        self._before |= _told_again(target, self._rows, self._before)
+        self._before = _quotes_by_moment(self._rows)
+        self._before |= _repeated_quotes(target, self._rows, self._before)
         self.told: Told = dict(self._before)
         self._adopted: dict[datetime, Rate] = {}
 
@@ -246,13 +246,13 @@ def _rows_around(target: str, first: datetime, last: datetime) -> list[Rate]:
     return list(chosen.order_by(F("period__startswith").asc(nulls_first=True)))
 
 
-def _told_by(rows: Sequence[Rate]) -> Told:
+def _quotes_by_moment(rows: Sequence[Rate]) -> Told:
     quotes: Told = {row.period.upper: None for row in rows if row.period.upper is not None}
     quotes |= {row.period.lower or EVER: _quote_of_row(row) for row in rows}
     return quotes
 
 
-def _told_again(target: str, rows: Sequence[Rate], quotes: Told) -> Told:
+def _repeated_quotes(target: str, rows: Sequence[Rate], quotes: Told) -> Told:
     """Moments inside these rows at which their price was told again."""
     if not rows:
         return {}

@@ -12,7 +12,7 @@ def decimal_in(column: str, text: str) -> Decimal:
         raise ValueError(f"{column}: {text!r} is not a number") from None
 
 
-def whole_number_in(column: str, text: str) -> int:
+def parse_integer_cell(column: str, text: str) -> int:
     """A whole number, as in `3600`."""
     try:
         return int(text)

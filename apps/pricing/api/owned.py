@@ -14,7 +14,14 @@ from apps.economics.hours import hour_of
 from apps.fleet.queries import pools
 from apps.pricing.queries.owned import OwnedPlanFact, owned_plans, written_off
 from apps.web.rest.money import ExactOut, NamedOut
-from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import (
+    fields_of,
+    list_of,
+    paged,
+    parse_page_request,
+    serialize_as,
+    slice_of,
+)
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import PricesView
@@ -73,7 +80,7 @@ class OwnedPlans(PricesView):
     def get(self, request: Request) -> Response:
         """Every plan, ended ones too, with the costs and tariffs it ever had."""
         Parameters.of(request)
-        page = slice_of(owned_plans(), page_asked(request), lambda plan: (plan.id,))
+        page = slice_of(owned_plans(), parse_page_request(request), lambda plan: (plan.id,))
         return paged(request, page, _serialize_plan)
 
 
@@ -85,4 +92,4 @@ def _serialize_plan(plan: OwnedPlanFact) -> dict[str, Any]:
         "written_off": off,
         "left": round(plan.purchase - off, 6),
     }
-    return told_as(OwnedPlanOut, fields)
+    return serialize_as(OwnedPlanOut, fields)

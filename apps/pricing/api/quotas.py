@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.pricing.queries.quotas import QuotasWanted, quota_page
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters, Text
 from apps.web.rest.views import PricesView
@@ -51,5 +51,5 @@ class Quotas(PricesView):
     def get(self, request: Request) -> Response:
         """Limits and held capacity by provider, account, region and code."""
         wanted = QuotasWanted(**QuotasAsked.of(request))
-        page = quota_page(wanted, page_asked(request))
-        return paged(request, page, lambda row: told_as(QuotaOut, row))
+        page = quota_page(wanted, parse_page_request(request))
+        return paged(request, page, lambda row: serialize_as(QuotaOut, row))

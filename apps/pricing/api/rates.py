@@ -13,12 +13,12 @@ from rest_framework.response import Response
 from apps.economics.tiers import Tier
 from apps.fleet.queries import pools
 from apps.pricing import actions
-from apps.pricing.api.wire import RateEndIn, RateIn, RateOut, RatesAsked, ReachOut, told_rate
+from apps.pricing.api.wire import RateEndIn, RateIn, RateOut, RatesAsked, ReachOut, serialize_rate
 from apps.pricing.queries import listing
 from apps.pricing.queries.reach import Prices, Reach, reach_of
 from apps.pricing.queries.tiers import tiers_of
 from apps.web.rest.once import once
-from apps.web.rest.pages import fields_of, list_of, page_asked, paged, told_as
+from apps.web.rest.pages import fields_of, list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, parsed
 from apps.web.rest.views import PricesView
@@ -35,7 +35,9 @@ class Rates(PricesView):
     def get(self, request: Request) -> Response:
         """Rates by what they price, past ones too; in force alone by `in_force_at`."""
         wanted = listing.RatesWanted(**RatesAsked.of(request))
-        return paged(request, listing.rate_page(wanted, page_asked(request)), told_rate)
+        return paged(
+            request, listing.rate_page(wanted, parse_page_request(request)), serialize_rate
+        )
 
     @extend_schema(
         operation_id="add_rate",
@@ -59,9 +61,9 @@ class Rates(PricesView):
             begun = listing.rate_begun(actions.target_of(rate), rate.starts_at)
             if begun is None or not _is_same(listing.rate_row(begun), rate):
                 raise
-            return Response(told_rate(listing.rate_row(begun)))
+            return Response(serialize_rate(listing.rate_row(begun)))
         status = 201 if entered.is_new else 200
-        return Response(told_rate(listing.rate_row(entered.id)), status=status)
+        return Response(serialize_rate(listing.rate_row(entered.id)), status=status)
 
 
 class RatePreview(PricesView):
@@ -72,7 +74,7 @@ class RatePreview(PricesView):
         """The hours and nodes that would be charged again; nothing is entered."""
         rate = _new_rate(parsed(RateIn, request))
         reach = reach_of(Prices.of(rate), rate.starts_at, rate.ends_at, timezone.now())
-        return _told_reach(reach)
+        return _reach_response(reach)
 
 
 class RateView(PricesView):
@@ -82,7 +84,7 @@ class RateView(PricesView):
     def get(self, request: Request, rate_id: int) -> Response:
         """A rate by its id."""
         Parameters.of(request)
-        return Response(told_rate(listing.rate_row(rate_id)))
+        return Response(serialize_rate(listing.rate_row(rate_id)))
 
 
 class RateEnd(PricesView):
@@ -100,7 +102,7 @@ class RateEnd(PricesView):
         body = parsed(RateEndIn, request)
         if listing.rate_row(rate_id)["ends_at"] != body["ended_at"]:
             actions.end_rate(rate_id=rate_id, **body, at=timezone.now())
-        return Response(told_rate(listing.rate_row(rate_id)))
+        return Response(serialize_rate(listing.rate_row(rate_id)))
 
 
 class RateEndPreview(PricesView):
@@ -112,7 +114,7 @@ class RateEndPreview(PricesView):
         ended_at: datetime = parsed(RateEndIn, request)["ended_at"]
         row = listing.rate_row(rate_id)
         prices = Prices(**{name: row[name] for name in Prices.__slots__})
-        return _told_reach(reach_of(prices, ended_at, row["ends_at"], timezone.now()))
+        return _reach_response(reach_of(prices, ended_at, row["ends_at"], timezone.now()))
 
 
 def _new_rate(body: dict[str, Any]) -> actions.NewRate:
@@ -139,8 +141,8 @@ def _is_same(row: dict[str, Any], rate: actions.NewRate) -> bool:
     return values == tuple(row[name] for name in names) and rate.tiers == tiers_of(row["tiers"])
 
 
-def _told_reach(reach: Reach) -> Response:
+def _reach_response(reach: Reach) -> Response:
     pools_reached = [{"id": pool_id, "name": name} for pool_id, name in reach.pools]
     return Response(
-        told_as(ReachOut, fields_of(reach) | {"nodes": reach.nodes, "pools": pools_reached})
+        serialize_as(ReachOut, fields_of(reach) | {"nodes": reach.nodes, "pools": pools_reached})
     )

@@ -19,7 +19,7 @@ from apps.pricing.api.wire import PriceIn
 from apps.pricing.queries.shared import SharedCostRow, shared_cost, shared_cost_page
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.once import once
-from apps.web.rest.pages import fields_of, list_of, page_asked, paged, told_as
+from apps.web.rest.pages import fields_of, list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Moment, Parameters, PatternOfRows, Strict, Text, parsed
 from apps.web.rest.views import PricesView
@@ -89,7 +89,7 @@ class SharedCosts(PricesView):
     def get(self, request: Request) -> Response:
         """Shared costs, the newest first, ended ones too."""
         Parameters.of(request)
-        return paged(request, shared_cost_page(page_asked(request)), told_shared_cost)
+        return paged(request, shared_cost_page(parse_page_request(request)), serialize_shared_cost)
 
     @extend_schema(
         operation_id="add_shared_cost",
@@ -111,7 +111,7 @@ class SharedCosts(PricesView):
             weights=_weights_by_team(body["weights"]),
         )
         cost_id = actions.add_shared_cost(cost=cost, at=timezone.now())
-        return Response(told_shared_cost(shared_cost(cost_id)), status=201)
+        return Response(serialize_shared_cost(shared_cost(cost_id)), status=201)
 
 
 class OneSharedCost(PricesView):
@@ -121,7 +121,7 @@ class OneSharedCost(PricesView):
     def get(self, request: Request, shared_cost_id: int) -> Response:
         """A shared cost by its id."""
         Parameters.of(request)
-        return Response(told_shared_cost(shared_cost(shared_cost_id)))
+        return Response(serialize_shared_cost(shared_cost(shared_cost_id)))
 
 
 class SharedCostEnd(PricesView):
@@ -139,7 +139,7 @@ class SharedCostEnd(PricesView):
         ended_at: datetime = parsed(SharedCostEndIn, request)["ended_at"]
         if shared_cost(shared_cost_id).ends_at != ended_at:
             actions.end_shared_cost(cost_id=shared_cost_id, ended_at=ended_at, at=timezone.now())
-        return Response(told_shared_cost(shared_cost(shared_cost_id)))
+        return Response(serialize_shared_cost(shared_cost(shared_cost_id)))
 
 
 class SharedCostWeights(PricesView):
@@ -161,10 +161,10 @@ class SharedCostWeights(PricesView):
             starts_at=body["starts_at"],
             at=timezone.now(),
         )
-        return Response(told_shared_cost(shared_cost(goes_on)), status=201)
+        return Response(serialize_shared_cost(shared_cost(goes_on)), status=201)
 
 
-def told_shared_cost(cost: SharedCostRow) -> dict[str, Any]:
+def serialize_shared_cost(cost: SharedCostRow) -> dict[str, Any]:
     """A shared cost as it is answered."""
     names = {team.id: team.name for team in accounts.teams()} if cost.weights else {}
     fields = fields_of(cost)
@@ -173,7 +173,7 @@ def told_shared_cost(cost: SharedCostRow) -> dict[str, Any]:
         {"team": {"id": team_id, "name": names[team_id]}, "weight": f"{weight:f}"}
         for team_id, weight in cost.weights.items()
     ]
-    return told_as(SharedCostOut, fields)
+    return serialize_as(SharedCostOut, fields)
 
 
 def _weights_by_team(items: list[Mapping[str, str]]) -> dict[int, Decimal]:

@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from apps.economics.purchase import PurchaseOption
 from apps.web.rest.money import MoneyOut, NamedOut
-from apps.web.rest.pages import told_as
+from apps.web.rest.pages import serialize_as
 from apps.web.rest.strict import (
     Moment,
     OptionalText,
@@ -180,7 +180,7 @@ class ReachOut(serializers.Serializer[Any]):
     pools = NamedOut(many=True)
 
 
-def told_rate(row: Mapping[str, Any]) -> dict[str, Any]:
+def serialize_rate(row: Mapping[str, Any]) -> dict[str, Any]:
     """A rate as it is answered."""
     fields = dict(row)
     # Who did it is on the price's page; the surface names no people.
@@ -190,4 +190,4 @@ def told_rate(row: Mapping[str, Any]) -> dict[str, Any]:
     amount: Decimal = fields.pop("amount")
     fields["price"] = {"amount": f"{amount:f}", "currency": fields.pop("currency")}
     fields["tiers"] = [{"beyond": beyond, "amount": tier} for beyond, tier in fields["tiers"]]
-    return told_as(RateOut, fields)
+    return serialize_as(RateOut, fields)

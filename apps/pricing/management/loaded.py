@@ -17,7 +17,7 @@ class RejectingRows(Protocol):
         """Those rows, each with its reason."""
 
 
-def tell_loaded(
+def report_loaded(
     command: BaseCommand, table: RejectingRows, loaded: TableLoaded, *, as_json: bool
 ) -> None:
     """Every rejected row by its line, what is to be said of others, then the figures."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from apps.economics.purchase import PurchaseOption
 from apps.pricing.actions import NewRate
 from apps.pricing.actions.price_table import PriceTable, read_table
-from apps.pricing.actions.table_cells import decimal_in, moment_in, whole_number_in
+from apps.pricing.actions.table_cells import decimal_in, moment_in, parse_integer_cell
 from apps.pricing.queries import RateKind, RateUnit
 
 NEEDED = ("provider", "region", "at", "amount", "currency")
@@ -41,7 +41,7 @@ def _rate_of_row(text: Mapping[str, str]) -> NewRate:
         region=text["region"],
         instance_type=text.get("instance_type", ""),
         gpu_model=text.get("gpu_model", ""),
-        quantity_seconds=whole_number_in(
+        quantity_seconds=parse_integer_cell(
             "quantity_seconds", text.get("quantity_seconds") or "3600"
         ),
         unit=text.get("unit") or RateUnit.NODE,

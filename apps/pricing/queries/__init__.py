@@ -11,7 +11,7 @@ from django.db.models import Q
 
 from apps.economics import rates as economics
 from apps.economics.purchase import PurchaseOption
-from apps.fleet.queries import PoolFact, lived_since
+from apps.fleet.queries import PoolFact, first_node_started_at
 from apps.pricing.models import (
     Commitment,
     OwnedPlan,
@@ -115,7 +115,7 @@ def spans_of_pools(
 def rests_on_organisation() -> bool:
     """Whether anything is on record that rests on the currency and the zone."""
     kinds = (Rate, SharedCost, Commitment, OwnedPlan)
-    return lived_since() is not None or any(kind.objects.exists() for kind in kinds)
+    return first_node_started_at() is not None or any(kind.objects.exists() for kind in kinds)
 
 
 def has_prices() -> bool:

@@ -65,7 +65,7 @@ def commitments_in(starts_at: datetime, ends_at: datetime) -> list[CommitmentFac
     return [fact for fact in facts if fact.ends_at > starts_at]
 
 
-def held_spans(starts_at: datetime, ends_at: datetime) -> list[tuple[datetime, datetime]]:
+def commitment_spans(starts_at: datetime, ends_at: datetime) -> list[tuple[datetime, datetime]]:
     """When each of them holds within `[starts_at, ends_at)`."""
     return [
         (max(starts_at, fact.starts_at), min(ends_at, fact.ends_at))

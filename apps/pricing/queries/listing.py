@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from django.db.models import F, Max, Min, Q, QuerySet
 
-from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.accounts.queries.paging import PageRequest, Slice, page_of
 from apps.economics.purchase import PurchaseOption
 from apps.fleet.queries import PoolFact
 from apps.pricing.models import Rate, RateKind, RateStanding
@@ -29,7 +29,7 @@ class RatesWanted:
     standing: str | None = None
 
 
-def rate_page(wanted: RatesWanted, page_request: PageAsked) -> Slice[dict[str, Any]]:
+def rate_page(wanted: RatesWanted, page_request: PageRequest) -> Slice[dict[str, Any]]:
     """Rates by what they price, then as they were entered: the history of one thing together."""
     chosen = {
         "provider": wanted.provider,
@@ -114,7 +114,7 @@ def spot_extremes(starts_at: datetime, ends_at: datetime) -> dict[str, tuple[Dec
     return {row["target"]: (row["lowest"], row["highest"]) for row in rows}
 
 
-def own_prices_begun(starts_at: datetime, ends_at: datetime) -> list[tuple[str, datetime]]:
+def target_price_starts(starts_at: datetime, ends_at: datetime) -> list[tuple[str, datetime]]:
     """Return what has a price of its own from a moment of that time on: of pools and contracts, but for spot."""
     rows = Rate.objects.filter(
         Q(pool__isnull=False) | Q(kind=RateKind.CONTRACT),

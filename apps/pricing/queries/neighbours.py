@@ -43,7 +43,7 @@ class PriceBefore:
 
 
 @dataclass(frozen=True, slots=True)
-class SaidOfPlace:
+class LatestPrice:
     """The price last said of one place since `starts_at`; `amount` is for an hour."""
 
     starts_at: datetime | None
@@ -57,10 +57,10 @@ def hourly(amount: Decimal, quantity_seconds: int) -> Decimal:
     return Decimal(f"{for_an_hour.normalize():f}")
 
 
-def amounts_beside(machine: NeighbourMachine, *, except_target: str = "") -> list[Decimal]:
+def comparable_amounts(machine: NeighbourMachine, *, except_target: str = "") -> list[Decimal]:
     """Return the costs of an hour of the machine by the rates in force, in all places and at all times."""
     pools_by_id = {} if machine.pool_id is None else pools()
-    rows = _rates_beside(machine, Rate.objects.all(), pools_by_id).exclude(target=except_target)
+    rows = _comparable_rates(machine, Rate.objects.all(), pools_by_id).exclude(target=except_target)
     return [hourly(*row) for row in rows.values_list("amount", "quantity_seconds")]
 
 
@@ -73,7 +73,7 @@ def neighbours_of(rates: Sequence[Mapping[str, Any]]) -> dict[int, list[dict[str
     of_each = {rate["id"]: _machine_of(rate) for rate in rates}
     machines = list(dict.fromkeys(of_each.values()))[:MOST_MACHINES]
     rows_by_machine: dict[NeighbourMachine, list[dict[str, Any]]] = defaultdict(list)
-    for row in _newest_of_each(machines, pools_by_id):
+    for row in _latest_rates(machines, pools_by_id):
         rows_by_machine[machines[row.pop("machine")]].append(row)
     return {
         rate_id: [row for row in rows_by_machine[machine] if row["id"] != rate_id][:MOST_SHOWN]
@@ -81,13 +81,13 @@ def neighbours_of(rates: Sequence[Mapping[str, Any]]) -> dict[int, list[dict[str
     }
 
 
-def _newest_of_each(
+def _latest_rates(
     machines: Sequence[NeighbourMachine], pools_by_id: Mapping[int, PoolFact]
 ) -> Rows:
     """In one question, however many machines there are."""
     newest = F("period__startswith").desc(nulls_last=True)
     parts = [
-        _rates_beside(machine, rate_table(), pools_by_id)
+        _comparable_rates(machine, rate_table(), pools_by_id)
         .annotate(machine=Value(index))
         .order_by(newest, "target", "id")[: MOST_SHOWN + 1]
         for index, machine in enumerate(machines)
@@ -121,12 +121,12 @@ def price_before(
     return None if row is None else PriceBefore(*row)
 
 
-def said_of_place(target: str) -> list[SaidOfPlace]:
+def price_history(target: str) -> list[LatestPrice]:
     """Everything that was said of the price of one thing, the first first; refused ones are not."""
     rows = Rate.objects.filter(target=target).exclude(standing=RateStanding.REFUSED)
     ordered_rows = rows.order_by(F("period__startswith").asc(nulls_first=True), "id")
     return [
-        SaidOfPlace(starts_at, hourly(amount, seconds), state == RateStanding.QUARANTINED)
+        LatestPrice(starts_at, hourly(amount, seconds), state == RateStanding.QUARANTINED)
         for starts_at, amount, seconds, state in ordered_rows.values_list(
             "period__startswith", "amount", "quantity_seconds", "standing"
         )
@@ -138,7 +138,7 @@ def last_rate_id() -> int:
     return Rate.objects.order_by("-id").values_list("id", flat=True).first() or 0
 
 
-def _rates_beside(
+def _comparable_rates(
     machine: NeighbourMachine, rows: Rows, pools_by_id: Mapping[int, PoolFact]
 ) -> Rows:
     return rows.filter(

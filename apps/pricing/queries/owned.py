@@ -81,7 +81,9 @@ class OwnedPlanFact:
         """(minute of the local day, micro-units per kilowatt-hour) in that hour, by minute."""
         current_tariffs = [tariff for tariff in self.tariffs if tariff.holds(hour)]
         return tuple(
-            sorted((tariff.minute, _whole_micros(tariff.amount)) for tariff in current_tariffs)
+            sorted(
+                (tariff.minute, _truncate_to_micros(tariff.amount)) for tariff in current_tariffs
+            )
         )
 
     def costs_at(self, hour: datetime) -> list[OwnedCostFact]:
@@ -149,7 +151,7 @@ def fixed_hour(plan: OwnedPlanFact, hour: datetime, zone: str) -> FixedHour:
     month = of_calendar(hour, zone)
     running = {
         monthly_cost.name: term_amount_in_hour(
-            _whole_micros(monthly_cost.monthly), month.hours, month.hour
+            _truncate_to_micros(monthly_cost.monthly), month.hours, month.hour
         )
         for monthly_cost in plan.costs_at(hour)
     }
@@ -188,21 +190,21 @@ def pue_of(plan: OwnedPlanFact) -> Fraction:
 
 def _running_until(cost: OwnedCostFact, at: datetime, zone: str) -> int:
     """Return what a cost would have come to before the hour at `at`, had it run since the year 0."""
-    month, monthly = of_calendar(at, zone), _whole_micros(cost.monthly)
+    month, monthly = of_calendar(at, zone), _truncate_to_micros(cost.monthly)
     return monthly * month.month + monthly * month.hour // month.hours
 
 
 def _purchase_of_plan(plan: OwnedPlanFact) -> economics.OwnedPurchase:
     return economics.OwnedPurchase(
-        purchase_micros=_whole_micros(plan.purchase),
-        salvage_micros=_whole_micros(plan.salvage),
+        purchase_micros=_truncate_to_micros(plan.purchase),
+        salvage_micros=_truncate_to_micros(plan.salvage),
         life_months=plan.life_months,
         monthly_micros={},
         pue=pue_of(plan),
     )
 
 
-def _whole_micros(amount: Decimal) -> int:
+def _truncate_to_micros(amount: Decimal) -> int:
     # Entered amounts have no more than six decimals: nothing is rounded here.
     return int(amount * MICROS)
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from apps.economics.hours import HOUR, hour_of
 from apps.economics.purchase import PurchaseOption
-from apps.fleet.queries import NodeFact, PoolFact, lived_since, nodes_lived, pools
+from apps.fleet.queries import NodeFact, PoolFact, first_node_started_at, nodes_alive_between, pools
 from apps.pricing.queries import DISCOUNTED
 
 
@@ -49,7 +49,7 @@ def reach_of(
 ) -> Reach:
     """Return what lies in the past part of `[starts_at, ends_at)`: before `at`, since the first node."""
     reached = pools_priced(prices)
-    since = lived_since()
+    since = first_node_started_at()
     names = tuple((pool.id, pool.name) for pool in reached)
     if since is None:
         return Reach(None, None, 0, 0.0, names)
@@ -58,7 +58,7 @@ def reach_of(
     if ends <= begins:
         return Reach(None, None, 0, 0.0, names)
     pool_ids = {pool.id for pool in reached}
-    nodes = tuple(node for node in nodes_lived(begins, ends) if node.pool_id in pool_ids)
+    nodes = tuple(node for node in nodes_alive_between(begins, ends) if node.pool_id in pool_ids)
     hours = _hours_touched(begins, ends) if nodes else 0
     node_hours = sum((node.lived_to - node.lived_from) / HOUR for node in nodes)
     return Reach(begins, ends, hours, round(node_hours, 6), names, nodes)

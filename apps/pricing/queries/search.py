@@ -9,7 +9,7 @@ from apps.pricing.models import Rate
 NAMED_BY = ("pool__name", "instance_type", "gpu_model", "provider", "source")
 
 
-def rates_found(viewer: Viewer, query: Sought) -> Hits:
+def search_rates(viewer: Viewer, query: Sought) -> Hits:
     """Rates by a part of what they price, of the provider or of where they come from."""
     if not viewer.sees_prices:
         return Hits(Kind.RATE, (), has_more=False)

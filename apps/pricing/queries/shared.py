@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from django.db.models import QuerySet
 
-from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.accounts.queries.paging import PageRequest, Slice, page_of
 from apps.pricing.models import SharedCost, SharedWeight
 
 Rows: TypeAlias = "QuerySet[Any, Any]"
@@ -40,7 +40,7 @@ def shared_cost_rows() -> list[SharedCostRow]:
     return _shared_rows(costs)
 
 
-def shared_cost_page(page_request: PageAsked) -> Slice[SharedCostRow]:
+def shared_cost_page(page_request: PageRequest) -> Slice[SharedCostRow]:
     """Shared costs as they were entered, the newest first."""
     cost_rows: Rows = SharedCost.objects.values("id")
     page = page_of(cost_rows, page_request, "-id")

@@ -100,7 +100,7 @@ def if_ended(rate_id: int, ended_at: datetime, at: datetime) -> WhatIf:
     return _what_if(reach, lambda rows: _rates_without(rows, rate_id))
 
 
-def if_nodes_lived(
+def cost_of_added_nodes(
     pool: PoolFact, count: int, starts_at: datetime, ends_at: datetime
 ) -> tuple[int, float]:
     """Return what so many more nodes of a pool would have cost in a time: micro-units, whole, and the
@@ -173,9 +173,9 @@ def _reach_cost(
                 unpriced += _overlap_of_span(node.lived_from, node.lived_to, span) / HOUR
             else:
                 key = (paid, month_of_hour(span.starts_at, zone) if paid.tiers else None)
-                microseconds_by_rate[key] = microseconds_by_rate.get(key, 0) + _lived_microseconds(
-                    paid, node, span
-                )
+                microseconds_by_rate[key] = microseconds_by_rate.get(
+                    key, 0
+                ) + _lifetime_microseconds(paid, node, span)
     micros = sum(
         (_exact_cost(rate, time) for (rate, _), time in microseconds_by_rate.items()), Fraction(0)
     )
@@ -191,7 +191,7 @@ def _by_month(spans: Sequence[RateSpan], zone: str) -> list[RateSpan]:
     ]
 
 
-def _lived_microseconds(paid: economics.QuotedRate, node: NodeFact, span: RateSpan) -> int:
+def _lifetime_microseconds(paid: economics.QuotedRate, node: NodeFact, span: RateSpan) -> int:
     """Microseconds of nodes, or of GPUs."""
     if paid.per is economics.Per.NODE:
         return _overlap_of_span(node.lived_from, node.lived_to, span) // MICROSECOND

@@ -8,7 +8,13 @@ from apps.pricing import actions
 from apps.pricing.queries import RateUnit
 from apps.pricing.queries.commitments import commitments
 from apps.pricing.tasks.rounds import ReadingRound
-from apps.providers.reading import BoughtAhead, CloudFact, GivenBack, NotCounted, NotKept
+from apps.providers.reading import (
+    BoughtAhead,
+    CloudFact,
+    NotCounted,
+    ReturnedPurchase,
+    UnreadablePurchase,
+)
 
 PURCHASE_COUNTS = ("added", "updated", "unchanged", "ended", "left_out", "rejected")
 SAID = actions.NewCommitment.__slots__
@@ -26,13 +32,13 @@ class PurchaseLedger:
         match fact:
             case BoughtAhead():
                 self._record_bought(fact)
-            case GivenBack():
+            case ReturnedPurchase():
                 self._end_commitment(fact.external_id)
                 self.round.count("left_out")
             case NotCounted():
                 self.round.count("left_out")
                 self.round.note(fact.note)
-            case NotKept():
+            case UnreadablePurchase():
                 self._reject_bought(fact.name, fact.reason)
             case _:
                 raise TypeError(f"{type(fact).__name__} is nothing that was bought")

@@ -2,9 +2,9 @@
 
 from decimal import Decimal
 
-from apps.fleet.actions import clouds, tell_machine_terms
+from apps.fleet.actions import clouds, record_machine_terms
 from apps.fleet.actions.cloud_machines import forget_machines, keep_machines
-from apps.fleet.queries import PoolFact, lived_since, pools
+from apps.fleet.queries import PoolFact, first_node_started_at, pools
 from apps.fleet.queries.cloud_machines import machines_of
 from apps.fleet.queries.clouds import CloudAccountFact
 from apps.pricing.actions import quotas
@@ -17,13 +17,13 @@ from apps.providers.cloud import CloudRefused
 from apps.providers.reading import (
     AccountLimit,
     CloudFact,
-    HeldMachines,
     LimitsRead,
     MachinesRead,
     PartRead,
     PoolHardware,
     ReadingRequest,
     ReservationsRead,
+    ReservedMachines,
 )
 from apps.providers.registry import reader_of
 
@@ -72,7 +72,7 @@ def _reading_request(account: CloudAccountFact, what: str, this: ReadingRound) -
     return ReadingRequest(
         account=account.access,
         began_at=this.began_at,
-        lived_since=lived_since() or this.began_at,
+        lived_since=first_node_started_at() or this.began_at,
         pools=tuple(_pool_hardware(pool) for pool in mine),
         machines=machines_of(account.id, this.began_at) if what == "quotas" else None,
         fees={
@@ -98,12 +98,12 @@ def _keep_fact(account: CloudAccountFact, this: ReadingRound, fact: CloudFact) -
             this.count("quotas", len(limits))
         case ReservationsRead():
             place = quotas.QuotaPlace(account.provider, account.account, fact.region)
-            held_quotas = [_quota_of_held(machines) for machines in fact.held]
-            quotas.record_held_capacity(place=place, held=held_quotas, at=this.clock())
+            held_quotas = [_reservation_quota(machines) for machines in fact.held]
+            quotas.record_reserved_capacity(place=place, held=held_quotas, at=this.clock())
             this.count("reservations", len(held_quotas))
         case MachinesRead():
             keep_machines(account_id=account.id, machines=fact.machines, at=this.clock())
-            tell_machine_terms(provider=account.provider, machines=fact.machines, at=this.clock())
+            record_machine_terms(provider=account.provider, machines=fact.machines, at=this.clock())
             this.count("machines", len(fact.machines))
             this.go_on_at(fact.token)
         case PartRead():
@@ -117,7 +117,7 @@ def _quota_of_limit(limit: AccountLimit) -> quotas.NewQuota:
     return quotas.NewQuota(limit.code, limit.name, limit.value, limit.unit, limit.used)
 
 
-def _quota_of_held(machines: HeldMachines) -> quotas.NewQuota:
+def _reservation_quota(machines: ReservedMachines) -> quotas.NewQuota:
     return quotas.NewQuota(
         f"{HELD}{machines.code}",
         f"Held: {machines.name}",

@@ -41,7 +41,7 @@ LEVEL = 1
 
 
 @dataclass(frozen=True, slots=True)
-class ManifestSeen:
+class LatestManifest:
     """The newest manifest of a period such as 2026-10; `etag` changes with what is in it."""
 
     period: str
@@ -66,7 +66,7 @@ class ExportPlace:
 
     def deliveries(self) -> list[BillDelivery]:
         """The newest manifest of each period, oldest period first. Refuses CloudRefused."""
-        newest: dict[str, ManifestSeen] = {}
+        newest: dict[str, LatestManifest] = {}
         with in_words():
             pages = self.client.get_paginator("list_objects_v2").paginate(
                 Bucket=self.bucket, Prefix=f"{self.prefix}/"
@@ -109,13 +109,13 @@ def open_export(account: CloudAccess) -> ExportPlace:
     return ExportPlace(client, parts.netloc, parts.path.strip("/"), Pace(per_second=20))
 
 
-def _manifests_in(rows: Sequence[Any]) -> Iterator[ManifestSeen]:
+def _manifests_in(rows: Sequence[Any]) -> Iterator[LatestManifest]:
     for row in rows:
         period = PERIOD.search(f"/{row['Key']}")
         if period and MANIFEST.search(row["Key"]):
             year, month = (period[1], period[2]) if period[1] else (period[3], period[4])
             etag = row["ETag"].strip('"')
-            yield ManifestSeen(f"{year}-{month}", row["Key"], etag, row["LastModified"])
+            yield LatestManifest(f"{year}-{month}", row["Key"], etag, row["LastModified"])
 
 
 def _data_keys(place: ExportPlace, delivery: BillDelivery) -> list[str]:

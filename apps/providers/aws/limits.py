@@ -9,11 +9,11 @@ from apps.providers.aws.purchases import capacity_blocks
 from apps.providers.reading import (
     AccountLimit,
     CloudFact,
-    HeldMachines,
     LimitsRead,
     PartRead,
     ReadingRequest,
     ReservationsRead,
+    ReservedMachines,
     RunningMachine,
 )
 
@@ -57,7 +57,7 @@ def read_reservations(request: ReadingRequest) -> Iterator[CloudFact]:
     for region in request.left(request.account.regions):
         reservations = account.capacity_reservations(aws_session, region)
         held_machines = tuple(
-            HeldMachines(
+            ReservedMachines(
                 capacity_reservation.id,
                 f"{capacity_reservation.zone} {capacity_reservation.instance_type}",
                 capacity_reservation.total,

@@ -8,7 +8,13 @@ import boto3
 from apps.providers.aws.access import CONFIG, in_words, session_of
 from apps.providers.aws.account import is_accelerated
 from apps.providers.pace import Pace
-from apps.providers.reading import CloudFact, MachinesRead, PartRead, ReadingRequest, SeenMachine
+from apps.providers.reading import (
+    CloudFact,
+    MachinesRead,
+    ObservedMachine,
+    PartRead,
+    ReadingRequest,
+)
 
 RUNS = ("pending", "running", "stopping", "shutting-down")
 LIFECYCLES = {"spot": "spot", "capacity-block": "reserved"}
@@ -28,7 +34,7 @@ def read_machines(request: ReadingRequest) -> Iterator[CloudFact]:
 
 def machine_pages(
     aws_session: boto3.Session, region: str, *, also: frozenset[str], token: str = ""
-) -> Iterator[tuple[list[SeenMachine], str]]:
+) -> Iterator[tuple[list[ObservedMachine], str]]:
     """Each page of what runs there, and the token of the next one; begins at `token`.
 
     Machines without accelerators are left out but for the types `also`. Refuses CloudRefused.
@@ -51,17 +57,17 @@ def machine_pages(
             ]
         token = page.get("NextToken", "")
         mine = [row for row in rows if is_accelerated(row["InstanceType"], also)]
-        yield [_seen_machine(row, region) for row in mine], token
+        yield [_observed_machine(row, region) for row in mine], token
         if not token:
             return
 
 
-def _seen_machine(row: Mapping[str, Any], region: str) -> SeenMachine:
+def _observed_machine(row: Mapping[str, Any], region: str) -> ObservedMachine:
     tags = {tag["Key"]: tag["Value"] for tag in row.get("Tags", [])}
     dns = row.get("PrivateDnsName", "")
     names = (row["InstanceId"], tags.get("Name", ""), dns, dns.partition(".")[0])
     cores = row.get("CpuOptions", {})
-    return SeenMachine(
+    return ObservedMachine(
         external_id=row["InstanceId"],
         name=tags.get("Name") or row["InstanceId"],
         names=tuple(dict.fromkeys(name for name in names if name)),

@@ -8,11 +8,11 @@ from apps.providers.aws.access import session_of
 from apps.providers.reading import (
     BoughtAhead,
     CloudFact,
-    GivenBack,
     NotCounted,
-    NotKept,
     PartRead,
     ReadingRequest,
+    ReturnedPurchase,
+    UnreadablePurchase,
 )
 
 HELD_STATES = {"active", "retired", "queued", "pending-return", "scheduled", "expired"}
@@ -35,7 +35,7 @@ def read_savings_plans(request: ReadingRequest) -> Iterator[CloudFact]:
     for plan_id in request.left(sorted(plans)):
         plan = plans[plan_id]
         if plan.state not in HELD_STATES:
-            yield GivenBack(plan.arn)
+            yield ReturnedPurchase(plan.arn)
         elif request.was_over(plan.ends_at):
             yield NotCounted()
         else:
@@ -54,7 +54,7 @@ def capacity_blocks(
     """
     for block in blocks:
         if block.state not in HELD_STATES:
-            yield GivenBack(block.arn)
+            yield ReturnedPurchase(block.arn)
             continue
         if block.ends_at is None or request.was_over(block.ends_at):
             yield NotCounted()
@@ -65,7 +65,7 @@ def capacity_blocks(
             yield _block_bought(block, name, fee, source)
         else:
             reason = f"AWS tells no fee of it; enter it by hand, as {block.arn}, with what it cost"
-            yield NotKept(name, reason)
+            yield UnreadablePurchase(name, reason)
 
 
 def _reserved_fact(request: ReadingRequest, bought: account.ReservedInstance) -> CloudFact:
@@ -73,7 +73,7 @@ def _reserved_fact(request: ReadingRequest, bought: account.ReservedInstance) ->
         f"arn:aws:ec2:{bought.region}:{request.account.account}:reserved-instances/{bought.id}"
     )
     if bought.state not in HELD_STATES:
-        return GivenBack(external_id)
+        return ReturnedPurchase(external_id)
     counts = (
         account.is_accelerated(bought.instance_type, request.instance_types) and bought.is_linux
     )

@@ -18,7 +18,7 @@ from apps.economics.google_parts import Sku
 from apps.providers.gcp.access import GoogleAccess, in_words
 from apps.providers.gcp.prices import MIB_A_GIB
 from apps.providers.pace import Pace
-from apps.providers.reading import SeenMachine
+from apps.providers.reading import ObservedMachine
 
 TERMS = {"TWELVE_MONTH": "Commit1Yr", "THIRTY_SIX_MONTH": "Commit3Yr"}
 FAMILY = ("ACCELERATOR_OPTIMIZED_", "GRAPHICS_OPTIMIZED_")
@@ -139,7 +139,7 @@ def region_quotas(google_access: GoogleAccess, *, project: str, region: str) -> 
 
 def machine_pages(
     google_access: GoogleAccess, *, project: str, also: frozenset[str], token: str = ""
-) -> Iterator[tuple[list[SeenMachine], str]]:
+) -> Iterator[tuple[list[ObservedMachine], str]]:
     """Each page of what runs in the project, and the token of the next; begins at `token`.
 
     Machines without accelerators are left out but for the types `also`. Refuses CloudRefused.
@@ -154,7 +154,7 @@ def machine_pages(
         )
         for page in client.aggregated_list(request=request).pages:
             machines = [
-                _seen_machine(row, zone.removeprefix("zones/"), project)
+                _observed_machine(row, zone.removeprefix("zones/"), project)
                 for zone, scoped in page.items.items()
                 for row in scoped.instances
                 if row.status in RUNS and (row.guest_accelerators or _machine_type(row) in also)
@@ -208,9 +208,9 @@ def _has_words(sku: Sku, words: Sequence[str]) -> bool:
     return all(f" {word.lower()} " in f" {description} " for word in words)
 
 
-def _seen_machine(row: Any, zone: str, project: str) -> SeenMachine:
+def _observed_machine(row: Any, zone: str, project: str) -> ObservedMachine:
     names = (row.name, row.hostname, str(row.id), f"{project}/{zone}/{row.name}")
-    return SeenMachine(
+    return ObservedMachine(
         external_id=str(row.id),
         name=row.name,
         names=tuple(dict.fromkeys(name for name in names if name)),

@@ -9,16 +9,16 @@ from apps.providers.reading import (
     BoughtAhead,
     CloudFact,
     FactReader,
-    GivenBack,
-    HeldMachines,
     LimitsRead,
     MachinesRead,
     NotCounted,
-    NotKept,
     PartRead,
     PoolHardware,
     ReadingRequest,
     ReservationsRead,
+    ReservedMachines,
+    ReturnedPurchase,
+    UnreadablePurchase,
 )
 
 COUNTED_STATES = {"ACTIVE", "NOT_YET_ACTIVE", "EXPIRED"}
@@ -30,7 +30,7 @@ def read_committed_use(request: ReadingRequest) -> Iterator[CloudFact]:
     mine = []
     for bought in account.committed_uses(google_access, project=request.account.account):
         if bought.status not in COUNTED_STATES:
-            yield GivenBack(bought.id)
+            yield ReturnedPurchase(bought.id)
         elif not bought.gpus or request.was_over(bought.ends_at):
             yield NotCounted()
         else:
@@ -39,7 +39,7 @@ def read_committed_use(request: ReadingRequest) -> Iterator[CloudFact]:
     for bought in mine:
         price = account.committed_price(bought, skus)
         if isinstance(price, str):
-            yield NotKept(bought.name, f"{price}; enter it with its price")
+            yield UnreadablePurchase(bought.name, f"{price}; enter it with its price")
         else:
             yield _commitment_bought(request, bought, price)
         yield PartRead(bought.id)
@@ -68,7 +68,7 @@ def read_reservations(request: ReadingRequest) -> Iterator[CloudFact]:
     reservations = account.reservations(access.default_access(), project=request.account.account)
     for region in request.account.regions:
         held_machines = tuple(
-            HeldMachines(
+            ReservedMachines(
                 f"{reservation.zone}/{reservation.name}",
                 f"{reservation.name} {reservation.machine_type}",
                 reservation.count,

@@ -15,8 +15,8 @@ from apps.review.actions.alerts import (
     resolve_alert,
     unmute_due_alerts,
 )
-from apps.review.actions.anomaly_alerts import tell_anomalies
-from apps.review.actions.budget_alerts import look_at_budgets
+from apps.review.actions.anomaly_alerts import raise_anomaly_alerts
+from apps.review.actions.budget_alerts import check_budgets
 from apps.review.actions.channels import (
     ChannelIsWrong,
     IssuedChannel,
@@ -37,7 +37,7 @@ from apps.review.actions.chart_notes import (
     check_chart_note,
     remove_chart_note,
 )
-from apps.review.actions.looking import look_at_day, look_if_due
+from apps.review.actions.looking import detect_anomalies, detect_anomalies_if_due
 from apps.review.actions.measuring import measure_saving, measure_savings_if_due
 from apps.review.actions.messages import route_alerts, send_due_messages
 from apps.review.actions.recommendations import (
@@ -53,8 +53,8 @@ from apps.review.actions.recommendations import (
 )
 from apps.review.actions.recommending import (
     RecommendationsKept,
-    look_for_recommendations,
-    look_for_recommendations_if_due,
+    detect_recommendations,
+    detect_recommendations_if_due,
     wake_recommendations,
 )
 from apps.review.actions.review_files import make_review_files
@@ -66,7 +66,7 @@ from apps.review.actions.review_notes import (
     add_review_note,
     check_review_note,
 )
-from apps.review.actions.spend_looking import look_at_spend
+from apps.review.actions.spend_looking import detect_spend_anomalies
 from apps.review.actions.verdicts import (
     LONGEST_VERDICT_REASON,
     SaidAlready,
@@ -80,5 +80,5 @@ from apps.review.actions.weekly_reviews import (
     freeze_review,
     make_review,
     make_review_if_due,
-    make_review_where_none,
+    make_review_if_missing,
 )

@@ -17,13 +17,13 @@ from apps.review.queries.spend_anomalies import SpendFact, SpendWanted, spend_an
 from apps.review.queries.spend_words import spend_facts, spend_title
 from apps.review.queries.verdicts import WAITING
 from apps.show.amounts import per_cent
-from apps.show.money import whole_amount
+from apps.show.money import amount_without_minor_units
 from apps.show.time import weekday
 from apps.workloads import queries as workloads
 
 
 @logged_pass("tell_anomalies")
-def tell_anomalies(*, at: datetime) -> int:
+def raise_anomaly_alerts(*, at: datetime) -> int:
     """Raise an alert of each anomaly of the last three weeks that waits for an answer and has none; how many.
 
     What is muted, explained or a false alarm has none, and no improvement has. What such a verdict resolved is open
@@ -31,7 +31,7 @@ def tell_anomalies(*, at: datetime) -> int:
     """
     ours = organisation()
     since = local_day(at, ours.zone) - timedelta(days=NEWEST_DAYS)
-    matters = [*_findings_told(since, at, ours.currency), *_spend_told(since, at, ours.currency)]
+    matters = [*_finding_alerts(since, at, ours.currency), *_spend_alerts(since, at, ours.currency)]
     named = [matter.matter for matter in matters]
     # What no person resolved, a verdict did: nothing else ends these matters.
     by_verdict = Q(state=AlertState.RESOLVED, state_name="")
@@ -43,7 +43,7 @@ def tell_anomalies(*, at: datetime) -> int:
     return len([alert_id for alert_id in raised if alert_id is not None])
 
 
-def _findings_told(since: date, at: datetime, currency: str) -> list[AlertMatter]:
+def _finding_alerts(since: date, at: datetime, currency: str) -> list[AlertMatter]:
     named = workloads.workloads()
     waiting_findings = findings(FindingsWanted(since=since, states=WAITING), at)
     return [
@@ -61,7 +61,7 @@ def _findings_told(since: date, at: datetime, currency: str) -> list[AlertMatter
     ]
 
 
-def _spend_told(since: date, at: datetime, currency: str) -> list[AlertMatter]:
+def _spend_alerts(since: date, at: datetime, currency: str) -> list[AlertMatter]:
     """Return the alerts to tell of anomalies of spend."""
     anomalies = spend_anomalies(SpendWanted(since=since, states=WAITING), at)
     return [_spend_matter(spend_anomaly, currency) for spend_anomaly in anomalies]
@@ -83,7 +83,7 @@ def _spend_matter(anomaly: SpendFact, currency: str) -> AlertMatter:
 def _facts_of(finding: FindingFact, name: str, currency: str) -> list[tuple[str, str]]:
     impact = "not known"
     if finding.impact_micros is not None:
-        impact = whole_amount(finding.impact_micros, currency)
+        impact = amount_without_minor_units(finding.impact_micros, currency)
     facts = [
         ("Workload", f"{name} ({finding.feature})" if finding.feature else name),
         ("Since", weekday(finding.changed_on)),

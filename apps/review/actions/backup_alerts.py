@@ -12,7 +12,9 @@ FAILED, OLD = "backup:failed", "backup:old"
 
 
 @logged_pass("tell_backups")
-def tell_backups(*, failure: str, newest_at: datetime | None, is_old: bool, at: datetime) -> int:
+def raise_backup_alerts(
+    *, failure: str, newest_at: datetime | None, is_old: bool, at: datetime
+) -> int:
     """Raise an alert where the last try failed (`failure` says why), or where the newest copy is older than it may be; how many.
 
     What is no longer so is resolved.

@@ -12,7 +12,7 @@ from django.urls import reverse
 from apps.accounts.queries import organisation
 from apps.accounts.queries.reading import reading_once
 from apps.economics.budget_alerts import (
-    BudgetLook,
+    BudgetOutlook,
     has_fallen_back,
     is_over,
     is_warned,
@@ -49,7 +49,7 @@ NO_LONGER_REASON = "it is expected to hold, on two days in a row"
 EXCEEDED_REASON = "it is exceeded: the alert of what is used says so"
 
 
-class ToldThreshold(NamedTuple):
+class AlertedThreshold(NamedTuple):
     """The content of an alert of a threshold: the per cent reached, and its facts."""
 
     level: int
@@ -58,7 +58,7 @@ class ToldThreshold(NamedTuple):
 
 @logged_pass("look_at_budgets")
 @transaction.atomic
-def look_at_budgets(*, at: datetime) -> int:
+def check_budgets(*, at: datetime) -> int:
     """Hold every running budget against its thresholds and its forecast, and end what is over; how many were looked at.
 
     Done again within a day it changes nothing but what came meanwhile: a day has one look, the newest.
@@ -69,17 +69,19 @@ def look_at_budgets(*, at: datetime) -> int:
             figure for figure in figures_of(budgets(None), at) if figure.status == RUNNING
         ]
         zone, live = organisation().zone, set[str]()
-        thresholds = _told_thresholds(all_figures)
+        thresholds = _alerted_thresholds(all_figures)
         for figures in all_figures:
             live |= {matter_of(figures, THRESHOLD), matter_of(figures, FORECAST)}
-            _tell_threshold(figures, thresholds.get(matter_of(figures, THRESHOLD)), at)
-            _tell_forecast(figures, at, zone)
+            _raise_threshold_alert(figures, thresholds.get(matter_of(figures, THRESHOLD)), at)
+            _raise_forecast_alert(figures, at, zone)
     _end_all_but(live, at)
     BudgetForecastLook.objects.filter(looked_at__lt=at - LOOKS_KEPT).delete()
     return len(all_figures)
 
 
-def _tell_threshold(figures: BudgetFigures, before: ToldThreshold | None, at: datetime) -> None:
+def _raise_threshold_alert(
+    figures: BudgetFigures, before: AlertedThreshold | None, at: datetime
+) -> None:
     """Raise it where a threshold was reached, or take it back to the one that still is; `before` is what it said last."""
     share, currency = figures.share_used, organisation().currency
     if share is None:
@@ -105,16 +107,17 @@ def _tell_threshold(figures: BudgetFigures, before: ToldThreshold | None, at: da
         raise_alert(alert_matter=alert_matter, at=at)
 
 
-def _told_thresholds(all_figures: Sequence[BudgetFigures]) -> dict[str, ToldThreshold]:
+def _alerted_thresholds(all_figures: Sequence[BudgetFigures]) -> dict[str, AlertedThreshold]:
     matters = [matter_of(figures, THRESHOLD) for figures in all_figures]
     rows = Alert.objects.filter(matter__in=matters).values_list("matter", "level", "facts")
     return {
-        matter: ToldThreshold(level, frozenset(map(tuple, facts))) for matter, level, facts in rows
+        matter: AlertedThreshold(level, frozenset(map(tuple, facts)))
+        for matter, level, facts in rows
     }
 
 
-def _tell_forecast(figures: BudgetFigures, at: datetime, zone: str) -> None:
-    looks, matter = _looks_with(figures, at, zone), matter_of(figures, FORECAST)
+def _raise_forecast_alert(figures: BudgetFigures, at: datetime, zone: str) -> None:
+    looks, matter = _recent_budget_outlooks(figures, at, zone), matter_of(figures, FORECAST)
     if figures.share_used is not None and figures.share_used > 1:
         end_matters(matters=[matter], reason=EXCEEDED_REASON, at=at)
     elif is_warned(looks):
@@ -135,7 +138,7 @@ def _tell_forecast(figures: BudgetFigures, at: datetime, zone: str) -> None:
         end_matters(matters=[matter], reason=NO_LONGER_REASON, at=at)
 
 
-def _looks_with(figures: BudgetFigures, at: datetime, zone: str) -> list[BudgetLook]:
+def _recent_budget_outlooks(figures: BudgetFigures, at: datetime, zone: str) -> list[BudgetOutlook]:
     """The looks of the last days of its period, and today's, which is kept."""
     day, share, chance = local_day(at, zone), figures.expected_share, figures.chance
     BudgetForecastLook.objects.update_or_create(
@@ -153,7 +156,7 @@ def _looks_with(figures: BudgetFigures, at: datetime, zone: str) -> list[BudgetL
         budget_id=figures.budget.id, first_day=figures.first_day, day__gt=day - LOOKS_READ
     ).order_by("day")
     budget_looks = [
-        BudgetLook(
+        BudgetOutlook(
             row.day,
             row.chance,
             None if row.expected_share is None else Fraction(row.expected_share),

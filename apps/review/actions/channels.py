@@ -17,9 +17,9 @@ from apps.logs.changes import logged_change
 from apps.review.models import AlertChannel, AlertMessage, ChannelKind, MessageState
 from apps.review.queries.channels import (
     AddressNotReadable,
-    kept_address,
     opened_address,
     signing_key,
+    stored_address,
 )
 from apps.web.outgoing import target_of, vetted_ip
 
@@ -54,7 +54,7 @@ class IssuedChannel:
 
 def check_channel(channel: NewAlertChannel, *, is_new: bool) -> None:
     """Refuse what adding or replacing would; a change may leave the address out."""
-    _check_rest(channel)
+    _check_remaining_fields(channel)
     if is_new or channel.address.strip():
         _shown_address(channel.kind, channel.address.strip())
 
@@ -139,7 +139,7 @@ def reseal_addresses() -> tuple[int, int]:
     )
     for row in rows.order_by("pk"):
         try:
-            row.address = kept_address(row.kind, opened_address(row.address))
+            row.address = stored_address(row.kind, opened_address(row.address))
         except AddressNotReadable:
             lost += 1
             continue
@@ -172,11 +172,11 @@ def _name_refused() -> Any:
 def _address_of(channel: NewAlertChannel) -> dict[str, Any]:
     address = channel.address.strip()
     shown = _shown_address(channel.kind, address)
-    return {"address": kept_address(channel.kind, address), "shown_address": shown}
+    return {"address": stored_address(channel.kind, address), "shown_address": shown}
 
 
 def _fields_of(channel: NewAlertChannel) -> dict[str, Any]:
-    _check_rest(channel)
+    _check_remaining_fields(channel)
     return {
         "name": channel.name.strip(),
         "kind": channel.kind,
@@ -188,7 +188,7 @@ def _fields_of(channel: NewAlertChannel) -> dict[str, Any]:
     }
 
 
-def _check_rest(channel: NewAlertChannel) -> None:
+def _check_remaining_fields(channel: NewAlertChannel) -> None:
     if not channel.name.strip():
         raise ChannelIsWrong("name", "a channel has a name")
     if (channel.quiet_from is None) != (channel.quiet_to is None):

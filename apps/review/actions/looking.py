@@ -10,13 +10,13 @@ from apps.economics.watch import (
     LEAST_EFFECT,
     SAME_WITHIN_DAYS,
     Sighting,
+    detect_level_changes,
     edges,
     is_spike,
-    look,
 )
 from apps.ledger.queries.calendar import local_day
 from apps.logs.changes import logged_pass
-from apps.review.actions.spend_looking import look_at_spend
+from apps.review.actions.spend_looking import detect_spend_anomalies
 from apps.review.models import Finding, FindingKind, Look
 from apps.review.queries.causes import causes_of
 from apps.review.queries.series import Series, every_series
@@ -39,7 +39,7 @@ class _Sight:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _SeriesRecord:
     """The findings made in a series before, which of them were answered, and how strictly it is looked at now."""
 
     findings: list[Finding]
@@ -47,17 +47,17 @@ class _Known:
     strictness: float
 
 
-def look_if_due(*, at: datetime, zone: str) -> int | None:
+def detect_anomalies_if_due(*, at: datetime, zone: str) -> int | None:
     """Look at today's figures once, when yesterday is settled; how many series. None: not due."""
     day = local_day(at - SETTLED_AFTER, zone)
     if Look.objects.filter(day__gte=day).exists():
         return None
-    return look_at_day(day=day, at=at, zone=zone)
+    return detect_anomalies(day=day, at=at, zone=zone)
 
 
 @logged_pass("detect_anomalies")
 @transaction.atomic
-def look_at_day(*, day: date, at: datetime, zone: str) -> int:
+def detect_anomalies(*, day: date, at: datetime, zone: str) -> int:
     """Look at every series as it was before `day`; how many there are.
 
     A change is counted on from the look before; looking again at the same day counts nothing twice.
@@ -69,13 +69,15 @@ def look_at_day(*, day: date, at: datetime, zone: str) -> int:
             one_series.days
             and one_series.days[-1].day >= (day - timedelta(days=SAME_WITHIN_DAYS)).toordinal()
         ):
-            _look_at(one_series, _known_of(one_series, day, verdicts), day, before, zone)
-    count = len(series) + look_at_spend(day=day, at=at, zone=zone)
+            _detect_in_series(
+                one_series, _load_series_record(one_series, day, verdicts), day, before, zone
+            )
+    count = len(series) + detect_spend_anomalies(day=day, at=at, zone=zone)
     Look.objects.update_or_create(day=day, defaults={"looked_at": at, "series": count})
     return count
 
 
-def _known_of(series: Series, day: date, verdicts: VerdictsInForce) -> _Known:
+def _load_series_record(series: Series, day: date, verdicts: VerdictsInForce) -> _SeriesRecord:
     findings = list(
         Finding.objects.select_for_update()
         .filter(
@@ -89,15 +91,17 @@ def _known_of(series: Series, day: date, verdicts: VerdictsInForce) -> _Known:
     answered = frozenset(
         finding.pk for finding in findings if verdicts.is_answered(FINDING, finding.pk)
     )
-    return _Known(findings, answered, verdicts.strictness_of(series.text))
+    return _SeriesRecord(findings, answered, verdicts.strictness_of(series.text))
 
 
-def _look_at(series: Series, record: _Known, day: date, before: date | None, zone: str) -> None:
+def _detect_in_series(
+    series: Series, record: _SeriesRecord, day: date, before: date | None, zone: str
+) -> None:
     sightings = [
         Sighting(
             finding.changed_on.toordinal(),
             finding.effect_ratio,
-            _looks_before(finding, day, before),
+            _count_earlier_detections(finding, day, before),
             finding.pk in record.answered,
         )
         for finding in record.findings
@@ -109,13 +113,13 @@ def _look_at(series: Series, record: _Known, day: date, before: date | None, zon
         _keep_finding(series, sight, record, day, zone)
 
 
-def _looks_before(finding: Finding, day: date, before: date | None) -> int:
+def _count_earlier_detections(finding: Finding, day: date, before: date | None) -> int:
     """How many looks had found it before this one."""
     return finding.seen - 1 if finding.last_seen_on == day else finding.seen
 
 
 def _step_sights(series: Series, sightings: Iterable[Sighting], strictness: float) -> list[_Sight]:
-    steps = look(series.days, sightings, strictness)
+    steps = detect_level_changes(series.days, sightings, strictness)
     all_edges = edges(series.days, strictness) if steps else []
     least = LEAST_EFFECT * strictness
     sights = []
@@ -140,7 +144,9 @@ def _spike_sights(series: Series, strictness: float) -> list[_Sight]:
     return [_Sight(FindingKind.SPIKE, date.fromordinal(day), 1, story)]
 
 
-def _keep_finding(series: Series, sight: _Sight, record: _Known, day: date, zone: str) -> None:
+def _keep_finding(
+    series: Series, sight: _Sight, record: _SeriesRecord, day: date, zone: str
+) -> None:
     """Write it; the nearest of the same kind within 7 days is the same, told anew, answered or not as it is."""
     same = [finding for finding in record.findings if _is_same(finding, sight, record.answered)]
     # No other has the day of the nearest: it may move there.

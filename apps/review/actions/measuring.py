@@ -12,7 +12,7 @@ from apps.review.actions.recommendations import settle_recommendation
 from apps.review.actions.recommending import take_turns
 from apps.review.models import Recommendation, RecommendationState, SavingMeasurement
 from apps.review.queries.measurements import measurement_digest, to_be_measured
-from apps.review.queries.measuring.saving import JUDGED, look_at_saving
+from apps.review.queries.measuring.saving import JUDGED, assess_saving
 from apps.review.queries.recommendations import (
     RecommendationsWanted,
     recommendation,
@@ -56,7 +56,7 @@ def measure_saving(*, recommendation_id: int, at: datetime) -> bool:
         return False
     fact = recommendation(recommendation_id, None)
     others = recommendations(RecommendationsWanted(None, MEASURED_STATES))
-    outcome = look_at_saving(fact, others, at)
+    outcome = assess_saving(fact, others, at)
     if outcome is None:
         return False
     measurement = SavingMeasurement(

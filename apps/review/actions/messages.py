@@ -63,7 +63,7 @@ def route_alerts(*, at: datetime) -> int:
     parents = {team.id: team.parent_id for team in teams()}
     for entry in entries:
         for channel in _channels_for(entry.alert.team_id, by_team, parents):
-            _put_into_message(entry, channel, at, zone)
+            _add_to_message(entry, channel, at, zone)
         entry.routed_at = at
         entry.save(update_fields=["routed_at"])
     return len(entries)
@@ -197,7 +197,7 @@ def _channels_for(
     return by_team.get(team_id, [])
 
 
-def _put_into_message(entry: AlertEntry, channel: AlertChannel, at: datetime, zone: str) -> None:
+def _add_to_message(entry: AlertEntry, channel: AlertChannel, at: datetime, zone: str) -> None:
     """Into the one that waits there and was not tried yet, or into a new one."""
     due = due_moment(channel, at, zone, is_urgent=entry.severity == AlertSeverity.URGENT)
     message = (

@@ -11,7 +11,7 @@ from apps.accounts.queries import Viewer, organisation
 from apps.economics.refusal import Refusal
 from apps.ledger.queries.calendar import local_day
 from apps.logs.changes import logged_change
-from apps.review.actions.recommending import count_savings, put_into_state, take_turns
+from apps.review.actions.recommending import count_savings, set_state, take_turns
 from apps.review.models import (
     Recommendation,
     RecommendationOutcome,
@@ -90,7 +90,7 @@ def answer_recommendation(
     take_turns()
     row = Recommendation.objects.select_for_update().get(pk=recommendation_id)
     check_answer(answer, row.state, by, at)
-    put_into_state(row, TRANSITIONS[answer.verb][1], at, by.name, answer.reason, by.person_id)
+    set_state(row, TRANSITIONS[answer.verb][1], at, by.name, answer.reason, by.person_id)
     if answer.verb == Verb.CLAIMED:
         row.owner_id, row.due_on, row.claimed_at = answer.owner_id, answer.due_on, at
     elif answer.verb == Verb.DONE:
@@ -121,7 +121,7 @@ def settle_recommendation(
         promise=row.proposal,
         measured=measured.document,
     )
-    put_into_state(row, TRANSITIONS[verb][1], at, reason=measured.counterfactual)
+    set_state(row, TRANSITIONS[verb][1], at, reason=measured.counterfactual)
     _keep_step(row, verb, at)
 
 

@@ -11,7 +11,7 @@ from apps.economics.moves.choice import WeighedMove
 from apps.economics.refusal import Refusal
 from apps.ledger.queries.calendar import local_day
 from apps.logs.changes import logged_change, logged_pass
-from apps.placement.queries.fleet_moves import newest_move_look
+from apps.placement.queries.fleet_moves import latest_move_detection_run
 from apps.placement.queries.moves.work import has_whole_week, move_week
 from apps.review.models import (
     Recommendation,
@@ -30,7 +30,7 @@ from apps.review.queries.recommending.proposal import (
     RecommendedKind,
     proposals_by_matter,
 )
-from apps.review.queries.recommending.waste_cells import WasteOfLook
+from apps.review.queries.recommending.waste_cells import DetectedWaste
 from apps.review.queries.recommending.waste_explained import explain_waste
 
 SETTLED_AFTER = timedelta(hours=7)
@@ -52,21 +52,21 @@ class RecommendationsKept(Refusal):
     """The week's look is kept, or a later one is: weeks come in order, each once."""
 
 
-def look_for_recommendations_if_due(*, at: datetime) -> int:
+def detect_recommendations_if_due(*, at: datetime) -> int:
     """This week's look where there is none yet; how many proposals. 0 also before the ledger has a whole week."""
     week = move_week(at - SETTLED_AFTER)
     if RecommendationLook.objects.filter(week__gte=week).exists() or not has_whole_week(week):
         return 0
-    moves = newest_move_look(at)
+    moves = latest_move_detection_run(at)
     is_late = move_week(at - LONGEST_WAIT) == week
     if (moves is None or moves.week < week) and not is_late:
         return 0
-    return int(look_for_recommendations(week=week, at=at))
+    return int(detect_recommendations(week=week, at=at))
 
 
 @logged_pass("look_for_recommendations")
 @transaction.atomic
-def look_for_recommendations(
+def detect_recommendations(
     *, week: date, at: datetime, kinds: Sequence[RecommendedKind] = KINDS
 ) -> int:
     """Look and keep; how many proposals. Refuses RecommendationsKept. What is claimed stays as it was at the claim."""
@@ -104,7 +104,7 @@ def wake_recommendations(*, at: datetime) -> int:
         .order_by("id")
     )
     for row in rows:
-        put_into_state(row, Open, at)
+        set_state(row, Open, at)
         row.save()
     RecommendationStep.objects.bulk_create(
         RecommendationStep(recommendation=row, at=at, verb=RecommendationVerb.WOKEN) for row in rows
@@ -163,7 +163,7 @@ def count_savings() -> None:
     )
 
 
-def put_into_state(
+def set_state(
     row: Recommendation,
     state: RecommendationState,
     at: datetime,
@@ -197,21 +197,21 @@ def _propose_matters(
                 exclusive_group=0,
                 is_counted=False,
             )
-            _tell_anew(row, proposal)
+            _update_from_proposal(row, proposal)
             fresh.append(row)
             steps.append(
                 RecommendationStep(recommendation=row, at=at, verb=RecommendationVerb.PROPOSED)
             )
         else:
             if row.state == RecommendationState.CLOSED or _is_back(row, week, zone):
-                put_into_state(row, Open, at)
+                set_state(row, Open, at)
                 steps.append(
                     RecommendationStep(
                         recommendation=row, at=at, verb=RecommendationVerb.PROPOSED_AGAIN
                     )
                 )
             if row.state in REFRESHED:
-                _tell_anew(row, proposal)
+                _update_from_proposal(row, proposal)
             changed.append(row)
         row.last_week = week
     Recommendation.objects.bulk_create(fresh)
@@ -245,9 +245,7 @@ def _close_matters(
         if matter not in proposed and row.kind in inspected_kinds and row.state in REFRESHED
     ]
     for row in closed_rows:
-        put_into_state(
-            row, RecommendationState.CLOSED, at, reason=declined.get(row.matter, NOT_SEEN)
-        )
+        set_state(row, RecommendationState.CLOSED, at, reason=declined.get(row.matter, NOT_SEEN))
     _save_rows(closed_rows)
     return [
         RecommendationStep(
@@ -257,7 +255,7 @@ def _close_matters(
     ]
 
 
-def _tell_anew(row: Recommendation, proposal: RecommendationProposal) -> None:
+def _update_from_proposal(row: Recommendation, proposal: RecommendationProposal) -> None:
     row.proposal = proposal.document
     row.team_id, row.workload_id = proposal.team_id, proposal.workload_id
     row.pool_id = proposal.pool_id
@@ -277,7 +275,7 @@ def _save_rows(rows: Sequence[Recommendation]) -> None:
 
 
 def _explained_document(
-    waste: WasteOfLook | None, detections: Sequence[DetectedKind]
+    waste: DetectedWaste | None, detections: Sequence[DetectedKind]
 ) -> dict[str, Any]:
     """Where the look's waste goes, with matters as they stand after it."""
     rows = list(Recommendation.objects.values_list("matter", "state", "is_counted"))

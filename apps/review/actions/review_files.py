@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef
 from apps.accounts.queries import teams, teams_below
 from apps.logs.changes import logged_pass
 from apps.review.models import ReviewFile, WeeklyReview
-from apps.review.queries.weekly.kept import kept_review
+from apps.review.queries.weekly.kept import stored_review
 from apps.review.queries.weekly.paper_mail import printed_review
 from apps.review.queries.weekly.review_message import paper_of_review
 from apps.show.document import OutgoingDocument
@@ -43,7 +43,7 @@ def make_review_files(*, typeset: Typesetter, at: datetime) -> int:
 
 def _team_parts(review: WeeklyReview) -> list[int]:
     """The teams that something in it is of, their own or of those below."""
-    content = kept_review(review.week, edition=review.edition).content
+    content = stored_review(review.week, edition=review.edition).content
     named = {team.team_id for team in content.teams}
     named |= {workload.team_id for workload in content.workloads}
     return [team.id for team in teams() if team.kind == "team" and teams_below(team.id) & named]

@@ -28,13 +28,13 @@ def route_reviews(*, at: datetime) -> int:
         ReviewFile.objects.filter(review__in=reviews, team=None).values_list("review_id", flat=True)
     )
     return sum(
-        _put_into_messages(review, at)
+        _create_review_messages(review, at)
         for review in reviews
         if review.pk in ready or review.made_at <= at - WAITS_FOR_FILES
     )
 
 
-def _put_into_messages(review: WeeklyReview, at: datetime) -> int:
+def _create_review_messages(review: WeeklyReview, at: datetime) -> int:
     sent = AlertMessage.objects.filter(review=review).values("channel_id")
     channels = AlertChannel.objects.filter(gets_reviews=True, ended_at=None).exclude(pk__in=sent)
     named = {team["team_id"] for team in review.content["teams"]}

@@ -9,7 +9,7 @@ import numpy as np
 from django.db import transaction
 
 from apps.economics.changes import WEEK
-from apps.economics.spend_looks import SpendLook
+from apps.economics.spend_looks import SpendDetector
 from apps.economics.spend_watch import (
     days_that_last,
     expected_days,
@@ -52,7 +52,7 @@ MOST_CAUSES_OF = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _SpendDetectionContext:
     """The inputs that a look works with."""
 
     day: date
@@ -65,7 +65,7 @@ class _Look:
 
 @logged_pass("look_at_spend")
 @transaction.atomic
-def look_at_spend(*, day: date, at: datetime, zone: str) -> int:
+def detect_spend_anomalies(*, day: date, at: datetime, zone: str) -> int:
     """Look at every series of spend as it was before `day`; how many there are.
 
     What is found goes on being told of for two weeks, or until it is over. Looking again at the same day finds the same.
@@ -73,7 +73,7 @@ def look_at_spend(*, day: date, at: datetime, zone: str) -> int:
     all_series = every_spend_series(day, zone)
     if not all_series:
         return 0
-    spend_look = _Look(
+    spend_look = _SpendDetectionContext(
         day,
         at,
         zone,
@@ -102,7 +102,7 @@ def look_at_spend(*, day: date, at: datetime, zone: str) -> int:
 
 
 def _look_over_own_lines(
-    found: Sequence[SpendSeries], known: list[SpendAnomaly], look: _Look
+    found: Sequence[SpendSeries], known: list[SpendAnomaly], look: _SpendDetectionContext
 ) -> None:
     """What creeps over its budget or over last year, parts before their wholes; a rise that is told of is not told again."""
     lines = OwnLines(budget_paces(look.last, look.at), weeks_of_years(look.last, look.zone))
@@ -123,7 +123,7 @@ def _is_rise_told(
     story: ExcessStory,
     excess: Excess,
     known: Iterable[SpendAnomaly],
-    look: _Look,
+    look: _SpendDetectionContext,
 ) -> bool:
     """Whether half of a rise or more is of its own or its parts' anomalies that began while it rose, and last."""
     a_day, told = story.excess / WEEK, 0.0
@@ -144,11 +144,11 @@ def _is_wider(other: SubjectOfSpend, of: SubjectOfSpend) -> bool:
     )
 
 
-def _is_current(anomaly: SpendAnomaly, spend_look: _Look) -> bool:
+def _is_current(anomaly: SpendAnomaly, spend_look: _SpendDetectionContext) -> bool:
     return anomaly.began_on >= current_since(spend_look.last)
 
 
-def _is_settled(anomaly: SpendAnomaly, spend_look: _Look) -> bool:
+def _is_settled(anomaly: SpendAnomaly, spend_look: _SpendDetectionContext) -> bool:
     """Whether its series is looked at anew: it is over, or explained, so that its level is the usual one."""
     return anomaly.ended_on is not None or (SPEND, anomaly.pk) in spend_look.said.explained
 
@@ -157,7 +157,9 @@ def _is_of(anomaly: SpendAnomaly, of: SubjectOfSpend) -> bool:
     return (anomaly.subject, anomaly.key) == (of.subject, of.key)
 
 
-def _excess_of(series: SpendSeries, known: Iterable[SpendAnomaly], look: _Look) -> Excess | None:
+def _excess_of(
+    series: SpendSeries, known: Iterable[SpendAnomaly], look: _SpendDetectionContext
+) -> Excess | None:
     """The days that are out of line now, on the levels that came before; None: none are."""
     levels = [
         (began - series.first, ratio)
@@ -170,7 +172,7 @@ def _excess_of(series: SpendSeries, known: Iterable[SpendAnomaly], look: _Look) 
         return None
     until = series.last - outlier.ago
     days = ExcessDays.after_usual(until - outlier.days + 1, until)
-    if outlier.look is SpendLook.CREEP:
+    if outlier.look is SpendDetector.CREEP:
         # The days just before crept too: it is held against those that it was found against.
         nearest, furthest = outlier.line
         days = replace(
@@ -182,7 +184,7 @@ def _excess_of(series: SpendSeries, known: Iterable[SpendAnomaly], look: _Look) 
 
 
 def _levels_of(
-    series: SpendSeries, known: Iterable[SpendAnomaly], look: _Look
+    series: SpendSeries, known: Iterable[SpendAnomaly], look: _SpendDetectionContext
 ) -> list[tuple[int, float]]:
     """From which day on (its ordinal) it has a level that is usual by now, and its ratio to the one before."""
     return [
@@ -198,15 +200,18 @@ def _levels_of(
 def _ratio_of(anomaly: SpendAnomaly) -> float:
     """Of what it costs to what it cost before; what a budget had for it is not that."""
     ratio = anomaly.spent_micros / anomaly.expected_micros
-    return ratio * anomaly.line_scale if anomaly.look == SpendLook.BUDGET else ratio
+    return ratio * anomaly.line_scale if anomaly.look == SpendDetector.BUDGET else ratio
 
 
 def _place(
-    series: SpendSeries, excess: Excess, current: Sequence[SpendAnomaly], look: _Look
+    series: SpendSeries,
+    excess: Excess,
+    current: Sequence[SpendAnomaly],
+    look: _SpendDetectionContext,
 ) -> SpendAnomaly | None:
     """Write it at the most specific subject that explains it; None where the same money is told of already."""
     story, began = excess_story(series, excess.days, look.zone), excess.days.began
-    if story is None or _is_told_already(series.of, story, began, current, look):
+    if story is None or _is_already_covered(series.of, story, began, current, look):
         return None
     of = explained_by(story, series.of)
     if of.series != series.of.series:
@@ -217,7 +222,7 @@ def _place(
             None,
         )
         if twin is not None:
-            _note_seen_in(twin, series.of, story)
+            _record_sighting(twin, series.of, story)
             return None
         if inner is not None:
             seen_in = (series.of, story)
@@ -225,12 +230,12 @@ def _place(
     return _write(series, series.of, story, excess, look)
 
 
-def _is_told_already(
+def _is_already_covered(
     of: SubjectOfSpend,
     story: ExcessStory,
     began: int,
     current: Iterable[SpendAnomaly],
-    spend_look: _Look,
+    spend_look: _SpendDetectionContext,
 ) -> bool:
     """Whether half of the excess or more is of anomalies that are known: it is noted with the one that has the most."""
     shares = []
@@ -245,7 +250,7 @@ def _is_told_already(
         shares.append((share, anomaly))
     if sum(share for share, _ in shares if share > 0) < TOLD_SHARE:
         return False
-    _note_seen_in(max(shares, key=lambda pair: pair[0])[1], of, story)
+    _record_sighting(max(shares, key=lambda pair: pair[0])[1], of, story)
     return True
 
 
@@ -256,13 +261,13 @@ def _is_near(anomaly: SpendAnomaly, began: int) -> bool:
     return began >= since and is_before_its_end
 
 
-def _note_seen_in(anomaly: SpendAnomaly, of: SubjectOfSpend, story: ExcessStory) -> None:
+def _record_sighting(anomaly: SpendAnomaly, of: SubjectOfSpend, story: ExcessStory) -> None:
     others = [entry for entry in anomaly.seen_in if entry["series"] != of.series]
-    anomaly.seen_in = [*others, _seen(of, story)]
+    anomaly.seen_in = [*others, _serialize_sighting(of, story)]
     anomaly.save()
 
 
-def _seen(of: SubjectOfSpend, story: ExcessStory) -> dict[str, Any]:
+def _serialize_sighting(of: SubjectOfSpend, story: ExcessStory) -> dict[str, Any]:
     return {
         "series": of.series,
         "subject": str(of.subject),
@@ -276,7 +281,7 @@ def _write(
     of: SubjectOfSpend,
     story: ExcessStory,
     excess: Excess,
-    spend_look: _Look,
+    spend_look: _SpendDetectionContext,
     seen_in: tuple[SubjectOfSpend, ExcessStory] | None = None,
 ) -> SpendAnomaly:
     days = excess.days
@@ -293,7 +298,7 @@ def _write(
             "days": days.until - days.began + 1,
             "expected_micros": story.expected,
             "spent_micros": story.spent,
-            "seen_in": [] if seen_in is None else [_seen(*seen_in)],
+            "seen_in": [] if seen_in is None else [_serialize_sighting(*seen_in)],
             "strictness": spend_look.said.strictness_of(of.series),
             "look": excess.look,
             "line_from": date.fromordinal(days.line_from),
@@ -304,13 +309,16 @@ def _write(
         },
     )
     if is_new:
-        _tell_story(anomaly, of, story, spend_look)
+        _update_from_story(anomaly, of, story, spend_look)
         anomaly.save()
     return anomaly
 
 
-def _tell_story(
-    anomaly: SpendAnomaly, of: SubjectOfSpend, story: ExcessStory, spend_look: _Look
+def _update_from_story(
+    anomaly: SpendAnomaly,
+    of: SubjectOfSpend,
+    story: ExcessStory,
+    spend_look: _SpendDetectionContext,
 ) -> None:
     anomaly.expected_micros, anomaly.spent_micros = story.expected, story.spent
     anomaly.parts = [{"name": name, "micros": part} for name, part in story.parts.items()]
@@ -328,7 +336,7 @@ def _tell_story(
     )
 
 
-def _follow(anomaly: SpendAnomaly, spend_look: _Look) -> None:
+def _follow(anomaly: SpendAnomaly, spend_look: _SpendDetectionContext) -> None:
     """Tell it anew with the days since, and note when it is over."""
     own_series = spend_look.series.get(series_text(anomaly.subject, anomaly.key))
     anomaly.last_seen_on = max(anomaly.last_seen_on, spend_look.day)
@@ -343,7 +351,7 @@ def _follow(anomaly: SpendAnomaly, spend_look: _Look) -> None:
         if story is not None:
             anomaly.days = until - began + 1
             anomaly.ended_on = date.fromordinal(until + 1) if until < own_series.last else None
-            _tell_story(anomaly, own_series.of, story, spend_look)
+            _update_from_story(anomaly, own_series.of, story, spend_look)
     anomaly.save()
 
 
@@ -358,14 +366,14 @@ def _days_of(anomaly: SpendAnomaly, until: int) -> ExcessDays:
         anomaly.line_from.toordinal(),
         anomaly.line_until.toordinal(),
         anomaly.line_scale,
-        is_known=anomaly.look == SpendLook.YEAR,
+        is_known=anomaly.look == SpendDetector.YEAR,
     )
 
 
 def _days_of_anomaly(anomaly: SpendAnomaly, series: SpendSeries) -> int:
     """How many days it lasts: what creeps over a line of its own, until a week is in line with that."""
     began = anomaly.began_on.toordinal()
-    if not SpendLook(anomaly.look).is_over_own_line:
+    if not SpendDetector(anomaly.look).is_over_own_line:
         return _days_lasted(series, began)
     return days_over_line(series, began, anomaly.expected_micros / anomaly.days, CURRENT_DAYS)
 

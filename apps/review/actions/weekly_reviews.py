@@ -12,7 +12,7 @@ from apps.ledger.queries.cube import explore
 from apps.logs.changes import logged_change, logged_pass
 from apps.placement.queries.moves.work import first_day_of_week
 from apps.review.models import WeeklyReview, WeeklyReviewWorkload
-from apps.review.queries.recommendations import newest_recommendation_look
+from apps.review.queries.recommendations import latest_recommendation_detection_run
 from apps.review.queries.weekly.content import WeeklyContent
 from apps.review.queries.weekly.kept import frozen_parts
 from apps.review.queries.weekly.making import make_content
@@ -82,7 +82,7 @@ def freeze_review(
 
 
 @logged_change()
-def make_review_where_none(
+def make_review_if_missing(
     *, name: str, at: datetime, reason: str = "", user_id: int | None = None
 ) -> str:
     """Make the review of a week that is over where none is kept, or a further edition with a reason.
@@ -91,7 +91,7 @@ def make_review_where_none(
     WeekNotOver and WeekWithoutLines.
     """
     week = review_week(name) if name else last_week(at, organisation().zone)
-    if reason or not _is_kept(week):
+    if reason or not _has_review(week):
         try:
             make_review(week=week, at=at, reason=reason, user_id=user_id)
         except ReviewIsKept:
@@ -127,7 +127,7 @@ def make_review_if_due(*, at: datetime) -> int:
         return 0
     local = at.astimezone(ZoneInfo(organisation().zone))
     is_first_day = local.date() == week.end_day
-    if is_first_day and (local.hour < settings.REVIEW_HOUR or not _is_looked_at(week, at)):
+    if is_first_day and (local.hour < settings.REVIEW_HOUR or not _has_recommendations(week, at)):
         return 0
     if explore(settled_question(week.window(organisation().zone))).total.sums.is_nothing:
         return 0
@@ -139,11 +139,11 @@ def make_review_if_due(*, at: datetime) -> int:
     return 1
 
 
-def _is_kept(week: ReviewWeek) -> bool:
+def _has_review(week: ReviewWeek) -> bool:
     return WeeklyReview.objects.filter(week=week.name).exists()
 
 
-def _is_looked_at(week: ReviewWeek, at: datetime) -> bool:
+def _has_recommendations(week: ReviewWeek, at: datetime) -> bool:
     """Whether the recommendations of the week that has just begun are made."""
-    newest = newest_recommendation_look(at)
+    newest = latest_recommendation_detection_run(at)
     return newest is not None and newest.week >= first_day_of_week(week.end_day)

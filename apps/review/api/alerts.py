@@ -26,7 +26,7 @@ from apps.review.queries.alerts import (
     may_answer,
 )
 from apps.web.rest.once import once
-from apps.web.rest.pages import fields_of, list_of, page_asked, paged, told_as
+from apps.web.rest.pages import fields_of, list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import (
     Moment,
@@ -35,7 +35,7 @@ from apps.web.rest.strict import (
     Strict,
     parsed,
     refuse_others,
-    words_given,
+    split_words,
 )
 from apps.web.rest.views import RestView
 
@@ -133,11 +133,11 @@ class Alerts(RestView):
         params = AlertsQuery.of(request)
         wanted = AlertsWanted(
             self.viewer().seen_teams,
-            states=_words_asked(params, "state", STATES) or (OPEN,),
-            kinds=_words_asked(params, "kind", KINDS),
-            severities=_words_asked(params, "severity", SEVERITIES),
+            states=_parse_words(params, "state", STATES) or (OPEN,),
+            kinds=_parse_words(params, "kind", KINDS),
+            severities=_parse_words(params, "severity", SEVERITIES),
         )
-        return paged(request, alert_page(wanted, page_asked(request)), serialize_alert)
+        return paged(request, alert_page(wanted, parse_page_request(request)), serialize_alert)
 
 
 class AlertView(RestView):
@@ -149,7 +149,7 @@ class AlertView(RestView):
         """It with its steps."""
         fact = alert(alert_id, self.viewer().seen_teams)
         steps = [_entry_fields(entry) for entry in entries_of([fact.id])]
-        return told_as(AlertWithStepsOut, _alert_fields(fact) | {"steps": steps})
+        return serialize_as(AlertWithStepsOut, _alert_fields(fact) | {"steps": steps})
 
     def answered(
         self, request: Request, alert_id: int, body: type[Strict], act: Callable[..., None]
@@ -203,7 +203,7 @@ class ResolvedAlert(AlertView):
 
 def serialize_alert(fact: AlertFact) -> dict[str, Any]:
     """An alert as REST answers it."""
-    return told_as(AlertOut, _alert_fields(fact))
+    return serialize_as(AlertOut, _alert_fields(fact))
 
 
 def _alert_fields(fact: AlertFact) -> dict[str, Any]:
@@ -222,7 +222,7 @@ def _named_facts(facts: list[list[str]]) -> list[dict[str, str]]:
     return [{"name": name, "value": value} for name, value in facts]
 
 
-def _words_asked(params: dict[str, Any], name: str, choices: tuple[str, ...]) -> tuple[str, ...]:
-    words = words_given(params[name])
+def _parse_words(params: dict[str, Any], name: str, choices: tuple[str, ...]) -> tuple[str, ...]:
+    words = split_words(params[name])
     refuse_others(name, words, choices)
     return tuple(words)

@@ -21,10 +21,10 @@ from apps.review.queries.annotations import (
     all_annotations,
     chart_note,
     may_remove_note,
-    seen_annotations,
+    visible_annotations,
 )
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, slice_of
+from apps.web.rest.pages import list_of, paged, parse_page_request, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, parsed
 from apps.web.rest.views import Reads, RestView
@@ -89,8 +89,8 @@ class Annotations(RestView):
         calendar = calendar_of(chosen.zone, chosen.week_starts_on, timezone.now())
         window = window_of(params.get("window") or "90d", calendar)
         every = all_annotations(window.first_day, window.end_day, chosen.zone)
-        annotations = seen_annotations(every, AnnotationsWanted(window), self.viewer())
-        page = slice_of(annotations, page_asked(request), _annotation_key)
+        annotations = visible_annotations(every, AnnotationsWanted(window), self.viewer())
+        page = slice_of(annotations, parse_page_request(request), _annotation_key)
         return paged(request, page, serialize_annotation)
 
     @extend_schema(
@@ -103,9 +103,9 @@ class Annotations(RestView):
     def post(self, request: Request) -> Response:
         """Note what happened on a day; charts over it mark it within a minute."""
         note_id = actions.add_chart_note(
-            note=_note_asked(request), viewer=self.viewer(), at=timezone.now()
+            note=_parse_note(request), viewer=self.viewer(), at=timezone.now()
         )
-        return Response(serialize_annotation(_seen_note(self, note_id)), status=201)
+        return Response(serialize_annotation(_get_note_or_404(self, note_id)), status=201)
 
 
 class OneAnnotation(RestView):
@@ -117,13 +117,13 @@ class OneAnnotation(RestView):
     def get(self, request: Request, chart_note_id: int) -> Response:
         """A note by its id."""
         Parameters.of(request)
-        return Response(serialize_annotation(_seen_note(self, chart_note_id)))
+        return Response(serialize_annotation(_get_note_or_404(self, chart_note_id)))
 
     @extend_schema(operation_id="remove_annotation", responses={200: ChartAnnotationOut})
     def delete(self, request: Request, chart_note_id: int) -> Response:
         """Take it off all charts; answers what it was. Whoever made it may, and platform."""
         Parameters.of(request)
-        note = _seen_note(self, chart_note_id)
+        note = _get_note_or_404(self, chart_note_id)
         if not may_remove_note(self.viewer(), note.made_by_id):
             raise Http404
         actions.remove_chart_note(note_id=chart_note_id, viewer=self.viewer())
@@ -145,7 +145,7 @@ def serialize_annotation(annotation: ChartAnnotation) -> dict[str, Any]:
     }
 
 
-def _seen_note(view: RestView, note_id: int) -> ChartAnnotation:
+def _get_note_or_404(view: RestView, note_id: int) -> ChartAnnotation:
     """The note, or that there is none: another team's is as if it were not there."""
     note = chart_note(note_id, view.viewer())
     if note is None:
@@ -153,7 +153,7 @@ def _seen_note(view: RestView, note_id: int) -> ChartAnnotation:
     return note
 
 
-def _note_asked(request: Request) -> actions.NewChartNote:
+def _parse_note(request: Request) -> actions.NewChartNote:
     body = parsed(ChartNoteIn, request)
     return actions.NewChartNote(
         day=body["day"],

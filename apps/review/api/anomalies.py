@@ -28,14 +28,21 @@ from apps.review.queries.findings import FindingFact, FindingsWanted, finding, f
 from apps.review.queries.measures import MEASURES, UNIT_WORDS
 from apps.review.queries.verdicts import STATES
 from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
-from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import (
+    fields_of,
+    list_of,
+    paged,
+    parse_page_request,
+    serialize_as,
+    slice_of,
+)
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import (
     OptionalText,
     Parameters,
     ids_named,
     refuse_others,
-    words_given,
+    split_words,
 )
 from apps.web.rest.views import RestView
 from apps.workloads import queries as workloads
@@ -114,7 +121,7 @@ class Anomalies(RestView):
     def get(self, request: Request) -> Response:
         """Changes of the caller's teams' workloads, seen in two daily looks; the newest first."""
         query, viewer = AnomaliesQuery.of(request), self.viewer()
-        team_ids, states = viewer.seen_teams, words_given(query["state"])
+        team_ids, states = viewer.seen_teams, split_words(query["state"])
         refuse_others("state", states, tuple(STATES))
         facts = findings(
             FindingsWanted(
@@ -122,15 +129,17 @@ class Anomalies(RestView):
                 workload_ids=_workload_ids(query["workload"], team_ids),
                 since=query.get("since"),
                 until=query.get("until"),
-                measures=_measures_asked(query["measure"]),
+                measures=_parse_measures(query["measure"]),
                 states=frozenset(states),
             ),
             timezone.now(),
         )
-        page = slice_of(facts, page_asked(request), _newest_first)
+        page = slice_of(facts, parse_page_request(request), _newest_first)
         currency, names = organisation().currency, _workload_names()
         return paged(
-            request, page, lambda fact: told_as(FindingOut, _finding_fields(fact, names), currency)
+            request,
+            page,
+            lambda fact: serialize_as(FindingOut, _finding_fields(fact, names), currency),
         )
 
 
@@ -160,7 +169,7 @@ class AnomalyView(JudgedView):
     def serialize(self, fact: FindingFact, verdicts: list[dict[str, Any]]) -> dict[str, Any]:
         """It with what was said of its series."""
         fields = _finding_fields(fact, _workload_names()) | {"verdicts": verdicts}
-        return told_as(FindingWithVerdictsOut, fields, organisation().currency)
+        return serialize_as(FindingWithVerdictsOut, fields, organisation().currency)
 
 
 @extend_schema_view(get=extend_schema(operation_id="get_anomaly", responses=FindingWithVerdictsOut))
@@ -206,12 +215,12 @@ def _workload_ids(text: str, team_ids: frozenset[int] | None) -> frozenset[int] 
     for workload in workloads.workloads().values():
         if team_ids is None or workload.team_id in team_ids:
             ids.setdefault(workload.name, set()).add(workload.id)
-    names = words_given(text)
+    names = split_words(text)
     return ids_named("workload", names, ids) if names else None
 
 
-def _measures_asked(text: str) -> frozenset[str] | None:
-    names = words_given(text)
+def _parse_measures(text: str) -> frozenset[str] | None:
+    names = split_words(text)
     refuse_others("measure", names, MEASURES)
     return frozenset(names) or None
 

@@ -25,20 +25,27 @@ from apps.review.queries.channels import (
 )
 from apps.web.outgoing import LONGEST_ADDRESS
 from apps.web.rest.once import once
-from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import (
+    fields_of,
+    list_of,
+    paged,
+    parse_page_request,
+    serialize_as,
+    slice_of,
+)
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, Whole, parsed
-from apps.web.rest.views import KeepsBills, Reads, RestView, SeesPrices
+from apps.web.rest.strict import OptionalText, Parameters, Strict, StrictInteger, Text, parsed
+from apps.web.rest.views import CanManageBilling, Reads, RestView, SeesPrices
 
 
-class KeepsChannels(KeepsBills):
+class CanManageChannels(CanManageBilling):
     """The permission to keep channels, for the same people and tokens as may keep bills."""
 
     message = "channels are kept by finance and platform, and by the organisation's 'manage' tokens"
 
 
-def _hour_field(help_text: str) -> Whole:
-    return Whole(
+def _hour_field(help_text: str) -> StrictInteger:
+    return StrictInteger(
         required=False,
         allow_null=True,
         default=None,
@@ -117,7 +124,7 @@ class ChannelView(RestView):
     """Channels are for who sees everything."""
 
     reads = (Reads, SeesPrices)
-    changes = (KeepsChannels,)
+    changes = (CanManageChannels,)
 
 
 class AlertChannels(ChannelView):
@@ -132,7 +139,7 @@ class AlertChannels(ChannelView):
         """Channels by name."""
         Parameters.of(request)
         page = slice_of(
-            channels(), page_asked(request), lambda alert_channel: (alert_channel.name,)
+            channels(), parse_page_request(request), lambda alert_channel: (alert_channel.name,)
         )
         return paged(request, page, serialize_channel)
 
@@ -145,7 +152,7 @@ class AlertChannels(ChannelView):
     @once(forgetting="key")
     def post(self, request: Request) -> Response:
         """Send alerts of a team, or of the organisation, there from now on."""
-        issued = actions.add_channel(channel=_channel_asked(request), at=timezone.now())
+        issued = actions.add_channel(channel=_parse_channel(request), at=timezone.now())
         return Response(serialize_channel(channel(issued.id)) | {"key": issued.key}, status=201)
 
 
@@ -163,7 +170,7 @@ class OneAlertChannel(ChannelView):
     )
     def put(self, request: Request, channel_id: int) -> Response:
         """Set it anew as a whole, but its kind; without an address it keeps the one it has."""
-        actions.replace_channel(channel_id=channel_id, channel=_channel_asked(request))
+        actions.replace_channel(channel_id=channel_id, channel=_parse_channel(request))
         return Response(serialize_channel(channel(channel_id)))
 
     @extend_schema(operation_id="remove_alert_channel", responses={200: AlertChannelOut})
@@ -224,20 +231,20 @@ class AlertMessages(ChannelView):
     def get(self, request: Request) -> Response:
         """Messages to all channels, the newest first."""
         Parameters.of(request)
-        return paged(request, message_page(page_asked(request)), serialize_message)
+        return paged(request, message_page(parse_page_request(request)), serialize_message)
 
 
 def serialize_channel(fact: ChannelFact) -> dict[str, Any]:
     """A channel as REST answers it."""
-    return told_as(AlertChannelOut, fact)
+    return serialize_as(AlertChannelOut, fact)
 
 
 def serialize_message(fact: MessageFact) -> dict[str, Any]:
     """A message as REST answers it."""
-    return told_as(AlertMessageOut, fields_of(fact) | {"steps": len(fact.entry_ids)})
+    return serialize_as(AlertMessageOut, fields_of(fact) | {"steps": len(fact.entry_ids)})
 
 
-def _channel_asked(request: Request) -> actions.NewAlertChannel:
+def _parse_channel(request: Request) -> actions.NewAlertChannel:
     """The channel that a body describes; refuses a ValidationError that names the field."""
     body: Mapping[str, Any] = parsed(AlertChannelIn, request)
     ids = {team.name: team.id for team in accounts.teams()}

@@ -31,7 +31,14 @@ from apps.review.queries.recommending.kinds import KIND_LABELS
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.once import once
-from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import (
+    fields_of,
+    list_of,
+    paged,
+    parse_page_request,
+    serialize_as,
+    slice_of,
+)
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import (
     Moment,
@@ -40,7 +47,7 @@ from apps.web.rest.strict import (
     Strict,
     parsed,
     refuse_others,
-    words_given,
+    split_words,
 )
 from apps.web.rest.views import RestView
 from apps.workloads.queries import workloads
@@ -250,12 +257,14 @@ class Recommendations(RestView):
     def get(self, request: Request) -> Response:
         """Those worth most first; without `state` the open and the claimed ones. Evidence that names prices is for who reads prices."""
         query = RecommendationsQuery.of(request)
-        states, kinds = words_given(query["state"]), words_given(query["kind"])
+        states, kinds = split_words(query["state"]), split_words(query["kind"])
         refuse_others("state", states, STATE_WORDS)
         refuse_others("kind", kinds, KIND_LABELS)
         wanted = RecommendationsWanted(self.viewer().seen_teams, states or TO_BE_DONE, kinds)
         page = slice_of(
-            recommendations(wanted), page_asked(request), lambda fact: (-fact.worth_micros, fact.id)
+            recommendations(wanted),
+            parse_page_request(request),
+            lambda fact: (-fact.worth_micros, fact.id),
         )
         currency, names, records = (
             organisation().currency,
@@ -265,7 +274,7 @@ class Recommendations(RestView):
         return paged(
             request,
             page,
-            lambda fact: told_as(
+            lambda fact: serialize_as(
                 RecommendationOut, _recommendation_fields(fact, names, records), currency
             ),
         )
@@ -289,7 +298,7 @@ class RecommendationView(RestView):
             "outcomes": outcomes_of(fact.id),
         }
         fields = _recommendation_fields(fact, _names(), promise_records(timezone.now())) | more
-        return told_as(WholeRecommendationOut, fields, organisation().currency)
+        return serialize_as(WholeRecommendationOut, fields, organisation().currency)
 
 
 class OneRecommendation(RecommendationView):

@@ -33,9 +33,16 @@ from apps.review.queries.spend_anomalies import (
 from apps.review.queries.spend_words import LOOKS, line_words
 from apps.review.queries.verdicts import STATES
 from apps.web.rest.money import MoneyOut, RatioOut
-from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import (
+    fields_of,
+    list_of,
+    paged,
+    parse_page_request,
+    serialize_as,
+    slice_of,
+)
 from apps.web.rest.schema import PAGES
-from apps.web.rest.strict import OptionalText, Parameters, refuse_others, words_given
+from apps.web.rest.strict import OptionalText, Parameters, refuse_others, split_words
 from apps.web.rest.views import RestView
 
 
@@ -117,16 +124,16 @@ class SpendAnomalies(RestView):
     def get(self, request: Request) -> Response:
         """The newest first."""
         query = SpendAnomaliesQuery.of(request)
-        states = words_given(query["state"])
+        states = split_words(query["state"])
         refuse_others("state", states, tuple(STATES))
         wanted = SpendWanted(
             self.viewer().seen_teams, query.get("since"), query.get("until"), frozenset(states)
         )
         anomalies = spend_anomalies(wanted, timezone.now())
-        page = slice_of(anomalies, page_asked(request), _newest_first)
+        page = slice_of(anomalies, parse_page_request(request), _newest_first)
         currency = organisation().currency
         return paged(
-            request, page, lambda anomaly: told_as(SpendAnomalyOut, _fields(anomaly), currency)
+            request, page, lambda anomaly: serialize_as(SpendAnomalyOut, _fields(anomaly), currency)
         )
 
 
@@ -142,7 +149,7 @@ class SpendAnomalyView(JudgedView):
     def serialize(self, fact: SpendFact, verdicts: list[dict[str, Any]]) -> dict[str, Any]:
         """It with what was said of its series."""
         fields = _fields(fact) | {"verdicts": verdicts}
-        return told_as(SpendAnomalyWithVerdictsOut, fields, organisation().currency)
+        return serialize_as(SpendAnomalyWithVerdictsOut, fields, organisation().currency)
 
 
 @extend_schema_view(

@@ -10,10 +10,10 @@ from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
 from apps.economics.waste_reasons import REASON_WORDS
-from apps.review.queries.recommendations import ids_of_matters, newest_recommendation_look
+from apps.review.queries.recommendations import ids_of_matters, latest_recommendation_detection_run
 from apps.review.queries.recommending.waste_explained import PART_WORDS, waste_from
 from apps.web.rest.money import MoneyOut
-from apps.web.rest.pages import fields_of, told_as
+from apps.web.rest.pages import fields_of, serialize_as
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import RestView, SeesPrices
 
@@ -65,7 +65,7 @@ class WasteExplained(RestView):
     def get(self, request: Request) -> Response:
         """Where each dollar of the waste of the newest look goes: covered by which recommendation, or why by none."""
         Parameters.of(request)
-        newest_look = newest_recommendation_look(timezone.now())
+        newest_look = latest_recommendation_detection_run(timezone.now())
         explained = waste_from(newest_look.waste) if newest_look else None
         fields = NOTHING
         if explained is not None:
@@ -81,4 +81,4 @@ class WasteExplained(RestView):
                     for line in explained.lines
                 ],
             }
-        return Response(told_as(WasteExplainedOut, fields, organisation().currency))
+        return Response(serialize_as(WasteExplainedOut, fields, organisation().currency))

@@ -14,16 +14,16 @@ from apps.accounts.queries import Viewer, organisation
 from apps.review import actions
 from apps.review.api.alerts import AnswersAlerts
 from apps.review.queries.weekly.json_text import as_json
-from apps.review.queries.weekly.kept import KeptReview
+from apps.review.queries.weekly.kept import StoredReview
 from apps.review.queries.weekly.narrowed import review_for
 from apps.review.queries.weekly.notes import DECISION_WORDS, ReviewNoteFact, notes_of
 from apps.review.queries.weekly.review_list import ListedReview, listed_reviews
 from apps.review.queries.weekly.review_words import VERDICT_WORDS
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import IdInBody, OptionalText, Parameters, Strict, Whole, parsed
+from apps.web.rest.strict import IdInBody, OptionalText, Parameters, Strict, StrictInteger, parsed
 from apps.web.rest.views import RestView
 
 
@@ -84,7 +84,7 @@ class OneWeeklyReviewOut(serializers.Serializer[Any]):
 class EditionQuery(Parameters):
     """Parameters of an edition: the newest unless one is named."""
 
-    edition = Whole(required=False, min_value=1, max_value=32_767)
+    edition = StrictInteger(required=False, min_value=1, max_value=32_767)
 
 
 class ReviewNoteIn(Strict):
@@ -106,7 +106,7 @@ class WeeklyReviews(RestView):
     def get(self, request: Request) -> Response:
         """The newest week first, each by its newest edition, with what the caller sees of it."""
         Parameters.of(request)
-        page = slice_of(listed_reviews(self.viewer()), page_asked(request), _newest_first)
+        page = slice_of(listed_reviews(self.viewer()), parse_page_request(request), _newest_first)
         return paged(request, page, _serialize_listed)
 
 
@@ -119,9 +119,9 @@ class OneWeeklyReview(RestView):
     def get(self, request: Request, week: str) -> Response:
         """All of it that the caller sees, as it was frozen."""
         edition = EditionQuery.of(request).get("edition")
-        review = _review_seen(week, self.viewer(), edition)
+        review = _get_review_or_404(week, self.viewer(), edition)
         notes = notes_of(review.week, self.viewer())
-        serialized = told_as(
+        serialized = serialize_as(
             OneWeeklyReviewOut,
             review,
             content=as_json(review.content),
@@ -142,9 +142,9 @@ class ReviewNotes(RestView):
     def get(self, request: Request, week: str) -> Response:
         """Those that the caller may see, the oldest first."""
         Parameters.of(request)
-        _review_seen(week, self.viewer(), None)
+        _get_review_or_404(week, self.viewer(), None)
         notes = notes_of(week, self.viewer())
-        page = slice_of(notes, page_asked(request), lambda note: (note.id,))
+        page = slice_of(notes, parse_page_request(request), lambda note: (note.id,))
         return paged(request, page, _serialize_note)
 
     @extend_schema(
@@ -157,7 +157,7 @@ class ReviewNotes(RestView):
     def post(self, request: Request, week: str) -> Response:
         """Comment on the week, or decide about a workload of it; on the whole week: who sees everything."""
         viewer = self.viewer()
-        review, body = _review_seen(week, viewer, None), parsed(ReviewNoteIn, request)
+        review, body = _get_review_or_404(week, viewer, None), parsed(ReviewNoteIn, request)
         workload_id = body["workload"]
         workload_ids = {workload.workload_id for workload in review.content.workloads}
         if workload_id not in workload_ids and not (workload_id is None and viewer.sees_everything):
@@ -168,7 +168,7 @@ class ReviewNotes(RestView):
         return Response(_serialize_note(fact), status=201)
 
 
-def _review_seen(week: str, viewer: Viewer, edition: int | None) -> KeptReview:
+def _get_review_or_404(week: str, viewer: Viewer, edition: int | None) -> StoredReview:
     try:
         return review_for(viewer, week, edition=edition)
     except ObjectDoesNotExist:
@@ -181,11 +181,11 @@ def _newest_first(review: ListedReview) -> tuple[int]:
 
 def _serialize_listed(review: ListedReview) -> dict[str, Any]:
     counts = {verdict: review.verdicts.get(verdict, 0) for verdict in VERDICT_WORDS}
-    return told_as(WeeklyReviewOut, review, organisation().currency, verdicts=counts)
+    return serialize_as(WeeklyReviewOut, review, organisation().currency, verdicts=counts)
 
 
 def _serialize_note(note: ReviewNoteFact) -> dict[str, Any]:
     workload = None
     if note.workload_id is not None:
         workload = {"id": note.workload_id, "name": note.workload__name}
-    return told_as(ReviewNoteOut, note, workload=workload, author=note.author_name)
+    return serialize_as(ReviewNoteOut, note, workload=workload, author=note.author_name)

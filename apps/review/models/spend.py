@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models import F, Q
 
-from apps.economics.spend_looks import SpendLook
+from apps.economics.spend_looks import SpendDetector
 
 
 class SpendSubject(models.TextChoices):
@@ -19,12 +19,12 @@ class SpendSubject(models.TextChoices):
 class SpendLine(models.TextChoices):
     """The look that found an anomaly of spend, and so the line that the spend was held against."""
 
-    DAY = SpendLook.DAY, "by the day"
-    WEEK = SpendLook.WEEK, "by the week"
-    CREEP = SpendLook.CREEP, "creeping up"
-    WEEKEND = SpendLook.WEEKEND, "at weekends"
-    BUDGET = SpendLook.BUDGET, "creeping over its budget"
-    YEAR = SpendLook.YEAR, "creeping over last year"
+    DAY = SpendDetector.DAY, "by the day"
+    WEEK = SpendDetector.WEEK, "by the week"
+    CREEP = SpendDetector.CREEP, "creeping up"
+    WEEKEND = SpendDetector.WEEKEND, "at weekends"
+    BUDGET = SpendDetector.BUDGET, "creeping over its budget"
+    YEAR = SpendDetector.YEAR, "creeping over last year"
 
 
 class SpendAnomaly(models.Model):

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from apps.accounts.queries import Role, Viewer
-from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.accounts.queries.paging import PageRequest, Slice, page_of
 from apps.review.models import (
     Alert,
     AlertEntry,
@@ -106,7 +106,7 @@ def waiting_alerts(at: datetime) -> list[AlertFact]:
     return sorted(alert_facts, key=lambda alert: (alert.told_at, alert.id), reverse=True)
 
 
-def alert_page(wanted: AlertsWanted, page_request: PageAsked) -> Slice[AlertFact]:
+def alert_page(wanted: AlertsWanted, page_request: PageRequest) -> Slice[AlertFact]:
     """A page of them, the newest first."""
     page = page_of(_rows_of(wanted).values(*_COLUMNS), page_request, "-told_at", "-id")
     rows = [AlertFact(*(row[name] for name in _COLUMNS)) for row in page.rows]
@@ -119,7 +119,7 @@ def alert(alert_id: int, team_ids: frozenset[int] | None) -> AlertFact:
     return AlertFact(*rows.values_list(*_COLUMNS).get(pk=alert_id))
 
 
-def known_alert(alert_id: int, team_ids: frozenset[int] | None) -> AlertFact | None:
+def alert_by_id(alert_id: int, team_ids: frozenset[int] | None) -> AlertFact | None:
     """One, or None where there is none that these teams may see."""
     row = _rows_of(AlertsWanted(team_ids)).values_list(*_COLUMNS).filter(pk=alert_id).first()
     return None if row is None else AlertFact(*row)

@@ -14,7 +14,7 @@ from apps.ledger.queries.windows import Window
 from apps.planning.queries.events import EVENT_KINDS, demand_events
 from apps.planning.queries.series import SERVICE, TEAM
 from apps.pricing.queries.commitments import commitments_in
-from apps.pricing.queries.listing import own_prices_begun
+from apps.pricing.queries.listing import target_price_starts
 from apps.review.models import ChartNote
 from apps.workloads import queries as workloads
 from apps.workloads.queries.requests import changes_within
@@ -78,7 +78,7 @@ def all_annotations(since: date, until: date, zone: str) -> list[ChartAnnotation
     )
 
 
-def seen_annotations(
+def visible_annotations(
     every: list[ChartAnnotation], wanted: AnnotationsWanted, viewer: Viewer
 ) -> list[ChartAnnotation]:
     """Those of the days and the scope that the viewer may see; what is of everybody's is of each scope too."""
@@ -185,7 +185,7 @@ def _releases(span: tuple[datetime, datetime], zone: str) -> Iterator[ChartAnnot
 
 
 def _prices(span: tuple[datetime, datetime], zone: str) -> Iterator[ChartAnnotation]:
-    for target, began_at in own_prices_begun(*span):
+    for target, began_at in target_price_starts(*span):
         yield ChartAnnotation(
             local_day(began_at, zone), PRICE, f"{target} has another price", is_restricted=True
         )

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Count, OuterRef, Q, Subquery
 from django.utils.crypto import salted_hmac
 
-from apps.accounts.queries.paging import PageAsked, Slice, equal_to_given, page_of
+from apps.accounts.queries.paging import PageRequest, Slice, equality_conditions, page_of
 from apps.accounts.queries.sealed import opened_secret, sealed_secret
 from apps.review.models import (
     AlertChannel,
@@ -106,7 +106,7 @@ def messages(channel_id: int | None, most: int | None = None) -> list[MessageFac
     return [MessageFact(*row) for row in rows]
 
 
-def message_page(page_request: PageAsked) -> Slice[MessageFact]:
+def message_page(page_request: PageRequest) -> Slice[MessageFact]:
     """A page of all messages, the newest first."""
     page = page_of(_messages_of(None).values(*_MESSAGE), page_request, "-made_at", "-id")
     rows = [MessageFact(*(row[name] for name in _MESSAGE)) for row in page.rows]
@@ -115,8 +115,8 @@ def message_page(page_request: PageAsked) -> Slice[MessageFact]:
 
 def message_counts(channel_id: int | None) -> MessageCounts:
     """How many messages there are, of one channel or of all, and what was tried."""
-    chosen = equal_to_given({"channel_id": channel_id})
-    tries = MessageAttempt.objects.filter(equal_to_given({"message__channel_id": channel_id}))
+    chosen = equality_conditions({"channel_id": channel_id})
+    tries = MessageAttempt.objects.filter(equality_conditions({"message__channel_id": channel_id}))
     failing = Count("id", filter=Q(state=WAITING, attempts__gt=0))
     counts = AlertMessage.objects.filter(chosen).aggregate(messages=Count("id"), failing=failing)
     return MessageCounts(attempts=tries.count(), **counts)
@@ -140,7 +140,7 @@ class AddressNotReadable(Exception):
     """An address that was sealed with a secret key which this installation does not have."""
 
 
-def kept_address(kind: str, address: str) -> str:
+def stored_address(kind: str, address: str) -> str:
     """Return an address as it is kept: of a webhook sealed as a whole, for it is often a secret."""
     return address if kind == MAIL else f"{SEALED}{sealed_secret(address, WEBHOOKS)}"
 

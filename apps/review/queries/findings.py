@@ -62,7 +62,7 @@ class FindingFact:
 
 
 @dataclass(frozen=True, slots=True)
-class LastLook:
+class LatestDetectionRun:
     """When it was last looked, and at how many series."""
 
     day: date
@@ -91,7 +91,7 @@ def findings(wanted: FindingsWanted, at: datetime) -> list[FindingFact]:
     A change that is worth less in 30 days than RUNRATE_FINDING_FLOOR is left out; where nobody
     knows what it is worth, it is told.
     """
-    rows = _told_findings(wanted).order_by("-changed_on", "id")
+    rows = _reportable_findings(wanted).order_by("-changed_on", "id")
     verdicts = verdicts_in_force(at)
     facts = [_finding_fact(row, verdicts) for row in rows.values(*_FIELDS)]
     return [fact for fact in facts if not wanted.states or fact.state in wanted.states]
@@ -99,17 +99,22 @@ def findings(wanted: FindingsWanted, at: datetime) -> list[FindingFact]:
 
 def finding(finding_id: int, team_ids: frozenset[int] | None, at: datetime) -> FindingFact | None:
     """One of them; None where there is none that these teams may see."""
-    row = _told_findings(FindingsWanted(team_ids)).filter(pk=finding_id).values(*_FIELDS).first()
+    row = (
+        _reportable_findings(FindingsWanted(team_ids))
+        .filter(pk=finding_id)
+        .values(*_FIELDS)
+        .first()
+    )
     return None if row is None else _finding_fact(row, verdicts_in_force(at))
 
 
-def last_look() -> LastLook | None:
+def latest_detection_run() -> LatestDetectionRun | None:
     """None before the first."""
     row = Look.objects.order_by("-day").first()
-    return None if row is None else LastLook(row.day, row.series)
+    return None if row is None else LatestDetectionRun(row.day, row.series)
 
 
-def _told_findings(wanted: FindingsWanted) -> QuerySet[Finding]:
+def _reportable_findings(wanted: FindingsWanted) -> QuerySet[Finding]:
     ids = [
         workload.id
         for workload in workloads.workloads().values()

@@ -176,7 +176,7 @@ class SettledSaving:
 
 
 @dataclass(frozen=True, slots=True)
-class RecommendationLookFact:
+class RecommendationDetectionRunFact:
     """A week's look; see its table for what each field is."""
 
     week: date
@@ -218,17 +218,19 @@ def counted_recommendations(
     return [_fact_of(row, team_ids) for row in rows[:most]]
 
 
-def known_recommendation(
+def recommendation_by_id(
     recommendation_id: int, team_ids: frozenset[int] | None
 ) -> RecommendationFact | None:
     """One, or None where there is none that these teams may see."""
-    row = Recommendation.objects.filter(_seen_by(team_ids), pk=recommendation_id).first()
+    row = Recommendation.objects.filter(_visible_to_teams(team_ids), pk=recommendation_id).first()
     return None if row is None else _fact_of(row, team_ids)
 
 
 def recommendation(recommendation_id: int, team_ids: frozenset[int] | None) -> RecommendationFact:
     """One; refuses Recommendation.DoesNotExist, also where these teams may not see it."""
-    return _fact_of(Recommendation.objects.get(_seen_by(team_ids), pk=recommendation_id), team_ids)
+    return _fact_of(
+        Recommendation.objects.get(_visible_to_teams(team_ids), pk=recommendation_id), team_ids
+    )
 
 
 def recommendation_steps(recommendation_id: int) -> list[RecommendationStepFact]:
@@ -246,18 +248,18 @@ def proven_savings(at: datetime, team_ids: frozenset[int] | None = None) -> list
     return [_outcome_of(row) for row in rows.order_by("-settled_at", "-id")]
 
 
-def recommendation_looks() -> list[RecommendationLookFact]:
+def recommendation_detection_runs() -> list[RecommendationDetectionRunFact]:
     """All of them, the newest first."""
     rows = RecommendationLook.objects.order_by("-week")
-    names = RecommendationLookFact.__slots__
-    return [RecommendationLookFact(*row) for row in rows.values_list(*names)]
+    names = RecommendationDetectionRunFact.__slots__
+    return [RecommendationDetectionRunFact(*row) for row in rows.values_list(*names)]
 
 
-def newest_recommendation_look(at: datetime) -> RecommendationLookFact | None:
+def latest_recommendation_detection_run(at: datetime) -> RecommendationDetectionRunFact | None:
     """The newest that was made until then; None before the first."""
     rows = RecommendationLook.objects.filter(made_at__lte=at).order_by("-week")
-    row = rows.values_list(*RecommendationLookFact.__slots__).first()
-    return None if row is None else RecommendationLookFact(*row)
+    row = rows.values_list(*RecommendationDetectionRunFact.__slots__).first()
+    return None if row is None else RecommendationDetectionRunFact(*row)
 
 
 def ids_of_matters(matters: Collection[str]) -> dict[str, int]:
@@ -266,11 +268,11 @@ def ids_of_matters(matters: Collection[str]) -> dict[str, int]:
     return dict(rows.values_list("matter", "id"))
 
 
-def recommendation_look_of(week: date) -> RecommendationLookFact | None:
+def recommendation_detection_run_of(week: date) -> RecommendationDetectionRunFact | None:
     """The look of the week that begins on this day; None where there was none."""
     rows = RecommendationLook.objects.filter(week=week)
-    row = rows.values_list(*RecommendationLookFact.__slots__).first()
-    return None if row is None else RecommendationLookFact(*row)
+    row = rows.values_list(*RecommendationDetectionRunFact.__slots__).first()
+    return None if row is None else RecommendationDetectionRunFact(*row)
 
 
 def may_answer_recommendations(viewer: Viewer) -> bool:
@@ -307,7 +309,7 @@ def _rows_of(wanted: RecommendationsWanted, **more: Any) -> QuerySet[Recommendat
     }
     if wanted.workload_id is not None:
         more["workload_id"] = wanted.workload_id
-    rows = Recommendation.objects.filter(_seen_by(wanted.team_ids), **chosen, **more)
+    rows = Recommendation.objects.filter(_visible_to_teams(wanted.team_ids), **chosen, **more)
     return rows.order_by("-proposal__worth_micros", "id")
 
 
@@ -316,7 +318,7 @@ def _day_of(at: datetime) -> date:
     return local_day(at, organisation().zone)
 
 
-def _seen_by(team_ids: frozenset[int] | None) -> Q:
+def _visible_to_teams(team_ids: frozenset[int] | None) -> Q:
     return Q() if team_ids is None else Q(team_id__in=team_ids)
 
 

@@ -14,7 +14,7 @@ from apps.economics.spend_lines import (
     crept_over_year,
     whole_weeks,
 )
-from apps.economics.spend_looks import SpendLook
+from apps.economics.spend_looks import SpendDetector
 from apps.economics.spend_watch import on_new_levels, weights_like
 from apps.economics.spend_weeks import Days
 from apps.review.models import SpendAnomaly
@@ -35,7 +35,7 @@ class Excess:
     """
 
     days: ExcessDays
-    look: SpendLook
+    look: SpendDetector
     line_name: str = ""
     over_since: int = 0
     rose_since: int = 0
@@ -76,7 +76,7 @@ def _over_pace(series: SpendSeries, pace: BudgetPace, told: ToldBefore) -> Exces
     ratios = [
         anomaly.spent_micros / anomaly.expected_micros
         for anomaly in told.anomalies
-        if (anomaly.look, anomaly.line_name) == (SpendLook.BUDGET, pace.name)
+        if (anomaly.look, anomaly.line_name) == (SpendDetector.BUDGET, pace.name)
         and anomaly.began_on.toordinal() >= first
         and anomaly.expected_micros > 0
     ]
@@ -89,7 +89,7 @@ def _over_pace(series: SpendSeries, pace: BudgetPace, told: ToldBefore) -> Exces
     weights = weights_like(days.line_in(series), range(began, series.last + 1))
     usual = sum(weight * series.values[day - series.first] for day, weight in weights.items())
     scale = float(planned[-WEEK:].sum()) / usual
-    return Excess(replace(days, scale=scale), SpendLook.BUDGET, pace.name, since, first)
+    return Excess(replace(days, scale=scale), SpendDetector.BUDGET, pace.name, since, first)
 
 
 def _over_year(series: SpendSeries, weeks: Days, told: ToldBefore) -> Excess | None:
@@ -106,7 +106,7 @@ def _over_year(series: SpendSeries, weeks: Days, told: ToldBefore) -> Excess | N
     days = ExcessDays(began, last, began - year, last - year, scale=grown, is_known=True)
     compared = min(LINE_WEEKS, len(weeks) - YEAR_WEEKS)
     since = after - WEEK * found.weeks
-    return Excess(days, SpendLook.YEAR, over_since=since, rose_since=after - WEEK * compared)
+    return Excess(days, SpendDetector.YEAR, over_since=since, rose_since=after - WEEK * compared)
 
 
 def days_over_line(series: SpendSeries, began: int, expected_a_day: float, most: int) -> int:

@@ -47,7 +47,7 @@ def budget_paces(last: date, at: datetime) -> dict[str, list[BudgetPace]]:
     A budget's period is as long as it holds; within it each month, or the whole project, is spent evenly.
     """
     found: dict[str, list[BudgetPace]] = defaultdict(list)
-    for budget in planned.budgets_known(at):
+    for budget in planned.budgets_as_of(at):
         subject = OF_BUDGETS.get(budget.scope)
         is_money = budget.measure == planned.MONEY
         if subject is not None and is_money and budget.status_on(last) == planned.RUNNING:

@@ -1,11 +1,11 @@
 """An anomaly of spend in words: whose, how much more, since when, and what drove it."""
 
-from apps.economics.spend_looks import SpendLook
+from apps.economics.spend_looks import SpendDetector
 from apps.review.models import SpendSubject
 from apps.review.models.spend import SpendLine
 from apps.review.queries.spend_anomalies import SpendFact
 from apps.show.amounts import counted, per_cent
-from apps.show.money import whole_amount
+from apps.show.money import amount_without_minor_units
 from apps.show.time import day, weekday
 from apps.show.words import OLD_CAUSE_WORDS
 
@@ -17,13 +17,13 @@ PARTS = {name: OLD_CAUSE_WORDS[name] for name in OF_CAPACITY} | {
 }
 LOOKS = dict(SpendLine.choices)
 LINES = {
-    SpendLook.DAY: "the same weekdays of the six weeks before",
-    SpendLook.WEEK: "the four weeks before",
-    SpendLook.WEEKEND: "the six weekends before",
+    SpendDetector.DAY: "the same weekdays of the six weeks before",
+    SpendDetector.WEEK: "the four weeks before",
+    SpendDetector.WEEKEND: "the six weekends before",
 }
 OVER_LINES = {
-    SpendLook.BUDGET: "its budget's pace",
-    SpendLook.YEAR: "the same weeks a year ago",
+    SpendDetector.BUDGET: "its budget's pace",
+    SpendDetector.YEAR: "the same weeks a year ago",
 }
 DIMENSIONS = {
     "team": "team",
@@ -37,14 +37,16 @@ DIMENSIONS = {
 
 def spend_title(anomaly: SpendFact, currency: str) -> str:
     """`Research: $1,204 more than usual since Mon 2 March (+62 %)`, or what it crept over, since when."""
-    more = whole_amount(anomaly.excess_micros, currency)
+    more = amount_without_minor_units(anomaly.excess_micros, currency)
     size = "" if anomaly.effect_ratio is None else f" (+{per_cent(anomaly.effect_ratio)})"
     name = anomaly.name
     if anomaly.subject == SpendSubject.ORGANISATION:
         name = "The organisation"
     if anomaly.over_since is None:
         return f"{name}: {more} more than usual {_when(anomaly)}{size}"
-    over = f"{more} over {OVER_LINES[SpendLook(anomaly.look)]} in {counted(anomaly.days, 'day')}"
+    over = (
+        f"{more} over {OVER_LINES[SpendDetector(anomaly.look)]} in {counted(anomaly.days, 'day')}"
+    )
     return f"{name}: {over}, over it since {day(anomaly.over_since)}{size}"
 
 
@@ -54,11 +56,11 @@ def spend_facts(anomaly: SpendFact, currency: str) -> list[tuple[str, str]]:
     facts = [
         ("Of", f"{anomaly.subject} {anomaly.name}" if anomaly.key else anomaly.name),
         ("Since", weekday(anomaly.over_since or anomaly.began_on)),
-        ("Spent", whole_amount(anomaly.spent_micros, currency)),
-        ("Expected", whole_amount(anomaly.expected_micros, currency)),
+        ("Spent", amount_without_minor_units(anomaly.spent_micros, currency)),
+        ("Expected", amount_without_minor_units(anomaly.expected_micros, currency)),
     ]
     if month is not None:
-        facts.append(("Projected monthly impact", whole_amount(month, currency)))
+        facts.append(("Projected monthly impact", amount_without_minor_units(month, currency)))
     facts.append(("Found", f"{LOOKS[anomaly.look]}, against {line_words(anomaly)}"))
     facts.append(("Main driver", driven_by(anomaly)))
     if anomaly.known_event:
@@ -71,19 +73,19 @@ def spend_facts(anomaly: SpendFact, currency: str) -> list[tuple[str, str]]:
 
 def line_words(anomaly: SpendFact) -> str:
     """`the weeks from 5 January to 25 January`: which line the look that found it holds it against."""
-    if anomaly.look == SpendLook.BUDGET:
+    if anomaly.look == SpendDetector.BUDGET:
         return f"the pace of its budget {anomaly.line_name}"
-    if anomaly.look == SpendLook.YEAR:
+    if anomaly.look == SpendDetector.YEAR:
         return (
             f"the same weeks a year ago × {anomaly.line_scale:.2f}, as they were over them before"
         )
-    line = LINES.get(SpendLook(anomaly.look))
+    line = LINES.get(SpendDetector(anomaly.look))
     if line is None and anomaly.line_from is not None and anomaly.line_until is not None:
         return f"the weeks from {day(anomaly.line_from)} to {day(anomaly.line_until)}"
     return line or "weeks longer ago"
 
 
-def look_words(anomaly: SpendFact) -> str:
+def describe_detection(anomaly: SpendFact) -> str:
     """`found by the week, since Mon 2 March, against the four weeks before`."""
     since = weekday(anomaly.over_since or anomaly.began_on)
     return f"found {LOOKS[anomaly.look]}, since {since}, against {line_words(anomaly)}"

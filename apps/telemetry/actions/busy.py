@@ -8,7 +8,7 @@ from django.db import connection
 
 from apps.economics.usage import UsageRow
 from apps.fleet.queries import DeviceFact
-from apps.telemetry.queries.readings import told_by_minute
+from apps.telemetry.queries.readings import quarter_seconds_by_minute
 
 NOTING = """
 INSERT INTO telemetry_nodebusyhour AS held (hour, node_id, observed_quarters, worked_quarters)
@@ -66,7 +66,7 @@ def _device_quarters(rows: Sequence[UsageRow]) -> Quarters | None:
         return sum(rows[0].observed), sum(rows[0].worked)
     if not rows:
         return None
-    observed, worked = told_by_minute([(row[1], row[2], row[3]) for row in rows])
+    observed, worked = quarter_seconds_by_minute([(row[1], row[2], row[3]) for row in rows])
     return sum(observed), sum(worked)
 
 

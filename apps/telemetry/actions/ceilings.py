@@ -23,9 +23,9 @@ from apps.fleet.queries import (
 )
 from apps.telemetry.actions.gpus_beside import (
     NONE_BESIDE,
-    GpusBeside,
     ListedGpus,
-    gpus_beside,
+    OtherGpus,
+    count_other_gpus,
 )
 from apps.telemetry.actions.hour_holders import DeviceAtHour, stored_holders
 from apps.telemetry.actions.interning import new_holders
@@ -73,7 +73,7 @@ def forget() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeSays:
+class NodeDelivery:
     """A batch with what of it is sound, whose it is and when it came."""
 
     batch: Wire
@@ -101,7 +101,7 @@ class NodeSays:
         """The UUIDs of the GPUs that its list names, or is about as it names their slices."""
         return list(dict.fromkeys(_gpu_of(device) for device in self.batch.devices if device))
 
-    def without_devices(self, uuids: Collection[str]) -> "NodeSays":
+    def without_devices(self, uuids: Collection[str]) -> "NodeDelivery":
         """Without these devices and their windows."""
         left = tuple(
             None if device is None or device.uuid in uuids else device
@@ -126,7 +126,7 @@ class _HourNames:
     seen: Mapping[tuple[int, str], set[str]]
 
 
-def within_ceilings(reports: Sequence[NodeSays]) -> list[NodeSays]:
+def within_ceilings(reports: Sequence[NodeDelivery]) -> list[NodeDelivery]:
     """Each without the windows of devices that wait, and of holders and names beyond the ceilings.
 
     What is stored of hours in which new holders are named is read for all of them at once, before
@@ -144,12 +144,12 @@ def within_ceilings(reports: Sequence[NodeSays]) -> list[NodeSays]:
     return within
 
 
-def _without_waiting(report: NodeSays) -> NodeSays:
+def _without_waiting(report: NodeDelivery) -> NodeDelivery:
     waiting = report.memory().waiting
     return report.without_devices(waiting) if waiting else report
 
 
-def within_device_ceilings(reports: Sequence[NodeSays]) -> list[NodeSays]:
+def within_device_ceilings(reports: Sequence[NodeDelivery]) -> list[NodeDelivery]:
     """Each without devices beyond what its machine can have; those on record stay.
 
     Asked where lists of devices are about to be registered: of all of them at once.
@@ -166,7 +166,7 @@ def within_device_ceilings(reports: Sequence[NodeSays]) -> list[NodeSays]:
         for name in (device.uuid, _gpu_of(device))
     }
     uuids_by_node = uuids_on_record(node_ids, names)
-    other_gpus = gpus_beside(
+    other_gpus = count_other_gpus(
         [
             span
             for node_report in reports
@@ -183,7 +183,7 @@ def within_device_ceilings(reports: Sequence[NodeSays]) -> list[NodeSays]:
     ]
 
 
-def _span_of_new_gpus(report: NodeSays, recorded_uuids: Collection[str]) -> ListedGpus | None:
+def _span_of_new_gpus(report: NodeDelivery, recorded_uuids: Collection[str]) -> ListedGpus | None:
     """When a list with new GPUs has windows, and which it names; None without a new one."""
     gpus = report.gpus()
     pieces = report.judgement.pieces
@@ -198,8 +198,8 @@ def _span_of_new_gpus(report: NodeSays, recorded_uuids: Collection[str]) -> List
 
 
 def _within_device_ceilings(
-    report: NodeSays, recorded_uuids: Collection[str], other_gpus: GpusBeside
-) -> NodeSays:
+    report: NodeDelivery, recorded_uuids: Collection[str], other_gpus: OtherGpus
+) -> NodeDelivery:
     devices = [device for device in report.batch.devices if device is not None]
     memory = report.memory()
     beyond = _gpus_beyond(report, recorded_uuids, other_gpus)
@@ -214,7 +214,7 @@ def _within_device_ceilings(
 
 
 def _gpus_beyond(
-    report: NodeSays, recorded_uuids: Collection[str], other_gpus: GpusBeside
+    report: NodeDelivery, recorded_uuids: Collection[str], other_gpus: OtherGpus
 ) -> set[str]:
     """The GPUs that the node has no room for, beside those that it reports in other lists.
 
@@ -241,7 +241,7 @@ def _gpus_beyond(
 
 
 def _slices_beyond(
-    report: NodeSays, devices: Sequence[DeviceIn], recorded_uuids: Collection[str]
+    report: NodeDelivery, devices: Sequence[DeviceIn], recorded_uuids: Collection[str]
 ) -> set[str]:
     models = {device.uuid: device.model for device in devices}
     slices: dict[str, list[str]] = {}
@@ -266,7 +266,7 @@ def _slices_beyond(
     return beyond
 
 
-def _without_names(report: NodeSays) -> NodeSays:
+def _without_names(report: NodeDelivery) -> NodeDelivery:
     """Without the windows of new holders beyond the names that a node may bring in a day."""
     new = new_holders(report.batch.holders)
     beyond = set(_counted_names(report, new)) if new else ()
@@ -276,7 +276,7 @@ def _without_names(report: NodeSays) -> NodeSays:
     return _without_holder_windows(report, np.isin(report.judgement.pieces.holder, places), beyond)
 
 
-def _counted_names(report: NodeSays, new: Sequence[str]) -> Sequence[str]:
+def _counted_names(report: NodeDelivery, new: Sequence[str]) -> Sequence[str]:
     """Count new names of the day; those beyond the ceiling."""
     memory = report.memory()
     if memory.names + len(new) <= settings.MOST_NEW_NAMES:
@@ -299,7 +299,7 @@ def _counted_names(report: NodeSays, new: Sequence[str]) -> Sequence[str]:
     return beyond
 
 
-def _hour_names(report: NodeSays) -> _HourNames:
+def _hour_names(report: NodeDelivery) -> _HourNames:
     pieces, holders, memory = report.judgement.pieces, report.batch.holders, report.memory()
     if not pieces.device.size:
         return _HourNames(np.zeros(0, np.int64), {}, {})
@@ -317,7 +317,7 @@ def _hour_names(report: NodeSays) -> _HourNames:
     return _HourNames(codes, names, {place: memory.holders_of(*place) for place in places})
 
 
-def _learn_stored_holders(reports: Sequence[NodeSays], named: Sequence[_HourNames]) -> None:
+def _learn_stored_holders(reports: Sequence[NodeDelivery], named: Sequence[_HourNames]) -> None:
     """Read what is stored of each device's hour for which a holder is named that is new to it."""
     keys_by_hour: dict[DeviceAtHour, set[str]] = {}
     for report, names in zip(reports, named, strict=True):
@@ -330,7 +330,7 @@ def _learn_stored_holders(reports: Sequence[NodeSays], named: Sequence[_HourName
             keys_by_hour[place] |= keys
 
 
-def _without_holders(report: NodeSays, named: _HourNames) -> NodeSays:
+def _without_holders(report: NodeDelivery, named: _HourNames) -> NodeDelivery:
     """Without the windows of holders beyond those that a device can have in an hour."""
     refused = []
     for code, (hour, uuid, key) in named.names.items():
@@ -344,14 +344,16 @@ def _without_holders(report: NodeSays, named: _HourNames) -> NodeSays:
     return _without_codes(report, named.codes, refused) if refused else report
 
 
-def _has_room(report: NodeSays, holder_keys: Collection[str]) -> bool:
+def _has_room(report: NodeDelivery, holder_keys: Collection[str]) -> bool:
     """Whether a device's hour with these holders can have another one."""
     if len(holder_keys) < settings.MOST_HOLDERS_PER_GPU:
         return True
     return len(holder_keys) < report.ceilings().most_holders()
 
 
-def _without_codes(report: NodeSays, codes: NDArray[np.int64], refused: Sequence[int]) -> NodeSays:
+def _without_codes(
+    report: NodeDelivery, codes: NDArray[np.int64], refused: Sequence[int]
+) -> NodeDelivery:
     pieces, holders = report.judgement.pieces, report.batch.holders
     refused_mask = np.isin(codes, refused)
     by_device: dict[int, int] = {}
@@ -374,15 +376,15 @@ def _without_codes(report: NodeSays, codes: NDArray[np.int64], refused: Sequence
 
 
 def _without_holder_windows(
-    report: NodeSays, refused_mask: NDArray[np.bool_], unused: Collection[str]
-) -> NodeSays:
+    report: NodeDelivery, refused_mask: NDArray[np.bool_], unused: Collection[str]
+) -> NodeDelivery:
     """Without these pieces, and without the names that are left without any."""
     left = tuple(None if key in unused else key for key in report.batch.holders)
     judgement = report.judgement.without(refused_mask, "holder", WAITS)
     return replace(report, batch=replace(report.batch, holders=left), judgement=judgement)
 
 
-def _raise(report: NodeSays, matter: TrustMatter) -> None:
+def _raise(report: NodeDelivery, matter: TrustMatter) -> None:
     """Count the matter on the node's incident, once a minute: a flood is one incident."""
     memory = report.memory()
     if report.at_ms - memory.raised_ms.get(matter.kind, 0) < BELIEVED_MS:

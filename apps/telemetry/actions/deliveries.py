@@ -9,7 +9,7 @@ from django.db import connection
 
 from apps.fleet.queries import AgentFact
 from apps.telemetry.actions.attempts import attempted
-from apps.telemetry.actions.ceilings import NodeSays, within_ceilings, within_device_ceilings
+from apps.telemetry.actions.ceilings import NodeDelivery, within_ceilings, within_device_ceilings
 from apps.telemetry.actions.claims import Devices, NodeWindows, undisputed
 from apps.telemetry.actions.interning import NewDevices, device_ids, registered_device_ids
 from apps.telemetry.actions.remarks import Remark
@@ -68,10 +68,10 @@ class JudgedBatch:
         """The key that a batch is known by."""
         return self.agent.agent_id, self.batch.boot, self.batch.sequence
 
-    def says(self) -> NodeSays:
+    def says(self) -> NodeDelivery:
         """Return the batch as ceilings look at it."""
         at_ms = int(self.delivery.at.timestamp() * 1000)
-        return NodeSays(self.batch, self.judgement, self.agent, at_ms)
+        return NodeDelivery(self.batch, self.judgement, self.agent, at_ms)
 
     def windows(self) -> NodeWindows:
         """Return what the batch's node says of its devices."""
@@ -109,7 +109,7 @@ def judged_batch(delivery: BatchDelivery) -> JudgedBatch:
     return JudgedBatch(delivery, batch, judged(batch, int(delivery.at.timestamp() * 1000)))
 
 
-def bounded_each(batches: Sequence[JudgedBatch]) -> list[JudgedBatch]:
+def bound_batches(batches: Sequence[JudgedBatch]) -> list[JudgedBatch]:
     """Return each batch without what goes beyond the ceilings of its node."""
     return _left_of(batches, within_ceilings([batch.says() for batch in batches]))
 
@@ -143,7 +143,7 @@ def next_turn(
     return turn
 
 
-def registered_each(new: Sequence[JudgedBatch]) -> list[PlacedBatch | Receipt]:
+def register_batches(new: Sequence[JudgedBatch]) -> list[PlacedBatch | Receipt]:
     """Return what is left of each batch to store; a receipt where it was stored before.
 
     That is asked before anything is registered: an old batch delivered again must not bring back
@@ -171,7 +171,7 @@ def _with_possible_devices(fresh: Sequence[JudgedBatch]) -> list[JudgedBatch]:
     return _left_of(fresh, within_device_ceilings([batch.says() for batch in fresh]))
 
 
-def _left_of(batches: Sequence[JudgedBatch], left: Sequence[NodeSays]) -> list[JudgedBatch]:
+def _left_of(batches: Sequence[JudgedBatch], left: Sequence[NodeDelivery]) -> list[JudgedBatch]:
     return [
         JudgedBatch(batch.delivery, report.batch, report.judgement)
         for batch, report in zip(batches, left, strict=True)

@@ -44,7 +44,7 @@ class ListedGpus(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class GpusBeside:
+class OtherGpus:
     """How many GPUs a node reports that a list does not name.
 
     `together` of them at the time of the list's windows, `in_an_hour` the most in any of its hours.
@@ -54,10 +54,10 @@ class GpusBeside:
     in_an_hour: int = 0
 
 
-NONE_BESIDE = GpusBeside()
+NONE_BESIDE = OtherGpus()
 
 
-def gpus_beside(lists: Sequence[ListedGpus]) -> dict[int, GpusBeside]:
+def count_other_gpus(lists: Sequence[ListedGpus]) -> dict[int, OtherGpus]:
     """Return what each node reports beside its list; nothing of one that reports no other GPU.
 
     No two of the lists may be of one node or name one GPU.
@@ -72,4 +72,4 @@ def gpus_beside(lists: Sequence[ListedGpus]) -> dict[int, GpusBeside]:
     }
     with connection.cursor() as cursor:
         cursor.execute(HEARD, params)
-        return {node: GpusBeside(together, most) for node, most, together in cursor.fetchall()}
+        return {node: OtherGpus(together, most) for node, most, together in cursor.fetchall()}

@@ -14,7 +14,7 @@ from psycopg import sql
 from psycopg.errors import CheckViolation
 
 from apps.economics.hours import HOUR_MS
-from apps.logs.changes import field_of, logged_each
+from apps.logs.changes import field_of, logged_batch
 from apps.marks.actions import Mark
 from apps.marks.queries import Pass
 from apps.telemetry.actions.attempts import attempted, attempted_together
@@ -25,16 +25,16 @@ from apps.telemetry.actions.deliveries import (
     JudgedBatch,
     PlacedBatch,
     Receipt,
-    bounded_each,
+    bound_batches,
     earlier_receipt,
     judged_batch,
     next_turn,
-    registered_each,
+    register_batches,
 )
 from apps.telemetry.actions.interning import holder_ids
 from apps.telemetry.actions.partitions import ensure_days, forget
 from apps.telemetry.actions.remarks import counting
-from apps.telemetry.actions.storing import Outcome, Script, run_each
+from apps.telemetry.actions.storing import Outcome, Script, run_scripts
 from apps.telemetry.actions.windows import JudgedWindows, Pieces
 from apps.telemetry.actions.wire import DRAM, ENERGY, MEMORY, OBSERVED, SM, TENSOR, WORKED
 
@@ -99,8 +99,8 @@ class _Prepared:
         )
 
 
-@logged_each("ingest", count=field_of("accepted"))
-def ingest_each(deliveries: Sequence[BatchDelivery]) -> list[Receipt | Exception]:
+@logged_batch("ingest", count=field_of("accepted"))
+def ingest_batches(deliveries: Sequence[BatchDelivery]) -> list[Receipt | Exception]:
     """Store the sound windows of each batch, once, however often it comes.
 
     In the order of the deliveries: a receipt, or BatchUnreadable, BatchTooLarge or whatever else
@@ -108,22 +108,24 @@ def ingest_each(deliveries: Sequence[BatchDelivery]) -> list[Receipt | Exception
     window: it is remarked on, by its index in the batch.
     """
     read = [attempted(partial(judged_batch, delivery)) for delivery in deliveries]
-    left = dict(enumerate(_advanced(JudgedBatch, bounded_each, read)))
+    left = dict(enumerate(_advanced(JudgedBatch, bound_batches, read)))
     receipts: dict[int, Receipt | Exception] = {}
     while left:
         turn = next_turn(left)
-        receipts |= zip(turn, _stored_each(list(turn.values())), strict=True)
+        receipts |= zip(turn, _store_batches(list(turn.values())), strict=True)
         left = {place: batch for place, batch in left.items() if place not in turn}
     return [receipts[place] for place in range(len(deliveries))]
 
 
-def _stored_each(
+def _store_batches(
     turn: Sequence[JudgedBatch | PlacedBatch | Exception],
 ) -> list[Receipt | Exception]:
-    registered = _advanced(JudgedBatch, registered_each, turn)
-    prepared = _advanced(PlacedBatch, _prepared_each, registered)
+    registered = _advanced(JudgedBatch, register_batches, turn)
+    prepared = _advanced(PlacedBatch, _prepare_scripts, registered)
     outcomes = iter(
-        _done_each([entry.script for entry in prepared if isinstance(entry, _Prepared)])
+        _run_scripts_with_retry(
+            [entry.script for entry in prepared if isinstance(entry, _Prepared)]
+        )
     )
     return [
         _receipt(entry, next(outcomes)) if isinstance(entry, _Prepared) else entry
@@ -131,14 +133,16 @@ def _stored_each(
     ]
 
 
-def _done_each(scripts: Sequence[Script]) -> list[Outcome]:
-    """`run_each`, once more for those whose day another process dropped behind this one's back."""
-    outcomes = run_each(scripts)
+def _run_scripts_with_retry(scripts: Sequence[Script]) -> list[Outcome]:
+    """`run_scripts`, once more for those whose day another process dropped behind this one's back."""
+    outcomes = run_scripts(scripts)
     lost = [place for place, outcome in enumerate(outcomes) if _lacks_partition(outcome)]
     if lost:
         forget()
         ensure_days({mark.hour.date() for place in lost for mark in scripts[place].marks})
-        for place, outcome in zip(lost, run_each([scripts[place] for place in lost]), strict=True):
+        for place, outcome in zip(
+            lost, run_scripts([scripts[place] for place in lost]), strict=True
+        ):
             outcomes[place] = outcome
     return outcomes
 
@@ -161,7 +165,7 @@ def _advanced(
     return [next(done) if isinstance(item, kind) else item for item in items]
 
 
-def _prepared_each(placed: Sequence[PlacedBatch]) -> list[_Prepared]:
+def _prepare_scripts(placed: Sequence[PlacedBatch]) -> list[_Prepared]:
     """The script of each, its holders and partitions there."""
     keys = {key for batch in placed for key in batch.judged.batch.holders if key is not None}
     holders = holder_ids(keys=keys)

@@ -8,7 +8,7 @@ from django.db import InterfaceError, OperationalError, connection
 
 from apps.accounts.queries.arriving import names_taken_out
 from apps.economics.hours import EPOCH, MILLISECOND, from_epoch_ms
-from apps.fleet.actions.devices import NodeDevices, SeenDevice, register_devices_of_nodes
+from apps.fleet.actions.devices import NodeDevices, ObservedDevice, register_devices_of_nodes
 from apps.fleet.queries import AgentDevice, AgentFact, devices_by_agent, devices_not_ended
 from apps.telemetry.actions.wire import DeviceIn
 
@@ -22,7 +22,7 @@ NOBODY = 0
 
 
 @dataclass(frozen=True, slots=True)
-class KnownDevice:
+class RegisteredDevice:
     """A registered device as its agent last described it, and from when."""
 
     device: DeviceIn
@@ -35,7 +35,7 @@ class _InternedNames:
 
     def __init__(self) -> None:
         self.holders: dict[str, int] = {}
-        self.devices: dict[int, Mapping[str, KnownDevice]] = {}
+        self.devices: dict[int, Mapping[str, RegisteredDevice]] = {}
         self.devices_asked_ms = 0
 
 
@@ -58,7 +58,7 @@ def remember(at: datetime) -> None:
         )
         _memory.holders.update(cursor.fetchall())
     for agent_id, devices in devices_by_agent(MOST_DEVICES_REMEMBERED).items():
-        _memory.devices[agent_id] = {device.uuid: _known_device(device) for device in devices}
+        _memory.devices[agent_id] = {device.uuid: _registered_device(device) for device in devices}
     _memory.devices_asked_ms = int(at.timestamp() * 1000)
 
 
@@ -138,7 +138,7 @@ def device_ids(
     return ids
 
 
-def are_devices_known(agent_id: int) -> bool:
+def has_cached_devices(agent_id: int) -> bool:
     """Whether this process knows what the agent last named; asks nobody."""
     return agent_id in _memory.devices
 
@@ -189,7 +189,7 @@ def registered_device_ids(lists: Sequence[NewDevices]) -> list[list[int]]:
         lists=[
             NodeDevices(
                 node_id=listed.agent.node_id,
-                devices=list(map(_seen_device, listed.devices, seen_times)),
+                devices=list(map(_observed_device, listed.devices, seen_times)),
                 at=listed.at,
                 seen_from=from_epoch_ms(min(seen_times)),
             )
@@ -203,7 +203,7 @@ def registered_device_ids(lists: Sequence[NewDevices]) -> list[list[int]]:
         # A late batch may name devices that are gone; what it says is not to be believed of a newer.
         if living_ids.issuperset(ids.values()):
             _memory.devices[new_devices.agent.agent_id] = {
-                device.uuid: KnownDevice(device, ids[device.uuid], seen_ms)
+                device.uuid: RegisteredDevice(device, ids[device.uuid], seen_ms)
                 for device, seen_ms in zip(new_devices.devices, first_seen, strict=True)
             }
     return [
@@ -212,9 +212,9 @@ def registered_device_ids(lists: Sequence[NewDevices]) -> list[list[int]]:
     ]
 
 
-def _known_device(device: AgentDevice) -> KnownDevice:
+def _registered_device(device: AgentDevice) -> RegisteredDevice:
     """As its agent describes it, most likely; one that does not is asked about when it comes."""
-    return KnownDevice(
+    return RegisteredDevice(
         device=DeviceIn(
             uuid=device.uuid,
             model=device.model,
@@ -231,8 +231,8 @@ def _known_device(device: AgentDevice) -> KnownDevice:
     )
 
 
-def _seen_device(device: DeviceIn, seen_from_ms: int) -> SeenDevice:
-    return SeenDevice(
+def _observed_device(device: DeviceIn, seen_from_ms: int) -> ObservedDevice:
+    return ObservedDevice(
         uuid=device.uuid,
         model=device.model,
         index=device.index,

@@ -51,7 +51,7 @@ def text_of(value: object) -> str:
     return storable(value) if isinstance(value, str) else ""
 
 
-def whole_of(value: object) -> int | None:
+def parse_nonnegative_integer(value: object) -> int | None:
     """A whole number from 0; None where it is none."""
     return value if type(value) is int and 0 <= value < LARGEST else None
 

@@ -10,8 +10,8 @@ from apps.telemetry.actions.report_cells import (
     Ignored,
     Remarks,
     cell_trouble,
+    parse_nonnegative_integer,
     text_of,
-    whole_of,
 )
 from apps.telemetry.actions.windows import (
     AHEAD_MS,
@@ -106,7 +106,7 @@ def report_wire(body: bytes, at_ms: int) -> ReportWire:
     remarks = Remarks()
     remarks.unknown_fields(document, REPORT, "")
     boot, sequence = (_identity_number(document, name) for name in ("boot", "sequence"))
-    sent_at_ms = whole_of(document.get("sent_at_ms"))
+    sent_at_ms = parse_nonnegative_integer(document.get("sent_at_ms"))
     if sent_at_ms is None:
         remarks.say(None, "sent_at_ms", "not a whole number")
     offset_ms = 0 if sent_at_ms is None else at_ms - sent_at_ms
@@ -221,7 +221,7 @@ class _ReportRows:
 
 
 def _identity_number(document: Mapping[str, Any], name: str) -> int:
-    value = whole_of(document.get(name))
+    value = parse_nonnegative_integer(document.get(name))
     if value is None:
         raise BatchUnreadable("is not a whole number from 0", field=name)
     return value
@@ -283,14 +283,14 @@ def _sound_event(
         return Ignored(index, "events.phase", f"not one of {', '.join(PHASES)}")
     if device is not None and not (type(device) is int and 0 <= device < len(devices)):
         return Ignored(index, "events.device", "no such device in the report")
-    ends_at_ms = whole_of(item.get("ends_at_ms"))
+    ends_at_ms = parse_nonnegative_integer(item.get("ends_at_ms"))
     return ReportedEvent(
         index=index,
         at_ms=at_ms,
         kind=kind,
         phase=str(phase),
         uuid="" if device is None else devices[device],
-        code=whole_of(item.get("code")),
+        code=parse_nonnegative_integer(item.get("code")),
         detail=text_of(item.get("detail")),
         ends_at_ms=None if ends_at_ms is None else ends_at_ms + clock.shift_ms,
     )

@@ -8,8 +8,8 @@ import msgspec
 from django.db import connection, transaction
 
 from apps.economics.hours import from_epoch_ms
-from apps.fleet.actions import ToldStatus, note_status, reclaim_node
-from apps.fleet.queries import AgentFact, lives_on_node
+from apps.fleet.actions import ReportedStatus, note_status, reclaim_node
+from apps.fleet.queries import AgentFact, lifetimes_on_node
 from apps.logs.changes import logged_change
 from apps.telemetry.actions.deliveries import refuse_another_node
 from apps.telemetry.actions.evidence import add_device_rows, add_node_rows
@@ -18,10 +18,10 @@ from apps.telemetry.actions.ingest import SOURCE_RANK
 from apps.telemetry.actions.report_cells import (
     Ignored,
     Remarks,
+    parse_nonnegative_integer,
     real_of,
     storable,
     text_of,
-    whole_of,
 )
 from apps.telemetry.actions.report_wire import ReportRow, ReportWire, report_wire
 
@@ -37,7 +37,7 @@ STATUS = (
 )
 
 
-class RowsKept(msgspec.Struct, frozen=True):
+class StoredRowCounts(msgspec.Struct, frozen=True):
     """How many rows of each part of a report were kept."""
 
     readings: int
@@ -48,18 +48,18 @@ class RowsKept(msgspec.Struct, frozen=True):
 class ReportReceipt(msgspec.Struct, frozen=True):
     """The outcome of a report; the same for every delivery of it but for `duplicate`."""
 
-    accepted: RowsKept
+    accepted: StoredRowCounts
     duplicate: bool
     ignored: list[Ignored]
     offset_ms: int
     version: str = ""
 
 
-def _rows_kept(receipt: ReportReceipt, arguments: Mapping[str, Any]) -> int:
+def _count_stored_rows(receipt: ReportReceipt, arguments: Mapping[str, Any]) -> int:
     return 0 if receipt.duplicate else sum(msgspec.structs.astuple(receipt.accepted))
 
 
-@logged_change(count=_rows_kept)
+@logged_change(count=_count_stored_rows)
 def receive_report(*, body: bytes, agent: AgentFact, at: datetime) -> ReportReceipt:
     """Store what a report tells, once, however often it comes.
 
@@ -78,25 +78,25 @@ def receive_report(*, body: bytes, agent: AgentFact, at: datetime) -> ReportRece
     return msgspec.structs.replace(receipt, version=report.version)
 
 
-def _store_rows(report: ReportWire, agent: AgentFact, at: datetime) -> RowsKept:
+def _store_rows(report: ReportWire, agent: AgentFact, at: datetime) -> StoredRowCounts:
     ids = _device_ids(report, agent.node_id)
     source = SOURCE_RANK[agent.source]
-    readings = _of_known_devices(report, ids)
+    readings = _rows_of_registered_devices(report, ids)
     add_device_rows(
-        readings, {place: ids[uuid] for place, uuid in _known_places(report, ids)}, source
+        readings, {place: ids[uuid] for place, uuid in _registered_places(report, ids)}, source
     )
     add_node_rows(report.node_readings, agent.node_id, source)
     events = record_happenings(
         node_id=agent.node_id, events=report.events, device_ids=ids, remarks=report.remarks
     )
-    status = _told_status(report)
+    status = _parse_status(report)
     if status is not None:
         note_status(agent_id=agent.agent_id, status=status, at=at)
     _reclaim_noticed_node(report, agent, at)
-    return RowsKept(len(readings), len(report.node_readings), events)
+    return StoredRowCounts(len(readings), len(report.node_readings), events)
 
 
-def _known_places(report: ReportWire, ids: Mapping[str, int]) -> list[tuple[int, str]]:
+def _registered_places(report: ReportWire, ids: Mapping[str, int]) -> list[tuple[int, str]]:
     return [(place, uuid) for place, uuid in enumerate(report.devices) if uuid in ids]
 
 
@@ -108,15 +108,15 @@ def _device_ids(report: ReportWire, node_id: int) -> dict[str, int]:
     moments += [event.at_ms for event in report.events if event.uuid]
     latest = from_epoch_ms(max(moments, default=0))
     ids: dict[str, int] = {}
-    for life in lives_on_node(node_id, set(report.devices)):
+    for life in lifetimes_on_node(node_id, set(report.devices)):
         if life.uuid not in ids or life.began_at <= latest:
             ids[life.uuid] = life.id
     return ids
 
 
-def _of_known_devices(report: ReportWire, ids: Mapping[str, int]) -> list[ReportRow]:
+def _rows_of_registered_devices(report: ReportWire, ids: Mapping[str, int]) -> list[ReportRow]:
     """Devices are made known by batches: a report has not what a device is."""
-    known_places = {place for place, _ in _known_places(report, ids)}
+    known_places = {place for place, _ in _registered_places(report, ids)}
     for row in report.readings:
         if row.device not in known_places:
             report.remarks.say(row.index, "readings.device", "not on record on this node")
@@ -135,31 +135,31 @@ def _reclaim_noticed_node(report: ReportWire, agent: AgentFact, at: datetime) ->
         reclaim_node(node_id=agent.node_id, ended_at=ended_at, at=at)
 
 
-def _told_status(report: ReportWire) -> ToldStatus | None:
+def _parse_status(report: ReportWire) -> ReportedStatus | None:
     status = report.status
     if not status:
         return None
     report.remarks.unknown_fields(status, STATUS, "status.")
     spool_value = status.get("spool")
     spool: Mapping[str, Any] = spool_value if isinstance(spool_value, dict) else {}
-    oldest = whole_of(spool.get("oldest_at_ms"))
+    oldest = parse_nonnegative_integer(spool.get("oldest_at_ms"))
     missing, problems = status.get("missing"), status.get("problems")
-    return ToldStatus(
+    return ReportedStatus(
         boot=report.boot,
         sequence=report.sequence,
         state=text_of(status.get("state"))[:60],
-        expected_gpus=_small_whole(status.get("expected_gpus")),
-        seen_gpus=_small_whole(status.get("seen_gpus")),
+        expected_gpus=_parse_small_integer(status.get("expected_gpus")),
+        seen_gpus=_parse_small_integer(status.get("seen_gpus")),
         missing=tuple(map(text_of, missing[:100])) if isinstance(missing, list) else (),
-        spool_batches=whole_of(spool.get("batches")),
-        spool_bytes=whole_of(spool.get("bytes")),
+        spool_batches=parse_nonnegative_integer(spool.get("batches")),
+        spool_bytes=parse_nonnegative_integer(spool.get("bytes")),
         spool_oldest_at=_moment_if_sane(oldest, report.shift_ms),
-        dropped_windows=whole_of(status.get("dropped_windows")),
+        dropped_windows=parse_nonnegative_integer(status.get("dropped_windows")),
         cpu_seconds=real_of(status.get("cpu_seconds")),
-        pss_bytes=whole_of(status.get("pss_bytes")),
+        pss_bytes=parse_nonnegative_integer(status.get("pss_bytes")),
         calls_per_second=real_of(status.get("nvml_calls_per_second")),
         driver=text_of(status.get("driver")),
-        problems=tuple(_told_problems(problems, report.remarks)),
+        problems=tuple(_parse_problems(problems, report.remarks)),
         purchase_option=text_of(status.get("purchase_option")),
         instance_type=text_of(status.get("instance_type")),
         region=text_of(status.get("region")),
@@ -167,7 +167,7 @@ def _told_status(report: ReportWire) -> ToldStatus | None:
     )
 
 
-def _told_problems(value: object, remarks: Remarks) -> list[dict[str, str]]:
+def _parse_problems(value: object, remarks: Remarks) -> list[dict[str, str]]:
     items: Sequence[object] = value[:MOST_PROBLEMS] if isinstance(value, list) else ()
     problems = []
     for index, item in enumerate(items):
@@ -178,8 +178,8 @@ def _told_problems(value: object, remarks: Remarks) -> list[dict[str, str]]:
     return problems
 
 
-def _small_whole(value: object) -> int | None:
-    number = whole_of(value)
+def _parse_small_integer(value: object) -> int | None:
+    number = parse_nonnegative_integer(value)
     return number if number is not None and number < 2**31 else None
 
 

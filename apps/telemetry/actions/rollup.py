@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from apps.economics.hours import HOUR
 from apps.economics.usage import UsageRow
 from apps.economics.usage import usage_of_hour as counted_usage
-from apps.fleet.queries import devices_lived, nodes_owned
+from apps.fleet.queries import devices_alive_between, nodes_owned
 from apps.logs.changes import logged_pass
 from apps.marks.actions import ORGANISATION, Mark, clear, hour_key, mark, try_lock
 from apps.marks.queries import MarkFact, Pass, marks_of_hour
@@ -112,7 +112,7 @@ def _next_marks(hour: datetime, changed: _Changed) -> list[Mark]:
 
 def _rolled_up(hour: datetime, node_ids: Sequence[int]) -> _Changed:
     """Replace what differs; the nodes of which it did."""
-    devices = devices_lived(node_ids, hour, hour + HOUR)
+    devices = devices_alive_between(node_ids, hour, hour + HOUR)
     node_of = {device.id: device.node_id for device in devices}
     device_ids = sorted(node_of)
     stored = _by_device(usage_rows(hour, device_ids))

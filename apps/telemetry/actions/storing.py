@@ -83,7 +83,7 @@ def run_once(script: Script) -> bool:
     return True
 
 
-def run_each(scripts: Sequence[Script]) -> list[Outcome]:
+def run_scripts(scripts: Sequence[Script]) -> list[Outcome]:
     """`run_once` for each: those of few windows in one transaction as far as that goes.
 
     Most of what a small batch costs is not its rows. Where one that shares a transaction is at fault,

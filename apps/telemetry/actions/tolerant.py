@@ -63,8 +63,8 @@ def tolerant_wire(body: bytes) -> Wire:
     if columns[HOLDER] is None:
         cells[HOLDER] = holders.index("") if "" in holders else np.nan
     return Wire(
-        boot=_whole_number(document, "boot"),
-        sequence=_whole_number(document, "sequence"),
+        boot=_require_integer(document, "boot"),
+        sequence=_require_integer(document, "sequence"),
         sent_at_ms=sent_at_ms,
         agent=_readable_agent(document.get("agent"), remarks),
         devices=devices,
@@ -88,7 +88,7 @@ def _list_at(document: dict[str, Any], name: str) -> list[object]:
     return value
 
 
-def _whole_number(document: dict[str, Any], name: str) -> int:
+def _require_integer(document: dict[str, Any], name: str) -> int:
     value = document.get(name)
     if type(value) is not int or not 0 <= value < LARGEST_WHOLE:
         raise BatchUnreadable("is not a whole number from 0", field=name)

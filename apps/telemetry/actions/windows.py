@@ -240,7 +240,7 @@ def _cut_at_hours(cells: Cells, windows: NDArray[np.intp], flags: int) -> Pieces
     starts = cells[START].astype(np.int64)
     lengths = cells[SECONDS].astype(np.int64) * 1000
     to_hour = HOUR_MS - starts % HOUR_MS
-    pieces = _whole_pieces(cells, windows, starts, lengths, flags)
+    pieces = _full_pieces(cells, windows, starts, lengths, flags)
     crossing = np.flatnonzero(lengths > to_hour)
     if not crossing.size:
         return pieces
@@ -252,7 +252,7 @@ def _cut_at_hours(cells: Cells, windows: NDArray[np.intp], flags: int) -> Pieces
         cells[row, crossing] = crossed[row] * share
         tail[row] = crossed[row] * (1 - share)
     after = lengths[crossing] - before
-    tail_pieces = _whole_pieces(
+    tail_pieces = _full_pieces(
         tail, windows[crossing], starts[crossing] + before, after, flags | CUT
     )
     pieces.length_ms[crossing] = before
@@ -260,7 +260,7 @@ def _cut_at_hours(cells: Cells, windows: NDArray[np.intp], flags: int) -> Pieces
     return _joined_pieces(pieces, tail_pieces)
 
 
-def _whole_pieces(
+def _full_pieces(
     cells: Cells,
     windows: NDArray[np.intp],
     starts: NDArray[np.int64],

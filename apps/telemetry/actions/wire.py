@@ -150,7 +150,7 @@ def decoded_object(body: bytes) -> dict[str, Any]:
     Refuses BatchUnreadable of what is no JSON, no object or of another format.
     """
     try:
-        document = json.loads(body.decode(), parse_int=_parsed_whole)
+        document = json.loads(body.decode(), parse_int=_parse_json_integer)
     except (ValueError, RecursionError) as trouble:
         raise BatchUnreadable(f"is not JSON: {trouble}") from trouble
     if not isinstance(document, dict):
@@ -160,7 +160,7 @@ def decoded_object(body: bytes) -> dict[str, Any]:
     return document
 
 
-def _parsed_whole(text: str) -> int | float:
+def _parse_json_integer(text: str) -> int | float:
     # Python refuses to make an int of 4,300 digits; as a float it is infinite and refused by cell.
     return int(text) if len(text) < 32 else float(text)
 

@@ -21,7 +21,7 @@ from apps.files.limits import BodyKind
 from apps.logs.context import current_request
 from apps.telemetry.actions.attempts import attempted
 from apps.telemetry.actions.deliveries import BatchDelivery, Receipt
-from apps.telemetry.actions.ingest import ingest_each
+from apps.telemetry.actions.ingest import ingest_batches
 from apps.telemetry.actions.remarks import Remark
 from apps.telemetry.api.bodies import body
 from apps.telemetry.api.senders import Sender, expect, note, sender_of
@@ -59,19 +59,19 @@ def received(environ: Mapping[str, Any]) -> bytes:
     Refuses what `sender_of`, `body` and `ingest` refuse, and PartitionsBusy; a database that is
     away is Django's OperationalError or InterfaceError.
     """
-    (answer,) = received_each([environ])
+    (answer,) = receive_batches([environ])
     if isinstance(answer, Exception):
         raise answer
     return answer
 
 
-def received_each(environs: Sequence[Mapping[str, Any]]) -> list[bytes | Exception]:
+def receive_batches(environs: Sequence[Mapping[str, Any]]) -> list[bytes | Exception]:
     """The answer to each of some deliveries that arrive together, or what `received` would raise."""
     at = timezone.now()
     expect((environ.get("HTTP_AUTHORIZATION") for environ in environs), at)
     arrivals = [attempted(partial(_read_arrival, environ, at)) for environ in environs]
     read_arrivals = [candidate for candidate in arrivals if isinstance(candidate, _Arrival)]
-    receipts = iter(ingest_each([read_arrival.delivery for read_arrival in read_arrivals]))
+    receipts = iter(ingest_batches([read_arrival.delivery for read_arrival in read_arrivals]))
     answers: list[bytes | Exception] = []
     for arrival in arrivals:
         outcome = next(receipts) if isinstance(arrival, _Arrival) else arrival

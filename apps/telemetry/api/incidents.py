@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from apps.telemetry.queries import IncidentsWanted, incidents, incidents_and_trust
 from apps.web.rest.money import NamedOut, named_parts
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Id, Moment, Parameters, Text
 from apps.web.rest.views import RestView
@@ -69,11 +69,11 @@ class Incidents(RestView):
         wanted = IncidentsWanted(**query, is_open=is_open)
         # Matters of trust name jobs, services and tokens of anybody.
         listed_of = incidents_and_trust if self.viewer().sees_prices else incidents
-        return paged(request, listed_of(wanted, page_asked(request)), _serialize_incident)
+        return paged(request, listed_of(wanted, parse_page_request(request)), _serialize_incident)
 
 
 def _serialize_incident(row: Mapping[str, Any]) -> dict[str, Any]:
     nothing = {"trust_incident_id": None, "join_token_id": None, "join_token_name": None}
     of_device = {"device_id": None, "uuid": "", "code": None}
     fields = {**nothing, **of_device, **row}
-    return told_as(IncidentOut, fields | named_parts(fields, "node", "join_token"))
+    return serialize_as(IncidentOut, fields | named_parts(fields, "node", "join_token"))

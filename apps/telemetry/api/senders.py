@@ -10,11 +10,11 @@ from django.db import InterfaceError, OperationalError
 from apps.accounts.actions import touch_tokens
 from apps.accounts.authentication import token_from_header
 from apps.accounts.queries import digest_of, tokens_in_force, tokens_with_scope
-from apps.fleet.actions import SeenAgent, agents_seen
+from apps.fleet.actions import AgentHeartbeat, record_heartbeats
 from apps.fleet.queries import AgentFact, agent_of_token, agents_by_token
 from apps.telemetry.actions import ceilings
 from apps.telemetry.actions.attempts import leave_lost_connection
-from apps.telemetry.actions.interning import are_devices_known
+from apps.telemetry.actions.interning import has_cached_devices
 
 SCOPE = "ingest"
 # A token revoked is a token refused, by every web process, within this time.
@@ -51,7 +51,7 @@ class _Memory:
         self.expected: dict[bytes, Sender] = {}
         self.asked_at = 0.0
         self.heard_at: dict[int, float] = {}
-        self.to_note: dict[int, SeenAgent] = {}
+        self.to_note: dict[int, AgentHeartbeat] = {}
         self.noted_at = 0.0
 
 
@@ -77,7 +77,7 @@ def expect(headers: Iterable[str | None], at: datetime) -> None:
 
     Whoever is not found, or where the database is away, is asked about alone by `sender_of`.
     """
-    strange = {header for header in headers if header and not is_sender_known(header)}
+    strange = {header for header in headers if header and not is_sender_cached(header)}
     # A secret of ours is plain letters; what else comes is refused, but by itself.
     digests = {digest_of(_secret_of(header)) for header in strange if header.isascii()}
     digests -= _memory.expected.keys()
@@ -123,7 +123,7 @@ def sender_of(header: str | None, at: datetime) -> Sender:
     return sender
 
 
-def is_sender_known(header: str | None) -> bool:
+def is_sender_cached(header: str | None) -> bool:
     """Whether a delivery with this header was taken lately; asks nobody."""
     return header is not None and _header_digest(header) in _memory.senders
 
@@ -135,7 +135,7 @@ def is_delivery_routine(header: str | None) -> bool:
     script.
     """
     sender = _memory.senders.get(_header_digest(header)) if header is not None else None
-    return sender is not None and are_devices_known(sender.agent.agent_id)
+    return sender is not None and has_cached_devices(sender.agent.agent_id)
 
 
 def note(sender: Sender, version: str, offset_ms: int, at: datetime) -> None:
@@ -143,12 +143,12 @@ def note(sender: Sender, version: str, offset_ms: int, at: datetime) -> None:
     agent_id, moment = sender.agent.agent_id, at.timestamp()
     if moment - _memory.heard_at.get(agent_id, 0) >= SEEN_EVERY_SECONDS:
         _memory.heard_at[agent_id] = moment
-        _memory.to_note[sender.token_id] = SeenAgent(agent_id, version, offset_ms)
+        _memory.to_note[sender.token_id] = AgentHeartbeat(agent_id, version, offset_ms)
     if _memory.to_note and moment - _memory.noted_at >= NOTED_EVERY_SECONDS:
         _memory.noted_at = moment
         noted, _memory.to_note = _memory.to_note, {}
         touch_tokens(token_ids=list(noted), at=at)
-        agents_seen(agents=list(noted.values()), at=at)
+        record_heartbeats(agents=list(noted.values()), at=at)
 
 
 def _header_digest(header: str) -> bytes:

@@ -72,12 +72,12 @@ def device_minutes(
     for device_id, hour, *reading in device_rows:
         readings.setdefault((device_id, hour), []).append((reading[0], reading[1], reading[2]))
     return [
-        DeviceMinutes(*key, *told_by_minute(device_readings))
+        DeviceMinutes(*key, *quarter_seconds_by_minute(device_readings))
         for key, device_readings in readings.items()
     ]
 
 
-def told_by_minute(readings: Sequence[Reading]) -> tuple[bytes, bytes]:
+def quarter_seconds_by_minute(readings: Sequence[Reading]) -> tuple[bytes, bytes]:
     """Quarter-seconds observed and worked in each minute of a device's hour, of all its readings.
 
     By the device's own reading; in minutes without one its holders follow one another.

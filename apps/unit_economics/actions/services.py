@@ -14,10 +14,10 @@ from apps.economics.serving import (
     EngineTime,
     Portion,
     Purpose,
-    ToldTokens,
+    ReportedTokens,
     portions,
+    round_parts_to_units,
     summed,
-    whole_parts,
 )
 from apps.economics.split import largest_remainder
 from apps.economics.states import Flag, State
@@ -104,7 +104,7 @@ def _cell_of_count(count: HourCount) -> Cell:
 
 def _hour_division(counted: Sequence[HourCount]) -> _Hour:
     engine, gateway = (
-        {count.feature: _tokens_told(count) for count in counted if count.source == source}
+        {count.feature: _reported_tokens(count) for count in counted if count.source == source}
         for source in ("engine", "gateway")
     )
     time = _engine_time(counted)
@@ -112,9 +112,9 @@ def _hour_division(counted: Sequence[HourCount]) -> _Hour:
     return _Hour(hour_portions, is_measured=time is not None)
 
 
-def _tokens_told(counted: HourCount) -> ToldTokens:
+def _reported_tokens(counted: HourCount) -> ReportedTokens:
     counts = counted.counts
-    return ToldTokens(
+    return ReportedTokens(
         counts.requests,
         counts.succeeded,
         counts.prompt_tokens,
@@ -199,7 +199,9 @@ def _insert_days(params: Mapping[str, object], sums: Sums) -> None:
 
 def _rounded_rows(key: tuple[object, ...], parts: Mapping[Name, list[int]]) -> Iterable[Row]:
     workload_id, *traits, no_list, no_contracted, no_effective, no_billed = key
-    columns = [whole_parts(column, BILLION) for column in zip(*parts.values(), strict=True)]
+    columns = [
+        round_parts_to_units(column, BILLION) for column in zip(*parts.values(), strict=True)
+    ]
     for (feature, part), row in zip(parts, zip(*columns, strict=True), strict=True):
         effective, more, most, billed, marginal, ms = row
         yield (
@@ -221,7 +223,7 @@ def _write_counts(
 ) -> None:
     """Write the counts of hours that have lines, by feature and part, with their work in time."""
     nobody = _Hour(UNCOUNTED, is_measured=False)
-    tokens_by_key: dict[tuple[int, str, int], list[ToldTokens]] = defaultdict(list)
+    tokens_by_key: dict[tuple[int, str, int], list[ReportedTokens]] = defaultdict(list)
     works: dict[tuple[int, str, int], list[int]] = defaultdict(lambda: [0] * 5)
     for cell, ms in ms_by_cell.items():
         hour = hours.get(cell, nobody)
@@ -237,7 +239,7 @@ def _write_counts(
         "parts": [part for _, _, part in tokens_by_key],
         "hours": [len(token_counts) for token_counts in tokens_by_key.values()],
     }
-    columns |= {name: [getattr(count, name) for count in counts] for name in ToldTokens._fields}
+    columns |= {name: [getattr(count, name) for count in counts] for name in ReportedTokens._fields}
     names = ("prompt_ms", "cached_ms", "output_ms", "untold_ms", "measured_ms")
     columns |= {
         name: [works[key][place] for key in tokens_by_key] for place, name in enumerate(names)
@@ -245,14 +247,14 @@ def _write_counts(
     run(COUNTS, {**params, **columns})
 
 
-def _of_its_work(portion: Portion) -> ToldTokens:
+def _of_its_work(portion: Portion) -> ReportedTokens:
     """Return what a portion told; tokens that are not what the hour was divided by stay out of their sums."""
     if portion.prompt + portion.cached + portion.output or portion.purpose is Purpose.IDLE:
         return portion.told
     return portion.told._replace(prompt_tokens=None, cached_tokens=None, output_tokens=None)
 
 
-def _summed_counts(hour_counts: Sequence[ToldTokens]) -> ToldTokens:
+def _summed_counts(hour_counts: Sequence[ReportedTokens]) -> ReportedTokens:
     """Requests of all hours, or not told; tokens of the hours that tell them."""
     tokens = {
         name: sum_of_known([getattr(hour_count, name) for hour_count in hour_counts])

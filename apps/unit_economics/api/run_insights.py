@@ -12,7 +12,7 @@ from rest_framework.serializers import Serializer
 from apps.accounts import queries as accounts
 from apps.accounts.queries import Viewer
 from apps.ledger.queries import Window
-from apps.ledger.rest.parameters import window_asked
+from apps.ledger.rest.parameters import parse_window
 from apps.unit_economics.api.run_insight_shapes import (
     BottlenecksOut,
     CheckpointsOut,
@@ -24,8 +24,8 @@ from apps.unit_economics.api.run_insight_shapes import (
     WorkloadAsked,
 )
 from apps.unit_economics.queries.runs.bottlenecks import (
-    where_time_of_run_went,
-    where_time_of_workload_went,
+    run_time_breakdown,
+    workload_time_breakdown,
 )
 from apps.unit_economics.queries.runs.checkpoints import (
     checkpoint_advice_of_run,
@@ -34,7 +34,7 @@ from apps.unit_economics.queries.runs.checkpoints import (
 from apps.unit_economics.queries.runs.curves import ScalingAnswer, ScalingRefusal, scaling_of
 from apps.unit_economics.queries.runs.programme import Programme, programme
 from apps.unit_economics.queries.runs.stragglers import slow_ranks
-from apps.web.rest.pages import fields_of, told_as
+from apps.web.rest.pages import fields_of, serialize_as
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import RestView
 from apps.workloads.queries import listing
@@ -48,8 +48,8 @@ class RunBottlenecks(RestView):
         """Its GPU time and cost by bucket, and what of it is more than usual, in plain words."""
         query = RunAsked.of(request)
         _see_run(run_id, self.viewer())
-        bottlenecks = where_time_of_run_went(run_id, window=_window_of_run(query))
-        return _told_answer(BottlenecksOut, bottlenecks)
+        bottlenecks = run_time_breakdown(run_id, window=_window_of_run(query))
+        return _answer_response(BottlenecksOut, bottlenecks)
 
 
 class RunStragglers(RestView):
@@ -61,7 +61,7 @@ class RunStragglers(RestView):
         query = RunAsked.of(request)
         _see_run(run_id, self.viewer())
         stragglers = slow_ranks(run_id, window=_window_of_run(query))
-        return _told_answer(StragglersOut, stragglers)
+        return _answer_response(StragglersOut, stragglers)
 
 
 class RunCheckpoints(RestView):
@@ -73,7 +73,7 @@ class RunCheckpoints(RestView):
         Parameters.of(request)
         _see_run(run_id, self.viewer())
         advice = checkpoint_advice_of_run(run_id)
-        return _told_answer(CheckpointsOut, advice)
+        return _answer_response(CheckpointsOut, advice)
 
 
 class WorkloadBottlenecks(RestView):
@@ -86,10 +86,10 @@ class WorkloadBottlenecks(RestView):
         """GPU time and cost of all its runs by bucket, and what of it is more than usual."""
         query = WorkloadAsked.of(request)
         _see_workload(workload_id, self.viewer())
-        bottlenecks = where_time_of_workload_went(
-            workload_id, window=window_asked(query["window"], timezone.now())
+        bottlenecks = workload_time_breakdown(
+            workload_id, window=parse_window(query["window"], timezone.now())
         )
-        return _told_answer(BottlenecksOut, bottlenecks)
+        return _answer_response(BottlenecksOut, bottlenecks)
 
 
 class WorkloadCheckpoints(RestView):
@@ -103,9 +103,9 @@ class WorkloadCheckpoints(RestView):
         query = WorkloadAsked.of(request)
         _see_workload(workload_id, self.viewer())
         advice = checkpoint_advice_of_workload(
-            workload_id, window=window_asked(query["window"], timezone.now())
+            workload_id, window=parse_window(query["window"], timezone.now())
         )
-        return _told_answer(CheckpointsOut, advice)
+        return _answer_response(CheckpointsOut, advice)
 
 
 class WorkloadScaling(RestView):
@@ -119,9 +119,9 @@ class WorkloadScaling(RestView):
         """
         query = ScalingAsked.of(request)
         _see_workload(workload_id, self.viewer())
-        window = window_asked(query["window"], timezone.now())
+        window = parse_window(query["window"], timezone.now())
         answer = scaling_of(workload_id, window=window, gpus=query.get("gpus"))
-        return _told_answer(ScalingOut, _scaling_parts(answer))
+        return _answer_response(ScalingOut, _scaling_parts(answer))
 
 
 class WorkloadProgramme(RestView):
@@ -134,12 +134,12 @@ class WorkloadProgramme(RestView):
         """Cost of a model version and of tokens, experiments, goodput, and its runs' key metrics."""
         query, at = WorkloadAsked.of(request), timezone.now()
         _see_workload(workload_id, self.viewer())
-        programme_facts = programme(workload_id, window=window_asked(query["window"], at), at=at)
-        return _told_answer(ProgrammeOut, _programme_parts(programme_facts))
+        programme_facts = programme(workload_id, window=parse_window(query["window"], at), at=at)
+        return _answer_response(ProgrammeOut, _programme_parts(programme_facts))
 
 
 def _see_run(run_id: int, viewer: Viewer) -> None:
-    row = listing.run_told(run_id, viewer)
+    row = listing.run_with_jobs(run_id, viewer)
     if row is None or not viewer.sees_team(row["owner"].team_id):
         raise ObjectDoesNotExist(f"there is no run {run_id}")
 
@@ -151,11 +151,11 @@ def _see_workload(workload_id: int, viewer: Viewer) -> None:
 
 
 def _window_of_run(query: dict[str, Any]) -> Window | None:
-    return window_asked(query["window"], timezone.now()) if "window" in query else None
+    return parse_window(query["window"], timezone.now()) if "window" in query else None
 
 
-def _told_answer(form: type[Serializer[Any]], answer: object) -> Response:
-    return Response(told_as(form, answer, accounts.organisation().currency))
+def _answer_response(form: type[Serializer[Any]], answer: object) -> Response:
+    return Response(serialize_as(form, answer, accounts.organisation().currency))
 
 
 def _scaling_parts(outcome: ScalingAnswer | ScalingRefusal) -> dict[str, Any]:

@@ -8,14 +8,14 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.ledger.rest.parameters import window_asked
+from apps.ledger.rest.parameters import parse_window
 from apps.unit_economics.api.run_shapes import RunCostsOut, RunOut, RunsAsked
-from apps.unit_economics.api.runs_told import RunTeller, told_costs
+from apps.unit_economics.api.runs_told import RunTeller, serialize_run_costs
 from apps.unit_economics.queries.runs.costs import run_costs
 from apps.unit_economics.queries.runs.gpu_meters import meters_of_runs
 from apps.unit_economics.queries.runs.list import run_page, run_rows
 from apps.unit_economics.queries.runs.values import Order, RunSort, RunsWanted
-from apps.web.rest.pages import list_of, page_asked, paged
+from apps.web.rest.pages import list_of, paged, parse_page_request
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import RestView
@@ -33,7 +33,7 @@ class Runs(RestView):
     def get(self, request: Request) -> Response:
         """The runs of the caller's teams with their figures, those begun last first."""
         query, teller = RunsAsked.of(request), RunTeller(self.viewer())
-        page = run_page(_runs_wanted(query, teller), page_asked(request))
+        page = run_page(_runs_wanted(query, teller), parse_page_request(request))
         runs = listing.runs_by_id([row.id for row in page.rows], self.viewer())
         meters = meters_of_runs([row.id for row in page.rows])
         return paged(request, page, lambda row: teller.told(runs[row.id], row, meters.get(row.id)))
@@ -47,7 +47,7 @@ class RunView(RestView):
         """A run by its id; one of another team is as if there were none."""
         Parameters.of(request)
         viewer = self.viewer()
-        run = listing.run_told(run_id, viewer)
+        run = listing.run_with_jobs(run_id, viewer)
         if run is None or not viewer.sees_team(run["owner"].team_id):
             raise ObjectDoesNotExist(f"there is no run {run_id}")
         figures, meters = run_rows([run_id]), meters_of_runs([run_id])
@@ -67,11 +67,11 @@ class RunCosts(RestView):
         costs = run_costs(run_id, self.viewer())
         if costs is None:
             raise ObjectDoesNotExist(f"there is no run {run_id}")
-        return Response(told_costs(costs))
+        return Response(serialize_run_costs(costs))
 
 
 def _runs_wanted(query: dict[str, Any], teller: RunTeller) -> RunsWanted:
-    window = window_asked(query["window"], timezone.now()) if "window" in query else None
+    window = parse_window(query["window"], timezone.now()) if "window" in query else None
     return RunsWanted(
         team_ids=teller.team_ids(query.get("team")),
         workload_ids=teller.workload_ids(query.get("workload")),

@@ -8,8 +8,8 @@ from apps.economics.gpu_meters import GpuMeters
 from apps.ledger.rest.meters import meters_answer
 from apps.unit_economics.api.run_shapes import RunCostsOut, RunOut
 from apps.unit_economics.queries.runs.values import RunAnatomy, RunFigure, RunNumber, RunRow
-from apps.web.rest.pages import fields_of, told_as
-from apps.web.rest.views import team_seen
+from apps.web.rest.pages import fields_of, serialize_as
+from apps.web.rest.views import serialize_team_reference
 from apps.workloads.queries import workloads
 
 MICROS = 1_000_000
@@ -39,11 +39,11 @@ class RunTeller:
             **{name: None if value == "" else value for name, value in figure_fields.items()},
             **run,
             "job_ids": run["jobs"],
-            "team": team_seen(self.viewer, run["owner"].team_id, self._teams),
+            "team": serialize_team_reference(self.viewer, run["owner"].team_id, self._teams),
             "workload": self._workload_seen(run["owner"].workload_id),
             "meters": meters_answer(meters),
         }
-        return told_as(RunOut, fields, self._currency)
+        return serialize_as(RunOut, fields, self._currency)
 
     def team_ids(self, name: str | None) -> frozenset[int] | None:
         """The team of this name, as a filter: none of the viewer's is as if there were none."""
@@ -70,13 +70,13 @@ class RunTeller:
         return {"id": workload.id, "name": workload.name}
 
 
-def told_costs(anatomy: RunAnatomy) -> Told:
+def serialize_run_costs(anatomy: RunAnatomy) -> Told:
     """A run taken apart."""
     fields = fields_of(anatomy) | {
         "run": fields_of(anatomy.run) | {"name": anatomy.run.key},
         "numbers": [_number_answer(number) for number in anatomy.numbers],
     }
-    return told_as(RunCostsOut, fields, anatomy.currency)
+    return serialize_as(RunCostsOut, fields, anatomy.currency)
 
 
 def _number_answer(number: RunNumber) -> Told:

@@ -5,12 +5,12 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.ledger.queries import CostStanding
+from apps.ledger.queries import SettlementStatus
 from apps.ledger.queries.costs import LEAST_SURE_FIRST
 from apps.ledger.rest.answers import MetaOut, Named
 from apps.unit_economics.queries.unit_costs import UnitCost, UnitFilter
 from apps.web.rest.money import HoursOut, MoneyOut, NamedOut, RatioOut, rounded_ratio
-from apps.web.rest.pages import told_as
+from apps.web.rest.pages import serialize_as
 
 UNDEFINED = "null where nothing was answered, or its cost or count is not known"
 
@@ -173,7 +173,7 @@ class ServiceDetailOut(ServiceOut):
 
 
 def unit_meta(
-    chosen: UnitFilter, total: UnitCost | None, cost_standing: CostStanding, currency: str
+    chosen: UnitFilter, total: UnitCost | None, cost_standing: SettlementStatus, currency: str
 ) -> dict[str, Any]:
     """The window, the bases and how sure it all is."""
     statuses = [] if total is None else [w for w in LEAST_SURE_FIRST if w in total.statuses]
@@ -190,7 +190,7 @@ def unit_meta(
         "as_of": cost_standing.as_of,
         "pending_hours": cost_standing.pending_hours,
     }
-    return told_as(UnitMetaOut, meta)
+    return serialize_as(UnitMetaOut, meta)
 
 
 def unit_result(
@@ -206,12 +206,12 @@ def unit_result(
     }
     part = None if cost.purpose is None else cost.purpose.name.lower()
     fields = {"part": part, **key_values, **keys, **unit_figures(cost)}
-    return told_as(UnitCostOut, fields, currency)
+    return serialize_as(UnitCostOut, fields, currency)
 
 
 def unit_sums(cost: UnitCost | None, currency: str) -> dict[str, Any]:
     """The sums alone."""
-    return told_as(UnitSumsOut, unit_figures(cost), currency)
+    return serialize_as(UnitSumsOut, unit_figures(cost), currency)
 
 
 def unit_figures(cost: UnitCost | None) -> dict[str, Any]:

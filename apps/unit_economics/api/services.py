@@ -15,7 +15,7 @@ from apps.accounts import queries as accounts
 from apps.economics.serving import SERVICE_KINDS
 from apps.ledger import queries
 from apps.ledger.rest.answers import names
-from apps.ledger.rest.parameters import window_asked
+from apps.ledger.rest.parameters import parse_window
 from apps.unit_economics.api.service_answers import (
     KeptObjectiveOut,
     LatencyOut,
@@ -38,7 +38,7 @@ from apps.unit_economics.queries.unit_costs import (
     together,
     unit_cost_groups,
 )
-from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import (
     OptionalText,
@@ -46,7 +46,7 @@ from apps.web.rest.strict import (
     Text,
     ids_named,
     refuse_others,
-    words_given,
+    split_words,
 )
 from apps.web.rest.views import RestView
 from apps.workloads import queries as workloads
@@ -105,7 +105,7 @@ class UnitCostsView(RestView):
         gateway counted and hours in which nobody counted are rows of their own.
         """
         query, at = UnitCostsAsked.of(request), timezone.now()
-        group_by = words_given(query["group_by"])
+        group_by = split_words(query["group_by"])
         refuse_others("group_by", group_by, GROUPS)
         chosen = _chosen_units(query, self.viewer(), at)
         currency, named = accounts.organisation().currency, names()
@@ -113,7 +113,9 @@ class UnitCostsView(RestView):
         total = together(unit_cost_groups(chosen) if "feature" in group_by else costs)
         return Response(
             {
-                "meta": unit_meta(chosen, total, queries.standing(chosen.window, at), currency),
+                "meta": unit_meta(
+                    chosen, total, queries.settlement_status(chosen.window, at), currency
+                ),
                 "totals": unit_sums(total, currency),
                 "results": [unit_result(cost, group_by, named, currency) for cost in costs],
                 "next": None,
@@ -138,11 +140,15 @@ class Services(RestView):
         teams = {team.id: team.name for team in accounts.teams()}
         currency = accounts.organisation().currency
         wanted = [
-            service for service in _services_seen(viewer).values() if _is_meant(service, chosen)
+            service
+            for service in _visible_services(viewer).values()
+            if _matches_filter(service, chosen)
         ]
-        page = slice_of(wanted, page_asked(request), lambda fact: (fact.id,))
+        page = slice_of(wanted, parse_page_request(request), lambda fact: (fact.id,))
         return paged(
-            request, page, lambda fact: _told_service(fact, teams, costs.get(fact.id), currency)
+            request,
+            page,
+            lambda fact: _serialize_service(fact, teams, costs.get(fact.id), currency),
         )
 
 
@@ -153,7 +159,7 @@ class Service(RestView):
     def get(self, request: Request, service_id: int) -> Response:
         """Its units by feature, its latency, its promises, and what changed in the window."""
         query, viewer, at = UnitsAsked.of(request), self.viewer(), timezone.now()
-        fact = _services_seen(viewer).get(service_id)
+        fact = _visible_services(viewer).get(service_id)
         if fact is None:
             raise NotFound("there is no such service")
         query |= {"service": "", "team": ""}
@@ -163,8 +169,10 @@ class Service(RestView):
         group_by = ["service", "feature"]
         return Response(
             {
-                "meta": unit_meta(chosen, total, queries.standing(chosen.window, at), currency),
-                **_told_service(fact, named.teams, total, currency),
+                "meta": unit_meta(
+                    chosen, total, queries.settlement_status(chosen.window, at), currency
+                ),
+                **_serialize_service(fact, named.teams, total, currency),
                 "features": [
                     unit_result(cost, group_by, named, currency)
                     for cost in unit_cost_groups(chosen, group_by)
@@ -180,22 +188,26 @@ def _answering_of(service_id: int, window: queries.Window) -> dict[str, Any]:
     answered = how_answered(service_id, span)
     latency, began = answered.latency, answered.first_token
     return {
-        "latency": latency and told_as(LatencyOut, latency),
-        "first_token": began and told_as(LatencyOut, began),
-        "objectives": [told_as(KeptObjectiveOut, objective) for objective in answered.objectives],
-        "changes": [told_as(ServiceChangeOut, change) for change in changes_of(service_id, span)],
+        "latency": latency and serialize_as(LatencyOut, latency),
+        "first_token": began and serialize_as(LatencyOut, began),
+        "objectives": [
+            serialize_as(KeptObjectiveOut, objective) for objective in answered.objectives
+        ],
+        "changes": [
+            serialize_as(ServiceChangeOut, change) for change in changes_of(service_id, span)
+        ],
     }
 
 
-def _told_service(
+def _serialize_service(
     fact: workloads.WorkloadFact, teams: Mapping[int, str], cost: UnitCost | None, currency: str
 ) -> dict[str, Any]:
     team = {"id": fact.team_id, "name": teams[fact.team_id]}
     fields = {"id": fact.id, "name": fact.name, "kind": fact.kind, "team": team}
-    return told_as(ServiceOut, fields | unit_figures(cost), currency)
+    return serialize_as(ServiceOut, fields | unit_figures(cost), currency)
 
 
-def _services_seen(viewer: accounts.Viewer) -> dict[int, workloads.WorkloadFact]:
+def _visible_services(viewer: accounts.Viewer) -> dict[int, workloads.WorkloadFact]:
     """The services that the viewer sees, by id."""
     return {
         workload.id: workload
@@ -204,7 +216,7 @@ def _services_seen(viewer: accounts.Viewer) -> dict[int, workloads.WorkloadFact]
     }
 
 
-def _is_meant(fact: workloads.WorkloadFact, chosen: UnitFilter) -> bool:
+def _matches_filter(fact: workloads.WorkloadFact, chosen: UnitFilter) -> bool:
     return (chosen.workload_ids is None or fact.id in chosen.workload_ids) and (
         chosen.team_ids is None or fact.team_id in chosen.team_ids
     )
@@ -218,15 +230,15 @@ def _chosen_units(
 ) -> UnitFilter:
     teams = {team.name: [team.id] for team in accounts.teams() if viewer.sees_team(team.id)}
     ids_by_name: dict[str, list[int]] = {}
-    for fact in _services_seen(viewer).values():
+    for fact in _visible_services(viewer).values():
         ids_by_name.setdefault(fact.name, []).append(fact.id)
-    team_names, names = words_given(query["team"]), words_given(query["service"])
+    team_names, names = split_words(query["team"]), split_words(query["service"])
     if team_names:
         team_ids: frozenset[int] | None = ids_named("team", team_names, teams)
     else:
         team_ids = viewer.seen_teams
     return UnitFilter(
-        window=window_asked(query["window"], at),
+        window=parse_window(query["window"], at),
         basis=queries.Basis(query["basis"]),
         load=Load(query["load"]),
         allocation=AllocationBasis(query["allocation"]),

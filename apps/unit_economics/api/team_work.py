@@ -12,12 +12,12 @@ from apps.accounts import queries as accounts
 from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.gpu_meters import meters_by
 from apps.ledger.rest.meters import MetersOut, meters_answer
-from apps.ledger.rest.parameters import window_asked
+from apps.ledger.rest.parameters import parse_window
 from apps.unit_economics.queries.team_work import TeamWork, work_of_teams
 from apps.unit_economics.queries.time_to_work import Waits, first_work, waits_of
 from apps.unit_economics.queries.waste import NOT_HELD, WastePart
 from apps.web.rest.money import HoursOut, MoneyOut, NamedOut, RatioOut
-from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters, Text
 from apps.web.rest.views import RestView
@@ -95,7 +95,7 @@ class Teams(RestView):
     def get(self, request: Request) -> Response:
         """By team and workload; the caller's teams alone, unless they see the organisation."""
         query, viewer, at = TeamWorkAsked.of(request), self.viewer(), timezone.now()
-        window = window_asked(query["window"], at)
+        window = parse_window(query["window"], at)
         team_ids = viewer.seen_teams
         waits = {
             (waited.team_id, waited.workload_id): waited
@@ -104,7 +104,9 @@ class Teams(RestView):
         metered = meters_by(CubeQuestion(window, team_ids=team_ids).by("team", "workload"))
         teams = {team.id: team.name for team in accounts.teams()}
         workloads_by_id, currency = workloads.workloads(), accounts.organisation().currency
-        page = slice_of(work_of_teams(window, team_ids, at), page_asked(request), _key_of_work)
+        page = slice_of(
+            work_of_teams(window, team_ids, at), parse_page_request(request), _key_of_work
+        )
 
         def told(work: TeamWork) -> dict[str, Any]:
             workload_id = work.workload_id
@@ -118,7 +120,7 @@ class Teams(RestView):
                 **_waits_answer(waits.get(key)),
                 "work": work,
             }
-            return told_as(TeamWorkOut, answer, currency)
+            return serialize_as(TeamWorkOut, answer, currency)
 
         return paged(request, page, told)
 

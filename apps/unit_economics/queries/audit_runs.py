@@ -159,7 +159,7 @@ def per(name: LiteralString, column: LiteralString, exact: LiteralString) -> Fac
     return Fact(name, exact, actual, holds)
 
 
-def told(name: LiteralString, column: LiteralString, expected: LiteralString) -> Fact:
+def reported_fact(name: LiteralString, column: LiteralString, expected: LiteralString) -> Fact:
     """A figure that repeats what was told."""
     return Fact(name, expected, f"figures.{column}")
 
@@ -203,14 +203,14 @@ OF_FOLD = (
         "coalesce(run.workload_id, figures.workload_id)",
         "figures.workload_id",
     ),
-    told("status", "status", "coalesce(summary.status, '')"),
-    told("GPUs", "gpus", "summary.gpus"),
-    told("attempts", "attempts", "coalesce(summary.attempts, 0)"),
-    told("tokens", "tokens", "nullif(summary.tokens, 0)"),
-    told("examples", "examples", "nullif(summary.examples, 0)"),
-    told("good checkpoints", "good_checkpoints", "coalesce(summary.good_checkpoints, 0)"),
-    told("began", "began_at", "coalesce(summary.began_at, figures.began_at)"),
-    told(
+    reported_fact("status", "status", "coalesce(summary.status, '')"),
+    reported_fact("GPUs", "gpus", "summary.gpus"),
+    reported_fact("attempts", "attempts", "coalesce(summary.attempts, 0)"),
+    reported_fact("tokens", "tokens", "nullif(summary.tokens, 0)"),
+    reported_fact("examples", "examples", "nullif(summary.examples, 0)"),
+    reported_fact("good checkpoints", "good_checkpoints", "coalesce(summary.good_checkpoints, 0)"),
+    reported_fact("began", "began_at", "coalesce(summary.began_at, figures.began_at)"),
+    reported_fact(
         "ended",
         "ended_at",
         "CASE WHEN summary.began_at IS NULL THEN figures.ended_at ELSE summary.ended_at END",

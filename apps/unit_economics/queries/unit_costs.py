@@ -14,7 +14,7 @@ from apps.economics.serving import (
     SERVICE_KINDS,
     THOUSAND,
     Purpose,
-    ToldTokens,
+    ReportedTokens,
     UnitCosts,
     Worked,
     per,
@@ -47,7 +47,7 @@ SUMMED = (
 )
 
 
-class UnitGroupNotKnown(ValueError):
+class UnknownUnitGroup(ValueError):
     """Unit costs cannot be grouped by that."""
 
 
@@ -105,7 +105,7 @@ class UnitCost:
     purpose: Purpose | None
     parts: PartAmounts
     micros: int | None
-    told: ToldTokens
+    told: ReportedTokens
     worked: Worked
     untold_ms: int
     measured_ms: int
@@ -164,7 +164,7 @@ def unit_cost_groups(chosen: UnitFilter, group_by: Sequence[str] = ()) -> list[U
     """
     for name in group_by:
         if name not in GROUPS:
-            raise UnitGroupNotKnown(f"group_by: {name!r} is none of {', '.join(GROUPS)}")
+            raise UnknownUnitGroup(f"group_by: {name!r} is none of {', '.join(GROUPS)}")
     owners = _owners_of_services(chosen)
     params: dict[str, object] = {
         "first_day": chosen.window.first_day,
@@ -188,7 +188,7 @@ def together(costs: Sequence[UnitCost]) -> UnitCost | None:
         return None
     parts = [cost.parts for cost in costs]
     # What nobody counted says nothing of what others did: it is a cost of its own, not a gap.
-    token_sums = summed(cost.told for cost in costs if cost.told != ToldTokens())
+    token_sums = summed(cost.told for cost in costs if cost.told != ReportedTokens())
     tokens = {
         name: sum_of_known(getattr(cost.told, name) for cost in costs)
         for name in ("prompt_tokens", "cached_tokens", "output_tokens")
@@ -291,7 +291,9 @@ def _unit_cost(row: Row, keys: int, *, is_used: bool) -> UnitCost:
         parts=parts,
         micros=used_part(parts.counted, active, stated) if is_used else parts.counted,
         # A sum of no counts is not a count of 0.
-        told=ToldTokens(*token_counts) if parts.counted or any(token_counts) else ToldTokens(),
+        told=ReportedTokens(*token_counts)
+        if parts.counted or any(token_counts)
+        else ReportedTokens(),
         worked=Worked(prompt_ms, cached_ms, output_ms),
         untold_ms=untold_ms,
         measured_ms=measured_ms,

@@ -13,10 +13,10 @@ from apps.accounts.actions import teams as actions
 from apps.accounts.queries import Viewer, listing
 from apps.web.rest.money import NamedOut
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, parsed
-from apps.web.rest.views import RestView, repeats, team_seen
+from apps.web.rest.views import RestView, repeats, serialize_team_reference
 
 KINDS = ("team", "platform", "unowned")
 
@@ -70,8 +70,8 @@ class TeamsView(RestView):
     def get(self, request: Request) -> Response:
         """Teams by name; a team of others is as if there were none."""
         query, viewer = TeamsAsked.of(request), self.viewer()
-        page = listing.team_page(viewer, page_asked(request), query.get("parent"))
-        return paged(request, page, lambda row: told_team(row, viewer))
+        page = listing.team_page(viewer, parse_page_request(request), query.get("parent"))
+        return paged(request, page, lambda row: serialize_team(row, viewer))
 
     @extend_schema(
         operation_id="add_team",
@@ -89,11 +89,13 @@ class TeamsView(RestView):
                 name=name, parent_id=team_id_of(body["parent"], "parent"), cost_centre=cost_centre
             )
         except actions.TeamNameTaken:
-            existing = told_team(listing.team_row(viewer, listing.team_named(name) or 0), viewer)
+            existing = serialize_team(
+                listing.team_row(viewer, listing.team_named(name) or 0), viewer
+            )
             if not repeats(existing, body):
                 raise
             return Response(existing)
-        return Response(told_team(listing.team_row(viewer, team_id), viewer), status=201)
+        return Response(serialize_team(listing.team_row(viewer, team_id), viewer), status=201)
 
 
 class TeamView(RestView):
@@ -104,7 +106,7 @@ class TeamView(RestView):
         """A team by its id."""
         Parameters.of(request)
         viewer = self.viewer()
-        return Response(told_team(listing.team_row(viewer, team_id), viewer))
+        return Response(serialize_team(listing.team_row(viewer, team_id), viewer))
 
     @extend_schema(operation_id="change_team", request=TeamChangeIn, responses=TeamOut)
     def patch(self, request: Request, team_id: int) -> Response:
@@ -117,15 +119,15 @@ class TeamView(RestView):
                 actions.move_team(team_id=team_id, parent_id=above)
             if "cost_centre" in body:
                 actions.book_team(team_id=team_id, cost_centre=body["cost_centre"])
-        return Response(told_team(listing.team_row(viewer, team_id), viewer))
+        return Response(serialize_team(listing.team_row(viewer, team_id), viewer))
 
 
-def told_team(row: dict[str, Any], viewer: Viewer) -> dict[str, Any]:
+def serialize_team(row: dict[str, Any], viewer: Viewer) -> dict[str, Any]:
     """A team as it is answered; one above that is none of the viewer's is "another team"."""
     fields = dict(row)
     above, name = fields.pop("parent_id"), fields.pop("parent_name")
-    fields["parent"] = team_seen(viewer, above, {above: name})
-    return told_as(TeamOut, fields)
+    fields["parent"] = serialize_team_reference(viewer, above, {above: name})
+    return serialize_as(TeamOut, fields)
 
 
 def team_id_of(name: str | None, field: str) -> int | None:

@@ -14,7 +14,7 @@ from apps.files.limits import BodyKind
 from apps.web.api.teams import team_id_of
 from apps.web.rest.money import NamedOut
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Moment, Parameters, Strict, Text, parsed
 from apps.web.rest.views import Manages, RestView
@@ -69,7 +69,7 @@ class Tokens(TokensView):
     def get(self, request: Request) -> Response:
         """Tokens, the newest first, revoked and expired ones too; never their secrets."""
         Parameters.of(request)
-        return paged(request, listing.token_page(page_asked(request)), told_token)
+        return paged(request, listing.token_page(parse_page_request(request)), serialize_token)
 
     @extend_schema(
         operation_id="make_token",
@@ -90,7 +90,7 @@ class Tokens(TokensView):
             team_id=team_id,
             made_by_id=self.viewer().person_id,
         )
-        serialized = told_token(listing.token_row(token.id)) | {"secret": token.secret}
+        serialized = serialize_token(listing.token_row(token.id)) | {"secret": token.secret}
         return Response(serialized, status=201, headers={"Cache-Control": "no-store"})
 
 
@@ -101,7 +101,7 @@ class Token(TokensView):
     def get(self, request: Request, token_id: int) -> Response:
         """A token by its id."""
         Parameters.of(request)
-        return Response(told_token(listing.token_row(token_id)))
+        return Response(serialize_token(listing.token_row(token_id)))
 
 
 class TokenRevocation(TokensView):
@@ -115,12 +115,12 @@ class TokenRevocation(TokensView):
         parsed(Strict, request)
         if listing.token_row(token_id)["revoked_at"] is None:
             actions.revoke_token(token_id=token_id, at=timezone.now())
-        return Response(told_token(listing.token_row(token_id)))
+        return Response(serialize_token(listing.token_row(token_id)))
 
 
-def told_token(row: dict[str, Any]) -> dict[str, Any]:
+def serialize_token(row: dict[str, Any]) -> dict[str, Any]:
     """A token as it is answered."""
     fields = dict(row)
     team_id, name = fields.pop("team_id"), fields.pop("team_name")
     fields["team"] = None if team_id is None else {"id": team_id, "name": name}
-    return told_as(TokenOut, fields)
+    return serialize_as(TokenOut, fields)

@@ -32,7 +32,7 @@ class BackupPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptCopy:
+class BackupCopy:
     """A copy that lies among the stored files."""
 
     name: str
@@ -44,13 +44,13 @@ class KeptCopy:
 class BackupState:
     """The state of backups: the copies, newest first, and what is going on: its share where one is being made, why the last try failed."""
 
-    copies: tuple[KeptCopy, ...]
+    copies: tuple[BackupCopy, ...]
     making: float | None
     failure: str
     failed_at: datetime | None
 
     @property
-    def newest(self) -> KeptCopy | None:
+    def newest(self) -> BackupCopy | None:
         """The newest copy."""
         return self.copies[0] if self.copies else None
 
@@ -69,7 +69,7 @@ def backup_plan() -> BackupPlan:
 def backup_state() -> BackupState:
     """Return the copies that are kept, and what is known of the one being made."""
     copy_files = [
-        KeptCopy(entry.name, _made_at(match[1]), entry.size_bytes)
+        BackupCopy(entry.name, _parse_stamp(match[1]), entry.size_bytes)
         for entry in list_files(FOLDER)
         if (match := NAME.fullmatch(entry.name))
     ]
@@ -79,7 +79,7 @@ def backup_state() -> BackupState:
     return BackupState(copies, cache.get(PROGRESS), failure.get("why", ""), failed_at)
 
 
-def ask_backup() -> None:
+def request_backup() -> None:
     """Have the next sweep make a copy, whenever the last was."""
     cache.set(ASKED, True, ASKED_SECONDS)
 
@@ -92,22 +92,22 @@ def is_due(state: BackupState, plan: BackupPlan, at: datetime) -> bool:
         return False
     if state.failed_at is not None and abs(at - state.failed_at) < TRIED_AGAIN_AFTER:
         return False
-    newest = newest_made_by(state, at)
+    newest = latest_copy_as_of(state, at)
     return newest is None or at - newest.made_at >= plan.every
 
 
 def is_old(state: BackupState, plan: BackupPlan, at: datetime) -> bool:
     """Return whether the newest copy is older than it may be."""
-    newest = newest_made_by(state, at)
+    newest = latest_copy_as_of(state, at)
     return plan.every is not None and newest is not None and at - newest.made_at > OLD_AFTER * plan.every  # fmt: skip
 
 
-def newest_made_by(state: BackupState, at: datetime) -> KeptCopy | None:
+def latest_copy_as_of(state: BackupState, at: datetime) -> BackupCopy | None:
     """Return the newest copy that was made by then: one of a clock that ran ahead keeps no other from being made."""
     return next((copy for copy in state.copies if copy.made_at <= at + CLOCKS_DIFFER), None)
 
 
-def kept_copies(copies: Sequence[KeptCopy], plan: BackupPlan) -> set[str]:
+def copies_to_keep(copies: Sequence[BackupCopy], plan: BackupPlan) -> set[str]:
     """Return the names of those to keep: the newest, and the newest of each of the last days, weeks and months that have one."""
     newest_first = sorted(copies, key=lambda copy: copy.made_at, reverse=True)
     names = {copy.name for copy in newest_first[:1]}
@@ -119,5 +119,5 @@ def kept_copies(copies: Sequence[KeptCopy], plan: BackupPlan) -> set[str]:
     return names
 
 
-def _made_at(stamp: str) -> datetime:
+def _parse_stamp(stamp: str) -> datetime:
     return datetime.strptime(stamp, STAMP).replace(tzinfo=UTC)

@@ -36,7 +36,7 @@ class Wheel:
 @cache
 def wheels() -> dict[str, Wheel]:
     """By file name: the agent's and the SDK's."""
-    built_wheels = [_made(AGENTS / folder) for folder in ("agent", "sdk")]
+    built_wheels = [_build_wheel(AGENTS / folder) for folder in ("agent", "sdk")]
     return {wheel.name: wheel for wheel in built_wheels}
 
 
@@ -51,7 +51,7 @@ def install_command(server: str, project: str) -> str:
     return f"pip install '{server}/downloads/{wheel.name}#sha256={wheel.sha256}'"
 
 
-def _made(folder: Path) -> Wheel:
+def _build_wheel(folder: Path) -> Wheel:
     pyproject: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text())
     project: dict[str, Any] = pyproject["project"]
     name, version = project["name"], project["version"]

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.accounts.actions.repeats import Repeat, answer_kept, keep_answer
+from apps.accounts.actions.repeats import Repeat, find_stored_answer, keep_answer
 from apps.web.rest.limits import caller_of
 
 KEY = re.compile("[!-~]{1,200}")
@@ -42,7 +42,7 @@ def once(
             if repeat is None:
                 return post(view, request, **kwargs)
             with transaction.atomic():
-                stored_answer = answer_kept(repeat=repeat, at=timezone.now())
+                stored_answer = find_stored_answer(repeat=repeat, at=timezone.now())
                 if stored_answer is not None:
                     return Response(stored_answer.body, status=stored_answer.status)
                 response = post(view, request, **kwargs)

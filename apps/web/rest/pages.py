@@ -13,7 +13,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.queries.paging import PageAsked, Slice
+from apps.accounts.queries.paging import PageRequest, Slice
 from apps.web.rest.telling import Teller, teller_of
 
 DEFAULT_LIMIT = 100
@@ -24,7 +24,7 @@ NOT_OURS = "this is not a cursor of this list; begin without one"
 Row = TypeVar("Row")
 
 
-def page_asked(request: Request) -> PageAsked:
+def parse_page_request(request: Request) -> PageRequest:
     """The page that `cursor` and `limit` name; refuses with a ValidationError that names them."""
     most = MOST_CSV_ROWS if _is_csv(request) else MOST_ROWS
     default = MOST_CSV_ROWS if _is_csv(request) else DEFAULT_LIMIT
@@ -34,9 +34,9 @@ def page_asked(request: Request) -> PageAsked:
         raise ValidationError({"limit": [f"a limit is from 1 to {most}"]})
     cursor = request.query_params.get("cursor")
     if cursor is None:
-        return PageAsked(limit=int(text))
+        return PageRequest(limit=int(text))
     side, key = _opened_cursor(cursor, request.path)
-    return PageAsked(limit=int(text), **{side: key})
+    return PageRequest(limit=int(text), **{side: key})
 
 
 def paged(
@@ -54,7 +54,7 @@ def paged(
     )
 
 
-def told_as(
+def serialize_as(
     form: type[serializers.Serializer[Any]],
     value: Any,
     currency: str | None = None,
@@ -66,11 +66,11 @@ def told_as(
     """
     if instead:
         value = fields_of(value) | instead
-    return dict(_teller_made(form, currency)(value))
+    return dict(_compiled_serializer(form, currency)(value))
 
 
 @cache
-def _teller_made(form: type[serializers.Serializer[Any]], currency: str | None) -> Teller:
+def _compiled_serializer(form: type[serializers.Serializer[Any]], currency: str | None) -> Teller:
     # Making a serializer takes many times as long as telling a row by it.
     return teller_of(form(context={} if currency is None else {"currency": currency}))
 
@@ -81,7 +81,7 @@ def fields_of(value: Any) -> dict[str, Any]:
 
 
 def slice_of(
-    rows: Iterable[Row], page_request: PageAsked, key: Callable[[Row], tuple[Any, ...]]
+    rows: Iterable[Row], page_request: PageRequest, key: Callable[[Row], tuple[Any, ...]]
 ) -> Slice[Row]:
     """The asked page of rows that are all here already, in the order of their unique `key`."""
     ordered = sorted(rows, key=key)

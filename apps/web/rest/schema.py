@@ -103,7 +103,7 @@ def with_problems(result: dict[str, Any], **_: object) -> dict[str, Any]:
             answers |= OF_INVITATIONS
         for status, description in answers.items():
             operation["responses"].setdefault(status, _problem_response(description))
-        _tell_csv(operation)
+        _describe_csv_responses(operation)
         operation["responses"] = dict(sorted(operation["responses"].items()))
     return result
 
@@ -116,7 +116,7 @@ def operations_of(schema: Mapping[str, Any]) -> Iterable[tuple[str, str, dict[st
                 yield path, method, operation
 
 
-def _tell_csv(operation: dict[str, Any]) -> None:
+def _describe_csv_responses(operation: dict[str, Any]) -> None:
     """CSV is text: a row for each result, columns as the fields of the JSON are named."""
     for answer in operation["responses"].values():
         if "text/csv" in answer.get("content", {}):

@@ -131,7 +131,7 @@ class OptionalText(Text):
         super().__init__(**optional | kwargs)
 
 
-class Whole(serializers.IntegerField):
+class StrictInteger(serializers.IntegerField):
     """A JSON integer: neither a string nor a fraction is quietly taken for one."""
 
     def to_internal_value(self, data: Any) -> int:
@@ -148,7 +148,7 @@ class Id(serializers.IntegerField):
         super().__init__(**{"min_value": 1, "max_value": LARGEST_ID} | kwargs)
 
 
-class IdInBody(Whole):
+class IdInBody(StrictInteger):
     """The id of a thing, as a field of a body."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -172,16 +172,16 @@ def parsed(serializer: type[Strict], request: Request, **context: Any) -> dict[s
 
 def parsed_data(serializer: type[Strict], data: Any) -> dict[str, Any]:
     """A JSON document as `serializer` understands it; refuses a ValidationError."""
-    return dict(_parser_made(serializer).run_validation(data))
+    return dict(_create_parser(serializer).run_validation(data))
 
 
 @cache
-def _parser_made(serializer: type[Strict]) -> Strict:
+def _create_parser(serializer: type[Strict]) -> Strict:
     # Making one takes longer than parsing most bodies by it; parsing leaves nothing in it.
     return serializer()
 
 
-def words_given(*texts: str) -> list[str]:
+def split_words(*texts: str) -> list[str]:
     """Return the words that parameters say by comma, each word once, in the order given."""
     return list(
         dict.fromkeys(word for text in texts for part in text.split(",") if (word := part.strip()))

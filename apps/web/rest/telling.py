@@ -67,7 +67,7 @@ def _mapping_teller(serializer: Any) -> Teller:
         serialized = {}
         for name, source, tell_value, field in parts:
             try:
-                value = _found(instance, source)
+                value = _source_value(instance, source)
             except (KeyError, AttributeError):
                 # Left out, by default, or a mistake of ours: DRF says which.
                 try:
@@ -80,7 +80,7 @@ def _mapping_teller(serializer: Any) -> Teller:
     return tell
 
 
-def _found(value: Any, source: tuple[str, ...]) -> Any:
+def _source_value(value: Any, source: tuple[str, ...]) -> Any:
     for name in source:
         value = value[name] if isinstance(value, Mapping) else getattr(value, name)
         if callable(value) and is_simple_callable(value):

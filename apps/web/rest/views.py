@@ -61,7 +61,7 @@ class SeesPrices(BasePermission):
         return viewer is not None and viewer.sees_prices
 
 
-class KeepsBills(BasePermission):
+class CanManageBilling(BasePermission):
     """The organisation's token of scope manage, or a person of finance or platform."""
 
     message = "bills are for finance and platform, and for the organisation's 'manage' tokens"
@@ -69,10 +69,10 @@ class KeepsBills(BasePermission):
     def has_permission(self, request: Request, view: object) -> bool:
         """Whether bills are theirs to bring in and to take back."""
         viewer = viewer_in(request, view)
-        return viewer is not None and keeps_bills(viewer)
+        return viewer is not None and can_manage_billing(viewer)
 
 
-class SetsBudgets(KeepsBills):
+class SetsBudgets(CanManageBilling):
     """The permission to set budgets, for the same people and tokens as may keep bills."""
 
     message = "budgets are set by finance and platform, and by the organisation's 'manage' tokens"
@@ -158,8 +158,8 @@ class PricesView(RestView):
     changes = (Manages, SeesPrices)
 
 
-def keeps_bills(viewer: Viewer) -> bool:
-    """Return whether a viewer may keep bills, which is what `KeepsBills` asks of who is known."""
+def can_manage_billing(viewer: Viewer) -> bool:
+    """Return whether a viewer may keep bills, which is what `CanManageBilling` asks of who is known."""
     return viewer.may_manage if viewer.person_id is None else viewer.sees_prices
 
 
@@ -171,7 +171,7 @@ def viewer_in(request: Request, view: object) -> Viewer | None:
     return view.viewer() if isinstance(view, RestView) else viewer_of_request(request)
 
 
-def team_seen(
+def serialize_team_reference(
     viewer: Viewer, team_id: int | None, names: Mapping[int, str]
 ) -> dict[str, Any] | None:
     """A team by id and name, or "another team" where it is none of the viewer's."""

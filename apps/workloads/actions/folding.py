@@ -10,14 +10,14 @@ from apps.economics.job_fold import JobFold, fold
 from apps.workloads.actions.grants import Altered, bearers_of, keep_grants, placed
 from apps.workloads.actions.job_rows import (
     TRAIT_COLUMNS,
-    KeptRow,
     Key,
+    StoredJobRow,
     empty_jobs,
     insert_jobs,
     keep_events,
-    kept_events,
-    kept_jobs,
     new_job_ids,
+    stored_events,
+    stored_jobs,
     update_jobs,
     values_of,
 )
@@ -59,8 +59,8 @@ def fold_jobs(
     Call it in a transaction that holds `lock_keys`. With nothing arrived it places what the jobs
     hold on the nodes known by now.
     """
-    rows = kept_jobs(arrived)
-    events = kept_events([row.job.job_id for job in rows.values() for row in job])
+    rows = stored_jobs(arrived)
+    events = stored_events([row.job.job_id for job in rows.values() for row in job])
     changes = _Changes()
     answers: dict[Key, list[Folded]] = {}
     plans = []
@@ -86,7 +86,7 @@ def _new_count(attempts: Iterable[Matched]) -> int:
 
 
 def _fold_attempt(
-    changes: _Changes, key: Key, attempt: tuple[int, Matched], kept_row: KeptRow | None
+    changes: _Changes, key: Key, attempt: tuple[int, Matched], kept_row: StoredJobRow | None
 ) -> Folded:
     job_id, one = attempt
     job_fold = fold(one.attempt.statements)
@@ -124,10 +124,10 @@ def _write_changes(changes: _Changes, at: datetime) -> None:
         emptied=changes.emptied,
         at=at,
     )
-    _keep_held(changes, at)
+    _store_held_grants(changes, at)
 
 
-def _keep_held(changes: _Changes, at: datetime) -> None:
+def _store_held_grants(changes: _Changes, at: datetime) -> None:
     names: dict[int, set[str]] = {}
     for key, job_fold in changes.folds.values():
         names.setdefault(key[0], set()).update(span.node for span in job_fold.held)

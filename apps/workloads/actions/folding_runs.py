@@ -12,17 +12,17 @@ from apps.economics.hours import HOUR, epoch_ms, from_epoch_ms, hour_of
 from apps.economics.run_divergence import StepBack, WrongSpan, diverged_spans
 from apps.economics.run_fold import (
     NO_JOB,
-    Held,
+    CarrierSpan,
     ReportedAttempt,
+    ReportedRun,
+    ReportedWindow,
     Rewind,
-    RunTold,
-    WindowTold,
     folded,
 )
 from apps.economics.spans import END_OF_TIME, joined_spans, spans_without
 from apps.logs.changes import logged_pass
 from apps.workloads.actions.run_spans import reported
-from apps.workloads.actions.run_summing import WholeRun, keep_summary, status_of
+from apps.workloads.actions.run_summing import RunSummaryInput, keep_summary, status_of
 from apps.workloads.actions.touched_hours import TouchedHours
 from apps.workloads.models import Allocation, RunHour, RunSpan, RunStatus, RunSummary
 from apps.workloads.queries import run_fold_facts as facts
@@ -40,7 +40,7 @@ Hours = Mapping[tuple[int, datetime], HourRow]
 
 
 @dataclass(frozen=True, slots=True)
-class _RunInputs(WholeRun):
+class _RunInputs(RunSummaryInput):
     """A run as it stands, with when it went back to a checkpoint.
 
     `rewinds` are from when on the run went on from which step, as which attempt says.
@@ -161,7 +161,7 @@ def _first_changed_hour(inputs: _RunInputs, summary: RunSummary) -> datetime | N
     if is_new and summary.changed_from is None:
         return None
     changed = summary.changed_from if is_new and summary.changed_from else summary.folded_at
-    moments = [changed, summary.folded_at, *_turned_by_loss(inputs.diverged, summary.diverged)]
+    moments = [changed, summary.folded_at, *_changed_by_loss(inputs.diverged, summary.diverged)]
     if is_new:
         moments += [
             attempt.began_at
@@ -182,7 +182,7 @@ def _first_changed_hour(inputs: _RunInputs, summary: RunSummary) -> datetime | N
     return hour_of(min(moments))
 
 
-def _turned_by_loss(
+def _changed_by_loss(
     wrong_spans: Sequence[WrongSpan], stored_spans: Sequence[Range[datetime]]
 ) -> list[datetime]:
     """From when on the run is wrong otherwise than it was; nothing where it is not."""
@@ -197,20 +197,22 @@ def _turned_by_loss(
 def _folded_hours(
     inputs: _RunInputs, since: datetime | None, at: datetime
 ) -> dict[tuple[int, datetime], HourRow]:
-    windows: dict[int, list[WindowTold]] = {}
+    windows: dict[int, list[ReportedWindow]] = {}
     for attempt_id, row in facts.windows_of([attempt.id for attempt in inputs.lead], since):
         starts_at, ends_at, *values = row
         windows.setdefault(attempt_id, []).append(
-            WindowTold(epoch_ms(starts_at), epoch_ms(ends_at), *values)
+            ReportedWindow(epoch_ms(starts_at), epoch_ms(ends_at), *values)
         )
     last_good = inputs.last_good()
     failed_after = 0 if last_good is None else epoch_ms(last_good)
-    run_report = RunTold(
+    run_report = ReportedRun(
         attempts=[
             _reported_attempt(attempt, windows.get(attempt.id, ())) for attempt in inputs.lead
         ],
         held=[
-            Held(span.job_id, epoch_ms(span.starts_at), epoch_ms(min(span.ends_at or at, at)))
+            CarrierSpan(
+                span.job_id, epoch_ms(span.starts_at), epoch_ms(min(span.ends_at or at, at))
+            )
             for span in inputs.spans
             if span.starts_at < at
         ],
@@ -225,7 +227,7 @@ def _folded_hours(
     }
 
 
-def _reported_attempt(row: FoldAttemptRow, windows: Sequence[WindowTold]) -> ReportedAttempt:
+def _reported_attempt(row: FoldAttemptRow, windows: Sequence[ReportedWindow]) -> ReportedAttempt:
     return ReportedAttempt(
         id=row.id,
         job=row.job_id or NO_JOB,

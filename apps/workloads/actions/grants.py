@@ -84,7 +84,7 @@ def keep_grants(
     job_ids: Sequence[int], wanted: Sequence[Grant], altered: Altered, touched: TouchedHours
 ) -> None:
     """Make the allocations of these jobs exactly `wanted`, and note every node-hour that changed."""
-    stored_grants = _kept_grants(job_ids)
+    stored_grants = _stored_grants(job_ids)
     new = {grant.key: grant for grant in wanted}
     removed_ids = [grant_id for key, (grant_id, _) in stored_grants.items() if key not in new]
     changed = [
@@ -144,7 +144,9 @@ def _pieces_by_bearer(
         )
 
 
-def _kept_grants(job_ids: Sequence[int]) -> dict[tuple[int, str, int, datetime], tuple[int, Grant]]:
+def _stored_grants(
+    job_ids: Sequence[int],
+) -> dict[tuple[int, str, int, datetime], tuple[int, Grant]]:
     with connection.cursor() as cursor:
         cursor.execute(
             """

@@ -8,7 +8,7 @@ from fractions import Fraction
 from django.db import transaction
 from django.db.models import F
 
-from apps.accounts.queries.arriving import as_kept, fields_kept
+from apps.accounts.queries.arriving import arriving_personal_fields, pseudonymise
 from apps.economics.job_fold import TEXTS
 from apps.economics.job_names import name_faults
 from apps.economics.jobs import (
@@ -84,7 +84,9 @@ def import_job_records(
 @transaction.atomic
 def reject_rows(*, batch_id: int, rows: Iterable[RejectedJobRow]) -> None:
     """Count every rejected row, and keep the first MOST_REJECTIONS_KEPT with line and reason."""
-    rejected = as_kept([*rows], fields_kept("workloads.rejectedrow", reason="message"))
+    rejected = pseudonymise(
+        [*rows], arriving_personal_fields("workloads.rejectedrow", reason="message")
+    )
     if not rejected:
         return
     batch = ImportBatch.objects.select_for_update().get(id=batch_id)

@@ -10,8 +10,8 @@ from django.db import connection
 from psycopg.types.json import Jsonb
 
 from apps.economics.job_fold import TEXTS, JobFold
-from apps.fleet.actions.lives import hold_lives
-from apps.workloads.actions.matching import KeptEvent, KeptJob, Matched
+from apps.fleet.actions.lives import lock_lifetimes_shared
+from apps.workloads.actions.matching import Matched, StoredEvent, StoredJob
 from apps.workloads.actions.statements import ArrivedStatement, statement_of
 
 Key = tuple[int, str]
@@ -40,11 +40,11 @@ LOCK_STRIPES = 64
 
 
 @dataclass(frozen=True, slots=True)
-class KeptRow:
+class StoredJobRow:
     """A job as kept, with the values of its columns."""
 
     key: Key
-    job: KeptJob
+    job: StoredJob
     values: Mapping[str, object]
 
 
@@ -54,7 +54,7 @@ def lock_keys(keys: Iterable[Key]) -> None:
     Rows that do not exist yet cannot be locked, hence advisory locks; striped, for a bulk of many
     jobs would fill the server's table of locks; in order, so that two never wait for each other.
     """
-    hold_lives()
+    lock_lifetimes_shared()
     stripes = sorted({zlib.crc32(f"{c}/{raw_id}".encode()) % LOCK_STRIPES for c, raw_id in keys})
     with connection.cursor() as cursor:
         cursor.execute(
@@ -66,7 +66,7 @@ def lock_keys(keys: Iterable[Key]) -> None:
         )
 
 
-def kept_digests(keys: Iterable[Key], digests: Sequence[bytes]) -> dict[tuple[Key, bytes], int]:
+def stored_digests(keys: Iterable[Key], digests: Sequence[bytes]) -> dict[tuple[Key, bytes], int]:
     """Return which of these statements were made before about a job of these keys: its id."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -82,9 +82,9 @@ def kept_digests(keys: Iterable[Key], digests: Sequence[bytes]) -> dict[tuple[Ke
         return {((row[0], row[1]), bytes(row[2])): row[3] for row in cursor}
 
 
-def kept_jobs(keys: Iterable[Key]) -> dict[Key, list[KeptRow]]:
+def stored_jobs(keys: Iterable[Key]) -> dict[Key, list[StoredJobRow]]:
     """Every job of these raw ids, those that became another among them."""
-    rows_by_key: dict[Key, list[KeptRow]] = {}
+    rows_by_key: dict[Key, list[StoredJobRow]] = {}
     with connection.cursor() as cursor:
         cursor.execute(
             f"""
@@ -99,14 +99,14 @@ def kept_jobs(keys: Iterable[Key]) -> dict[Key, list[KeptRow]]:
             values = dict(zip(JOB_COLUMNS, row, strict=True))
             values["labels"] = _decoded_labels(values["labels"])
             key = row[0], row[1]
-            stored_job = KeptJob(job_id, row[2], row[3], row[4])
-            rows_by_key.setdefault(key, []).append(KeptRow(key, stored_job, values))
+            stored_job = StoredJob(job_id, row[2], row[3], row[4])
+            rows_by_key.setdefault(key, []).append(StoredJobRow(key, stored_job, values))
     return rows_by_key
 
 
-def kept_events(job_ids: Sequence[int]) -> dict[int, list[KeptEvent]]:
+def stored_events(job_ids: Sequence[int]) -> dict[int, list[StoredEvent]]:
     """All that was said, by job."""
-    events_by_job: dict[int, list[KeptEvent]] = {}
+    events_by_job: dict[int, list[StoredEvent]] = {}
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -116,12 +116,12 @@ def kept_events(job_ids: Sequence[int]) -> dict[int, list[KeptEvent]]:
             [list(job_ids)],
         )
         for event_id, job_id, digest, content, node_id in cursor:
-            event = KeptEvent(event_id, job_id, bytes(digest), statement_of(content), node_id)
+            event = StoredEvent(event_id, job_id, bytes(digest), statement_of(content), node_id)
             events_by_job.setdefault(job_id, []).append(event)
     return events_by_job
 
 
-def kept_states(job_ids: Collection[int]) -> dict[int, str]:
+def stored_states(job_ids: Collection[int]) -> dict[int, str]:
     """The states of these jobs as kept now."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT id, state FROM workloads_job WHERE id = ANY(%s)", [list(job_ids)])

@@ -10,7 +10,7 @@ from apps.workloads.actions.statements import ArrivedStatement
 
 
 @dataclass(frozen=True, slots=True)
-class KeptJob:
+class StoredJob:
     """A job as kept, by what tells it apart under its raw id."""
 
     job_id: int
@@ -20,7 +20,7 @@ class KeptJob:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptEvent:
+class StoredEvent:
     """A statement as kept, with which job, and of which node the agent is that made it."""
 
     event_id: int
@@ -49,7 +49,7 @@ class Match:
 
 
 def matched(
-    jobs: Sequence[KeptJob], events: Sequence[KeptEvent], arrived: Iterable[ArrivedStatement]
+    jobs: Sequence[StoredJob], events: Sequence[StoredEvent], arrived: Iterable[ArrivedStatement]
 ) -> Match:
     """Match all statements about one raw id, kept and arrived, to the jobs kept."""
     stored_events = {event.statement: event for event in events}
@@ -78,14 +78,14 @@ def matched(
 
 def _assigned_jobs(
     job_attempts: Sequence[Attempt],
-    jobs: Sequence[KeptJob],
-    stored_events: Mapping[JobStatement, KeptEvent],
+    jobs: Sequence[StoredJob],
+    stored_events: Mapping[JobStatement, StoredEvent],
 ) -> list[int | None]:
     """By the same submission, else by what was said before, else by the same opening."""
     free = {job.job_id: job for job in sorted(jobs, key=lambda job: job.job_id)}
     chosen: list[int | None] = [None] * len(job_attempts)
 
-    def told_before(attempt: Attempt, job: KeptJob) -> bool:
+    def told_before(attempt: Attempt, job: StoredJob) -> bool:
         return any(
             statement in stored_events and stored_events[statement].job_id == job.job_id
             for statement in attempt.statements
@@ -100,11 +100,11 @@ def _assigned_jobs(
     return chosen
 
 
-def _same_submission(attempt: Attempt, job: KeptJob) -> bool:
+def _same_submission(attempt: Attempt, job: StoredJob) -> bool:
     return attempt.submitted_at is not None and _same_opening(attempt, job)
 
 
-def _same_opening(attempt: Attempt, job: KeptJob) -> bool:
+def _same_opening(attempt: Attempt, job: StoredJob) -> bool:
     return (attempt.submitted_at, attempt.opened_at, attempt.restart_count) == (
         job.submitted_at,
         job.opened_at,
@@ -113,7 +113,7 @@ def _same_opening(attempt: Attempt, job: KeptJob) -> bool:
 
 
 def _emptied_jobs(
-    job_attempts: Sequence[Attempt], job_ids: Sequence[int | None], events: Sequence[KeptEvent]
+    job_attempts: Sequence[Attempt], job_ids: Sequence[int | None], events: Sequence[StoredEvent]
 ) -> dict[int, int]:
     """Jobs that lost all that was said of them, by where the first of it went."""
     place_of = {

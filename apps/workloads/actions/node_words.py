@@ -10,7 +10,7 @@ from apps.economics.job_voices import NodeWord, word_of_node
 from apps.economics.jobs import JobStatement
 from apps.fleet.actions import TrustMatter, raise_trust_incident
 from apps.fleet.queries import AgentFact, TrustKind, approved_ceilings, node_names
-from apps.workloads.actions.job_rows import Key, kept_events, kept_jobs
+from apps.workloads.actions.job_rows import Key, stored_events, stored_jobs
 
 
 class NodeWords:
@@ -18,7 +18,7 @@ class NodeWords:
 
     def __init__(self, agent: AgentFact, keys: Iterable[Key]) -> None:
         self.agent = agent
-        self.kept = _kept_statements(keys)
+        self.kept = _stored_statements(keys)
         self.problems: list[str] = []
         self.labels_reported = 0
 
@@ -79,11 +79,11 @@ class NodeWords:
             )
 
 
-def _kept_statements(keys: Iterable[Key]) -> dict[Key, list[JobStatement]]:
+def _stored_statements(keys: Iterable[Key]) -> dict[Key, list[JobStatement]]:
     """All that was told of these raw ids as it came, with the node of the agent that told it."""
-    rows = kept_jobs(keys)
+    rows = stored_jobs(keys)
     key_of = {row.job.job_id: key for key, job in rows.items() for row in job}
-    events = [event for job_events in kept_events(list(key_of)).values() for event in job_events]
+    events = [event for job_events in stored_events(list(key_of)).values() for event in job_events]
     names = node_names({event.agent_node_id for event in events if event.agent_node_id is not None})
     statements_by_key: dict[Key, list[JobStatement]] = {}
     for event in sorted(events, key=lambda one: one.event_id):

@@ -126,5 +126,5 @@ def _pool_of(pool: CountedPool, cluster_id: int, at: datetime) -> int:
 
 
 def _units_at(node_id: int, moment: datetime) -> int | None:
-    node_lives = fleet_queries.nodes_lived(moment, moment + INSTANT, [node_id])
+    node_lives = fleet_queries.nodes_alive_between(moment, moment + INSTANT, [node_id])
     return node_lives[0].units if node_lives else None

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from apps.accounts.queries.arriving import as_kept, fields_kept
+from apps.accounts.queries.arriving import arriving_personal_fields, pseudonymise
 from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
 from apps.workloads.models import Run, ServiceObjective, Workload, WorkloadChange
@@ -81,7 +81,7 @@ def record_change(*, change: NewChange) -> tuple[int, bool]:
 
     The same one again changes nothing but a run that was not known. Refuses ShippedByAnotherTeam.
     """
-    (change,) = as_kept([change], fields_kept("workloads.workloadchange"))
+    (change,) = pseudonymise([change], arriving_personal_fields("workloads.workloadchange"))
     workload = Workload.objects.get(id=change.workload_id)
     if change.run_id is not None:
         made_for = Run.objects.select_related("workload").get(id=change.run_id).workload

@@ -11,9 +11,9 @@ from apps.fleet.actions import open_cluster
 from apps.fleet.queries import AgentFact, clusters
 from apps.logs.changes import answered, logged_change
 from apps.workloads.actions.folding import fold_jobs
-from apps.workloads.actions.job_rows import Key, kept_digests, kept_states, lock_keys
+from apps.workloads.actions.job_rows import Key, lock_keys, stored_digests, stored_states
 from apps.workloads.actions.node_words import NodeWords
-from apps.workloads.actions.statements import ArrivedStatement, told
+from apps.workloads.actions.statements import ArrivedStatement, serialize_statement
 from apps.workloads.actions.user_names import with_pseudonyms
 
 
@@ -56,12 +56,12 @@ def record_events(
         return []
     lock_keys(keys)
     if agent is None:
-        return _recorded([(key, told(statement)) for key, statement in named], at)
+        return _recorded([(key, serialize_statement(statement)) for key, statement in named], at)
     words = NodeWords(agent, keys)
     heard = [words.hear(key, statement) for key, statement in named]
     words.note_problems(at)
     arrived_statements = [
-        (key, told(word.statement, agent.node_id))
+        (key, serialize_statement(word.statement, agent.node_id))
         for (key, _), word in zip(named, heard, strict=True)
         if word.statement is not None
     ]
@@ -77,7 +77,7 @@ def _recorded(keyed: Sequence[tuple[Key, ArrivedStatement]], at: datetime) -> li
     keys = {key for key, _ in keyed}
     if not keys:
         return []
-    job_of = kept_digests(keys, [arrived_statement.digest for _, arrived_statement in keyed])
+    job_of = stored_digests(keys, [arrived_statement.digest for _, arrived_statement in keyed])
     arrived: dict[Key, list[ArrivedStatement]] = {}
     is_new = []
     known_digests = set(job_of)
@@ -93,7 +93,7 @@ def _recorded(keyed: Sequence[tuple[Key, ArrivedStatement]], at: datetime) -> li
 
 
 def _recorded_answers(job_ids: Sequence[int], is_new: Iterable[bool]) -> list[Recorded]:
-    states = kept_states(set(job_ids))
+    states = stored_states(set(job_ids))
     return [
         Recorded(job_id, states[job_id], is_changed)
         for job_id, is_changed in zip(job_ids, is_new, strict=True)

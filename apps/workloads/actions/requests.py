@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
 from apps.accounts.queries import organisation, teams
-from apps.accounts.queries.arriving import as_kept, fields_kept
+from apps.accounts.queries.arriving import arriving_personal_fields, pseudonymise
 from apps.economics.hours import HOUR
 from apps.fleet.actions import TrustMatter, raise_trust_incident
 from apps.fleet.queries import TrustKind
@@ -77,10 +77,12 @@ def record_requests(
     node counts is of services that hold it in that hour; else it waits until a job says so
     (decision 0228). Days are summed anew, and what hours that are over cost is divided again.
     """
-    counted = as_kept(counted, fields_kept("workloads.requesthour", service_named="service"))
+    counted = pseudonymise(
+        counted, arriving_personal_fields("workloads.requesthour", service_named="service")
+    )
     services = _services_by_name(teller.team_id)
     newest = _newest_revisions(counted)
-    stored_counts = _kept_counts(newest)
+    stored_counts = _stored_counts(newest)
     named = {
         key: (stored_counts[key].workload_id if key in stored_counts else None)
         or services.get(key[1])
@@ -95,7 +97,8 @@ def record_requests(
     foreign = {
         key
         for key, one in stored_counts.items()
-        if not _is_own(one, newest[key], teller) or (key in elsewhere and one.node_id is None)
+        if not _is_writable_by(one, newest[key], teller)
+        or (key in elsewhere and one.node_id is None)
     }
     workload_by_key = {key: None if key in elsewhere else named[key] for key in newest}
     _note_services_elsewhere(elsewhere - foreign, teller, at)
@@ -245,7 +248,7 @@ def _newest_revisions(counted: Iterable[CountedRequests]) -> dict[Key, CountedRe
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredRequestCounts:
     """The row that was told before: of which service, as what, and by whom."""
 
     workload_id: int | None
@@ -254,13 +257,15 @@ class Kept:
     node_id: int | None
 
 
-def _is_own(stored: Kept, counts: CountedRequests, teller: RequestTeller) -> bool:
+def _is_writable_by(
+    stored: StoredRequestCounts, counts: CountedRequests, teller: RequestTeller
+) -> bool:
     """Whether the teller may write over it. What agents told before nodes were noted is engines'."""
     is_unnoted = stored.node_id is None and stored.source == counts.source == "engine"
     return stored.team_id == teller.team_id and (stored.node_id == teller.node_id or is_unnoted)
 
 
-def _kept_counts(keys: Collection[Key]) -> dict[Key, Kept]:
+def _stored_counts(keys: Collection[Key]) -> dict[Key, StoredRequestCounts]:
     """Return what was told before under these keys."""
     columns = [list(column) for column in zip(*keys, strict=True)] or [[], [], [], [], []]
     with connection.cursor() as cursor:
@@ -274,7 +279,7 @@ def _kept_counts(keys: Collection[Key]) -> dict[Key, Kept]:
             """,
             columns,
         )
-        return {tuple(row[:5]): Kept(*row[5:]) for row in cursor}
+        return {tuple(row[:5]): StoredRequestCounts(*row[5:]) for row in cursor}
 
 
 def _lock_workloads(workload_ids: Iterable[int]) -> None:

@@ -39,7 +39,7 @@ def join_attempts(*, attempt_ids: Collection[int], at: datetime) -> int:
     """
     with connection.cursor() as cursor:
         cursor.execute(FINDING, [list(attempt_ids)])
-        candidates = [_FoundJob(*row) for row in cursor]
+        candidates = [_MatchedJob(*row) for row in cursor]
     lines = owner_lines({candidate.job_id for candidate in candidates}, at)
     joined = [
         candidate for candidate in candidates if _may_join(candidate, lines[candidate.job_id])
@@ -74,7 +74,7 @@ def join_attempts(*, attempt_ids: Collection[int], at: datetime) -> int:
     return len(joined)
 
 
-class _FoundJob(NamedTuple):
+class _MatchedJob(NamedTuple):
     """An attempt and the job that bore its id; `told_by` is the team on whose word it is."""
 
     attempt_id: int
@@ -86,12 +86,12 @@ class _FoundJob(NamedTuple):
     run_team_id: int | None
 
 
-def _may_join(candidate: _FoundJob, owners: Collection[int]) -> bool:
+def _may_join(candidate: _MatchedJob, owners: Collection[int]) -> bool:
     return candidate.told_by is None or not owners or candidate.told_by in owners
 
 
 def _give_to_owners(
-    joined: Iterable[_FoundJob], lines: Mapping[int, tuple[int, ...]], at: datetime
+    joined: Iterable[_MatchedJob], lines: Mapping[int, tuple[int, ...]], at: datetime
 ) -> None:
     """Give what nobody in particular told to the run that its job's team means by the name."""
     names = {

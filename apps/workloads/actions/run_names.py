@@ -53,7 +53,7 @@ def open_runs(named: Collection[NamedRun], at: datetime) -> dict[NamedRun, int]:
             run_id = _claimed_run(runs, run.team_ids[0], parents, at)
         if run_id is None:
             _insert_runs([run])
-            runs_by_key |= _held_runs([run.key])
+            runs_by_key |= _locked_runs([run.key])
             run_id = runs_by_key[run.key][_opener(run)]
         ids_by_run[run] = run_id
     return ids_by_run
@@ -124,15 +124,15 @@ RETURNING moving.before, moving.after, moving.began_at
 
 def _runs_with_first(ordered: Sequence[NamedRun]) -> dict[str, TeamRuns]:
     """The runs of these names by team, with one opened of each name that nobody has yet."""
-    runs_by_key = _held_runs({run.key for run in ordered})
+    runs_by_key = _locked_runs({run.key for run in ordered})
     first = {run.key: run for run in reversed(ordered) if run.key not in runs_by_key}
     if first:
         _insert_runs(first.values())
-        runs_by_key |= _held_runs(first)
+        runs_by_key |= _locked_runs(first)
     return runs_by_key
 
 
-def _held_runs(keys: Collection[str]) -> dict[str, TeamRuns]:
+def _locked_runs(keys: Collection[str]) -> dict[str, TeamRuns]:
     """The runs of these names, which nobody forgets meanwhile."""
     return runs_by_team(Run.objects.select_for_update(no_key=True).filter(key__in=keys))
 

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.db.models import Q
 from psycopg.types.json import Jsonb
 
-from apps.accounts.queries.arriving import as_kept, fields_kept
+from apps.accounts.queries.arriving import arriving_personal_fields, pseudonymise
 from apps.economics.refusal import Refusal
 from apps.fleet.queries import clusters
 from apps.logs.changes import answered, logged_change
@@ -56,7 +56,7 @@ def record_reports(
     its job's team, and its workload is kept as it was said. Reports of one attempt and sequence
     count once. Call it as often as they come: order is moot.
     """
-    reports = _as_kept(reports)
+    reports = _pseudonymised_reports(reports)
     # In one order, so that two deliveries never wait for each other.
     ordered = sorted(range(len(reports)), key=lambda i: (reports[i].run, reports[i].attempt, i))
     answers: dict[int, ReportTaken | Refusal] = {}
@@ -66,12 +66,16 @@ def record_reports(
     return [answers[place] for place in range(len(reports))]
 
 
-def _as_kept(reports: Sequence[RunReportIn]) -> Sequence[RunReportIn]:
+def _pseudonymised_reports(reports: Sequence[RunReportIn]) -> Sequence[RunReportIn]:
     """Without names that were taken out: a run that was called by one goes on under what stands for it."""
-    of_attempts = fields_kept("workloads.runattempt", key="attempt", workload_named="workload")
-    clean_reports = as_kept(reports, of_attempts, fields_kept("workloads.run", key="run"))
+    of_attempts = arriving_personal_fields(
+        "workloads.runattempt", key="attempt", workload_named="workload"
+    )
+    clean_reports = pseudonymise(
+        reports, of_attempts, arriving_personal_fields("workloads.run", key="run")
+    )
     all_events = [event for report in clean_reports for event in report.events]
-    scored = as_kept(all_events, fields_kept("workloads.runscore"))
+    scored = pseudonymise(all_events, arriving_personal_fields("workloads.runscore"))
     if scored is all_events:
         return clean_reports
     events = iter(scored)
@@ -89,9 +93,9 @@ def _record_report(report: RunReportIn, teller: Teller, at: datetime) -> ReportT
         )
     run = _run_of_report(report, teller, at)
     attempt_id, before = _keep_attempt(report, (run, teller), cluster or report.job.cluster, at)
-    changes = [window.starts_at for window in _kept_windows(attempt_id, report)]
-    changes += [event.at for event in _kept_events(attempt_id, report)]
-    scores = _kept_scores(attempt_id, report)
+    changes = [window.starts_at for window in _insert_windows(attempt_id, report)]
+    changes += [event.at for event in _insert_events(attempt_id, report)]
+    scores = _insert_scores(attempt_id, report)
     # What is better lower may say that the run is wrong since, or was not.
     changes += [score.at for score in scores if not score.higher_is_better]
     if before is None:
@@ -207,7 +211,7 @@ def _keep_attempt(
     return attempt_id, None if earlier_row is None else _Before(*earlier_row)
 
 
-def _kept_windows(attempt_id: int, report: RunReportIn) -> list[RunWindowIn]:
+def _insert_windows(attempt_id: int, report: RunReportIn) -> list[RunWindowIn]:
     """Those that were not kept already."""
     rows = [
         (
@@ -229,7 +233,7 @@ ON CONFLICT DO NOTHING RETURNING part
 """
 
 
-def _kept_events(attempt_id: int, report: RunReportIn) -> list[RunEventIn]:
+def _insert_events(attempt_id: int, report: RunReportIn) -> list[RunEventIn]:
     rows = [
         (attempt_id, report.sequence, part, event.kind, event.at, event.step, event.metric)
         for part, event in enumerate(report.events)
@@ -245,7 +249,7 @@ ON CONFLICT DO NOTHING RETURNING part
 """
 
 
-def _kept_scores(attempt_id: int, report: RunReportIn) -> list[RunEventIn]:
+def _insert_scores(attempt_id: int, report: RunReportIn) -> list[RunEventIn]:
     """Those that were not kept already."""
     rows = [
         (

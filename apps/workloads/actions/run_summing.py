@@ -30,7 +30,7 @@ SUMMED = ("steps", "tokens", "redone_tokens", "examples", "flops")
 
 
 @dataclass(frozen=True, slots=True)
-class WholeRun:
+class RunSummaryInput:
     """The parts that a summary of a run is made of; `lead` are the attempts of the run's lowest rank.
 
     `diverged` is when the run was wrong by its own loss.
@@ -55,7 +55,7 @@ def status_of(lead: Sequence[FoldAttemptRow], jobs: Mapping[int, FoldJobRow]) ->
     return STATUS_OF_STATE.get(last.state.partition(" ")[0], RunStatus.UNTOLD)
 
 
-def keep_summary(summary: RunSummary, run: WholeRun, at: datetime) -> None:
+def keep_summary(summary: RunSummary, run: RunSummaryInput, at: datetime) -> None:
     """Write what the run came to, as of `at`."""
     sums = RunHour.objects.filter(run_id=summary.run_id).aggregate(
         **{f"all_{name}": Sum(name) for name in SUMMED}
@@ -85,12 +85,12 @@ def keep_summary(summary: RunSummary, run: WholeRun, at: datetime) -> None:
     summary.save()
 
 
-def _began_at(run: WholeRun) -> datetime | None:
+def _began_at(run: RunSummaryInput) -> datetime | None:
     moments = [span.starts_at for span in run.spans]
     return min([*moments, *(attempt.began_at for attempt in run.lead)], default=None)
 
 
-def _ended_at(run: WholeRun) -> datetime | None:
+def _ended_at(run: RunSummaryInput) -> datetime | None:
     """When its last attempt ended, by its own word or with its job; of a run without, its jobs."""
     if not run.lead:
         ends = [span.ends_at for span in run.spans]

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from apps.accounts.queries.arriving import as_kept, fields_kept
+from apps.accounts.queries.arriving import arriving_personal_fields, pseudonymise
 from apps.logs.changes import answered, items_of, logged_change
 from apps.workloads.models import SetAsideSpan
 from apps.workloads.queries.set_aside import AsideSpan
@@ -19,7 +19,7 @@ MOST_KEPT = 10_000
 @transaction.atomic
 def set_spans_aside(*, spans: Sequence[AsideSpan], table_version: str, at: datetime) -> int:
     """Keep spans while there is room; how many. One that is kept already stays as it is."""
-    spans = as_kept(spans, fields_kept("workloads.setasidespan"))
+    spans = pseudonymise(spans, arriving_personal_fields("workloads.setasidespan"))
     room = max(0, MOST_KEPT - SetAsideSpan.objects.count())
     rows = [
         SetAsideSpan(

@@ -24,7 +24,9 @@ class ArrivedStatement:
     agent_node_id: int | None = None
 
 
-def told(statement: JobStatement, agent_node_id: int | None = None) -> ArrivedStatement:
+def serialize_statement(
+    statement: JobStatement, agent_node_id: int | None = None
+) -> ArrivedStatement:
     """Return what is to be kept of a statement: only what it says."""
     everything: dict[str, object] = msgspec.to_builtins(statement, enc_hook=_encode_fraction)
     fields = {
@@ -33,13 +35,16 @@ def told(statement: JobStatement, agent_node_id: int | None = None) -> ArrivedSt
         if value is not None and value is not False
     }
     if statement.allocations:
-        fields["allocations"] = [_known_parts(one) for one in everything["allocations"]]  # type: ignore[attr-defined]  # a list
+        fields["allocations"] = [
+            _without_false_gpus_unknown(one)
+            for one in everything["allocations"]  # type: ignore[attr-defined]  # a list
+        ]
     content = msgspec.json.encode(fields, order="sorted")
     digest = hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()
     return ArrivedStatement(statement, content.decode(), digest, agent_node_id)
 
 
-def _known_parts(allocation: dict[str, object]) -> dict[str, object]:
+def _without_false_gpus_unknown(allocation: dict[str, object]) -> dict[str, object]:
     """Return the known parts of an allocation, kept and digested as they were before anything could be unknown."""
     return {
         name: value

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from apps.accounts.queries import has_organisation, organisation
 from apps.economics.hours import first_hour, hour_of
 from apps.economics.spans import joined_spans
-from apps.fleet.queries import nodes_lived
+from apps.fleet.queries import nodes_alive_between
 from apps.marks.actions import Mark, mark, mark_spans
 from apps.marks.queries import Pass
 
@@ -75,7 +75,7 @@ def _day_marks(touched: Mapping[Pass, Mapping[int, list[Span]]]) -> set[Mark]:
     zone = organisation().zone
     node_ids = {node_id for of_pass in touched.values() for node_id in of_pass}
     first, last = min(all_spans)[0], max(ends_at for _, ends_at in all_spans)
-    pools = {node.id: node.pool_id for node in nodes_lived(first, last, sorted(node_ids))}
+    pools = {node.id: node.pool_id for node in nodes_alive_between(first, last, sorted(node_ids))}
     return {
         Mark(pass_, pools[node_id], hour)
         for pass_, of_pass in touched.items()

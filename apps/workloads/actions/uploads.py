@@ -32,9 +32,9 @@ def keep_upload(*, upload: StoredFile, at: datetime) -> int:
 
 
 @logged_change()
-def ask_reading(*, batch_id: int, options: Mapping[str, object], at: datetime) -> None:
+def request_import_reading(*, batch_id: int, options: Mapping[str, object], at: datetime) -> None:
     """Have the file looked at again, read in this way. Refuses ImportAlreadyOver, ImportNotReady."""
-    steps.ask_again(ImportBatch, batch_id, options)
+    steps.request_reread(ImportBatch, batch_id, options)
 
 
 @logged_change()
@@ -71,11 +71,11 @@ def still_wanted(*, batch_id: int, read_bytes: int, at: datetime) -> bool:
 
 
 @logged_change()
-def tell_seen(
+def record_import_preview(
     *, batch_id: int, kind: str, options: Mapping[str, object], findings: Mapping[str, object]
 ) -> None:
     """Record what a look at the file found; now it waits for a person."""
-    steps.keep_look(
+    steps.store_preview(
         ImportBatch, batch_id, {"kind": kind, "asked": dict(options), "seen": dict(findings)}
     )
 
@@ -87,9 +87,9 @@ def break_off(*, batch_id: int, failure: str, at: datetime) -> None:
 
 
 @logged_change()
-def lay_down_file(*, batch_id: int, reason: str, at: datetime | None) -> None:
+def release_import_file(*, batch_id: int, reason: str, at: datetime | None) -> None:
     """Leave the file for later, for a reason that is not its own; `at` None: for whoever comes next."""
-    steps.lay_down(ImportBatch, batch_id, at, reason)
+    steps.release_import(ImportBatch, batch_id, at, reason)
 
 
 def files_to_forget() -> dict[int, str]:

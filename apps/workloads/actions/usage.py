@@ -11,7 +11,7 @@ from typing import Any, LiteralString
 from django.db import connection, transaction
 
 from apps.accounts.queries import special_teams
-from apps.accounts.queries.arriving import as_kept, fields_kept
+from apps.accounts.queries.arriving import arriving_personal_fields, pseudonymise
 from apps.economics.call_statements import (
     CallStatement,
     Contradiction,
@@ -172,7 +172,7 @@ def take_calls(*, calls: Sequence[Call], at: datetime) -> CallsTaken:
     """
     if not calls:
         return CallsTaken(0)
-    calls = as_kept(calls, fields_kept("workloads.usageevent"))
+    calls = pseudonymise(calls, arriving_personal_fields("workloads.usageevent"))
     richest, places, contradictions = _richest_by_key(calls)
     with connection.cursor() as cursor:
         cursor.execute(STAGE)

@@ -8,7 +8,7 @@ from typing import Any
 from apps.accounts.queries.arriving import names_taken_out
 from apps.economics.jobs import JobEventIn, JobStatement
 from apps.personal.names import TakenNames
-from apps.workloads.actions.statements import statement_of, told
+from apps.workloads.actions.statements import serialize_statement, statement_of
 from apps.workloads.models import JobEvent
 from apps.workloads.models.personal import STATED
 
@@ -22,7 +22,7 @@ def reseal_events(ids: Sequence[int]) -> None:
     """
     events = list(JobEvent.objects.filter(id__in=ids))
     for event in events:
-        arrived_statement = told(statement_of(json.dumps(event.content)))
+        arrived_statement = serialize_statement(statement_of(json.dumps(event.content)))
         event.content, event.digest = (
             json.loads(arrived_statement.content),
             arrived_statement.digest,

@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.views import RestView
 from apps.workloads.api.naming import Called
@@ -37,26 +37,28 @@ class Allocations(RestView):
             starts_at=query.get("since"),
             ends_at=query.get("until"),
         )
-        page = listing.allocation_page(wanted, page_asked(request))
+        page = listing.allocation_page(wanted, parse_page_request(request))
         if wanted.job_id is not None:
             visible = [row for row in page.rows if called.viewer.sees_team(row["owner"].team_id)]
             page = type(page)(
                 visible, page.after if visible else None, page.before if visible else None
             )
-        return paged(request, page, lambda row: told_allocation(row, called))
+        return paged(request, page, lambda row: serialize_allocation(row, called))
 
 
-def told_allocation(row: dict[str, Any], called: Called) -> dict[str, Any]:
+def serialize_allocation(row: dict[str, Any], called: Called) -> dict[str, Any]:
     """An allocation as it is answered."""
     team_id = row["owner"].team_id
     is_seen = called.viewer.sees_team(team_id)
     job = {"id": row["job_id"], "raw_id": row["job__raw_id"]} if is_seen else None
     # Nobody's job is not told from another team's: who may not see either learns nothing.
     team = called.team(team_id) if is_seen else {"id": None, "name": "another team"}
-    return told_as(AllocationOut, {**told_held(row), "id": row["id"], "job": job, "team": team})
+    return serialize_as(
+        AllocationOut, {**serialize_holding(row), "id": row["id"], "job": job, "team": team}
+    )
 
 
-def told_held(row: dict[str, Any]) -> dict[str, Any]:
+def serialize_holding(row: dict[str, Any]) -> dict[str, Any]:
     """The GPUs, the node and the time of an allocation."""
     numerator, denominator = row["gpus_numerator"], row["gpus_denominator"]
     return {

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework.exceptions import ValidationError
 
 from apps.accounts.queries import Viewer, teams
-from apps.web.rest.views import team_seen
+from apps.web.rest.views import serialize_team_reference
 from apps.workloads import queries
 
 
@@ -19,7 +19,7 @@ class Called:
 
     def team(self, team_id: int | None) -> dict[str, Any] | None:
         """By id and name; "another team" where it is none of the viewer's."""
-        return team_seen(self.viewer, team_id, self._teams)
+        return serialize_team_reference(self.viewer, team_id, self._teams)
 
     def workload(self, workload_id: int | None) -> dict[str, Any] | None:
         """By id and name; null where it is none of the viewer's."""

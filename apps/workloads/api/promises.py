@@ -15,7 +15,7 @@ from apps.accounts.queries import TokenFact
 from apps.fleet.queries import agent_of_token
 from apps.web.rest.money import NamedOut
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Moment, OptionalText, Parameters, Strict, Text, parsed
 from apps.web.rest.views import RestView
@@ -125,7 +125,7 @@ class ServiceObjectives(RestView):
         """The promises of the caller's services, those made last first."""
         query, called = ObjectivesAsked.of(request), Called(self.viewer())
         workload_ids = called.workload_ids(query.get("workload"))
-        page = promises.objective_page(called.viewer, workload_ids, page_asked(request))
+        page = promises.objective_page(called.viewer, workload_ids, parse_page_request(request))
         return paged(request, page, lambda row: _serialize_objective(row, called))
 
     @extend_schema(
@@ -199,7 +199,7 @@ class WorkloadChanges(RestView):
         query, called = ChangesAsked.of(request), Called(self.viewer())
         workload_ids = called.workload_ids(query.get("workload"))
         span = query.get("since"), query.get("until")
-        page = promises.change_page(called.viewer, workload_ids, span, page_asked(request))
+        page = promises.change_page(called.viewer, workload_ids, span, parse_page_request(request))
         return paged(request, page, lambda row: _serialize_change(row, _workload_name(row, called)))
 
     @extend_schema(
@@ -256,11 +256,11 @@ def _serialize_objective_by_id(objective_id: int, called: Called) -> dict[str, A
 
 
 def _serialize_objective(row: dict[str, Any], called: Called) -> dict[str, Any]:
-    return told_as(ObjectiveOut, {**row, "workload": _workload_name(row, called)})
+    return serialize_as(ObjectiveOut, {**row, "workload": _workload_name(row, called)})
 
 
 def _serialize_change(row: dict[str, Any], named: dict[str, Any] | None) -> dict[str, Any]:
-    return told_as(ChangeOut, {**row, "workload": named, "run": row["run__key"]})
+    return serialize_as(ChangeOut, {**row, "workload": named, "run": row["run__key"]})
 
 
 def _workload_name(row: dict[str, Any], called: Called) -> dict[str, Any] | None:

@@ -15,7 +15,7 @@ from apps.accounts.queries import Scope, TokenFact
 from apps.fleet.queries import agent_of_token
 from apps.web.rest.bodies import json_body
 from apps.web.rest.money import NamedOut
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Moment, Parameters, Text
 from apps.web.rest.views import RestView
@@ -144,7 +144,7 @@ class RequestHours(RestView):
             starts_at=query.get("since"),
             ends_at=query.get("until"),
         )
-        page = request_listing.request_hour_page(wanted, called.viewer, page_asked(request))
+        page = request_listing.request_hour_page(wanted, called.viewer, parse_page_request(request))
         return paged(request, page, lambda row: _serialize_request_hour(row, called))
 
     @extend_schema(
@@ -161,7 +161,7 @@ class RequestHours(RestView):
         at = timezone.now()
         teller = _request_teller(request)
         read = [
-            _told_by(teller, read_row(raw, at=at, row=row), row)
+            _check_reporter(teller, read_row(raw, at=at, row=row), row)
             for row, raw in enumerate(_raw_rows(json_body(request)))
         ]
         good = {row: one for row, one in enumerate(read) if isinstance(one, CountedRequests)}
@@ -181,7 +181,7 @@ def _node_of(request: Request) -> int | None:
     return None if agent is None else agent.node_id
 
 
-def _told_by(
+def _check_reporter(
     teller: RequestTeller, row: CountedRequests | Fault, number: int
 ) -> CountedRequests | Fault:
     """The row, unless it is not this teller's to tell."""
@@ -211,7 +211,7 @@ def _serialize_taken(
 
 def _serialize_request_hour(row: dict[str, Any], called: Called) -> dict[str, Any]:
     named = {"workload": called.workload(row["workload_id"]), "service": row["service_named"]}
-    return told_as(RequestHourOut, {**row, **named})
+    return serialize_as(RequestHourOut, {**row, **named})
 
 
 class _RequestRows(msgspec.Struct, forbid_unknown_fields=True):

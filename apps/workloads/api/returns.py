@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from apps.accounts.queries import Role, organisation
 from apps.web.rest.money import NamedOut
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, parsed
 from apps.web.rest.views import RestView
@@ -116,7 +116,7 @@ class WorkloadValues(RestView):
         """All that was stated of the caller's workloads, the newest statement first."""
         query, called = ReturnsAsked.of(request), Called(self.viewer())
         workload_ids = called.workload_ids(query.get("workload"))
-        page = returns.value_page(called.viewer, workload_ids, page_asked(request))
+        page = returns.value_page(called.viewer, workload_ids, parse_page_request(request))
         return paged(request, page, lambda row: _serialize_value(row, called))
 
     @extend_schema(
@@ -129,7 +129,7 @@ class WorkloadValues(RestView):
     def post(self, request: Request) -> Response:
         """State what one unit is worth; earlier statements stay as history."""
         body, called = parsed(WorkloadValueIn, request), Called(self.viewer())
-        value = NewValue(_own_workload_id(body, called), **body)
+        value = NewValue(_pop_workload_id(body, called), **body)
         value_id = actions.state_value(value=value, by=called.viewer, at=timezone.now())
         return Response(_serialize_value(returns.value_row(value_id), called), status=201)
 
@@ -149,7 +149,7 @@ class WorkloadScores(RestView):
         """All scores of the caller's workloads, the newest statement first."""
         query, called = ReturnsAsked.of(request), Called(self.viewer())
         workload_ids = called.workload_ids(query.get("workload"))
-        page = returns.score_page(called.viewer, workload_ids, page_asked(request))
+        page = returns.score_page(called.viewer, workload_ids, parse_page_request(request))
         return paged(request, page, lambda row: _serialize_score(row, called))
 
     @extend_schema(
@@ -162,13 +162,13 @@ class WorkloadScores(RestView):
     def post(self, request: Request) -> Response:
         """State a score of a day; weekly reviews show it beside what the workload cost."""
         body, called, at = parsed(WorkloadScoreIn, request), Called(self.viewer()), timezone.now()
-        score = NewScore(_own_workload_id(body, called), **body)
+        score = NewScore(_pop_workload_id(body, called), **body)
         today = at.astimezone(ZoneInfo(organisation().zone)).date()
         score_id = actions.state_score(score=score, by=called.viewer, at=at, today=today)
         return Response(_serialize_score(returns.score_row(score_id), called), status=201)
 
 
-def _own_workload_id(body: dict[str, Any], called: Called) -> int:
+def _pop_workload_id(body: dict[str, Any], called: Called) -> int:
     """The workload that a body names, of a team that the caller sees; taken out of the body."""
     name = body.pop("team")
     if not called.team_ids(name):
@@ -185,9 +185,9 @@ def _serialize_value(row: dict[str, Any], called: Called) -> dict[str, Any]:
         "currency": organisation().currency,
         "stated_by": row["stated_name"],
     }
-    return told_as(WorkloadValueOut, row | fields)
+    return serialize_as(WorkloadValueOut, row | fields)
 
 
 def _serialize_score(row: dict[str, Any], called: Called) -> dict[str, Any]:
     fields = {"workload": called.workload(row["workload_id"]), "stated_by": row["stated_name"]}
-    return told_as(WorkloadScoreOut, row | fields)
+    return serialize_as(WorkloadScoreOut, row | fields)

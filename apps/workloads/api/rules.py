@@ -16,7 +16,7 @@ from apps.economics.hours import HOUR_MS
 from apps.economics.ownership import TEXT_MATCHES, Rule
 from apps.fleet.queries import clusters
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, parsed
 from apps.web.rest.views import RestView
@@ -48,8 +48,10 @@ class OwnershipRules(RestView):
         query, called = RulesAsked.of(request), Called(self.viewer())
         visible_ids = called.viewer.seen_teams
         team_ids = called.team_ids(query.get("team"))
-        page = listing.rule_page(visible_ids if team_ids is None else team_ids, page_asked(request))
-        return paged(request, page, lambda row: told_rule(row, called))
+        page = listing.rule_page(
+            visible_ids if team_ids is None else team_ids, parse_page_request(request)
+        )
+        return paged(request, page, lambda row: serialize_rule(row, called))
 
     @extend_schema(
         operation_id="add_ownership_rule",
@@ -64,7 +66,7 @@ class OwnershipRules(RestView):
         The same rule again is answered 200. `/ownership-rules/preview` says what it would move.
         """
         called = Called(self.viewer())
-        rule = rule_asked(parsed(RuleIn, request), called)
+        rule = parse_rule(parsed(RuleIn, request), called)
         existing_id = listing.rule_like(rule)
         if existing_id is not None:
             return Response(_serialize_rule_by_id(existing_id, called))
@@ -108,7 +110,7 @@ class OwnershipRulePreview(RestView):
     def post(self, request: Request) -> Response:
         """The jobs it matches, and from whom their GPU time would come; nothing is kept."""
         called = Called(self.viewer())
-        rule = rule_asked(parsed(RuleIn, request), called)
+        rule = parse_rule(parsed(RuleIn, request), called)
         refuse_nonsense(rule)
         taker = OwnerFact(rule.rule.team_id, rule.rule.workload_id)
         moved = preview_rule(rule, timezone.now())
@@ -130,7 +132,7 @@ class OwnershipRuleEndPreview(RestView):
         return Response(_serialize_moves(moved, called, lambda taker: (giver, taker)))
 
 
-def rule_asked(body: dict[str, Any], called: Called) -> RuleFact:
+def parse_rule(body: dict[str, Any], called: Called) -> RuleFact:
     """The rule that a body describes; refuses a ValidationError that names the field."""
     team_id = called.team_id(body["team"])
     texts = {name: body[name] for name in (*TEXT_MATCHES, "label", "name")}
@@ -144,7 +146,7 @@ def rule_asked(body: dict[str, Any], called: Called) -> RuleFact:
     return RuleFact(rule, body["starts_at"], body["ends_at"])
 
 
-def told_rule(row: dict[str, Any], called: Called) -> dict[str, Any]:
+def serialize_rule(row: dict[str, Any], called: Called) -> dict[str, Any]:
     """A rule as it is answered."""
     cluster_id = row["cluster_id"]
     fields = {
@@ -153,7 +155,7 @@ def told_rule(row: dict[str, Any], called: Called) -> dict[str, Any]:
         "workload": called.workload(row["workload_id"]),
         "cluster": cluster_id and {"id": cluster_id, "name": row["cluster_name"]},
     }
-    return told_as(RuleOut, fields)
+    return serialize_as(RuleOut, fields)
 
 
 def _serialize_moves(
@@ -177,7 +179,7 @@ def _serialize_moves(
         "matched_gpu_hours": _gpu_hours(moved.matched_gpu_milliseconds),
         "moves": moves,
     }
-    return told_as(MovesOut, fields)
+    return serialize_as(MovesOut, fields)
 
 
 def _gpu_hours(milliseconds: Fraction) -> float:
@@ -188,7 +190,7 @@ def _serialize_rule_by_id(rule_id: int, called: Called) -> dict[str, Any]:
     row = listing.rule_row(rule_id)
     if row is None or not called.viewer.sees_team(row["team_id"]):
         raise ObjectDoesNotExist(f"there is no rule {rule_id}")
-    return told_rule(row, called)
+    return serialize_rule(row, called)
 
 
 def _cluster_id(name: str | None) -> int | None:

@@ -84,11 +84,11 @@ def _report_faults(report: RunReportIn, raw: bytes, at: datetime) -> Iterator[tu
 
 
 def _time_faults(report: RunReportIn, at: datetime) -> Iterator[tuple[str, str]]:
-    for field, milliseconds in _told_moments(report):
+    for field, milliseconds in _reported_moments(report):
         yield from time_faults(field, from_epoch_ms(milliseconds), at)
 
 
-def _told_moments(report: RunReportIn) -> Iterator[tuple[str, int]]:
+def _reported_moments(report: RunReportIn) -> Iterator[tuple[str, int]]:
     yield "began_at_ms", report.began_at_ms
     if report.ended_at_ms is not None:
         yield "ended_at_ms", report.ended_at_ms

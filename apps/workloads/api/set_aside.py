@@ -7,7 +7,7 @@ from typing import Any
 from apps.workloads.actions.set_aside import set_spans_aside, settle_spans_aside
 from apps.workloads.actions.usage import Call, take_calls
 from apps.workloads.api.span_names import COUNTING, FIELD_OF, KINDS, TABLE_VERSION
-from apps.workloads.api.usage_otel import OtelSpan, OtelStatus, SpanFound, kind_of, read_span
+from apps.workloads.api.usage_otel import CallSpan, OtelSpan, OtelStatus, kind_of, read_span
 from apps.workloads.api.usage_owners import Owners
 from apps.workloads.api.wire import Fault
 from apps.workloads.queries.set_aside import AsideSpan, spans_to_read_again
@@ -18,14 +18,16 @@ NOT_KEPT = frozenset({"provider_metadata", "usage_details"})
 
 
 def set_aside(
-    rows: Sequence[SpanFound],
+    rows: Sequence[CallSpan],
     readings: Sequence[tuple[Call | Fault, Sequence[Fault]]],
     source: str,
     at: datetime,
 ) -> None:
     """Keep of these spans those that no table understands, or not wholly."""
     spans = [
-        AsideSpan(source, f"{row.span.traceId}/{row.span.spanId}", row.parent_id, _kept_of(row))
+        AsideSpan(
+            source, f"{row.span.traceId}/{row.span.spanId}", row.parent_id, _storable_content(row)
+        )
         for row, (call, remarks) in zip(rows, readings, strict=True)
         if row.span.traceId and row.span.spanId and not isinstance(row.attributes, Fault)
         if any(isinstance(one, Fault) and one.is_unread for one in (call, *remarks))
@@ -43,7 +45,7 @@ def read_spans_again(source: str, owners: Owners, at: datetime) -> None:
     understood: list[int] = []
     others: list[int] = []
     for id, aside in waiting:
-        call, remarks = read_span(_found_again(aside), owners, at, 0, source)
+        call, remarks = read_span(_restore_span(aside), owners, at, 0, source)
         is_whole = not any(remark.is_unread for remark in remarks)
         (understood if isinstance(call, Call) and is_whole else others).append(id)
         if isinstance(call, Call):
@@ -52,7 +54,7 @@ def read_spans_again(source: str, owners: Owners, at: datetime) -> None:
     settle_spans_aside(understood=understood, others=others, table_version=TABLE_VERSION)
 
 
-def _kept_of(row: SpanFound) -> dict[str, Any]:
+def _storable_content(row: CallSpan) -> dict[str, Any]:
     """Times, status and those attributes that are words of a list, names, ids or numbers."""
     span = row.span
     attributes = row.attributes if not isinstance(row.attributes, Fault) else {}
@@ -60,11 +62,13 @@ def _kept_of(row: SpanFound) -> dict[str, Any]:
         "starts": str(span.startTimeUnixNano),
         "ends": str(span.endTimeUnixNano),
         "status": str(span.status.code),
-        "attributes": {name: value for name, value in attributes.items() if _is_kept(name, value)},
+        "attributes": {
+            name: value for name, value in attributes.items() if _is_storable(name, value)
+        },
     }
 
 
-def _is_kept(name: str, value: object) -> bool:
+def _is_storable(name: str, value: object) -> bool:
     if isinstance(value, int | float):
         return True
     if not isinstance(value, str) or len(value) > LONGEST_WORD or name.startswith(COUNTING):
@@ -72,7 +76,7 @@ def _is_kept(name: str, value: object) -> bool:
     return name in KINDS or FIELD_OF.get(name, "provider_metadata") not in NOT_KEPT
 
 
-def _found_again(aside: AsideSpan) -> SpanFound:
+def _restore_span(aside: AsideSpan) -> CallSpan:
     trace, _, span_id = aside.key.partition("/")
     content = aside.content
     status = content["status"]
@@ -85,4 +89,4 @@ def _found_again(aside: AsideSpan) -> SpanFound:
     )
     kind = kind_of(content["attributes"])
     doubt = kind if isinstance(kind, Fault) else None
-    return SpanFound(span, content["attributes"], aside.parent_id, doubt)
+    return CallSpan(span, content["attributes"], aside.parent_id, doubt)

@@ -11,8 +11,8 @@ from apps.web.rest.strict import (
     OptionalText,
     Parameters,
     Strict,
+    StrictInteger,
     Text,
-    Whole,
 )
 
 KINDS = ("training", "serving", "batch", "notebook", "other")
@@ -143,7 +143,7 @@ class RuleIn(Strict):
     The lowest priority number wins. In `name`, `*` stands for any letters; `label` is `key=value`.
     """
 
-    priority = Whole(min_value=0, max_value=LARGEST_PRIORITY)
+    priority = StrictInteger(min_value=0, max_value=LARGEST_PRIORITY)
     team = Text()
     workload = Text(required=False, allow_null=True, default=None)
     cluster = Text(required=False, allow_null=True, default=None)

@@ -319,19 +319,19 @@ def token_count(value: object) -> int | None:
 
 def _add_modalities(usage: Mapping[str, object], counts: Counts) -> None:
     for name, destinations in BY_MODALITY.items():
-        for modality, count in _of_each(usage.get(name), "modality", "tokenCount"):
+        for modality, count in _named_counts(usage.get(name), "modality", "tokenCount"):
             kind = MODALITIES.get(modality)
             for destination in destinations if kind else ():
                 _add_count(counts, destination.format(kind), count)
 
 
 def _add_lifetimes(usage: Mapping[str, object], counts: Counts) -> None:
-    for lifetime, count in _of_each(usage.get("cacheDetails"), "ttl", "inputTokens"):
+    for lifetime, count in _named_counts(usage.get("cacheDetails"), "ttl", "inputTokens"):
         if lifetime in ("5m", "1h"):
             _add_count(counts, f"cache_write_{lifetime}_tokens", count)
 
 
-def _of_each(rows: object, named: str, counted: str) -> Iterable[tuple[str, int]]:
+def _named_counts(rows: object, named: str, counted: str) -> Iterable[tuple[str, int]]:
     for row in rows if isinstance(rows, list) else ():
         count = token_count(row.get(counted)) if isinstance(row, Mapping) else None
         if count is not None:

@@ -30,7 +30,7 @@ TAGGED = ("team", "workload", "feature")
 """What a tag such as `feature:search`, or a field of the request's metadata, may say."""
 
 
-class ErrorTold(msgspec.Struct, frozen=True):
+class LiteLLMError(msgspec.Struct, frozen=True):
     """Why a request failed."""
 
     error_code: str | int | None = None
@@ -45,7 +45,7 @@ class Metadata(msgspec.Struct, frozen=True):
     requester_metadata: dict[str, Any] | None = None
     usage_object: dict[str, Any] | None = None
     additional_usage_values: dict[str, Any] | None = None
-    error_information: ErrorTold | None = None
+    error_information: LiteLLMError | None = None
 
 
 class CostBreakdown(msgspec.Struct, frozen=True):
@@ -78,7 +78,7 @@ class Payload(msgspec.Struct, frozen=True):
     cache_hit: bool | str | None = None
     request_tags: list[Any] | str | None = None
     metadata: Metadata | str | None = None
-    error_information: ErrorTold | None = None
+    error_information: LiteLLMError | None = None
     response_cost: float | str | None = None
     spend: float | str | None = None
     cost_breakdown: CostBreakdown | None = None
@@ -235,7 +235,7 @@ def _tier_in(raw: msgspec.Raw) -> str | None:
 def _payload_outcome(payload: Payload, metadata: Metadata) -> str:
     if payload.status != "failure":
         return "ok"
-    error = payload.error_information or metadata.error_information or ErrorTold()
+    error = payload.error_information or metadata.error_information or LiteLLMError()
     return outcome_of_code(str(error.error_code or ""))
 
 

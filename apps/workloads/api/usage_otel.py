@@ -100,7 +100,7 @@ Attributes: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class SpanFound:
+class CallSpan:
     """A span that is a call to a model or looks like one, and what of its attributes is read.
 
     `attributes` are a Fault where they cannot be read; `parent_id` is the span that holds it, past
@@ -127,7 +127,7 @@ _REQUEST = msgspec.json.Decoder(Request)
 _VALUE = msgspec.json.Decoder(Value)
 
 
-def spans_of(body: bytes) -> list[SpanFound]:
+def spans_of(body: bytes) -> list[CallSpan]:
     """Each span that is a call to a model, or looks like one; refuses a DecodeError, BodyTooLarge."""
     if body.count(b"{") > MOST_OBJECTS:
         raise BodyTooLarge(
@@ -148,23 +148,23 @@ def _spans_read(request: Request) -> Iterator[SpanRead]:
                 yield SpanRead(span, attributes, shared)
 
 
-def calls_among(spans: Iterable[SpanRead]) -> list[SpanFound]:
+def calls_among(spans: Iterable[SpanRead]) -> list[CallSpan]:
     """Return of the spans of a delivery those that are calls to a model, or look like one."""
     parents: dict[tuple[str, str], str] = {}
-    calls: list[SpanFound] = []
+    calls: list[CallSpan] = []
     for read in spans:
         span, attributes = read.span, read.own
         kind = None if isinstance(attributes, Fault) else kind_of(attributes)
         if kind is None and span.spanId:
             parents[span.traceId, span.spanId] = span.parentSpanId
         if isinstance(attributes, Fault):
-            calls.append(SpanFound(span, attributes))
+            calls.append(CallSpan(span, attributes))
         elif kind is SpanKind.CALL:
-            calls.append(SpanFound(span, {**read.shared, **attributes}))
+            calls.append(CallSpan(span, {**read.shared, **attributes}))
         elif isinstance(kind, Fault):
-            calls.append(SpanFound(span, attributes, doubt=kind))
+            calls.append(CallSpan(span, attributes, doubt=kind))
     return [
-        SpanFound(call.span, call.attributes, _calling_parent(call.span, parents), call.doubt)
+        CallSpan(call.span, call.attributes, _calling_parent(call.span, parents), call.doubt)
         for call in calls
     ]
 
@@ -208,7 +208,7 @@ def kind_of(attributes: Attributes) -> SpanKind | Fault | None:
 
 
 def read_span(
-    call_span: SpanFound, owners: Owners, at: datetime, row: int, source: str
+    call_span: CallSpan, owners: Owners, at: datetime, row: int, source: str
 ) -> tuple[Call | Fault, Sequence[Fault]]:
     """The call that a span tells or why not, and what of it was not understood."""
     attributes = call_span.attributes
@@ -220,7 +220,7 @@ def read_span(
     owner, remark = owners.nearest(words.get("team"), words.get("workload"), row)
     try:
         counts, unread = span_counts(attributes, words)
-        call = _said_of_span(call_span, words) | {
+        call = _call_columns(call_span, words) | {
             "source": source,
             "team_id": owner.team_id,
             "workload_id": owner.workload_id,
@@ -250,7 +250,7 @@ def _first_words(attributes: Attributes) -> dict[str, Any]:
     return words
 
 
-def _said_of_span(call_span: SpanFound, words: Mapping[str, Any]) -> dict[str, Any]:
+def _call_columns(call_span: CallSpan, words: Mapping[str, Any]) -> dict[str, Any]:
     """A call's columns but its owner's, of a span and its words; refuses a Refusal."""
     span = call_span.span
     starts = _epoch_seconds("startTimeUnixNano", span.startTimeUnixNano)
@@ -301,12 +301,12 @@ def _read_attributes(attributes: Iterable[Attribute]) -> Iterable[tuple[str, Any
     for attribute in attributes:
         if is_read(attribute.key):
             value = _VALUE.decode(attribute.value)
-            for read in (value.stringValue, _whole_number(value.intValue), value.doubleValue):
+            for read in (value.stringValue, _parse_integer(value.intValue), value.doubleValue):
                 if read is not None:
                     yield attribute.key, read
 
 
-def _whole_number(value: str | int | None) -> str | int | None:
+def _parse_integer(value: str | int | None) -> str | int | None:
     """The number that digits say; what is none of 64 bits stays as it was said."""
     digits = str(value).removeprefix("-")
     is_number = digits.isascii() and digits.isdigit() and len(digits) <= 20

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from apps.web.rest.views import BodyTooLarge
 from apps.workloads.api.span_names import is_read
-from apps.workloads.api.usage_otel import OtelSpan, OtelStatus, SpanFound, SpanRead, calls_among
+from apps.workloads.api.usage_otel import CallSpan, OtelSpan, OtelStatus, SpanRead, calls_among
 
 if TYPE_CHECKING:
     from opentelemetry.proto.common.v1.common_pb2 import KeyValue
@@ -23,7 +23,7 @@ MOST_TAGS = 500_000
 """Those of 8 MiB of spans as SDKs send them; an empty span is 2 bytes and 180 in memory."""
 
 
-def spans_in_protobuf(body: bytes) -> list[SpanFound]:
+def spans_in_protobuf(body: bytes) -> list[CallSpan]:
     """Each span of an ExportTraceServiceRequest that is a call to a model; refuses ValueError, BodyTooLarge."""
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 

@@ -98,7 +98,7 @@ def read_event(
         "source": source,
         "key": event.key or response.id or response.responseId or "",
         "response_id": response.id or response.responseId or "",
-        "at": _first_said(event.at, response.created, response.created_at, response.createTime),
+        "at": _first_not_none(event.at, response.created, response.created_at, response.createTime),
         "vendor": vendor_named(event.vendor),
         "model": event.model or response.model or response.modelVersion or response.modelId or "",
         "tier": tier_of(event.tier, response),
@@ -207,5 +207,5 @@ def _call_faults(
     return faults
 
 
-def _first_said(*candidates: Any) -> Any:
+def _first_not_none(*candidates: Any) -> Any:
     return next((candidate for candidate in candidates if candidate is not None), None)

@@ -18,13 +18,13 @@ from apps.accounts.authentication import needs
 from apps.economics.jobs import JobEventIn, JobSource
 from apps.fleet.actions.not_understood import Unread, count_not_understood
 from apps.web.rest.bodies import json_body
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import RestView
 from apps.workloads import queries
 from apps.workloads.actions.recording import Recorded, record_event, record_events
-from apps.workloads.api.holding import told_held
+from apps.workloads.api.holding import serialize_holding
 from apps.workloads.api.naming import Called
 from apps.workloads.api.rows import RowFault, TooManyRows
 from apps.workloads.api.shapes import HeldOut, JobEventOut, JobOut, JobsAsked
@@ -144,8 +144,8 @@ class Jobs(RestView):
             ends_at=query.pop("until", None),
             **query,
         )
-        page = listing.job_page(wanted, called.viewer, page_asked(request))
-        return paged(request, page, lambda row: told_job(row, called))
+        page = listing.job_page(wanted, called.viewer, parse_page_request(request))
+        return paged(request, page, lambda row: serialize_job(row, called))
 
     @extend_schema(
         operation_id="record_job", request={"application/json": EVENT}, responses=RecordedOut
@@ -229,13 +229,13 @@ class JobDetail(RestView):
         fields |= {
             "team": called.team(owner.team_id),
             "workload": called.workload(owner.workload_id),
-            "allocations": [told_held(row) for row in listing.allocations_of_job(job.id)],
+            "allocations": [serialize_holding(row) for row in listing.allocations_of_job(job.id)],
             "events": [_serialize_event(row) for row in listing.job_events(job.id)],
         }
         return Response(JobDetailOut(fields).data)
 
 
-def told_job(row: dict[str, Any], called: Called) -> dict[str, Any]:
+def serialize_job(row: dict[str, Any], called: Called) -> dict[str, Any]:
     """A job of a list as it is answered."""
     owner = row["owner"]
     fields = {
@@ -244,7 +244,7 @@ def told_job(row: dict[str, Any], called: Called) -> dict[str, Any]:
         "team": called.team(owner.team_id),
         "workload": called.workload(owner.workload_id),
     }
-    return told_as(JobOut, fields)
+    return serialize_as(JobOut, fields)
 
 
 def _owner_of_job(job: queries.JobFact) -> queries.OwnerFact:

@@ -12,7 +12,7 @@ import msgspec
 from apps.economics.job_fold import TEXTS
 from apps.economics.job_names import name_faults
 from apps.economics.jobs import AllocationRecord, EventKind, JobEventIn, JobSource, JobStatement
-from apps.economics.machines import seen_text
+from apps.economics.machines import printable_text
 
 MOST_LABELS = 32
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
@@ -198,7 +198,7 @@ def _read_share(text: str) -> Fraction | None:
 def _statement_of_event(event: EventIn) -> JobStatement:
     values = {name: getattr(event, name) for name in TEXTS}
     texts: dict[str, Any] = {
-        n: None if t in {None, ""} else seen_text(str(t)) for n, t in values.items()
+        n: None if t in {None, ""} else printable_text(str(t)) for n, t in values.items()
     }
     return JobStatement(
         kind=EventKind[event.event.upper()],
@@ -209,7 +209,7 @@ def _statement_of_event(event: EventIn) -> JobStatement:
         state=_first_state_word(event.state),
         **texts,
         cpus=None if event.cpus is None else Fraction(event.cpus),
-        run=seen_text(event.run or "") or None,
+        run=printable_text(event.run or "") or None,
         labels=tuple(sorted((event.labels or {}).items())),
         allocations=_allocation_records(event.allocations),
     )
@@ -230,7 +230,7 @@ def _allocation_records(
 
 
 def _allocation_record(one: AllocationIn) -> AllocationRecord:
-    gpus = _gpus_said(one)
+    gpus = _stated_gpus(one)
     return AllocationRecord(
         node=one.node,
         gpus=Fraction(gpus or 0),
@@ -241,7 +241,7 @@ def _allocation_record(one: AllocationIn) -> AllocationRecord:
     )
 
 
-def _gpus_said(one: AllocationIn) -> int | None:
+def _stated_gpus(one: AllocationIn) -> int | None:
     """How many GPUs an allocation is of; None where nothing of it says a number."""
     if one.gpus is not None:
         return one.gpus

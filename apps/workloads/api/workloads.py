@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, parsed
 from apps.web.rest.views import RestView
@@ -36,8 +36,8 @@ class Workloads(RestView):
         wanted = listing.WorkloadsWanted(
             team_ids=visible_ids if team_ids is None else team_ids, **query
         )
-        page = listing.workload_page(wanted, page_asked(request))
-        return paged(request, page, lambda row: told_workload(row, called))
+        page = listing.workload_page(wanted, parse_page_request(request))
+        return paged(request, page, lambda row: serialize_workload(row, called))
 
     @extend_schema(
         operation_id="add_workload",
@@ -56,9 +56,9 @@ class Workloads(RestView):
             existing = listing.workload_of(team_id, body["name"])
             if existing is None or existing["kind"] != body["kind"]:
                 raise
-            return Response(told_workload(existing, called))
+            return Response(serialize_workload(existing, called))
         row = {"id": made_id, "name": body["name"], "team_id": team_id, "kind": body["kind"]}
-        return Response(told_workload(row, called), status=201)
+        return Response(serialize_workload(row, called), status=201)
 
 
 class WorkloadView(RestView):
@@ -71,9 +71,9 @@ class WorkloadView(RestView):
         row, called = listing.workload_row(workload_id), Called(self.viewer())
         if row is None or not called.viewer.sees_team(row["team_id"]):
             raise ObjectDoesNotExist(f"there is no workload {workload_id}")
-        return Response(told_workload(row, called))
+        return Response(serialize_workload(row, called))
 
 
-def told_workload(row: dict[str, Any], called: Called) -> dict[str, Any]:
+def serialize_workload(row: dict[str, Any], called: Called) -> dict[str, Any]:
     """A workload as it is answered."""
-    return told_as(WorkloadOut, {**row, "team": called.team(row["team_id"])})
+    return serialize_as(WorkloadOut, {**row, "team": called.team(row["team_id"])})

@@ -118,8 +118,8 @@ def latency(
     """
     if measure not in MEASURES:
         raise ValueError(f"{measure!r} is none of {', '.join(MEASURES)}")
-    hours = _HoursAsked(measure, feature, *span)
-    return _latency_of(_histograms_told(workload_id, [hours]).get(hours))
+    hours = _HoursQuery(measure, feature, *span)
+    return _latency_of(_fetch_histograms(workload_id, [hours]).get(hours))
 
 
 def attainment(workload_id: int, span: Span) -> list[Attainment]:
@@ -134,10 +134,10 @@ def how_answered(workload_id: int, span: Span, *, times: bool = True) -> HowAnsw
     """
     rows = ServiceObjective.objects.filter(workload_id=workload_id, period__overlap=span)
     objectives = list(rows.order_by("id"))
-    overall = [_HoursAsked(measure, None, *span) for measure in MEASURES] if times else []
+    overall = [_HoursQuery(measure, None, *span) for measure in MEASURES] if times else []
     wanted_hours = [
         *overall,
-        *(hours for objective in objectives for hours in _hours_asked(objective, span)),
+        *(hours for objective in objectives for hours in _hours_queries(objective, span)),
     ]
     reported = _Reported.of(workload_id, wanted_hours)
     latencies = [_latency_of(reported.histograms.get(hours)) for hours in overall]
@@ -149,11 +149,11 @@ def how_answered(workload_id: int, span: Span, *, times: bool = True) -> HowAnsw
 def attainment_if(wanted: NewObjective, span: Span) -> Attainment:
     """Return what would have become of a promise that is only thought of, had it been in force in the span."""
     thought = ServiceObjective(id=0, **wanted.columns, period=Range(None, None))
-    reported = _Reported.of(wanted.workload_id, _hours_asked(thought, span))
+    reported = _Reported.of(wanted.workload_id, _hours_queries(thought, span))
     return _attained_objective(thought, span, reported)
 
 
-class _HoursAsked(NamedTuple):
+class _HoursQuery(NamedTuple):
     """Hours whose requests are asked for; a measure of neither MEASURES asks how many succeeded."""
 
     measure: str
@@ -166,16 +166,16 @@ class _HoursAsked(NamedTuple):
 class _Reported:
     """The reports of the hours that were asked for: nothing of those of which nobody reported."""
 
-    histograms: Mapping[_HoursAsked, tuple[str, Histogram]]
-    succeeded: Mapping[_HoursAsked, tuple[int, int]]
+    histograms: Mapping[_HoursQuery, tuple[str, Histogram]]
+    succeeded: Mapping[_HoursQuery, tuple[int, int]]
 
     @classmethod
-    def of(cls, workload_id: int, wanted_hours: Collection[_HoursAsked]) -> "_Reported":
+    def of(cls, workload_id: int, wanted_hours: Collection[_HoursQuery]) -> "_Reported":
         """Each statement at most once."""
         timed = [hours for hours in dict.fromkeys(wanted_hours) if hours.measure in MEASURES]
         counted = [hours for hours in dict.fromkeys(wanted_hours) if hours.measure not in MEASURES]
         return cls(
-            _histograms_told(workload_id, timed) if timed else {},
+            _fetch_histograms(workload_id, timed) if timed else {},
             _requests_succeeded(workload_id, counted) if counted else {},
         )
 
@@ -187,17 +187,17 @@ def _latency_of(source_histogram: tuple[str, Histogram] | None) -> Latency | Non
     return Latency(source, histogram.total, quantiles(histogram, QUANTILES))
 
 
-def _histograms_told(
-    workload_id: int, wanted_hours: Sequence[_HoursAsked]
-) -> dict[_HoursAsked, tuple[str, Histogram]]:
+def _fetch_histograms(
+    workload_id: int, wanted_hours: Sequence[_HoursQuery]
+) -> dict[_HoursQuery, tuple[str, Histogram]]:
     """Of the source that told of more requests: engine and gateway see the same ones."""
-    by_source: dict[_HoursAsked, dict[str, list[Histogram]]] = {}
+    by_source: dict[_HoursQuery, dict[str, list[Histogram]]] = {}
     with connection.cursor() as cursor:
         cursor.execute(HISTOGRAMS, _columns_of(workload_id, wanted_hours))
         for number, source, bounds, counts in cursor:
             histograms = by_source.setdefault(wanted_hours[number - 1], {})
             histograms.setdefault(source, []).append(Histogram(tuple(bounds), tuple(counts)))
-    best_by_hours: dict[_HoursAsked, tuple[str, Histogram]] = {}
+    best_by_hours: dict[_HoursQuery, tuple[str, Histogram]] = {}
     for hours, of_source in by_source.items():
         merged_histograms = [
             (source, histogram)
@@ -210,7 +210,7 @@ def _histograms_told(
     return best_by_hours
 
 
-def _columns_of(workload_id: int, wanted_hours: Sequence[_HoursAsked]) -> dict[str, Any]:
+def _columns_of(workload_id: int, wanted_hours: Sequence[_HoursQuery]) -> dict[str, Any]:
     measures, features, starts, ends = (list(column) for column in zip(*wanted_hours, strict=True))
     return {
         "workload": workload_id,
@@ -221,14 +221,14 @@ def _columns_of(workload_id: int, wanted_hours: Sequence[_HoursAsked]) -> dict[s
     }
 
 
-def _hours_asked(objective: ServiceObjective, span: Span) -> tuple[_HoursAsked, _HoursAsked]:
+def _hours_queries(objective: ServiceObjective, span: Span) -> tuple[_HoursQuery, _HoursQuery]:
     """The hours of the span in which it was in force, and those of its budget."""
     budget = span[1] - timedelta(days=objective.budget_days), span[1]
     since, until = objective.period.lower, objective.period.upper
     feature = objective.feature or None
     measure = SUCCEEDING if objective.within_seconds is None else objective.measure
     within_span, of_budget = (
-        _HoursAsked(
+        _HoursQuery(
             measure,
             feature,
             max(part[0], since) if since else part[0],
@@ -241,7 +241,7 @@ def _hours_asked(objective: ServiceObjective, span: Span) -> tuple[_HoursAsked, 
 
 def _attained_objective(objective: ServiceObjective, span: Span, reported: _Reported) -> Attainment:
     within_span, of_budget = (
-        _requests_met(objective, hours, reported) for hours in _hours_asked(objective, span)
+        _requests_met(objective, hours, reported) for hours in _hours_queries(objective, span)
     )
     total, likely, sure = within_span
     target = objective.target_ratio
@@ -262,7 +262,7 @@ def _attained_objective(objective: ServiceObjective, span: Span, reported: _Repo
 
 
 def _requests_met(
-    objective: ServiceObjective, hours: _HoursAsked, reported: _Reported
+    objective: ServiceObjective, hours: _HoursQuery, reported: _Reported
 ) -> tuple[int, float | None, float | None]:
     """Requests of the hours; what of them likely, surely met it."""
     if objective.within_seconds is None:
@@ -281,10 +281,10 @@ def _requests_met(
 
 
 def _requests_succeeded(
-    workload_id: int, wanted_hours: Sequence[_HoursAsked]
-) -> dict[_HoursAsked, tuple[int, int]]:
+    workload_id: int, wanted_hours: Sequence[_HoursQuery]
+) -> dict[_HoursQuery, tuple[int, int]]:
     """Requests of which it is told how many succeeded, and these: of the source that told of more."""
-    counts_by_hours: dict[_HoursAsked, tuple[int, int]] = {}
+    counts_by_hours: dict[_HoursQuery, tuple[int, int]] = {}
     with connection.cursor() as cursor:
         cursor.execute(SUCCEEDED, _columns_of(workload_id, wanted_hours))
         for number, _, total, good in cursor:

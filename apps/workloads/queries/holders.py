@@ -113,7 +113,9 @@ def _holder_spans(
     return [
         HolderSpan(
             replace(
-                _holding_seen(fact, teams[fact.job_id].team_id, grants[fact.allocation_id], viewer),
+                _visible_holding(
+                    fact, teams[fact.job_id].team_id, grants[fact.allocation_id], viewer
+                ),
                 units=units[fact.allocation_id],
             ),
             fact.held_from,
@@ -129,7 +131,7 @@ def _units_held(fact: HeldFact, *, in_cores: bool) -> Fraction | None:
     return None if fact.gpus_unknown else fact.gpus
 
 
-def _holding_seen(
+def _visible_holding(
     allocation: HeldFact, team_id: int | None, grant: dict[str, Any], viewer: Viewer
 ) -> Holding:
     is_theirs = viewer.sees_team(team_id)

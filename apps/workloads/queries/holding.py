@@ -12,7 +12,7 @@ from django.db import connection
 
 from apps.fleet.queries import nodes_named
 from apps.workloads.models import ExcludedNodeName
-from apps.workloads.queries.imports import gpu_types_told
+from apps.workloads.queries.imports import reported_gpu_types
 
 
 class HeldFact(NamedTuple):
@@ -164,7 +164,7 @@ def unknown_nodes() -> list[UnknownNodeName]:
     with connection.cursor() as cursor:
         cursor.execute(UNKNOWN_NODES)
         unknown_names = [UnknownNodeName(*row) for row in cursor.fetchall()]
-    types = gpu_types_told() if unknown_names else {}
+    types = reported_gpu_types() if unknown_names else {}
     borne = {
         cluster_id: nodes_named(cluster_id, [unknown.node_name for unknown in of_cluster])
         for cluster_id, of_cluster in groupby(unknown_names, lambda unknown: unknown.cluster_id)

@@ -38,7 +38,7 @@ class ImportFact:
     jobs_until: datetime | None
 
 
-def gpu_types_told() -> dict[tuple[str, str], str]:
+def reported_gpu_types() -> dict[tuple[str, str], str]:
     """Return what accounting files call the GPUs of a node, by cluster and node; the latest file's word."""
     rows = ImportBatch.objects.exclude(gpu_types={}).order_by("id").values_list("gpu_types")
     return {

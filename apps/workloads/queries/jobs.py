@@ -133,7 +133,7 @@ def jobs_of_keys(
         cluster, _, raw_id = remainder.partition("/")
         if cluster in ids and raw_id:
             named.setdefault((ids[cluster], raw_id), []).append(holder_id)
-    spans_by_key = _lives_by_key(named, starts_at, ends_at)
+    spans_by_key = _job_spans_by_key(named, starts_at, ends_at)
     return {
         holder_id: spans
         for key, key_spans in spans_by_key.items()
@@ -196,7 +196,7 @@ def _submitter_of_job(row: Sequence[Any]) -> Submitter:
     return Submitter(cluster_id, cluster, account, namespace, user, "" if is_named else partition)
 
 
-def _lives_by_key(
+def _job_spans_by_key(
     keys: Iterable[tuple[int, str]], starts_at: datetime, ends_at: datetime
 ) -> dict[tuple[int, str], list[JobSpan]]:
     pairs = list(keys)

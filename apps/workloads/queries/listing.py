@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from django.db.models import F, Min, Q, QuerySet
 
 from apps.accounts.queries import Viewer
-from apps.accounts.queries.paging import PageAsked, Slice, equal_to_given, page_of
+from apps.accounts.queries.paging import PageRequest, Slice, equality_conditions, page_of
 from apps.economics.ownership import JobTraits, Rule, in_rank, rules_of
 from apps.workloads.models import Allocation, Job, JobEvent, OwnershipRule, Run, RunSpan, Workload
 from apps.workloads.queries.ownership import NOBODY, OwnerFact, RuleFact, rules
@@ -70,11 +70,11 @@ class AllocationsWanted:
     ends_at: datetime | None = None
 
 
-def workload_page(wanted: WorkloadsWanted, page_request: PageAsked) -> Slice[Found]:
+def workload_page(wanted: WorkloadsWanted, page_request: PageRequest) -> Slice[Found]:
     """Workloads by name, then id."""
     chosen = {"team_id__in": wanted.team_ids, "name": wanted.name, "kind": wanted.kind}
     return page_of(
-        Workload.objects.filter(equal_to_given(chosen)).values(*WORKLOAD),
+        Workload.objects.filter(equality_conditions(chosen)).values(*WORKLOAD),
         page_request,
         "name",
         "id",
@@ -91,7 +91,7 @@ def workload_of(team_id: int, name: str) -> Found | None:
     return _first_row(Workload.objects.values(*WORKLOAD).filter(team_id=team_id, name=name))
 
 
-def job_page(wanted: JobsWanted, viewer: Viewer, page_request: PageAsked) -> Slice[Found]:
+def job_page(wanted: JobsWanted, viewer: Viewer, page_request: PageRequest) -> Slice[Found]:
     """Jobs that the viewer may see, those recorded last first, each with `owner`, an OwnerFact."""
     job_rows: Rows = Job.objects.filter(_jobs_chosen(wanted)).values("cluster__name", *JOB)
     ruling = Ruling()
@@ -121,10 +121,10 @@ def allocations_of_job(job_id: int) -> list[Found]:
     return list(rows.order_by("starts_at", "node_name", "part"))
 
 
-def allocation_page(wanted: AllocationsWanted, page_request: PageAsked) -> Slice[Found]:
+def allocation_page(wanted: AllocationsWanted, page_request: PageRequest) -> Slice[Found]:
     """Allocations, those recorded last first; each with its job's `owner`, an OwnerFact."""
     chosen = {"job_id": wanted.job_id, "node_id": wanted.node_id}
-    allocations = Allocation.objects.filter(equal_to_given(chosen))
+    allocations = Allocation.objects.filter(equality_conditions(chosen))
     if wanted.device is not None:
         allocations = allocations.filter(device_uuids__contains=[wanted.device])
     if wanted.starts_at is not None or wanted.ends_at is not None:
@@ -141,15 +141,15 @@ def allocation_page(wanted: AllocationsWanted, page_request: PageAsked) -> Slice
 def runs_by_id(run_ids: Collection[int], viewer: Viewer) -> dict[int, Found]:
     """These runs as `runs_told` tells them."""
     rows: Rows = Run.objects.values("id", "key", "workload_id").filter(id__in=run_ids)
-    return {run["id"]: run for run in runs_told(list(rows), viewer)}
+    return {run["id"]: run for run in runs_with_jobs(list(rows), viewer)}
 
 
-def run_told(run_id: int, viewer: Viewer) -> Found | None:
+def run_with_jobs(run_id: int, viewer: Viewer) -> Found | None:
     """One run as `runs_told` tells it; None where there is none."""
     return runs_by_id([run_id], viewer).get(run_id)
 
 
-def runs_told(rows: Sequence[Found], viewer: Viewer) -> list[Found]:
+def runs_with_jobs(rows: Sequence[Found], viewer: Viewer) -> list[Found]:
     """Runs with their jobs, the first and last moment of these, and `owner`.
 
     A run that nobody gave to a workload belongs to whom its first job belongs; without a job, to
@@ -188,7 +188,7 @@ def runs_told(rows: Sequence[Found], viewer: Viewer) -> list[Found]:
         if row["workload_id"] is not None
     }
     runs = [
-        _run_told(row, jobs_of.get(row["id"], []), jobs, owned.get(row["id"], NOBODY))
+        _run_with_jobs(row, jobs_of.get(row["id"], []), jobs, owned.get(row["id"], NOBODY))
         for row in rows
     ]
     hidden = {job_id for job_id, owner in owner_of.items() if not viewer.sees_team(owner.team_id)}
@@ -197,9 +197,9 @@ def runs_told(rows: Sequence[Found], viewer: Viewer) -> list[Found]:
     ]
 
 
-def rule_page(team_ids: frozenset[int] | None, page_request: PageAsked) -> Slice[Found]:
+def rule_page(team_ids: frozenset[int] | None, page_request: PageRequest) -> Slice[Found]:
     """Rules by priority, then id (of some teams)."""
-    rule_rows = OwnershipRule.objects.filter(equal_to_given({"team_id__in": team_ids}))
+    rule_rows = OwnershipRule.objects.filter(equality_conditions({"team_id__in": team_ids}))
     return page_of(_rule_rows(rule_rows), page_request, "priority", "id")
 
 
@@ -217,7 +217,7 @@ def rule_like(rule: RuleFact) -> int | None:
     """The rule that is kept already and says exactly this."""
     columns = {name: getattr(rule.rule, name) for name in Rule.__slots__ if name != "id"}
     same_rules = OwnershipRule.objects.filter(
-        equal_to_given(columns),
+        equality_conditions(columns),
         **{f"{name}__isnull": True for name, value in columns.items() if value is None},
         # By its ends: an end before the start is no range that could be asked for.
         period__startswith=rule.starts_at,
@@ -278,7 +278,7 @@ def _jobs_chosen(wanted: JobsWanted) -> Q:
         "name__startswith": wanted.name,
         "raw_id__startswith": wanted.raw_id,
     }
-    condition = Q(merged_into=None) & equal_to_given(chosen)
+    condition = Q(merged_into=None) & equality_conditions(chosen)
     if wanted.ends_at is not None:
         condition &= Q(opened_at__lt=wanted.ends_at)
     if wanted.starts_at is not None:
@@ -304,7 +304,9 @@ def _with_owner(rows: Iterable[Found], owner_of: Mapping[int, OwnerFact]) -> lis
 
 
 def _scanned_page(
-    candidates: Rows, page_request: PageAsked, keep_wanted: Callable[[Sequence[Found]], list[Found]]
+    candidates: Rows,
+    page_request: PageRequest,
+    keep_wanted: Callable[[Sequence[Found]], list[Found]],
 ) -> Slice[Found]:
     """A page of what `keep_wanted` keeps of rows by falling id, or by rising for the page before."""
     backward = page_request.before is not None
@@ -353,7 +355,7 @@ def _tellers_of(run_ids: Collection[int]) -> dict[int, OwnerFact]:
     return {run_id: OwnerFact(team, None) for run_id, team in rows.values_list("id", "team_id")}
 
 
-def _run_told(
+def _run_with_jobs(
     run: Found,
     job_ids: Sequence[int],
     jobs: Mapping[int, Found],

@@ -142,7 +142,7 @@ def held_by_matching(fact: RuleFact, until: datetime) -> Iterator[MatchedHolding
         return
     rule = fact.rule
     rows = Allocation.objects.filter(
-        period__overlap=(starts_at, ends_at), **asked_of_jobs(rule, "job__")
+        period__overlap=(starts_at, ends_at), **rule_conditions(rule, "job__")
     )
     columns = ("job_id", "node_id", "period", "gpus_numerator", "gpus_denominator", "job__name")
     for job_id, node_id, period, gpus, parts, name in rows.values_list(*columns).iterator():
@@ -184,7 +184,7 @@ def _held_by_likeness(
     ranked: Sequence[Rule], starts_at: datetime, ends_at: datetime
 ) -> Iterator[_Likeness]:
     """Jobs alike in account, cluster and whatever else these rules look at; the rest stays empty."""
-    looked_at = _looked_at(ranked)
+    looked_at = _rule_columns(ranked)
     columns = ", ".join(looked_at.values())
     with connection.cursor() as cursor:
         cursor.execute(LIKENESSES.format(columns=columns), {"from": starts_at, "to": ends_at})
@@ -197,7 +197,7 @@ def _alike_jobs(
     ranked: Sequence[Rule], job_ids: Collection[int]
 ) -> Iterator[tuple[JobTraits, list[int]]]:
     """These jobs, by what these rules look at: an hour's thousands are of a hundred accounts."""
-    looked_at = _looked_at(ranked)
+    looked_at = _rule_columns(ranked)
     columns = ", ".join(looked_at.values())
     with connection.cursor() as cursor:
         cursor.execute(
@@ -209,7 +209,7 @@ def _alike_jobs(
             yield _traits_of(looked_at, row), ids
 
 
-def _looked_at(ranked: Sequence[Rule]) -> dict[str, str]:
+def _rule_columns(ranked: Sequence[Rule]) -> dict[str, str]:
     """Columns of `job` by the trait: cluster, account and whatever else any of these rules asks."""
     asked_names = [name for name in TEXT_MATCHES if any(getattr(rule, name) for rule in ranked)]
     columns = {"cluster_id": "job.cluster_id", "account": "job.account"}
@@ -248,7 +248,7 @@ GROUP BY {columns}, cluster.name, bears, named
 """
 
 
-def asked_of_jobs(rule: Rule, prefix: str = "") -> dict[str, Any]:
+def rule_conditions(rule: Rule, prefix: str = "") -> dict[str, Any]:
     """Return what the database can judge of a rule; the name is judged by `matches_name`."""
     conditions: dict[str, Any] = {
         prefix + name: getattr(rule, name) for name in TEXT_MATCHES if getattr(rule, name)

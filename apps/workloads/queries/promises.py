@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import F, QuerySet
 
 from apps.accounts.queries import Viewer
-from apps.accounts.queries.paging import PageAsked, Slice, equal_to_given, page_of
+from apps.accounts.queries.paging import PageRequest, Slice, equality_conditions, page_of
 from apps.workloads.models import ServiceObjective, WorkloadChange
 
 OBJECTIVE = (
@@ -52,16 +52,16 @@ class NewChange:
 
 
 def objective_page(
-    viewer: Viewer, workload_ids: Collection[int] | None, page_request: PageAsked
+    viewer: Viewer, workload_ids: Collection[int] | None, page_request: PageRequest
 ) -> Slice[dict[str, Any]]:
     """Promises of services that the viewer may see, those made last first."""
-    visible_rows = _seen_by_viewer(_objective_rows(), viewer, workload_ids)
+    visible_rows = _visible_to_viewer(_objective_rows(), viewer, workload_ids)
     return page_of(visible_rows, page_request, "-id")
 
 
 def objective_row(objective_id: int, viewer: Viewer) -> dict[str, Any] | None:
     """One promise; None where there is none that they may see."""
-    return _seen_by_viewer(_objective_rows(), viewer, None).filter(id=objective_id).first()
+    return _visible_to_viewer(_objective_rows(), viewer, None).filter(id=objective_id).first()
 
 
 def objective_like(wanted: NewObjective) -> int | None:
@@ -76,12 +76,12 @@ def change_page(
     viewer: Viewer,
     workload_ids: Collection[int] | None,
     span: tuple[datetime | None, datetime | None],
-    page_request: PageAsked,
+    page_request: PageRequest,
 ) -> Slice[dict[str, Any]]:
     """Return the changes of workloads that the viewer may see, the latest first."""
     conditions = {"at__gte": span[0], "at__lt": span[1]}
-    rows: Rows = WorkloadChange.objects.filter(equal_to_given(conditions)).values(*CHANGE)
-    return page_of(_seen_by_viewer(rows, viewer, workload_ids), page_request, "-at", "-id")
+    rows: Rows = WorkloadChange.objects.filter(equality_conditions(conditions)).values(*CHANGE)
+    return page_of(_visible_to_viewer(rows, viewer, workload_ids), page_request, "-at", "-id")
 
 
 def change_row(change_id: int) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def _objective_rows() -> Rows:
     return rows
 
 
-def _seen_by_viewer(rows: Rows, viewer: Viewer, workload_ids: Collection[int] | None) -> Rows:
+def _visible_to_viewer(rows: Rows, viewer: Viewer, workload_ids: Collection[int] | None) -> Rows:
     if not viewer.sees_everything:
         rows = rows.filter(workload__team_id__in=viewer.team_ids)
     return rows if workload_ids is None else rows.filter(workload_id__in=workload_ids)

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Q
 
 from apps.accounts.queries import Viewer
-from apps.accounts.queries.paging import PageAsked, Slice, equal_to_given, page_of
+from apps.accounts.queries.paging import PageRequest, Slice, equality_conditions, page_of
 from apps.workloads.models import RequestHour
 from apps.workloads.queries.requests import COUNTED
 
@@ -29,7 +29,7 @@ class RequestHoursWanted:
 
 
 def request_hour_page(
-    wanted: RequestHoursWanted, viewer: Viewer, page_request: PageAsked
+    wanted: RequestHoursWanted, viewer: Viewer, page_request: PageRequest
 ) -> Slice[dict[str, Any]]:
     """Return the counts of services that the viewer may see, the latest hours first.
 
@@ -42,7 +42,7 @@ def request_hour_page(
         "hour__gte": wanted.starts_at,
         "hour__lt": wanted.ends_at,
     }
-    request_hours = RequestHour.objects.filter(equal_to_given(chosen))
+    request_hours = RequestHour.objects.filter(equality_conditions(chosen))
     if not viewer.sees_everything:
         of_own_teams = Q(workload__team_id__in=viewer.team_ids)
         request_hours = request_hours.filter(

@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from apps.accounts.queries import Viewer
-from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.accounts.queries.paging import PageRequest, Slice, page_of
 from apps.workloads.models import ValueUnit, WorkloadScore, WorkloadValue
 
 VALUE_UNITS = dict(ValueUnit.choices)
@@ -80,10 +80,10 @@ def values_of(workload_id: int) -> list[ValueFact]:
 
 
 def value_page(
-    viewer: Viewer, workload_ids: Collection[int] | None, page_request: PageAsked
+    viewer: Viewer, workload_ids: Collection[int] | None, page_request: PageRequest
 ) -> Slice[dict[str, Any]]:
     """Return what was stated of workloads that the viewer may see, the newest statement first."""
-    rows = _seen(WorkloadValue.objects.all(), viewer, workload_ids)
+    rows = _visible_rows(WorkloadValue.objects.all(), viewer, workload_ids)
     return page_of(rows.values(*_VALUE), page_request, "-id")
 
 
@@ -100,10 +100,10 @@ def scores_of(workload_id: int) -> list[ScoreFact]:
 
 
 def score_page(
-    viewer: Viewer, workload_ids: Collection[int] | None, page_request: PageAsked
+    viewer: Viewer, workload_ids: Collection[int] | None, page_request: PageRequest
 ) -> Slice[dict[str, Any]]:
     """Scores by owners' word of workloads that the viewer may see, the newest statement first."""
-    rows = _seen(WorkloadScore.objects.all(), viewer, workload_ids)
+    rows = _visible_rows(WorkloadScore.objects.all(), viewer, workload_ids)
     return page_of(rows.values(*_SCORE), page_request, "-id")
 
 
@@ -150,7 +150,7 @@ def runs_with_losses(begins: datetime, until: datetime) -> set[int]:
         return {run_id for (run_id,) in cursor.fetchall()}
 
 
-def _seen(
+def _visible_rows(
     rows: QuerySet[Any], viewer: Viewer, workload_ids: Collection[int] | None
 ) -> QuerySet[Any]:
     if not viewer.sees_everything:

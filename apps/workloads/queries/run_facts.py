@@ -156,7 +156,7 @@ def run_summaries(run_ids: Collection[int]) -> dict[int, SummaryFact]:
     }
 
 
-def tokens_kept(run_ids: Collection[int], starts_at: datetime, ends_at: datetime) -> int:
+def retained_tokens(run_ids: Collection[int], starts_at: datetime, ends_at: datetime) -> int:
     """Tokens of steps of these runs in `[starts_at, ends_at)` that were not done again later."""
     totals = RunHour.objects.filter(
         run_id__in=run_ids, hour__gte=starts_at, hour__lt=ends_at
@@ -170,7 +170,7 @@ def jobs_carrying(starts_at: datetime, ends_at: datetime) -> list[int]:
     return list(spans.order_by("job_id").values_list("job_id", flat=True).distinct())
 
 
-def lives(job_ids: Collection[int]) -> dict[int, Life]:
+def job_lifetimes(job_ids: Collection[int]) -> dict[int, Life]:
     """From when to when each of these jobs ran; None: it may still."""
     jobs = Job.objects.filter(id__in=job_ids).order_by("id")
     return {

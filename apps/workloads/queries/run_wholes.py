@@ -14,7 +14,7 @@ from apps.workloads.queries.ownership import NOBODY, OwnerFact
 
 
 @dataclass(frozen=True, slots=True)
-class RunWhole:
+class RunTotals:
     """A run's key and owner, and the first and last moment of its jobs; None: one may still run."""
 
     key: str
@@ -32,7 +32,7 @@ class RunClock:
     step_ms: int
 
 
-def run_wholes(run_ids: Collection[int]) -> dict[int, RunWhole]:
+def run_wholes(run_ids: Collection[int]) -> dict[int, RunTotals]:
     """Of each of these runs. One that nobody gave to a workload is whose its first job is."""
     runs = dict(Run.objects.filter(id__in=run_ids).order_by("id").values_list("id", "workload_id"))
     keys = dict(Run.objects.filter(id__in=run_ids).order_by("id").values_list("id", "key"))
@@ -40,13 +40,13 @@ def run_wholes(run_ids: Collection[int]) -> dict[int, RunWhole]:
     first_jobs = _first_jobs(run_ids)
     jobs: list[dict[str, Any]] = list(Job.objects.filter(id__in=first_jobs.values()).values(*JOB))
     owner_of = Ruling().owners(jobs) if jobs else {}
-    spans_by_run = _lived_spans(run_ids)
+    spans_by_run = _lifetime_spans(run_ids)
     wholes_by_run = {}
     for run_id, workload_id in runs.items():
         owner = owner_of.get(first_jobs.get(run_id, 0), NOBODY)
         if workload_id is not None:
             owner = OwnerFact(teams[workload_id], workload_id)
-        wholes_by_run[run_id] = RunWhole(
+        wholes_by_run[run_id] = RunTotals(
             keys[run_id], owner, *spans_by_run.get(run_id, (0, None, None))
         )
     return wholes_by_run
@@ -76,7 +76,7 @@ def _first_jobs(run_ids: Collection[int]) -> dict[int, int]:
     return dict(first.values_list("run_id", "job_id"))
 
 
-def _lived_spans(
+def _lifetime_spans(
     run_ids: Collection[int],
 ) -> dict[int, tuple[int, datetime | None, datetime | None]]:
     with connection.cursor() as cursor:

@@ -15,7 +15,7 @@ from apps.accounts.queries.search import Hits, Kind, SearchHit, Sought, about, b
 from apps.economics.ownership import TEXT_MATCHES
 from apps.workloads.models import Job, Run, RunSpan, Workload
 from apps.workloads.queries.listing import JOB, Ruling
-from apps.workloads.queries.ownership import RuleFact, asked_of_jobs, rules
+from apps.workloads.queries.ownership import RuleFact, rule_conditions, rules
 
 MOST_LOOKED_AT = 500
 """Of jobs that a team's rules ask for and that bear the name, so many are judged."""
@@ -23,7 +23,7 @@ MOST_LOOKED_AT = 500
 Rows: TypeAlias = "QuerySet[Any, Any]"
 
 
-def workloads_found(viewer: Viewer, search: Sought) -> Hits:
+def search_workloads(viewer: Viewer, search: Sought) -> Hits:
     """Workloads of the viewer's teams by a part of their name."""
     rows = Workload.objects.filter(name__icontains=search.text)
     if not viewer.sees_everything:
@@ -37,24 +37,24 @@ def workloads_found(viewer: Viewer, search: Sought) -> Hits:
     )
 
 
-def work_found(viewer: Viewer, search: Sought) -> tuple[Hits, Hits]:
+def search_jobs_and_runs(viewer: Viewer, search: Sought) -> tuple[Hits, Hits]:
     """Jobs by the beginning of their id or name, and runs by that of their key."""
     if viewer.sees_everything:
-        jobs = _jobs_found(Q(), search, search.limit + 1)
+        jobs = _search_jobs(Q(), search, search.limit + 1)
         return _job_hits(jobs, search), _run_hits(
-            _runs_found(Q(), search.text)[: search.limit + 1], search
+            _search_runs(Q(), search.text)[: search.limit + 1], search
         )
     if not viewer.team_ids:
         return _job_hits([], search), _run_hits([], search)
     facts = rules()
     ruling = Ruling(facts)
-    jobs = _jobs_found(_asked_for(facts, viewer), search, MOST_LOOKED_AT)
+    jobs = _search_jobs(_jobs_matching_rules(facts, viewer), search, MOST_LOOKED_AT)
     owner_of = ruling.owners(jobs)
     theirs = [job for job in jobs if viewer.sees_team(owner_of[job["id"]].team_id)]
     return _job_hits(theirs, search), _run_hits(_runs_of(viewer, search, ruling), search)
 
 
-def _jobs_found(scope: Q, search: Sought, most: int) -> list[dict[str, Any]]:
+def _search_jobs(scope: Q, search: Sought, most: int) -> list[dict[str, Any]]:
     """By id, the very one first, then by name; of one id or name the latest first."""
     jobs = Job.objects.filter(scope, merged_into=None).annotate(
         # In the order of the indexes: a beginning that many jobs share is read no further than needed.
@@ -68,12 +68,12 @@ def _jobs_found(scope: Q, search: Sought, most: int) -> list[dict[str, Any]]:
     return list(rows_by_id.values())
 
 
-def _asked_for(facts: list[RuleFact], viewer: Viewer) -> Q:
+def _jobs_matching_rules(facts: list[RuleFact], viewer: Viewer) -> Q:
     """Jobs that some rule for the viewer's teams asks for, now or ever; wider than what is theirs."""
     alone: dict[str, set[str]] = {}
     scope = Q(id__in=[])
     for rule in (fact.rule for fact in facts if viewer.sees_team(fact.rule.team_id)):
-        conditions = asked_of_jobs(rule)
+        conditions = rule_conditions(rule)
         if len(conditions) == 1 and (field := next(iter(conditions))) in TEXT_MATCHES:
             alone.setdefault(field, set()).add(conditions[field])
         else:
@@ -83,7 +83,7 @@ def _asked_for(facts: list[RuleFact], viewer: Viewer) -> Q:
     return scope
 
 
-def _runs_found(scope: Q, text: str) -> Rows:
+def _search_runs(scope: Q, text: str) -> Rows:
     first = RunSpan.objects.filter(run_id=OuterRef("id")).order_by("period__startswith", "job_id")
     rows: Rows = (
         Run.objects.annotate(
@@ -109,7 +109,7 @@ def _runs_found(scope: Q, text: str) -> Rows:
 def _runs_of(viewer: Viewer, search: Sought, ruling: Ruling) -> Iterator[dict[str, Any]]:
     """A run of no workload is whose its first job is; without a job, of who told of it."""
     scope = Q(workload=None) | Q(workload__team_id__in=viewer.team_ids)
-    runs = list(_runs_found(scope, search.text)[:MOST_LOOKED_AT])
+    runs = list(_search_runs(scope, search.text)[:MOST_LOOKED_AT])
     unnamed = [run["first_job_id"] for run in runs if run["own_team_id"] is None]
     jobs: Rows = Job.objects.filter(id__in=unnamed).order_by("id").values(*JOB)
     owner_of = ruling.owners(list(jobs)) if unnamed else {}

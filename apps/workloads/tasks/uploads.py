@@ -50,10 +50,10 @@ def _work_on_next() -> bool:
         with stored_path(claimed.stored_as) as path, open_jobs(str(path)) as file:
             _work_on_file(claimed, file)
     except WorkerStops:
-        uploads.lay_down_file(batch_id=claimed.id, reason=STOPPED, at=None)
+        uploads.release_import_file(batch_id=claimed.id, reason=STOPPED, at=None)
     except PlaceUnreachable as away:
         log.warning("import_file_away batch=%s reason=%s", claimed.id, away)
-        uploads.lay_down_file(batch_id=claimed.id, reason=why_away(away), at=timezone.now())
+        uploads.release_import_file(batch_id=claimed.id, reason=why_away(away), at=timezone.now())
     except UNREADABLE as broken:
         log.warning("import_broken_off batch=%s reason=%s", claimed.id, type(broken).__name__)
         failure = why_unread(broken)
@@ -75,10 +75,10 @@ def _work_on_file(claimed: uploads.Claimed, file: JobFile) -> None:
     if claimed.kind:
         _import_file(claimed, file)
     else:
-        _look_at_file(claimed, file)
+        _preview_file(claimed, file)
 
 
-def _look_at_file(claimed: uploads.Claimed, file: JobFile) -> None:
+def _preview_file(claimed: uploads.Claimed, file: JobFile) -> None:
     lines = list(islice(file.lines(), LINES_TRIED))
     if not lines:
         raise LayoutUnknown("the file is empty")
@@ -91,7 +91,9 @@ def _look_at_file(claimed: uploads.Claimed, file: JobFile) -> None:
     }
     if kind == "csv":
         findings |= {"columns": header_of(lines, options), "samples": samples(lines, options)}
-    uploads.tell_seen(batch_id=claimed.id, kind=kind, options=options, findings=findings)
+    uploads.record_import_preview(
+        batch_id=claimed.id, kind=kind, options=options, findings=findings
+    )
 
 
 def _rows_of_file(claimed: uploads.Claimed, file: JobFile) -> Iterator[JobRow]:

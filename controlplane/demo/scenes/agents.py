@@ -70,8 +70,8 @@ WELL = Unwell()
 def agents_report(company: Company) -> None:
     """Agents report: a GPU fell off the bus, one is missing still, a node waits for its disks."""
     week = company.week
-    nodes = fleet.nodes_lived(week.ends_at - timedelta(hours=1), week.ends_at)
-    devices = fleet.devices_lived([node.id for node in nodes], week.starts_at, week.ends_at)
+    nodes = fleet.nodes_alive_between(week.ends_at - timedelta(hours=1), week.ends_at)
+    devices = fleet.devices_alive_between([node.id for node in nodes], week.starts_at, week.ends_at)
     for node in nodes:
         gpus = [each.uuid for each in devices if each.node_id == node.id and each.kind == "gpu"]
         report = _report_of(node.name, gpus, company)

@@ -14,8 +14,8 @@ MUTED_FOR = timedelta(days=7)
 def raise_alerts(company: Company) -> None:
     """Budgets and anomalies raise alerts; finance sees to one and mutes another."""
     at = company.week.at
-    review.tell_anomalies(at=at)
-    review.look_at_budgets(at=at)
+    review.raise_anomaly_alerts(at=at)
+    review.check_budgets(at=at)
     finance = viewer_of_user(person_of_address(SIGN_IN) or 0)
     found = alerts(AlertsWanted(None, states=(OPEN,)), 10)
     if len(found) > 2:

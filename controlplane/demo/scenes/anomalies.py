@@ -15,4 +15,4 @@ def look_every_day(company: Company) -> None:
     today = local_day(company.week.at, ZONE)
     days = (today - local_day(company.since, ZONE)).days
     for ago in reversed(range(min(LOOKED_FOR, days))):
-        review.look_at_day(day=today - timedelta(days=ago), at=company.week.at, zone=ZONE)
+        review.detect_anomalies(day=today - timedelta(days=ago), at=company.week.at, zone=ZONE)

@@ -21,7 +21,7 @@ from apps.planning.queries.plan_items import (
     TrainingWork,
 )
 from apps.planning.queries.plans import plan_of_id
-from apps.planning.queries.request_profile import AskedCapacity
+from apps.planning.queries.request_profile import RequestedCapacity
 from controlplane.demo.company import Company
 from controlplane.demo.database import MANAGES, SIGN_IN, person_of_demo
 
@@ -34,7 +34,7 @@ def ask_for_capacity(company: Company) -> None:
     last, finance = company.week.starts_at, person_of_address(SIGN_IN)
     rented_at = last + timedelta(hours=40)
     soon = company.week.ends_at.replace(hour=0) + timedelta(days=14)
-    asked = AskedCapacity(
+    asked = RequestedCapacity(
         team_id=company.team("Language models"), pool_id=company.pool("h100-on-demand")
     )
     rented = NewCapacityRequest(
@@ -61,7 +61,7 @@ def ask_for_capacity(company: Company) -> None:
         _approved_and_late(company, finance)
     vision = company.team("Vision")
     waiting = NewCapacityRequest(
-        asked=AskedCapacity(
+        asked=RequestedCapacity(
             team_id=vision,
             workload_id=company.workload("Vision", "vlm-pilot"),
             pool_id=company.pool("h100-on-demand"),
@@ -80,7 +80,7 @@ def _approved_and_late(company: Company, finance: int) -> None:
     wanted_at = company.week.ends_at.replace(hour=0) - timedelta(days=1)
     assistant = company.team("Assistant")
     request = NewCapacityRequest(
-        asked=AskedCapacity(
+        asked=RequestedCapacity(
             team_id=assistant,
             workload_id=company.workload("Assistant", "chat-serving"),
             pool_id=company.pool("l4-serving"),

@@ -10,5 +10,5 @@ ASKED = {"scenarios": 12, "growth_spread": 0.02}
 
 def ask_for_a_portfolio(company: Company) -> None:
     """What to own, reserve, buy on demand and run on spot for the next twelve months."""
-    planning.ask_portfolio(overlay=ASKED, asked_by_id=None, at=company.week.at, is_weekly=True)
+    planning.request_portfolio(overlay=ASKED, asked_by_id=None, at=company.week.at, is_weekly=True)
     answer_portfolios()

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from apps.accounts.queries import person_of_address
 from apps.economics.ownership import Rule
-from apps.ledger.actions.close import CloseAsked, close_month, post_corrections
+from apps.ledger.actions.close import CloseRequest, close_month, post_corrections
 from apps.ledger.queries.closes.checklist import checklist
 from apps.workloads.actions.rules import add_rule
 from apps.workloads.actions.workloads import add_workload
@@ -20,7 +20,7 @@ def close_months(company: Company) -> None:
     for month in _months_over(company):
         open_items = {item.code for item in checklist(month) if item.count and not item.is_blocking}
         note = "Closed with the cloud's bill; what stays unknown is listed."
-        close_month(request=CloseAsked(month, finance, open_items, note), at=company.week.at)
+        close_month(request=CloseRequest(month, finance, open_items, note), at=company.week.at)
 
 
 def own_late(company: Company) -> None:

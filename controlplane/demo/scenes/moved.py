@@ -8,8 +8,8 @@ import numpy as np
 from apps.economics.spot.trace import SpotTrace
 from apps.placement.actions import (
     SpotPlace,
+    detect_moves,
     keep_spot_series,
-    look_for_moves,
     make_offer_book,
 )
 from apps.placement.queries.moves.work import WEEK, move_week
@@ -41,8 +41,8 @@ def look_at_the_fleet(company: Company) -> None:
     )
     make_offer_book(at=at)
     week = move_week(at)
-    look_for_moves(week=week - WEEK, at=at - WEEK)
-    look_for_moves(week=week, at=at)
+    detect_moves(week=week - WEEK, at=at - WEEK)
+    detect_moves(week=week, at=at)
 
 
 def _could_be_had() -> np.ndarray:

@@ -14,9 +14,9 @@ from apps.economics.hours import HOUR
 from apps.fleet.actions.joining import NewJoinToken, make_join_token
 from apps.ledger import queries as ledger
 from apps.ledger.actions.bill_rules import add_bill_rule
-from apps.ledger.actions.exports import NewExport, ask_export
+from apps.ledger.actions.exports import NewExport, request_export
 from apps.ledger.queries.exports import Asker, ExportWhat
-from apps.planning.actions.series_uploads import ask_series_reading, keep_series_file
+from apps.planning.actions.series_uploads import keep_series_file, request_series_reading
 from apps.planning.queries.series import POOL, QUEUE_WAIT
 from apps.planning.queries.series_imports import series_import
 from apps.planning.tasks.series_uploads import work_on_series
@@ -60,7 +60,7 @@ def ask_for_files(company: Company) -> None:
     for address in (SIGN_IN, MANAGES):
         wanted = NewExport(what=ExportWhat.LINES, window=window, asked={}, chosen={})
         asker = Asker(person_id=person_of_address(address))
-        ask_export(wanted=wanted, asker=asker, at=week.at)
+        request_export(wanted=wanted, asker=asker, at=week.at)
 
 
 def import_accounting(company: Company) -> None:
@@ -98,7 +98,7 @@ def send_history(company: Company) -> None:
         return
     series = [QUEUE_WAIT, POOL, str(company.pool("h100-on-demand"))]
     asked = {**fact.asked, "series": series, "unit": "minutes"}
-    ask_series_reading(import_id=import_id, reading=asked, at=company.week.at)
+    request_series_reading(import_id=import_id, reading=asked, at=company.week.at)
     work_on_series()
 
 

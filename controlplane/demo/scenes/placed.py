@@ -6,11 +6,11 @@ from decimal import Decimal
 
 from apps.accounts.queries import person_of_address, viewer_of_user
 from apps.placement.actions import (
-    ask_admission,
     follow_quotes,
     make_offer_book,
     make_quote,
     override_admission,
+    request_admission,
     set_egress_prices,
     take_offer,
 )
@@ -18,9 +18,9 @@ from apps.placement.queries.admission_limits import AdmissionJob
 from apps.placement.queries.asked import (
     INTERRUPTIBLE,
     UNINTERRUPTED,
-    AskedDataset,
-    AskedQuote,
-    AskedWork,
+    QuoteRequest,
+    RequestedDataset,
+    RequestedWork,
 )
 from apps.workloads import queries as workloads
 from controlplane.demo.company import Company
@@ -105,9 +105,9 @@ def _quote_what_ran(
 ) -> None:
     """From the offers of that hour, when what had ended before was known already."""
     low, likely, high = quoted.gpu_hours
-    asked = AskedQuote(
+    asked = QuoteRequest(
         gpus=quoted.gpus,
-        work=AskedWork(
+        work=RequestedWork(
             gpu_hours=likely,
             least_gpu_hours=low,
             most_gpu_hours=high,
@@ -130,31 +130,31 @@ def _quote_what_ran(
     take_offer(quote_id=made.id, key=offer, job_id=job_id, run_id=None, at=asked_at)
 
 
-def _next_model(company: Company) -> AskedQuote:
+def _next_model(company: Company) -> QuoteRequest:
     """A training by its tokens, with data that is to be there."""
-    return AskedQuote(
+    return QuoteRequest(
         gpus=8,
-        work=AskedWork(tokens=2e10, parameters=7e9, mfu=0.38),
+        work=RequestedWork(tokens=2e10, parameters=7e9, mfu=0.38),
         gpu_models=("H100", "A100"),
         deadline=company.week.at + timedelta(days=10),
         write_seconds=90,
         restart_seconds=600,
-        dataset=AskedDataset(HOME, 800, 10),
+        dataset=RequestedDataset(HOME, 800, 10),
         team_id=company.team("Language models"),
         assumed_wait_minutes=20,
     )
 
 
-def _next_index(company: Company) -> AskedQuote:
+def _next_index(company: Company) -> QuoteRequest:
     """A batch that may be interrupted; where no interruption was seen yet, one in two days is assumed."""
-    return AskedQuote(
+    return QuoteRequest(
         gpus=8,
-        work=AskedWork(gpu_hours=320, of_model="A100"),
+        work=RequestedWork(gpu_hours=320, of_model="A100"),
         gpu_models=("A100",),
         deadline=company.week.at + timedelta(days=3),
         write_seconds=20,
         restart_seconds=240,
-        dataset=AskedDataset(HOME, 1_200, 10),
+        dataset=RequestedDataset(HOME, 1_200, 10),
         team_id=company.team("Search"),
         assumed_wait_minutes=20,
         assumed_interruptions_per_day=0.5,
@@ -176,7 +176,7 @@ def ask_admissions(company: Company) -> None:
     with person_of_demo(platform):
         for before, job in enumerate(jobs[::-1]):
             asked_at = at - timedelta(minutes=25 * before)
-            made = ask_admission(job=job, by=by, at=asked_at)
+            made = request_admission(job=job, by=by, at=asked_at)
             if job is jobs[-1]:
                 override_admission(
                     admission_id=made,

@@ -50,7 +50,7 @@ def look_for_what_to_do(company: Company) -> None:
     for back in range(LOOKS - 1, -1, -1):
         then = at - back * WEEK
         if has_whole_week(move_week(then)):
-            review.look_for_recommendations(week=move_week(then), at=then)
+            review.detect_recommendations(week=move_week(then), at=then)
         review.measure_savings_if_due(at=then)
         for each in DONE if back == CLAIMED_AT else ():
             _answer(each.kind, "claim", each.claimed, then, subject=each.subject)

@@ -6,7 +6,7 @@ from typing import Any
 
 from apps.ledger.actions.api_prices import enter_price
 from apps.ledger.actions.vendor_costs import take_vendor_costs
-from apps.ledger.queries.api_spend import Spend, SpendAsked, spend
+from apps.ledger.queries.api_spend import Spend, SpendQuery, spend
 from apps.pricing.actions.api_prices import NewApiPrice
 from controlplane.demo.company import Company
 
@@ -28,7 +28,7 @@ def agree_with_a_vendor(company: Company) -> None:
 def take_vendor_reports(company: Company) -> None:
     """Vendors of models say what their calls cost: one of them more than the gateway counted."""
     ends_at = datetime.combine(company.week.ends_at.date(), time(), UTC)
-    asked = SpendAsked(max(ends_at - TOLD_FOR, company.since), ends_at, "UTC")
+    asked = SpendQuery(max(ends_at - TOLD_FOR, company.since), ends_at, "UTC")
     days: dict[str, list[Spend]] = {"openai": [], "anthropic": []}
     for each in spend(asked, ["vendor", "day"]):
         vendor = str(each.key[0])

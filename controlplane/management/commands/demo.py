@@ -20,7 +20,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from apps.accounts import actions as accounts
-from apps.console.kit.filling import tell_filling
+from apps.console.kit.filling import announce_filling
 from apps.economics.hours import HOUR_MS, hour_of
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
@@ -201,7 +201,7 @@ class Command(BaseCommand):
         self._answer(company, early)
         scenes.play(scenes.AFTER_THE_WEEKS, company)
         settle_rest()
-        tell_filling(None)
+        announce_filling(None)
 
     def _answer(self, company: Company, early: MadeEarly | None) -> None:
         """What stands on all weeks; what was made of two is kept where somebody changed it."""
@@ -227,7 +227,7 @@ class Command(BaseCommand):
                 self._tell(_figures(company), as_json=False)
                 self._say("All weeks are there. Stop with Ctrl-C.")
             except Exception as trouble:
-                tell_filling(None)
+                announce_filling(None)
                 log.exception("demo_broken_off")
                 self._say(f"No more is filled in: {trouble!r}. What is there is served on.")
             with served(HOME):
@@ -279,7 +279,7 @@ def _figures(company: Company) -> Json:
     calendar = ledger.calendar_of("UTC", 1, span.at)
     window = ledger.window_of(f"{span.starts_at.date()}/{last_day}", calendar)
     (total,) = ledger.cost_groups(CubeQuestion(window))
-    nodes = fleet.nodes_lived(span.starts_at, span.ends_at)
+    nodes = fleet.nodes_alive_between(span.starts_at, span.ends_at)
     return {
         "nodes": len(nodes),
         "gpus": sum(max(span.units for span in node.capacity_spans) for node in nodes),

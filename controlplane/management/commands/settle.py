@@ -23,7 +23,7 @@ from apps.economics.typed import parse_moment
 from apps.ledger import actions
 from apps.ledger.queries.closes.months import late_months
 from apps.ledger.tasks.api_usage import price_marked
-from apps.marks.actions import expand_ranges, put_off
+from apps.marks.actions import expand_ranges, log_deferred_hour
 from apps.marks.queries import Pass, hours_marked
 from apps.telemetry.actions.rollup import roll_up_hour
 from controlplane.settling import settle_window
@@ -170,7 +170,7 @@ def _roll_up_and_price(starts_at: datetime, ends_at: datetime) -> dict[tuple[Pas
     failed: dict[tuple[Pass, datetime], str] = {}
 
     def keep(pass_: Pass, hour: datetime, problem: Exception) -> None:
-        failed[pass_, hour] = put_off(pass_, hour, problem)
+        failed[pass_, hour] = log_deferred_hour(pass_, hour, problem)
 
     while expand_ranges():
         pass

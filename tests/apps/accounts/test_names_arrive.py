@@ -137,7 +137,7 @@ def problems_of_agents(_: Path) -> None:
     agent_id = make.make_agent(node_id=make.make_node("gpu-01"))
     told = ({"code": "spool", "detail": "the disk of ghopper is full"},)
     fleet.note_status(
-        agent_id=agent_id, status=fleet.ToldStatus(boot=1, sequence=1, problems=told), at=NOON
+        agent_id=agent_id, status=fleet.ReportedStatus(boot=1, sequence=1, problems=told), at=NOON
     )
     assert AgentStatus.objects.get().problems[0]["detail"] == f"the disk of {HERS} is full"
 

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.accounts.queries import viewer_of_user
-from apps.placement.actions import ask_admission, make_offer_book, use_override
+from apps.placement.actions import make_offer_book, request_admission, use_override
 from apps.placement.models import JobAdmission
 from apps.placement.queries.admission_limits import AdmissionJob
 from apps.planning.actions import NewBudget, NewGpuQuota, add_budget, add_gpu_quota
@@ -60,7 +60,7 @@ def asked(team: int, pool_id: int, days_ago: int = 0) -> int:
     """8 GPUs for 48 h, 2,641.92 at 55.04 for a node."""
     job = AdmissionJob(team, 8, gpu_hours=384, pool_id=pool_id)
     by = viewer_of_user(get_user_model().objects.get(email="asker@example.org").pk)
-    return ask_admission(job=job, by=by, at=AT - timedelta(days=days_ago))
+    return request_admission(job=job, by=by, at=AT - timedelta(days=days_ago))
 
 
 def rows_of(client: Client, **asking: str) -> list[dict[str, str]]:

@@ -51,7 +51,7 @@ def test_a_node_ends_when_somebody_says_so() -> None:
     node_id = make.make_node("gpu-01")
     assert run("end_node", "gpu-01", "--at", "2026-03-03T14:00Z") == {"id": node_id}
     later = make.NOON + timedelta(days=2)
-    assert fleet.nodes_lived(later, later + timedelta(hours=1)) == []
+    assert fleet.nodes_alive_between(later, later + timedelta(hours=1)) == []
 
 
 def test_a_node_cannot_end_before_it_began_or_in_the_future() -> None:

@@ -13,14 +13,14 @@ from apps.files import list_files, open_file
 from apps.review.models import Alert
 from apps.web.queries.backups import (
     FAILURE,
+    BackupCopy,
     BackupPlan,
-    KeptCopy,
-    ask_backup,
     backup_plan,
     backup_state,
+    copies_to_keep,
     is_due,
     is_old,
-    kept_copies,
+    request_backup,
 )
 from controlplane.copies import schedule
 from controlplane.copies.archive import CopyReader
@@ -43,14 +43,14 @@ def home(tmp_path: Path, settings: Any) -> Path:
     return tmp_path
 
 
-def back_up(at: datetime = AT, plan: BackupPlan = DAILY) -> KeptCopy | None:
+def back_up(at: datetime = AT, plan: BackupPlan = DAILY) -> BackupCopy | None:
     return schedule.make_backup_if_due(this_installation(), plan, at)
 
 
-def copies_of(*days: int) -> list[KeptCopy]:
+def copies_of(*days: int) -> list[BackupCopy]:
     """A copy of each of these days before AT."""
     moments = [AT - timedelta(days=day) for day in days]
-    return [KeptCopy(f"backups/runrate-{at:%Y%m%dT%H%M%SZ}.copy", at, 1) for at in moments]
+    return [BackupCopy(f"backups/runrate-{at:%Y%m%dT%H%M%SZ}.copy", at, 1) for at in moments]
 
 
 def test_a_copy_is_made_when_one_is_due_and_not_before() -> None:
@@ -98,7 +98,7 @@ def test_a_partition_that_is_dropped_meanwhile_is_no_failure(
 def test_without_a_schedule_one_is_made_when_somebody_asks() -> None:
     never = BackupPlan(None, 7, 4, 6)
     assert back_up(plan=never) is None
-    ask_backup()
+    request_backup()
     assert back_up(plan=never) is not None
     assert not is_due(backup_state(), never, AT + timedelta(days=400))
 
@@ -117,7 +117,7 @@ def test_the_newest_of_days_weeks_and_months_are_kept() -> None:
     plan = BackupPlan(timedelta(hours=6), daily=2, weekly=2, monthly=3)
     # 1 June 2026 is a Monday: the day before is of the week before, and of May.
     copies = copies_of(0, 0.25, 1, 2, 8, 31, 32, 62, 93)  # type: ignore[arg-type]  # parts of days
-    kept = kept_copies(copies, plan)
+    kept = copies_to_keep(copies, plan)
     assert [copy in kept for copy in (each.name for each in copies)] == [
         True,  # the newest; of its day, week and month
         False,
@@ -129,7 +129,7 @@ def test_the_newest_of_days_weeks_and_months_are_kept() -> None:
         False,
         False,
     ]
-    assert kept_copies(copies, BackupPlan(None, 0, 0, 0)) == {copies[0].name}
+    assert copies_to_keep(copies, BackupPlan(None, 0, 0, 0)) == {copies[0].name}
 
 
 def test_what_is_no_longer_kept_is_deleted(monkeypatch: pytest.MonkeyPatch) -> None:

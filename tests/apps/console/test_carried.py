@@ -10,7 +10,7 @@ from django.http import QueryDict
 from django.test import Client
 from django.utils import timezone
 
-from apps.console.kit.carried import carried_texts, onward, with_own_days
+from apps.console.kit.carried import carried_texts, onward, with_custom_days
 from tests import make
 from tests.apps.console.people import signed_in
 from tests.apps.ledger.explored import make_explored
@@ -168,7 +168,7 @@ def test_what_is_of_one_page_alone_is_left_there() -> None:
     query = QueryDict("window=7d&sort=-cost&tag.project=llm&state=active&team=&pool=a&pool=b")
 
     assert carried_texts(query) == {"window": "7d", "tag.project": "llm", "pool": "a,b"}
-    assert with_own_days(query, date(2026, 3, 3)) is None
+    assert with_custom_days(query, date(2026, 3, 3)) is None
 
 
 @pytest.mark.parametrize("path", ["/prices/new", "/exports"])

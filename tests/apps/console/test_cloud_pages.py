@@ -15,11 +15,11 @@ from apps.fleet.queries.clouds import cloud_accounts, sync_health, syncs_due
 from apps.pricing.actions.quotas import (
     NewQuota,
     QuotaPlace,
-    record_held_capacity,
     record_quotas,
+    record_reserved_capacity,
 )
 from apps.providers.cloud import CloudFault
-from apps.providers.reading import SeenMachine
+from apps.providers.reading import ObservedMachine
 from tests import make
 from tests.apps.console.people import confirmed, signed_in
 
@@ -68,7 +68,7 @@ def machine(name="forgotten", **given):
         "cpus": 192,
         "launched_at": make.NOON,
     }
-    return SeenMachine(**values | given)
+    return ObservedMachine(**values | given)
 
 
 def page(client: Client, address="/clouds") -> str:
@@ -229,7 +229,7 @@ def test_limits_are_listed_with_what_is_used_and_what_is_full() -> None:
     ]
     record_quotas(place=PLACE, quotas=limits, at=make.NOON)
     held = NewQuota("reservation/cr-1", "Held: us-east-1a p5.48xlarge", Decimal(4), used=Decimal(4))
-    record_held_capacity(place=PLACE, held=[held], at=make.NOON)
+    record_reserved_capacity(place=PLACE, held=[held], at=make.NOON)
     client = signed_in("finance")
     text = page(client)
     assert text.count('<span class="tone-warn">100') == 1

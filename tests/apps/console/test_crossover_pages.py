@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from apps.planning import actions
 from apps.planning.models import Forecast, ForecastSeries, KeptScenario
-from apps.planning.queries.crossover import kept_scenario, scenario_runs
+from apps.planning.queries.crossover import saved_scenario, scenario_runs
 from tests import make
 from tests.apps.console.people import confirmed, signed_in, text_of
 from tests.apps.planning.crossover_scene import DAY_AFTER, OFFER, STATED, make_served_team
@@ -69,7 +69,7 @@ def test_the_list_says_what_flipped_and_what_each_costs(ids) -> None:
     )
     assert "3 scenarios" in text
     table = {row["name"]: row for row in rows_of(finn, "/crossover.csv")}
-    stated = kept_scenario(ids["stated"], None).answered
+    stated = saved_scenario(ids["stated"], None).answered
     assert float(table["all stated"]["api_per_million"]) == stated.figure(
         "costs", "api_per_million"
     )
@@ -81,7 +81,7 @@ def test_a_scenario_shows_both_sides_where_they_cross_and_how_it_came_to_be(ids)
     path = f"/crossover/{ids['stated']}"
     markup = page(finn, path)
     text = text_of(markup)
-    answer = kept_scenario(ids["stated"], None).answered
+    answer = saved_scenario(ids["stated"], None).answered
     durable = answer.figure("break_even", "durable_million_tokens")
     assert "A million tokens cost $" in text
     assert f"self-hosting breaks even at {durable:,.0f} million tokens a month" in text
@@ -120,7 +120,7 @@ def test_the_forecast_says_when_its_tokens_reach_the_break_even(ids) -> None:
     entry = actions.ScenarioEntry(dear.replace("chat against", "chat beside"), service_id=chat)
     kept = actions.keep_scenario(entry=entry, owner_id=None, at=DAY_AFTER)
     actions.run_due_scenarios(at=DAY_AFTER + WEEK)
-    durable = kept_scenario(kept, None).answered.figure("break_even", "durable_million_tokens")
+    durable = saved_scenario(kept, None).answered.figure("break_even", "durable_million_tokens")
     months = [
         {"month": f"2026-{number:02}-01", "days": days, "value": factor * durable * days / 730 * 24e6,
          "quantiles": [factor * durable * days / 730 * 24e6] * 3}
@@ -213,7 +213,7 @@ def test_a_long_scenario_is_looked_at_by_a_post_changed_run_and_deleted(ids) -> 
     finn.post(f"{path}/change", {**changed, "seen": seen})
     actions.run_due_scenarios(at=DAY_AFTER + WEEK + timedelta(hours=2))
     assert finn.post(f"{path}/run").status_code == 302
-    assert kept_scenario(scenario.id, None).name == "longer"
+    assert saved_scenario(scenario.id, None).name == "longer"
     assert len(scenario_runs(scenario.id)) == 1
     assert confirmed(finn, f"{path}/delete", {"look": "yes"}).status_code == 302
     assert finn.get(path).status_code == 404

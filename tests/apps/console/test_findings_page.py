@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from apps.accounts.queries import Viewer, viewer_of_user
 from apps.console.pages.anomalies.watched import state_of
-from apps.review.actions import look_at_day, mute_series
+from apps.review.actions import detect_anomalies, mute_series
 from apps.review.queries.series import every_series
 from apps.workloads.queries import workloads
 from tests import make
@@ -44,7 +44,7 @@ def found() -> int:
     )
     service_scene.change(service_id, "chat-v7", datetime(2026, 2, 23, 9, tzinfo=UTC), kind="model")
     for day in range(DAYS - 2, DAYS + 1):
-        look_at_day(day=FIRST + timedelta(days=day), at=AT, zone="UTC")
+        detect_anomalies(day=FIRST + timedelta(days=day), at=AT, zone="UTC")
     return service_id
 
 
@@ -176,7 +176,7 @@ def test_while_nothing_changed_the_page_shows_what_is_watched_and_from_when_on()
     service_id = service_scene.make_service(team_id)
     make_service_days(service_id, team_id, make.make_pool(), price=lambda day: 2.0)
     first = FIRST + timedelta(days=12)
-    look_at_day(day=first, at=AT, zone="UTC")
+    detect_anomalies(day=first, at=AT, zone="UTC")
 
     text = words_of(signed_in("finance").get("/findings"))
     assert "Nothing is known to have changed" in text

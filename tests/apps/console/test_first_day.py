@@ -13,7 +13,7 @@ from django.utils import timezone
 from apps.accounts.models import AccessToken
 from apps.accounts.queries import token_of
 from apps.fleet import queries as fleet
-from apps.fleet.actions import SeenAgent, agents_seen
+from apps.fleet.actions import AgentHeartbeat, record_heartbeats
 from apps.fleet.models import Pool
 from apps.ledger.models import BillImport
 from apps.review.queries.weekly.shown_sections import sections_left_out
@@ -127,8 +127,8 @@ def test_an_agents_token_is_made_in_place_and_its_first_report_is_waited_for(lon
     assert token is not None
     agent = fleet.agent_of_token(token.id)
     assert (agent.node_id, agent.source, token.scopes) == (lone_node, "nvml", {"ingest"})
-    seen = SeenAgent(agent.agent_id, "0.1", 0)
-    agents_seen(agents=[seen], at=datetime.now(UTC))
+    seen = AgentHeartbeat(agent.agent_id, "0.1", 0)
+    record_heartbeats(agents=[seen], at=datetime.now(UTC))
     page = client.get("/setup/first-day").content.decode()
     assert "The agent was heard" in page
     assert "every 5s" not in page

@@ -204,7 +204,7 @@ def test_an_agent_that_never_spoke_is_not_said_to_have_been_heard(world):
     assert "not yet, enrolled 3 h ago" in text(client.get("/fleet"))
     assert text(client.get("/fleet.csv")).splitlines()[1].endswith(",")
     spoke = world.now - timedelta(minutes=39, seconds=14)
-    fleet.agents_seen(agents=[fleet.SeenAgent(agent_id, "0.1", 0)], at=spoke)
+    fleet.record_heartbeats(agents=[fleet.AgentHeartbeat(agent_id, "0.1", 0)], at=spoke)
     assert "<td>39 min ago</td>" in text(client.get("/fleet"))
 
 
@@ -222,9 +222,9 @@ def test_ending_a_node_says_what_goes_before_it_does(world):
     page = text(client.get(address, asked))
     charged = Charge.objects.filter(hour__gte=world.began_at + 2 * HOUR).count()
     assert f"{charged} hours charged since then go: $" in page
-    assert queries.standing_nodes(world.now)[0].ended_at is None
+    assert queries.node_statuses(world.now)[0].ended_at is None
     assert confirmed(client, address, asked).status_code == 302
-    (node,) = queries.standing_nodes(world.now)
+    (node,) = queries.node_statuses(world.now)
     assert (node.ended_at, node.end_reason) == (world.began_at + 2 * HOUR, "sold")
     assert "ended at" in text(client.get(address))
 
@@ -306,11 +306,11 @@ def test_pages_of_nodes_ask_little(world, django_assert_max_num_queries):
 
 def test_a_moved_gpu_shows_both_its_lives(world):
     other = make.make_node("gpu-02", pool_id=world.pool_id, started_at=world.began_at, at=world.now)
-    seen = fleet.SeenDevice(uuid=world.gpus[7], model="NVIDIA H100 80GB HBM3", index=0)
+    seen = fleet.ObservedDevice(uuid=world.gpus[7], model="NVIDIA H100 80GB HBM3", index=0)
     fleet.register_devices(
         node_id=other, devices=[seen], at=world.now, seen_from=world.now - 2 * HOUR
     )
-    (life, _) = queries.lives_of_uuid(world.gpus[7])
+    (life, _) = queries.lifetimes_of_uuid(world.gpus[7])
     page = text(signed_in("viewer").get(reverse("device", args=[life.id])))
     assert "gpu-01" in page
     assert "gpu-02" in page

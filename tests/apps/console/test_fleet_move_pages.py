@@ -7,7 +7,7 @@ import pytest
 from django.core.cache import cache
 from django.utils import timezone
 
-from apps.placement.actions import look_for_moves
+from apps.placement.actions import detect_moves
 from apps.placement.models import FleetMove
 from tests import make
 from tests.apps.console.people import signed_in
@@ -28,7 +28,7 @@ def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def move_id() -> int:
     move_scene.make_spot_world()
-    look_for_moves(week=WEEK, at=AT)
+    detect_moves(week=WEEK, at=AT)
     return FleetMove.objects.get().pk
 
 

@@ -42,10 +42,10 @@ class World:
         scene.settle(self.now, starts_at=self.began_at, ends_at=self.until)
 
     def hear(self, ago: timedelta = timedelta(0), offset_ms: int = 0, **given: object) -> None:
-        seen = fleet.SeenAgent(self.agent_id, "0.2.0", offset_ms)
-        fleet.agents_seen(agents=[seen], at=self.now - ago)
+        seen = fleet.AgentHeartbeat(self.agent_id, "0.2.0", offset_ms)
+        fleet.record_heartbeats(agents=[seen], at=self.now - ago)
         if given:
-            told = fleet.ToldStatus(boot=1, sequence=1, **given)
+            told = fleet.ReportedStatus(boot=1, sequence=1, **given)
             fleet.note_status(agent_id=self.agent_id, status=told, at=self.now - ago)
 
     def incident(self, kind: str = "gpu_lost", gpu: int | None = 0, **given: object) -> int:
@@ -211,7 +211,7 @@ def test_an_agent_that_is_silent_old_or_never_heard_is_told_apart_and_unknown_is
     assert "Enrolled, and not heard yet" in text(client.get("/fleet/agents"))
     world.hear(ago=3 * HOUR)
     newer = make.make_agent(node_id=world.node_id)
-    fleet.agents_seen(agents=[fleet.SeenAgent(newer, "0.10.0", 0)], at=world.now)
+    fleet.record_heartbeats(agents=[fleet.AgentHeartbeat(newer, "0.10.0", 0)], at=world.now)
     page = text(client.get("/fleet/agents"))
     assert "Silent" in page
     assert "Its version 0.2.0 is older than 0.10.0" in page

@@ -12,7 +12,7 @@ from django.contrib.auth import get_user_model
 from django.test import Client, override_settings
 
 from apps.accounts.models import Organisation, Team
-from apps.console.kit.filling import Filling, tell_filling
+from apps.console.kit.filling import Filling, announce_filling
 from tests import make
 from tests.apps.console.people import words_of
 from tests.browser.fleet import FINDING, make_fleet, make_people
@@ -195,7 +195,7 @@ def test_every_figure_leads_to_its_rows_and_every_day_to_its_page(finance):
 
 
 def test_a_demo_says_how_far_its_history_is_filled_in(finance):
-    tell_filling(Filling(3, 13, "the week from 2 November 2026"))
+    announce_filling(Filling(3, 13, "the week from 2 November 2026"))
     said = "3 of 13 weeks of this demo are there; the week from 2 November 2026 is being filled in."
     assert said not in words_of(finance.get("/")), "this is nobody's demo"
 
@@ -205,5 +205,5 @@ def test_a_demo_says_how_far_its_history_is_filled_in(finance):
     assert 'hx-trigger="every 20s"' in answer.content.decode()
     assert said in words_of(finance.get("/fleet"))
 
-    tell_filling(None)
+    announce_filling(None)
     assert "weeks of this demo" not in words_of(finance.get("/"))

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from apps.placement.actions import make_offer_book, make_quote, set_egress_prices
 from apps.placement.models import JobQuote
-from apps.placement.queries.asked import AskedQuote, AskedWork
+from apps.placement.queries.asked import QuoteRequest, RequestedWork
 from tests import make
 from tests.apps.console.people import signed_in, words_of
 from tests.rest import with_token
@@ -45,11 +45,11 @@ def quoted(**instead: object) -> int:
     """A quote of 16 GPUs, which only the pool on demand can take."""
     values: dict[str, object] = {
         "gpus": 16,
-        "work": AskedWork(gpu_hours=160),
+        "work": RequestedWork(gpu_hours=160),
         "deadline": AT + timedelta(hours=20),
         "assumed_wait_minutes": 60.0,
     }
-    asked = AskedQuote(**values | instead)  # type: ignore[arg-type]  # of fields by name
+    asked = QuoteRequest(**values | instead)  # type: ignore[arg-type]  # of fields by name
     return make_quote(question=asked, team_ids=None, by=None, at=AT).id
 
 

@@ -32,7 +32,9 @@ def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
 def run_id(of_module: None) -> int:
     """A portfolio that was answered, with a limit that nothing threatens."""
     make_portfolio_world()
-    run_id = actions.ask_portfolio(overlay=QUICK | {"most_blocked": 0.01}, asked_by_id=None, at=AT)
+    run_id = actions.request_portfolio(
+        overlay=QUICK | {"most_blocked": 0.01}, asked_by_id=None, at=AT
+    )
     answer_all()
     return run_id
 
@@ -116,7 +118,7 @@ def test_the_form_asks_with_what_was_entered_and_shows_how_far_it_is(run_id) -> 
 
 
 def test_a_refusal_stands_above_the_answer_before_it(run_id) -> None:
-    actions.ask_portfolio(overlay={"budget": -1}, asked_by_id=make.make_person(), at=AT)
+    actions.request_portfolio(overlay={"budget": -1}, asked_by_id=make.make_person(), at=AT)
     answer_all()
     finance = signed_in("finance")
     text = shown(by=finance)
@@ -148,7 +150,7 @@ def test_a_limit_that_cannot_be_held_is_said_above_all(run_id) -> None:
     short = {"name": FAMILY, "on_demand_quota": 0, "shortage_cost": 20.0}
     overlay = QUICK | {"most_blocked": 0.01, "families": [short],
                        "offers": [{"name": "one p5 (renewal)", "most_lots": 0}]}  # fmt: skip
-    asked = actions.ask_portfolio(overlay=overlay, asked_by_id=None, at=AT)
+    asked = actions.request_portfolio(overlay=overlay, asked_by_id=None, at=AT)
     answer_all()
     run = portfolio_run(asked)
     assert run is not None
@@ -161,7 +163,7 @@ def test_a_limit_that_cannot_be_held_is_said_above_all(run_id) -> None:
 def test_what_waits_beyond_the_gpus_that_are_there_stands_above_and_in_the_table(run_id) -> None:
     # Eight that are owed are there too.
     overlay = QUICK | {"families": [{"name": FAMILY, "room": [1], "waiting_cost": 3}]}
-    asked = actions.ask_portfolio(overlay=overlay, asked_by_id=None, at=AT)
+    asked = actions.request_portfolio(overlay=overlay, asked_by_id=None, at=AT)
     answer_all()
     text = shown(f"/portfolio/{asked}")
     assert re.search(

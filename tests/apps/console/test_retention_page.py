@@ -6,7 +6,7 @@ from django.db import connection
 from django.test import Client, override_settings
 
 from apps.accounts.models import User
-from apps.console.pages.retention.pages import kept_tables
+from apps.console.pages.retention.pages import retained_tables
 from apps.console.pages.retention.rules import limited_rules
 from tests.apps.console.people import csv_rows
 from tests.make import make_organisation, make_person
@@ -23,7 +23,7 @@ def signed_in(role: str) -> Client:
 
 
 def test_every_table_has_a_rule() -> None:
-    assert [row.table.name for row in kept_tables() if row.rule is None] == []
+    assert [row.table.name for row in retained_tables() if row.rule is None] == []
 
 
 def test_every_rule_is_of_a_table_that_there_is() -> None:
@@ -38,7 +38,7 @@ def test_no_table_of_the_database_is_left_out() -> None:
             for info in connection.introspection.get_table_list(cursor)
             if info.type in {"t", "p"}
         }
-    listed = {row.table.name for row in kept_tables()}
+    listed = {row.table.name for row in retained_tables()}
     parts = {name for name in names - listed if name.rpartition("_")[2].isdigit()}
     assert listed <= names
     assert names - parts == listed
@@ -51,7 +51,7 @@ def test_rows_are_estimated_and_sizes_sum_over_partitions() -> None:
             "SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree('telemetry_window')"
         )
         (size,) = cursor.fetchone()
-    rows = {row.table.name: row for row in kept_tables()}
+    rows = {row.table.name: row for row in retained_tables()}
     assert rows["accounts_team"].table.rows is not None
     assert rows["telemetry_window"].table.size == size
     assert not any(name.startswith("telemetry_window_") for name in rows)

@@ -327,7 +327,7 @@ def test_what_is_asked_while_a_worker_looks_is_looked_at_next():
     assert claimed is not None
     client.post(f"{path}/reading", form | {"unit": "gpu_seconds"})
     assert not series_uploads.still_wanted(claimed=claimed, read_bytes=9, at=make.NOON)
-    series_uploads.tell_series_seen(
+    series_uploads.record_series_preview(
         import_id=claimed.id,
         reading=claimed.asked,
         preview={"trial": None},

@@ -31,7 +31,7 @@ def red(of_module: None) -> int:
         DAYS,
     )
     for day in range(JUMP, DAYS + 1):
-        actions.look_at_spend(day=FIRST + timedelta(days=day), at=AT, zone="UTC")
+        actions.detect_spend_anomalies(day=FIRST + timedelta(days=day), at=AT, zone="UTC")
     return team_id
 
 

@@ -224,7 +224,7 @@ def test_an_export_waits_for_its_place_and_is_made_then(mounted: Path) -> None:
     window = Window("2026-03-02", date(2026, 3, 2), date(2026, 3, 3), "UTC")
     wanted = exports.NewExport(exports.ExportWhat.DAYS, window, {}, {})
     asker = Asker(token_id=make.make_token("read").id)
-    export_id = exports.ask_export(wanted=wanted, asker=asker, at=make.NOON)
+    export_id = exports.request_export(wanted=wanted, asker=asker, at=make.NOON)
     with unmounted(mounted):
         for _ in range(exports.MOST_TRIES + 1):
             make_exports()
@@ -244,7 +244,7 @@ def test_an_export_that_waits_is_not_asked_for_again_at_once(mounted: Path) -> N
     window = Window("2026-03-02", date(2026, 3, 2), date(2026, 3, 3), "UTC")
     wanted = exports.NewExport(exports.ExportWhat.DAYS, window, {}, {})
     asker = Asker(token_id=make.make_token("read").id)
-    exports.ask_export(wanted=wanted, asker=asker, at=make.NOON)
+    exports.request_export(wanted=wanted, asker=asker, at=make.NOON)
     with unmounted(mounted):
         make_exports()
     assert exports.take_up_export(at=timezone.now()) is None

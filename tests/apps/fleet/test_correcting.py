@@ -86,10 +86,10 @@ def test_nodes_come_with_what_their_provider_calls_them_and_it_can_be_corrected(
 def test_an_agent_and_the_record_may_spell_one_machine_differently() -> None:
     node_id = make.make_node("gpu-01", provider_id="aws:///us-east-1a/i-0abc1234")
     agent_id = make.make_agent(node_id=node_id)
-    said = fleet.ToldStatus(boot=1, sequence=1, provider_id="i-0abc1234")
+    said = fleet.ReportedStatus(boot=1, sequence=1, provider_id="i-0abc1234")
     fleet.note_status(agent_id=agent_id, status=said, at=LATER)
     assert disagreements() == []
-    other = fleet.ToldStatus(boot=1, sequence=2, provider_id="i-0fff1234")
+    other = fleet.ReportedStatus(boot=1, sequence=2, provider_id="i-0fff1234")
     fleet.note_status(agent_id=agent_id, status=other, at=LATER)
     assert [each.told for each in disagreements()] == ["i-0fff1234"]
 

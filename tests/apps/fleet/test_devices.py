@@ -8,17 +8,17 @@ from django.db import connections, transaction
 from django.test.utils import CaptureQueriesContext
 
 from apps.fleet import actions
-from apps.fleet.actions import SeenDevice
+from apps.fleet.actions import ObservedDevice
 from apps.fleet.models import Device
-from apps.fleet.queries import devices_lived, unconfirmed_devices
+from apps.fleet.queries import devices_alive_between, unconfirmed_devices
 from apps.marks.models import ChangedHour
 from apps.marks.queries import Pass, hours_marked
 from tests.make import NOON, make_device, make_node
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
-GPU = SeenDevice(uuid="GPU-0", model="NVIDIA A100-SXM4-80GB")
-SMALL = SeenDevice(
+GPU = ObservedDevice(uuid="GPU-0", model="NVIDIA A100-SXM4-80GB")
+SMALL = ObservedDevice(
     uuid="MIG-1",
     kind="mig",
     parent="GPU-0",
@@ -26,7 +26,7 @@ SMALL = SeenDevice(
     compute_slices=1,
     memory_slices=1,
 )
-LARGE = SeenDevice(
+LARGE = ObservedDevice(
     uuid="MIG-3",
     kind="mig",
     parent="GPU-0",
@@ -36,14 +36,14 @@ LARGE = SeenDevice(
 )
 
 
-def see(node_id: int, *devices: SeenDevice, seen_from: datetime = NOON) -> dict[str, int]:
+def see(node_id: int, *devices: ObservedDevice, seen_from: datetime = NOON) -> dict[str, int]:
     return actions.register_devices(
         node_id=node_id, devices=devices, at=NOON + 5 * HOUR, seen_from=seen_from
     )
 
 
 def lives(node_id: int, uuid: str) -> list[tuple[datetime, datetime]]:
-    rows = devices_lived([node_id], NOON - 99 * HOUR, NOON + 99 * HOUR)
+    rows = devices_alive_between([node_id], NOON - 99 * HOUR, NOON + 99 * HOUR)
     return [(row.lived_from, row.lived_to) for row in rows if row.uuid == uuid]
 
 
@@ -56,12 +56,12 @@ def test_an_unknown_device_is_stored_unconfirmed_and_used() -> None:
     assert [(each.uuid, each.node_name) for each in unconfirmed_devices(NOON)] == [
         ("GPU-0", "gpu-01")
     ]
-    assert [row.id for row in devices_lived([node], NOON, NOON + HOUR)] == [ids["GPU-0"]]
+    assert [row.id for row in devices_alive_between([node], NOON, NOON + HOUR)] == [ids["GPU-0"]]
 
 
 def test_a_confirmed_device_is_asked_about_no_more() -> None:
     node = make_node()
-    see(node, GPU, SeenDevice(uuid="GPU-1"))
+    see(node, GPU, ObservedDevice(uuid="GPU-1"))
     actions.confirm_device(device_id=see(node, GPU)["GPU-0"], at=NOON)
     assert [each.uuid for each in unconfirmed_devices(NOON)] == ["GPU-1"]
     assert actions.confirm_devices(node_id=node, at=NOON) == 1
@@ -128,7 +128,7 @@ def test_a_late_batch_of_the_old_node_means_the_device_of_then() -> None:
 def test_a_slice_made_again_with_another_geometry_is_a_new_device_under_its_old_uuid() -> None:
     node = make_node()
     before = see(node, GPU, SMALL)
-    again = SeenDevice(
+    again = ObservedDevice(
         uuid="MIG-1",
         kind="mig",
         parent="GPU-0",
@@ -145,9 +145,9 @@ def test_a_slice_made_again_with_another_geometry_is_a_new_device_under_its_old_
 def test_other_replicas_are_another_share_and_so_a_new_device() -> None:
     node = make_node()
     before = see(node, GPU)
-    after = see(node, SeenDevice(uuid="GPU-0", replicas=4), seen_from=NOON + HOUR)
+    after = see(node, ObservedDevice(uuid="GPU-0", replicas=4), seen_from=NOON + HOUR)
     assert before != after
-    rows = devices_lived([node], NOON, NOON + 2 * HOUR)
+    rows = devices_alive_between([node], NOON, NOON + 2 * HOUR)
     assert [row.replicas for row in rows] == [1, 4]
 
 
@@ -179,7 +179,7 @@ def test_an_old_geometry_that_arrives_late_ends_where_the_new_one_began() -> Non
 def test_slices_of_a_gpu_that_is_not_listed_stay() -> None:
     node = make_node()
     see(node, GPU, SMALL)
-    see(node, SeenDevice(uuid="GPU-1"), seen_from=NOON + HOUR)
+    see(node, ObservedDevice(uuid="GPU-1"), seen_from=NOON + HOUR)
     assert lives(node, "MIG-1") == [(NOON, END)]
 
 
@@ -205,7 +205,7 @@ def test_a_gpu_known_only_by_its_slice_is_named_once_it_is_listed() -> None:
 
 def test_each_device_may_have_been_seen_since_another_moment() -> None:
     node = make_node()
-    see(node, GPU, SeenDevice(uuid="GPU-1", seen_from=NOON + HOUR))
+    see(node, GPU, ObservedDevice(uuid="GPU-1", seen_from=NOON + HOUR))
     assert lives(node, "GPU-0") == [(NOON, END)]
     assert lives(node, "GPU-1") == [(NOON + HOUR, END)]
 
@@ -213,14 +213,15 @@ def test_each_device_may_have_been_seen_since_another_moment() -> None:
 def test_two_descriptions_of_one_moment_leave_the_one_said_last() -> None:
     node = make_node()
     first = see(node, GPU)
-    assert see(node, SeenDevice(uuid="GPU-0", replicas=2)) == first
-    assert [row.replicas for row in devices_lived([node], NOON, END)] == [2]
+    assert see(node, ObservedDevice(uuid="GPU-0", replicas=2)) == first
+    assert [row.replicas for row in devices_alive_between([node], NOON, END)] == [2]
 
 
 @pytest.mark.parametrize(
-    "device", [SeenDevice(uuid="MIG-1", kind="mig"), SeenDevice(uuid="GPU-0", parent="GPU-1")]
+    "device",
+    [ObservedDevice(uuid="MIG-1", kind="mig"), ObservedDevice(uuid="GPU-0", parent="GPU-1")],
 )
-def test_a_slice_without_a_parent_and_a_gpu_with_one_are_refused(device: SeenDevice) -> None:
+def test_a_slice_without_a_parent_and_a_gpu_with_one_are_refused(device: ObservedDevice) -> None:
     with pytest.raises(actions.SliceWithoutParent):
         see(make_node(), device)
 

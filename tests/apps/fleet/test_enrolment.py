@@ -120,7 +120,7 @@ def test_an_agent_is_seen_at_most_once_a_minute_or_when_its_version_changes() ->
 
     def seen(seconds: int, version: str = "0.1.0"):
         at = NOON + timedelta(seconds=seconds)
-        actions.agents_seen(agents=[actions.SeenAgent(agent, version, seconds)], at=at)
+        actions.record_heartbeats(agents=[actions.AgentHeartbeat(agent, version, seconds)], at=at)
         return Agent.objects.get(pk=agent).clock_offset_ms
 
     assert [seen(1), seen(59), seen(61), seen(62, "0.2.0")] == [1, 1, 61, 62]

@@ -124,7 +124,7 @@ def test_nodes_are_ended_together_all_or_none() -> None:
         run("end_node", "gpu-01", "gpu-03", "--at", "2026-03-03")
     said = json.loads(run("end_node", "--pool", "h100", "--at", "2026-03-03", "--json"))
     assert said == {"ids": ids}
-    alive = queries.nodes_lived(NOON + timedelta(days=3), NOON + timedelta(days=4))
+    alive = queries.nodes_alive_between(NOON + timedelta(days=3), NOON + timedelta(days=4))
     assert [node.id for node in alive] == [apart]
     with pytest.raises(CommandError, match="no node of 'h100' lives then"):
         run("end_node", "--pool", "h100", "--at", "2026-03-03")

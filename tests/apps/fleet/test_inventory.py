@@ -54,7 +54,7 @@ def test_of_a_history_only_the_hours_that_nodes_lived_are_marked() -> None:
     counts = [ChangedHour.objects.filter(pass_id=each).count() for each in Pass]
     assert counts == [744 if each in {Pass.CHARGE, Pass.BILLS} else 0 for each in Pass]
     assert {unit for unit, _ in marked(Pass.CHARGE)} == {0}
-    lived = queries.nodes_lived(then + 30 * DAY, NOON)
+    lived = queries.nodes_alive_between(then + 30 * DAY, NOON)
     assert {each.lived_to for each in lived} == {then + 31 * DAY}
     assert len(lived) == 104
 
@@ -112,10 +112,10 @@ def test_an_ended_node_takes_its_devices_capacity_and_outages_with_it() -> None:
     ended = NOON + timedelta(minutes=90)
     actions.end_node(node_id=node, ended_at=ended, reason="reclaimed", at=NOON + 3 * HOUR)
     window = (NOON, NOON + 9 * HOUR)
-    (lived,) = queries.nodes_lived(*window)
+    (lived,) = queries.nodes_alive_between(*window)
     assert (lived.lived_from, lived.lived_to) == (NOON, ended)
     assert lived.capacity_spans == (CapacitySpan(NOON, ended, 8),)
-    assert [each.lived_to for each in queries.devices_lived([node], *window)] == [ended]
+    assert [each.lived_to for each in queries.devices_alive_between([node], *window)] == [ended]
     assert [each.ends_at for each in queries.outages([node], *window)] == [ended]
 
 
@@ -146,14 +146,14 @@ def test_a_node_does_not_end_before_it_starts() -> None:
 def test_nodes_live_inside_the_span_that_is_asked_for() -> None:
     node = make_node(started_at=NOON + timedelta(minutes=15))
     make_node("gpu-02", started_at=NOON + HOUR)
-    (lived,) = queries.nodes_lived(NOON, NOON + HOUR)
+    (lived,) = queries.nodes_alive_between(NOON, NOON + HOUR)
     assert (lived.id, lived.lived_from, lived.lived_to, lived.units) == (
         node,
         NOON + timedelta(minutes=15),
         NOON + HOUR,
         8,
     )
-    assert queries.nodes_lived(NOON, NOON + HOUR, node_ids=[]) == []
+    assert queries.nodes_alive_between(NOON, NOON + HOUR, node_ids=[]) == []
 
 
 def test_a_nodes_capacity_changes_at_a_moment() -> None:
@@ -161,7 +161,7 @@ def test_a_nodes_capacity_changes_at_a_moment() -> None:
     ChangedHour.objects.all().delete()
     half_past = NOON + timedelta(minutes=30)
     actions.set_capacity(node_id=node, units=6, from_at=half_past, at=NOON + HOUR)
-    (lived,) = queries.nodes_lived(NOON, NOON + HOUR)
+    (lived,) = queries.nodes_alive_between(NOON, NOON + HOUR)
     assert lived.units == 6
     assert lived.capacity_spans == (
         CapacitySpan(NOON, half_past, 8),
@@ -174,7 +174,7 @@ def test_a_nodes_capacity_changes_at_a_moment() -> None:
 def test_a_capacity_said_again_for_its_first_moment_replaces_it() -> None:
     node = make_node()
     actions.set_capacity(node_id=node, units=4, from_at=NOON, at=NOON)
-    assert queries.nodes_lived(NOON, NOON + HOUR)[0].capacity_spans == (
+    assert queries.nodes_alive_between(NOON, NOON + HOUR)[0].capacity_spans == (
         CapacitySpan(NOON, NOON + HOUR, 4),
     )
 
@@ -244,16 +244,16 @@ def test_a_cluster_has_a_name_that_can_be_read(name: str) -> None:
 
 
 def test_the_fleet_has_lived_since_its_first_node() -> None:
-    assert queries.lived_since() is None
+    assert queries.first_node_started_at() is None
     make_node("gpu-01")
     make_node("gpu-02", started_at=NOON - DAY)
-    assert queries.lived_since() == NOON - DAY
+    assert queries.first_node_started_at() == NOON - DAY
 
 
 def test_a_node_goes_silent_six_hours_after_its_last_word() -> None:
     node = make_node()
     agent = make_agent(node_id=node)
-    actions.agents_seen(agents=[actions.SeenAgent(agent, "0.1.0", 0)], at=NOON + HOUR)
+    actions.record_heartbeats(agents=[actions.AgentHeartbeat(agent, "0.1.0", 0)], at=NOON + HOUR)
     assert queries.silent_agents(NOON + 7 * HOUR - timedelta(seconds=1)) == []
     (silent,) = queries.silent_agents(NOON + 7 * HOUR)
     assert (silent.node_id, silent.node_name, silent.last_seen_at) == (node, "gpu-01", NOON + HOUR)
@@ -263,7 +263,9 @@ def test_silence_never_ends_a_node() -> None:
     node = make_node()
     make_agent(node_id=node)
     assert [each.node_id for each in queries.silent_agents(NOON + 30 * DAY)] == [node]
-    assert [each.id for each in queries.nodes_lived(NOON + 30 * DAY, NOON + 31 * DAY)] == [node]
+    assert [each.id for each in queries.nodes_alive_between(NOON + 30 * DAY, NOON + 31 * DAY)] == [
+        node
+    ]
 
 
 def test_an_ended_node_may_be_silent() -> None:

@@ -20,7 +20,7 @@ def test_it_is_counted_by_node_once_a_day() -> None:
         {"code": "spool", "detail": "full"},
     )
     for sequence in range(3):
-        status = actions.ToldStatus(boot=1, sequence=sequence, problems=problems)
+        status = actions.ReportedStatus(boot=1, sequence=sequence, problems=problems)
         actions.note_status(agent_id=agent_id, status=status, at=make.NOON)
     rows = NotUnderstood.objects.order_by("door").values_list("door", "place", "name", "times")
     assert list(rows) == [("grants", "gpu-01", "amd.com/gpu", 1), ("metrics", "gpu-01", "TGI", 1)]
@@ -36,11 +36,11 @@ def test_a_node_that_invents_names_hides_those_of_no_other() -> None:
         invented = tuple(
             {"code": "grant_not_understood", "detail": f"x{part}-{number}"} for number in range(50)
         )
-        status = actions.ToldStatus(boot=1, sequence=part, problems=invented)
+        status = actions.ReportedStatus(boot=1, sequence=part, problems=invented)
         actions.note_status(agent_id=loud, status=status, at=make.NOON)
     problems = ({"code": "grant_not_understood", "detail": "amd.com/gpu"},)
     for sequence in range(5):
-        status = actions.ToldStatus(boot=1, sequence=sequence, problems=problems)
+        status = actions.ReportedStatus(boot=1, sequence=sequence, problems=problems)
         actions.note_status(agent_id=other, status=status, at=make.NOON)
     row = NotUnderstood.objects.get(place="other")
     assert (row.name, row.times) == ("amd.com/gpu", 1)

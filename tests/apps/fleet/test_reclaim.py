@@ -30,7 +30,7 @@ def marked() -> set[tuple[int, int, int]]:
 
 def told(**given: str) -> None:
     agent_id = Agent.objects.get().id
-    status = actions.ToldStatus(boot=1, sequence=1, **given)
+    status = actions.ReportedStatus(boot=1, sequence=1, **given)
     actions.note_status(agent_id=agent_id, status=status, at=NOON)
 
 

@@ -65,7 +65,7 @@ def _close_march() -> None:
     scene.make_job("1", node_id, gpus=4, uuids=scene.make_gpus(node_id)[:4])
     _shared("support", CLOSED)
     scene.settle_all(CLOSING)
-    asked = close.CloseAsked(month=MARCH, person_id=None, accepted=EVERYTHING)
+    asked = close.CloseRequest(month=MARCH, person_id=None, accepted=EVERYTHING)
     close.close_month(request=asked, at=CLOSING)
     pool = Pool.objects.get(name="pool of closed-01")
     late = {"kind": "contract", "starts_at": CLOSED, "ends_at": CLOSED + 2 * HOUR}

@@ -60,7 +60,7 @@ def make_corrected_world() -> CorrectedWorld:
 
 def close_march() -> None:
     """Close it, whatever stands open."""
-    asked = close.CloseAsked(month=MARCH, person_id=None, accepted=(*EVERYTHING, "uninvoiced"))
+    asked = close.CloseRequest(month=MARCH, person_id=None, accepted=(*EVERYTHING, "uninvoiced"))
     close.close_month(request=asked, at=AT)
 
 

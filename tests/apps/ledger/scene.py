@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from apps.accounts import queries as accounts
 from apps.files import write_file
 from apps.fleet import actions as fleet
-from apps.fleet.queries import devices_lived
+from apps.fleet.queries import devices_alive_between
 from apps.ledger import actions as ledger
 from apps.ledger.models import Charge, Export, Line, Settlement
 from apps.ledger.queries.exports import FileForm, stored_name
@@ -108,7 +108,7 @@ def make_gpus(node_id: int, count: int = 8, **given: Any) -> list[str]:
     """GPUs that the node's agent has seen since 10:00; their UUIDs."""
     seen_from = given.pop("seen_from", TEN)
     seen = [
-        fleet.SeenDevice(
+        fleet.ObservedDevice(
             uuid=f"GPU-{node_id}-{index}",
             **{"model": "NVIDIA H100 80GB HBM3", "index": index} | given,
         )
@@ -189,7 +189,7 @@ def make_usage(
 
 def make_busy(node_id: int, hour: datetime = TEN) -> None:
     """What the roll-up would note of a node beside the usage that was put there."""
-    devices = devices_lived([node_id], hour, hour + HOUR)
+    devices = devices_alive_between([node_id], hour, hour + HOUR)
     rows = usage_rows(hour, [each.id for each in devices])
     usage = {device_id: list(rows) for device_id, rows in groupby(rows, itemgetter(0))}
     note_busy_hour(hour=hour, node_ids=[node_id], devices=devices, usage=usage)

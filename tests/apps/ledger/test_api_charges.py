@@ -12,7 +12,7 @@ from django.db.models import F
 
 from apps.ledger.actions.api_prices import enter_price
 from apps.ledger.actions.calls import mark_calls, price_hour, price_waiting
-from apps.ledger.actions.close import CloseAsked, close_month, post_corrections
+from apps.ledger.actions.close import CloseRequest, close_month, post_corrections
 from apps.ledger.actions.exchanging import state_rate
 from apps.ledger.models import ApiCost, ApiHour, Bill, BilledCharge, Charge, LedgerDay, Line
 from apps.ledger.queries.closes.checklist import checklist
@@ -260,7 +260,7 @@ def test_what_comes_after_a_close_is_posted_only_as_a_correction(team_id: int) -
     price(call(team_id))
     april = datetime(2026, 4, 3, 12, tzinfo=NOON.tzinfo)
     everything = [item.code for item in checklist(date(2026, 3, 1))]
-    close_month(request=CloseAsked(date(2026, 3, 1), None, everything), at=april)
+    close_month(request=CloseRequest(date(2026, 3, 1), None, everything), at=april)
     price(call(team_id), at=april)
     assert total(Line) == 2000
     posted = post_corrections(month=date(2026, 3, 1), at=april)

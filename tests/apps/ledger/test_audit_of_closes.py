@@ -42,7 +42,7 @@ def node_id(of_module: None) -> int:
         at=LATER,
     )
     scene.settle_all(IN_APRIL)
-    asked = close.CloseAsked(month=MARCH, person_id=None, accepted=EVERYTHING)
+    asked = close.CloseRequest(month=MARCH, person_id=None, accepted=EVERYTHING)
     close.close_month(request=asked, at=IN_APRIL)
     return node_id
 

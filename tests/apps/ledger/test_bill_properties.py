@@ -235,7 +235,7 @@ class World:
         """A month is closed, once nothing waits in it."""
         self.settle(step)
         month = (FEBRUARY, MARCH)[step.number % 2]
-        asked = close.CloseAsked(month=month, person_id=None, accepted=ACCEPTED)
+        asked = close.CloseRequest(month=month, person_id=None, accepted=ACCEPTED)
         close.close_month(request=asked, at=self.at)
 
     def correct(self, step: Step) -> None:

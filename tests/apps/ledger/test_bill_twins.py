@@ -249,7 +249,7 @@ def upgrade() -> None:
 
 
 def close_july() -> None:
-    asked = close.CloseAsked(
+    asked = close.CloseRequest(
         month=JULY.date(),
         person_id=None,
         accepted=("unpriced", "unbilled", "unmatched", "unowned", "unobserved", "uninvoiced"),

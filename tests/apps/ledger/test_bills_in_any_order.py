@@ -141,7 +141,7 @@ class Scene:
     def close(self) -> None:
         self.settle()
         with suppress(close.MonthNotReady):
-            asked = close.CloseAsked(month=AUGUST, person_id=None, accepted=ACCEPTED)
+            asked = close.CloseRequest(month=AUGUST, person_id=None, accepted=ACCEPTED)
             close.close_month(request=asked, at=self.at)
 
     def correct(self) -> None:

@@ -155,5 +155,5 @@ def test_a_broken_off_bill_is_read_again_for_a_day_and_then_forgotten() -> None:
     bill_sweep.take_uploaded()
     batch.refresh_from_db()
     assert (batch.state, batch.stored_as) == ("failed", "")
-    with pytest.raises(bill_uploads.BillNotKept, match="send it again"):
+    with pytest.raises(bill_uploads.BillFileNotStored, match="send it again"):
         bill_uploads.read_bill_again(import_id=import_id, at=make.NOON)

@@ -44,7 +44,7 @@ def research(of_module: None) -> int:
 
 
 def closed(**given: object) -> Close:
-    asked = close.CloseAsked(month=MARCH, person_id=None, accepted=EVERYTHING)
+    asked = close.CloseRequest(month=MARCH, person_id=None, accepted=EVERYTHING)
     return Close.objects.get(id=close.close_month(request=asked, at=given.get("at", IN_APRIL)))
 
 
@@ -53,7 +53,7 @@ def effective(**given: object) -> int:
 
 
 def test_a_month_is_closed_after_its_end_and_once(research: int) -> None:
-    asked = close.CloseAsked(month=MARCH, person_id=None, accepted=EVERYTHING)
+    asked = close.CloseRequest(month=MARCH, person_id=None, accepted=EVERYTHING)
     with pytest.raises(close.MonthNotOver):
         close.close_month(request=asked, at=datetime(2026, 3, 31, 23, tzinfo=UTC))
     closed()
@@ -64,7 +64,7 @@ def test_a_month_is_closed_after_its_end_and_once(research: int) -> None:
 def test_what_stands_open_must_be_accepted_by_name(research: int) -> None:
     open_items = {item.code for item in checklist(MARCH) if item.count}
     assert open_items >= {"unbilled", "unobserved"}
-    asked = close.CloseAsked(month=MARCH, person_id=None, accepted=["unbilled"])
+    asked = close.CloseRequest(month=MARCH, person_id=None, accepted=["unbilled"])
     with pytest.raises(close.ItemsNotAccepted, match="unobserved"):
         close.close_month(request=asked, at=IN_APRIL)
 

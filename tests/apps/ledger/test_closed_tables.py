@@ -21,9 +21,9 @@ from apps.ledger.queries.closes.month_digests import (
     KEPT,
     OF_BILL,
     DigestFact,
+    current_digests,
     digest_again,
-    kept_digests,
-    rows_kept,
+    frozen_rows_condition,
 )
 from apps.marks.actions import Mark, mark
 from apps.marks.queries import BillUnit, Pass
@@ -121,7 +121,7 @@ def test_every_table_of_money_is_kept_or_says_why_not() -> None:
 @pytest.mark.parametrize("table", TABLES_TRIED)
 def test_one_unit_in_a_random_row_of_a_closed_month_is_found_in_every_column(table: str) -> None:
     seed = randbelow(10**6)
-    (row,) = rows_of(table, rows_kept(the_close(), table), seed)
+    (row,) = rows_of(table, frozen_rows_condition(the_close(), table), seed)
 
     columns = [column for column in columns_of(table) if str(column) not in OPENS]
     missed = [str(column) for column in columns if not is_found(column, row)]
@@ -131,7 +131,7 @@ def test_one_unit_in_a_random_row_of_a_closed_month_is_found_in_every_column(tab
 
 @pytest.mark.parametrize("table", TABLES_TRIED)
 def test_a_row_that_is_gone_is_found(table: str) -> None:
-    (row,) = rows_of(table, rows_kept(the_close(), table), 7)
+    (row,) = rows_of(table, frozen_rows_condition(the_close(), table), 7)
     undo = transaction.savepoint()
     try:
         with connection.cursor() as cursor:
@@ -233,7 +233,7 @@ def put_together() -> None:
     """The digests as an earlier version made them: of all bills together."""
     this = the_close()
     columns: dict[tuple[str, bool], tuple[str, ...]] = {}
-    for each in kept_digests(this.pk):
+    for each in current_digests(this.pk):
         if each.bill_id is not None:
             columns[each.table, each.is_personal] = each.columns
     together = [
@@ -369,7 +369,7 @@ def test_an_opened_month_is_held_against_facts_again_and_closed_anew_against_new
 
 
 def test_what_april_posted_of_march_is_in_aprils_digests() -> None:
-    asked = close.CloseAsked(
+    asked = close.CloseRequest(
         month=APRIL,
         person_id=None,
         accepted=("unpriced", "unbilled", "unmatched", "unowned", "unobserved", "uninvoiced"),

@@ -54,10 +54,10 @@ def test_a_purchase_with_an_effective_cost_of_its_own_is_flagged_and_the_close_w
     (item,) = [each for each in checklist(JULY) if each.code == "books"]
     assert (item.count, item.is_blocking) == (1, False)
     accepted = {each.code for each in checklist(JULY) if each.count} - {"books"}
-    asked = close.CloseAsked(JULY, None, accepted)
+    asked = close.CloseRequest(JULY, None, accepted)
     with pytest.raises(close.ItemsNotAccepted, match="books"):
         close.close_month(request=asked, at=AT)
-    waived = close.CloseAsked(JULY, None, {*accepted, "books"}, "the exporter repeats itself")
+    waived = close.CloseRequest(JULY, None, {*accepted, "books"}, "the exporter repeats itself")
     close.close_month(request=waived, at=AT)
 
 
@@ -101,7 +101,7 @@ def test_the_checklist_says_in_which_months_an_invoice_stands_and_what_waits(
         )
     ]
     scene.settle_all(AT)
-    asked = close.CloseAsked(JULY, None, {each.code for each in checklist(JULY) if each.count})
+    asked = close.CloseRequest(JULY, None, {each.code for each in checklist(JULY) if each.count})
     close.close_month(request=asked, at=AT)
     take_file(bill_files.write(tmp_path / "aug.csv", hours), clock=lambda: AT)
     scene.settle_all(AT)

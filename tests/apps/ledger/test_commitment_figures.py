@@ -19,8 +19,8 @@ from apps.ledger.models import Bill, BilledHour, BillImport, Charge, ChargePart,
 from apps.ledger.queries.bills.comparing import apart_sums
 from apps.ledger.queries.commitment_preview import if_ended, if_entered
 from apps.ledger.queries.commitments import Figures, commitment_use, ends_within, term_of
-from apps.ledger.queries.commitments_billed import told_spans
-from apps.ledger.queries.commitments_of_hour import hours_told_otherwise
+from apps.ledger.queries.commitments_billed import billed_spans
+from apps.ledger.queries.commitments_of_hour import hours_billed_differently
 from apps.ledger.queries.focus_rows import billed_by
 from apps.marks.actions import mark_span
 from apps.marks.queries import Pass
@@ -266,7 +266,7 @@ def test_hours_of_closed_months_are_told_apart_and_moved_by_nothing() -> None:
     april = datetime(2026, 4, 5, 9, tzinfo=UTC)
     scene.settle_all(april)
     everything = ("unpriced", "unbilled", "unmatched", "unowned", "unobserved")
-    close.close_month(request=close.CloseAsked(date(2026, 3, 1), None, everything), at=april)
+    close.close_month(request=close.CloseRequest(date(2026, 3, 1), None, everything), at=april)
     told = if_entered(entered(), april)
     assert (told.hours, told.closed_hours, told.used) == (0, 100, 0)
 
@@ -509,8 +509,8 @@ def test_a_file_that_is_held_tells_nothing_of_a_commitment_nor_of_an_invoice(
     own = Charge.objects.filter(kind="commitment_unused", commitment_id=one)
     assert list(own.order_by("hour").values_list("hour", flat=True)) == [TEN, TEN + HOUR]
     assert total_cost() == before
-    assert told_spans({"starts_at": TEN, "ends_at": TEN + 2 * HOUR}) == {}
-    assert hours_told_otherwise(TEN, TEN + 2 * HOUR) == []
+    assert billed_spans({"starts_at": TEN, "ends_at": TEN + 2 * HOUR}) == {}
+    assert hours_billed_differently(TEN, TEN + 2 * HOUR) == []
     assert billed_by(TEN.date().replace(day=1)).invoices == {}
 
 

@@ -169,7 +169,7 @@ def test_one_that_is_ended_before_its_term_covers_no_more() -> None:
 def test_one_that_comes_after_the_close_is_posted_as_a_correction_once() -> None:
     scene.make_priced_node("gpu-01")
     scene.settle_all(IN_APRIL)
-    close.close_month(request=close.CloseAsked(MARCH, None, EVERYTHING), at=IN_APRIL)
+    close.close_month(request=close.CloseRequest(MARCH, None, EVERYTHING), at=IN_APRIL)
     before = sum_of(Charge.objects.all())
     scene.make_commitment(units=2, hourly=Decimal(80), period=(TEN, TEN + HOUR))
     mark_span(pass_=Pass.CHARGE, units=[0], starts_at=TEN, ends_at=TEN + HOUR)

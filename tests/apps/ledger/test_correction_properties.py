@@ -302,7 +302,7 @@ def do(world: World, happening: str, at: datetime) -> datetime:
 def shut(at: datetime) -> datetime:
     scene.settle_all(at)
     close.close_month(
-        request=close.CloseAsked(month=MARCH, person_id=None, accepted=ACCEPTED), at=at
+        request=close.CloseRequest(month=MARCH, person_id=None, accepted=ACCEPTED), at=at
     )
     return at + HOUR
 

@@ -210,7 +210,7 @@ def test_a_month_cannot_be_closed_while_what_it_posts_waits_to_be_summed(
 def test_what_a_month_posted_is_frozen_with_it(world: CorrectedWorld) -> None:
     correct(world)
     in_may = datetime(2026, 5, 2, 9, tzinfo=UTC)
-    asked = close.CloseAsked(month=APRIL, person_id=None, accepted=EVERYTHING)
+    asked = close.CloseRequest(month=APRIL, person_id=None, accepted=EVERYTHING)
     close.close_month(request=asked, at=in_may)
     posted = {table: rows_of(table, posting_month=APRIL) for table in (*OF_DAYS, LedgerMonth)}
 
@@ -293,7 +293,7 @@ def test_the_upgrade_leaves_what_closed_months_posted_and_the_audit_counts_it(
     correct(world)
     put_where_posted()
     in_may = datetime(2026, 5, 2, 9, tzinfo=UTC)
-    asked = close.CloseAsked(month=APRIL, person_id=None, accepted=EVERYTHING)
+    asked = close.CloseRequest(month=APRIL, person_id=None, accepted=EVERYTHING)
     close.close_month(request=asked, at=in_may)
     sums = all_sums()
 

@@ -437,7 +437,7 @@ def test_days_and_those_just_before_them_are_one_reading(today: date) -> None:
     asked = CubeQuestion(window("2026-03-20/2026-04-05"))
     at = datetime.combine(today, time(12), UTC)
     with reading_once():
-        fleet.lived_since()
+        fleet.first_node_started_at()
         with counted_statements() as count:
             found = costs_by_day(asked, at)
             assert count() == 1

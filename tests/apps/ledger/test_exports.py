@@ -16,7 +16,7 @@ from apps.economics.run_time import Bucket
 from apps.ledger.actions import exports
 from apps.ledger.models import Export, ExportState, ExportWhat, Line
 from apps.ledger.queries import Window
-from apps.ledger.queries.export_asked import ExportRefused, RowsAsked, refuse_what_rows_lack
+from apps.ledger.queries.export_asked import ExportRefused, ExportScope, refuse_what_rows_lack
 from apps.ledger.queries.exports import Asker
 from apps.ledger.tasks import make_exports
 from apps.unit_economics.models import RunDay, ServiceDay
@@ -93,7 +93,7 @@ def make_run_day(line: Line) -> None:
 def asked(token_id: int, what: ExportWhat = ExportWhat.LINES) -> Export:
     wanted = exports.NewExport(what, DAY, asked={}, chosen={})
     asker = Asker(token_id=token_id)
-    export_id = exports.ask_export(wanted=wanted, asker=asker, at=timezone.now())
+    export_id = exports.request_export(wanted=wanted, asker=asker, at=timezone.now())
     return Export.objects.get(id=export_id)
 
 
@@ -165,7 +165,7 @@ def test_rows_are_not_chosen_by_what_they_lack(
     what: ExportWhat, given: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(ExportRefused) as refused:
-        refuse_what_rows_lack(what, RowsAsked("2026-03", **given))
+        refuse_what_rows_lack(what, ExportScope("2026-03", **given))
     assert refused.value.field == field
 
 
@@ -192,7 +192,7 @@ def test_an_export_whose_maker_fell_silent_is_made_again(folder: Path) -> None:
 
     export.refresh_from_db()
     assert (export.state, export.attempt) == (ExportState.DONE, 2)
-    assert not exports.tell_rows(turn=lost, rows=7, at=timezone.now())
+    assert not exports.record_export_progress(turn=lost, rows=7, at=timezone.now())
 
 
 def test_an_export_called_off_or_expired_leaves_no_file(folder: Path) -> None:

@@ -29,7 +29,7 @@ def test_what_came_late_is_a_correction_of_the_month_it_corrects(
     scene.make_gpus(node_id)
     fleet.end_node(node_id=node_id, ended_at=TEN + HOUR, reason="given back", at=LATER)
     scene.settle_all(at)
-    asked = close.CloseAsked(month=date(2026, 3, 1), person_id=None, accepted=EVERYTHING)
+    asked = close.CloseRequest(month=date(2026, 3, 1), person_id=None, accepted=EVERYTHING)
     close.close_month(request=asked, at=at)
     scene.make_rate(Pool.objects.get().id, Decimal("49.16"), kind="contract")
     close.post_corrections(month=date(2026, 3, 1), at=at)

@@ -164,7 +164,7 @@ def test_a_month_waits_for_its_rate_of_exchange_and_does_not_move_once_it_is_clo
     node_id = make_foreign_node(starts_at=TEN, ends_at=TEN + 2 * HOUR)
     fleet.end_node(node_id=node_id, ended_at=TEN + 2 * HOUR, reason="sold", at=LATER)
     scene.settle_all(april)
-    asked = close.CloseAsked(MARCH, None, EVERYTHING)
+    asked = close.CloseRequest(MARCH, None, EVERYTHING)
     with pytest.raises(close.MonthNotReady, match="rovisional"):
         close.close_month(request=asked, at=april)
     state("1.1", at=april)

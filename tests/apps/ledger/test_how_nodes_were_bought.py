@@ -15,7 +15,7 @@ from apps.ledger.models import ChargePiece
 from apps.ledger.queries.commitments import commitment_use
 from apps.marks.models import ChangedHour
 from apps.marks.queries import Pass
-from apps.providers.reading import SeenMachine
+from apps.providers.reading import ObservedMachine
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.ledger.bill_files import deliver, hour_row
@@ -75,7 +75,7 @@ def test_an_account_that_does_not_share_covers_its_own_nodes_alone(
     ours = scene.make_priced_node("gpu-01", pool_id=pool_id)
     theirs = make.make_node("gpu-02", pool_id=pool_id, started_at=TEN, at=scene.LATER)
     told = {ours: NodeTermsFact(account="111"), theirs: NodeTermsFact(account="222")}
-    fleet.tell_node_terms(reported_terms=told, told_by="cloud", at=scene.LATER)
+    fleet.record_node_terms(reported_terms=told, told_by="cloud", at=scene.LATER)
     reserve(units=2, account="111", is_shared=is_shared)
     scene.settle_all()
     assert len(covered()) == expected
@@ -91,7 +91,7 @@ def test_a_node_in_a_block_is_covered_by_its_block_alone() -> None:
         inside: NodeTermsFact(reservation=block),
         beside: NodeTermsFact(reservation="cr-0fedcba9876543210"),
     }
-    fleet.tell_node_terms(reported_terms=told, told_by="cloud", at=scene.LATER)
+    fleet.record_node_terms(reported_terms=told, told_by="cloud", at=scene.LATER)
     held = reserve(kind="capacity_block", external_id=block, units=2)
     plan = reserve(
         kind="savings_plan", units=0, spend=Decimal(200), hourly=Decimal(200),
@@ -113,7 +113,7 @@ def test_a_person_is_believed_before_a_cloud_and_that_before_a_bill_fact_by_fact
         ("cloud", NodeTermsFact(platform="RHEL", account="222")),
         ("person", NodeTermsFact(account="333")),
     ):
-        fleet.tell_node_terms(reported_terms={node_id: terms}, told_by=by, at=scene.LATER)
+        fleet.record_node_terms(reported_terms={node_id: terms}, told_by=by, at=scene.LATER)
     assert node_terms([node_id]) == {node_id: NodeTermsFact("rhel", "dedicated", "333", "cr-0")}
     with pytest.raises(fleet.TermsNotUnderstood, match="platform: 'beos' is none of"):
         fleet.correct_node_terms(node_id=node_id, platform="beos", at=scene.LATER)
@@ -143,20 +143,20 @@ def test_what_is_told_is_charged_again_only_where_something_was_bought_ahead() -
 def test_a_cloud_tells_them_of_the_machines_that_are_nodes() -> None:
     node_id = scene.make_priced_node("gpu-01", provider_id="aws:///us-east-1a/i-0123456789abcdef0")
     make.make_node("gpu-02", started_at=TEN, at=scene.LATER)
-    machine = SeenMachine(
+    machine = ObservedMachine(
         external_id="i-0123456789abcdef0", name="a", names=("i-0123456789abcdef0",),
         region="us-east-1", zone="us-east-1a", instance_type="p5.48xlarge",
         purchase_option="on_demand", cpus=None, launched_at=None,
         platform="Red Hat Enterprise Linux", tenancy="default", account="111",
         reservation="cr-0123456789abcdef0",
     )  # fmt: skip
-    fleet.tell_machine_terms(provider="aws", machines=[machine], at=scene.LATER)
+    fleet.record_machine_terms(provider="aws", machines=[machine], at=scene.LATER)
     assert node_terms() == {
         node_id: NodeTermsFact("rhel", "default", "111", "cr-0123456789abcdef0")
     }
     # The same again is nothing new.
     told = {node_id: NodeTermsFact("rhel", "default", "111", "cr-0123456789abcdef0")}
-    assert fleet.tell_node_terms(reported_terms=told, told_by="cloud", at=scene.LATER) == 0
+    assert fleet.record_node_terms(reported_terms=told, told_by="cloud", at=scene.LATER) == 0
 
 
 def test_a_bill_tells_account_and_reservation_of_the_nodes_that_it_matched(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def _closed_july(settings: Any, tmp_path: Path) -> None:
 
 def close_july() -> None:
     scene.settle_all(LATER)
-    asked = close.CloseAsked(month=JULY, person_id=None, accepted=ACCEPTED)
+    asked = close.CloseRequest(month=JULY, person_id=None, accepted=ACCEPTED)
     close.close_month(request=asked, at=LATER)
 
 

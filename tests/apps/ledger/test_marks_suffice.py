@@ -175,9 +175,11 @@ def uuid(node: int, index: int) -> str:
 
 def devices(nodes: Sequence[int], change: Change) -> None:
     """Two GPUs, the second of them perhaps cut."""
-    gpus = [fleet.SeenDevice(uuid(change.node, index), "NVIDIA H100 80GB HBM3") for index in (0, 1)]
+    gpus = [
+        fleet.ObservedDevice(uuid(change.node, index), "NVIDIA H100 80GB HBM3") for index in (0, 1)
+    ]
     slices = [
-        fleet.SeenDevice(
+        fleet.ObservedDevice(
             uuid=f"MIG-{change.node}-{index}",
             kind="mig",
             parent=gpus[1].uuid,
@@ -198,7 +200,9 @@ def moved(nodes: Sequence[int], change: Change) -> None:
     """A GPU of the one node, perhaps one that is cut there, is seen on the other."""
     fleet.register_devices(
         node_id=nodes[1 - change.node],
-        devices=[fleet.SeenDevice(uuid(change.node, change.which % 2), "NVIDIA H100 80GB HBM3")],
+        devices=[
+            fleet.ObservedDevice(uuid(change.node, change.which % 2), "NVIDIA H100 80GB HBM3")
+        ],
         at=scene.LATER,
         seen_from=quarter(change.since),
     )

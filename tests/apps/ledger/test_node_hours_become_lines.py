@@ -237,7 +237,7 @@ def test_what_the_slices_leave_over_is_stranded() -> None:
     node_id = scene.make_priced_node(units=1)
     scene.make_gpus(node_id, 1)
     slices = [
-        fleet.SeenDevice(
+        fleet.ObservedDevice(
             uuid="MIG-3g",
             kind="mig",
             parent=f"GPU-{node_id}-0",

@@ -144,11 +144,11 @@ def test_what_no_invoice_reaches_yet_is_named_at_the_close_and_on_the_statement(
 
     gap = [each for each in invoices_of_month(date(2026, 4, 1)) if each.invoice is None]
     assert [(each.starts_at, each.hours) for each in gap] == [(utc(2026, 4, 1, 7), 713)]
-    asked = close.CloseAsked(month=date(2026, 4, 1), person_id=None, accepted=EVERYTHING)
+    asked = close.CloseRequest(month=date(2026, 4, 1), person_id=None, accepted=EVERYTHING)
     with pytest.raises(close.ItemsNotAccepted, match="uninvoiced"):
         close.close_month(request=asked, at=at)
     close.close_month(
-        request=close.CloseAsked(month=date(2026, 4, 1), person_id=None, accepted=ACCEPTED), at=at
+        request=close.CloseRequest(month=date(2026, 4, 1), person_id=None, accepted=ACCEPTED), at=at
     )
     made = Close.objects.get()
     page = signed_in("finance").get(reverse("statement", args=[made.id, scene.platform()]))
@@ -165,7 +165,7 @@ def test_the_invoice_of_a_month_comes_though_the_month_before_is_closed(tmp_path
     at = utc(2026, 4, 2)
     february, march = date(2026, 2, 1), date(2026, 3, 1)
     close.close_month(
-        request=close.CloseAsked(month=february, person_id=None, accepted=ACCEPTED), at=at
+        request=close.CloseRequest(month=february, person_id=None, accepted=ACCEPTED), at=at
     )
     period = ("2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z")
     fee = row(utc(2026, 3, 1), "310", period, ServiceCategory="Other", ResourceId="")

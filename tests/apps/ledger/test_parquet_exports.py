@@ -69,7 +69,7 @@ def plant_service_day(workload_id: int) -> None:
 
 def made(what: ExportWhat, form: FileForm, window: Window = MARCH) -> Export:
     """An export that finance asked for, and that was made."""
-    export_id = exports.ask_export(
+    export_id = exports.request_export(
         wanted=exports.NewExport(what, window, asked={}, chosen={}, form=form),
         asker=Asker(token_id=make.make_token("read").id),
         at=timezone.now(),

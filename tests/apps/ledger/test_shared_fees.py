@@ -357,7 +357,7 @@ def test_months_that_are_not_ours_are_shared_whole(tmp_path: Path, teams: tuple[
 
 def close_february() -> Close:
     scene.settle(AT, starts_at=FEBRUARY, ends_at=AT)
-    asked = close.CloseAsked(month=FEBRUARY.date(), person_id=None, accepted=ACCEPTED)
+    asked = close.CloseRequest(month=FEBRUARY.date(), person_id=None, accepted=ACCEPTED)
     close.close_month(request=asked, at=AT)
     return Close.objects.get(reopened_at=None)
 

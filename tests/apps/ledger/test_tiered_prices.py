@@ -42,7 +42,7 @@ def make_tiered(pool_id: int, tiers: str, amount: str = "10", **given: Any) -> i
 def make_nodes(pool_id: int, count: int, **given: Any) -> list[int]:
     """Nodes of eight GPUs that live from 10:00 on."""
     lives = {"started_at": TEN, "at": AT, "units": 8} | given
-    begun = len(fleet_facts.nodes_lived(TEN - 31 * DAY, TEN + 31 * DAY))
+    begun = len(fleet_facts.nodes_alive_between(TEN - 31 * DAY, TEN + 31 * DAY))
     return [make.make_node(f"n-{begun + k}", pool_id=pool_id, **lives) for k in range(count)]
 
 
@@ -201,7 +201,7 @@ def test_what_comes_late_for_a_closed_month_corrects_the_hours_whose_tier_it_mov
     assert by_hour() == [10, 10, 10, 4]
     every = ("unpriced", "unbilled", "unmatched", "unowned", "unobserved")
     month = TEN.date().replace(day=1)
-    close.close_month(request=close.CloseAsked(month, None, every), at=april)
+    close.close_month(request=close.CloseRequest(month, None, every), at=april)
     late = make_nodes(pool_id, 1)[0]
     fleet.end_node(node_id=late, ended_at=TEN + HOUR, reason="gone", at=TEN + HOUR)
     # One more node-hour at 10, so that the third hour lies beyond three: 4 instead of 10.

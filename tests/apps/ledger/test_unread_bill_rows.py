@@ -54,7 +54,7 @@ def reconcile() -> None:
 
 def close_july() -> None:
     codes = [item.code for item in checklist(JULY)]
-    close.close_month(request=close.CloseAsked(JULY, None, codes), at=AFTER_JULY)
+    close.close_month(request=close.CloseRequest(JULY, None, codes), at=AFTER_JULY)
 
 
 def short_of_a_row(folder: Path) -> bills.Taken:

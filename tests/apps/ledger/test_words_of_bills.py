@@ -97,7 +97,7 @@ def test_a_credit_of_a_closed_month_is_said_where_its_invoice_is_and_on_the_bill
     tmp_path: Path, django_assert_max_num_queries: Any
 ) -> None:
     scene.settle_all(AT)
-    asked = close.CloseAsked(JULY, None, {each.code for each in checklist(JULY) if each.count})
+    asked = close.CloseRequest(JULY, None, {each.code for each in checklist(JULY) if each.count})
     close.close_month(request=asked, at=AT)
     august = {
         "BillingPeriodStart": "2026-08-01T00:00:00Z",

@@ -19,12 +19,12 @@ from apps.fleet.models import Node
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import Charge, ChargePart, LedgerDay, Line
 from apps.placement.actions import SpotPlace, keep_spot_series, make_offer_book
-from apps.placement.actions.moves import keep_fleet_look
+from apps.placement.actions.moves import store_fleet_detection
 from apps.placement.models import FleetMove
-from apps.placement.queries.moves.looking import FleetLook
+from apps.placement.queries.moves.looking import FleetDetection
 from apps.placement.queries.moves.proposal import (
-    KindLook,
     MoveKind,
+    MoveKindDetection,
     MoveProposal,
     OneTimeCost,
     ProposalEvidence,
@@ -181,9 +181,9 @@ def keep_one_move(workload_id: int, pool_id: int, run_id: int, at: datetime) -> 
         why="Its runs save a checkpoint every 30 minutes and start in 8.",
         cells=frozenset([f"{workload_id}:{pool_id}"]),
     )
-    kind = KindLook(MoveKind.TO_SPOT, 2, Counter({"on spot already": 1}), {}, [proposal])
+    kind = MoveKindDetection(MoveKind.TO_SPOT, 2, Counter({"on spot already": 1}), {}, [proposal])
     week = move_week(at)
-    look = FleetLook(
+    look = FleetDetection(
         work=FleetWork(MoveSpan(week, ()), ()),
         book=None,
         kinds=(kind,),
@@ -191,7 +191,7 @@ def keep_one_move(workload_id: int, pool_id: int, run_id: int, at: datetime) -> 
         groups={proposal.key: 1},
         counted=frozenset([proposal.key]),
     )
-    keep_fleet_look(fleet_look=look, week=week, at=at)
+    store_fleet_detection(fleet_look=look, week=week, at=at)
     return FleetMove.objects.get(key=proposal.key).pk
 
 

@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from apps.accounts import queries as accounts
 from apps.ledger.models import LedgerDay
-from apps.placement.actions import look_for_moves, make_offer_book, set_egress_prices
+from apps.placement.actions import detect_moves, make_offer_book, set_egress_prices
 from apps.placement.models import JobQuote
-from apps.placement.queries.fleet_moves import newest_move_look, open_fleet_moves
+from apps.placement.queries.fleet_moves import latest_move_detection_run, open_fleet_moves
 from apps.planning.actions import NewGpuQuota, add_gpu_quota
 from apps.planning.models import KeptScenario, PortfolioRun, ScenarioRun
 from apps.workloads.models import Workload
@@ -36,7 +36,7 @@ def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def reasons(kind: str) -> dict[str, int]:
-    look = newest_move_look()
+    look = latest_move_detection_run()
     assert look is not None
     (of_kind,) = [each for each in look.kinds if each["kind"] == kind]
     return {reason["why"]: reason["count"] for reason in of_kind["reasons"]}
@@ -85,7 +85,7 @@ def quoted_data(job_run_id: int, gigabytes: float, *residency: str) -> None:
 def test_a_commitment_is_proposed_up_to_the_floor_and_says_so() -> None:
     _, pool_id = move_scene.make_work()
     run_id = answered_portfolio(12, 4.0)
-    look_for_moves(week=WEEK, at=AT)
+    detect_moves(week=WEEK, at=AT)
     (move,) = open_fleet_moves(AT)
     # Twelve are bought, eight run all the time, at 6.88 an hour on demand.
     assert (move.kind, move.subject) == ("to_commitment", f"8 GPUs of {FAMILY}")
@@ -105,7 +105,7 @@ def test_a_commitment_says_where_its_history_does_not_bear_its_term(
 ) -> None:
     move_scene.make_work()
     answered_portfolio(8, 4.0, history_days=days)
-    look_for_moves(week=WEEK, at=AT)
+    detect_moves(week=WEEK, at=AT)
     (move,) = open_fleet_moves(AT)
     said = "90 days of history for a term of 365 days, which is over 3 times as long"
     assert (said in move.doubts) is is_said
@@ -114,7 +114,7 @@ def test_a_commitment_says_where_its_history_does_not_bear_its_term(
 def test_a_commitment_that_costs_more_than_it_saves_is_none() -> None:
     move_scene.make_work()
     answered_portfolio(8, 7.0)
-    look_for_moves(week=WEEK, at=AT)
+    detect_moves(week=WEEK, at=AT)
     assert open_fleet_moves(AT) == ()
     assert reasons("to_commitment") == {"it saves nothing": 1}
 
@@ -125,12 +125,12 @@ def test_of_a_commitment_and_spot_for_the_same_dollars_one_is_counted() -> None:
     move_scene.offer_spot()
     make_offer_book(at=AT)
     answered_portfolio(8, 4.0)
-    look_for_moves(week=WEEK, at=AT)
+    detect_moves(week=WEEK, at=AT)
     moves = open_fleet_moves(AT)
     assert {move.kind for move in moves} == {"to_spot", "to_commitment"}
     assert {move.exclusive_group for move in moves} == {1}
     (counted,) = [move for move in moves if move.is_counted]
-    look = newest_move_look()
+    look = latest_move_detection_run()
     assert look is not None
     assert look.counted_micros == counted.saving.likely <= look.addressable_micros
 
@@ -143,7 +143,7 @@ def test_work_moves_elsewhere_net_of_the_egress_of_its_data() -> None:
     set_egress_prices(prices=prices, source="list", at=AT)
     make.make_rate("40.00", region="us-west-2", starts_at=SINCE)
     make_offer_book(at=AT)
-    look_for_moves(week=WEEK, at=AT)
+    detect_moves(week=WEEK, at=AT)
     (move,) = open_fleet_moves(AT)
     assert (move.kind, move.egress_micros) == ("elsewhere", 20_000_000)
     assert move.saving.likely == pytest.approx(SPENT * (1 - 40 / 55.04), rel=1e-6)
@@ -157,7 +157,7 @@ def test_work_whose_data_may_not_be_elsewhere_stays() -> None:
     set_egress_prices(prices=prices, source="list", at=AT)
     make.make_rate("40.00", region="us-west-2", starts_at=SINCE)
     make_offer_book(at=AT)
-    look_for_moves(week=WEEK, at=AT)
+    detect_moves(week=WEEK, at=AT)
     assert open_fleet_moves(AT) == ()
     assert reasons("elsewhere") == {"where it costs less, its data may not be": 1}
 
@@ -171,7 +171,7 @@ def test_work_goes_only_where_a_quota_leaves_room_for_it(most: int, count: int) 
     make.make_rate("40.00", region="us-west-2", starts_at=SINCE)
     add_gpu_quota(quota=NewGpuQuota("aws", "us-west-2", "", most, 14), at=AT)
     make_offer_book(at=AT)
-    look_for_moves(week=WEEK, at=AT)
+    detect_moves(week=WEEK, at=AT)
     assert len(open_fleet_moves(AT)) == count
     why = "where it costs less, a quota leaves fewer GPUs than it needs"
     assert reasons("elsewhere").get(why, 0) == 1 - count
@@ -195,7 +195,7 @@ def test_without_its_data_or_the_price_of_egress_nothing_goes_elsewhere(
         quoted_data(known_run, 1_000)
     make.make_rate("40.00", region="us-west-2", starts_at=SINCE)
     make_offer_book(at=AT)
-    look_for_moves(week=WEEK, at=AT)
+    detect_moves(week=WEEK, at=AT)
     assert open_fleet_moves(AT) == ()
     assert reasons("elsewhere") == {why: 1}
 
@@ -204,7 +204,7 @@ def test_a_service_goes_to_an_api_at_what_leaves_the_bill() -> None:
     workload_id, _ = move_scene.make_work("chat", kind="serving")
     team_id = Workload.objects.get(pk=workload_id).team_id
     advised_api(workload_id, team_id, 30_000)
-    look_for_moves(week=WEEK, at=AT)
+    detect_moves(week=WEEK, at=AT)
     (move,) = open_fleet_moves(AT)
     assert (move.kind, move.disruption) == ("to_api", "high")
     assert move.saving.likely == pytest.approx(SPENT - 30_000_000_000, rel=1e-6)
@@ -225,7 +225,7 @@ def test_what_is_paid_anyway_or_has_no_price_is_not_moved(pool: dict[str, Any], 
     move_scene.plant_training(workload_id)
     move_scene.offer_spot()
     make_offer_book(at=AT)
-    look_for_moves(week=WEEK, at=AT)
+    detect_moves(week=WEEK, at=AT)
     assert open_fleet_moves(AT) == ()
     assert reasons("to_spot") == {why: 1}
 
@@ -233,7 +233,7 @@ def test_what_is_paid_anyway_or_has_no_price_is_not_moved(pool: dict[str, Any], 
 def test_without_a_book_of_offers_the_look_says_so() -> None:
     workload_id, _ = move_scene.make_work()
     move_scene.plant_training(workload_id)
-    look_for_moves(week=WEEK, at=AT)
+    detect_moves(week=WEEK, at=AT)
     assert reasons("to_spot") == {"no offer book was made yet": 1}
 
 
@@ -257,10 +257,10 @@ def test_two_thousand_workloads_are_looked_at_in_few_statements() -> None:
     make_offer_book(at=AT)
     began = time.process_time()
     with CaptureQueriesContext(connection) as asked:
-        look_for_moves(week=WEEK, at=AT)
+        detect_moves(week=WEEK, at=AT)
     assert len(asked) <= 40
     assert time.process_time() - began < 10
-    look = newest_move_look()
+    look = latest_move_detection_run()
     assert look is not None
     assert look.kinds[0]["seen"] == 2_001
     assert reasons("to_spot")["not among the 300 that cost most"] == 1_701

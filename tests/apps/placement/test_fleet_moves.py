@@ -8,16 +8,16 @@ from django.utils import timezone
 
 from apps.placement.actions import (
     FleetMovesKept,
-    look_for_moves,
-    look_for_moves_if_due,
+    detect_moves,
+    detect_moves_if_due,
     make_offer_book,
 )
 from apps.placement.actions.moves import NOT_SEEN
 from apps.placement.models import FleetMove, FleetMoveLook
 from apps.placement.queries.fleet_moves import (
     closed_fleet_moves,
-    move_look,
-    newest_move_look,
+    latest_move_detection_run,
+    move_detection_run,
     open_fleet_moves,
 )
 from tests import make
@@ -36,7 +36,7 @@ def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def reasons(kind: str) -> dict[str, int]:
-    look = newest_move_look()
+    look = latest_move_detection_run()
     assert look is not None
     (of_kind,) = [each for each in look.kinds if each["kind"] == kind]
     assert of_kind["seen"] == of_kind["proposed"] + sum(
@@ -47,7 +47,7 @@ def reasons(kind: str) -> dict[str, int]:
 
 def test_a_training_on_demand_is_proposed_for_spot_with_everything_it_is_from() -> None:
     workload_id, pool_id = move_scene.make_spot_world()
-    assert look_for_moves(week=WEEK, at=AT) == 1
+    assert detect_moves(week=WEEK, at=AT) == 1
 
     (move,) = open_fleet_moves(AT)
     assert (move.kind, move.subject, move.workload_id, move.pool_id) == (
@@ -76,7 +76,7 @@ def test_a_training_on_demand_is_proposed_for_spot_with_everything_it_is_from() 
     assert move.confidence == "medium"
     assert (move.exclusive_group, move.is_counted) == (1, True)
     assert (move.effort_hours, move.effort_micros, move.egress_micros) == (8, None, 0)
-    look = newest_move_look()
+    look = latest_move_detection_run()
     assert look is not None
     assert look.counted_micros == move.saving.likely <= look.addressable_micros
     assert look.addressable_micros == pytest.approx(SPENT, rel=1e-6)
@@ -86,7 +86,7 @@ def test_a_training_on_demand_is_proposed_for_spot_with_everything_it_is_from() 
 def test_an_engineers_hour_with_a_price_is_in_what_moving_costs(settings) -> None:
     settings.ENGINEER_HOUR_COST = 100
     move_scene.make_spot_world()
-    look_for_moves(week=WEEK, at=AT)
+    detect_moves(week=WEEK, at=AT)
     (move,) = open_fleet_moves(AT)
     assert move.effort_micros == 800_000_000
     assert move.one_time_micros == 800_000_000 + move.restart_micros
@@ -107,30 +107,30 @@ def test_what_is_not_proposed_says_why(kind: str, why: str) -> None:
     move_scene.make_work(kind=kind)
     move_scene.offer_spot()
     make_offer_book(at=AT)
-    assert look_for_moves(week=WEEK, at=AT) == 0
+    assert detect_moves(week=WEEK, at=AT) == 0
     assert reasons("to_spot") == {why: 1}
 
 
 def test_a_week_is_looked_at_once_and_frozen() -> None:
     move_scene.make_spot_world()
-    assert look_for_moves_if_due(at=AT) == 1
-    first = move_look(WEEK)
-    assert look_for_moves_if_due(at=AT + timedelta(days=1)) == 0
+    assert detect_moves_if_due(at=AT) == 1
+    first = move_detection_run(WEEK)
+    assert detect_moves_if_due(at=AT + timedelta(days=1)) == 0
     with pytest.raises(FleetMovesKept):
-        look_for_moves(week=WEEK, at=AT)
+        detect_moves(week=WEEK, at=AT)
     with pytest.raises(FleetMovesKept):
-        look_for_moves(week=WEEK - timedelta(days=7), at=AT)
-    assert move_look(WEEK) == first
+        detect_moves(week=WEEK - timedelta(days=7), at=AT)
+    assert move_detection_run(WEEK) == first
 
 
 def test_nothing_is_looked_at_before_the_ledger_has_a_week_and_before_it_is_settled() -> None:
     make.make_organisation()
-    assert look_for_moves_if_due(at=AT) == 0
+    assert detect_moves_if_due(at=AT) == 0
     assert not FleetMoveLook.objects.exists()
     assert open_fleet_moves(AT) == ()
     # By hand an empty installation is looked at too, and every kind says that it saw nothing.
-    assert look_for_moves(week=WEEK, at=AT) == 0
-    look = newest_move_look()
+    assert detect_moves(week=WEEK, at=AT) == 0
+    look = latest_move_detection_run()
     assert look is not None
     assert (look.weeks, look.addressable_micros, look.counted_micros) == (0, 0, 0)
     assert all(kind["seen"] == 0 for kind in look.kinds)
@@ -138,9 +138,9 @@ def test_nothing_is_looked_at_before_the_ledger_has_a_week_and_before_it_is_sett
 
 def test_a_matter_stays_one_from_week_to_week_and_is_closed_with_its_reason() -> None:
     move_scene.make_spot_world()
-    look_for_moves(week=WEEK, at=AT)
+    detect_moves(week=WEEK, at=AT)
     later = AT + timedelta(days=7)
-    assert look_for_moves(week=WEEK + timedelta(days=7), at=later) == 1
+    assert detect_moves(week=WEEK + timedelta(days=7), at=later) == 1
     (again,) = open_fleet_moves(later)
     assert FleetMove.objects.count() == 1
     assert (again.opened_week, again.weeks_proposed) == (WEEK, 2)
@@ -149,7 +149,7 @@ def test_a_matter_stays_one_from_week_to_week_and_is_closed_with_its_reason() ->
     assert (before.week, before.weeks_proposed) == (WEEK, 1)
 
     gone = AT + timedelta(days=35)
-    assert look_for_moves(week=WEEK + timedelta(days=35), at=gone) == 0
+    assert detect_moves(week=WEEK + timedelta(days=35), at=gone) == 0
     (closed,) = closed_fleet_moves()
     assert (closed.closed_week, closed.closed_reason) == (WEEK + timedelta(days=35), NOT_SEEN)
     assert open_fleet_moves(gone) == ()
@@ -157,7 +157,7 @@ def test_a_matter_stays_one_from_week_to_week_and_is_closed_with_its_reason() ->
 
 def test_a_team_sees_its_own_moves_and_no_prices() -> None:
     move_scene.make_spot_world()
-    look_for_moves(week=WEEK, at=AT)
+    detect_moves(week=WEEK, at=AT)
     (whole,) = open_fleet_moves(AT)
     assert whole.team_id is not None
     (own,) = open_fleet_moves(AT, frozenset([whole.team_id]))
@@ -172,9 +172,9 @@ def test_a_team_sees_its_own_moves_and_no_prices() -> None:
 def test_a_week_is_looked_at_when_its_last_day_is_settled() -> None:
     move_scene.make_spot_world()
     # Sunday's last hours are still being settled on Monday at one.
-    look_for_moves_if_due(at=MONDAY + timedelta(hours=1))
-    look = newest_move_look()
+    detect_moves_if_due(at=MONDAY + timedelta(hours=1))
+    look = latest_move_detection_run()
     assert look is not None
     assert (look.week, look.weeks) == (WEEK - timedelta(days=7), 1)
-    look_for_moves_if_due(at=MONDAY + timedelta(hours=7))
-    assert move_look(WEEK) is not None
+    detect_moves_if_due(at=MONDAY + timedelta(hours=7))
+    assert move_detection_run(WEEK) is not None

@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from apps.economics.moves.saving import SavingRange
 from apps.ledger.models import Line
-from apps.placement.actions import look_for_moves, make_offer_book
-from apps.placement.queries.fleet_moves import newest_move_look, open_fleet_moves
-from apps.placement.queries.moves.gpu_needs import seen_needs
+from apps.placement.actions import detect_moves, make_offer_book
+from apps.placement.queries.fleet_moves import latest_move_detection_run, open_fleet_moves
+from apps.placement.queries.moves.gpu_needs import observed_needs
 from apps.placement.queries.moves.work import fleet_work
 from tests import make
 from tests.apps.placement import move_scene
@@ -39,7 +39,7 @@ def offer_l40s(amount: str = "1.50") -> None:
 
 
 def reasons() -> dict[str, int]:
-    look = newest_move_look()
+    look = latest_move_detection_run()
     assert look is not None
     (of_kind,) = [each for each in look.kinds if each["kind"] == "to_smaller"]
     return {reason["why"]: reason["count"] for reason in of_kind["reasons"]}
@@ -49,7 +49,7 @@ def test_a_service_goes_to_a_smaller_model_at_its_price() -> None:
     workload_id, pool_id, devices = move_scene.make_service()
     move_scene.plant_windows(devices, 20.0, 0.2)
     offer_l40s()
-    look_for_moves(week=WEEK, at=AT)
+    detect_moves(week=WEEK, at=AT)
     (move,) = open_fleet_moves(AT)
     assert (move.kind, move.workload_id, move.pool_id) == ("to_smaller", workload_id, pool_id)
     assert move.target.startswith("NVIDIA L40S, on demand, aws:us-east-1")
@@ -69,7 +69,7 @@ def test_a_service_goes_to_a_smaller_model_at_its_price() -> None:
 def test_what_a_slice_leaves_free_saves_from_nothing_to_all_of_it() -> None:
     _, _, devices = move_scene.make_service()
     move_scene.plant_windows(devices, 20.0, 0.2)
-    look_for_moves(week=WEEK, at=AT)
+    detect_moves(week=WEEK, at=AT)
     (move,) = open_fleet_moves(AT)
     assert "a slice 3g.40gb of its GPU" in move.target
     # It takes four of eight slices of memory.
@@ -81,10 +81,10 @@ def test_a_whole_machine_that_names_no_gpus_is_seen_and_gets_no_slice() -> None:
     _, _, devices = move_scene.make_service(8, is_pinned=False)
     move_scene.plant_windows(devices[1:], 4.0, 0.1)
     move_scene.plant_windows(devices[:1], 30.0, 0.1)
-    look_for_moves(week=WEEK, at=AT)
+    detect_moves(week=WEEK, at=AT)
     assert reasons() == {"nothing smaller that can be had there has what it needs": 1}
     work = fleet_work(WEEK)
-    (seen,) = seen_needs(work.span, work.cells).values()
+    (seen,) = observed_needs(work.span, work.cells).values()
     assert not isinstance(seen, str)
     # The most on any one of its GPUs.
     assert (seen.need.memory_bytes, seen.gpus, seen.coverage) == (30 << 30, 8, 1.0)
@@ -112,7 +112,7 @@ def test_where_it_does_not_fit_or_that_is_not_known_nothing_is_proposed(
     if windows is not None:
         move_scene.plant_windows(devices, **windows)
     offer_l40s()
-    look_for_moves(week=WEEK, at=AT)
+    detect_moves(week=WEEK, at=AT)
     assert [move for move in open_fleet_moves(AT) if move.kind == "to_smaller"] == []
     assert reasons() == {why: 1}
 
@@ -122,7 +122,7 @@ def test_work_of_no_job_is_not_guessed_at() -> None:
     move_scene.plant_windows(devices, 20.0)
     Line.objects.filter(workload_id=workload_id).update(job_id=None)
     offer_l40s()
-    look_for_moves(week=WEEK, at=AT)
+    detect_moves(week=WEEK, at=AT)
     assert reasons() == {"which GPUs it held is not known": 1}
 
 
@@ -131,7 +131,7 @@ def test_a_dearer_smaller_gpu_is_none() -> None:
     # No slice works fast enough: only the other model is left.
     move_scene.plant_windows(devices, 41.0 / 1.2, 0.25)
     offer_l40s("7.00")
-    look_for_moves(week=WEEK, at=AT)
+    detect_moves(week=WEEK, at=AT)
     assert reasons() == {"it saves nothing": 1}
 
 
@@ -140,9 +140,9 @@ def test_the_same_dollars_are_counted_once_beside_another_place() -> None:
     move_scene.plant_windows(devices, 20.0, 0.2)
     work = fleet_work(WEEK)
     offer_l40s()
-    look_for_moves(week=WEEK, at=AT)
+    detect_moves(week=WEEK, at=AT)
     (move,) = open_fleet_moves(AT)
-    look = newest_move_look()
+    look = latest_move_detection_run()
     assert look is not None
     assert work.span.window.ends_at == MONDAY
     assert look.counted_micros == move.saving.likely <= look.addressable_micros
@@ -153,6 +153,6 @@ def test_needs_of_all_candidates_are_looked_up_in_two_statements() -> None:
     move_scene.plant_windows(devices, 20.0)
     work = fleet_work(WEEK)
     with CaptureQueriesContext(connection) as asked:
-        seen_needs(work.span, list(work.cells) * 50)
+        observed_needs(work.span, list(work.cells) * 50)
     # Those of the ledger's own cursor are not recorded by Django.
     assert len(asked) <= 2

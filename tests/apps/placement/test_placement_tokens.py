@@ -15,7 +15,7 @@ from apps.fleet.actions import bind_cluster_token
 from apps.fleet.queries import cluster_of_token, clusters
 from apps.placement.actions import make_offer_book, make_quote
 from apps.placement.models import JobAdmission, JobQuote
-from apps.placement.queries.asked import AskedQuote, AskedWork
+from apps.placement.queries.asked import QuoteRequest, RequestedWork
 from apps.planning.actions import NewBudget, add_budget
 from apps.planning.queries.budgets import BudgetStep
 from tests import make
@@ -71,8 +71,8 @@ def of_cluster(name: str) -> Caller:
 def asked_of(team: str, like_run: int | None = None) -> int:
     """A quote that finance asked, of which everything is shown."""
     ids = {each.name: each.id for each in every_team()}
-    work = AskedWork(gpu_hours=384) if like_run is None else AskedWork(like_run=like_run)
-    asked = AskedQuote(gpus=8, work=work, team_id=ids[team])
+    work = RequestedWork(gpu_hours=384) if like_run is None else RequestedWork(like_run=like_run)
+    asked = QuoteRequest(gpus=8, work=work, team_id=ids[team])
     return make_quote(question=asked, team_ids=None, by=None, at=AT).id
 
 

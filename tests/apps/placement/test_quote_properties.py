@@ -13,9 +13,9 @@ from apps.placement.queries.asked import (
     JOB_KINDS,
     SERVING,
     UNINTERRUPTED,
-    AskedDataset,
-    AskedQuote,
-    AskedWork,
+    QuoteRequest,
+    RequestedDataset,
+    RequestedWork,
     WorkBasis,
 )
 from apps.placement.queries.book import BookFact, cheapest_on_demand
@@ -65,9 +65,9 @@ def offers(draw: st.DrawFn) -> OfferFact:
 
 
 JOBS = st.builds(
-    AskedQuote,
+    QuoteRequest,
     gpus=st.integers(1, 40),
-    work=st.just(AskedWork(gpu_hours=100)),
+    work=st.just(RequestedWork(gpu_hours=100)),
     gpu_models=st.lists(st.sampled_from(["H100", "A100", "L4"]), unique=True, max_size=2).map(
         tuple
     ),
@@ -75,7 +75,7 @@ JOBS = st.builds(
     write_seconds=st.none() | st.floats(0, 600),
     kind=st.sampled_from(JOB_KINDS),
     has_fallback=st.booleans(),
-    dataset=st.none() | st.just(AskedDataset("aws:us-east-1", 100.0, 10.0)),
+    dataset=st.none() | st.just(RequestedDataset("aws:us-east-1", 100.0, 10.0)),
     residency=st.lists(st.sampled_from(RESIDENCIES), unique=True, max_size=2).map(tuple),
     assumed_wait_minutes=st.none() | st.floats(0, 600),
     assumed_interruptions_per_day=st.none() | st.floats(0, 12),
@@ -91,7 +91,9 @@ def book_of(found: list[OfferFact]) -> BookFact:
 
 
 @given(st.lists(offers(), max_size=12), JOBS)
-def test_no_job_is_offered_what_it_may_not_have(found: list[OfferFact], asked: AskedQuote) -> None:
+def test_no_job_is_offered_what_it_may_not_have(
+    found: list[OfferFact], asked: QuoteRequest
+) -> None:
     book = book_of(found)
     basis = WorkBasis("100 GPU-hours", LikelyRange(80, 100, 120))
     matched = match_offers(book, asked, basis, {}, {}, AT)
@@ -116,7 +118,7 @@ def test_no_job_is_offered_what_it_may_not_have(found: list[OfferFact], asked: A
 
 @given(st.lists(offers(), max_size=12), JOBS)
 def test_every_answer_says_why_a_figure_is_not_there(
-    found: list[OfferFact], asked: AskedQuote
+    found: list[OfferFact], asked: QuoteRequest
 ) -> None:
     basis = WorkBasis("100 GPU-hours", LikelyRange(80, 100, 120))
     matched = match_offers(book_of(found), asked, basis, {}, {}, AT)

@@ -6,7 +6,7 @@ from typing import Any
 from apps.economics.run_time import Bucket
 from apps.fleet.actions import end_node
 from apps.planning.actions.requests import NewCapacityRequest, raise_capacity_request
-from apps.planning.queries.request_profile import AskedCapacity
+from apps.planning.queries.request_profile import RequestedCapacity
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.unit_economics import run_scene
@@ -44,7 +44,7 @@ def raised(team_id: int, **given: Any) -> int:
         name: given.pop(name) for name in ("workload_id", "pool_id", "gpu_model") if name in given
     }
     values: dict[str, Any] = {
-        "asked": AskedCapacity(team_id, **asked),
+        "asked": RequestedCapacity(team_id, **asked),
         "gpus": 12,
         "starts_at": NEXT_DAY,
         "ends_at": NEXT_DAY + timedelta(days=10),

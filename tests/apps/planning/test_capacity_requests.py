@@ -14,7 +14,7 @@ from apps.planning.actions.budgets import NewBudget, add_budget
 from apps.planning.actions.requests import CapacityNotAskable
 from apps.planning.models import CapacityRequest
 from apps.planning.queries.budgets import BudgetStep
-from apps.planning.queries.request_profile import AskedCapacity, DemandForecast
+from apps.planning.queries.request_profile import DemandForecast, RequestedCapacity
 from apps.planning.queries.request_words import (
     budget_words,
     forecast_words,
@@ -275,7 +275,7 @@ def test_a_clock_that_cannot_be_read_stops_no_other(starved, monkeypatch) -> Non
     service_scene.make_line(pool_id, below, None, hour=hour, ms=20 * HOUR_MS)
     known_hours = actions.active_hours
 
-    def broken(asked: AskedCapacity, *span: datetime) -> list[tuple[datetime, int]]:
+    def broken(asked: RequestedCapacity, *span: datetime) -> list[tuple[datetime, int]]:
         if asked.pool_id is None:
             raise ZeroDivisionError
         return known_hours(asked, *span)

@@ -10,10 +10,10 @@ from apps.economics.refusal import Refusal
 from apps.planning import actions
 from apps.planning.models import KeptScenario, ScenarioRun
 from apps.planning.queries.crossover import (
-    KeptScenarioFact,
-    kept_scenario,
-    kept_scenarios,
+    SavedScenarioFact,
     run_inputs,
+    saved_scenario,
+    saved_scenarios,
     scenario_runs,
     scenarios_due,
 )
@@ -44,8 +44,8 @@ def run(at=DAY_AFTER) -> int:
     return actions.run_due_scenarios(at=at)
 
 
-def kept(scenario_id: int) -> KeptScenarioFact:
-    found = kept_scenario(scenario_id, None)
+def kept(scenario_id: int) -> SavedScenarioFact:
+    found = saved_scenario(scenario_id, None)
     assert found is not None
     return found
 
@@ -101,7 +101,7 @@ def test_it_runs_once_a_week_and_when_it_is_asked_for(served) -> None:
     stated = keep()
     assert [run(), run(DAY_AFTER + MINUTE)] == [1, 0]
     asked_at = DAY_AFTER + 2 * MINUTE
-    actions.ask_scenario_run(scenario_id=stated, at=asked_at)
+    actions.request_scenario_run(scenario_id=stated, at=asked_at)
     assert [run(asked_at + MINUTE), run(asked_at + 2 * MINUTE)] == [1, 0]
     sunday_night = DAY_AFTER + timedelta(days=5, hours=14)
     assert scenarios_due(sunday_night, organisation()) == []
@@ -136,11 +136,11 @@ def test_a_price_that_moves_flips_the_answer_and_is_said_to_have_moved_it(served
     assert scenario_runs(stated)[0].flipped_from == "api"
     run(DAY_AFTER + 2 * WEEK)
     assert scenario_runs(stated)[0].flipped_from == "", "it flips once"
-    told = kept_scenario(stated, None)
+    told = saved_scenario(stated, None)
     assert told.flipped == after, "a run that says the same again does not take it away"
-    assert kept_scenarios(None)[0].flipped == after
+    assert saved_scenarios(None)[0].flipped == after
     run(DAY_AFTER + 6 * WEEK)
-    assert kept_scenario(stated, None).flipped is None, "a flip of long ago is no news"
+    assert saved_scenario(stated, None).flipped is None, "a flip of long ago is no news"
 
 
 def test_one_that_cannot_be_answered_is_refused_in_words_and_holds_up_no_other(
@@ -224,9 +224,9 @@ def test_a_team_sees_its_own_and_removing_one_takes_its_runs_along(served) -> No
     team, chat = served
     own, others = keep(OFFER, service_id=chat), keep()
     run()
-    assert [each.id for each in kept_scenarios(frozenset({team}))] == [own]
-    assert {each.id for each in kept_scenarios(None)} == {own, others}
-    assert kept_scenario(others, frozenset({team})) is None
+    assert [each.id for each in saved_scenarios(frozenset({team}))] == [own]
+    assert {each.id for each in saved_scenarios(None)} == {own, others}
+    assert saved_scenario(others, frozenset({team})) is None
     actions.remove_scenario(scenario_id=own)
-    assert [each.id for each in kept_scenarios(None)] == [others]
+    assert [each.id for each in saved_scenarios(None)] == [others]
     assert ScenarioRun.objects.count() == 1

@@ -9,7 +9,7 @@ from apps.ledger.actions.partitions import ensure_month
 from apps.marks.models import ChangedHour
 from apps.marks.queries import Pass
 from apps.planning.queries.measured import HISTORY_HOURS, MeasuredSeries, measured_series
-from apps.planning.queries.series import SeriesKey, is_seen, series_name
+from apps.planning.queries.series import SeriesKey, is_series_visible, series_name
 from apps.workloads.models import Job
 from tests import make
 from tests.apps.ledger import scene
@@ -132,7 +132,9 @@ def test_what_waited_is_demand_of_the_hours_it_waited_in(world) -> None:
 
 def test_who_sees_a_series_is_its_team_and_the_team_of_its_service(world) -> None:
     red = frozenset({world["red"]})
-    seen = {series_name(key) for key in measured_series(MIDNIGHT, UNTIL) if is_seen(key, red)}
+    seen = {
+        series_name(key) for key in measured_series(MIDNIGHT, UNTIL) if is_series_visible(key, red)
+    }
     assert seen == {
         "gpu_hours:team=Red",
         "spend:team=Red",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from apps.planning.queries.portfolio.commitments import (
-    KnownCapacity,
+    CapacityContext,
     held_tables,
     is_offer,
     named_once,
@@ -38,7 +38,7 @@ def buy(name: str, **given: Any) -> None:
 
 
 @pytest.fixture(scope="module")
-def known(of_module: None) -> KnownCapacity:
+def known(of_module: None) -> CapacityContext:
     """Two families of a cloud and one of our own, in whose demand a savings plan has room for five and ten GPUs."""
     make.make_organisation()
     make.make_pool("h100")
@@ -66,7 +66,7 @@ def known(of_module: None) -> KnownCapacity:
     for name in ("own-01", "own-02"):
         make.make_node(name, pool_id=plan.pool_id, at=BEGAN)
     families = pool_families()
-    return KnownCapacity(families, family_prices(families, AT), {H100: 5.0, L4: 10.0}, AT)
+    return CapacityContext(families, family_prices(families, AT), {H100: 5.0, L4: 10.0}, AT)
 
 
 def by_name(tables: Any) -> dict[str, dict[str, Any]]:
@@ -142,7 +142,7 @@ def test_one_reservation_covers_its_gpus_in_one_of_two_pools(known) -> None:
         make.make_node(name, pool_id=second, at=BEGAN)
     only = [fact for fact in facts() if fact.name == "one p5"]
     families = pool_families()
-    now = KnownCapacity(families, family_prices(families, AT), known.demand, AT)
+    now = CapacityContext(families, family_prices(families, AT), known.demand, AT)
     held = by_name(held_tables(only, [], now))
     assert sum(table["gpus"] for table in held.values() if table["family"] == H100) == 32
 

@@ -114,7 +114,7 @@ def test_nonsense_is_refused_at_once_or_by_the_run_and_never_breaks_it(
     ],
 )  # fmt: skip
 def test_what_is_absurd_is_answered_or_refused_in_words(manages, overlay) -> None:
-    run_id = actions.ask_portfolio(overlay=QUICK | overlay, asked_by_id=None, at=AT)
+    run_id = actions.request_portfolio(overlay=QUICK | overlay, asked_by_id=None, at=AT)
     answer_all()
     run = told(manages, f"/runs/{run_id}").json()
     assert run["state"] in {"done", "refused"}

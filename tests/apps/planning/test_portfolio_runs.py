@@ -30,7 +30,7 @@ def clock() -> datetime:
 
 
 def asked(overlay: Mapping[str, Any], **given: Any) -> int:
-    return actions.ask_portfolio(overlay=overlay, **{"asked_by_id": None, "at": AT} | given)
+    return actions.request_portfolio(overlay=overlay, **{"asked_by_id": None, "at": AT} | given)
 
 
 def answer_all(solver: PortfolioSolver = series_answer) -> int:
@@ -220,15 +220,15 @@ def test_only_so_many_wait_at_a_time() -> None:
 
 
 def test_every_week_what_was_asked_last_is_asked_again() -> None:
-    first = actions.ask_weekly_portfolio(at=AT)
+    first = actions.request_weekly_portfolio(at=AT)
     assert first is not None, "GPU-hours are on record"
     actions.cancel_portfolio(run_id=first, at=AT)
-    assert actions.ask_weekly_portfolio(at=AT + timedelta(days=6)) is None
+    assert actions.request_weekly_portfolio(at=AT + timedelta(days=6)) is None
     said = {"text": "months = 1", "asked_by_id": make.make_person()}
     by_hand = asked(QUICK, **said, at=AT + timedelta(days=1))
     actions.cancel_portfolio(run_id=by_hand, at=AT)
-    assert actions.ask_weekly_portfolio(at=AT + timedelta(days=7)) is None
-    assert actions.ask_weekly_portfolio(at=AT + timedelta(days=8)) is not None
+    assert actions.request_weekly_portfolio(at=AT + timedelta(days=7)) is None
+    assert actions.request_weekly_portfolio(at=AT + timedelta(days=8)) is not None
     newest, typed, _ = portfolio_runs()
     assert (newest.overlay, newest.text) == (typed.overlay, typed.text)
     assert (newest.is_weekly, newest.asked_by_id, typed.is_weekly) == (True, None, False)
@@ -238,7 +238,7 @@ def test_what_waited_for_a_worker_for_more_than_a_week_is_answered() -> None:
     """The sweep that asks for the week's must come to those that wait, however many they are."""
     for _ in range(5):
         asked(QUICK)
-    assert actions.ask_weekly_portfolio(at=AT + timedelta(days=8)) is None
+    assert actions.request_weekly_portfolio(at=AT + timedelta(days=8)) is None
     assert {run.state for run in portfolio_runs()} == {"waiting"}
 
 
@@ -252,4 +252,4 @@ def test_amounts_of_another_currency_than_the_ledgers_are_refused() -> None:
 
 def test_nothing_is_asked_by_the_week_where_no_gpu_hour_is_on_record() -> None:
     ForecastSeries.objects.all().delete()
-    assert actions.ask_weekly_portfolio(at=AT) is None
+    assert actions.request_weekly_portfolio(at=AT) is None

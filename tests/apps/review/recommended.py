@@ -7,7 +7,7 @@ from typing import Any
 from apps.economics.moves.disruption import DisruptionClass
 from apps.economics.moves.saving import SavingRange
 from apps.placement.queries.moves.work import move_week
-from apps.review.actions import look_for_recommendations
+from apps.review.actions import detect_recommendations
 from apps.review.models import Recommendation
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
 from apps.review.queries.recommending.proposal import (
@@ -69,11 +69,11 @@ def look(
     """A look so many weeks after the first at these alone; how many were proposed."""
     later = timedelta(weeks=weeks)
     kinds = (zombies(proposals, not_looked, **declined),)
-    return int(look_for_recommendations(week=WEEK + later, at=AT + later, kinds=kinds))
+    return int(detect_recommendations(week=WEEK + later, at=AT + later, kinds=kinds))
 
 
 def looked(*proposals: RecommendationProposal, at: datetime = AT) -> list[int]:
     """The same at a moment, in its week; the ids of what was proposed, in their order."""
-    look_for_recommendations(week=move_week(at), at=at, kinds=(zombies(proposals),))
+    detect_recommendations(week=move_week(at), at=at, kinds=(zombies(proposals),))
     ids = dict(Recommendation.objects.values_list("matter", "id"))
     return [ids[f"zombie:{each.key}"] for each in proposals]

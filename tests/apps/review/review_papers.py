@@ -24,7 +24,7 @@ from apps.review.queries.weekly.content_to_do import (
     ReviewedRecommendation,
 )
 from apps.review.queries.weekly.headline import review_title
-from apps.review.queries.weekly.kept import KeptReview
+from apps.review.queries.weekly.kept import StoredReview
 from apps.review.queries.weekly.paper import ReviewPaper
 from apps.review.queries.weekly.review_words import SECTIONS
 from tests.apps.review import reviews
@@ -80,7 +80,7 @@ def whole_review(count: int) -> WeeklyContent:
 
 def paper_of(content: WeeklyContent, **said: object) -> ReviewPaper:
     """As it would be kept and sent."""
-    kept = KeptReview(
+    kept = StoredReview(
         1, content.week, date.fromisoformat(content.first_day), 1, 1,
         datetime(2026, 7, 27, 5, tzinfo=UTC), None, "", "9f86d081" * 8, content,
     )  # fmt: skip

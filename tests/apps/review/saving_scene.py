@@ -164,7 +164,7 @@ def done_one(subject: Planted, kind: str, promised: int, **given: Any) -> int:
         found.propose(proposal(key, **values))
         return found
 
-    actions.look_for_recommendations(
+    actions.detect_recommendations(
         week=WEEK, at=AT, kinds=(RecommendedKind(kind, kind, kind, detect),)
     )
     found = Recommendation.objects.get(matter=f"{kind}:{key}")

@@ -25,7 +25,7 @@ def serve(team_id: int, factor: float) -> int:
         price=lambda day: 2.0 * noise(day + 1_000) * (factor if day >= STEP else 1),
     )
     for day in range(DAYS - 4, DAYS + 1):
-        actions.look_at_day(day=FIRST + timedelta(days=day), at=AT, zone="UTC")
+        actions.detect_anomalies(day=FIRST + timedelta(days=day), at=AT, zone="UTC")
     return service_id
 
 
@@ -42,8 +42,12 @@ def team_id() -> int:
 def test_an_anomaly_is_one_alert_of_its_team_with_what_it_is_told_from(team_id: int) -> None:
     service_id = serve(team_id, 1.2)
     service_scene.change(service_id, "prompt v7", datetime(2026, 2, 24, 9, tzinfo=UTC), "prompt")
-    actions.look_at_day(day=FIRST + timedelta(days=DAYS), at=AT, zone="UTC")
-    assert [actions.tell_anomalies(at=AT + timedelta(hours=hour)) for hour in range(3)] == [1, 0, 0]
+    actions.detect_anomalies(day=FIRST + timedelta(days=DAYS), at=AT, zone="UTC")
+    assert [actions.raise_anomaly_alerts(at=AT + timedelta(hours=hour)) for hour in range(3)] == [
+        1,
+        0,
+        0,
+    ]
     (told_of,) = told()
     (found,) = findings(FindingsWanted(), AT)
     assert (told_of.matter, told_of.kind) == (f"anomaly:{found.id}", "anomaly")
@@ -59,12 +63,12 @@ def test_an_anomaly_is_one_alert_of_its_team_with_what_it_is_told_from(team_id: 
 def test_an_improvement_raises_none(team_id: int) -> None:
     serve(team_id, 0.8)
     assert len(findings(FindingsWanted(), AT)) == 1
-    assert actions.tell_anomalies(at=AT) == 0
+    assert actions.raise_anomaly_alerts(at=AT) == 0
     assert told() == []
 
 
 def test_an_anomaly_that_began_more_than_three_weeks_ago_raises_none(team_id: int) -> None:
     serve(team_id, 1.2)
     later = datetime.combine(CHANGED_ON, AT.timetz()) + timedelta(days=23)
-    assert actions.tell_anomalies(at=later) == 0
-    assert actions.tell_anomalies(at=AT) == 1
+    assert actions.raise_anomaly_alerts(at=later) == 0
+    assert actions.raise_anomaly_alerts(at=AT) == 1

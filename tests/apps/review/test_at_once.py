@@ -46,7 +46,7 @@ def test_of_two_who_make_a_weeks_review_at_once_the_second_reads_the_first() -> 
     Company().plant(1)
     second = meanwhile(
         lambda: actions.make_review(week=WEEK, at=MONDAY),
-        lambda: actions.make_review_where_none(name=WEEK.name, at=MONDAY),
+        lambda: actions.make_review_if_missing(name=WEEK.name, at=MONDAY),
     )
     assert second.result() == WEEK.name
     assert WeeklyReview.objects.count() == 1

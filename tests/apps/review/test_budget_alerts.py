@@ -81,7 +81,7 @@ def told() -> list[AlertFact]:
 def test_a_threshold_is_told_once_with_what_it_is_from_and_goes_to_its_team(red: int) -> None:
     budget_id = budget(red, 2_500)
     for hour in range(3):
-        assert actions.look_at_budgets(at=AT + hour * HOUR) == 1
+        assert actions.check_budgets(at=AT + hour * HOUR) == 1
     (used,) = [each for each in told() if each.kind == "budget_threshold"]
     assert used.matter == f"budget:{budget_id}:2026-03-01:threshold"
     assert (used.team_id, used.level, used.severity) == (red, 75, "notice")
@@ -103,7 +103,7 @@ def test_a_threshold_is_told_once_with_what_it_is_from_and_goes_to_its_team(red:
 def test_an_excess_is_told_with_its_day_and_chance_and_an_exceeded_one_is_urgent(red: int) -> None:
     budget(red, 5_000, is_hard=True)
     budget(red, 1_900)
-    actions.look_at_budgets(at=AT)
+    actions.check_budgets(at=AT)
     by_kind = {each.kind: each for each in told()}
     ahead = by_kind["budget_forecast"]
     assert ahead.title == (
@@ -126,25 +126,25 @@ def test_an_excess_is_told_with_its_day_and_chance_and_an_exceeded_one_is_urgent
 def test_forecasts_that_know_less_than_four_weeks_warn_after_two_days(red: int) -> None:
     budget(red, 5_000)
     Forecast.objects.update(history_from=AT - timedelta(days=20))
-    actions.look_at_budgets(at=AT)
+    actions.check_budgets(at=AT)
     assert [each.kind for each in told()] == []
-    actions.look_at_budgets(at=AT + timedelta(days=1))
+    actions.check_budgets(at=AT + timedelta(days=1))
     assert [each.kind for each in told()] == ["budget_forecast"]
 
 
 def test_a_new_period_ends_the_alerts_of_the_one_before_and_begins_its_own(red: int) -> None:
     budget(red, 2_500)
-    actions.look_at_budgets(at=AT)
+    actions.check_budgets(at=AT)
     assert {each.state for each in told()} == {"open"}
     april = datetime(2026, 4, 1, 1, tzinfo=UTC)
-    actions.look_at_budgets(at=april)
+    actions.check_budgets(at=april)
     assert {(each.state, each.state_name) for each in told()} == {("resolved", "")}
     assert all(each.state_reason.startswith("its period is over") for each in told())
 
 
 def test_a_warning_ends_after_two_days_that_expect_none(red: int) -> None:
     budget_id = budget(red, 5_000)
-    actions.look_at_budgets(at=AT)
+    actions.check_budgets(at=AT)
     month = date(2026, 3, 1)
     planning.replace_budget(
         budget_id=budget_id,
@@ -153,9 +153,9 @@ def test_a_warning_ends_after_two_days_that_expect_none(red: int) -> None:
             (BudgetStep(month, Decimal(9_000)),),
         ),
     )  # fmt: skip
-    actions.look_at_budgets(at=AT + HOUR)
+    actions.check_budgets(at=AT + HOUR)
     assert [each.state for each in told()] == ["open"]
-    actions.look_at_budgets(at=AT + timedelta(days=1))
+    actions.check_budgets(at=AT + timedelta(days=1))
     assert [(each.state, each.state_reason) for each in told()] == [
         ("resolved", "it is expected to hold, on two days in a row")
     ]
@@ -176,14 +176,14 @@ def test_a_threshold_falls_back_silently_when_the_amount_is_raised_and_is_told_a
     red: int,
 ) -> None:
     budget_id = budget(red, 1_900)
-    actions.look_at_budgets(at=AT)
+    actions.check_budgets(at=AT)
     (used,) = [each for each in told() if each.kind == "budget_threshold"]
     sent = AlertEntry.objects.filter(alert_id=used.id, routed_at=None)
     assert (used.level, used.severity, sent.count()) == (100, "urgent", 1)
 
     def now(amount: int, hours: int) -> AlertFact:
         change_amount(budget_id, red, amount)
-        actions.look_at_budgets(at=AT + hours * HOUR)
+        actions.check_budgets(at=AT + hours * HOUR)
         return next(each for each in told() if each.id == used.id)
 
     lowered = now(2_500, 1)
@@ -217,7 +217,7 @@ def test_a_thresholds_alert_goes_to_each_level_of_the_tree_by_what_all_below_it_
     amounts = {red: 3_900, lab: 2_600, whole: 2_150}
     for team_id, amount in amounts.items():
         budget(team_id, amount, name=f"Budget of {team_id}")
-    actions.look_at_budgets(at=AT)
+    actions.check_budgets(at=AT)
     used = {each.team_id: each for each in told() if each.kind == "budget_threshold"}
     assert {team_id: each.level for team_id, each in used.items()} == {red: 50, lab: 75, whole: 90}
     for team_id, each in used.items():
@@ -234,7 +234,7 @@ def test_a_dollar_over_two_budgets_is_two_matters_each_told_to_its_own_team_once
     own = budget(red, 2_500)
     whole = budget(above, 2_600, name="Research, monthly")
     for hour in range(2):
-        actions.look_at_budgets(at=AT + hour * HOUR)
+        actions.check_budgets(at=AT + hour * HOUR)
     used = [each for each in told() if each.kind == "budget_threshold"]
     assert {(each.team_id, each.matter) for each in used} == {
         (red, f"budget:{own}:2026-03-01:threshold"),
@@ -249,7 +249,7 @@ def test_ten_budgets_ask_for_the_organisation_and_the_workloads_once(red: int) -
     for number in range(10):
         budget(red, 2_500 + number)
     with CaptureQueriesContext(connection) as asked:
-        assert actions.look_at_budgets(at=AT) == 10
+        assert actions.check_budgets(at=AT) == 10
     statements = [each["sql"] for each in asked.captured_queries]
     for table in ("accounts_organisation", "workloads_workload"):
         assert sum(f'FROM "{table}"' in each for each in statements) <= 1
@@ -260,7 +260,7 @@ def test_an_alert_says_when_its_words_were_raised_and_what_is_so_today(
 ) -> None:
     """The words stay as they were raised; beside them stands what they would say now, while their period lasts."""
     budget_id = budget(red, 2_500)
-    actions.look_at_budgets(at=AT)
+    actions.check_budgets(at=AT)
     step = BudgetStep(date(2026, 3, 1), Decimal(2_600))
     amended = planning.NewBudget(
         "Red", "team", str(red), "money", "monthly", date(2026, 3, 1), None, steps=(step,)

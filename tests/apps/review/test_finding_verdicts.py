@@ -66,7 +66,7 @@ def make_dearer(service_id: int, since: int, factor: float) -> None:
 
 def look(first: int = DAYS - 4, last: int = DAYS) -> None:
     for day in range(first, last + 1):
-        actions.look_at_day(day=FIRST + timedelta(days=day), at=AT, zone="UTC")
+        actions.detect_anomalies(day=FIRST + timedelta(days=day), at=AT, zone="UTC")
 
 
 def told(at: datetime = AT, **wanted: Any) -> list[FindingFact]:
@@ -100,16 +100,16 @@ def test_what_is_answered_resolves_its_alert_and_is_raised_again_when_it_is_take
 ) -> None:
     serve(team_id)
     look()
-    assert actions.tell_anomalies(at=AT) == 1
+    assert actions.raise_anomaly_alerts(at=AT) == 1
     said = judge(only(), verdict, petra, "prompts grew")
     assert only().state == verdict
     (alert,) = raised()
     assert alert.state == "resolved"
     assert alert.state_reason == f"{verdict.replace('_', ' ')}: prompts grew"
-    assert actions.tell_anomalies(at=AT) == 0
+    assert actions.raise_anomaly_alerts(at=AT) == 0
     take_back(said, petra)
     assert only().state == "open"
-    assert [actions.tell_anomalies(at=AT) for _ in range(2)] == [1, 0]
+    assert [actions.raise_anomaly_alerts(at=AT) for _ in range(2)] == [1, 0]
     assert [alert.state for alert in raised()] == ["open"]
 
 
@@ -118,11 +118,11 @@ def test_what_a_person_resolved_is_not_raised_again_with_a_verdict_that_is_taken
 ) -> None:
     serve(team_id)
     look()
-    actions.tell_anomalies(at=AT)
+    actions.raise_anomaly_alerts(at=AT)
     (alert,) = raised()
     actions.resolve_alert(alert_id=alert.id, reason="seen to", by=petra, at=AT)
     take_back(judge(only(), "explained", petra), petra)
-    assert actions.tell_anomalies(at=AT) == 0
+    assert actions.raise_anomaly_alerts(at=AT) == 0
     assert [each.state for each in raised()] == ["resolved"]
 
 
@@ -132,7 +132,7 @@ def test_what_is_answered_before_it_was_reported_raises_no_alert(
     serve(team_id)
     look()
     judge(only(), "explained", petra)
-    assert actions.tell_anomalies(at=AT) == 0
+    assert actions.raise_anomaly_alerts(at=AT) == 0
     assert raised() == []
     assert told(states=frozenset({"open"})) == []
 
@@ -149,12 +149,12 @@ def test_a_mute_is_of_the_measure_and_subject_or_of_the_whole_kind_and_ends(
     assert only().state == "open"
     said = mute(found.judged.series, petra, tomorrow)
     assert (only().state, told(tomorrow)[0].state) == ("muted", "open")
-    assert actions.tell_anomalies(at=AT) == 0
+    assert actions.raise_anomaly_alerts(at=AT) == 0
     take_back(said, petra)
     mute(f"{COST}|*", petra, tomorrow)
     assert only().state == "muted"
-    assert actions.tell_anomalies(at=AT) == 0
-    assert actions.tell_anomalies(at=tomorrow) == 1
+    assert actions.raise_anomaly_alerts(at=AT) == 0
+    assert actions.raise_anomaly_alerts(at=tomorrow) == 1
 
 
 def test_all_that_was_said_stays_in_the_history_of_the_series_with_who_when_and_why(
@@ -206,7 +206,7 @@ def test_what_is_explained_stays_told_and_a_further_change_within_a_week_is_one_
     assert (further.state, further.strictness) == ("open", 1.0)
     assert abs((further.changed_on - FIRST).days - STEP - 6) <= 1
     assert further.effect_ratio == pytest.approx(0.4, abs=0.05), "of the level that was explained"
-    assert actions.tell_anomalies(at=AT) == 1
+    assert actions.raise_anomaly_alerts(at=AT) == 1
     assert [alert.matter for alert in raised()] == [further.judged.matter]
 
 
@@ -260,7 +260,7 @@ def test_a_false_alarm_that_is_seen_again_raises_nothing(team_id: int, petra: Vi
     judge(only(), "false_alarm", petra)
     look(DAYS, DAYS + 2)
     assert (only().state, only().last_seen_on) == ("false_alarm", FIRST + timedelta(days=DAYS + 2))
-    assert actions.tell_anomalies(at=AT) == 0
+    assert actions.raise_anomaly_alerts(at=AT) == 0
 
 
 def test_a_verdict_is_of_one_anomaly_and_goes_with_nothing_else(

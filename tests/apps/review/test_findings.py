@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 from rest_framework.test import APIClient
 
-from apps.review.actions import look_at_day, look_if_due
+from apps.review.actions import detect_anomalies, detect_anomalies_if_due
 from apps.review.models import Finding, Look
 from apps.review.queries.findings import FindingFact, FindingsWanted, findings
 from tests import make
@@ -48,7 +48,7 @@ def service_id(team_id: int) -> int:
 def look_through(first: int, last: int) -> None:
     """The looks of these days, each in its turn."""
     for day in range(first, last + 1):
-        look_at_day(day=FIRST + timedelta(days=day), at=AT, zone="UTC")
+        detect_anomalies(day=FIRST + timedelta(days=day), at=AT, zone="UTC")
 
 
 def told() -> list[FindingFact]:
@@ -153,10 +153,10 @@ def test_what_is_worth_little_is_not_told(service_id: int, settings: Any) -> Non
 
 def test_the_sweep_looks_once_a_day_when_yesterday_is_settled(service_id: int) -> None:
     early = datetime(2026, 3, 6, 3, tzinfo=UTC)
-    assert look_if_due(at=early, zone="UTC") is not None
-    assert look_if_due(at=early, zone="UTC") is None
+    assert detect_anomalies_if_due(at=early, zone="UTC") is not None
+    assert detect_anomalies_if_due(at=early, zone="UTC") is None
     assert Look.objects.get().day == date(2026, 3, 5)
-    assert look_if_due(at=AT, zone="UTC") is not None
+    assert detect_anomalies_if_due(at=AT, zone="UTC") is not None
 
 
 def test_past_days_are_looked_at_by_command(

@@ -20,10 +20,10 @@ from apps.review.queries.recommendations import (
     RecommendationFact,
     RecommendationsWanted,
     counted_recommendations,
-    known_recommendation,
-    newest_recommendation_look,
+    latest_recommendation_detection_run,
     open_recommendations,
     proven_savings,
+    recommendation_by_id,
     recommendation_steps,
     recommendations,
 )
@@ -44,7 +44,7 @@ def petra() -> Viewer:
 
 
 def fact(recommendation_id: int) -> RecommendationFact:
-    found = known_recommendation(recommendation_id, None)
+    found = recommendation_by_id(recommendation_id, None)
     assert found is not None
     return found
 
@@ -86,7 +86,7 @@ def test_a_week_is_looked_at_once_and_says_what_was_looked_at(petra: Viewer) -> 
     look(proposal(), proposal("9:2", likely=0))
     with pytest.raises(Refusal, match="kept already"):
         look(proposal("8:2"))
-    told = newest_recommendation_look(AT)
+    told = latest_recommendation_detection_run(AT)
     assert told is not None
     assert told.counted_micros == 1_000 * DOLLAR
     assert told.kinds == [
@@ -243,21 +243,21 @@ def test_a_team_sees_its_own_and_no_prices(petra: Viewer) -> None:
     assert seen.id == own
     assert [each.label for each in seen.evidence] == ["Requests"]
     assert [each.label for each in fact(own).evidence] == ["Requests", "Rate"]
-    assert known_recommendation(own, frozenset()) is None
+    assert recommendation_by_id(own, frozenset()) is None
 
 
 def test_fleet_moves_are_recommended_with_their_evidence(petra: Viewer) -> None:
     workload_id, pool_id = move_scene.make_work()
     run_id = move_scene.plant_training(workload_id)
     move_scene.keep_one_move(workload_id, pool_id, run_id, AT)
-    assert actions.look_for_recommendations_if_due(at=AT) == 1
-    assert actions.look_for_recommendations_if_due(at=AT + DAY) == 0
+    assert actions.detect_recommendations_if_due(at=AT) == 1
+    assert actions.detect_recommendations_if_due(at=AT + DAY) == 0
     (told,) = open_recommendations(AT)
     assert (told.matter, told.title) == (f"to_spot:{workload_id}:{pool_id}", "Run llm on spot")
     assert (told.saving.likely, told.spend_micros) == (2_600 * DOLLAR, 4_700 * DOLLAR)
     assert (told.risk, told.effort_hours, told.is_counted) == ("medium", 8, True)
     assert Recommendation.objects.get().proposal["cells"] == [f"{workload_id}:{pool_id}"]
-    kinds = {each["kind"]: each for each in newest_recommendation_look(AT).kinds}  # type: ignore[union-attr]
+    kinds = {each["kind"]: each for each in latest_recommendation_detection_run(AT).kinds}  # type: ignore[union-attr]
     assert (kinds["to_spot"]["looked_at"], kinds["to_spot"]["proposed"]) == (2, 1)
     assert kinds["to_spot"]["passed_over"] == [{"why": "on spot already", "count": 1}]
     assert kinds["to_api"]["not_looked"]

@@ -202,7 +202,7 @@ def test_what_saves_less_than_the_floor_is_passed_over(viewer: Viewer) -> None:
 
 def look() -> None:
     week = AT.date()
-    actions.look_for_recommendations(week=week, at=AT, kinds=KINDS)
+    actions.detect_recommendations(week=week, at=AT, kinds=KINDS)
 
 
 def test_idle_unused_and_unearned_never_count_the_same_dollars() -> None:

@@ -12,8 +12,8 @@ from apps.economics.states import State
 from apps.fleet.models import Device, Node
 from apps.review.queries.recommending.oversized_pools import detect_oversized_pools
 from apps.review.queries.recommending.proposal import DetectedKind, RecommendationProposal
-from apps.review.queries.recommending.queued_beside_idle import detect_queued_beside_idle
-from apps.review.queries.recommending.slot_words import slots_said
+from apps.review.queries.recommending.queued_beside_idle import detect_queued_with_idle
+from apps.review.queries.recommending.slot_words import describe_slots
 from apps.review.queries.recommending.spare_nodes import (
     COVERED,
     detect_needless_floors,
@@ -160,9 +160,9 @@ def test_what_has_no_price_is_no_saving_and_what_is_gone_cannot_be_given_back(
 
 
 def test_hours_of_the_week_are_said_day_by_day() -> None:
-    assert slots_said([]) == ""
-    assert slots_said(range(168)) == "Monday to Sunday all day"
-    assert slots_said([0, 1, 30]) == "Monday 00:00 to 02:00; Tuesday 06:00 to 07:00"
+    assert describe_slots([]) == ""
+    assert describe_slots(range(168)) == "Monday to Sunday all day"
+    assert describe_slots([0, 1, 30]) == "Monday 00:00 to 02:00; Tuesday 06:00 to 07:00"
 
 
 def test_a_pool_whose_jobs_are_spread_thin_is_too_large(llm: Workload) -> None:
@@ -205,7 +205,7 @@ def test_jobs_that_wait_beside_idle_gpus_of_the_same_model_are_to_use_them(llm: 
     plant_pool("a100", 1, lambda *_: [], gpu_model="NVIDIA A100-SXM4-80GB")
     for start in range(0, 672, 24):
         pool_scene.make_job(llm, "busy-0", submitted=start, started=start + 12, gpus=2)
-    proposal = only_freed(detect_queued_beside_idle(AT))
+    proposal = only_freed(detect_queued_with_idle(AT))
     assert proposal.title == "Let jobs that wait for busy run on quiet, where GPUs stand"
     assert proposal.frees_gpu_hours == pytest.approx(2 * 12 / 24 * MONTH)
     assert (proposal.pool_id, proposal.saving.high) == (other, 0)
@@ -223,7 +223,7 @@ def test_two_queues_beside_one_pool_meet_its_gpus_once(llm: Workload) -> None:
         for start in range(0, 672, 24):
             pool_scene.make_job(llm, f"{name}-0", submitted=start, started=start + 24, gpus=4)
     plant_pool("quiet", 1, lambda *_: [held(llm, 4)], purchase_option="reserved")
-    freed = [each.frees_gpu_hours or 0 for each in detect_queued_beside_idle(AT).proposals]
+    freed = [each.frees_gpu_hours or 0 for each in detect_queued_with_idle(AT).proposals]
     assert sum(freed) == pytest.approx(4 * MONTH, rel=0.05)
     assert len(freed) == 1
 
@@ -233,7 +233,7 @@ def test_a_job_that_fits_on_no_machine_beside_is_not_sent_there(llm: Workload) -
     plant_pool("quiet", 4, lambda *_: [held(llm, 6)], purchase_option="reserved")
     for start in range(0, 672, 24):
         pool_scene.make_job(llm, "busy-0", submitted=start, started=start + 12, gpus=8)
-    assert detect_queued_beside_idle(AT).proposals == []
+    assert detect_queued_with_idle(AT).proposals == []
 
 
 def test_a_queue_that_nothing_stands_beside_is_only_a_queue(llm: Workload) -> None:
@@ -241,7 +241,7 @@ def test_a_queue_that_nothing_stands_beside_is_only_a_queue(llm: Workload) -> No
     plant_pool("also busy", 1, lambda hour, _: [held(llm, 8 if hour % 24 < 12 else 0.5)])
     for start in range(0, 672, 24):
         pool_scene.make_job(llm, "busy-0", submitted=start, started=start + 12, gpus=2)
-    found = detect_queued_beside_idle(AT)
+    found = detect_queued_with_idle(AT)
     assert found.proposals == []
     assert found.looked_at == 1
 
@@ -400,7 +400,7 @@ def test_one_queue_meets_what_stands_or_what_is_cut_otherwise_and_never_both(
     llm: Workload, gpus: int
 ) -> None:
     plant_queue_beside_both(llm, "busy", gpus=gpus)
-    moved = detect_queued_beside_idle(AT).proposals
+    moved = detect_queued_with_idle(AT).proposals
     slices = only_freed(detect_stranded_slices(AT))
     assert [each.frees_gpu_hours for each in moved] == pytest.approx([MONTH] * gpus, rel=0.05)
     assert slices.saving.likely == pytest.approx(0.0 if gpus else PRICE * MONTH, rel=0.05)
@@ -408,7 +408,7 @@ def test_one_queue_meets_what_stands_or_what_is_cut_otherwise_and_never_both(
 
 def test_no_order_of_the_kinds_changes_what_they_find(llm: Workload) -> None:
     plant_queue_beside_both(llm, "busy", gpus=1)
-    detectors = [detect_queued_beside_idle, detect_stranded_slices, detect_unallocated_nodes]
+    detectors = [detect_queued_with_idle, detect_stranded_slices, detect_unallocated_nodes]
     looks = []
     for order in (detectors, detectors[::-1], [*detectors, *detectors]):
         with reading_once():
@@ -422,4 +422,4 @@ def test_slices_that_stand_are_no_room_for_jobs_of_whole_gpus(llm: Workload) -> 
     for start in range(0, 672, 24):
         pool_scene.make_job(llm, "busy-0", submitted=start, started=start + 12, gpus=1)
     plant_slices(llm, taken=0, option="reserved")
-    assert detect_queued_beside_idle(AT).proposals == []
+    assert detect_queued_with_idle(AT).proposals == []

@@ -12,7 +12,7 @@ from apps.ledger.models import Charge, Line
 from apps.placement.queries.moves.work import move_week
 from apps.review import actions
 from apps.review.models import Recommendation
-from apps.review.queries.recommendations import newest_recommendation_look
+from apps.review.queries.recommendations import latest_recommendation_detection_run
 from apps.review.queries.recommending.idle_holders import detect_idle_holders
 from apps.review.queries.recommending.oversized_pools import detect_oversized_pools
 from apps.review.queries.recommending.spare_nodes import detect_unallocated_nodes
@@ -70,8 +70,8 @@ def test_the_waste_of_machines_that_went_is_said_to_be_gone(llm: Workload) -> No
         lambda hour, machine: [held(llm)] if machine < 1 else [] if hour < LAST_WEEK else None,
     )
     pool_scene.roll_up()
-    actions.look_for_recommendations(week=move_week(AT), at=AT)
-    look = newest_recommendation_look(AT)
+    actions.detect_recommendations(week=move_week(AT), at=AT)
+    look = latest_recommendation_detection_run(AT)
     assert look is not None
     told = waste_from(look.waste)
     assert told is not None
@@ -164,6 +164,6 @@ def test_no_more_is_counted_than_is_paid_by_the_hour() -> None:
         committed=lambda _, machine: machine == 0,
     )
     pool_scene.roll_up()
-    actions.look_for_recommendations(week=move_week(AT), at=AT)
+    actions.detect_recommendations(week=move_week(AT), at=AT)
     found = Recommendation.objects.filter(is_counted=True)
     assert 0 < sum(each.proposal["saving"]["likely"] for each in found) <= MONTH * (1 + 1e-6)

@@ -9,12 +9,12 @@ import pytest
 from apps.accounts import actions as accounts
 from apps.accounts.queries import Viewer, viewer_of_user
 from apps.economics.refusal import Refusal
-from apps.economics.spend_looks import SpendLook
+from apps.economics.spend_looks import SpendDetector
 from apps.ledger.models import LedgerTeamDay
 from apps.review import actions
 from apps.review.queries.alerts import AlertsWanted, alerts
 from apps.review.queries.spend_anomalies import SpendFact, SpendWanted, spend_anomalies
-from apps.review.queries.spend_words import line_words, look_words, spend_facts
+from apps.review.queries.spend_words import describe_detection, line_words, spend_facts
 from apps.review.queries.verdicts import verdicts_in_force, verdicts_of
 from apps.workloads.actions.workloads import add_workload
 from tests import make
@@ -62,7 +62,7 @@ def world() -> World:
 
 def look(first: int, last: int = DAYS) -> None:
     for day in range(first, last + 1):
-        actions.look_at_spend(day=FIRST + timedelta(days=day), at=AT, zone="UTC")
+        actions.detect_spend_anomalies(day=FIRST + timedelta(days=day), at=AT, zone="UTC")
 
 
 def told(**wanted: Any) -> list[SpendFact]:
@@ -176,7 +176,7 @@ def test_explained_muted_and_false_ones_raise_no_alert_and_are_kept_with_who_and
     world.write(llm={"hours": more(0, 3.0)})
     look(JUMP - 1, JUMP + 2)
     found = only()
-    assert [actions.tell_anomalies(at=AT) for _ in range(2)] == [1, 0]
+    assert [actions.raise_anomaly_alerts(at=AT) for _ in range(2)] == [1, 0]
     (alert,) = alerts(AlertsWanted(None), 5)
     assert (alert.matter, alert.team_id) == (f"spend-anomaly:{found.id}", world.red)
     assert alert.title.startswith("llm: $")
@@ -226,7 +226,7 @@ def test_a_creep_is_told_against_the_weeks_that_it_is_over_and_adds_up(world: Wo
     world.write(llm=grows)
     look(JUMP - 1)
     found = only()
-    assert (found.subject, found.name, found.look) == ("workload", "llm", SpendLook.CREEP)
+    assert (found.subject, found.name, found.look) == ("workload", "llm", SpendDetector.CREEP)
     assert found.line_from is not None
     assert found.line_until is not None
     # Weeks before it began to grow, not the days just before, which had grown by then.
@@ -235,7 +235,7 @@ def test_a_creep_is_told_against_the_weeks_that_it_is_over_and_adds_up(world: Wo
     assert found.effect_ratio > 0.2
     assert sum(each["micros"] for each in found.parts) == found.excess_micros
     assert line_words(found).startswith("the weeks from ")
-    assert look_words(found).startswith("found creeping up, since ")
+    assert describe_detection(found).startswith("found creeping up, since ")
     (alert,) = [each for each in spend_facts(found, "USD") if each[0] == "Found"]
     assert "creeping up, against the weeks from" in alert[1]
 
@@ -244,6 +244,6 @@ def test_what_the_day_finds_is_against_the_days_before_it(world: World) -> None:
     world.write(llm={"hours": more(0, 3.0)})
     look(JUMP - 1)
     found = only()
-    assert found.look == SpendLook.DAY
+    assert found.look == SpendDetector.DAY
     assert found.line_until == found.began_on - timedelta(days=1)
     assert line_words(found) == "the same weekdays of the six weeks before"

@@ -6,12 +6,12 @@ from math import pi, sin
 
 import pytest
 
-from apps.economics.spend_looks import SpendLook
+from apps.economics.spend_looks import SpendDetector
 from apps.planning.actions.budgets import NewBudget, add_budget
 from apps.planning.queries.budgets import BudgetStep
 from apps.review import actions
 from apps.review.queries.spend_anomalies import SpendFact, SpendWanted, spend_anomalies
-from apps.review.queries.spend_words import line_words, look_words, spend_title
+from apps.review.queries.spend_words import describe_detection, line_words, spend_title
 from tests import make
 from tests.apps.review.spend_history import FIRST, Dollars, Spender, usual, write_days
 
@@ -61,10 +61,10 @@ def red() -> Team:
 
 def look(first: int, last: int) -> None:
     for day in range(first, last + 1):
-        actions.look_at_spend(day=FIRST + timedelta(days=day), at=AT, zone="UTC")
+        actions.detect_spend_anomalies(day=FIRST + timedelta(days=day), at=AT, zone="UTC")
 
 
-def told(found: SpendLook | None = None) -> list[SpendFact]:
+def told(found: SpendDetector | None = None) -> list[SpendFact]:
     return [
         each for each in spend_anomalies(SpendWanted(), AT) if found is None or each.look == found
     ]
@@ -96,7 +96,7 @@ def test_a_slow_creep_over_a_budget_is_told_once_against_its_pace(
     red.plan(1.05 * OF_WEEK, recurrence)
     look(120, 170)
     (found,) = told()
-    assert (found.subject, found.name, found.look) == ("team", "Red", SpendLook.BUDGET)
+    assert (found.subject, found.name, found.look) == ("team", "Red", SpendDetector.BUDGET)
     adds_up(found)
     paced = 1.05 * OF_WEEK * 1e6 * found.days
     assert found.expected_micros == pytest.approx(
@@ -110,7 +110,7 @@ def test_a_slow_creep_over_a_budget_is_told_once_against_its_pace(
     assert abs((found.over_since - went_over).days) <= 14
     assert line_words(found) == "the pace of its budget Red 2026"
     assert "over its budget's pace in" in spend_title(found, "USD")
-    assert look_words(found).startswith("found creeping over its budget, since ")
+    assert describe_detection(found).startswith("found creeping over its budget, since ")
 
 
 def test_spend_within_its_budget_that_rises_is_none(red: Team) -> None:
@@ -135,7 +135,7 @@ def test_a_step_that_was_told_is_not_told_again_against_the_budget(red: Team) ->
     red.plan(1.05 * OF_WEEK)
     look(125, 175)
     (found,) = told()
-    assert found.look in (SpendLook.DAY, SpendLook.WEEK)
+    assert found.look in (SpendDetector.DAY, SpendDetector.WEEK)
 
 
 def test_what_crept_over_is_over_when_a_week_is_in_line_with_the_budget_again(red: Team) -> None:
@@ -163,7 +163,7 @@ def test_what_creeps_beyond_last_years_season_is_told_against_the_same_weeks_of_
     grows = creeping(YEAR + 50, 0.002, seasonal(usual(0)))
     red.spend(grows, YEAR + 180)
     look(YEAR + 100, YEAR + 180)
-    found = told(SpendLook.YEAR)[-1]
+    found = told(SpendDetector.YEAR)[-1]
     assert (found.subject, found.name) == ("team", "Red")
     adds_up(found)
     assert found.line_from == found.began_on - timedelta(days=YEAR)
@@ -179,4 +179,4 @@ def test_a_season_that_comes_as_last_year_is_none(red: Team, growth: float) -> N
     own = seasonal(usual(0))
     red.spend(lambda day: own(day) * (growth if day >= YEAR else 1.0), YEAR + 182)
     look(YEAR + 90, YEAR + 182)
-    assert told(SpendLook.YEAR) == []
+    assert told(SpendDetector.YEAR) == []

@@ -11,7 +11,7 @@ from apps.ledger.queries.kinds import ChargeKind
 from apps.placement.queries.moves.work import fleet_work, move_week
 from apps.review import actions
 from apps.review.models import Recommendation, RecommendationLook
-from apps.review.queries.recommendations import newest_recommendation_look
+from apps.review.queries.recommendations import latest_recommendation_detection_run
 from apps.review.queries.recommending.waste_explained import ExplainedWaste, waste_from
 from apps.unit_economics.queries.waste import waste_by, wastes_summed
 from tests import make
@@ -31,8 +31,8 @@ def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def look() -> ExplainedWaste:
     pool_scene.roll_up()
-    actions.look_for_recommendations(week=move_week(AT), at=AT)
-    kept = newest_recommendation_look(AT)
+    actions.detect_recommendations(week=move_week(AT), at=AT)
+    kept = latest_recommendation_detection_run(AT)
     assert kept is not None
     explained = waste_from(kept.waste)
     assert explained is not None

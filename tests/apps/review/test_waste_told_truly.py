@@ -10,11 +10,11 @@ from apps.placement.queries.moves.work import fleet_work, move_week
 from apps.review import actions
 from apps.review.actions import recommending
 from apps.review.models import Recommendation
-from apps.review.queries.recommendations import newest_recommendation_look
+from apps.review.queries.recommendations import latest_recommendation_detection_run
 from apps.review.queries.recommending.idle_holders import detect_idle_holders
 from apps.review.queries.recommending.pool_capacity import NO_PRICE, pool_capacities
 from apps.review.queries.recommending.proposal import DetectedKind
-from apps.review.queries.recommending.waste_cells import waste_of_look
+from apps.review.queries.recommending.waste_cells import detect_waste
 from apps.review.queries.recommending.waste_explained import (
     ExplainedWaste,
     explain_waste,
@@ -37,8 +37,8 @@ def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def look() -> dict[str, int]:
     pool_scene.roll_up()
-    actions.look_for_recommendations(week=move_week(AT), at=AT)
-    kept = newest_recommendation_look(AT)
+    actions.detect_recommendations(week=move_week(AT), at=AT)
+    kept = latest_recommendation_detection_run(AT)
     assert kept is not None
     return by_reason(waste_from(kept.waste))
 
@@ -54,7 +54,7 @@ def by_reason(explained: ExplainedWaste | None) -> dict[str, int]:
 
 def told(*kinds: DetectedKind, **states: str) -> dict[str, int]:
     pool_scene.roll_up()
-    return by_reason(explain_waste(waste_of_look(AT), kinds, states))
+    return by_reason(explain_waste(detect_waste(AT), kinds, states))
 
 
 def test_what_is_promised_less_for_its_kind_s_record_says_so(

@@ -9,7 +9,7 @@ from django.db import ProgrammingError, transaction
 from apps.economics.refusal import Refusal
 from apps.review import actions
 from apps.review.models import WeeklyReview, WeeklyReviewWorkload
-from apps.review.queries.weekly.kept import digest_is_good, kept_review, review_weeks
+from apps.review.queries.weekly.kept import digest_is_good, review_weeks, stored_review
 from apps.workloads.actions.workloads import add_workload
 from tests import make
 from tests.apps.review.reviews import SCORED, VALUED, content, team, workload
@@ -32,9 +32,9 @@ def test_a_review_is_read_as_it_was_frozen(teams: tuple[int, int]) -> None:
         teams=(team(teams[0]), team(teams[1])),
     )
     review_id = actions.freeze_review(content=made, at=AT)
-    assert kept_review("2026-W30").content == made
+    assert stored_review("2026-W30").content == made
     assert digest_is_good(review_id)
-    narrowed = kept_review("2026-W30", team_ids={teams[1]}).content.workloads
+    narrowed = stored_review("2026-W30", team_ids={teams[1]}).content.workloads
     assert [each.workload_id for each in narrowed] == [ids[1]]
 
 
@@ -44,7 +44,7 @@ def test_its_digest_holds_whatever_numbers_are_in_it(teams: tuple[int, int], val
     scored = workload(workload_id, teams[0], scores=(replace(SCORED, value=value),))
     review_id = actions.freeze_review(content=content(scored), at=AT)
     assert digest_is_good(review_id)
-    (score,) = kept_review("2026-W30").content.workloads[0].scores
+    (score,) = stored_review("2026-W30").content.workloads[0].scores
     assert score.value == value
 
 
@@ -61,7 +61,7 @@ def test_made_again_it_is_a_further_edition_with_its_reason(teams: tuple[int, in
     with pytest.raises(Refusal, match="why it is made again"):
         actions.freeze_review(content=content(), at=AT)
     actions.freeze_review(content=content(title="Again"), at=AT, reason="A bill came late")
-    newest, first = kept_review("2026-W30"), kept_review("2026-W30", edition=1)
+    newest, first = stored_review("2026-W30"), stored_review("2026-W30", edition=1)
     assert (newest.edition, newest.editions, newest.content.title) == (2, 2, "Again")
     assert first.content.title == "The week cost $20"
     assert newest.digest != first.digest

@@ -18,7 +18,7 @@ from apps.review import actions
 from apps.review.models import AlertKind, WeeklyReview
 from apps.review.queries.weekly import sections
 from apps.review.queries.weekly.content import ReviewedWorkload, WeeklyContent
-from apps.review.queries.weekly.kept import kept_review
+from apps.review.queries.weekly.kept import stored_review
 from apps.review.queries.weekly.making import make_content
 from apps.review.queries.weekly.narrowed import narrowed, review_for
 from apps.review.queries.weekly.paper_mail import mailed_review
@@ -127,7 +127,7 @@ def test_a_score_as_large_as_numbers_go_stops_no_review(company: Company) -> Non
         score = NewScore(workload_id, "huge", 1e308, True, WEEK.first_day)
         state_score(score=score, by=company.petra, at=MONDAY, today=MONDAY.date())
     actions.make_review(week=WEEK, at=MONDAY)
-    reviewed = kept_review(WEEK.name).content
+    reviewed = stored_review(WEEK.name).content
     (of_large,), (of_small,) = (
         workload_of(reviewed, workload_id).scores for workload_id in (company.train, small)
     )
@@ -270,7 +270,7 @@ def test_it_is_made_once_on_monday_when_the_hour_has_come(company: Company) -> N
     tuesday = MONDAY + timedelta(days=1)
     assert actions.make_review_if_due(at=tuesday) == 1
     assert actions.make_review_if_due(at=tuesday) == 0
-    assert kept_review("2026-W07").content.week == "2026-W07"
+    assert stored_review("2026-W07").content.week == "2026-W07"
 
 
 def test_a_week_without_any_cost_is_not_reviewed(company: Company) -> None:
@@ -296,7 +296,7 @@ def test_a_review_of_nothing_can_still_be_read(company: Company) -> None:
     assert empty.trend == (None,) * 8
     for number, content in enumerate((empty, replace(empty, trend=())), start=1):
         actions.freeze_review(content=content, at=MONDAY, reason="made again")
-        paper = review_paper(kept_review(WEEK.name, edition=number))
+        paper = review_paper(stored_review(WEEK.name, edition=number))
         assert "Nothing is known yet of what week 2026-W07 cost" in mailed_review(paper).text
 
 

@@ -16,7 +16,7 @@ from apps.planning import actions as planning
 from apps.planning.actions import requests as requesting
 from apps.planning.queries.budget_figures import figures_of
 from apps.planning.queries.budget_requests import approved_requests
-from apps.planning.queries.budgets import BudgetStep, budgets, budgets_known
+from apps.planning.queries.budgets import BudgetStep, budgets, budgets_as_of
 from apps.review import actions
 from apps.review.models import AlertKind, RecommendationVerb
 from apps.review.queries.alerts import waiting_alerts
@@ -30,7 +30,7 @@ from apps.review.queries.weekly.content import (
 )
 from apps.review.queries.weekly.kept import newest_review
 from apps.review.queries.weekly.making import make_content
-from apps.review.queries.weekly.moment_words import edition_words, told_later_words
+from apps.review.queries.weekly.moment_words import describe_later_recommendations, edition_words
 from apps.review.queries.weekly.narrowed import narrowed
 from apps.review.queries.weekly.restated import restated
 from apps.workloads.actions.returns import NewScore, NewValue, state_score, state_value
@@ -228,9 +228,9 @@ def test_one_that_is_first_made_weeks_later_is_of_its_week_too(company: Company)
     )
     listed = {each.title: each for each in late.recommendations.recommendations}
     assert {each.state for each in listed.values()} == {"open"}
-    (said,) = told_later_words(late)
+    (said,) = describe_later_recommendations(late)
     assert said.startswith("1 recommendation of the week: title and saving as known on Mon 23 Feb")
-    assert not list(told_later_words(at_once))
+    assert not list(describe_later_recommendations(at_once))
 
 
 def test_what_the_ledger_restates_is_named_figure_by_figure(company: Company) -> None:
@@ -278,7 +278,7 @@ def test_budgets_are_known_as_they_were_set_at_a_moment(company: Company) -> Non
     remove_budget(company)
     told = {
         days: [
-            (each.name, int(each.steps[0].amount)) for each in budgets_known(MONDAY + days * DAY)
+            (each.name, int(each.steps[0].amount)) for each in budgets_as_of(MONDAY + days * DAY)
         ]
         for days in (-41, -40, 0, 1, 2)
     }

@@ -92,7 +92,7 @@ def test_different_batches_at_once_are_all_stored():
 
 def each_accepted(sending: Sending, sents: list[dict[str, Any] | bytes]) -> list[Any]:
     """How many windows of each were taken, and whether it was a duplicate; or what was raised."""
-    answers = api.received_each([arriving(sending, sent) for sent in sents])
+    answers = api.receive_batches([arriving(sending, sent) for sent in sents])
     return [
         type(answer) if isinstance(answer, Exception) else tuple(json.loads(answer).values())[:2]
         for answer in answers
@@ -150,7 +150,7 @@ def test_what_is_wrong_with_one_of_them_is_its_own():
     assert TelemetryWindow.objects.count() == 54
     stranger = arriving(other, batch([window(5)], sequence=5)) | with_token("nobody's")
     good = arriving(sending, batch([window(6)], sequence=6))
-    refused, answer = api.received_each([stranger, good])
+    refused, answer = api.receive_batches([stranger, good])
     assert isinstance(refused, AuthenticationRefused)
     assert isinstance(answer, bytes)
 

@@ -86,9 +86,9 @@ def test_a_shared_gpu_counts_once():
 def test_a_gpu_in_slices_is_told_by_them_as_one_gpu():
     node_id = make.make_node(at=scene.TEN)
     seen = [
-        fleet.SeenDevice(uuid="GPU-0", model="NVIDIA H100 80GB HBM3", index=0),
-        fleet.SeenDevice(uuid="MIG-a", model="", kind="mig", parent="GPU-0", compute_slices=3),
-        fleet.SeenDevice(uuid="MIG-b", model="", kind="mig", parent="GPU-0", compute_slices=1),
+        fleet.ObservedDevice(uuid="GPU-0", model="NVIDIA H100 80GB HBM3", index=0),
+        fleet.ObservedDevice(uuid="MIG-a", model="", kind="mig", parent="GPU-0", compute_slices=3),
+        fleet.ObservedDevice(uuid="MIG-b", model="", kind="mig", parent="GPU-0", compute_slices=1),
     ]
     ids = fleet.register_devices(node_id=node_id, devices=seen, at=scene.LATER, seen_from=scene.TEN)
     scene.make_usage(ids["MIG-a"], [240] * 60)

@@ -36,7 +36,7 @@ def forget() -> None:
 def answered(environs: Sequence[dict[str, Any]]) -> list[Any]:
     return [
         type(answer) if isinstance(answer, Exception) else json.loads(answer)
-        for answer in api.received_each(environs)
+        for answer in api.receive_batches(environs)
     ]
 
 

@@ -151,7 +151,9 @@ def test_agents_are_listed_with_their_last_own_word():
     node_id = make.make_node()
     silent, speaking = make.make_agent(node_id=node_id), make.make_agent(node_id=node_id)
     problem = {"code": "no_pod_resources", "detail": "not mounted"}
-    said = fleet.ToldStatus(boot=1, sequence=1, state="ok", spool_batches=2, problems=(problem,))
+    said = fleet.ReportedStatus(
+        boot=1, sequence=1, state="ok", spool_batches=2, problems=(problem,)
+    )
     fleet.note_status(agent_id=speaking, status=said, at=make.NOON)
     told = {row["id"]: row for row in with_token("read").get("agents").json()["results"]}
     assert (told[silent]["state"], told[silent]["spool"]) == (None, None)

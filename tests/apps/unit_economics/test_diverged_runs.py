@@ -18,7 +18,7 @@ from apps.marks.models import ChangedHour
 from apps.marks.queries import Pass
 from apps.unit_economics.models import RunDay, RunFigures
 from apps.unit_economics.queries.diverged_runs import diverged_run_costs
-from apps.unit_economics.queries.runs.bottlenecks import where_time_of_run_went
+from apps.unit_economics.queries.runs.bottlenecks import run_time_breakdown
 from apps.unit_economics.queries.waste import Waste, WastePart, waste_by
 from apps.workloads.actions.folding_runs import fold_due_runs
 from apps.workloads.actions.report_shapes import RunReportIn
@@ -125,7 +125,7 @@ def test_a_late_report_of_no_number_moves_money_to_waste_and_back_and_all_of_it_
 
 
 def test_a_closed_month_keeps_its_division_and_says_that_a_loss_came_late() -> None:
-    asked = close.CloseAsked(month=MARCH, person_id=None, accepted=EVERYTHING)
+    asked = close.CloseRequest(month=MARCH, person_id=None, accepted=EVERYTHING)
     close.close_month(request=asked, at=IN_APRIL)
     report(1, (45, None))
     scene.settle_all(IN_APRIL)
@@ -140,7 +140,7 @@ def test_a_closed_month_keeps_its_division_and_says_that_a_loss_came_late() -> N
 def test_it_is_the_runs_verdict() -> None:
     report(1, (45, None))
     scene.settle_all(IN_APRIL)
-    told = where_time_of_run_went(RunFigures.objects.get().run_id)
+    told = run_time_breakdown(RunFigures.objects.get().run_id)
     assert (
         told.words
         == "Diverged: 25\xa0% of GPU time was training after its loss went wrong; $24.58."

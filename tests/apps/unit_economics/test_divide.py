@@ -102,7 +102,7 @@ def test_a_day_that_is_summed_and_not_divided_waits_and_its_month_stays_open(ser
     assert waiting() == {(Pass.DIVIDE, MIDNIGHT)}
     assert audit_here(scene.TEN, scene.TEN + scene.HOUR).places == ()
     assert {item.code: item.count for item in checklist(MARCH)}["unsummed"] == 1
-    asked = close.CloseAsked(month=MARCH, person_id=None, accepted=EVERYTHING)
+    asked = close.CloseRequest(month=MARCH, person_id=None, accepted=EVERYTHING)
     with pytest.raises(close.MonthNotReady, match="summed or divided"):
         close.close_month(request=asked, at=IN_APRIL)
 
@@ -131,7 +131,7 @@ def test_requests_that_come_late_are_divided_and_nothing_is_summed_again(service
 
 
 def test_a_closed_month_keeps_how_it_was_divided_and_says_that_facts_came(service: int) -> None:
-    asked = close.CloseAsked(month=MARCH, person_id=None, accepted=EVERYTHING)
+    asked = close.CloseRequest(month=MARCH, person_id=None, accepted=EVERYTHING)
     close.close_month(request=asked, at=IN_APRIL)
     before = divided()
     RunHour.objects.update(bucket_ms=[0] * len(Bucket))

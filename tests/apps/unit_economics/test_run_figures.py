@@ -185,7 +185,7 @@ def slices_of_one_gpu(*compute_slices: int) -> tuple[int, list[str]]:
     node_id = scene.make_priced_node(units=1)
     scene.make_gpus(node_id, 1)
     seen = [
-        fleet.SeenDevice(
+        fleet.ObservedDevice(
             uuid=f"MIG-{place}", kind="mig", parent=f"GPU-{node_id}-0", profile=f"{compute}g",
             compute_slices=compute, memory_slices=compute, model="NVIDIA H100 80GB HBM3",
         )

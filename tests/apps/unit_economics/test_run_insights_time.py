@@ -9,9 +9,9 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.economics.run_time import Bucket
 from apps.unit_economics.queries.runs.bottlenecks import (
+    run_time_breakdown,
     threshold_of,
-    where_time_of_run_went,
-    where_time_of_workload_went,
+    workload_time_breakdown,
 )
 from apps.unit_economics.queries.runs.causes import Resource
 from tests.apps.unit_economics.planted_runs import (
@@ -42,7 +42,7 @@ def starved(workload_id: int | None, key: str = "slow") -> tuple[int, int]:
 def test_a_run_that_waits_for_data_is_starved_and_that_cost_240_dollars() -> None:
     run_id, _ = starved(make_programme())
 
-    told = where_time_of_run_went(run_id)
+    told = run_time_breakdown(run_id)
 
     assert told.micros == 1600 * MICROS
     assert told.told_ratio == 1
@@ -50,7 +50,7 @@ def test_a_run_that_waits_for_data_is_starved_and_that_cost_240_dollars() -> Non
     assert (verdict.name, verdict.share, verdict.micros) == ("Starved", 0.15, 240 * MICROS)
     assert threshold_of(Bucket.DATA_WAIT) == 0.1
     with override_settings(VERDICT_SHARES={"data_wait": 0.16}):
-        assert where_time_of_run_went(run_id).verdicts == ()
+        assert run_time_breakdown(run_id).verdicts == ()
     assert told.words == verdict.words == "Starved: 15\xa0% of GPU time waits for data; $240."
     assert (verdict.causes, verdict.is_seen) == ((), False)
 
@@ -62,7 +62,7 @@ def test_disks_that_stall_while_gpus_wait_are_named() -> None:
     # In the hour in which it did not wait, its CPU was busy: that says nothing of the wait.
     plant_counters(node_id, TEN + HOUR, cpu_stalled_seconds=3600.0)
 
-    (verdict,) = where_time_of_run_went(run_id).verdicts
+    (verdict,) = run_time_breakdown(run_id).verdicts
 
     assert verdict.is_seen
     assert [(each.resource, each.ratio) for each in verdict.causes] == [(Resource.STORAGE, 0.5)]
@@ -76,7 +76,7 @@ def test_a_flow_at_the_most_that_the_node_ever_moved_is_named_and_a_trickle_is_n
     node_id = plant_node(job_id, hours=1, network_bytes=9e8 * 3600, network_peak=1e9)
     plant_counters(node_id, TEN - 9 * HOUR, network_bytes=0.0, network_peak=1.0e9)
 
-    (verdict,) = where_time_of_run_went(run_id).verdicts
+    (verdict,) = run_time_breakdown(run_id).verdicts
 
     assert [each.resource for each in verdict.causes] == [Resource.NETWORK]
     assert verdict.causes[0].words == (
@@ -97,7 +97,7 @@ def test_a_flow_far_below_what_the_node_once_moved_is_no_cause() -> None:
     )
     plant_counters(node_id, TEN - 5 * 24 * HOUR, network_bytes=0.0, network_peak=5e9)
 
-    (verdict,) = where_time_of_run_went(run_id).verdicts
+    (verdict,) = run_time_breakdown(run_id).verdicts
 
     assert (verdict.causes, verdict.is_seen) == ((), True)
 
@@ -114,7 +114,7 @@ def test_fabric_is_looked_at_for_communication_alone() -> None:
         io_stalled_seconds=3600.0,
     )
 
-    (verdict,) = where_time_of_run_went(run_id).verdicts
+    (verdict,) = run_time_breakdown(run_id).verdicts
 
     assert verdict.name == "Waiting for each other"
     assert [each.resource for each in verdict.causes] == [Resource.FABRIC]
@@ -142,7 +142,7 @@ def test_however_many_findings_their_nodes_are_asked_once(buckets: list[Bucket])
         plant_counters(node_id, hour, **USED_UP[bucket][0])
 
     with CaptureQueriesContext(connection) as asked:
-        verdicts = where_time_of_run_went(run_id).verdicts
+        verdicts = run_time_breakdown(run_id).verdicts
 
     causes = {each.bucket: [cause.resource for cause in each.causes] for each in verdicts}
     assert causes == {bucket: [USED_UP[bucket][1]] for bucket in buckets}
@@ -155,7 +155,7 @@ def test_time_that_nobody_told_of_is_never_guessed() -> None:
     run_id = plant_run("silent", make_programme())
     plant_day(run_id, {Bucket.UNTOLD: 60, Bucket.DATA_WAIT: 40})
 
-    told = where_time_of_run_went(run_id)
+    told = run_time_breakdown(run_id)
 
     assert told.verdicts == ()
     assert told.told_ratio == 0.4
@@ -177,13 +177,13 @@ def test_shares_are_of_what_was_told_and_the_dearest_finding_comes_first() -> No
     plant_day(plant_run("of another", make_programme("other")), {Bucket.FAILED: 500})
     plant_day(run_id, {Bucket.FAILED: 900}, day=WEEK.end_day)
 
-    found = where_time_of_workload_went(workload_id, window=WEEK)
+    found = workload_time_breakdown(workload_id, window=WEEK)
 
     assert sum(part.unit_milliseconds for part in found.parts) == found.unit_milliseconds
     assert sum(part.micros or 0 for part in found.parts) == found.micros == 1900 * MICROS
     assert [verdict.bucket for verdict in found.verdicts] == [Bucket.DATA_WAIT]
     assert found.verdicts[0].share == pytest.approx(106 / 740)
-    alone = where_time_of_run_went(run_id, window=WEEK)
+    alone = run_time_breakdown(run_id, window=WEEK)
     assert [verdict.bucket for verdict in alone.verdicts] == [Bucket.LOST, Bucket.DATA_WAIT]
 
 
@@ -191,7 +191,7 @@ def test_what_has_no_price_is_told_in_gpu_hours() -> None:
     run_id = plant_run("unpriced", make_programme())
     plant_day(run_id, {Bucket.PRODUCTIVE: 80, Bucket.STARTUP: 20}, price=None)
 
-    told = where_time_of_run_went(run_id)
+    told = run_time_breakdown(run_id)
 
     assert told.micros is None
     assert told.words == (
@@ -203,10 +203,10 @@ def test_what_has_no_price_is_told_in_gpu_hours() -> None:
 def test_a_run_in_order_has_no_verdict_and_one_without_time_none_either() -> None:
     workload_id = make_programme()
     run_id = plant_run("fine", workload_id)
-    assert where_time_of_run_went(run_id).words == "No GPU time was charged in this time."
+    assert run_time_breakdown(run_id).words == "No GPU time was charged in this time."
     plant_day(run_id, {Bucket.PRODUCTIVE: 97, Bucket.CHECKPOINT: 3})
 
-    told = where_time_of_workload_went(workload_id, window=WEEK)
+    told = workload_time_breakdown(workload_id, window=WEEK)
 
     assert told.verdicts == ()
     assert told.words == "Nothing stands out: 97\xa0% of GPU time trains."
@@ -219,7 +219,7 @@ def test_a_node_hour_is_looked_at_once_however_many_jobs_shared_it() -> None:
     other = plant_day(run_id, {Bucket.PRODUCTIVE: 1}, day=WEEK.first_day + timedelta(days=1))
     plant_hour(run_id, other, {Bucket.DATA_WAIT: 30}, TEN)
 
-    (verdict,) = where_time_of_run_went(run_id).verdicts
+    (verdict,) = run_time_breakdown(run_id).verdicts
 
     assert [each.ratio for each in verdict.causes] == [0.4]
 
@@ -227,7 +227,7 @@ def test_a_node_hour_is_looked_at_once_however_many_jobs_shared_it() -> None:
 def test_the_week_that_is_under_way_is_called_this_week() -> None:
     run_id = plant_run("starved", make_programme())
     plant_day(run_id, {Bucket.PRODUCTIVE: 1796, Bucket.DATA_WAIT: 1248})
-    assert where_time_of_run_went(run_id, window=WEEK).words == (
+    assert run_time_breakdown(run_id, window=WEEK).words == (
         "Starved: 41\xa0% of GPU time waits for data; $3,120 this week."
     )
 
@@ -246,6 +246,6 @@ def test_each_resource_has_its_own_mark(
 ) -> None:
     run_id, job_id = starved(make_programme())
     plant_node(job_id, hours=1, **{counter: seconds})
-    (verdict,) = where_time_of_run_went(run_id).verdicts
+    (verdict,) = run_time_breakdown(run_id).verdicts
     assert [each.resource for each in verdict.causes] == named
     assert verdict.is_seen

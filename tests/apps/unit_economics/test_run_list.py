@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from apps.accounts.queries.paging import PageAsked
+from apps.accounts.queries.paging import PageRequest
 from apps.unit_economics.models import RunFigures
 from apps.unit_economics.queries.runs.list import run_page
 from apps.unit_economics.queries.runs.values import Order, RunRow, RunSort, RunsWanted
@@ -32,13 +32,13 @@ def keys(limit: int = 100, **wanted: Any) -> list[str]:
 
 def walked(limit: int, **wanted: Any) -> Iterator[RunRow]:
     """All pages one after the other."""
-    asked = PageAsked(limit=limit)
+    asked = PageRequest(limit=limit)
     while True:
         page = run_page(RunsWanted(**wanted), asked)
         yield from page.rows
         if page.after is None:
             return
-        asked = PageAsked(limit=limit, after=page.after)
+        asked = PageRequest(limit=limit, after=page.after)
 
 
 @pytest.mark.parametrize("sort", RunSort)
@@ -67,9 +67,9 @@ def test_a_page_before_is_the_page_one_came_from() -> None:
     for number in range(6):
         make_figures(f"run {number}", tokens=number)
     wanted = RunsWanted(sort=RunSort.TOKENS)
-    first = run_page(wanted, PageAsked(limit=2))
-    second = run_page(wanted, PageAsked(limit=2, after=first.after))
-    again = run_page(wanted, PageAsked(limit=2, before=second.before))
+    first = run_page(wanted, PageRequest(limit=2))
+    second = run_page(wanted, PageRequest(limit=2, after=first.after))
+    again = run_page(wanted, PageRequest(limit=2, before=second.before))
 
     assert [row.key for row in again.rows] == [row.key for row in first.rows] == ["run 5", "run 4"]
 

@@ -15,7 +15,7 @@ from apps.unit_economics.queries.unit_costs import (
     AllocationBasis,
     UnitCost,
     UnitFilter,
-    UnitGroupNotKnown,
+    UnknownUnitGroup,
     together,
     unit_cost_groups,
 )
@@ -159,5 +159,5 @@ def test_groups_sum_to_the_whole(allocation: AllocationBasis) -> None:
 
 
 def test_units_cannot_be_grouped_by_anything_else() -> None:
-    with pytest.raises(UnitGroupNotKnown, match="'rack' is none of service, team"):
+    with pytest.raises(UnknownUnitGroup, match="'rack' is none of service, team"):
         unit_cost_groups(UnitFilter(window()), ["rack"])

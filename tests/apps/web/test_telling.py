@@ -8,7 +8,7 @@ import pytest
 from rest_framework import serializers
 
 from apps.web.rest.money import KeyOut, MoneyOut, RatioOut
-from apps.web.rest.pages import told_as
+from apps.web.rest.pages import serialize_as
 from apps.web.rest.telling import teller_of
 
 
@@ -98,12 +98,12 @@ def as_drf(thing: Any) -> Any:
     ],
 )
 def test_a_row_is_told_as_its_serializer_would(thing: Any) -> None:
-    assert told_as(RowOut, thing, "EUR") == as_drf(thing)
+    assert serialize_as(RowOut, thing, "EUR") == as_drf(thing)
 
 
 def test_what_a_row_lacks_is_a_mistake_that_is_named() -> None:
     with pytest.raises(KeyError, match="exact"):
-        told_as(RowOut, {name: value for name, value in WHOLE.items() if name != "exact"})
+        serialize_as(RowOut, {name: value for name, value in WHOLE.items() if name != "exact"})
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from apps.economics.jobs import AllocationRecord, JobEventIn, JobSource, JobStatement
 from apps.fleet.models import Node
-from apps.fleet.queries import nodes_lived
+from apps.fleet.queries import nodes_alive_between
 from apps.marks.queries import Pass
 from apps.workloads import queries
 from apps.workloads.actions.recording import record_events
@@ -174,7 +174,7 @@ def test_another_tag_or_user_rolls_up_the_local_days_again(db, zone: str, days: 
     assert days_marked() == []
     update = said("update", 5, labels=(("project", "llm"),))
     record_events(events=[JobEventIn("atlas", "4711", update)], at=at(9999))
-    (fact,) = nodes_lived(TEN, at(60), [node_id])
+    (fact,) = nodes_alive_between(TEN, at(60), [node_id])
     tagged = [(Pass.ROLLUP, fact.pool_id, datetime.fromisoformat(day)) for day in days]
     assert days_marked() == tagged
     forget_marks()

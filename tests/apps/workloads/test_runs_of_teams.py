@@ -14,7 +14,7 @@ from apps.workloads.actions.run_names import NamedRun, open_runs
 from apps.workloads.actions.run_reports import Teller, record_reports
 from apps.workloads.api.run_wire import read_report
 from apps.workloads.models import Run
-from apps.workloads.queries.listing import run_told
+from apps.workloads.queries.listing import run_with_jobs
 from apps.workloads.queries.run_names import run_of_name
 from tests.apps.ledger.scene import make_rule
 from tests.apps.workloads.reported import fold, report, window
@@ -193,6 +193,6 @@ def test_a_name_without_a_team_is_nobodys_run_else_the_only_one(teams) -> None:
 
 
 def test_a_run_without_a_job_is_of_the_team_that_told_of_it(teams) -> None:
-    told = run_told(reported("vision", 3, word_of=teams["vision"]), EVERYBODY)
+    told = run_with_jobs(reported("vision", 3, word_of=teams["vision"]), EVERYBODY)
     assert told is not None
     assert told["owner"].team_id == teams["vision"]

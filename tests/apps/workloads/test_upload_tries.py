@@ -45,7 +45,7 @@ def test_a_file_of_jobs_is_broken_off_and_looked_at_again_when_somebody_asks() -
     assert uploads.claim_file(at=at) is None
     batch = ImportBatch.objects.get(id=batch_id)
     assert (batch.state, batch.failure, batch.stored_as) == ("failed", BROKEN_OFF, FILE.stored_as)
-    uploads.ask_reading(batch_id=batch_id, options={}, at=at)
+    uploads.request_import_reading(batch_id=batch_id, options={}, at=at)
     assert uploads.claim_file(at=at) is not None
     assert ImportBatch.objects.get(id=batch_id).tries == 1
 
@@ -92,7 +92,7 @@ def test_a_try_that_was_laid_down_is_given_back_once() -> None:
     # The third got further, and its worker was asked to stop: the file had nothing to do with it.
     assert uploads.claim_file(at=make.NOON) is not None
     ImportBatch.objects.update(read_bytes=500)
-    uploads.lay_down_file(batch_id=batch_id, reason=STOPPED, at=None)
+    uploads.release_import_file(batch_id=batch_id, reason=STOPPED, at=None)
     assert uploads.claim_file(at=make.NOON) is not None
     assert ImportBatch.objects.get(id=batch_id).tries == 3
     cut_at(500)
@@ -104,7 +104,7 @@ def test_what_was_read_before_a_person_asked_again_is_not_compared() -> None:
     make.make_organisation()
     batch_id = uploads.keep_upload(upload=FILE, at=make.NOON)
     ImportBatch.objects.update(furthest_bytes=900, state="failed", tries=3)
-    uploads.ask_reading(batch_id=batch_id, options={}, at=make.NOON)
+    uploads.request_import_reading(batch_id=batch_id, options={}, at=make.NOON)
     batch = ImportBatch.objects.get(id=batch_id)
     assert (batch.tries, batch.furthest_bytes) == (0, 0)
 

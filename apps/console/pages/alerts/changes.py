@@ -10,10 +10,10 @@ from apps.console.kit.change import Act, Change, ChangeForm, Done, acting, chang
 from apps.console.kit.entries import MomentField, TextField
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage
-from apps.console.kit.request import EVERYONE, Context, found_or_404
+from apps.console.kit.request import EVERYONE, Context, value_or_404
 from apps.console.kit.waiting import forget_unread
 from apps.review import actions
-from apps.review.queries.alerts import AlertFact, known_alert
+from apps.review.queries.alerts import AlertFact, alert_by_id
 from apps.show.time import instant
 
 ANSWERS = frozenset({Role.FINANCE, Role.PLATFORM, Role.LEAD})
@@ -34,7 +34,7 @@ class MuteForm(AlertReasonForm):
 @changing(ANSWERS, "alerts")
 def acknowledge(context: Context, alert_id: int) -> Change[str]:
     """Says that somebody sees to it."""
-    fact = known(context, alert_id)
+    fact = get_alert_or_404(context, alert_id)
 
     def apply(reason: str) -> Done:
         actions.acknowledge_alert(alert_id=fact.id, reason=reason, by=context.viewer, at=context.at)
@@ -56,7 +56,7 @@ def acknowledge(context: Context, alert_id: int) -> Change[str]:
 @changing(ANSWERS, "alerts")
 def mute(context: Context, alert_id: int) -> Change[Mapping[str, Any]]:
     """Says that nothing more is to be sent of it."""
-    fact = known(context, alert_id)
+    fact = get_alert_or_404(context, alert_id)
 
     def apply(entered: Mapping[str, Any]) -> Done:
         actions.mute_alert(
@@ -84,7 +84,7 @@ def mute(context: Context, alert_id: int) -> Change[Mapping[str, Any]]:
 @changing(ANSWERS, "alerts")
 def resolve(context: Context, alert_id: int) -> Change[str]:
     """Says that its matter is settled."""
-    fact = known(context, alert_id)
+    fact = get_alert_or_404(context, alert_id)
 
     def apply(reason: str) -> Done:
         actions.resolve_alert(alert_id=fact.id, reason=reason, by=context.viewer, at=context.at)
@@ -117,9 +117,9 @@ def read_all(context: Context) -> Act:
     )
 
 
-def known(context: Context, alert_id: int) -> AlertFact:
+def get_alert_or_404(context: Context, alert_id: int) -> AlertFact:
     """The alert, or the page that there is none: another team's is as if it were not there."""
-    return found_or_404(known_alert(alert_id, context.seen_teams))
+    return value_or_404(alert_by_id(alert_id, context.seen_teams))
 
 
 def _back_to_list() -> Link:

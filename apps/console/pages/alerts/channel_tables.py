@@ -42,7 +42,7 @@ MESSAGES = Table[MessageFact](
     (
         Column("made", "Made", lambda row: row.made_at, INSTANT, csv="made_at"),
         Column("channel", "To", lambda row: row.channel),
-        Column("what", "What", lambda row: words.message_said(row)),
+        Column("what", "What", lambda row: words.describe_message(row)),
         Column("state", "State", lambda row: row.state,
                note=lambda row: f"{counted(row.attempts, 'attempt')}" if row.attempts else ""),
         Column("due", "Due", lambda row: row.due_at if row.state == WAITING else None, INSTANT,

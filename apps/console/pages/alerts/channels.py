@@ -11,7 +11,7 @@ from apps.accounts.queries import teams
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, FactList, SecretOnce, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.pages.alerts import words
 from apps.console.pages.alerts.channel_form import NO_HOUR, AlertChannelForm
 from apps.console.pages.alerts.channel_tables import ATTEMPTS, CHANNELS, MESSAGES
@@ -85,14 +85,14 @@ def channel_page(context: Context, channel_id: int) -> ConsolePage:
 @shown(SEES_EVERYTHING, "alerts")
 def channel_csv(context: Context, channel_id: int) -> HttpResponse:
     """Every attempt to send there."""
-    fact = known_channel(channel_id)
+    fact = get_channel_or_404(channel_id)
     return ATTEMPTS.csv(attempts_of(fact.id), context, f"alert-channel-{fact.id}")
 
 
 @shown(SEES_EVERYTHING, "alerts")
 def channel_messages_csv(context: Context, channel_id: int) -> HttpResponse:
     """Every message to it."""
-    fact = known_channel(channel_id)
+    fact = get_channel_or_404(channel_id)
     return MESSAGES.csv(messages(fact.id), context, f"alert-channel-{fact.id}-messages")
 
 
@@ -106,7 +106,7 @@ def message_list(context: Context) -> ConsolePage:
     return ConsolePage(
         context=context,
         finding=finding if counts.messages else "Nothing was sent yet",
-        under=newest_said(counts.messages, "messages"),
+        under=describe_newest(counts.messages, "messages"),
         back=Link("Channels", reverse("alert-channels")),
         sections=(
             MESSAGES.section(
@@ -140,7 +140,7 @@ def add_channel(context: Context) -> Change[actions.NewAlertChannel]:
 @changing(SEES_EVERYTHING, "alerts")
 def change_channel(context: Context, channel_id: int) -> Change[actions.NewAlertChannel]:
     """Says what would be sent there, then sets it anew."""
-    fact = known_channel(channel_id)
+    fact = get_channel_or_404(channel_id)
 
     def apply(thought: actions.NewAlertChannel) -> Done:
         actions.replace_channel(channel_id=fact.id, channel=thought)
@@ -204,12 +204,12 @@ def renew_key(context: Context, channel_id: int) -> Change[ChannelFact]:
     )
 
 
-def known_channel(channel_id: int) -> ChannelFact:
+def get_channel_or_404(channel_id: int) -> ChannelFact:
     """The channel, or the page that there is none."""
-    return found_or_404(next((channel for channel in channels() if channel.id == channel_id), None))
+    return value_or_404(next((channel for channel in channels() if channel.id == channel_id), None))
 
 
-def newest_said(total: int, noun: str) -> tuple[str, ...]:
+def describe_newest(total: int, noun: str) -> tuple[str, ...]:
     """That a table has not all of them, where it has not."""
     if total <= MOST_SHOWN:
         return ()
@@ -219,7 +219,7 @@ def newest_said(total: int, noun: str) -> tuple[str, ...]:
 def _channel_page(
     context: Context, channel_id: int, secret: SecretOnce | None = None
 ) -> ConsolePage:
-    fact = known_channel(channel_id)
+    fact = get_channel_or_404(channel_id)
     counts = message_counts(fact.id)
     context = replace(context, path=reverse("alert-channel", args=[fact.id]))
     ways = [("Send a test", "test-alert-channel"), ("Change", "change-alert-channel")]
@@ -234,8 +234,8 @@ def _channel_page(
         finding=f"{fact.name} sends alerts of {fact.team or words.ORGANISATION} by {CHANNEL_WORDS[fact.kind]}",
         under=(
             state,
-            *newest_said(counts.messages, "messages"),
-            *newest_said(counts.attempts, "attempts"),
+            *describe_newest(counts.messages, "messages"),
+            *describe_newest(counts.attempts, "attempts"),
         ),
         back=Link("All channels", reverse("alert-channels")),
         actions=tuple(Link(text, reverse(name, args=[fact.id])) for text, name in ways),
@@ -278,8 +278,8 @@ def _channel_form(
         of = team_names.get(str(thought.team_id), words.ORGANISATION)
         return (
             f"Alerts of {of}, and of teams below that have no channel of their own, are sent there.",
-            words.pace_said(thought.pace, thought.quiet_from, thought.quiet_to),
-            *words.reviews_said(of, is_sent=thought.gets_reviews),
+            words.describe_pace(thought.pace, thought.quiet_from, thought.quiet_to),
+            *words.describe_reviews(of, is_sent=thought.gets_reviews),
         )
 
     initial = {}
@@ -313,7 +313,7 @@ def _channel_form(
 
 
 def _channel_change(channel_id: int, verb: str, effect: str, apply: Any) -> Change[ChannelFact]:
-    fact = known_channel(channel_id)
+    fact = get_channel_or_404(channel_id)
     return Change(
         finding=f"{verb} {fact.name}",
         explanation="",

@@ -3,7 +3,7 @@
 from django.http import HttpResponse
 from django.urls import path, reverse
 
-from apps.console.kit.filters import Reading, filter_of, known_key
+from apps.console.kit.filters import Reading, filter_of, key_parser
 from apps.console.kit.form import FormSection
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, FactList, shown
@@ -64,7 +64,7 @@ def alert_list_csv(context: Context) -> HttpResponse:
 @shown(EVERYONE, "alerts")
 def alert_page(context: Context, alert_id: int) -> ConsolePage:
     """One alert: what it says now, and every step of it."""
-    fact = changes.known(context, alert_id)
+    fact = changes.get_alert_or_404(context, alert_id)
     steps = entries_of([fact.id])
     raised = f"As raised on {instant(fact.told_at, context.zone)}"
     now = [] if fact.state == RESOLVED else facts_now(fact, context.seen_teams, context.at)
@@ -73,7 +73,7 @@ def alert_page(context: Context, alert_id: int) -> ConsolePage:
         finding=fact.title,
         under=(
             f"{KIND_WORDS[fact.kind]}, of {fact.team or words.ORGANISATION}",
-            words.state_said(fact, context.zone),
+            words.describe_state(fact, context.zone),
             f"as raised on {instant(fact.told_at, context.zone)}",
         ),
         back=Link("All alerts", reverse("alerts")),
@@ -91,15 +91,15 @@ def alert_page(context: Context, alert_id: int) -> ConsolePage:
 @shown(EVERYONE, "alerts")
 def alert_csv(context: Context, alert_id: int) -> HttpResponse:
     """Its steps."""
-    fact = changes.known(context, alert_id)
+    fact = changes.get_alert_or_404(context, alert_id)
     return ENTRIES.csv(entries_of([fact.id]), context, f"alert-{fact.id}")
 
 
 def _reading_of(context: Context) -> Reading:
     default = {"state": words.STATES[""].lower(), "kind": words.KINDS[""].lower()}
     reading = Reading(context.query, dict.fromkeys(default, ""), default)
-    reading.read("state", known_key(words.STATES, "There is no state {!r}."))
-    reading.read("kind", known_key(words.KINDS, "There is no kind {!r}."))
+    reading.read("state", key_parser(words.STATES, "There is no state {!r}."))
+    reading.read("kind", key_parser(words.KINDS, "There is no kind {!r}."))
     return reading
 
 

@@ -41,7 +41,7 @@ def list_finding(alerts: Sequence[AlertFact], chosen: str) -> str:
     return f"{counted(len(alerts), 'alert')} {verb} {STATES[chosen].lower()}"
 
 
-def state_said(fact: AlertFact, zone: tzinfo) -> str:
+def describe_state(fact: AlertFact, zone: tzinfo) -> str:
     """Who put it into its state, when and why."""
     at = instant(fact.state_at, zone)
     by = f" by {fact.state_name}" if fact.state_name else ""
@@ -52,10 +52,10 @@ def state_said(fact: AlertFact, zone: tzinfo) -> str:
 
 def when_sent(fact: ChannelFact) -> str:
     """At once or once a day, and its quiet hours."""
-    return pace_said(fact.pace, fact.quiet_from, fact.quiet_to)
+    return describe_pace(fact.pace, fact.quiet_from, fact.quiet_to)
 
 
-def pace_said(pace: str, quiet_from: int | None, quiet_to: int | None) -> str:
+def describe_pace(pace: str, quiet_from: int | None, quiet_to: int | None) -> str:
     """`At once; from 20:00 to 07:00 only urgent ones`."""
     sentence = PACE_WORDS[pace].capitalize()
     if quiet_from is None or quiet_to is None:
@@ -63,7 +63,7 @@ def pace_said(pace: str, quiet_from: int | None, quiet_to: int | None) -> str:
     return f"{sentence}; from {quiet_from:02d}:00 to {quiet_to:02d}:00 only urgent ones"
 
 
-def reviews_said(of: str, *, is_sent: bool) -> tuple[str, ...]:
+def describe_reviews(of: str, *, is_sent: bool) -> tuple[str, ...]:
     """Return what of weekly reviews is sent there, in sentences, if anything."""
     if not is_sent:
         return ()
@@ -71,7 +71,7 @@ def reviews_said(of: str, *, is_sent: bool) -> tuple[str, ...]:
     return (f"Each weekly review is sent there, {part}, once its PDF is made.",)
 
 
-def message_said(fact: MessageFact) -> str:
+def describe_message(fact: MessageFact) -> str:
     """Return what is in a message, in words."""
     if fact.review is not None:
         return f"the weekly review {fact.review}"

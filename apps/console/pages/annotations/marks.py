@@ -17,7 +17,7 @@ from apps.review.queries.annotations import (
     AnnotationsWanted,
     ChartAnnotation,
     all_annotations,
-    seen_annotations,
+    visible_annotations,
 )
 from apps.show.amounts import counted
 from apps.show.marked_days import NumberedDay, is_drawn_on, with_marks
@@ -39,7 +39,7 @@ def annotations_of(context: Context, wanted: AnnotationsWanted) -> list[ChartAnn
         today = context.calendar.today
         every = all_annotations(today - LONGEST, today + AHEAD, context.organisation.zone)
         caches[KEPT_BY].set(KEY, every, KEPT_FOR.total_seconds())
-    return seen_annotations(every, wanted, context.viewer)
+    return visible_annotations(every, wanted, context.viewer)
 
 
 def forget_annotations() -> None:

@@ -11,11 +11,11 @@ from apps.accounts import queries as accounts
 from apps.console.kit.cells import ISO_DAY, PROSE, Locale, linked
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import DayField, PickField, TextField
-from apps.console.kit.filters import asked_window, period_filter
+from apps.console.kit.filters import period_filter, requested_window
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.periods import period_words
-from apps.console.kit.request import EVERYONE, Context, found_or_404
+from apps.console.kit.request import EVERYONE, Context, value_or_404
 from apps.console.kit.table import Column, Table
 from apps.console.pages.annotations.marks import annotations_of, forget_annotations
 from apps.review.actions import (
@@ -50,7 +50,7 @@ class NoteForm(ChangeForm):
 @shown(EVERYONE, HERE)
 def annotation_list(context: Context) -> ConsolePage:
     """Everything that charts mark in a period."""
-    window, reading = asked_window(context)
+    window, reading = requested_window(context)
     words = period_words(window, context.calendar.today)
     annotations = annotations_of(context, AnnotationsWanted(window))
     return ConsolePage(
@@ -76,7 +76,7 @@ def annotation_list(context: Context) -> ConsolePage:
 @shown(EVERYONE, HERE)
 def annotations_csv(context: Context) -> HttpResponse:
     """Return the annotations of the window as CSV."""
-    annotations = annotations_of(context, AnnotationsWanted(asked_window(context)[0]))
+    annotations = annotations_of(context, AnnotationsWanted(requested_window(context)[0]))
     return _annotation_table(context).csv(annotations, context, "what happened")
 
 
@@ -84,7 +84,7 @@ def annotations_csv(context: Context) -> HttpResponse:
 def new_annotation(context: Context) -> Change[NewChartNote]:
     """Shows on whose charts it will be, and keeps it."""
     picks = _scope_picks(context)
-    found_or_404(picks or None)
+    value_or_404(picks or None)
 
     def apply(note: NewChartNote) -> Done:
         add_chart_note(note=note, viewer=context.viewer, at=context.at)
@@ -111,8 +111,8 @@ def new_annotation(context: Context) -> Change[NewChartNote]:
 @changing(EVERYONE, HERE)
 def remove_annotation(context: Context, chart_note_id: int) -> Change[ChartAnnotation]:
     """Off all charts; the audit trail keeps what it said."""
-    note = found_or_404(chart_note(chart_note_id, context.viewer))
-    found_or_404(may_remove_note(context.viewer, note.made_by_id) or None)
+    note = value_or_404(chart_note(chart_note_id, context.viewer))
+    value_or_404(may_remove_note(context.viewer, note.made_by_id) or None)
 
     def apply(_: ChartAnnotation) -> Done:
         remove_chart_note(note_id=chart_note_id, viewer=context.viewer)

@@ -11,7 +11,7 @@ from django.urls import URLPattern, path, reverse
 from apps.accounts import queries as accounts
 from apps.console.kit.cells import DAY, FIGURE, ISO_DAY, MONEY, PROSE, SIGNED_RATIO
 from apps.console.kit.chart import Figure, FigureRow, LineChart
-from apps.console.kit.filters import asked_window, period_filter
+from apps.console.kit.filters import period_filter, requested_window
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.periods import period_words
@@ -29,9 +29,9 @@ from apps.console.pages.anomalies.spend import (
 from apps.console.pages.anomalies.tables import CAUSES
 from apps.console.pages.anomalies.verdicts import (
     answer_links,
-    asked_finding,
-    said_section,
-    seen_finding,
+    finding_subject,
+    get_finding_or_404,
+    verdicts_section,
 )
 from apps.console.pages.anomalies.watched import WATCHED, watched_figures
 from apps.economics.money import MICROS
@@ -39,14 +39,14 @@ from apps.ledger.queries.cube import filter_word
 from apps.ledger.queries.windows import Window
 from apps.review.queries import finding_words
 from apps.review.queries import findings as review
-from apps.review.queries.findings import FindingFact, FindingsWanted, LastLook
+from apps.review.queries.findings import FindingFact, FindingsWanted, LatestDetectionRun
 from apps.review.queries.measures import COST, TOKENS
 from apps.review.queries.series import Series, one_series
 from apps.review.queries.verdicts import FINDING, SPEND, STATES, WAITING
 from apps.show.amounts import counted
 from apps.show.level_lines import Level, level_line
 from apps.show.marked_days import NumberedDay
-from apps.show.money import short_amount, whole_amount
+from apps.show.money import amount_without_minor_units, short_amount
 from apps.show.time import weekday
 from apps.workloads.queries import WorkloadFact, workloads
 
@@ -140,8 +140,11 @@ PARTS = Table[tuple[str, str, str]](
 @shown(EVERYONE, "findings")
 def anomalies(context: Context) -> ConsolePage:
     """Show what changed in a span, the newest first."""
-    window, reading = asked_window(context, *SEEN_FOR)
-    period_text, last_look = period_words(window, context.calendar.today), review.last_look()
+    window, reading = requested_window(context, *SEEN_FOR)
+    period_text, last_look = (
+        period_words(window, context.calendar.today),
+        review.latest_detection_run(),
+    )
     rows, spent = rows_of(window, context), spend_rows(window, context)
     finding = _changes_finding([row.found for row in rows], period_text.within, context.currency)
     watched = [] if rows or spent or last_look is None else watched_figures(context)
@@ -163,14 +166,16 @@ def anomalies(context: Context) -> ConsolePage:
 @shown(EVERYONE, "findings")
 def anomalies_csv(context: Context) -> HttpResponse:
     """Return the anomalies of a span as CSV."""
-    return ANOMALIES.csv(rows_of(asked_window(context, *SEEN_FOR)[0], context), context, "findings")
+    return ANOMALIES.csv(
+        rows_of(requested_window(context, *SEEN_FOR)[0], context), context, "findings"
+    )
 
 
 @shown(EVERYONE, "findings")
 def anomaly(context: Context, finding_id: int) -> ConsolePage:
     """One change: its days, its parts, what changed about then."""
-    fact, currency = seen_finding(finding_id, context), context.currency
-    judged_anomaly = asked_finding(fact)
+    fact, currency = get_finding_or_404(finding_id, context), context.currency
+    judged_anomaly = finding_subject(fact)
     return ConsolePage(
         context=context,
         finding=judged_anomaly.title,
@@ -188,7 +193,7 @@ def anomaly(context: Context, finding_id: int) -> ConsolePage:
                 _parts_of(fact, currency), context, total=_level_row(fact, "Since", currency)
             ),
             CAUSES.section(list(enumerate(fact.causes, start=1)), context),
-            said_section(judged_anomaly, context),
+            verdicts_section(judged_anomaly, context),
         ),
     )
 
@@ -196,7 +201,7 @@ def anomaly(context: Context, finding_id: int) -> ConsolePage:
 @shown(EVERYONE, "findings")
 def anomaly_csv(context: Context, finding_id: int) -> HttpResponse:
     """The days of the figure."""
-    series = series_of(seen_finding(finding_id, context), context)
+    series = series_of(get_finding_or_404(finding_id, context), context)
     days = () if series is None else series.days
     return SERIES_DAYS.csv(days, context, f"finding-{finding_id}")
 
@@ -231,10 +236,10 @@ def _changes_finding(findings: Sequence[FindingFact], within: str, currency: str
     sentence = f"{' and '.join(kinds)} {within}"
     if not more:
         return sentence
-    return f"{sentence}; anomalies come to +{whole_amount(more, currency)} a month"
+    return f"{sentence}; anomalies come to +{amount_without_minor_units(more, currency)} a month"
 
 
-def _what_is_watched(last_look: LastLook | None, days: str) -> str:
+def _what_is_watched(last_look: LatestDetectionRun | None, days: str) -> str:
     if last_look is None:
         return f"{days}; not run yet"
     return (
@@ -242,7 +247,7 @@ def _what_is_watched(last_look: LastLook | None, days: str) -> str:
     )
 
 
-def _no_changes(last_look: LastLook | None) -> EmptyState:
+def _no_changes(last_look: LatestDetectionRun | None) -> EmptyState:
     return EmptyState(
         title="No figure changed its level" if last_look else "No figure was looked at yet",
         sentence="Every night the spend of the organisation, teams, pools, workloads and charges is "

@@ -10,7 +10,7 @@ from django.urls import reverse
 from apps.accounts import queries as accounts
 from apps.console.kit.cells import DAY, FIGURE, ISO_DAY, MONEY, PROSE, SIGNED_RATIO, TEXT
 from apps.console.kit.chart import Figure, FigureRow, LineChart
-from apps.console.kit.filters import asked_window
+from apps.console.kit.filters import requested_window
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context
@@ -19,9 +19,9 @@ from apps.console.pages.anomalies import words
 from apps.console.pages.anomalies.tables import CAUSES
 from apps.console.pages.anomalies.verdicts import (
     answer_links,
-    asked_spend,
-    said_section,
-    seen_anomaly,
+    get_anomaly_or_404,
+    spend_subject,
+    verdicts_section,
 )
 from apps.ledger.queries.windows import Window
 from apps.review.queries.spend_anomalies import (
@@ -36,16 +36,16 @@ from apps.review.queries.spend_words import (
     DIMENSIONS,
     LOOKS,
     PARTS,
+    describe_detection,
     driven_by,
     line_words,
-    look_words,
     spend_title,
 )
 from apps.review.queries.verdicts import STATES, WAITING
 from apps.show.amounts import counted
 from apps.show.level_lines import Level, level_line
 from apps.show.marked_days import NumberedDay
-from apps.show.money import short_amount, whole_amount
+from apps.show.money import amount_without_minor_units, short_amount
 from apps.show.time import weekday
 
 SEEN_FOR = ("90d", "the last 90 days")
@@ -175,7 +175,7 @@ def spend_finding(rows: Sequence[SpendRow], others: str, within: str, currency: 
     waiting = [row.found for row in rows if row.found.state in WAITING]
     if not waiting:
         return others
-    more = whole_amount(sum(anomaly.excess_micros for anomaly in waiting), currency)
+    more = amount_without_minor_units(sum(anomaly.excess_micros for anomaly in waiting), currency)
     sentence = (
         f"{counted(len(waiting), 'anomaly', 'anomalies')} of spend {within}, {more} more than usual"
     )
@@ -185,17 +185,17 @@ def spend_finding(rows: Sequence[SpendRow], others: str, within: str, currency: 
 @shown(EVERYONE, "findings")
 def spend_anomalies_csv(context: Context) -> HttpResponse:
     """The list as a table."""
-    rows = spend_rows(asked_window(context, *SEEN_FOR)[0], context)
+    rows = spend_rows(requested_window(context, *SEEN_FOR)[0], context)
     return SPEND_ANOMALIES.csv(rows, context, "spend-anomalies")
 
 
 @shown(EVERYONE, "findings")
 def spend_anomaly_page(context: Context, anomaly_id: int) -> ConsolePage:
     """One anomaly of spend."""
-    spend_fact, currency = seen_anomaly(anomaly_id, context), context.currency
-    judged_anomaly, known_event = asked_spend(spend_fact, currency), spend_fact.known_event
+    spend_fact, currency = get_anomaly_or_404(anomaly_id, context), context.currency
+    judged_anomaly, known_event = spend_subject(spend_fact, currency), spend_fact.known_event
     under = [
-        f"{driven_by(spend_fact)}; {look_words(spend_fact)}; first seen {weekday(spend_fact.first_seen_on)}"
+        f"{driven_by(spend_fact)}; {describe_detection(spend_fact)}; first seen {weekday(spend_fact.first_seen_on)}"
     ]
     if known_event:
         under.append(f"known: {known_event['what']}, {words.distance(known_event['days'])}")
@@ -215,7 +215,7 @@ def spend_anomaly_page(context: Context, anomaly_id: int) -> ConsolePage:
             SEEN_IN.section(spend_fact.seen_in, context)
             if spend_fact.seen_in and context.seen_teams is None
             else None,
-            said_section(judged_anomaly, context),
+            verdicts_section(judged_anomaly, context),
         ),
     )
 
@@ -223,7 +223,7 @@ def spend_anomaly_page(context: Context, anomaly_id: int) -> ConsolePage:
 @shown(EVERYONE, "findings")
 def spend_anomaly_csv(context: Context, anomaly_id: int) -> HttpResponse:
     """The days of its series."""
-    spend_fact = seen_anomaly(anomaly_id, context)
+    spend_fact = get_anomaly_or_404(anomaly_id, context)
     return SPEND_DAYS.csv(_days_of(spend_fact, context), context, f"spend-anomaly-{anomaly_id}")
 
 
@@ -285,15 +285,18 @@ def _days_chart(spend_fact: SpendFact, context: Context) -> LineChart | None:
     days, currency = _days_of(spend_fact, context), context.currency
     if not any(micros for _, micros in days):
         return None
-    points = [(day, micros / 1_000_000, whole_amount(micros, currency)) for day, micros in days]
+    points = [
+        (day, micros / 1_000_000, amount_without_minor_units(micros, currency))
+        for day, micros in days
+    ]
     expected, spent = (
         spend_fact.expected_micros / spend_fact.days,
         spend_fact.spent_micros / spend_fact.days,
     )
     until = spend_fact.ended_on - DAY_LONG if spend_fact.ended_on else points[-1][0]
     labels = (
-        f"{whole_amount(round(expected), currency)} a day expected",
-        f"{whole_amount(round(spent), currency)} spent",
+        f"{amount_without_minor_units(round(expected), currency)} a day expected",
+        f"{amount_without_minor_units(round(spent), currency)} spent",
     )
     levels = (
         Level(
@@ -314,7 +317,10 @@ def _days_chart(spend_fact: SpendFact, context: Context) -> LineChart | None:
         title=", ".join(labels),
         unit=f"effective cost by day of {spend_fact.name}; the numbers mark possible causes",
         figure=level_line(
-            points, levels, marks, lambda value: whole_amount(round(value * 1_000_000), currency)
+            points,
+            levels,
+            marks,
+            lambda value: amount_without_minor_units(round(value * 1_000_000), currency),
         ),
         behind=SPEND_DAYS.section(days[::-1], context),
         csv_href=reverse("spend-anomaly-days", args=[spend_fact.id]),

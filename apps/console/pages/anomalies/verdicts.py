@@ -10,7 +10,7 @@ from apps.accounts.queries import Role, Viewer
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import MomentField, PickField, TextField
 from apps.console.kit.frame import Link
-from apps.console.kit.request import Context, found_or_404
+from apps.console.kit.request import Context, value_or_404
 from apps.console.kit.table import TableSection
 from apps.console.pages.anomalies.tables import SAID
 from apps.review import actions
@@ -44,7 +44,7 @@ IDS = {SPEND: ("anomaly_id", "verdict_id"), FINDING: ("finding_id", "finding_ver
 
 
 @dataclass(frozen=True, slots=True)
-class AskedAnomaly:
+class AnomalySubject:
     """An anomaly as its forms speak of it: its title, its series, all series of its kind, and what is usual once it is explained."""
 
     judged: JudgedAnomaly
@@ -82,7 +82,7 @@ class MuteSeriesForm(VerdictForm):
 @changing(JUDGES, "findings")
 def explain(context: Context, /, **ids: int) -> Change[str]:
     """Says what it was: its level is the usual one from now on."""
-    anomaly = _asked_anomaly(ids, context)
+    anomaly = _requested_anomaly(ids, context)
     return _judged(context, anomaly, EXPLAINED, "Explain", (anomaly.usual,))
 
 
@@ -91,7 +91,7 @@ def call_false(context: Context, /, **ids: int) -> Change[str]:
     """Says that it was none: the series is looked at more strictly."""
     return _judged(
         context,
-        _asked_anomaly(ids, context),
+        _requested_anomaly(ids, context),
         FALSE_ALARM,
         "False alarm",
         (
@@ -104,7 +104,7 @@ def call_false(context: Context, /, **ids: int) -> Change[str]:
 @changing(JUDGES, "findings")
 def mute(context: Context, /, **ids: int) -> Change[Mapping[str, Any]]:
     """Says that nothing is to be told of its series, or of all of its kind."""
-    anomaly = _asked_anomaly(ids, context)
+    anomaly = _requested_anomaly(ids, context)
     picks = {THIS: anomaly.series}
     if context.seen_teams is None:
         picks[ALL] = anomaly.kind
@@ -146,9 +146,9 @@ def mute(context: Context, /, **ids: int) -> Change[Mapping[str, Any]]:
 @changing(JUDGES, "findings")
 def take_back(context: Context, /, **ids: int) -> Change[str]:
     """Lets something that was said count no more."""
-    anomaly = _asked_anomaly(ids, context)
+    anomaly = _requested_anomaly(ids, context)
     verdict_id, series = ids[IDS[anomaly.judged.kind][1]], anomaly.judged.series
-    verdict = found_or_404(verdict_of(verdict_id, series, of_kinds=context.seen_teams is None))
+    verdict = value_or_404(verdict_of(verdict_id, series, of_kinds=context.seen_teams is None))
 
     def apply(reason: str) -> Done:
         actions.take_back_verdict(
@@ -173,19 +173,19 @@ def may_judge(viewer: Viewer) -> bool:
     return may_answer(viewer)
 
 
-def seen_anomaly(anomaly_id: int, context: Context) -> SpendFact:
+def get_anomaly_or_404(anomaly_id: int, context: Context) -> SpendFact:
     """The anomaly of spend, or the page that there is none: another team's is as if it were not there."""
-    return found_or_404(spend_anomaly(anomaly_id, context.seen_teams, context.at))
+    return value_or_404(spend_anomaly(anomaly_id, context.seen_teams, context.at))
 
 
-def seen_finding(finding_id: int, context: Context) -> FindingFact:
+def get_finding_or_404(finding_id: int, context: Context) -> FindingFact:
     """The change of a figure, or the page that there is none."""
-    return found_or_404(findings.finding(finding_id, context.seen_teams, context.at))
+    return value_or_404(findings.finding(finding_id, context.seen_teams, context.at))
 
 
-def asked_spend(spend_fact: SpendFact, currency: str) -> AskedAnomaly:
+def spend_subject(spend_fact: SpendFact, currency: str) -> AnomalySubject:
     """An anomaly of spend as its forms speak of it."""
-    return AskedAnomaly(
+    return AnomalySubject(
         judged=spend_fact.judged,
         state=spend_fact.state,
         title=spend_title(spend_fact, currency),
@@ -195,10 +195,10 @@ def asked_spend(spend_fact: SpendFact, currency: str) -> AskedAnomaly:
     )
 
 
-def asked_finding(finding: FindingFact) -> AskedAnomaly:
+def finding_subject(finding: FindingFact) -> AnomalySubject:
     """A change of a figure as its forms speak of it."""
     name = workloads()[finding.workload_id].name
-    return AskedAnomaly(
+    return AnomalySubject(
         judged=finding.judged,
         state=finding.state,
         title=title_of(finding, name),
@@ -209,7 +209,7 @@ def asked_finding(finding: FindingFact) -> AskedAnomaly:
     )
 
 
-def answer_links(anomaly: AskedAnomaly, context: Context) -> tuple[Link, ...]:
+def answer_links(anomaly: AnomalySubject, context: Context) -> tuple[Link, ...]:
     """Return links to what this viewer may say of an anomaly now."""
     if not may_judge(context.viewer):
         return ()
@@ -219,7 +219,7 @@ def answer_links(anomaly: AskedAnomaly, context: Context) -> tuple[Link, ...]:
     return tuple(Link(text, anomaly.href(change)) for text, change in ways)
 
 
-def said_section(anomaly: AskedAnomaly, context: Context) -> TableSection:
+def verdicts_section(anomaly: AnomalySubject, context: Context) -> TableSection:
     """Return the section of what was said of an anomaly's series, each with the way to take it back."""
     verdicts = verdicts_of([anomaly.judged.series])
     return SAID.section(
@@ -227,7 +227,7 @@ def said_section(anomaly: AskedAnomaly, context: Context) -> TableSection:
     )
 
 
-def _way_back(verdict: VerdictFact, anomaly: AskedAnomaly, context: Context) -> str:
+def _way_back(verdict: VerdictFact, anomaly: AnomalySubject, context: Context) -> str:
     """Where it is taken back: of a mute of a whole kind by who sees everything."""
     if verdict.is_taken_back or not may_judge(context.viewer):
         return ""
@@ -236,16 +236,16 @@ def _way_back(verdict: VerdictFact, anomaly: AskedAnomaly, context: Context) -> 
     return anomaly.href("take-back", verdict.id)
 
 
-def _asked_anomaly(ids: Mapping[str, int], context: Context) -> AskedAnomaly:
+def _requested_anomaly(ids: Mapping[str, int], context: Context) -> AnomalySubject:
     """The one that an address names."""
     of_spend, of_finding = (IDS[kind][0] for kind in (SPEND, FINDING))
     if of_finding in ids:
-        return asked_finding(seen_finding(ids[of_finding], context))
-    return asked_spend(seen_anomaly(ids[of_spend], context), context.currency)
+        return finding_subject(get_finding_or_404(ids[of_finding], context))
+    return spend_subject(get_anomaly_or_404(ids[of_spend], context), context.currency)
 
 
 def _judged(
-    context: Context, anomaly: AskedAnomaly, verdict: str, verb: str, effects: Sequence[str]
+    context: Context, anomaly: AnomalySubject, verdict: str, verb: str, effects: Sequence[str]
 ) -> Change[str]:
     def apply(reason: str) -> Done:
         actions.judge_anomaly(
@@ -265,5 +265,5 @@ def _judged(
     )
 
 
-def _back_to(anomaly: AskedAnomaly) -> Link:
+def _back_to(anomaly: AnomalySubject) -> Link:
     return Link("Back to the anomaly", reverse(anomaly.page[0], args=[anomaly.page[1]]))

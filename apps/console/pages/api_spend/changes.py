@@ -10,14 +10,14 @@ from apps.console.kit.change import Act, Change, ChangeForm, Done, changing
 from apps.console.kit.entries import (
     AmountField,
     MomentField,
+    NonNegativeIntegerField,
     PickField,
     TextField,
     UploadField,
-    WholeField,
 )
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage
-from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.pages.api_spend.tables import price_words
 from apps.files.limits import BodyKind
 from apps.ledger.actions import api_prices as ledger
@@ -31,7 +31,7 @@ from apps.pricing.actions import api_prices
 from apps.pricing.actions.api_prices import UNITS, NewApiPrice
 from apps.pricing.queries.api_prices import api_price
 from apps.show.amounts import count, counted
-from apps.show.money import quoted_amount, whole_amount
+from apps.show.money import amount_without_minor_units, quoted_amount
 from apps.web.rest.body_limits import takes_body
 
 FINANCE = frozenset({Role.FINANCE})
@@ -58,7 +58,7 @@ class PriceForm(ChangeForm):
     tier = TextField("Tier", "Such as batch; empty: the ordinary one.")
     unit = PickField("What it prices", UNITS, initial="input")
     amount = AmountField("Amount", "Or a discount, not both.")
-    per_quantity = WholeField(
+    per_quantity = NonNegativeIntegerField(
         "Price for so many", "Tokens, or requests.", example="1000000", initial="1000000"
     )
     currency = TextField("Currency", initial="USD")
@@ -98,7 +98,7 @@ def add_price(context: Context) -> Change[NewApiPrice]:
 @changing(FINANCE, "api-spend")
 def end_price(context: Context, api_price_id: int) -> Change[Mapping[str, Any]]:
     """Says what goes by the public price again; then ends the contract price."""
-    fact = found_or_404(api_price(api_price_id))
+    fact = value_or_404(api_price(api_price_id))
 
     def effects(entered: Mapping[str, Any]) -> tuple[str, ...]:
         since = entered["ended_at"]
@@ -155,7 +155,7 @@ def _thought_of(entered: Mapping[str, Any]) -> NewApiPrice:
     """Return the API price that was entered; refuse by field what entering it would refuse."""
     discount = entered["discount"]
     thought = NewApiPrice(
-        vendor=ledger.known_vendor(entered["vendor"]),
+        vendor=ledger.canonical_vendor(entered["vendor"]),
         model=entered["model"],
         tier=entered["tier"],
         unit=entered["unit"],
@@ -182,7 +182,9 @@ def _effects_of(thought: NewApiPrice, context: Context) -> tuple[str, ...]:
     if touched.requests and thought.discount_ratio is not None and thought.unit == "all":
         if touched.list_micros is not None:
             cost = round(touched.list_micros * (1 - thought.discount_ratio))
-            effects.append(f"With the discount they cost about {whole_amount(cost, currency)}.")
+            effects.append(
+                f"With the discount they cost about {amount_without_minor_units(cost, currency)}."
+            )
     elif touched.requests and thought.amount is not None:
         quantity = touched.quantity(thought.unit)
         cost_of = quoted_amount(thought.amount * quantity / thought.per_quantity, thought.currency)
@@ -197,7 +199,7 @@ def _calls_touched(touched: Touched, context: Context) -> tuple[str, ...]:
     now = (
         "have no price"
         if touched.micros is None
-        else f"cost {whole_amount(touched.micros, currency)}"
+        else f"cost {amount_without_minor_units(touched.micros, currency)}"
     )
     effects = [f"{counted(touched.requests, 'past call')} are priced again; they {now} now."]
     if touched.closed_hours:

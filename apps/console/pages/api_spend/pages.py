@@ -10,11 +10,11 @@ from apps.accounts.queries import teams
 from apps.console.kit.chart import DailyChart, FigureRow
 from apps.console.kit.filters import (
     Reading,
-    asked_comparison,
     compare_filter,
     name_filter,
     one_of,
     period_filter,
+    requested_comparison,
 )
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Section, shown
@@ -47,7 +47,7 @@ from apps.console.pages.api_spend.words import chart_of, figures_of, finding_of
 from apps.console.pages.managers import step_for
 from apps.ledger.queries.api_spend import (
     Spend,
-    SpendAsked,
+    SpendQuery,
     compared,
     first_called_at,
     spend,
@@ -85,12 +85,12 @@ class SpendQuestion:
     offered: tuple[str, ...]
     team_ids: frozenset[int] | None
 
-    def of(self, window: Window) -> SpendAsked:
+    def of(self, window: Window) -> SpendQuery:
         """Return the question of these calls for a window."""
-        return SpendAsked(window.starts_at, window.ends_at, window.zone, self.team_ids)
+        return SpendQuery(window.starts_at, window.ends_at, window.zone, self.team_ids)
 
     @property
-    def asked(self) -> SpendAsked:
+    def asked(self) -> SpendQuery:
         """The calls of its own window."""
         return self.of(self.window)
 
@@ -216,12 +216,12 @@ def spend_question(context: Context) -> SpendQuestion:
     names = {team.id: team.name for team in teams()}
     visible_teams = {name: team for team, name in names.items() if context.viewer.sees_team(team)}
     reading = Reading(
-        _given_by_window(context.query),
+        _month_as_window(context.query),
         {"window": DEFAULT_PERIOD, "compare": "", "team": ""},
         {"window": DEFAULT_PERIOD_WORDS, "compare": "the span before", "team": "all teams"},
     )
     window = reading.read("window", lambda text: window_of(text, context.calendar))
-    comparison = asked_comparison(reading, context)
+    comparison = requested_comparison(reading, context)
     chosen = reading.read("team", lambda text: one_of(visible_teams, text, "team"))
     return SpendQuestion(
         window=window,
@@ -235,7 +235,7 @@ def spend_question(context: Context) -> SpendQuestion:
     )
 
 
-def _given_by_window(query: QueryDict) -> QueryDict:
+def _month_as_window(query: QueryDict) -> QueryDict:
     """The parameters, a `month` of older addresses as the window that it is."""
     params = query.copy()
     if "month" in params and "window" not in params:

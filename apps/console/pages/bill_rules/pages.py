@@ -9,15 +9,15 @@ from django.urls import path, reverse
 from django.utils.html import format_html
 
 from apps.accounts import queries as accounts
-from apps.console.kit.cells import COUNT, FIGURE, INSTANT, WRAPPED, Locale, linked, said_more
+from apps.console.kit.cells import COUNT, FIGURE, INSTANT, WRAPPED, Locale, linked, with_hidden_text
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import ParsedField, PickField, TextField
 from apps.console.kit.filters import filter_of
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.kit.table import Column, Table
-from apps.console.pages.bill_rules.words import KINDS, amounts, fits, moves_said, says
+from apps.console.pages.bill_rules.words import KINDS, amounts, describe_moves, describe_rule, fits
 from apps.economics.billing import BillRowRule
 from apps.economics.refusal import Refusal
 from apps.economics.sharing import BILL_METHODS, METHODS
@@ -52,7 +52,7 @@ def _end_cell(row: ListedRule, locale: Locale) -> str:
     """The way to end the rule, or when that was."""
     if row.rule.ended_at is not None:
         return INSTANT.shown(row.rule.ended_at, locale)
-    end = said_more("End", f"the rule for {fits(row.rule)}")
+    end = with_hidden_text("End", f"the rule for {fits(row.rule)}")
     return linked(end, reverse("end-bill-rule", args=[row.rule.id]))
 
 
@@ -69,7 +69,7 @@ RULES = Table[ListedRule](
         Column("rows_it_fits", "Rows that it fits", lambda row: fits(row.rule), WRAPPED, csv=""),
         *map(_rule_column, ("issuer", "service", "usage_type", "resource_id", "sub_account")),
         *map(_rule_column, ("tag_key", "tag_value", "kind", "node", "pool", "team", "share_method")),
-        Column("says", "Says", lambda row: says(row.rule), WRAPPED, csv=""),
+        Column("says", "Says", lambda row: describe_rule(row.rule), WRAPPED, csv=""),
         Column("rows", "Rows mapped", lambda row: row.rule.rows, COUNT),
         Column("billed", "Billed", lambda row: ", ".join(amounts(row.rule.billed)) or None, FIGURE,
                order=lambda row: sum(row.rule.billed.values(), Decimal(0)), missing="–",
@@ -173,7 +173,7 @@ def add_rule(context: Context) -> Change[BillRowRule]:
         form=BillRuleForm,
         confirm="Save this rule",
         read=_rule_of,
-        effects=lambda rule: moves_said(moves_if_added(rule)),
+        effects=lambda rule: describe_moves(moves_if_added(rule)),
         apply=apply,
         picks={
             "pool": {"": "No pool", **{str(pool.id): pool.name for pool in pools}},
@@ -188,7 +188,7 @@ def add_rule(context: Context) -> Change[BillRowRule]:
 @changing(SEES_EVERYTHING, "bills")
 def end_rule(context: Context, bill_rule_id: int) -> Change[BillRuleRow]:
     """Says where its rows would go without it, then ends the rule."""
-    rule = found_or_404(
+    rule = value_or_404(
         next(
             (
                 bill_rule_row
@@ -210,12 +210,12 @@ def end_rule(context: Context, bill_rule_id: int) -> Change[BillRuleRow]:
 
     return Change(
         finding=f"End the rule for {fits(rule)}",
-        explanation=f"It says: {says(rule)}.",
+        explanation=f"It says: {describe_rule(rule)}.",
         back=Link("Back to the rules", reverse("bill-rules")),
         form=ChangeForm,
         confirm="End this rule",
         read=read,
-        effects=lambda _: moves_said(moves_if_ended(bill_rule_id)),
+        effects=lambda _: describe_moves(moves_if_ended(bill_rule_id)),
         apply=apply,
     )
 

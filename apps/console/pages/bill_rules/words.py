@@ -56,7 +56,7 @@ def fits(rule: BillRuleRow) -> str:
     return ", ".join(conditions)
 
 
-def says(rule: BillRuleRow) -> str:
+def describe_rule(rule: BillRuleRow) -> str:
     """Return what a rule says of its rows, as in `compute, node gpu-07`."""
     phrases = [
         KINDS.get(rule.kind, rule.kind),
@@ -73,7 +73,7 @@ def amounts(billed: Mapping[str, Decimal]) -> tuple[str, ...]:
     return tuple(billed_amount(amount, currency) for currency, amount in billed.items())
 
 
-def moves_said(moves: Sequence[RuleMove]) -> tuple[str, ...]:
+def describe_moves(moves: Sequence[RuleMove]) -> tuple[str, ...]:
     """Return which rows would go elsewhere, bill by bill; the dearest first."""
     if not moves:
         return ("No row of a bill of an open month goes elsewhere; it counts for bills to come.",)
@@ -92,11 +92,11 @@ def _move_words(move: RuleMove) -> str:
     return (
         f"{counted(move.rows, 'row')} of {move.issuer}, {move.starts_at:%B %Y} ({amount} billed): "
         f"from {_place_words(move.came, move.goes)} to {_place_words(move.goes, move.came)}"
-        f"{_shares_said(move)}"
+        f"{_describe_shares(move)}"
     )
 
 
-def _shares_said(move: RuleMove) -> str:
+def _describe_shares(move: RuleMove) -> str:
     """Who would carry what is shared, or did: `; of it about $75.00 Research, $25.00 Search`."""
     if not move.teams:
         return ""

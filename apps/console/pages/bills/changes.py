@@ -9,7 +9,7 @@ from django.urls import reverse
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import PickField, TextField
 from apps.console.kit.frame import EmptyState, Link
-from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.pages.bills.tables import STATES, period_words
 from apps.ledger.actions import bills as actions
 from apps.ledger.actions.bill_acceptance import LONGEST_REASON, accept_unread_rows
@@ -133,7 +133,7 @@ class TwinForm(ChangeForm):
 @changing(SEES_EVERYTHING, "bills")
 def choose(context: Context, bill_twin_id: int) -> Change[Mapping[str, str]]:
     """Says what both bills ask side by side, then has one count, or both."""
-    fact = found_or_404(twin(bill_twin_id))
+    fact = value_or_404(twin(bill_twin_id))
 
     def apply(entered: Mapping[str, str]) -> Done:
         decide_twin(
@@ -176,7 +176,7 @@ def _side(bill: ledger.BillFact, billed: Decimal | None) -> str:
 
 def delivery_or_404(import_id: int) -> ledger.DeliveryFact:
     """The file of this id."""
-    return found_or_404(ledger.delivery(import_id))
+    return value_or_404(ledger.delivery(import_id))
 
 
 def _bills_then(fact: ledger.DeliveryFact) -> Iterator[str]:

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
-from apps.accounts.queries.paging import PageAsked
+from apps.accounts.queries.paging import PageRequest
 from apps.console.kit.cells import INSTANT, linked
 from apps.console.kit.change import Act, ChangeForm, Done, acting
 from apps.console.kit.entries import PickField, UploadField
@@ -60,8 +60,8 @@ def bills(context: Context) -> ConsolePage:
 def bills_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
     """The list of bills, with what came of a file that was just sent."""
     context = replace(context, path=reverse("bills"))
-    bill_rows = ledger.bill_page(PageAsked(MOST_LISTED)).rows
-    files = ledger.delivery_page(PageAsked(MOST_LISTED)).rows
+    bill_rows = ledger.bill_page(PageRequest(MOST_LISTED)).rows
+    files = ledger.delivery_page(PageRequest(MOST_LISTED)).rows
     twins = open_twins()
     rules = linked(
         "Mapping rules for rows without a node or team", context.onward(reverse("bill-rules"))
@@ -101,7 +101,7 @@ def bills_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
 @shown(SEES_EVERYTHING, "bills")
 def bills_csv(context: Context) -> HttpResponse:
     """The bills with exact amounts, the latest period first unless the page has another order."""
-    return BILLS.csv(ledger.bill_page(PageAsked(MOST_IN_CSV)).rows, context, "bills")
+    return BILLS.csv(ledger.bill_page(PageRequest(MOST_IN_CSV)).rows, context, "bills")
 
 
 @shown(SEES_EVERYTHING, "bills")
@@ -113,7 +113,7 @@ def twins_csv(context: Context) -> HttpResponse:
 @shown(SEES_EVERYTHING, "bills")
 def files_csv(context: Context) -> HttpResponse:
     """The files that bills came in, the latest first."""
-    return FILES.csv(ledger.delivery_page(PageAsked(MOST_IN_CSV)).rows, context, "bill imports")
+    return FILES.csv(ledger.delivery_page(PageRequest(MOST_IN_CSV)).rows, context, "bill imports")
 
 
 @shown(SEES_EVERYTHING, "bills")
@@ -126,7 +126,7 @@ def _import_page(context: Context, import_id: int) -> ConsolePage:
     context = replace(context, path=reverse("bill-import", args=[import_id]))
     fact = delivery_or_404(import_id)
     import_bills = ledger.bills_of(import_id)
-    rejected = ledger.rejected_page(import_id, PageAsked(MOST_SHOWN)).rows
+    rejected = ledger.rejected_page(import_id, PageRequest(MOST_SHOWN)).rows
     is_busy = fact.state in {"waiting", "running"}
     is_over = fact.state in {"done", "undone"}
     return ConsolePage(
@@ -170,7 +170,7 @@ def _import_page(context: Context, import_id: int) -> ConsolePage:
 def rejected_csv(context: Context, import_id: int) -> HttpResponse:
     """Every row that was kept as rejected, with its line in the file and why."""
     delivery_or_404(import_id)
-    rows = ledger.rejected_page(import_id, PageAsked(MOST_IN_CSV)).rows
+    rows = ledger.rejected_page(import_id, PageRequest(MOST_IN_CSV)).rows
     return REJECTED_ROWS.csv(rows, context, f"rejected rows of bill {import_id}")
 
 
@@ -204,7 +204,7 @@ def read_again(context: Context, import_id: int) -> Act:
         import_id,
         bill_uploads.read_bill_again,
         message="{} is read again.",
-        refusal=bill_uploads.BillNotKept,
+        refusal=bill_uploads.BillFileNotStored,
     )
 
 

@@ -43,7 +43,7 @@ def _status_words(bill: BillFact) -> str:
     return f"{BILL_STATES[bill.state]}: {note}" if note else BILL_STATES[bill.state]
 
 
-def _told_by(twin: TwinFact) -> str:
+def _describe_twin(twin: TwinFact) -> str:
     """Its account, and which import is held for it."""
     pending_import = f", {twin.delivery} is held" if twin.delivery_id else ""
     return f"{twin.bill.account}{pending_import}"
@@ -105,7 +105,7 @@ TWINS = Table[TwinFact](
         Column("why", "Because", lambda twin: twin.why, WRAPPED,
                href=lambda twin: reverse("choose-bill", args=[twin.id])),
         Column("period", "Period", lambda twin: period_words(twin.bill)),
-        Column("new", "New one", lambda twin: twin.bill.issuer, note=_told_by),
+        Column("new", "New one", lambda twin: twin.bill.issuer, note=_describe_twin),
         Column("new_billed", "It bills", lambda twin: _amount(twin.new_billed, twin.bill), BILLED),
         Column("new_currency", "", lambda twin: twin.bill.currency),
         Column("old", "Old one", lambda twin: twin.other.issuer,

@@ -21,9 +21,9 @@ from apps.console.kit.entries import (
     amount_entered,
 )
 from apps.console.kit.frame import Link
-from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.pages.budgets import words
-from apps.economics.hours import month_said
+from apps.economics.hours import parse_month_text
 from apps.economics.refusal import Refusal
 from apps.economics.serving import SERVICE_KINDS
 from apps.planning import actions
@@ -55,7 +55,7 @@ def later_amounts(text: str) -> list[tuple[date, Decimal]]:
     steps = []
     for line in filter(None, map(str.strip, text.splitlines())):
         month, _, figure = line.partition(" ")
-        first = month_said(month)
+        first = parse_month_text(month)
         try:
             amount = Decimal(figure)
         except InvalidOperation:
@@ -119,7 +119,7 @@ def add_budget(context: Context) -> Change[actions.NewBudget]:
 @changing(SEES_EVERYTHING, "budgets")
 def change_budget(context: Context, budget_id: int) -> Change[actions.NewBudget]:
     """Says what it would be held against then, and sets it anew."""
-    fact = known_budget(context, budget_id)
+    fact = get_budget_or_404(context, budget_id)
 
     def read(entered: Mapping[str, Any]) -> actions.NewBudget:
         thought = _thought_of(entered)
@@ -150,7 +150,7 @@ def change_budget(context: Context, budget_id: int) -> Change[actions.NewBudget]
 @changing(SEES_EVERYTHING, "budgets")
 def remove_budget(context: Context, budget_id: int) -> Change[BudgetFact]:
     """Says what is held against it no more, then removes it."""
-    fact = known_budget(context, budget_id)
+    fact = get_budget_or_404(context, budget_id)
 
     def apply(_: BudgetFact) -> Done:
         actions.remove_budget(budget_id=fact.id)
@@ -171,14 +171,14 @@ def remove_budget(context: Context, budget_id: int) -> Change[BudgetFact]:
     )
 
 
-def known_budget(context: Context, budget_id: int) -> BudgetFact:
+def get_budget_or_404(context: Context, budget_id: int) -> BudgetFact:
     """The budget, or the page that there is none: another team's is as if it were not there."""
     return budget_among(budgets(context.seen_teams), budget_id)
 
 
 def budget_among(visible_budgets: Sequence[BudgetFact], budget_id: int) -> BudgetFact:
     """The one of these with this id, or the page that there is none."""
-    return found_or_404(next((fact for fact in visible_budgets if fact.id == budget_id), None))
+    return value_or_404(next((fact for fact in visible_budgets if fact.id == budget_id), None))
 
 
 def _all_budgets() -> Link:

@@ -7,7 +7,7 @@ from django.urls import path, reverse
 
 from apps.accounts.queries import Role
 from apps.accounts.queries.trail import changes as trail_changes
-from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
+from apps.console.kit.chart import Figure, FigureRow, LineChart, figure_or_unknown
 from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.gates import gate_list, gate_notes
 from apps.console.kit.page import ConsolePage, shown
@@ -121,7 +121,7 @@ def budget_page(context: Context, budget_id: int) -> ConsolePage:
 @shown(EVERYONE, "budgets")
 def budget_csv(context: Context, budget_id: int) -> HttpResponse:
     """The months of one budget."""
-    fact = changes.known_budget(context, budget_id)
+    fact = changes.get_budget_or_404(context, budget_id)
     (figures,) = figures_of([fact], context.at)
     return month_table(fact).csv(months_of(figures, context.at), context, f"budget-{fact.id}")
 
@@ -159,13 +159,15 @@ def _list_figures(running: Sequence[BudgetFigures], currency: str) -> tuple[Figu
         figures.append(
             Figure("Most used at its end", per_cent(most.expected_share), most.budget.name)
         )
-    organisation_budget = next((figure for figure in running if _is_whole_money(figure)), None)
+    organisation_budget = next(
+        (figure for figure in running if _is_organisation_money(figure)), None
+    )
     if organisation_budget is not None:
         number = words.figure_amount(
             organisation_budget.budget, organisation_budget.headroom, currency
         )
         figures.append(
-            known_figure(
+            figure_or_unknown(
                 "Budget headroom of the organisation", number, organisation_budget.budget.name
             )
         )
@@ -174,7 +176,7 @@ def _list_figures(running: Sequence[BudgetFigures], currency: str) -> tuple[Figu
     return tuple(figures)  # fmt: skip
 
 
-def _is_whole_money(figures: BudgetFigures) -> bool:
+def _is_organisation_money(figures: BudgetFigures) -> bool:
     return figures.budget.scope == ORGANISATION and figures.budget.measure == MONEY
 
 
@@ -185,18 +187,20 @@ def _key_figures(figures: BudgetFigures, context: Context) -> tuple[Figure, ...]
     if chance:
         exceeded = chance if chance == budget_words.EXCEEDED else f"chance of exceeding: {chance}"
     return (
-        known_figure("Budget", words.figure_amount(fact, figures.amount, currency), _unit_of(fact)),
-        known_figure(
+        figure_or_unknown(
+            "Budget", words.figure_amount(fact, figures.amount, currency), _unit_of(fact)
+        ),
+        figure_or_unknown(
             "So far",
             words.figure_amount(fact, figures.spent.amount, currency),
             words.progress_of(figures, currency),
         ),
-        known_figure(
+        figure_or_unknown(
             "Rest expected",
             words.figure_amount(fact, figures.rest.expected, currency),
             words.method_of(figures.rest, context.zone),
         ),
-        known_figure(
+        figure_or_unknown(
             "Budget headroom", words.figure_amount(fact, figures.headroom, currency), exceeded
         ),
     )

@@ -5,8 +5,13 @@ from datetime import timedelta, tzinfo
 from decimal import Decimal
 
 from apps.console.kit.entries import OVER_IT
-from apps.console.pages.forecasts.words import spans_said
-from apps.planning.queries.budget_figures import FORECAST, RUN_RATE, BudgetFigures, RestOfPeriod
+from apps.console.pages.forecasts.words import describe_spans
+from apps.planning.queries.budget_figures import (
+    FORECAST,
+    RUN_RATE,
+    BudgetFigures,
+    RemainderEstimate,
+)
 from apps.planning.queries.budget_words import amount
 from apps.planning.queries.budgets import (
     MONEY,
@@ -16,11 +21,11 @@ from apps.planning.queries.budgets import (
     TAG,
     TO_COME,
     BudgetFact,
-    in_whole_units,
+    to_major_units,
 )
 from apps.show.amounts import count, counted, gpu_hours, per_cent
 from apps.show.charts import amount_tick
-from apps.show.money import short_amount, whole_amount
+from apps.show.money import amount_without_minor_units, short_amount
 from apps.show.time import period, short_day
 from apps.show.words import joined
 
@@ -30,7 +35,11 @@ MOST_NAMED = 3
 
 def cell_amount(budget: BudgetFact, value: int, currency: str) -> str:
     """In a table: `$41,302`, or `1,204 h`."""
-    return whole_amount(value, currency) if budget.measure == MONEY else f"{gpu_hours(value)} h"
+    return (
+        amount_without_minor_units(value, currency)
+        if budget.measure == MONEY
+        else f"{gpu_hours(value)} h"
+    )
 
 
 def figure_amount(budget: BudgetFact, value: int | None, currency: str) -> str | None:
@@ -49,7 +58,7 @@ def tick_amount(budget: BudgetFact, value: float, currency: str) -> str:
 
 def exact_amount(budget: BudgetFact, value: int) -> str:
     """For CSV: whole units to the sixth decimal."""
-    return f"{in_whole_units(budget.measure, value):f}"
+    return f"{to_major_units(budget.measure, value):f}"
 
 
 def period_of(figures: BudgetFigures) -> str:
@@ -76,11 +85,13 @@ def life_of(budget: BudgetFact) -> str:
     return f"{'each month' if budget.recurrence == MONTHLY else 'once'}, {period_text}"
 
 
-def method_of(remainder: RestOfPeriod, zone: tzinfo) -> str:
+def method_of(remainder: RemainderEstimate, zone: tzinfo) -> str:
     """How the rest of the period came to be, in a few words."""
     if remainder.method == FORECAST:
         return (
-            f"forecast {spans_said(remainder.spans, zone)}" if remainder.spans else remainder.source
+            f"forecast {describe_spans(remainder.spans, zone)}"
+            if remainder.spans
+            else remainder.source
         )
     return (
         f"run rate: {remainder.source}"
@@ -184,7 +195,7 @@ def progress_of(figures: BudgetFigures, currency: str) -> str:
     progress = f"{used} used, {per_cent(figures.share_gone)} of its time gone"
     provisional = figures.spent.provisional
     return (
-        f"{progress}; {whole_amount(provisional, currency)} provisional"
+        f"{progress}; {amount_without_minor_units(provisional, currency)} provisional"
         if provisional
         else progress
     )

@@ -8,9 +8,9 @@ from django.urls import reverse
 
 from apps.accounts import queries as accounts
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
-from apps.console.kit.entries import MomentField, PickField, TextField, WholeField
+from apps.console.kit.entries import MomentField, NonNegativeIntegerField, PickField, TextField
 from apps.console.kit.frame import EmptyState, Link
-from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context, value_or_404
 from apps.console.pages.capacity_requests import words
 from apps.console.pages.capacity_requests.tables import SENTENCES
 from apps.console.pages.managers import team_step
@@ -20,8 +20,8 @@ from apps.economics.refusal import Refusal
 from apps.fleet import queries as fleet
 from apps.planning.actions import requests as actions
 from apps.planning.actions.requests import NewCapacityRequest
-from apps.planning.queries.capacity_places import models_meant
-from apps.planning.queries.request_profile import AskedCapacity, RequestProfile, request_profile
+from apps.planning.queries.capacity_places import matching_gpu_models
+from apps.planning.queries.request_profile import RequestedCapacity, RequestProfile, request_profile
 from apps.planning.queries.request_words import (
     BASES,
     MONTH_MS,
@@ -43,7 +43,7 @@ from apps.planning.queries.requests import (
     may_withdraw,
 )
 from apps.show.amounts import counted
-from apps.show.money import whole_amount
+from apps.show.money import amount_without_minor_units
 from apps.show.time import period
 from apps.workloads.queries import workloads
 
@@ -63,7 +63,7 @@ class CapacityRequestForm(ChangeForm):
     team = PickField("For the team")
     workload = PickField("For the workload", hint="Whose use is looked at.")
     place = PickField("In the pool, or of the GPU model")
-    gpus = WholeField("How many GPUs", is_needed=True)
+    gpus = NonNegativeIntegerField("How many GPUs", is_needed=True)
     starts_at = MomentField("From", is_now=True)
     ends_at = MomentField("Until", "Empty: open-ended.", is_needed=False)
     reason = TextField(
@@ -103,7 +103,7 @@ def raise_request(context: Context) -> Change[NewCapacityRequest]:
             request_id,
         )
 
-    teams = _own_teams(context)
+    teams = _requestable_teams(context)
     return Change(
         finding="Ask for capacity",
         explanation="GPUs for a team. What its last 28 days say of it, the cost and the forecast are attached by "
@@ -160,7 +160,7 @@ def decline(context: Context, capacity_request_id: int) -> Change[Mapping[str, A
 @changing(DECIDES, "capacity-requests")
 def deliver(context: Context, capacity_request_id: int) -> Change[Mapping[str, Any]]:
     """The capacity is there: the clock to the first productive hour starts."""
-    fact = known(context, capacity_request_id)
+    fact = get_request_or_404(context, capacity_request_id)
     words_of = DecisionWords(
         "Say that it is delivered:",
         "It is delivered",
@@ -174,7 +174,7 @@ def deliver(context: Context, capacity_request_id: int) -> Change[Mapping[str, A
 @changing(EVERYONE, "capacity-requests")
 def withdraw(context: Context, capacity_request_id: int) -> Change[Mapping[str, Any]]:
     """It is needed no longer."""
-    fact = known(context, capacity_request_id)
+    fact = get_request_or_404(context, capacity_request_id)
     words_of = DecisionWords(
         "Withdraw",
         "Withdraw this request",
@@ -189,9 +189,9 @@ def withdraw(context: Context, capacity_request_id: int) -> Change[Mapping[str, 
     return _step(context, fact, words_of, actions.withdraw_capacity_request, RemarkForm, over)
 
 
-def known(context: Context, capacity_request_id: int) -> CapacityRequestFact:
+def get_request_or_404(context: Context, capacity_request_id: int) -> CapacityRequestFact:
     """The request, or the page that there is none: another team's is as if it were not there."""
-    return found_or_404(capacity_request(capacity_request_id, context.seen_teams))
+    return value_or_404(capacity_request(capacity_request_id, context.seen_teams))
 
 
 def _decision(
@@ -200,7 +200,7 @@ def _decision(
     decision_words: DecisionWords,
     action: Callable[..., None],
 ) -> Change[Mapping[str, Any]]:
-    fact = known(context, capacity_request_id)
+    fact = get_request_or_404(context, capacity_request_id)
     over = None if fact.state == WAITING else _over(fact)
     if over is None and not may_decide(fact, context.viewer.person_id, context.viewer.role):
         over = EmptyState(
@@ -235,14 +235,14 @@ def _step(
         form=form,
         confirm=step_words.confirm,
         read=lambda entered: entered,
-        effects=lambda _: (step_words.effect, *_known_of(fact, context)),
+        effects=lambda _: (step_words.effect, *_request_facts(fact, context)),
         apply=apply,
         refusals=REFUSALS,
         empty=over,
     )
 
 
-def _known_of(fact: CapacityRequestFact, context: Context) -> tuple[str, ...]:
+def _request_facts(fact: CapacityRequestFact, context: Context) -> tuple[str, ...]:
     cost = words.cost_words(fact, context.currency, sees_prices=context.viewer.sees_prices)
     return (f"Cost: {cost}.", _returned_words(fact.profile))
 
@@ -283,7 +283,7 @@ def _cost_of(request: NewCapacityRequest, profile: RequestProfile, context: Cont
     micros = capacity_cost(request.gpus, length, price.micros)
     every = "" if request.ends_at else "every "
     return (
-        f"at {whole_amount(micros, context.currency)} for {every}{span_words(length)}, by the "
+        f"at {amount_without_minor_units(micros, context.currency)} for {every}{span_words(length)}, by the "
         f"{BASES[price.basis]}"
     )
 
@@ -291,7 +291,7 @@ def _cost_of(request: NewCapacityRequest, profile: RequestProfile, context: Cont
 def _request_entered(entered: Mapping[str, Any]) -> NewCapacityRequest:
     kind, _, key = entered["place"].partition(":")
     return NewCapacityRequest(
-        asked=AskedCapacity(
+        asked=RequestedCapacity(
             team_id=int(entered["team"]),
             workload_id=int(entered["workload"]) if entered["workload"] else None,
             pool_id=int(key) if kind == "pool" else None,
@@ -304,7 +304,7 @@ def _request_entered(entered: Mapping[str, Any]) -> NewCapacityRequest:
     )
 
 
-def _own_teams(context: Context) -> dict[str, str]:
+def _requestable_teams(context: Context) -> dict[str, str]:
     """The teams that the viewer may ask for, by name."""
     unowned = accounts.special_teams().unowned_id
     return {
@@ -333,7 +333,7 @@ def place_names() -> dict[str, str]:
         **{
             f"model:{gpu_model.name}": f"{gpu_model.name} (none here yet)"
             for gpu_model in CATALOGUE
-            if gpu_model.name not in there and not models_meant(gpu_model.name)
+            if gpu_model.name not in there and not matching_gpu_models(gpu_model.name)
         },
     }
 

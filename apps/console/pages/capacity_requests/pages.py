@@ -3,7 +3,7 @@
 from django.http import HttpResponse
 from django.urls import path, reverse
 
-from apps.console.kit.chart import Figure, FigureRow, known_figure
+from apps.console.kit.chart import Figure, FigureRow, figure_or_unknown
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.gates import gate_list, gate_notes
 from apps.console.kit.page import ConsolePage, FactList, shown
@@ -18,7 +18,7 @@ from apps.console.pages.capacity_requests.tables import (
     use_rows,
 )
 from apps.console.pages.managers import team_step
-from apps.planning.queries.budgets import is_budget_seen
+from apps.planning.queries.budgets import is_budget_visible
 from apps.planning.queries.request_words import (
     budget_words,
     demands_seen,
@@ -71,7 +71,7 @@ def request_list_csv(context: Context) -> HttpResponse:
 @shown(EVERYONE, "capacity-requests")
 def request_page(context: Context, capacity_request_id: int) -> ConsolePage:
     """One request: what is asked for, what the profile says, what it costs, and every step."""
-    fact = changes.known(context, capacity_request_id)
+    fact = changes.get_request_or_404(context, capacity_request_id)
     days = period(*fact.profile.days)
     _, is_there = judged_use(fact.profile)
     gates = request_gates(fact, sees_all=context.viewer.sees_everything)
@@ -113,21 +113,21 @@ def request_page(context: Context, capacity_request_id: int) -> ConsolePage:
 @shown(EVERYONE, "capacity-requests")
 def request_profile_csv(context: Context, capacity_request_id: int) -> HttpResponse:
     """Return what the profile of a capacity request says, as CSV."""
-    fact = changes.known(context, capacity_request_id)
+    fact = changes.get_request_or_404(context, capacity_request_id)
     return SENTENCES.csv(profile_sentences(fact.profile), context, "what-the-profile-says")
 
 
 @shown(EVERYONE, "capacity-requests")
 def request_use_csv(context: Context, capacity_request_id: int) -> HttpResponse:
     """The figures of the profile."""
-    fact = changes.known(context, capacity_request_id)
+    fact = changes.get_request_or_404(context, capacity_request_id)
     return USE.csv(use_rows(fact.profile, context.currency), context, "use-of-28-days")
 
 
 @shown(EVERYONE, "capacity-requests")
 def request_steps_csv(context: Context, capacity_request_id: int) -> HttpResponse:
     """Every step."""
-    fact = changes.known(context, capacity_request_id)
+    fact = changes.get_request_or_404(context, capacity_request_id)
     return CLOCK.csv(clock_rows(fact), context, "steps-of-a-request")
 
 
@@ -150,7 +150,7 @@ def _key_figures(fact: CapacityRequestFact, context: Context) -> tuple[Figure, .
     decided = fact.time_to_decision
     return (
         Figure("Asked for", count(fact.gpus), f"GPUs {words.span_of(fact, context.zone)}"),
-        known_figure(
+        figure_or_unknown(
             "Cost",
             None if micros is None else short_amount(micros, context.currency),
             "no price of these GPUs is known"
@@ -159,7 +159,7 @@ def _key_figures(fact: CapacityRequestFact, context: Context) -> tuple[Figure, .
             if fact.ends_at
             else "for every 30 days, as it was raised",
         ),
-        known_figure(
+        figure_or_unknown(
             "Fixes would return",
             None if returned is None else gpus_text(returned),
             "not measured where it asks" if returned is None else "GPUs it holds there already",
@@ -180,7 +180,7 @@ def _facts(fact: CapacityRequestFact, context: Context) -> list[tuple[str, str]]
     budget_texts = [
         budget_words(budget, context.currency)
         for budget in fact.profile.budgets
-        if is_budget_seen(budget.scope, budget.key, context.seen_teams)
+        if is_budget_visible(budget.scope, budget.key, context.seen_teams)
     ]
     return [
         ("Why", fact.reason),

@@ -148,7 +148,7 @@ def use_rows(profile: RequestProfile, currency: str) -> list[UseRow]:
         ("Active", lambda use: _ratio(use.active_ratio)),
         ("SM active", lambda use: _ratio(use.sm_active_ratio)),
         ("SM observed", lambda use: _ratio(use.sm_coverage_ratio)),
-        ("Reported by runs, of GPU time allocated", _told_ratio),
+        ("Reported by runs, of GPU time allocated", _reported_ratio),
         ("Waiting for data, of reported time", _starved_ratio),
         ("Cost", lambda use: _money(use.micros, currency)),
         ("Waste", lambda use: _money(use.waste_micros, currency)),
@@ -189,7 +189,7 @@ def _money(micros: int | None, currency: str) -> str | None:
     return None if micros is None else full_amount(micros, currency)
 
 
-def _told_ratio(use: UseFact) -> str | None:
+def _reported_ratio(use: UseFact) -> str | None:
     return per_cent(min(1.0, use.told_ms / use.held_ms)) if use.held_ms else None
 
 

@@ -11,9 +11,9 @@ from apps.console.kit.cells import MONEY
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
 from apps.console.kit.entries import TextField, TicksField
 from apps.console.kit.frame import Link
-from apps.console.kit.request import Context, found_or_404
+from apps.console.kit.request import Context, value_or_404
 from apps.console.kit.table import Column, Table
-from apps.economics.hours import month_said
+from apps.economics.hours import parse_month_text
 from apps.economics.money import sum_of_known
 from apps.ledger.actions import close as actions
 from apps.ledger.actions.closed import MonthAlreadyClosed
@@ -64,25 +64,27 @@ class ReopeningForm(ChangeForm):
 
 def month_of(text: str) -> date:
     """`2026-07` as its first day; 404 for anything else."""
-    return found_or_404(month_said(text))
+    return value_or_404(parse_month_text(text))
 
 
 @changing(CLOSES, "months")
-def close_month(context: Context, month: str) -> Change[actions.CloseAsked]:
+def close_month(context: Context, month: str) -> Change[actions.CloseRequest]:
     """Says which figures freeze and who is told what, then closes the month."""
     of = month_of(month)
     items = checklist(of)
 
-    def read(entered: Mapping[str, Any]) -> actions.CloseAsked:
+    def read(entered: Mapping[str, Any]) -> actions.CloseRequest:
         if not has_ended(of, context.at):
             raise actions.MonthNotOver(f"{of:%B %Y} is not over yet")
         actions.refuse_open(items, entered["accept"])
-        return actions.CloseAsked(of, context.viewer.person_id, entered["accept"], entered["note"])
+        return actions.CloseRequest(
+            of, context.viewer.person_id, entered["accept"], entered["note"]
+        )
 
-    def effects(close: actions.CloseAsked) -> ChangePreview:
+    def effects(close: actions.CloseRequest) -> ChangePreview:
         return _frozen_figures(of, [item for item in items if item.code in close.accepted], context)
 
-    def apply(close: actions.CloseAsked) -> Done:
+    def apply(close: actions.CloseRequest) -> Done:
         actions.close_month(request=close, at=context.at)
         return f"{of:%B %Y} is closed.", _page_of(of)
 

@@ -13,7 +13,7 @@ from apps.console.kit.cells import DAY_OR_INSTANT, INSTANT
 from apps.console.kit.form import FormSection
 from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context, value_or_404
 from apps.console.kit.table import TableSection
 from apps.console.pages.closes.changes import CloseForm, ReopeningForm, month_of
 from apps.console.pages.closes.tables import (
@@ -23,10 +23,10 @@ from apps.console.pages.closes.tables import (
     MONTHS_WITHOUT_SUMS,
     STATEMENTS,
     VERSIONS,
-    ToldEntry,
-    ToldStatement,
+    CloseJournalEntry,
+    CloseStatement,
     checklist_table,
-    whole_line,
+    total_line,
 )
 from apps.economics.money import sum_of_known
 from apps.ledger.queries.closes import months as asked
@@ -138,7 +138,7 @@ def _statements_section(
 ) -> TableSection:
     journal = Link("Journal", reverse("journal-csv", args=[close.id]))
     return STATEMENTS.section(
-        [ToldStatement(close, team_statement) for team_statement in statements],
+        [CloseStatement(close, team_statement) for team_statement in statements],
         context,
         about=f"effective cost, in {context.currency}; each team sees its own",
         links=(journal,) if context.viewer.sees_prices else (),
@@ -162,7 +162,7 @@ def statement(context: Context, close_id: int, team_id: int) -> ConsolePage:
             LINES.section(
                 lines,
                 context,
-                total=whole_line(team_statement, lines),
+                total=total_line(team_statement, lines),
                 csv_href=reverse("statement-csv", args=[close_id, team_id]),
             ),
         ),
@@ -180,21 +180,21 @@ def statement_csv(context: Context, close_id: int, team_id: int) -> HttpResponse
 @shown(EVERYONE, "months")
 def statements_csv(context: Context, close_id: int) -> HttpResponse:
     """Every team's sum that the viewer may see."""
-    close = _known_close(close_id)
+    close = _get_close_or_404(close_id)
     statements = told.team_statements(close_id, context.seen_teams)
-    rows = [ToldStatement(close, team_statement) for team_statement in statements]
+    rows = [CloseStatement(close, team_statement) for team_statement in statements]
     return STATEMENTS.csv(rows, context, f"statements {close.month:%Y-%m} v{close.version}")
 
 
 @shown(SEES_EVERYTHING, "months")
 def journal_csv(context: Context, close_id: int) -> HttpResponse:
     """The journal of a close: cost centre, account, amount."""
-    close = _known_close(close_id)
-    rows = [ToldEntry(close, entry) for entry in told.journal(close_id)]
+    close = _get_close_or_404(close_id)
+    rows = [CloseJournalEntry(close, entry) for entry in told.journal(close_id)]
     return JOURNAL.csv(rows, context, f"journal {close.month:%Y-%m} v{close.version}")
 
 
-def month_rows(context: Context) -> list[asked.MonthStanding]:
+def month_rows(context: Context) -> list[asked.MonthStatus]:
     """The months with cost; of others than finance and platform without the organisation's sums."""
     standings = asked.month_standings()
     if context.viewer.sees_everything:
@@ -209,15 +209,15 @@ def _team_statement(
 ) -> tuple[asked.CloseFact, told.TeamStatement]:
     if not context.viewer.sees_team(team_id):
         raise Http404
-    close = _known_close(close_id)
+    close = _get_close_or_404(close_id)
     statements = told.team_statements(close_id, [team_id])
     if not statements:
         raise Http404
     return close, statements[0]
 
 
-def _known_close(close_id: int) -> asked.CloseFact:
-    return found_or_404(asked.close_fact(close_id))
+def _get_close_or_404(close_id: int) -> asked.CloseFact:
+    return value_or_404(asked.close_fact(close_id))
 
 
 def _how_closed(
@@ -241,7 +241,7 @@ def _how_closed(
     )
 
 
-def _months_finding(rows: Sequence[asked.MonthStanding]) -> str:
+def _months_finding(rows: Sequence[asked.MonthStatus]) -> str:
     late = [row for row in rows if row.late_hours]
     if late:
         late_months = counted(len(late), "closed month has", "closed months have")

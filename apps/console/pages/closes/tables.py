@@ -22,7 +22,7 @@ from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.economics.money import sum_or_unknown
 from apps.economics.states import State
 from apps.ledger.queries.closes.checklist import Item
-from apps.ledger.queries.closes.months import CloseFact, MonthStanding
+from apps.ledger.queries.closes.months import CloseFact, MonthStatus
 from apps.ledger.queries.closes.statements import (
     ACCOUNTS,
     JournalEntry,
@@ -35,14 +35,14 @@ from apps.show.words import state_words
 NONE = "–"
 
 
-class ToldStatement(NamedTuple):
+class CloseStatement(NamedTuple):
     """A team's part of a close."""
 
     close: CloseFact
     said: TeamStatement
 
 
-class ToldEntry(NamedTuple):
+class CloseJournalEntry(NamedTuple):
     """A line of the journal of a close."""
 
     close: CloseFact
@@ -63,7 +63,7 @@ def line_words(line: StatedLine) -> str:
     )
 
 
-def whole_line(team_statement: TeamStatement, lines: Sequence[StatedLine]) -> StatedLine:
+def total_line(team_statement: TeamStatement, lines: Sequence[StatedLine]) -> StatedLine:
     """The statement as the line under its lines."""
     return StatedLine(
         kind="In all",
@@ -123,7 +123,7 @@ def checklist_table(*, may_close: bool) -> Table[Item]:
     )  # fmt: skip
 
 
-MONTHS = Table[MonthStanding](
+MONTHS = Table[MonthStatus](
     "months",
     "Months",
     (
@@ -147,7 +147,7 @@ MONTHS_WITHOUT_SUMS = replace(
     ),
 )
 """For whom the organisation's sums are not."""
-STATEMENTS = Table[ToldStatement](
+STATEMENTS = Table[CloseStatement](
     "statements",
     "Statements",
     (
@@ -207,7 +207,7 @@ LINES = Table[StatedLine](
     ),
     about="they sum to the statement, to the micro-unit in the CSV",
 )  # fmt: skip
-JOURNAL = Table[ToldEntry](
+JOURNAL = Table[CloseJournalEntry](
     "journal",
     "Journal",
     (

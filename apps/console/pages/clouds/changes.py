@@ -10,7 +10,7 @@ from django.urls import reverse
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import LONGEST_LIST, PickField, TextField
 from apps.console.kit.frame import Link
-from apps.console.kit.request import MANAGES, Context, found_or_404
+from apps.console.kit.request import MANAGES, Context, value_or_404
 from apps.console.pages.clouds.words import how_often, needs
 from apps.economics.refusal import Refusal
 from apps.fleet.actions import clouds as actions
@@ -137,7 +137,7 @@ def end(context: Context, account_id: int) -> Change[CloudAccountFact]:
 
 def account_or_404(account_id: int) -> CloudAccountFact:
     """The account of this id."""
-    return found_or_404(cloud_account(account_id))
+    return value_or_404(cloud_account(account_id))
 
 
 def _entered_account(

@@ -11,14 +11,14 @@ from apps.console.kit.change import Change, ChangeForm, changing
 from apps.console.kit.entries import (
     AmountField,
     MomentField,
+    NonNegativeIntegerField,
     ParsedField,
     PickField,
     TextField,
-    WholeField,
     amount_like,
 )
 from apps.console.kit.frame import Link
-from apps.console.kit.request import Context, found_or_404
+from apps.console.kit.request import Context, value_or_404
 from apps.console.pages.commitments.words import KINDS
 from apps.console.pages.setup.questions import recount
 from apps.economics.use_terms import PLATFORMS, TENANCIES
@@ -27,7 +27,7 @@ from apps.ledger.queries.commitment_preview import Moved, if_ended, if_entered
 from apps.pricing import actions
 from apps.pricing.queries.commitments import CommitmentFact, commitments
 from apps.show.amounts import counted, per_cent
-from apps.show.money import signed_amount, whole_amount
+from apps.show.money import amount_without_minor_units, signed_amount
 
 BUYS = frozenset({Role.FINANCE})
 UNITS = {"node": "Nodes", "gpu": "GPUs"}
@@ -58,7 +58,7 @@ class CommitmentForm(ChangeForm):
     region = TextField("Region")
     instance_type = TextField("Instance type")
     gpu_model = TextField("GPU model")
-    units = WholeField("How many", "Or the spend below, not both.")
+    units = NonNegativeIntegerField("How many", "Or the spend below, not both.")
     unit = PickField("Of", UNITS, initial="node")
     spend = AmountField("Or a spend an hour", "What a savings plan is for, each hour.", "98.32")
     prices = ParsedField("Which buys at", _hourly_prices, PRICES_HINT)
@@ -117,7 +117,7 @@ def add_commitment(context: Context) -> Change[actions.NewCommitment]:
 @changing(BUYS, "commitments")
 def end_commitment(context: Context, commitment_id: int) -> Change[Mapping[str, Any]]:
     """Says what is no longer covered from then on; then ends the commitment."""
-    fact = known(commitment_id)
+    fact = get_commitment_or_404(commitment_id)
 
     def effects(entered: Mapping[str, Any]) -> tuple[str, ...]:
         moved = if_ended(commitment_id, entered["ended_at"], context.at)
@@ -143,9 +143,9 @@ def end_commitment(context: Context, commitment_id: int) -> Change[Mapping[str, 
     )
 
 
-def known(commitment_id: int) -> CommitmentFact:
+def get_commitment_or_404(commitment_id: int) -> CommitmentFact:
     """The commitment, or the page that there is none."""
-    return found_or_404(
+    return value_or_404(
         next((commitment for commitment in commitments() if commitment.id == commitment_id), None)
     )
 
@@ -195,12 +195,12 @@ def _entry_effects(moved: Moved, currency: str) -> tuple[str, ...]:
     if moved.cost is None:
         sentences.append("What it costs is not known: its currency has no rate of exchange.")
     elif moved.on_demand is None:
-        cost = whole_amount(moved.cost, currency)
+        cost = amount_without_minor_units(moved.cost, currency)
         sentences.append(f"It costs {cost} in them; some of what it would cover has no price.")
     else:
         sentences.append(
-            f"What it would have covered cost about {whole_amount(moved.on_demand, currency)}; "
-            f"the commitment costs {whole_amount(moved.cost, currency)} in these hours "
+            f"What it would have covered cost about {amount_without_minor_units(moved.on_demand, currency)}; "
+            f"the commitment costs {amount_without_minor_units(moved.cost, currency)} in these hours "
             f"({signed_amount(moved.difference, currency)})."
         )
     return (*sentences, *_closed_hours(moved))
@@ -218,8 +218,8 @@ def _end_effects(moved: Moved, currency: str) -> tuple[str, ...]:
         sentences.append("What that moves is not known: a price or a rate of exchange is missing.")
     else:
         sentences.append(
-            f"{whole_amount(moved.cost, currency)} of its cost goes, and what it covered costs "
-            f"about {whole_amount(moved.on_demand, currency)} again "
+            f"{amount_without_minor_units(moved.cost, currency)} of its cost goes, and what it covered costs "
+            f"about {amount_without_minor_units(moved.on_demand, currency)} again "
             f"({signed_amount(-moved.difference, currency)})."
         )
     return (*sentences, *_closed_hours(moved))

@@ -11,12 +11,12 @@ from apps.accounts.queries import Role
 from apps.console.kit.cells import DAY_OR_INSTANT, warned
 from apps.console.kit.chart import FigureRow
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.months import Month, asked_month, month_filter, months_before, this_month
+from apps.console.kit.months import Month, month_filter, months_before, requested_month, this_month
 from apps.console.kit.page import ConsolePage, FactList, Include, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.kit.table import TableSection
 from apps.console.pages.commitments import changes
-from apps.console.pages.commitments.changes import known
+from apps.console.pages.commitments.changes import get_commitment_or_404
 from apps.console.pages.commitments.tables import (
     COMMITMENTS,
     COVERED,
@@ -25,7 +25,7 @@ from apps.console.pages.commitments.tables import (
     MONTHS,
     UNUSED_DAYS,
     UNUSED_HOURS,
-    HeldCommitment,
+    CommitmentRow,
     unused_days,
 )
 from apps.console.pages.commitments.words import (
@@ -34,12 +34,12 @@ from apps.console.pages.commitments.words import (
     CoverNames,
     bought,
     chart_of,
+    commitment_status,
     covers,
     figures_of,
     finding_of,
     granted_words,
     names,
-    standing,
 )
 from apps.console.pages.managers import step_for
 from apps.economics.hours import HOUR
@@ -62,7 +62,7 @@ from apps.ledger.queries.offered_use import taken_for_granted
 from apps.pricing.queries.commitments import CommitmentFact, commitments_in
 from apps.pricing.queries.commitments import commitments as every_commitment
 from apps.show.amounts import per_cent
-from apps.show.money import full_amount, quoted_amount, whole_amount
+from apps.show.money import amount_without_minor_units, full_amount, quoted_amount
 from apps.show.time import duration
 
 LONGEST_AHEAD = timedelta(days=90)
@@ -72,7 +72,7 @@ MOST_MONTHS = 3
 @shown(SEES_EVERYTHING, "commitments")
 def commitments(context: Context) -> ConsolePage:
     """Show what commitments saved and what of them nobody used, day by day and one by one."""
-    month, currency = asked_month(context), context.currency
+    month, currency = requested_month(context), context.currency
     use = commitment_use(month.day_cuts(_local_today(context)), context.at)
     is_empty = not use.commitments and not every_commitment()
     status = worst_status(*month.cuts) if use.of else ""
@@ -98,7 +98,7 @@ def commitments(context: Context) -> ConsolePage:
                 context.href(reverse("commitment-days")),
             ),
             COMMITMENTS.section(
-                _held_commitments(use, context),
+                _commitment_rows(use, context),
                 context,
                 about=f"those that held in {month.words}: {{said}}",
                 empty=f"None held in {month.words}.",
@@ -114,15 +114,15 @@ def commitments(context: Context) -> ConsolePage:
 @shown(SEES_EVERYTHING, "commitments")
 def commitments_csv(context: Context) -> HttpResponse:
     """Every commitment that held in the month."""
-    month = asked_month(context)
-    rows = _held_commitments(commitment_use(month.cuts, context.at), context)
+    month = requested_month(context)
+    rows = _commitment_rows(commitment_use(month.cuts, context.at), context)
     return COMMITMENTS.csv(rows, context, f"commitments-{month.key}")
 
 
 @shown(SEES_EVERYTHING, "commitments")
 def days_csv(context: Context) -> HttpResponse:
     """Return what of the commitments was used and not, by day, as CSV."""
-    month = asked_month(context)
+    month = requested_month(context)
     use = commitment_use(month.day_cuts(_local_today(context)), context.at)
     return DAYS.csv(_days_of_use(use, month, context), context, f"commitments-{month.key}-days")
 
@@ -130,7 +130,11 @@ def days_csv(context: Context) -> HttpResponse:
 @shown(SEES_EVERYTHING, "commitments")
 def commitment(context: Context, commitment_id: int) -> ConsolePage:
     """One commitment: its terms, its latest months, whom it covered in one, what nobody used."""
-    fact, month, cover_names = known(commitment_id), asked_month(context), names()
+    fact, month, cover_names = (
+        get_commitment_or_404(commitment_id),
+        requested_month(context),
+        names(),
+    )
     months = _latest_months(fact, month, cover_names, context)
     row = next((latest_month for latest_month in months if latest_month.month == month.first), None)
     is_over = fact.ended_at is not None or context.at >= fact.ends_at
@@ -172,7 +176,7 @@ def commitment(context: Context, commitment_id: int) -> ConsolePage:
 @shown(SEES_EVERYTHING, "commitments")
 def teams_csv(context: Context, commitment_id: int) -> HttpResponse:
     """Whom it covered in a month."""
-    fact, month = known(commitment_id), asked_month(context)
+    fact, month = get_commitment_or_404(commitment_id), requested_month(context)
     name = f"commitment-{commitment_id}-{month.key}"
     return COVERED.csv(covered_of(fact, month, names()), context, name)
 
@@ -180,7 +184,7 @@ def teams_csv(context: Context, commitment_id: int) -> HttpResponse:
 @shown(SEES_EVERYTHING, "commitments")
 def unused_csv(context: Context, commitment_id: int) -> HttpResponse:
     """Return what of a commitment nobody used in a month, hour by hour, as CSV."""
-    fact, month = known(commitment_id), asked_month(context)
+    fact, month = get_commitment_or_404(commitment_id), requested_month(context)
     name = f"commitment-{commitment_id}-{month.key}-unused"
     return UNUSED_HOURS.csv(unused_of(fact, month, names()), context, name)
 
@@ -223,10 +227,10 @@ def _days_of_use(use: Use, month: Month, context: Context) -> list[tuple[date, F
     ]
 
 
-def _held_commitments(use: Use, context: Context) -> list[HeldCommitment]:
+def _commitment_rows(use: Use, context: Context) -> list[CommitmentRow]:
     cover_names = names()
     commitment_rows = [
-        HeldCommitment(fact, use.figures(one), cover_names, context.at)
+        CommitmentRow(fact, use.figures(one), cover_names, context.at)
         for one, fact in use.commitments.items()
     ]
     return sorted(commitment_rows, key=lambda row: (RANKS[row.fact.kind], row.fact.name))
@@ -237,7 +241,7 @@ def _ending_soon(context: Context) -> TableSection | None:
     soon = commitments_in(context.at, context.at + LONGEST_AHEAD)
     cover_names = names() if soon else None
     commitment_rows = [
-        HeldCommitment(fact, Figures(), cover_names, context.at) for fact in soon if cover_names
+        CommitmentRow(fact, Figures(), cover_names, context.at) for fact in soon if cover_names
     ]
     ending = [row for row in commitment_rows if row.ends_soon is not None]
     ending.sort(key=lambda row: (row.fact.ends_at, row.fact.id))
@@ -255,7 +259,7 @@ def _nameless_unused(micros: int | None, currency: str) -> str:
 
 def _latest_months(
     fact: CommitmentFact, month: Month, cover_names: CoverNames, context: Context
-) -> list[HeldCommitment]:
+) -> list[CommitmentRow]:
     """The month that is shown and those before it in which it held."""
     first = local_day(fact.starts_at, month.zone).replace(day=1)
     last = local_day(fact.ends_at - HOUR, month.zone).replace(day=1)
@@ -268,17 +272,17 @@ def _latest_months(
     ends = (*reversed(shown_months), next_month(newest))
     use = commitment_use([Month(end, month.zone).cuts[0] for end in ends], context.at)
     return [
-        HeldCommitment(fact, use.of[fact.id, place], cover_names, context.at, month_start)
+        CommitmentRow(fact, use.of[fact.id, place], cover_names, context.at, month_start)
         for place, month_start in reversed(list(enumerate(ends[:-1])))
         if (fact.id, place) in use.of
     ]
 
 
 def _commitment_finding(
-    fact: CommitmentFact, row: HeldCommitment | None, period: str, context: Context
+    fact: CommitmentFact, row: CommitmentRow | None, period: str, context: Context
 ) -> str:
     if row is None or not row.found.bought or row.found.cost is None:
-        return f"{fact.name}: {standing(fact, context.at)}, nothing of it is charged in {period}"
+        return f"{fact.name}: {commitment_status(fact, context.at)}, nothing of it is charged in {period}"
     rate, used = row.found.savings_rate, f"{per_cent(row.found.utilisation)} of it was used"
     if rate is None:
         return f"{fact.name}: {used} in {period}"
@@ -293,7 +297,7 @@ def _commitment_terms(
 ) -> list[tuple[str, str]]:
     """The terms in words; amounts as they were agreed, in the commitment's own currency."""
     term, currency = term_of(fact, context.at), fact.currency
-    left = whole_amount(term.left_micros, currency)
+    left = amount_without_minor_units(term.left_micros, currency)
     over = f" over {duration(term.left_hours * HOUR)}" if term.left_hours else ""
     terms = [
         ("Kind", KINDS[fact.kind]),

@@ -22,7 +22,14 @@ from apps.console.kit.cells import (
     warned,
 )
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
-from apps.console.pages.commitments.words import KINDS, RANKS, CoverNames, bought, covers, standing
+from apps.console.pages.commitments.words import (
+    KINDS,
+    RANKS,
+    CoverNames,
+    bought,
+    commitment_status,
+    covers,
+)
 from apps.console.pages.pool_links import pool_href
 from apps.economics.hours import HOUR
 from apps.economics.money import sum_or_unknown
@@ -36,7 +43,7 @@ UNDEFINED = quiet("undefined")
 QUOTED = Format(PROSE.shown, PROSE.written, "text quoted")
 
 
-class HeldCommitment(NamedTuple):
+class CommitmentRow(NamedTuple):
     """A commitment, and its figures in a time; `month` where it is one of several."""
 
     fact: CommitmentFact
@@ -68,11 +75,11 @@ class UnusedDay(NamedTuple):
 
 def _ratio_column(
     key: str, text: str, of: Callable[[Figures], Fraction | None], csv: str | None = None
-) -> Column[HeldCommitment]:
+) -> Column[CommitmentRow]:
     return Column(key, text, lambda row: of(row.found), RATIO, csv=csv, missing=UNDEFINED)
 
 
-def _under_break_even(row: HeldCommitment) -> str:
+def _under_break_even(row: CommitmentRow) -> str:
     return "under the break-even: it costs more than on-demand would" if row.is_below else ""
 
 
@@ -81,7 +88,7 @@ def _amount_of(nothing: int, micros: int | None) -> int | None:
     return micros if nothing else None
 
 
-FIGURES: tuple[Column[HeldCommitment], ...] = (
+FIGURES: tuple[Column[CommitmentRow], ...] = (
     _ratio_column("coverage", "Coverage", lambda figures: figures.coverage),
     Column(
         "utilisation",
@@ -110,13 +117,13 @@ FIGURES: tuple[Column[HeldCommitment], ...] = (
 )
 
 
-def _how_it_ends(row: HeldCommitment) -> str:
+def _how_it_ends(row: CommitmentRow) -> str:
     if row.ends_soon:
         return warned(f"within {row.ends_soon} days")
-    return standing(row.fact, row.at)
+    return commitment_status(row.fact, row.at)
 
 
-COMMITMENTS = Table[HeldCommitment](
+COMMITMENTS = Table[CommitmentRow](
     "table",
     "One by one",
     (
@@ -157,7 +164,7 @@ COMMITMENTS = Table[HeldCommitment](
     sort="sort",
     csv_first=("commitment", "kind", "covers", "bought", "carried_by"),
 )  # fmt: skip
-ENDING = Table[HeldCommitment](
+ENDING = Table[CommitmentRow](
     "ending",
     "Ending soon",
     (
@@ -166,7 +173,7 @@ ENDING = Table[HeldCommitment](
     ),
     about="what runs under them costs its rate from then on",
 )
-MONTHS = Table[HeldCommitment](
+MONTHS = Table[CommitmentRow](
     "months",
     "Month by month",
     (

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from apps.accounts.queries import special_teams, teams
-from apps.console.kit.chart import DailyChart, DayRow, Figure, daily_chart, known_figure
+from apps.console.kit.chart import DailyChart, DayRow, Figure, daily_chart, figure_or_unknown
 from apps.fleet.queries import pools
 from apps.ledger.queries.commitments import Figures, Use, total
 from apps.pricing.queries.commitments import CommitmentFact
 from apps.show.amounts import counted, per_cent
-from apps.show.money import quoted_amount, short_amount, whole_amount
+from apps.show.money import amount_without_minor_units, quoted_amount, short_amount
 from apps.show.time import weekday
 from apps.show.words import StateWords
 
@@ -68,7 +68,7 @@ def bought(fact: CommitmentFact) -> str:
     return f"{quoted_amount(fact.spend, fact.currency)} an hour"
 
 
-def standing(fact: CommitmentFact, at: datetime) -> str:
+def commitment_status(fact: CommitmentFact, at: datetime) -> str:
     """Whether it holds now."""
     if at < fact.starts_at:
         return "to come"
@@ -91,7 +91,7 @@ def finding_of(use: Use, period: str, currency: str) -> str:
         more = " of on-demand" if rate >= 0 else " more than on-demand"
         return f"Commitments {verb} {per_cent(abs(rate))}{more} in {period}; {unused}"
     if not total_figures.used:
-        amount = whole_amount(total_figures.unused_cost, currency)
+        amount = amount_without_minor_units(total_figures.unused_cost, currency)
         return f"Nobody used the commitments of {period}: {amount}"
     return f"What commitments saved in {period} is not known; {unused}"
 
@@ -101,7 +101,7 @@ def _unused_words(figures: Figures, currency: str) -> str:
         return "what was not used has no known cost"
     if not figures.unused_cost:
         return "all of them was used"
-    return f"{whole_amount(figures.unused_cost, currency)} was not used"
+    return f"{amount_without_minor_units(figures.unused_cost, currency)} was not used"
 
 
 def figures_of(use: Use, status: str, currency: str) -> tuple[Figure, ...]:
@@ -109,7 +109,7 @@ def figures_of(use: Use, status: str, currency: str) -> tuple[Figure, ...]:
     total_figures = use.all
     saved = total_figures.saved if total_figures.used else None
     return (
-        known_figure(
+        figure_or_unknown(
             "Savings rate of commitments",
             None if total_figures.savings_rate is None else per_cent(total_figures.savings_rate),
             f"{short_amount(saved, currency)} against on-demand, unused included"
@@ -117,7 +117,7 @@ def figures_of(use: Use, status: str, currency: str) -> tuple[Figure, ...]:
             else "nothing covered has a known price",
             status,
         ),
-        known_figure(
+        figure_or_unknown(
             "Commitment coverage",
             None if use.coverage is None else per_cent(use.coverage),
             "of the GPU time that could be covered"
@@ -125,7 +125,7 @@ def figures_of(use: Use, status: str, currency: str) -> tuple[Figure, ...]:
             else "there was no use that could be covered",
             status,
         ),
-        known_figure(
+        figure_or_unknown(
             "Commitment utilization",
             None if use.utilisation is None else per_cent(use.utilisation),
             "of what was bought, weighed by cost",
@@ -171,7 +171,9 @@ def _worst_day(days: Sequence[tuple[date, Figures]], currency: str) -> str:
     most, worst = max(unused)
     if not most:
         return "Every day was used in full."
-    return f"Most was left unused on {weekday(worst)}: {whole_amount(most, currency)}."
+    return (
+        f"Most was left unused on {weekday(worst)}: {amount_without_minor_units(most, currency)}."
+    )
 
 
 def granted_words(untold: Mapping[str, int]) -> str:

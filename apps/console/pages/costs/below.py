@@ -14,7 +14,7 @@ from apps.console.kit.page import ConsolePage, Include, Section
 from apps.console.kit.table import TableSection
 from apps.console.pages.costs.days import chart_of_days
 from apps.console.pages.costs.figures import cost_figures
-from apps.console.pages.costs.question import AskedCosts
+from apps.console.pages.costs.question import CostQuery
 from apps.console.pages.costs.sums import summed_days
 from apps.console.pages.costs.words import under_words
 from apps.console.pages.meters import Metered, meter_table
@@ -40,7 +40,7 @@ class CostPlace:
     of: tuple[int, ...] = ()
     table: str = ""
 
-    def rows(self, cost_query: AskedCosts, sort: str) -> str:
+    def rows(self, cost_query: CostQuery, sort: str) -> str:
         """The rows behind a figure, in the order that shows it."""
         return f"{cost_query.href(self.name, *self.of, sort=sort)}#{self.table}"
 
@@ -58,7 +58,7 @@ class PageParts(TypedDict, total=False):
 
 
 def cost_page(
-    cost_query: AskedCosts,
+    cost_query: CostQuery,
     finding: str,
     place: CostPlace,
     daily: Daily,
@@ -100,7 +100,7 @@ def cost_page(
 
 
 def empty_page(
-    cost_query: AskedCosts, finding: str, trail: Collection[Link], empty: EmptyState
+    cost_query: CostQuery, finding: str, trail: Collection[Link], empty: EmptyState
 ) -> ConsolePage:
     """Nothing to show: why, and what to ask instead."""
     return ConsolePage(
@@ -114,7 +114,7 @@ def empty_page(
 
 
 def day_chart(
-    cost_query: AskedCosts, place: CostPlace, days: Mapping[date, States]
+    cost_query: CostQuery, place: CostPlace, days: Mapping[date, States]
 ) -> DailyChart | None:
     """Return the chart of what each day or week cost, by state; it leads to the same page of that time."""
     state = {"state": cost_query.context.query.get("state", "")}
@@ -127,7 +127,7 @@ def day_chart(
     )
 
 
-def _annotations_of_place(cost_query: AskedCosts, place: CostPlace) -> AnnotationsWanted | None:
+def _annotations_of_place(cost_query: CostQuery, place: CostPlace) -> AnnotationsWanted | None:
     """Return which annotations are of the page's own team or workload; None where it is of neither."""
     window = cost_query.question.window
     if place.name in OF_A_TEAM:
@@ -140,7 +140,7 @@ def _annotations_of_place(cost_query: AskedCosts, place: CostPlace) -> Annotatio
 
 
 def meters_of(
-    cost_query: AskedCosts,
+    cost_query: CostQuery,
     question: CubeQuestion,
     by: str,
     first: str,
@@ -159,7 +159,7 @@ def meters_of(
     return Include("kit/meters.html", table) if table else None
 
 
-def export_link(cost_query: AskedCosts, place: CostPlace | None = None) -> Link:
+def export_link(cost_query: CostQuery, place: CostPlace | None = None) -> Link:
     """The form for a file of every row behind the page, filled in as far as it goes."""
     team_ids = {*cost_query.question.filters.get("team", frozenset())}
     if place is not None and place.name in OF_A_TEAM:

@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from apps.console.kit.chart import DailyChart, DayRow
 from apps.console.kit.periods import days_between, until
 from apps.console.pages.annotations.marks import marked_chart
-from apps.console.pages.costs.question import AskedCosts
+from apps.console.pages.costs.question import CostQuery
 from apps.console.pages.costs.sums import Sums, sums_of
 from apps.console.pages.costs.tables import CostRow, cost_table
 from apps.ledger.queries import States
@@ -17,7 +17,7 @@ from apps.ledger.queries.windows import Window
 from apps.review.queries.annotations import AnnotationsWanted
 from apps.show.amounts import per_cent, share
 from apps.show.charts import DailySeries, daily_cost_by_state
-from apps.show.money import whole_amount
+from apps.show.money import amount_without_minor_units
 from apps.show.time import short_day, weekday
 from apps.show.words import StateWords, basis_words
 
@@ -28,7 +28,7 @@ LOADED = {"loaded": " with shared idle", "direct": " without shared costs"}
 
 
 def chart_of_days(
-    cost_query: AskedCosts,
+    cost_query: CostQuery,
     states_by_day: Mapping[date, States],
     csv_href: str,
     on_days: Callable[[str], str],
@@ -86,7 +86,7 @@ def chart_of_days(
     return marked_chart(chart, cost_query.context, wanted or _annotations_wanted(cost_query))
 
 
-def _annotations_wanted(cost_query: AskedCosts) -> AnnotationsWanted:
+def _annotations_wanted(cost_query: CostQuery) -> AnnotationsWanted:
     """Return which annotations are of the teams that are asked about, or of all that the viewer sees."""
     teams = cost_query.question.filters.get("team", frozenset())
     of_teams = frozenset(key for key in teams if isinstance(key, int))
@@ -94,7 +94,7 @@ def _annotations_wanted(cost_query: AskedCosts) -> AnnotationsWanted:
 
 
 def days_file(
-    cost_query: AskedCosts, name: str, states_by_day: Mapping[date, States]
+    cost_query: CostQuery, name: str, states_by_day: Mapping[date, States]
 ) -> HttpResponse:
     """The table behind the chart: a row for each day with a charge, a column for each state."""
     rows = [CostRow((day.isoformat(),), sums_of(states)) for day, states in states_by_day.items()]
@@ -150,7 +150,7 @@ def _week_label(first: date) -> str:
 
 
 def _chart_sentence(
-    cost_query: AskedCosts,
+    cost_query: CostQuery,
     days: Sequence[date],
     by_day: Sequence[Sums],
     sums: Sums,
@@ -159,7 +159,7 @@ def _chart_sentence(
     """The dearest day or week; today's, which is not over, by what it has so far."""
     most, highest = max((of_day.total or 0, day) for day, of_day in zip(days, by_day, strict=True))
     largest = max(sums.states, key=lambda state: sums.by_state[state.key] or 0, default=None)
-    amount = whole_amount(most, cost_query.currency)
+    amount = amount_without_minor_units(most, cost_query.currency)
     is_today = highest == cost_query.context.calendar.today and label is weekday
     so_far = " so far" if is_today else ""
     sentence = f"Highest {'day: ' if label is weekday else ''}{label(highest)}, {amount}{so_far}"

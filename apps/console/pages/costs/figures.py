@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from fractions import Fraction
 
-from apps.console.kit.chart import Figure, known_figure
-from apps.console.kit.periods import NO_SPAN_BEFORE, span_beside
-from apps.console.pages.costs.question import AskedCosts
+from apps.console.kit.chart import Figure, figure_or_unknown
+from apps.console.kit.periods import NO_SPAN_BEFORE, compared_span_label
+from apps.console.pages.costs.question import CostQuery
 from apps.console.pages.costs.sums import SummedDays, Sums, is_unobserved
 from apps.ledger.queries.cube.days import Against
 from apps.show.amounts import change, gpu_hours, per_cent, points
@@ -19,7 +19,7 @@ NO_OTHER_WORDS: Mapping[str, str] = {}
 
 
 def cost_figures(
-    cost_query: AskedCosts,
+    cost_query: CostQuery,
     summed: SummedDays,
     status: str,
     rows: Callable[[str], str],
@@ -89,7 +89,7 @@ def active_figure(of: str, summed: SummedDays, status: str, href: str) -> Figure
         moved = "" if now is None or before is None else points(now, before)
     if is_unobserved(summed.whole.by_state):
         note = "no agent reported on what was held"
-        return known_figure(f"Active share of {of}", None, note, status, href=href)
+        return figure_or_unknown(f"Active share of {of}", None, note, status, href=href)
     return Figure(
         f"Active share of {of}",
         per_cent(summed.whole.worked_ratio),
@@ -140,7 +140,7 @@ def together(parts: Sequence[str]) -> str:
 
 def against_words(against: Against | None) -> str:
     """`on 8 to 14 November`."""
-    return f"on {span_beside(against.before, against.now)}" if against else ""
+    return f"on {compared_span_label(against.before, against.now)}" if against else ""
 
 
 def spark(
@@ -161,14 +161,14 @@ def spark_of(
     return sparkline(values, provisional_from=first, words=words)
 
 
-def _idle_parts(sums: Sums, cost_query: AskedCosts) -> str:
+def _idle_parts(sums: Sums, cost_query: CostQuery) -> str:
     if sums.total is None:
         return ""
     idle_micros = {key: micros for key in NOT_WORKED if (micros := sums.by_state.get(key))}
     return largest_parts(idle_micros, cost_query.currency) or "none of it idle"
 
 
-def _unknown_figure(cost_query: AskedCosts, sums: Sums, status: str, href: str) -> Figure:
+def _unknown_figure(cost_query: CostQuery, sums: Sums, status: str, href: str) -> Figure:
     parts = []
     if sums.unpriced_milliseconds:
         hours = gpu_hours(sums.unpriced_milliseconds)

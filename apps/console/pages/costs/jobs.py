@@ -8,20 +8,20 @@ from django.urls import path, reverse
 
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Section, shown
-from apps.console.kit.request import EVERYONE, Context, found_or_404
+from apps.console.kit.request import EVERYONE, Context, value_or_404
 from apps.console.kit.table import Table, TableSection
 from apps.console.pages.costs.below import CostPlace, cost_page, empty_page, meters_of
 from apps.console.pages.costs.days import days_file
 from apps.console.pages.costs.details import Detail, DetailList
 from apps.console.pages.costs.lines import LinesOf, line_section, lines_file
-from apps.console.pages.costs.question import AskedCosts, asked_costs
+from apps.console.pages.costs.question import CostQuery, requested_cost_query
 from apps.console.pages.costs.sums import states_less, sums_of
 from apps.console.pages.costs.tables import CostRow, cost_table
 from apps.console.pages.costs.teams import MOST_CSV_LINES, MOST_LINES, all_costs
 from apps.console.pages.costs.words import spent
 from apps.console.pages.recommendations.touching import work_section
 from apps.economics.states import State
-from apps.ledger.queries import States, StateSum, standing
+from apps.ledger.queries import States, StateSum, settlement_status
 from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.cube.days import Daily, costs_by_day
 from apps.ledger.queries.cube.states import JobSums, Sureness, job_sums, state_sums
@@ -40,7 +40,7 @@ NOT_OF_JOBS = "calls, credits, shared charges and commitments that are charged t
 @shown(EVERYONE, "costs")
 def workload(context: Context, workload_id: int) -> ConsolePage:
     """One workload by job."""
-    cost_query = asked_costs(context)
+    cost_query = requested_cost_query(context)
     question = cost_query.question.of(workload=[workload_id])
     fact, jobs = _workload_jobs(cost_query, workload_id)
     daily = costs_by_day(question, context.at, cost_query.comparison)
@@ -67,7 +67,7 @@ def workload(context: Context, workload_id: int) -> ConsolePage:
 @shown(EVERYONE, "costs")
 def workload_csv(context: Context, workload_id: int) -> HttpResponse:
     """The table by job."""
-    cost_query = asked_costs(context)
+    cost_query = requested_cost_query(context)
     fact, jobs = _workload_jobs(cost_query, workload_id)
     total_states = state_sums(cost_query.question.of(workload=[workload_id])).get((), ())
     if not total_states and not context.viewer.sees_team(fact.team_id):
@@ -79,7 +79,7 @@ def workload_csv(context: Context, workload_id: int) -> HttpResponse:
 @shown(EVERYONE, "costs")
 def workload_days(context: Context, workload_id: int) -> HttpResponse:
     """Every day of a workload."""
-    cost_query = asked_costs(context)
+    cost_query = requested_cost_query(context)
     fact = _workload_fact(workload_id)
     daily = costs_by_day(cost_query.question.of(workload=[workload_id]), context.at)
     if not daily.days and not context.viewer.sees_team(fact.team_id):
@@ -90,7 +90,7 @@ def workload_days(context: Context, workload_id: int) -> HttpResponse:
 @shown(EVERYONE, "costs")
 def jobs_of_team(context: Context, team_id: int) -> ConsolePage:
     """A team's jobs that belong to no workload."""
-    cost_query = asked_costs(context)
+    cost_query = requested_cost_query(context)
     name, jobs = cost_query.team_name(team_id), _loose_jobs(cost_query, team_id)
     finding = spent(cost_query, f"Jobs of {name} without a workload", sums_of(jobs.total))
     trail = [all_costs(cost_query), *cost_query.team_link(team_id)]
@@ -111,7 +111,7 @@ def jobs_of_team(context: Context, team_id: int) -> ConsolePage:
 @shown(EVERYONE, "costs")
 def jobs_of_team_csv(context: Context, team_id: int) -> HttpResponse:
     """The table by job."""
-    cost_query = asked_costs(context)
+    cost_query = requested_cost_query(context)
     rows = _job_rows(cost_query, _loose_jobs(cost_query, team_id))
     name = f"jobs of {cost_query.team_name(team_id)} without a workload"
     return _job_table(cost_query).csv(rows, context, name)
@@ -120,7 +120,7 @@ def jobs_of_team_csv(context: Context, team_id: int) -> HttpResponse:
 @shown(EVERYONE, "costs")
 def job(context: Context, job_id: int) -> ConsolePage:
     """One job: who it is, its days, and its lines."""
-    cost_query = asked_costs(context)
+    cost_query = requested_cost_query(context)
     fact, owner, days = _job_days(cost_query, job_id)
     lines = lines_of_job(cost_query.question, job_id, MOST_LINES + 1)
     all_states = [state for states in days.values() for state in states]
@@ -160,7 +160,7 @@ def job(context: Context, job_id: int) -> ConsolePage:
 @shown(EVERYONE, "costs")
 def job_csv(context: Context, job_id: int) -> HttpResponse:
     """The job's lines, 50,000 at most."""
-    cost_query = asked_costs(context)
+    cost_query = requested_cost_query(context)
     fact, _, _ = _job_days(cost_query, job_id)
     lines = lines_of_job(cost_query.question, job_id, MOST_CSV_LINES)
     return lines_file(cost_query, f"lines of job {fact.raw_id}", lines)
@@ -169,28 +169,28 @@ def job_csv(context: Context, job_id: int) -> HttpResponse:
 @shown(EVERYONE, "costs")
 def job_days(context: Context, job_id: int) -> HttpResponse:
     """Every day of a job."""
-    cost_query = asked_costs(context)
+    cost_query = requested_cost_query(context)
     fact, _, days = _job_days(cost_query, job_id)
     return days_file(cost_query, f"costs of job {fact.raw_id} by day", days)
 
 
 def _workload_fact(workload_id: int) -> workloads.WorkloadFact:
-    return found_or_404(workloads.workloads().get(workload_id), "There is no such workload.")
+    return value_or_404(workloads.workloads().get(workload_id), "There is no such workload.")
 
 
 def _workload_jobs(
-    cost_query: AskedCosts, workload_id: int
+    cost_query: CostQuery, workload_id: int
 ) -> tuple[workloads.WorkloadFact, JobSums]:
     fact = _workload_fact(workload_id)
     return fact, _jobs_of(cost_query, cost_query.question.of(workload=[workload_id]))
 
 
-def _loose_jobs(cost_query: AskedCosts, team_id: int) -> JobSums:
+def _loose_jobs(cost_query: CostQuery, team_id: int) -> JobSums:
     cost_query.team_name(team_id)
     return _jobs_of(cost_query, cost_query.question.of(team=[team_id], workload=[None]))
 
 
-def _jobs_of(cost_query: AskedCosts, question: CubeQuestion) -> JobSums:
+def _jobs_of(cost_query: CostQuery, question: CubeQuestion) -> JobSums:
     """The first 200, in the order of the address."""
     column, is_descending = _job_table(cost_query).chosen(cost_query.context.query)
     key = "job" if column is None or column.key == "name" else column.key
@@ -198,10 +198,10 @@ def _jobs_of(cost_query: AskedCosts, question: CubeQuestion) -> JobSums:
 
 
 def _job_days(
-    cost_query: AskedCosts, job_id: int
+    cost_query: CostQuery, job_id: int
 ) -> tuple[workloads.JobFact, workloads.OwnerFact, dict[date, States]]:
     """The job and its days, the first one first; none of others is known to who sees no such team."""
-    fact = found_or_404(workloads.jobs([job_id]).get(job_id), "There is no such job.")
+    fact = value_or_404(workloads.jobs([job_id]).get(job_id), "There is no such job.")
     states_by_key = state_sums(cost_query.question.of(job=[job_id]).by("day"))
     days = {day: states for (day,), states in states_by_key.items() if isinstance(day, date)}
     owner = workloads.owners([job_id], cost_query.context.at)[job_id]
@@ -211,10 +211,10 @@ def _job_days(
 
 
 def _job_sureness(
-    lines: Sequence[LineRow], state_rows: Sequence[StateSum], cost_query: AskedCosts
+    lines: Sequence[LineRow], state_rows: Sequence[StateSum], cost_query: CostQuery
 ) -> Sureness:
     """How sure this one job's sums are."""
-    settlement = standing(cost_query.question.window, cost_query.context.at)
+    settlement = settlement_status(cost_query.question.window, cost_query.context.at)
     held_milliseconds = sum(
         state_row.gpu_milliseconds for state_row in state_rows if state_row.state is not None
     )
@@ -233,11 +233,11 @@ def _job_sureness(
     )
 
 
-def _job_table(cost_query: AskedCosts) -> Table[CostRow]:
+def _job_table(cost_query: CostQuery) -> Table[CostRow]:
     return cost_table(cost_query, "by-job", "Job", JOB_KEYS, "By job")
 
 
-def _job_rows(cost_query: AskedCosts, jobs: JobSums) -> list[CostRow]:
+def _job_rows(cost_query: CostQuery, jobs: JobSums) -> list[CostRow]:
     facts = workloads.jobs(list(jobs.jobs))
     return [
         CostRow(
@@ -262,7 +262,7 @@ def _rows_of_no_job(jobs: JobSums, total_states: States) -> list[CostRow]:
 
 
 def _job_section(
-    cost_query: AskedCosts, jobs: JobSums, total_states: States | None = None
+    cost_query: CostQuery, jobs: JobSums, total_states: States | None = None
 ) -> TableSection:
     """By job; with `total_states` what is of no job too, so that it comes to all of it."""
     shown_jobs = len(jobs.jobs)
@@ -280,7 +280,7 @@ def _job_section(
     )
 
 
-def _day_section(cost_query: AskedCosts, job_id: int, days: Mapping[date, States]) -> TableSection:
+def _day_section(cost_query: CostQuery, job_id: int, days: Mapping[date, States]) -> TableSection:
     rows = [
         CostRow(
             (day.isoformat(),),
@@ -300,7 +300,7 @@ def _day_section(cost_query: AskedCosts, job_id: int, days: Mapping[date, States
     )
 
 
-def _about_job(cost_query: AskedCosts, fact: workloads.JobFact) -> Section:
+def _about_job(cost_query: CostQuery, fact: workloads.JobFact) -> Section:
     zone = cost_query.context.zone
     ran = [instant(fact.started_at, zone) if fact.started_at else "not started"]
     if fact.ended_at:
@@ -323,12 +323,12 @@ def _about_job(cost_query: AskedCosts, fact: workloads.JobFact) -> Section:
     )
 
 
-def _workload_link(cost_query: AskedCosts, workload_id: int) -> Link:
+def _workload_link(cost_query: CostQuery, workload_id: int) -> Link:
     name = workloads.workloads()[workload_id].name
     return Link(name, cost_query.down("costs-workload", workload_id))
 
 
-def _ran_elsewhen(cost_query: AskedCosts, fact: workloads.JobFact) -> EmptyState:
+def _ran_elsewhen(cost_query: CostQuery, fact: workloads.JobFact) -> EmptyState:
     """The job ran at another time: where its costs are."""
     sentence = "Nothing of this job was charged in this period."
     if fact.started_at is None:

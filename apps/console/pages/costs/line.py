@@ -9,19 +9,19 @@ from django.utils.html import format_html
 
 from apps.console.kit.cells import GPU_HOURS, MONEY, PROSE, Locale, drawn, quiet
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context, value_or_404
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table, TableSection
 from apps.console.pages.costs.details import DetailList
 from apps.console.pages.costs.line_facts import LineFacts, PieceRow, line_facts
 from apps.console.pages.costs.line_words import about_charge, about_line, finding, settled, trail_of
 from apps.console.pages.costs.lines import state_cell
-from apps.console.pages.costs.question import asked_costs
+from apps.console.pages.costs.question import requested_cost_query
 from apps.console.pages.costs.sums import state_key
-from apps.economics.hours import month_said
+from apps.economics.hours import parse_month_text
 from apps.economics.money import sum_of_known
 from apps.economics.node_hour import UsageFact
 from apps.fleet.queries import DeviceFact
-from apps.ledger.queries.drill import SiblingLine, behind_line
+from apps.ledger.queries.drill import SiblingLine, find_line_provenance
 from apps.show.amounts import gpu_hours
 from apps.show.minutes import MinuteStrip, minute_strip
 from apps.show.money import full_amount
@@ -85,18 +85,18 @@ def pieces_csv(context: Context, month: str, line_id: int) -> HttpResponse:
 
 
 def _facts_of(context: Context, month: str, line_id: int) -> LineFacts:
-    first = found_or_404(month_said(month), "There is no such month.")
-    cost_line = found_or_404(
-        behind_line(first, line_id, context.viewer),
+    first = value_or_404(parse_month_text(month), "There is no such month.")
+    cost_line = value_or_404(
+        find_line_provenance(first, line_id, context.viewer),
         "There is no such line, or its hour was settled again.",
     )
-    return line_facts(cost_line, asked_costs(context))
+    return line_facts(cost_line, requested_cost_query(context))
 
 
 def _minute_rows(facts: LineFacts) -> list[MinuteRow]:
     """Each GPU that was granted; where that is not known, each of the node."""
     granted = {uuid for fact in facts.held for uuid in fact.device_uuids or ()}
-    readings = _own_readings(facts)
+    readings = _device_readings(facts)
     return [
         (
             device,
@@ -109,7 +109,7 @@ def _minute_rows(facts: LineFacts) -> list[MinuteRow]:
     ]
 
 
-def _own_readings(facts: LineFacts) -> Mapping[int, UsageFact]:
+def _device_readings(facts: LineFacts) -> Mapping[int, UsageFact]:
     """The device's own reading: the row of no holder where it has several, which comes first."""
     readings: dict[int, UsageFact] = {}
     for row in facts.usage:

@@ -7,12 +7,12 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from apps.accounts import queries as accounts
-from apps.console.pages.costs.question import AskedCosts
+from apps.console.pages.costs.question import CostQuery
 from apps.economics.hours import HOUR
 from apps.economics.node_hour import UsageFact
 from apps.fleet import queries as fleet
 from apps.ledger.queries import Basis
-from apps.ledger.queries.drill import Behind, PieceBehind
+from apps.ledger.queries.drill import ChargePieceDetail, LineProvenance
 from apps.pricing.queries.listing import rate_rows
 from apps.show.money import symbol
 from apps.show.time import day_or_instant
@@ -39,8 +39,8 @@ class PieceRow:
 class LineFacts:
     """The line, and what it names."""
 
-    behind: Behind
-    asked: AskedCosts
+    behind: LineProvenance
+    asked: CostQuery
     teams: Mapping[int, accounts.TeamFact]
     pool: fleet.PoolFact | None
     job: workloads.JobFact | None
@@ -79,7 +79,7 @@ class LineFacts:
         """The parts of the charge and their rates; nothing to who sees no prices."""
         return tuple(self._piece_row(piece) for piece in self.behind.pieces)
 
-    def _piece_row(self, piece: PieceBehind) -> PieceRow:
+    def _piece_row(self, piece: ChargePieceDetail) -> PieceRow:
         rate = self.rates.get(piece.rate_id or 0)
         minutes = f"{_minute_text(piece.start_ms)} to {_minute_text(piece.end_ms)} min"
         micros = piece.micros.get(self.basis)
@@ -97,11 +97,11 @@ class LineFacts:
         )
 
 
-def line_facts(line: Behind, cost_query: AskedCosts) -> LineFacts:
+def line_facts(line: LineProvenance, cost_query: CostQuery) -> LineFacts:
     """Everything, in ten questions at most."""
     node_ids = [line.node_id] if line.node_id is not None else []
     ends_at = line.hour + HOUR
-    devices = fleet.devices_lived(node_ids, line.hour, ends_at) if node_ids else []
+    devices = fleet.devices_alive_between(node_ids, line.hour, ends_at) if node_ids else []
     allocations = workloads.allocations_held(node_ids, line.hour, ends_at) if line.job_id else []
     job_id = line.job_id
     named = {sibling.job_id for sibling in line.siblings if sibling.job_id is not None}
@@ -140,14 +140,14 @@ def _cluster_names(rule: workloads.RuleFact | None) -> Mapping[int, str]:
     return {cluster.id: cluster.name for cluster in fleet.clusters().values()}
 
 
-def _policy_of(line: Behind) -> fleet.PolicyFact | None:
+def _policy_of(line: LineProvenance) -> fleet.PolicyFact | None:
     if line.policy_version is None or line.pool_id is None:
         return None
     policy = fleet.share_policies([line.pool_id], line.hour).get(line.pool_id)
     return policy if policy and policy.version == line.policy_version else None
 
 
-def _piece_note(piece: PieceBehind) -> str:
+def _piece_note(piece: ChargePieceDetail) -> str:
     covered = f"covered by {piece.commitment}" if piece.commitment else ""
     return "; ".join(part for part in (covered, piece.detail) if part)
 

@@ -10,7 +10,7 @@ from apps.console.pages.costs.line_facts import LineFacts, in_force
 from apps.console.pages.costs.lines import evidence_keys, flags_in_words
 from apps.console.pages.costs.sums import state_key
 from apps.ledger.queries import Basis
-from apps.ledger.queries.drill import Behind
+from apps.ledger.queries.drill import LineProvenance
 from apps.show.amounts import gpu_hours
 from apps.show.money import full_amount
 from apps.show.rules import rule_in_words
@@ -48,7 +48,7 @@ def finding(facts: LineFacts) -> str:
     return f"{subject}, {when}: {hours} {unit} {words}, {cost}."
 
 
-def _carried_words(line: Behind) -> str:
+def _carried_words(line: LineProvenance) -> str:
     """Return what a line without GPU time is of, in words."""
     if line.shared_by:
         return f"a part of {line.shared_cost}, shared {line.shared_by},"

@@ -9,7 +9,7 @@ from django.utils.html import format_html, format_html_join
 from apps.accounts import queries as accounts
 from apps.console.kit.cells import GPU_HOURS, INSTANT, MONEY, Locale, titled
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table, TableSection
-from apps.console.pages.costs.question import AskedCosts
+from apps.console.pages.costs.question import CostQuery
 from apps.console.pages.costs.sums import Sums, state_key
 from apps.economics.money import sum_of_known
 from apps.economics.states import Evidence, Flag, State
@@ -31,7 +31,7 @@ class LinesOf:
 
 
 def line_section(
-    cost_query: AskedCosts, line_rows: Sequence[LineRow], section_info: LinesOf
+    cost_query: CostQuery, line_rows: Sequence[LineRow], section_info: LinesOf
 ) -> TableSection:
     """The newest lines, as many as fit, in the order asked for, over their total."""
     rows, is_cut = line_rows[: section_info.most], len(line_rows) > section_info.most
@@ -61,7 +61,7 @@ def line_section(
     return replace(section, foot=total)
 
 
-def lines_file(cost_query: AskedCosts, name: str, line_rows: Sequence[LineRow]) -> HttpResponse:
+def lines_file(cost_query: CostQuery, name: str, line_rows: Sequence[LineRow]) -> HttpResponse:
     """Every line that was found, with every micro-unit."""
     return _line_table(cost_query).csv(line_rows, cost_query.context, name)
 
@@ -90,7 +90,7 @@ def state_cell(state: State | None, flags: Flag) -> str:
     )
 
 
-def _line_table(cost_query: AskedCosts) -> Table[LineRow]:
+def _line_table(cost_query: CostQuery) -> Table[LineRow]:
     teams, pools = {team.id: team for team in accounts.teams()}, fleet.pools()
 
     def href(row: LineRow) -> str:

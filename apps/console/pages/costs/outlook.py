@@ -9,14 +9,14 @@ from django.urls import reverse
 
 from apps.accounts.queries import Role
 from apps.console.kit.cells import DAY, PROSE, WHOLE_MONEY
-from apps.console.kit.chart import Figure, FigureRow, known_figure
+from apps.console.kit.chart import Figure, FigureRow, figure_or_unknown
 from apps.console.kit.frame import Choice, EmptyState, Link
 from apps.console.kit.page import ConsolePage, Section, shown
 from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.budgets import words
 from apps.console.pages.budgets.tables import BUDGETS
-from apps.console.pages.costs.question import AskedCosts, asked_costs
+from apps.console.pages.costs.question import CostQuery, requested_cost_query
 from apps.console.pages.managers import step_for
 from apps.ledger.queries.calendar import local_day
 from apps.planning.queries.budget_figures import BudgetFigures, figures_of
@@ -72,7 +72,7 @@ STEPS = Table[NextStep](
 )
 
 
-def team_tabs(cost_query: AskedCosts, team_id: int, chosen: str) -> tuple[Choice, ...]:
+def team_tabs(cost_query: CostQuery, team_id: int, chosen: str) -> tuple[Choice, ...]:
     """Return the tabs of a team: what it cost, and what comes of it."""
     tabs = {"costs-team": "Costs", "costs-team-outlook": "Budget and what to do"}
     return tuple(
@@ -83,7 +83,7 @@ def team_tabs(cost_query: AskedCosts, team_id: int, chosen: str) -> tuple[Choice
 @shown(EVERYONE, "costs")
 def outlook(context: Context, team_id: int) -> ConsolePage:
     """Its running budgets with what is expected of them, and what is open to be done."""
-    cost_query = asked_costs(context)
+    cost_query = requested_cost_query(context)
     name = cost_query.team_name(team_id)
     running = _running_budgets(context, team_id)
     steps = _next_steps(context, team_id)
@@ -108,14 +108,14 @@ def outlook(context: Context, team_id: int) -> ConsolePage:
 @shown(EVERYONE, "costs")
 def outlook_budgets_csv(context: Context, team_id: int) -> HttpResponse:
     """Its running budgets."""
-    name = asked_costs(context).team_name(team_id)
+    name = requested_cost_query(context).team_name(team_id)
     return BUDGETS.csv(_running_budgets(context, team_id), context, f"budgets of {name}")
 
 
 @shown(EVERYONE, "costs")
 def outlook_steps_csv(context: Context, team_id: int) -> HttpResponse:
     """Return what is open to be done for a team, as CSV."""
-    name = asked_costs(context).team_name(team_id)
+    name = requested_cost_query(context).team_name(team_id)
     return STEPS.csv(_next_steps(context, team_id), context, f"what to do of {name}")
 
 
@@ -128,11 +128,11 @@ def _running_budgets(context: Context, team_id: int) -> list[BudgetFigures]:
     running = [
         budget for budget in budgets(context.seen_teams) if budget.status_on(today) == RUNNING
     ]
-    has_own = any(_is_own(budget, team_id) for budget in running)
+    has_own = any(_is_team_budget(budget, team_id) for budget in running)
     related = [
         budget
         for budget in running
-        if _is_own(budget, team_id)
+        if _is_team_budget(budget, team_id)
         or team_id in budget.team_ids
         or (budget.scope == ORGANISATION and not has_own)
     ]
@@ -140,7 +140,7 @@ def _running_budgets(context: Context, team_id: int) -> list[BudgetFigures]:
     return sorted(figures, key=lambda figure: -(figure.expected_share or figure.share_used or 0))
 
 
-def _is_own(budget: BudgetFact, team_id: int) -> bool:
+def _is_team_budget(budget: BudgetFact, team_id: int) -> bool:
     """Whether it is the team's or of its workloads, and not of a team above it or of the organisation."""
     if budget.scope == TEAM:
         return budget.key == str(team_id)
@@ -198,7 +198,7 @@ def _budget_words(running: Sequence[BudgetFigures], context: Context, team_id: i
 
 
 def _are_above(running: Sequence[BudgetFigures], team_id: int) -> bool:
-    return not any(_is_own(figure.budget, team_id) for figure in running)
+    return not any(_is_team_budget(figure.budget, team_id) for figure in running)
 
 
 def _steps_words(steps: Sequence[NextStep]) -> str:
@@ -213,10 +213,12 @@ def _key_figures(
     if running:
         most = running[0]
         left = words.figure_amount(most.budget, most.headroom, context.currency)
-        figures.append(known_figure("Budget headroom", left, most.budget.name, href="#budgets"))
+        figures.append(
+            figure_or_unknown("Budget headroom", left, most.budget.name, href="#budgets")
+        )
         spent = words.figure_amount(most.budget, most.spent.amount, context.currency)
         progress = words.progress_of(most, context.currency)
-        figures.append(known_figure("So far", spent, progress, href="#budgets"))
+        figures.append(figure_or_unknown("So far", spent, progress, href="#budgets"))
     worth = [step.micros for step in steps if step.micros]
     figures.append(
         Figure(

@@ -42,7 +42,7 @@ INSTEAD = {
 
 
 @dataclass(frozen=True, slots=True)
-class AskedCosts:
+class CostQuery:
     """A question about costs, as a page asks it: with its words, its links and its filters."""
 
     context: Context
@@ -188,20 +188,22 @@ class AskedCosts:
 DEFAULTS = {"window": DEFAULT_PERIOD, "basis": "effective", "cost": "charged"}
 
 
-def asked_costs(context: Context) -> AskedCosts:
+def requested_cost_query(context: Context) -> CostQuery:
     """Return what a page below the explorer is asked: by team, pool and tags, for any window."""
     tags = [f"tag.{key}" for key in settings.TAG_KEYS]
-    return _asked_by(context, ["team", "pool", *tags], DEFAULTS)
+    return _build_cost_query(context, ["team", "pool", *tags], DEFAULTS)
 
 
-def asked_charged_costs(context: Context) -> AskedCosts:
+def requested_charged_cost_query(context: Context) -> CostQuery:
     """Return what a page is asked by team and pool alone, as costs are charged: waste is told of nothing else."""
     charged = {name: text for name, text in DEFAULTS.items() if name != "cost"}
-    return _asked_by(context, ["team", "pool"], charged)
+    return _build_cost_query(context, ["team", "pool"], charged)
 
 
-def _asked_by(context: Context, filters: list[str], defaults: Mapping[str, str]) -> AskedCosts:
-    return AskedCosts(
+def _build_cost_query(
+    context: Context, filters: list[str], defaults: Mapping[str, str]
+) -> CostQuery:
+    return CostQuery(
         context,
         read_question(
             parameters_of(context.query),

@@ -19,7 +19,7 @@ from apps.console.kit.cells import (
     titled,
 )
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
-from apps.console.pages.costs.question import AskedCosts
+from apps.console.pages.costs.question import CostQuery
 from apps.console.pages.costs.sums import Sums, is_unobserved
 from apps.show.amounts import change, difference, gpu_hours, per_cent, share
 from apps.show.money import symbol, unit_cost
@@ -59,7 +59,7 @@ class CostRow:
 
 
 def cost_table(
-    cost_query: AskedCosts, name: str, first: str, keys: tuple[str, ...], title: str = ""
+    cost_query: CostQuery, name: str, first: str, keys: tuple[str, ...], title: str = ""
 ) -> Table[CostRow]:
     """Rows of one kind, called `first` on the page; `keys` are the columns a file begins with."""
     return Table(
@@ -96,7 +96,7 @@ def key_columns(keys: tuple[str, ...]) -> tuple[Column[CostRow], ...]:
     return tuple(_key_column(place, key) for place, key in enumerate(keys))
 
 
-def time_columns(cost_query: AskedCosts) -> tuple[Column[CostRow], ...]:
+def time_columns(cost_query: CostQuery) -> tuple[Column[CostRow], ...]:
     """The cost of each state, its time and its window; and what a GPU-hour cost."""
     window = cost_query.question.window
     return (

@@ -10,11 +10,11 @@ from apps.console.kit.page import shown
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Table, TableSection
 from apps.console.pages.api_spend.tables import MODELS, ModelCalls, model_calls, models_shown
-from apps.console.pages.costs.question import AskedCosts, asked_costs
+from apps.console.pages.costs.question import CostQuery, requested_cost_query
 from apps.console.pages.costs.sums import sums_of
 from apps.console.pages.costs.tables import OWNER_KEYS, CostRow, cost_table
 from apps.ledger.queries import States, StateSum
-from apps.ledger.queries.api_spend import SpendAsked, spend
+from apps.ledger.queries.api_spend import SpendQuery, spend
 from apps.ledger.queries.cube import dimensions, filter_word
 from apps.ledger.queries.cube.names import NONE
 from apps.ledger.queries.cube.question import Key
@@ -32,7 +32,7 @@ API_MODELS = replace(
 
 
 def model_sections(
-    cost_query: AskedCosts, team_id: int, sums: StatesByKeys, total: CostRow
+    cost_query: CostQuery, team_id: int, sums: StatesByKeys, total: CostRow
 ) -> list[TableSection]:
     """Return the sections of what each GPU model cost and how much of that was active, and each API model that was called.
 
@@ -56,7 +56,7 @@ def model_sections(
 @shown(EVERYONE, "costs")
 def gpu_models_csv(context: Context, team_id: int) -> HttpResponse:
     """The table by GPU model."""
-    cost_query = asked_costs(context)
+    cost_query = requested_cost_query(context)
     name = cost_query.team_name(team_id)
     sums = state_sums(cost_query.question.of(team=[team_id]).by(GPU_MODEL))
     rows = _gpu_rows(cost_query, team_id, sums)
@@ -66,12 +66,12 @@ def gpu_models_csv(context: Context, team_id: int) -> HttpResponse:
 @shown(EVERYONE, "costs")
 def api_models_csv(context: Context, team_id: int) -> HttpResponse:
     """The table by API model."""
-    cost_query = asked_costs(context)
+    cost_query = requested_cost_query(context)
     name = cost_query.team_name(team_id)
     return API_MODELS.csv(_api_calls(cost_query, team_id), context, f"costs of {name} by API model")
 
 
-def _gpu_table(cost_query: AskedCosts) -> Table[CostRow]:
+def _gpu_table(cost_query: CostQuery) -> Table[CostRow]:
     return cost_table(
         cost_query, "by-gpu-model", "GPU model", (*OWNER_KEYS, GPU_MODEL), "By GPU model"
     )
@@ -85,7 +85,7 @@ def states_of_key(sums: StatesByKeys, place: int) -> dict[Key, list[StateSum]]:
     return states_by_key
 
 
-def _gpu_rows(cost_query: AskedCosts, team_id: int, sums: StatesByKeys) -> list[CostRow]:
+def _gpu_rows(cost_query: CostQuery, team_id: int, sums: StatesByKeys) -> list[CostRow]:
     """Each GPU model; what is of none (cores, storage, calls to APIs) is a row of its own."""
     team, rows = cost_query.teams[team_id], []
     for key, states in states_of_key(sums, -1).items():
@@ -99,10 +99,10 @@ def _gpu_rows(cost_query: AskedCosts, team_id: int, sums: StatesByKeys) -> list[
     return rows
 
 
-def _api_calls(cost_query: AskedCosts, team_id: int) -> Sequence[ModelCalls]:
+def _api_calls(cost_query: CostQuery, team_id: int) -> Sequence[ModelCalls]:
     """Return the API models that the team called; nothing where the question is narrowed by what no call has."""
     if cost_query.question.filters:
         return []
     window = cost_query.question.window
-    wanted = SpendAsked(window.starts_at, window.ends_at, window.zone, frozenset({team_id}))
+    wanted = SpendQuery(window.starts_at, window.ends_at, window.zone, frozenset({team_id}))
     return model_calls(spend(wanted, ("vendor", "model")), cost_query.context.calendar.today)

@@ -26,7 +26,7 @@ from apps.console.pages.costs.outlook import (
     outlook_steps_csv,
     team_tabs,
 )
-from apps.console.pages.costs.question import AskedCosts, asked_costs
+from apps.console.pages.costs.question import CostQuery, requested_cost_query
 from apps.console.pages.costs.sums import state_key, sums_of
 from apps.console.pages.costs.tables import OWNER_KEYS, CostRow, cost_table
 from apps.console.pages.costs.team_models import (
@@ -45,7 +45,7 @@ from apps.ledger.queries.cube import CubeQuestion, filter_word
 from apps.ledger.queries.cube.days import costs_by_day
 from apps.ledger.queries.cube.states import state_sums
 from apps.ledger.queries.drill import lines_of_no_job
-from apps.show.money import whole_amount
+from apps.show.money import amount_without_minor_units
 from apps.show.words import state_words
 from apps.workloads import queries as workloads
 
@@ -67,7 +67,7 @@ class NoWorkload:
 @shown(EVERYONE, "costs")
 def team(context: Context, team_id: int) -> ConsolePage:
     """One team by workload, and what no job held of its."""
-    cost_query = asked_costs(context)
+    cost_query = requested_cost_query(context)
     name, question = cost_query.team_name(team_id), cost_query.question.of(team=[team_id])
     daily = costs_by_day(question, context.at, cost_query.comparison)
     finding = spent(cost_query, name, sums_of(daily.states))
@@ -109,7 +109,7 @@ def team(context: Context, team_id: int) -> ConsolePage:
 @shown(EVERYONE, "costs")
 def team_csv(context: Context, team_id: int) -> HttpResponse:
     """The table by workload; what no job held by pool."""
-    cost_query = asked_costs(context)
+    cost_query = requested_cost_query(context)
     name = cost_query.team_name(team_id)
     question = cost_query.question.of(team=[team_id])
     without_workload, sums = _no_workload(question), state_sums(question.by("workload"))
@@ -123,7 +123,7 @@ def team_csv(context: Context, team_id: int) -> HttpResponse:
 @shown(EVERYONE, "costs")
 def team_days(context: Context, team_id: int) -> HttpResponse:
     """Every day of a team."""
-    cost_query = asked_costs(context)
+    cost_query = requested_cost_query(context)
     name = cost_query.team_name(team_id)
     daily = costs_by_day(cost_query.question.of(team=[team_id]), context.at)
     return days_file(cost_query, f"costs of {name} by day", daily.days)
@@ -132,7 +132,7 @@ def team_days(context: Context, team_id: int) -> HttpResponse:
 @shown(EVERYONE, "costs")
 def no_job_pools(context: Context, team_id: int) -> HttpResponse:
     """The table of what no job held, by pool and state."""
-    cost_query = asked_costs(context)
+    cost_query = requested_cost_query(context)
     name = cost_query.team_name(team_id)
     without_workload = _no_workload(cost_query.question.of(team=[team_id]))
     rows = by_name(_none_rows(cost_query, team_id, without_workload))
@@ -142,7 +142,7 @@ def no_job_pools(context: Context, team_id: int) -> HttpResponse:
 @shown(EVERYONE, "costs")
 def no_job(context: Context, team_id: int) -> ConsolePage:
     """The lines behind what no job held of a team's, in one pool and state."""
-    cost_query, state = asked_costs(context), _asked_state(context)
+    cost_query, state = requested_cost_query(context), _requested_state(context)
     name, question = cost_query.team_name(team_id), cost_query.question.of(team=[team_id])
     states = [
         state_sum
@@ -154,9 +154,7 @@ def no_job(context: Context, team_id: int) -> ConsolePage:
     subject = f"{_state_label(state)} time of {name}" if state else f"Other charges of {name}"
     if cost_query.texts.get("pool"):
         subject = f"{subject} on {cost_query.texts['pool']}"
-    finding = (
-        f"{subject} cost {whole_amount(sums.total, cost_query.currency)} {cost_query.words.within}."
-    )
+    finding = f"{subject} cost {amount_without_minor_units(sums.total, cost_query.currency)} {cost_query.words.within}."
     if sums.total is None:
         finding = (
             f"What {subject[0].lower()}{subject[1:]} cost {cost_query.words.within} is not known."
@@ -185,16 +183,16 @@ def no_job(context: Context, team_id: int) -> ConsolePage:
 @shown(EVERYONE, "costs")
 def no_job_csv(context: Context, team_id: int) -> HttpResponse:
     """Return the lines of a team without a job as CSV, 50,000 at most."""
-    cost_query = asked_costs(context)
+    cost_query = requested_cost_query(context)
     name, question = cost_query.team_name(team_id), cost_query.question.of(team=[team_id])
-    line_rows = lines_of_no_job(question, _asked_state(context), MOST_CSV_LINES)
+    line_rows = lines_of_no_job(question, _requested_state(context), MOST_CSV_LINES)
     return lines_file(cost_query, f"lines of {name} without a job", line_rows)
 
 
 @shown(EVERYONE, "costs")
 def no_job_days(context: Context, team_id: int) -> HttpResponse:
     """Every day of what no job held of a team's, in one state."""
-    cost_query, state = asked_costs(context), _asked_state(context)
+    cost_query, state = requested_cost_query(context), _requested_state(context)
     name = cost_query.team_name(team_id)
     if state not in HELD_BY_NO_JOB:
         raise Http404("Jobs are in this state too.")
@@ -202,7 +200,7 @@ def no_job_days(context: Context, team_id: int) -> HttpResponse:
     return days_file(cost_query, f"costs of {name} without a job by day", daily.days)
 
 
-def all_costs(cost_query: AskedCosts) -> Link:
+def all_costs(cost_query: CostQuery) -> Link:
     """The top of the way down."""
     return Link("Cost explorer", cost_query.down("costs"))
 
@@ -212,14 +210,14 @@ def by_name(rows: list[CostRow]) -> list[CostRow]:
     return sorted(rows, key=lambda row: row.name.casefold())
 
 
-def owner(cost_query: AskedCosts, team_id: int) -> tuple[str, str]:
+def owner(cost_query: CostQuery, team_id: int) -> tuple[str, str]:
     """A team's name and the cost centre that it is booked to, under `OWNER_KEYS`."""
     of_team = cost_query.teams[team_id]
     return of_team.name, of_team.cost_centre
 
 
 def _workload_rows(
-    cost_query: AskedCosts, team_id: int, without_workload: NoWorkload, sums: StatesByKeys
+    cost_query: CostQuery, team_id: int, without_workload: NoWorkload, sums: StatesByKeys
 ) -> list[CostRow]:
     """Each workload, of sums that have it for their first key; and the jobs of none."""
     named = workloads.workloads()
@@ -258,7 +256,7 @@ def _no_workload(question: CubeQuestion) -> NoWorkload:
     )
 
 
-def _none_rows(cost_query: AskedCosts, team_id: int, without_workload: NoWorkload) -> list[CostRow]:
+def _none_rows(cost_query: CostQuery, team_id: int, without_workload: NoWorkload) -> list[CostRow]:
     """Of each pool and state; and charges without GPU time of their own."""
     return [
         CostRow(
@@ -276,9 +274,7 @@ def _none_rows(cost_query: AskedCosts, team_id: int, without_workload: NoWorkloa
     ]  # fmt: skip
 
 
-def _workload_meters(
-    cost_query: AskedCosts, question: CubeQuestion, team_id: int
-) -> Section | None:
+def _workload_meters(cost_query: CostQuery, question: CubeQuestion, team_id: int) -> Section | None:
     """How hard the GPUs of each workload worked."""
     named = workloads.workloads()
     return meters_of(
@@ -294,12 +290,12 @@ def _workload_meters(
     )
 
 
-def _workload_table(cost_query: AskedCosts) -> Table[CostRow]:
+def _workload_table(cost_query: CostQuery) -> Table[CostRow]:
     keys = (*OWNER_KEYS, "workload", "pool")
     return cost_table(cost_query, "by-workload", "Workload", keys, "By workload")
 
 
-def _none_table(cost_query: AskedCosts) -> Table[CostRow]:
+def _none_table(cost_query: CostQuery) -> Table[CostRow]:
     keys = (*OWNER_KEYS, "pool", "state")
     return cost_table(cost_query, "no-job", "Pool and state", keys, NOT_HELD)
 
@@ -310,7 +306,7 @@ def _in_state(question: CubeQuestion, state: State | None) -> CubeQuestion:
     return of_none if state is None else of_none.of(state=[int(state)])
 
 
-def _asked_state(context: Context) -> State | None:
+def _requested_state(context: Context) -> State | None:
     """The state of the address; None where it names none."""
     return State.__members__.get(context.query.get("state", "").upper())
 

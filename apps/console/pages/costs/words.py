@@ -2,16 +2,16 @@
 
 from apps.console.kit.cells import titled
 from apps.console.pages.costs.days import LOADED
-from apps.console.pages.costs.question import AskedCosts
+from apps.console.pages.costs.question import CostQuery
 from apps.console.pages.costs.sums import Sums
 from apps.ledger.queries.cube.states import Sureness
 from apps.show.amounts import counted, per_cent, share
-from apps.show.money import whole_amount
+from apps.show.money import amount_without_minor_units
 from apps.show.time import instant
 from apps.show.words import basis_words
 
 
-def spent(cost_query: AskedCosts, subject: str, sums: Sums) -> str:
+def spent(cost_query: CostQuery, subject: str, sums: Sums) -> str:
     """`Pretraining cost $4,120 last month, and 71 % of it was active.`"""
     when = cost_query.words.within
     if not sums.by_state:
@@ -19,7 +19,7 @@ def spent(cost_query: AskedCosts, subject: str, sums: Sums) -> str:
     if sums.total is None:
         return f"What {subject} cost {when} is not known: no price covers it."
     loaded = LOADED.get(str(cost_query.question.loading), "")
-    sentence = f"{subject} cost {whole_amount(sums.total, cost_query.currency)}{loaded} {when}"
+    sentence = f"{subject} cost {amount_without_minor_units(sums.total, cost_query.currency)}{loaded} {when}"
     if sums.worked_ratio is None:
         return f"{sentence}."
     if not sums.gpu_milliseconds:
@@ -35,7 +35,7 @@ def spent(cost_query: AskedCosts, subject: str, sums: Sums) -> str:
     return f"{sentence}, and {_active_part(sums)} of it was active."
 
 
-def under_words(cost_query: AskedCosts, certainty: Sureness) -> tuple[str, ...]:
+def under_words(cost_query: CostQuery, certainty: Sureness) -> tuple[str, ...]:
     """Return which amount is shown, of when, how much of it was observed, and how far it is settled."""
     basis = basis_words(str(cost_query.question.basis))
     observed = share(certainty.observed_milliseconds, certainty.held_milliseconds)

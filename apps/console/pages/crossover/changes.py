@@ -23,18 +23,18 @@ from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.pages.crossover import words
-from apps.console.pages.crossover.trying import known_scenario
+from apps.console.pages.crossover.trying import get_scenario_or_404
 from apps.console.pages.managers import step_for
 from apps.economics.crossover.answer import QUICK_ANSWER
 from apps.economics.crossover.reading import question_of
 from apps.economics.refusal import Refusal
 from apps.planning import actions
 from apps.planning.actions import ScenarioEntry
-from apps.planning.queries.crossover import KeptScenarioFact, may_keep
-from apps.planning.queries.crossover_answers import whole_answer
+from apps.planning.queries.crossover import SavedScenarioFact, may_keep
+from apps.planning.queries.crossover_answers import compute_answer
 from apps.planning.queries.crossover_inputs import ScenarioInputs, read_scenario, scenario_inputs
 from apps.planning.queries.scenario_text import LONGEST_SCENARIO
-from apps.planning.queries.service_hours import services_seen
+from apps.planning.queries.service_hours import visible_services
 from apps.workloads.queries import workloads
 
 CHANGING = SEES_EVERYTHING | {Role.LEAD}
@@ -220,7 +220,7 @@ def run_now(context: Context, scenario_id: int) -> Act:
     fact = _keepable(context, scenario_id)
 
     def apply(_: Mapping[str, Any]) -> Done:
-        actions.ask_scenario_run(scenario_id=fact.id, at=context.at)
+        actions.request_scenario_run(scenario_id=fact.id, at=context.at)
         return "The run is under way.", ("crossover", fact.id)
 
     return Act(
@@ -230,14 +230,14 @@ def run_now(context: Context, scenario_id: int) -> Act:
     )
 
 
-def _keepable(context: Context, scenario_id: int) -> KeptScenarioFact:
-    fact = known_scenario(context, scenario_id)
+def _keepable(context: Context, scenario_id: int) -> SavedScenarioFact:
+    fact = get_scenario_or_404(context, scenario_id)
     if not may_keep(context.viewer, fact.team_id):
         raise Http404
     return fact
 
 
-def _back_to(fact: KeptScenarioFact) -> Link:
+def _back_to(fact: SavedScenarioFact) -> Link:
     return Link(f"Back to {fact.name}", reverse("crossover", args=[fact.id]))
 
 
@@ -245,7 +245,7 @@ def _service_picks(context: Context) -> dict[str, str]:
     names = {team.id: team.name for team in teams()}
     return {
         str(fact.id): f"{fact.name} ({names[fact.team_id]})"
-        for fact in services_seen(context.seen_teams)
+        for fact in visible_services(context.seen_teams)
         if may_keep(context.viewer, fact.team_id)
     }
 
@@ -316,7 +316,7 @@ def _effects(thought: ThoughtScenario, context: Context) -> ChangePreview:
     with _keys_named():
         inputs = scenario_inputs(thought.entry.text, service, context.at)
         question = question_of(inputs.document)
-        answer = whole_answer(question, QUICK_ANSWER)
+        answer = compute_answer(question, QUICK_ANSWER)
     currency, costs = question.scenario.currency, answer.costs
     sentences = [
         f"{thought.name} is saved and run every week.",

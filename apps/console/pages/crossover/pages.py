@@ -9,28 +9,33 @@ from django.urls import path, reverse
 from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.gates import gate_list, gate_notes
 from apps.console.kit.page import ConsolePage, Section, SideBySide, SwappedPart, shown
-from apps.console.kit.request import EVERYONE, Context, found_or_404
+from apps.console.kit.request import EVERYONE, Context, value_or_404
 from apps.console.kit.table import TableSection
 from apps.console.pages.crossover import changes, tables, words
 from apps.console.pages.crossover.tornado import tornado_picture
-from apps.console.pages.crossover.trying import cost_picture, key_figures, known_scenario, tried_run
+from apps.console.pages.crossover.trying import (
+    cost_picture,
+    get_scenario_or_404,
+    key_figures,
+    tried_run,
+)
 from apps.console.pages.forecasts.tables import MADE
 from apps.console.pages.managers import step_for
 from apps.planning.queries.crossover import (
-    KeptScenarioFact,
+    SavedScenarioFact,
     ScenarioRunFact,
-    kept_scenarios,
     may_keep,
     may_keep_any,
+    saved_scenarios,
     scenario_runs,
 )
 from apps.planning.queries.crossover_reach import forecast_volumes
-from apps.planning.queries.crossover_tried import LookedAtRun
+from apps.planning.queries.crossover_tried import ExploredRun
 from apps.show.amounts import counted
 from apps.show.time import instant
 
 LOOK_AGAIN_SECONDS = 5
-PARTS: dict[str, Callable[[LookedAtRun, KeptScenarioFact], tuple[Any, list[Any]]]] = {
+PARTS: dict[str, Callable[[ExploredRun, SavedScenarioFact], tuple[Any, list[Any]]]] = {
     "curve": lambda answered_run, _: (tables.CURVE, tables.curve_rows(answered_run)),
     "crossings": lambda answered_run, _: (tables.CROSSINGS, tables.crossing_rows(answered_run)),
     "tornado": lambda answered_run, _: (tables.TORNADO, tables.in_currency(answered_run.answer.tornado, answered_run)),
@@ -55,7 +60,7 @@ OPTIONAL = {"levers", "months", "moves", "ways"}
 @shown(EVERYONE, "crossover")
 def scenario_list(context: Context) -> ConsolePage:
     """Every scenario that the viewer may see, with its newest advice."""
-    scenarios = kept_scenarios(context.seen_teams)
+    scenarios = saved_scenarios(context.seen_teams)
     may = may_keep_any(context.viewer)
     links = (Link("From a service of yours", reverse("new-crossover-of-service")),
              Link("New scenario", reverse("new-crossover")))  # fmt: skip
@@ -74,13 +79,13 @@ def scenario_list(context: Context) -> ConsolePage:
 @shown(EVERYONE, "crossover")
 def scenario_list_csv(context: Context) -> HttpResponse:
     """Return the scenarios of the crossover as CSV."""
-    return tables.SCENARIOS.csv(kept_scenarios(context.seen_teams), context, "crossover-scenarios")
+    return tables.SCENARIOS.csv(saved_scenarios(context.seen_teams), context, "crossover-scenarios")
 
 
 @shown(EVERYONE, "crossover")
 def scenario_page(context: Context, scenario_id: int) -> ConsolePage:
     """One scenario: its newest answer, what it would be with other inputs, and how it came to be."""
-    fact = known_scenario(context, scenario_id)
+    fact = get_scenario_or_404(context, scenario_id)
     runs = scenario_runs(fact.id)
     about: dict[str, Any] = {
         "context": context,
@@ -124,7 +129,7 @@ def scenario_page(context: Context, scenario_id: int) -> ConsolePage:
             ),
             SwappedPart("answer-part", tuple(_parts(fact, answered_run, context))),
             _history(fact, runs, context),
-            MADE.section(_made(fact.answered, answered_run), context, title="How it came to be", about=""),
+            MADE.section(_method_facts(fact.answered, answered_run), context, title="How it came to be", about=""),
         ),
         **about,
     )  # fmt: skip
@@ -133,9 +138,9 @@ def scenario_page(context: Context, scenario_id: int) -> ConsolePage:
 @shown(EVERYONE, "crossover")
 def scenario_part_csv(context: Context, scenario_id: int, part: str) -> HttpResponse:
     """A table of the answer, with what the address moves."""
-    fact = known_scenario(context, scenario_id)
-    table_of = found_or_404(PARTS.get(part))
-    _, answered_run = tried_run(context, found_or_404(fact.answered))
+    fact = get_scenario_or_404(context, scenario_id)
+    table_of = value_or_404(PARTS.get(part))
+    _, answered_run = tried_run(context, value_or_404(fact.answered))
     table, rows = table_of(answered_run, fact)
     answer: HttpResponse = table.csv(rows, context, f"crossover-{part}")
     return answer
@@ -144,11 +149,11 @@ def scenario_part_csv(context: Context, scenario_id: int, part: str) -> HttpResp
 @shown(EVERYONE, "crossover")
 def scenario_runs_csv(context: Context, scenario_id: int) -> HttpResponse:
     """All runs of a scenario."""
-    fact = known_scenario(context, scenario_id)
+    fact = get_scenario_or_404(context, scenario_id)
     return tables.RUNS.csv(scenario_runs(fact.id), context, "crossover-runs")
 
 
-def _list_finding(scenarios: Sequence[KeptScenarioFact]) -> str:
+def _list_finding(scenarios: Sequence[SavedScenarioFact]) -> str:
     if not scenarios:
         return "No scenario yet"
     flipped = [
@@ -170,7 +175,7 @@ def _list_finding(scenarios: Sequence[KeptScenarioFact]) -> str:
     return f"{counted(len(scenarios), 'scenario')}: {self_hosted} cheaper to serve yourself, {api} cheaper from an API"
 
 
-def _actions(fact: KeptScenarioFact, context: Context) -> tuple[Link, ...]:
+def _actions(fact: SavedScenarioFact, context: Context) -> tuple[Link, ...]:
     if not may_keep(context.viewer, fact.team_id):
         return ()
     return (
@@ -179,7 +184,7 @@ def _actions(fact: KeptScenarioFact, context: Context) -> tuple[Link, ...]:
     )
 
 
-def _notes(fact: KeptScenarioFact, context: Context) -> tuple[str, ...]:
+def _notes(fact: SavedScenarioFact, context: Context) -> tuple[str, ...]:
     """The newest flip, and whether a run is under way."""
     flip, notes = fact.flipped, []
     if flip is not None:
@@ -193,18 +198,18 @@ def _notes(fact: KeptScenarioFact, context: Context) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _refusal(fact: KeptScenarioFact) -> tuple[str, ...]:
+def _refusal(fact: SavedScenarioFact) -> tuple[str, ...]:
     if fact.newest is None or not fact.newest.refusal:
         return ()
     stays = " Its last answer stands below." if fact.answered is not None else ""
     return (f"The newest run was refused: {fact.newest.refusal}.{stays}",)
 
 
-def _part_csv(fact: KeptScenarioFact, part: str) -> str:
+def _part_csv(fact: SavedScenarioFact, part: str) -> str:
     return reverse("crossover-part-csv", args=[fact.id, part])
 
 
-def _parts(fact: KeptScenarioFact, answered_run: LookedAtRun, context: Context) -> list[Section]:
+def _parts(fact: SavedScenarioFact, answered_run: ExploredRun, context: Context) -> list[Section]:
     """The tables of the answer, those of OPTIONAL where there are some."""
     sections: list[Section] = [*filter(None, [gate_list(answered_run.answer.gates)])]
     for name, part in list(PARTS.items())[1:]:
@@ -222,8 +227,8 @@ def _part_section(
     name: str,
     table: Any,
     rows: list[Any],
-    fact: KeptScenarioFact,
-    answered_run: LookedAtRun,
+    fact: SavedScenarioFact,
+    answered_run: ExploredRun,
     context: Context,
 ) -> TableSection:
     options: dict[str, Any] = {"csv_href": _part_csv(fact, name)}
@@ -240,7 +245,7 @@ def _part_section(
 
 
 def _history(
-    fact: KeptScenarioFact, runs: Sequence[ScenarioRunFact], context: Context
+    fact: SavedScenarioFact, runs: Sequence[ScenarioRunFact], context: Context
 ) -> TableSection:
     options: dict[str, Any] = {"csv_href": reverse("crossover-runs-csv", args=[fact.id])}
     if may_keep(context.viewer, fact.team_id):
@@ -251,7 +256,7 @@ def _history(
     return tables.RUNS.section(runs, context, **options)
 
 
-def _made(run: ScenarioRunFact, answered_run: LookedAtRun) -> list[tuple[str, str]]:
+def _method_facts(run: ScenarioRunFact, answered_run: ExploredRun) -> list[tuple[str, str]]:
     scenario = answered_run.question.scenario
     facts = [
         ("Method", f"{answered_run.answer.method}; docs/crossover.md has the formulas"),

@@ -13,10 +13,10 @@ from apps.economics.crossover.bands import CostBand
 from apps.economics.crossover.crossings import Crossing
 from apps.economics.crossover.scenario import cost_curves
 from apps.economics.crossover.uncertainty import BreakEvenInput, TornadoBar
-from apps.planning.queries.crossover import KeptScenarioFact, ScenarioRunFact
+from apps.planning.queries.crossover import SavedScenarioFact, ScenarioRunFact
 from apps.planning.queries.crossover_reach import ForecastVolumes, VolumeAhead
-from apps.planning.queries.crossover_tried import LookedAtRun
-from apps.show.money import MICROS, unit_cost, whole_amount
+from apps.planning.queries.crossover_tried import ExploredRun
+from apps.show.money import MICROS, amount_without_minor_units, unit_cost
 from apps.show.time import month
 
 Row = TypeVar("Row")
@@ -26,7 +26,7 @@ NOT_ASKED = "–"
 COMPARED = "what a million tokens cost, and what self-hosting saves a month (P50)"
 
 MONTHLY = Format(
-    lambda money, _: whole_amount(round(money[0] * MICROS), money[1]),
+    lambda money, _: amount_without_minor_units(round(money[0] * MICROS), money[1]),
     lambda money, _: repr(money[0]),
     "number-cell",
 )
@@ -54,7 +54,7 @@ class InCurrency(NamedTuple):
         return None if amount is None else (amount, self.currency)
 
 
-def in_currency(parts: Iterable[Any], answered_run: LookedAtRun) -> list[InCurrency]:
+def in_currency(parts: Iterable[Any], answered_run: ExploredRun) -> list[InCurrency]:
     """Rows of an answer."""
     scenario = answered_run.question.scenario
     pools = tuple(pool.name for pool in scenario.self_host.pools)
@@ -82,7 +82,7 @@ def _amount(
     return Column(key, text, lambda row: row.money(value(row)), MONTHLY, **options)
 
 
-SCENARIOS = Table[KeptScenarioFact](
+SCENARIOS = Table[SavedScenarioFact](
     "scenarios",
     "Scenarios",
     (
@@ -207,7 +207,7 @@ class CrossingRow(NamedTuple):
     is_durable: bool
 
 
-def crossing_rows(answered_run: LookedAtRun) -> list[CrossingRow]:
+def crossing_rows(answered_run: ExploredRun) -> list[CrossingRow]:
     """All crossings that were found."""
     search = answered_run.answer.search
     first = next((one for one in search.crossings if one.million_tokens == search.first), None)
@@ -308,7 +308,7 @@ class CurveRow(NamedTuple):
     utilization: float | None
 
 
-def curve_rows(answered_run: LookedAtRun) -> list[CurveRow]:
+def curve_rows(answered_run: ExploredRun) -> list[CurveRow]:
     """The volumes at which the bands were drawn."""
     currency = answered_run.question.scenario.currency
     bands: Sequence[CostBand | None] = answered_run.bands or [None] * len(answered_run.marked)
@@ -348,7 +348,7 @@ class MonthAhead(NamedTuple):
     is_served: bool
 
 
-def month_rows(volumes: ForecastVolumes | None, answered_run: LookedAtRun) -> list[MonthAhead]:
+def month_rows(volumes: ForecastVolumes | None, answered_run: ExploredRun) -> list[MonthAhead]:
     """Each whole month of the forecast; none where there is none."""
     currency, curves = (
         answered_run.question.scenario.currency,

@@ -5,14 +5,14 @@ from apps.console.kit.request import Context
 from apps.console.pages.crossover import words
 from apps.console.pages.crossover.tables import TORNADO, TORNADO_ABOUT, in_currency
 from apps.economics.crossover.uncertainty import TornadoBar
-from apps.planning.queries.crossover_tried import LookedAtRun
+from apps.planning.queries.crossover_tried import ExploredRun
 from apps.show.tornado import SwingBar, tornado_bars
 
 MOST_BARS = 10
 """More are in the table, and those that move nothing."""
 
 
-def tornado_picture(answered_run: LookedAtRun, context: Context, csv_href: str) -> LineChart:
+def tornado_picture(answered_run: ExploredRun, context: Context, csv_href: str) -> LineChart:
     """A bar for each ranged input, of which there has to be one."""
     scenario, bars = answered_run.question.scenario, answered_run.answer.tornado
     currency, pools = scenario.currency, tuple(pool.name for pool in scenario.self_host.pools)

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Mapping
 
 from apps.console.kit.change import ChangeForm
-from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
+from apps.console.kit.chart import Figure, FigureRow, LineChart, figure_or_unknown
 from apps.console.kit.entries import SliderField
-from apps.console.kit.request import Context, found_or_404
+from apps.console.kit.request import Context, value_or_404
 from apps.console.pages.crossover import words
 from apps.console.pages.crossover.tables import CURVE, curve_rows
 from apps.economics.crossover.sliders import VOLUME, InputSlider
 from apps.economics.refusal import Refusal
-from apps.planning.queries.crossover import KeptScenarioFact, ScenarioRunFact, kept_scenario
-from apps.planning.queries.crossover_tried import LookedAtRun, asked_of_run, looked_at
+from apps.planning.queries.crossover import SavedScenarioFact, ScenarioRunFact, saved_scenario
+from apps.planning.queries.crossover_tried import ExploredRun, explore_run, run_question_and_sliders
 from apps.show.amounts import per_cent
 from apps.show.cost_curves import CostLine, MarkedVolume, cost_curves
 from apps.show.words import StateWords
@@ -38,14 +38,14 @@ class TryForm(ChangeForm):
     """A slider for each input that may be moved."""
 
 
-def known_scenario(context: Context, scenario_id: int) -> KeptScenarioFact:
+def get_scenario_or_404(context: Context, scenario_id: int) -> SavedScenarioFact:
     """The scenario, or the page that there is none: another team's is as if it were not there."""
-    return found_or_404(kept_scenario(scenario_id, context.seen_teams))
+    return value_or_404(saved_scenario(scenario_id, context.seen_teams))
 
 
-def tried_run(context: Context, run: ScenarioRunFact) -> tuple[TryForm, LookedAtRun]:
+def tried_run(context: Context, run: ScenarioRunFact) -> tuple[TryForm, ExploredRun]:
     """The run with the inputs that the address moves, and its form; what is refused is said there."""
-    question, sliders = asked_of_run(run)
+    question, sliders = run_question_and_sliders(run)
     currency = question.scenario.currency
     form = TryForm(context.query, context, more={
         slider.name: SliderField(
@@ -53,7 +53,7 @@ def tried_run(context: Context, run: ScenarioRunFact) -> tuple[TryForm, LookedAt
             least=slider.least,
             most=slider.most,
             now=slider.now,
-            said=_said(slider, currency),
+            said=_slider_formatter(slider, currency),
         )
         for slider in sliders
     })  # fmt: skip
@@ -61,13 +61,13 @@ def tried_run(context: Context, run: ScenarioRunFact) -> tuple[TryForm, LookedAt
     if form.is_bound and form.is_valid():
         chosen = form.cleaned_data
     try:
-        return form, looked_at(run, question, sliders, chosen)
+        return form, explore_run(run, question, sliders, chosen)
     except Refusal as refusal:
         form.refuse(refusal, {})
-        return form, looked_at(run, question, sliders, {})
+        return form, explore_run(run, question, sliders, {})
 
 
-def key_figures(answered_run: LookedAtRun) -> FigureRow:
+def key_figures(answered_run: ExploredRun) -> FigureRow:
     """The costs of a million tokens, what is saved, and from where on."""
     costs, search, currency = (
         answered_run.answer.costs,
@@ -79,12 +79,12 @@ def key_figures(answered_run: LookedAtRun) -> FigureRow:
     api = costs.api_per_million
     return FigureRow(
         (
-            known_figure(
+            figure_or_unknown(
                 "Yourself, a million tokens",
                 None if self_host_price is None else words.token_price(self_host_price, currency),
                 f"{words.month_amount(costs.self_host_month, currency)} a month for {volume}",
             ),
-            known_figure(
+            figure_or_unknown(
                 "API, a million tokens",
                 None if api is None else words.token_price(api, currency),
                 f"{words.month_amount(costs.api_month, currency)} a month",
@@ -101,10 +101,10 @@ def key_figures(answered_run: LookedAtRun) -> FigureRow:
     )
 
 
-def _saved_figure(answered_run: LookedAtRun) -> Figure:
+def _saved_figure(answered_run: ExploredRun) -> Figure:
     spread, currency = answered_run.answer.uncertainty, answered_run.question.scenario.currency
     if not answered_run.answer.costs.is_served:
-        return known_figure("Saved a month by self-hosting", None, words.NOT_SERVED)
+        return figure_or_unknown("Saved a month by self-hosting", None, words.NOT_SERVED)
     if spread is None or spread.savings.p50 is None:
         saved = words.month_amount(answered_run.answer.costs.savings_month, currency)
         return Figure(
@@ -122,7 +122,7 @@ def _saved_figure(answered_run: LookedAtRun) -> Figure:
 
 
 def cost_picture(
-    fact: KeptScenarioFact, answered_run: LookedAtRun, context: Context, csv_href: str
+    fact: SavedScenarioFact, answered_run: ExploredRun, context: Context, csv_href: str
 ) -> LineChart:
     """Both sides against volume: the staircase, the API, their bands, and where they cross."""
     currency = answered_run.question.scenario.currency
@@ -162,7 +162,7 @@ def cost_picture(
     )
 
 
-def _picture_title(fact: KeptScenarioFact, answered_run: LookedAtRun) -> str:
+def _picture_title(fact: SavedScenarioFact, answered_run: ExploredRun) -> str:
     search = answered_run.answer.search
     if search.first is None:
         return f"{fact.name}: the API is cheaper at every volume"
@@ -176,7 +176,7 @@ def _picture_title(fact: KeptScenarioFact, answered_run: LookedAtRun) -> str:
     return f"{fact.name}: self-hosting breaks even at {words.volume_or_nowhere(search.durable)} a month"
 
 
-def _marks(answered_run: LookedAtRun) -> list[MarkedVolume]:
+def _marks(answered_run: ExploredRun) -> list[MarkedVolume]:
     """Now, and the durable crossing; the first where it is not the same. Names that would touch are joined."""
     search = answered_run.answer.search
     marks = [MarkedVolume(answered_run.answer.costs.million_tokens, "now")]
@@ -187,7 +187,7 @@ def _marks(answered_run: LookedAtRun) -> list[MarkedVolume]:
     return marks
 
 
-def _said(slider: InputSlider, currency: str) -> Callable[[float], str]:
+def _slider_formatter(slider: InputSlider, currency: str) -> Callable[[float], str]:
     if slider.name == VOLUME:
         return words.million_tokens
     if slider.name in PRICES:

@@ -6,11 +6,11 @@ from typing import Any
 
 from apps.economics.crossover.answer import CrossoverAdvice
 from apps.economics.crossover.crossings import SearchEnd
-from apps.planning.queries.crossover import KeptScenarioFact, ScenarioRunFact
+from apps.planning.queries.crossover import SavedScenarioFact, ScenarioRunFact
 from apps.planning.queries.crossover_reach import ForecastVolumes
-from apps.planning.queries.crossover_tried import LookedAtRun
+from apps.planning.queries.crossover_tried import ExploredRun
 from apps.show.amounts import per_cent
-from apps.show.money import MICROS, unit_cost, whole_amount
+from apps.show.money import MICROS, amount_without_minor_units, unit_cost
 from apps.show.time import month
 
 ADVICE: Mapping[str, str] = {
@@ -88,7 +88,7 @@ def input_words(key: str, pools: tuple[str, ...] = ()) -> str:
 
 def month_amount(amount: float, currency: str) -> str:
     """A month's cost, in whole units."""
-    return whole_amount(round(amount * MICROS), currency)
+    return amount_without_minor_units(round(amount * MICROS), currency)
 
 
 def token_price(amount: float | None, currency: str) -> str:
@@ -128,7 +128,7 @@ def short_volume(volume: float) -> str:
     return f"{volume:.4g}"
 
 
-def scenario_finding(fact: KeptScenarioFact, answered_run: LookedAtRun) -> str:
+def scenario_finding(fact: SavedScenarioFact, answered_run: ExploredRun) -> str:
     """`chat: buy it from the API: $1.20 a million tokens, $2.40 of your own`."""
     costs, currency = answered_run.answer.costs, answered_run.question.scenario.currency
     self_host_price = token_price(costs.self_host_per_million, currency)
@@ -180,7 +180,7 @@ def _apart(ratio: float) -> str:
     return per_cent(round(abs(ratio), 4))
 
 
-def searched_words(answered_run: LookedAtRun, volumes: ForecastVolumes | None) -> str:
+def searched_words(answered_run: ExploredRun, volumes: ForecastVolumes | None) -> str:
     """How far break-evens were looked for, and when the durable one is reached; empty without any."""
     search = answered_run.answer.search
     if not search.crossings:
@@ -209,7 +209,7 @@ def needed_words(utilization: float | None) -> str:
     return f"; replicas {per_cent(utilization)} busy cost as much as the API"
 
 
-def reached_words(answered_run: LookedAtRun) -> str:
+def reached_words(answered_run: ExploredRun) -> str:
     """When growth reaches the volume from which self-hosting is cheaper for good."""
     durable, months = answered_run.answer.search.durable, answered_run.answer.months_until_durable
     growth = answered_run.question.scenario.demand.monthly_growth

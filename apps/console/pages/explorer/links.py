@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from apps.accounts import queries as accounts
-from apps.console.pages.costs.question import AskedCosts
+from apps.console.pages.costs.question import CostQuery
 from apps.console.pages.costs.tables import NOTES
 from apps.console.pages.explorer.tables import GroupLinks
 from apps.ledger.queries.calendar import next_month
@@ -23,7 +23,7 @@ NEXT = {"team": "workload", "workload": "job", "cluster": "pool", "provider": "p
 """What a group is grouped by when the question narrows to it."""
 
 
-def group_links(cost_query: AskedCosts, names: CubeNames) -> GroupLinks:
+def group_links(cost_query: CostQuery, names: CubeNames) -> GroupLinks:
     """Made for the rows that are shown, as they are shown."""
     group_by, kinds = (
         cost_query.question.group_by,
@@ -52,7 +52,7 @@ def group_links(cost_query: AskedCosts, names: CubeNames) -> GroupLinks:
 
 
 def _narrowed_href(
-    cost_query: AskedCosts, names: CubeNames, row: CubeRow, places: tuple[int, ...]
+    cost_query: CostQuery, names: CubeNames, row: CubeRow, places: tuple[int, ...]
 ) -> str:
     """Return the address of the same question about these groups alone, grouped by what is below them."""
     group_by, window = cost_query.question.group_by, cost_query.question.window
@@ -79,7 +79,7 @@ def _narrowed_href(
     return cost_query.href("costs", **changes)
 
 
-def _dimension_below(name: str, cost_query: AskedCosts) -> str:
+def _dimension_below(name: str, cost_query: CostQuery) -> str:
     below = NEXT.get(name, "team")
     return "pool" if below in cost_query.question.filters else below
 
@@ -91,7 +91,7 @@ def _day_after(name: str, first: date) -> date:
     return first + timedelta(days=7 if name == "week" else 1)
 
 
-def _page_of(cost_query: AskedCosts, name: str, key: object) -> str:
+def _page_of(cost_query: CostQuery, name: str, key: object) -> str:
     """The page of a group of its own, about as much of it as can be said there."""
     if name not in PAGES or not isinstance(key, int):
         return ""
@@ -102,7 +102,7 @@ def _page_of(cost_query: AskedCosts, name: str, key: object) -> str:
     return cost_query.href(PAGES[name], key, **{**cleared, "group_by": "team"})
 
 
-def _rows_href(cost_query: AskedCosts, names: CubeNames, row: CubeRow) -> str:
+def _rows_href(cost_query: CostQuery, names: CubeNames, row: CubeRow) -> str:
     """A page of the rows behind the group, else the group by itself."""
     if not row.keys:
         return ""

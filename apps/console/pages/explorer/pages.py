@@ -10,15 +10,15 @@ from django.utils.http import urlencode
 
 from apps.accounts import queries as accounts
 from apps.console.kit.chart import FigureRow, LineChart
-from apps.console.kit.filters import compare_filter, filter_of, names_said, period_filter
+from apps.console.kit.filters import compare_filter, describe_names, filter_of, period_filter
 from apps.console.kit.frame import Choice, EmptyState, Filter, Link, Step
 from apps.console.kit.page import ConsolePage, Section, shown
-from apps.console.kit.periods import DEFAULT_PERIOD, span, span_beside
+from apps.console.kit.periods import DEFAULT_PERIOD, compared_span_label, span
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.pages.costs.below import CostPlace, day_chart, export_link, meters_of
 from apps.console.pages.costs.days import days_file
 from apps.console.pages.costs.figures import cost_figures
-from apps.console.pages.costs.question import AskedCosts, parameters_of
+from apps.console.pages.costs.question import CostQuery, parameters_of
 from apps.console.pages.costs.sums import Sums, summed_days, sums_of
 from apps.console.pages.costs.tables import OWNER_KEYS, CostRow, cost_table
 from apps.console.pages.costs.words import spent, under_words
@@ -49,7 +49,7 @@ from apps.ledger.queries.cube import (
 from apps.ledger.queries.cube.days import Daily, costs_against, costs_by_day
 from apps.ledger.queries.cube.states import state_sums, sureness
 from apps.show.amounts import change, gpu_hours
-from apps.show.money import bridged, whole_amount
+from apps.show.money import amount_without_minor_units, bridged
 from apps.show.waterfall import waterfall
 from apps.show.words import CAUSE_WORDS
 
@@ -90,7 +90,7 @@ def explorer(context: Context) -> ConsolePage:
         is_of_job=False,
     )
     names = names_of(answer)
-    variance = _known_variance(cost_query.question)
+    variance = _cost_variance(cost_query.question)
     days = (cost_query.question.window.end_day - cost_query.question.window.first_day).days
     return ConsolePage(
         context=context,
@@ -138,7 +138,7 @@ def causes_csv(context: Context) -> HttpResponse:
     cost_query = _explored_costs(context)
     if cost_query.asked.problems:
         return _not_understood(cost_query)
-    variance = _known_variance(cost_query.question)
+    variance = _cost_variance(cost_query.question)
     rows = [] if variance is None else _cause_rows(variance.causes)
     return CAUSES.csv(rows, context, "what made the difference")
 
@@ -149,7 +149,7 @@ def teams_csv(context: Context) -> HttpResponse:
     cost_query = _explored_costs(context)
     if cost_query.asked.problems:
         return _not_understood(cost_query)
-    by_team = state_sums(_whole_question(cost_query.question).by("team"))
+    by_team = state_sums(_ungrouped_question(cost_query.question).by("team"))
     rows = [
         CostRow((team.name, team.cost_centre), sums_of(by_team[(team.id,)]))
         for team in accounts.teams()
@@ -167,7 +167,7 @@ def days_csv(context: Context) -> HttpResponse:
     return days_file(
         cost_query,
         "costs by day",
-        costs_by_day(_whole_question(cost_query.question), context.at).days,
+        costs_by_day(_ungrouped_question(cost_query.question), context.at).days,
     )
 
 
@@ -177,8 +177,8 @@ def earlier_address(context: Context) -> HttpResponse:
     return HttpResponseRedirect(context.href(reverse("costs")))
 
 
-def _explored_costs(context: Context) -> AskedCosts:
-    return AskedCosts(
+def _explored_costs(context: Context) -> CostQuery:
+    return CostQuery(
         context,
         read_question(
             parameters_of(context.query),
@@ -190,32 +190,32 @@ def _explored_costs(context: Context) -> AskedCosts:
     )
 
 
-def _rest_address(cost_query: AskedCosts) -> str:
+def _rest_address(cost_query: CostQuery) -> str:
     """Return the address of the same question in REST, which groups by nothing unless it is told to."""
     params = {**cost_query.asked.with_texts(), "group_by": cost_query.texts["group_by"]}
     return f"{reverse('explore-costs')}?{urlencode(params)}"
 
 
-def _whole_question(question: CubeQuestion) -> CubeQuestion:
+def _ungrouped_question(question: CubeQuestion) -> CubeQuestion:
     """All that is asked about, by days or teams, for however long; the other period aside."""
     return replace(question, against=None, group_by=(), is_bounded=False, tells_no_workload=False)
 
 
 def _daily_costs(question: CubeQuestion, at: datetime) -> Daily:
     """The days, held against what the title and the table are, else against the span before."""
-    full_question = _whole_question(question)
+    full_question = _ungrouped_question(question)
     if question.against is None:
         return costs_by_day(full_question, at)
     return costs_against(full_question, question.against)
 
 
-def _not_understood(cost_query: AskedCosts) -> HttpResponse:
+def _not_understood(cost_query: CostQuery) -> HttpResponse:
     """A file has no place to say that it answers another question."""
     message = "; ".join(f"{name}: {text}" for name, text in cost_query.asked.problems.items())
     return HttpResponse(message, status=400, content_type="text/plain; charset=utf-8")
 
 
-def _refused_page(cost_query: AskedCosts, nearest: Mapping[str, str]) -> ConsolePage:
+def _refused_page(cost_query: CostQuery, nearest: Mapping[str, str]) -> ConsolePage:
     """Return the page of what cannot be shown at once, with the question closest to it."""
     problem = list(cost_query.asked.problems.values())[-1]
     href = (
@@ -238,7 +238,7 @@ def _refused_page(cost_query: AskedCosts, nearest: Mapping[str, str]) -> Console
     )
 
 
-def _known_variance(question: CubeQuestion) -> CostVariance | None:
+def _cost_variance(question: CubeQuestion) -> CostVariance | None:
     """None where nothing is compared, or where what is asked for is not kept by pool."""
     try:
         return variance_of(question)
@@ -246,7 +246,7 @@ def _known_variance(question: CubeQuestion) -> CostVariance | None:
         return None
 
 
-def _team_meters(cost_query: AskedCosts) -> Section | None:
+def _team_meters(cost_query: CostQuery) -> Section | None:
     """How hard the GPUs of each team worked, where meters can be told apart so."""
     filtered = {name for name in cost_query.question.filters if not name.startswith("tag.")}
     if cost_query.question.group_by != ("team",) or not filtered <= METERED:
@@ -263,7 +263,7 @@ def _team_meters(cost_query: AskedCosts) -> Section | None:
     )
 
 
-def _cause_chart(variance: CostVariance, cost_query: AskedCosts) -> LineChart | None:
+def _cause_chart(variance: CostVariance, cost_query: CostQuery) -> LineChart | None:
     """The amounts as shown add up to the cent."""
     currency, against = cost_query.currency, cost_query.question.against
     if against is None:
@@ -280,7 +280,7 @@ def _cause_chart(variance: CostVariance, cost_query: AskedCosts) -> LineChart | 
     return LineChart(
         name="causes-chart",
         title="What made the difference",
-        unit=f"{span_beside(against, cost_query.question.window)} to {span(cost_query.question.window)}, {currency}"
+        unit=f"{compared_span_label(against, cost_query.question.window)} to {span(cost_query.question.window)}, {currency}"
         f"{unpriced_note if any(variance.unpriced_milliseconds) else ''}",
         figure=waterfall(
             ("Before", variance.before_micros),
@@ -297,9 +297,7 @@ def _cause_rows(causes: Mapping[str, int]) -> list[CauseRow]:
     return [CauseRow(*CAUSE_WORDS[name], causes[name]) for name in CAUSE_WORDS]
 
 
-def _title_sentence(
-    cost_query: AskedCosts, answer: CubeAnswer, names: CubeNames, sums: Sums
-) -> str:
+def _title_sentence(cost_query: CostQuery, answer: CubeAnswer, names: CubeNames, sums: Sums) -> str:
     total_micros, before, within = (
         answer.total.sums.micros,
         answer.total.before,
@@ -310,10 +308,10 @@ def _title_sentence(
         return f"Nothing was charged to {audience} {within}."
     if total_micros is None:
         return f"What it cost {within} is not known: no price covers it."
-    total_text = whole_amount(total_micros, cost_query.currency)
+    total_text = amount_without_minor_units(total_micros, cost_query.currency)
     if before is not None and answer.question.against is not None:
         moved = "" if before.micros is None else change(total_micros, before.micros)
-        then = span_beside(answer.question.against, answer.question.window)
+        then = compared_span_label(answer.question.against, answer.question.window)
         return f"Costs were {total_text} {within}{f', {moved} against {then}' if moved else ''}."
     name = answer.question.group_by[0] if answer.question.group_by else ""
     keys = {key for key in {row.keys[0] for row in answer.rows} if names.filter_text(name, key)}
@@ -324,19 +322,19 @@ def _title_sentence(
         return spent(cost_query, audience, sums)
     first = max(named, key=lambda row: row.sums.micros or 0)
     text = keyed_words(name, names.text(name, first.keys[0]))
-    most = whole_amount(first.sums.micros, cost_query.currency)
+    most = amount_without_minor_units(first.sums.micros, cost_query.currency)
     return f"{text} cost the most {within}: {most} of {total_text}."
 
 
 def _quiet_words(
-    cost_query: AskedCosts, answer: CubeAnswer, certainty_words: tuple[str, ...]
+    cost_query: CostQuery, answer: CubeAnswer, certainty_words: tuple[str, ...]
 ) -> tuple[str, ...]:
     labels = [dimensions()[name].label.lower() for name in answer.of_today]
     against = answer.question.against
     return (
         *certainty_words,
         *(
-            (f"against {span_beside(against, answer.question.window)}",)
+            (f"against {compared_span_label(against, answer.question.window)}",)
             if against is not None
             else ()
         ),
@@ -350,10 +348,12 @@ def _posted_words(posted: PostedApart, currency: str) -> tuple[str, ...]:
         (posted.later_micros, "of it is posted in later months, as corrections"),
         (posted.earlier_micros, "posted in it corrects earlier months, and is in their days"),
     )
-    return tuple(f"{whole_amount(micros, currency)} {text}" for micros, text in words if micros)
+    return tuple(
+        f"{amount_without_minor_units(micros, currency)} {text}" for micros, text in words if micros
+    )
 
 
-def _filter_bar(cost_query: AskedCosts) -> tuple[Filter, ...]:
+def _filter_bar(cost_query: CostQuery) -> tuple[Filter, ...]:
     texts, known_dimensions = cost_query.texts, dimensions()
     groups = {name: dimension.label for name, dimension in known_dimensions.items()}
     chosen = [*texts["group_by"].split(","), ""][:2]
@@ -389,7 +389,7 @@ def _name_choices(name: str, chosen: str, context: Context) -> dict[str, str]:
     names = sorted(keys_by_name or ())[:MOST_CHOICES]
     words = {filter_word(text): keyed_words(name, text) for text in names}
     return {"": "All", **words} | (
-        {chosen: names_said(chosen)} if chosen not in words and chosen else {}
+        {chosen: describe_names(chosen)} if chosen not in words and chosen else {}
     )
 
 

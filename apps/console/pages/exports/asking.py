@@ -8,7 +8,7 @@ from apps.console.kit.entries import PickField, TextField, TicksField
 from apps.console.kit.request import Context
 from apps.economics.states import State
 from apps.ledger.actions.exports import NewExport
-from apps.ledger.queries.export_asked import RowsAsked, chosen_ids, window_asked_for
+from apps.ledger.queries.export_asked import ExportScope, chosen_ids, parse_export_window
 from apps.ledger.queries.exports import ExportWhat, FileForm
 from apps.show.words import STATES as WORDS_OF_STATES
 
@@ -45,10 +45,10 @@ def wanted_export(entered: Mapping[str, Any], context: Context) -> NewExport:
         for name in ("team", "workload", "pool")
     }
     names["state"] = tuple(entered["state"])
-    wanted_rows = RowsAsked(window=entered["window"] or "lastmonth", **names)
+    wanted_rows = ExportScope(window=entered["window"] or "lastmonth", **names)
     return NewExport(
         ExportWhat(entered["what"]),
-        window_asked_for(wanted_rows.window, context.at),
+        parse_export_window(wanted_rows.window, context.at),
         asked=wanted_rows.words(),
         chosen=chosen_ids(wanted_rows, context.viewer),
         form=FileForm(entered["form"]),

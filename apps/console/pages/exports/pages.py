@@ -24,9 +24,9 @@ from apps.ledger.queries.exports import (
     OPEN,
     Asker,
     ExportFact,
-    export_seen,
     exports_of,
     file_parts,
+    visible_export,
 )
 from apps.show.amounts import counted
 from apps.show.data import file_size
@@ -61,7 +61,7 @@ class ListedExport(NamedTuple):
         return self.fact.state in OPEN
 
 
-def _asked_words(filters: Mapping[str, object]) -> str:
+def _describe_query(filters: Mapping[str, object]) -> str:
     parts = [
         f"{name} {', '.join(str(item) for item in value)}"
         for name, value in filters.items()
@@ -103,7 +103,7 @@ EXPORTS = Table[ListedExport](
         Column("what", "Rows of", lambda row: SHORT[row.fact.what]),
         Column("form", "As", lambda row: FORMS[row.fact.form]),
         Column("window", "Period", lambda row: row.fact.window.text),
-        Column("asked", "Filter", lambda row: _asked_words(row.fact.asked), WRAPPED),
+        Column("asked", "Filter", lambda row: _describe_query(row.fact.asked), WRAPPED),
         Column("asked_at", "Asked", lambda row: row.fact.asked_at, INSTANT),
         Column("state", "State", _state_words),
         Column("rows", "Rows", lambda row: row.fact.rows, COUNT),
@@ -136,7 +136,7 @@ def export_file(context: Context, export_id: int) -> StreamingHttpResponse:
     """The file, while everything in it is still theirs to read."""
     viewer = context.viewer
     try:
-        fact = export_seen(export_id, Asker(person_id=viewer.person_id), viewer)
+        fact = visible_export(export_id, Asker(person_id=viewer.person_id), viewer)
         if not fact.has_file(context.at) or not fact.is_covered_by(viewer):
             raise Http404
         parts = file_parts(fact)
@@ -150,12 +150,12 @@ def export_file(context: Context, export_id: int) -> StreamingHttpResponse:
 
 
 @acting(EVERYONE, "exports")
-def ask(context: Context) -> Act:
+def submit_export(context: Context) -> Act:
     """Leave an export to the next sweep, or say what was not understood."""
 
     def apply(entered: Mapping[str, Any]) -> Done:
         asker = Asker(person_id=context.viewer.person_id)
-        actions.ask_export(wanted=wanted_export(entered, context), asker=asker, at=context.at)
+        actions.request_export(wanted=wanted_export(entered, context), asker=asker, at=context.at)
         return "The export is created in the background; this page says how far.", ("exports",)
 
     return Act(
@@ -172,7 +172,7 @@ def cancel(context: Context, export_id: int) -> Act:
     viewer = context.viewer
     asker = Asker(person_id=viewer.person_id)
     try:
-        fact = export_seen(export_id, asker, viewer)
+        fact = visible_export(export_id, asker, viewer)
     except ObjectDoesNotExist:
         raise Http404 from None
     if fact.asker != asker and not viewer.may_manage:
@@ -246,7 +246,7 @@ def _exports_finding(rows: list[ListedExport]) -> str:
 urlpatterns = [
     path("exports", exports, name="exports"),
     path("exports.csv", exports_csv, name="exports-csv"),
-    path("exports/ask", ask, name="ask-export"),
+    path("exports/ask", submit_export, name="ask-export"),
     path("exports/<int:export_id>/cancel", cancel, name="cancel-export"),
     path("exports/<int:export_id>/file", export_file, name="export-file"),
 ]

@@ -56,5 +56,7 @@ urlpatterns = [
     path("fleet/outages/<int:outage_id>/end", changes.end_outage, name="end-outage"),
     path("fleet/devices/<int:device_id>", device.device, name="device"),
     path("fleet/devices/<int:device_id>.csv", device.device_hours_csv, name="device-hours"),
-    path("fleet/devices/<int:device_id>/lives.csv", device.device_lives_csv, name="device-lives"),
+    path(
+        "fleet/devices/<int:device_id>/lives.csv", device.device_lifetimes_csv, name="device-lives"
+    ),
 ]

@@ -10,14 +10,14 @@ from django.utils.html import format_html, format_html_join
 
 from apps.console.kit.cells import COUNT, INSTANT, RATIO, TEXT, Format, linked, number_cell, quiet
 from apps.console.kit.chart import Figure, FigureRow
-from apps.console.kit.filters import Reading, filter_of, known_key
+from apps.console.kit.filters import Reading, filter_of, key_parser
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Column, Table
 from apps.console.pages.fleet.agent_troubles import Trouble, is_silent, troubles_of, version_key
-from apps.console.pages.fleet.standing import Standing, standing_cell
+from apps.console.pages.fleet.standing import StatusLabel, status_label_cell
 from apps.console.pages.fleet.trust import trust_sections
-from apps.console.pages.managers import who_manages
+from apps.console.pages.managers import role_sentence
 from apps.fleet.queries import AgentState, agent_states
 from apps.show.amounts import count, counted
 from apps.show.incidents import AGENT_STATES
@@ -56,20 +56,20 @@ class AgentHealth(NamedTuple):
         return visible is not None and expected is not None and visible < expected
 
 
-def agent_standing(row: AgentHealth) -> Standing:
+def agent_status_label(row: AgentHealth) -> StatusLabel:
     """How it is, the gravest first."""
     agent = row.agent
     if row.is_node_ended:
-        return Standing(ENDED, "quiet", agent.node_ended_at)
+        return StatusLabel(ENDED, "quiet", agent.node_ended_at)
     if agent.last_seen_at is None:
-        return Standing("Not heard yet", "quiet", agent.enrolled_at)
+        return StatusLabel("Not heard yet", "quiet", agent.enrolled_at)
     if is_silent(agent, row.at):
-        return Standing("Silent", "warn", agent.last_seen_at)
+        return StatusLabel("Silent", "warn", agent.last_seen_at)
     if not agent.state:
-        return Standing("Heard; health not reported", "quiet")
+        return StatusLabel("Heard; health not reported", "quiet")
     words = AGENT_STATES.get(agent.state)
     text = words.label if words else agent.state.replace("_", " ")
-    return Standing(text, "" if agent.state in ("ok", "starting") else "warn")
+    return StatusLabel(text, "" if agent.state in ("ok", "starting") else "warn")
 
 
 def _last_heard(row: AgentHealth) -> str:
@@ -91,7 +91,7 @@ def _what_to_do(row: AgentHealth) -> str:
     return format_html_join("", "<p><strong>{}.</strong> {}{}</p>", lines)
 
 
-def _gpus_seen(row: AgentHealth) -> str | None:
+def _observed_gpus(row: AgentHealth) -> str | None:
     expected, visible = row.agent.expected_gpus, row.agent.seen_gpus
     if visible is None:
         return None
@@ -144,16 +144,16 @@ AGENTS = Table[AgentHealth](
         Column("node", "Node", lambda row: row.agent.node_name,
                href=lambda row: reverse("node", args=[row.agent.node_id])),
         Column("source", "", lambda row: row.agent.source),
-        Column("state", "Agent status", lambda row: agent_standing(row).text,
-               order=lambda row: (not row.troubles, agent_standing(row).text),
-               shown=lambda row, locale: standing_cell(agent_standing(row), locale)),
+        Column("state", "Agent status", lambda row: agent_status_label(row).text,
+               order=lambda row: (not row.troubles, agent_status_label(row).text),
+               shown=lambda row, locale: status_label_cell(agent_status_label(row), locale)),
         Column("heard", "Last heard", lambda row: row.agent.last_seen_at, INSTANT,
                csv="last_seen_at", shown=lambda row, _: _last_heard(row)),
         Column("todo", "What to do", lambda row: " ".join(trouble.advice for trouble in row.troubles),
                ADVICE, csv="what_to_do", sorts=False, shown=lambda row, _: _what_to_do(row)),
         Column("problems", "", lambda row: "; ".join(trouble.what for trouble in row.troubles)),
-        Column("gpus", "GPUs seen", _gpus_seen, csv="gpus_seen", missing=NOT_REPORTED,
-               order=lambda row: (not row.lacks_gpus, visible) if (visible := _gpus_seen(row)) else None,
+        Column("gpus", "GPUs seen", _observed_gpus, csv="gpus_seen", missing=NOT_REPORTED,
+               order=lambda row: (not row.lacks_gpus, visible) if (visible := _observed_gpus(row)) else None,
                warns=lambda row: row.lacks_gpus),
         Column("missing", "", lambda row: " ".join(row.agent.missing)),
         Column("spool_batches", "", lambda row: row.agent.spool_batches, COUNT),
@@ -187,7 +187,7 @@ HOW_TO_READ = (
 @shown(EVERYONE, "agents")
 def agents(context: Context) -> ConsolePage:
     """Every agent; whoever signed in may see them, as they may the nodes."""
-    every, reading = agents_by_need(context.at), _agents_asked(context)
+    every, reading = agents_by_need(context.at), _agents_query(context)
     rows = agents_shown(every, reading.texts["show"])
     return ConsolePage(
         context=context,
@@ -214,7 +214,7 @@ def agents(context: Context) -> ConsolePage:
 @shown(EVERYONE, "agents")
 def agents_csv(context: Context) -> HttpResponse:
     """The agents that the address asks for."""
-    show = _agents_asked(context).texts["show"]
+    show = _agents_query(context).texts["show"]
     return AGENTS.csv(agents_shown(agents_by_need(context.at), show), context, "agents")
 
 
@@ -276,16 +276,16 @@ def figures(rows: Sequence[AgentHealth]) -> tuple[Figure, ...]:
     )
 
 
-def _agents_asked(context: Context) -> Reading:
+def _agents_query(context: Context) -> Reading:
     reading = Reading(context.query, {"show": ""}, {"show": "those of nodes in service"})
-    reading.read("show", known_key(SHOWS, "Agents cannot be chosen by {!r}."))
+    reading.read("show", key_parser(SHOWS, "Agents cannot be chosen by {!r}."))
     return reading
 
 
 def _no_agent(context: Context, *, is_any: bool) -> str:
     if is_any:
         return "No agent matches the filter."
-    how = who_manages("enrols it")
+    how = role_sentence("enrols it")
     if context.viewer.sees_everything:
         how = linked("How to enrol one", f"{reverse('first-day')}#step-agent")
     return format_html("An agent on each node says what its GPUs did; none is enrolled. {}", how)

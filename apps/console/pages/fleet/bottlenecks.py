@@ -11,7 +11,7 @@ from apps.console.kit.page import shown
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Column, Table, TableSection
 from apps.console.pages.fleet.node import on_record
-from apps.console.pages.fleet.timeline import DayAsked, day_asked
+from apps.console.pages.fleet.timeline import RequestedDay, parse_requested_day
 from apps.console.pages.lanes import Span
 from apps.economics.hours import hour_of
 from apps.fleet.queries import disagreements
@@ -113,11 +113,11 @@ NODE_HOURS = Table[NodeHourEvidence](
 def node_bottlenecks_csv(context: Context, node_id: int) -> HttpResponse:
     """The hours of a node beside its GPUs in the span that the address asks for."""
     on_record(node_id)
-    hours = hours_of_span(node_id, day_asked(context).span)
+    hours = hours_of_span(node_id, parse_requested_day(context).span)
     return NODE_HOURS.csv(hours, context, f"network and stalls of node {node_id}")
 
 
-def bottlenecks(node_id: int, requested_day: DayAsked, context: Context) -> TableSection:
+def bottlenecks(node_id: int, requested_day: RequestedDay, context: Context) -> TableSection:
     """The hours of the span, the latest first, under what they say."""
     hours = hours_of_span(node_id, requested_day.span)
     return NODE_HOURS.section(

@@ -9,7 +9,7 @@ from django.urls import reverse
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
 from apps.console.kit.entries import MomentField, ParsedField, PickField, as_entered
 from apps.console.kit.frame import EmptyState, Link
-from apps.console.kit.request import MANAGES, Context, found_or_404
+from apps.console.kit.request import MANAGES, Context, value_or_404
 from apps.console.pages.fleet.node import on_record
 from apps.console.pages.fleet.node_tables import device_name
 from apps.console.pages.fleet.nodes import OUTAGES
@@ -26,7 +26,7 @@ from apps.show.time import duration, instant
 IN_THE_FUTURE = "this lies in the future; say it when it has happened"
 
 
-def _reason_given(text: str) -> str:
+def _parse_reason(text: str) -> str:
     if not text:
         raise ValueError("Say why, in a word or two.")
     return text
@@ -36,7 +36,7 @@ class EndNodeForm(ChangeForm):
     """When and why a node ended."""
 
     ended_at = MomentField("Ended at")
-    reason = ParsedField("Why", _reason_given, "Kept with the node: sold, returned, reclaimed.")
+    reason = ParsedField("Why", _parse_reason, "Kept with the node: sold, returned, reclaimed.")
 
 
 class OutageForm(ChangeForm):
@@ -130,7 +130,7 @@ def record_outage(context: Context, node_id: int) -> Change[actions.NewOutage]:
 @changing(MANAGES, "fleet")
 def end_outage(context: Context, outage_id: int) -> Change[Mapping[str, Any]]:
     """Says which hours are judged again, then notes the end of the outage."""
-    outage = found_or_404(fleet.outage_on_record(outage_id))
+    outage = value_or_404(fleet.outage_on_record(outage_id))
     node, began = on_record(outage.node_id), instant(outage.starts_at, context.zone)
 
     def read(entered: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -9,15 +9,15 @@ from django.urls import path, reverse
 from apps.accounts import queries as accounts
 from apps.accounts.queries.trail import changes as trail_changes
 from apps.console.kit.change import Change, ChangeForm, Done, changing
-from apps.console.kit.entries import ParsedField, PickField, TextField, WholeField
+from apps.console.kit.entries import NonNegativeIntegerField, ParsedField, PickField, TextField
 from apps.console.kit.frame import Link
 from apps.console.kit.page import FactList
-from apps.console.kit.request import MANAGES, Context, found_or_404
+from apps.console.kit.request import MANAGES, Context, value_or_404
 from apps.console.kit.table import TableSection
 from apps.console.pages.people.trail import CHANGES
 from apps.console.pages.pool_links import pool_href
 from apps.console.pages.prices.effects import charged_again
-from apps.console.pages.setup.new_nodes import units_told
+from apps.console.pages.setup.new_nodes import check_unit_count
 from apps.economics.purchase import PurchaseOption
 from apps.economics.refusal import Refusal
 from apps.fleet import actions
@@ -46,7 +46,7 @@ class PoolCorrectionForm(ChangeForm):
     asked_by = ("note",)
 
     gpu_model = TextField("GPU model", "As NVML prints it, such as NVIDIA H100 80GB HBM3.")
-    gpus_per_node = WholeField("GPUs, or cores, of a node", is_needed=True)
+    gpus_per_node = NonNegativeIntegerField("GPUs, or cores, of a node", is_needed=True)
     purchase_option = PickField("Bought as", OPTIONS)
     provider = TextField(
         "Provider", "Such as aws or gcp; own.", needed="Say whose machines they are."
@@ -77,7 +77,7 @@ class NodeCorrectionForm(ChangeForm):
 @changing(MANAGES, "fleet")
 def correct_pool(context: Context, pool_id: int) -> Change[PoolCorrection]:
     """Says what would move, then corrects what is on record of a pool."""
-    pool = found_or_404(fleet.pools().get(pool_id))
+    pool = value_or_404(fleet.pools().get(pool_id))
     owners = {str(team.id): team.name for team in accounts.teams() if team.kind == "team"}
 
     def apply(correction: PoolCorrection) -> Done:
@@ -95,7 +95,7 @@ def correct_pool(context: Context, pool_id: int) -> Change[PoolCorrection]:
         back=Link(f"Back to {pool.name}", pool_href(pool.name)),
         form=PoolCorrectionForm,
         confirm="Correct it",
-        read=lambda entered: _pool_meant(pool, entered),
+        read=lambda entered: _parse_pool_correction(pool, entered),
         effects=lambda correction: _effects_on_pool(pool, correction, owners, context),
         apply=apply,
         picks={"owner_team_id": {"": NOBODY, **owners}},
@@ -103,10 +103,10 @@ def correct_pool(context: Context, pool_id: int) -> Change[PoolCorrection]:
     )
 
 
-def _pool_meant(pool: fleet.PoolFact, entered: Mapping[str, Any]) -> PoolCorrection:
+def _parse_pool_correction(pool: fleet.PoolFact, entered: Mapping[str, Any]) -> PoolCorrection:
     values = {name: entered[name] for name in actions.OF_POOLS}
     if values["gpus_per_node"] != pool.gpus_per_node:
-        units_told("gpus_per_node", values["gpus_per_node"])
+        check_unit_count("gpus_per_node", values["gpus_per_node"])
     values["owner_team_id"] = int(values["owner_team_id"]) if values["owner_team_id"] else None
     moved = {name: value for name, value in values.items() if getattr(pool, name) != value}
     if not moved:
@@ -172,7 +172,7 @@ def _worded(pool: fleet.PoolFact, name: str, owners: Mapping[str, str]) -> str:
 @changing(MANAGES, "fleet")
 def correct_node(context: Context, node_id: int) -> Change[str]:
     """Says which bills are read again, then corrects what a node's provider calls it."""
-    node = found_or_404(fleet.node_if_on_record(node_id))
+    node = value_or_404(fleet.node_if_on_record(node_id))
 
     def read(entered: Mapping[str, Any]) -> str:
         provider_id = str(entered["provider_id"]).strip()

@@ -10,7 +10,7 @@ from apps.console.kit.cells import INSTANT, RATIO, UNKNOWN, Locale
 from apps.console.kit.frame import Link
 from apps.console.kit.heat import Heat
 from apps.console.kit.page import ConsolePage, FactList, Include, shown
-from apps.console.kit.request import EVERYONE, Context, found_or_404
+from apps.console.kit.request import EVERYONE, Context, value_or_404
 from apps.console.kit.table import Column, Table
 from apps.console.pages.fleet.hours import SHOWN_HOURS, DeviceHourCell, heat_of, shown_from
 from apps.console.pages.fleet.node_tables import device_name
@@ -47,7 +47,7 @@ DEVICE_HOURS = Table[DeviceHourCell](
 @shown(EVERYONE, "fleet")
 def device(context: Context, device_id: int) -> ConsolePage:
     """One life of a device: its last two days, and its other lives."""
-    life = _known_device(device_id)
+    life = _get_device_or_404(device_id)
     heat = device_heat(life, context)
     hours = DEVICE_HOURS.section(
         _hours_there(heat), context, csv_href=reverse("device-hours", args=[life.id])
@@ -60,7 +60,7 @@ def device(context: Context, device_id: int) -> ConsolePage:
             FactList(list(_facts_of(life, context.locale))),
             Include("fleet/_device_hours.html", {"heat": heat, "table": hours}),
             LIVES.section(
-                fleet.lives_of_uuid(life.uuid),
+                fleet.lifetimes_of_uuid(life.uuid),
                 context,
                 csv_href=reverse("device-lives", args=[life.id]),
             ),
@@ -71,19 +71,19 @@ def device(context: Context, device_id: int) -> ConsolePage:
 @shown(EVERYONE, "fleet")
 def device_hours_csv(context: Context, device_id: int) -> HttpResponse:
     """The last 48 hours of a device."""
-    heat = device_heat(_known_device(device_id), context)
+    heat = device_heat(_get_device_or_404(device_id), context)
     return DEVICE_HOURS.csv(_hours_there(heat), context, f"hours of device {device_id}")
 
 
 @shown(EVERYONE, "fleet")
-def device_lives_csv(context: Context, device_id: int) -> HttpResponse:
+def device_lifetimes_csv(context: Context, device_id: int) -> HttpResponse:
     """Every life of a device."""
-    lifetimes = fleet.lives_of_uuid(_known_device(device_id).uuid)
+    lifetimes = fleet.lifetimes_of_uuid(_get_device_or_404(device_id).uuid)
     return LIVES.csv(lifetimes, context, f"lives of device {device_id}")
 
 
-def _known_device(device_id: int) -> fleet.DeviceLife:
-    return found_or_404(fleet.device_life(device_id))
+def _get_device_or_404(device_id: int) -> fleet.DeviceLife:
+    return value_or_404(fleet.device_life(device_id))
 
 
 def _hours_there(heat: Heat) -> list[DeviceHourCell]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from django.http import QueryDict
 from django.urls import reverse
 
-from apps.console.kit.filters import Reading, filter_of, known_key, name_filter, one_of
+from apps.console.kit.filters import Reading, filter_of, key_parser, name_filter, one_of
 from apps.console.kit.frame import Filter
 from apps.console.kit.request import Context
 from apps.console.pages.fleet.hours import GpuTime, by_key, time_of
@@ -54,7 +54,7 @@ class FleetFacts:
     """Every pool and node; `held` is never more than a node has, `by_pool` sums the living."""
 
     pools: Mapping[int, fleet.PoolFact]
-    nodes: Sequence[fleet.StandingNode]
+    nodes: Sequence[fleet.NodeStatus]
     held: Mapping[int, Fraction]
     by_pool: Mapping[int, "Holdings"]
     at: datetime
@@ -86,7 +86,7 @@ class Holdings:
     silent: int = 0
 
 
-def fleet_asked(context: Context) -> tuple[FleetQuestion, FleetFacts]:
+def requested_fleet(context: Context) -> tuple[FleetQuestion, FleetFacts]:
     """The question of the address, and what is known of the fleet now."""
     facts = fleet_facts(context.at)
     pools = {pool.name: pool.id for pool in facts.pools.values()}
@@ -98,7 +98,7 @@ def fleet_question(query: QueryDict, pools: Mapping[str, int]) -> FleetQuestion:
     reading = Reading(query, DEFAULTS, DEFAULT_WORDS)
     reading.read("sort", str)
     pool_ids = reading.read("pool", lambda text: one_of(pools, text, "pool"))
-    show = reading.read("show", known_key(SHOWS, "Nodes cannot be chosen by {!r}."))
+    show = reading.read("show", key_parser(SHOWS, "Nodes cannot be chosen by {!r}."))
     return FleetQuestion(
         pool_ids,
         show,
@@ -112,7 +112,7 @@ def fleet_question(query: QueryDict, pools: Mapping[str, int]) -> FleetQuestion:
 
 def fleet_facts(at: datetime) -> FleetFacts:
     """Every pool and node, and what jobs hold of it now."""
-    nodes, pools = fleet.standing_nodes(at), fleet.pools()
+    nodes, pools = fleet.node_statuses(at), fleet.pools()
     in_cores = [node.id for node in nodes if pools[node.pool_id].counts_cores]
     claimed = workloads.held_by_node(at, in_cores)
     held_units = {

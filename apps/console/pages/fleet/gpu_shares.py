@@ -12,7 +12,7 @@ from apps.console.kit.cells import DAY_OR_INSTANT, FIGURE, PROSE
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
 from apps.console.kit.entries import AmountField, MomentField, TextField
 from apps.console.kit.frame import Link
-from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.kit.table import Column, Table, TableSection
 from apps.console.pages.pool_links import pool_href
 from apps.economics.refusal import Refusal
@@ -49,7 +49,7 @@ class GpuShareForm(ChangeForm):
 @changing(SEES_EVERYTHING, "fleet")
 def set_gpu_share(context: Context, pool_id: int) -> Change[Mapping[str, Any]]:
     """Says what would move between teams in open months, then sets the share."""
-    pool = found_or_404(fleet.pools().get(pool_id))
+    pool = value_or_404(fleet.pools().get(pool_id))
 
     def read(entered: Mapping[str, Any]) -> Mapping[str, Any]:
         share = entered["per_cent"] / 100

@@ -37,7 +37,7 @@ MapHour = tuple[str, str, datetime, float, float, float | None]
 class NodesDay:
     """The work of nodes in each hour, `[node, hour]`, and for how long they were there to do it."""
 
-    nodes: Sequence[fleet.StandingNode]
+    nodes: Sequence[fleet.NodeStatus]
     hours: Sequence[datetime]
     lived: Seconds
     observed: Seconds
@@ -66,7 +66,7 @@ class MappedNode(NamedTuple):
     unobserved_hours: int
 
     @property
-    def node(self) -> fleet.StandingNode:
+    def node(self) -> fleet.NodeStatus:
         """The node that is mapped."""
         return self.day.nodes[self.place]
 
@@ -164,7 +164,7 @@ HOURS_OF_NODES = Table[MapHour](
 
 
 def heat_map(
-    nodes: Sequence[fleet.StandingNode], facts: FleetFacts, context: Context
+    nodes: Sequence[fleet.NodeStatus], facts: FleetFacts, context: Context
 ) -> TableSection:
     """The map of those of these nodes that have GPUs of their own."""
     day = day_of(nodes, facts)
@@ -199,7 +199,7 @@ def heat_map(
     )
 
 
-def day_of(nodes: Sequence[fleet.StandingNode], facts: FleetFacts) -> NodesDay:
+def day_of(nodes: Sequence[fleet.NodeStatus], facts: FleetFacts) -> NodesDay:
     """The last 24 hours of those nodes that have GPUs of their own; the running one is the last."""
     chosen = [
         node

@@ -26,7 +26,7 @@ def is_silent(fact: IncidentFact, at: datetime) -> bool:
     return fact.heard_at is None or at - fact.heard_at > SILENT_AFTER
 
 
-def known_until(fact: IncidentFact, at: datetime) -> datetime:
+def observed_until(fact: IncidentFact, at: datetime) -> datetime:
     """When it ended; while it lasts, the last moment at which anybody could have said so."""
     ends = [fact.ended_at or at]
     if fact.ended_at is None and is_silent(fact, at):
@@ -38,7 +38,7 @@ def known_until(fact: IncidentFact, at: datetime) -> datetime:
 
 def span_of(fact: IncidentFact, at: datetime) -> UnusableSpan | None:
     """Return what an incident made unusable, and when; None where that is not known, or nothing was."""
-    until, is_whole = known_until(fact, at), fact.kind in WHOLE_NODE
+    until, is_whole = observed_until(fact, at), fact.kind in WHOLE_NODE
     if fact.kind not in UNUSABLE or until <= fact.started_at or not (is_whole or fact.uuid):
         return None
     return UnusableSpan(fact.node_id, is_whole, fact.started_at, until)

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from apps.console.kit.cells import COUNT, INSTANT, MONEY, TEXT, Format, quiet, titled
 from apps.console.kit.chart import Figure, FigureRow
-from apps.console.kit.filters import Reading, filter_of, known_key
+from apps.console.kit.filters import Reading, filter_of, key_parser
 from apps.console.kit.frame import Filter
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context
@@ -20,9 +20,9 @@ from apps.console.pages.fleet.incident_costs import (
     cost_together,
     costs_of,
     is_silent,
-    known_until,
+    observed_until,
 )
-from apps.console.pages.fleet.standing import Standing, standing_cell
+from apps.console.pages.fleet.standing import StatusLabel, status_label_cell
 from apps.console.pages.fleet.trust import trust_sections
 from apps.show.amounts import count, counted
 from apps.show.incidents import UNUSABLE, incident_advice, incident_label
@@ -74,21 +74,21 @@ class PricedIncident(NamedTuple):
     @property
     def lasted(self) -> timedelta:
         """As long as anybody can say that it did."""
-        return known_until(self.fact, self.at) - self.fact.started_at
+        return observed_until(self.fact, self.at) - self.fact.started_at
 
 
-def incident_standing(row: PricedIncident) -> Standing:
+def incident_status_label(row: PricedIncident) -> StatusLabel:
     """Whether it lasts, as far as anybody can know."""
     fact = row.fact
     if fact.ended_at is not None:
         is_cut = fact.node_ended_at is not None and fact.ended_at >= fact.node_ended_at
-        return Standing(ENDED_WITH_NODE if is_cut else "Over", "quiet")
+        return StatusLabel(ENDED_WITH_NODE if is_cut else "Over", "quiet")
     if not is_silent(fact, row.at):
-        return Standing("Open", "warn")
+        return StatusLabel("Open", "warn")
     if fact.heard_at is None:
-        return Standing("Open; no agent is heard", "warn")
+        return StatusLabel("Open; no agent is heard", "warn")
     ago = minute_duration(row.at - fact.heard_at)
-    return Standing(f"Open when the agent was last heard, {ago} ago", "warn")
+    return StatusLabel(f"Open when the agent was last heard, {ago} ago", "warn")
 
 
 def _lasted_words(row: PricedIncident) -> str:
@@ -138,8 +138,8 @@ INCIDENTS = Table[PricedIncident](
                WORDS, note=_times_and_detail),
         Column("lasted", "Duration", _lasted_words, QUOTED, csv="",
                order=lambda row: row.lasted.total_seconds(),
-               note=lambda row: standing_cell(incident_standing(row))),
-        Column("standing", "", lambda row: incident_standing(row).text),
+               note=lambda row: status_label_cell(incident_status_label(row))),
+        Column("standing", "", lambda row: incident_status_label(row).text),
         Column("last_at", "", lambda row: row.fact.last_at, INSTANT),
         COST,
         Column("node", "Node", lambda row: row.fact.node_name,
@@ -226,11 +226,11 @@ def incident_question(context: Context) -> IncidentQuestion:
     """Parse the address; nothing in it is refused."""
     kinds, nodes = incident_kinds(), incident_nodes(MOST_NODES)
     reading = Reading(context.query, DEFAULTS, DEFAULT_WORDS)
-    kind = reading.read("kind", known_key(("", *kinds), "There is no incident of the kind {!r}."))
+    kind = reading.read("kind", key_parser(("", *kinds), "There is no incident of the kind {!r}."))
     node = reading.read(
-        "node", known_key(("", *nodes), "There is no incident on a node named {!r}.")
+        "node", key_parser(("", *nodes), "There is no incident on a node named {!r}.")
     )
-    is_open = reading.read("open", known_key(OPEN, "There is no such choice as {!r}."))
+    is_open = reading.read("open", key_parser(OPEN, "There is no such choice as {!r}."))
     since = reading.read("since", _since_of(context.at, context.zone))
     names = {"": "All kinds"} | {kind_name: incident_label(kind_name) for kind_name in kinds}
     of_nodes = {"": "All nodes"} | {node_name: node_name for node_name in nodes}

@@ -13,7 +13,7 @@ from apps.accounts import queries as accounts
 from apps.console.kit.cells import INSTANT, UNKNOWN, drawn, linked
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, FactList, Include, shown
-from apps.console.kit.request import EVERYONE, Context, found_or_404
+from apps.console.kit.request import EVERYONE, Context, value_or_404
 from apps.console.pages.fleet.hours import (
     SHOWN_HOURS,
     heat_of,
@@ -35,8 +35,8 @@ from apps.console.pages.fleet.node_tables import (
     OutageNow,
     device_name,
 )
-from apps.console.pages.fleet.nodes import OUTAGES, gone_by, node_standing
-from apps.console.pages.fleet.standing import standing_cell
+from apps.console.pages.fleet.nodes import OUTAGES, milliseconds_within, node_status_label
+from apps.console.pages.fleet.standing import status_label_cell
 from apps.console.pages.fleet.trust import trust_sections
 from apps.console.pages.meters import Metered, MeterTable, meter_table
 from apps.console.pages.pool_links import pool_href
@@ -54,7 +54,7 @@ Measured = Mapping[int, Mapping[datetime, telemetry.DeviceHourReading]]
 
 def on_record(node_id: int) -> Mapping[str, Any]:
     """The node, or the page that there is none."""
-    return found_or_404(fleet.node_if_on_record(node_id))
+    return value_or_404(fleet.node_if_on_record(node_id))
 
 
 @shown(EVERYONE, "fleet")
@@ -124,7 +124,7 @@ def node_page(row: Mapping[str, Any], context: Context) -> ConsolePage:
     device_lives = fleet.devices_of_node(node_id, first)
     outages = fleet.outages_of_node(node_id)
     agents = fleet.agents_of_node(node_id)
-    standing_node = _standing_node(row, device_lives, outages, agents, at)
+    standing_node = _node_status(row, device_lives, outages, agents, at)
     measured = _measured_hours(device_lives, first)
     devices = _devices_now(device_lives, holders, outages, (measured, context))
     meters = _meters_of_devices(device_lives, measured, (first, at))
@@ -175,18 +175,18 @@ def _node_hours(node_id: int, first: datetime, context: Context) -> Mapping[str,
     }
 
 
-def _standing_node(
+def _node_status(
     row: Mapping[str, Any],
     devices: Sequence[fleet.DeviceLife],
     outages: Sequence[fleet.OutageOnRecord],
     agents: Sequence[fleet.NodeAgent],
     at: datetime,
-) -> fleet.StandingNode:
+) -> fleet.NodeStatus:
     now = [life for life in devices if life.ends_at is None or at < life.ends_at]
     lasting = next(
         (outage for outage in outages if outage.device_id is None and _lasts_at(outage, at)), None
     )
-    return fleet.StandingNode(
+    return fleet.NodeStatus(
         id=row["id"],
         name=row["name"],
         pool_id=row["pool_id"],
@@ -211,7 +211,7 @@ def _lasts_at(outage: fleet.OutageOnRecord, at: datetime) -> bool:
 
 
 def _node_finding(
-    node: fleet.StandingNode, holders: Sequence[workloads.Holding], context: Context, unit: str
+    node: fleet.NodeStatus, holders: Sequence[workloads.Holding], context: Context, unit: str
 ) -> str:
     if not node.lives(context.at):
         return f"{node.name} has ended: {node.end_reason or 'no reason was given'}."
@@ -230,9 +230,9 @@ def _node_finding(
 
 
 def _facts_of(
-    row: Mapping[str, Any], node: fleet.StandingNode, context: Context
+    row: Mapping[str, Any], node: fleet.NodeStatus, context: Context
 ) -> Iterator[tuple[str, str]]:
-    yield "Node status", standing_cell(node_standing(node, context.at), context.locale)
+    yield "Node status", status_label_cell(node_status_label(node, context.at), context.locale)
     yield "Pool", linked(row["pool_name"], pool_href(row["pool_name"]))
     if row["cluster_name"]:
         yield "Cluster", row["cluster_name"]
@@ -269,7 +269,7 @@ def _meters_of_devices(
             device_name(life),
             replace(
                 meters_by_device[life.id],
-                gpu_milliseconds=gone_by(life.starts_at, life.ends_at, within),
+                gpu_milliseconds=milliseconds_within(life.starts_at, life.ends_at, within),
                 **_measured_milliseconds(measured.get(life.id, {}).values()),
             ),
             reverse("device", args=[life.id]),
@@ -355,7 +355,7 @@ def _hours_of(node_id: int, first: datetime) -> Mapping[datetime, Mapping[int, i
     return ledger.hours_of_node(node_id, first, first + SHOWN_HOURS * HOUR)
 
 
-def _actions_of(node: fleet.StandingNode, context: Context) -> Iterator[Link]:
+def _actions_of(node: fleet.NodeStatus, context: Context) -> Iterator[Link]:
     if not context.viewer.may_manage:
         return
     if node.unconfirmed and node.lives(context.at):

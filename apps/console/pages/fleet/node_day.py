@@ -7,7 +7,7 @@ from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.pages.fleet.bottlenecks import bottlenecks, differences_of
 from apps.console.pages.fleet.node import node_tabs, on_record
-from apps.console.pages.fleet.timeline import Timeline, day_asked, timeline
+from apps.console.pages.fleet.timeline import Timeline, parse_requested_day, timeline
 from apps.show.amounts import counted
 
 
@@ -17,7 +17,7 @@ def node_day(context: Context, node_id: int) -> ConsolePage:
 
     What an agent says of its node is told to who may know prices.
     """
-    row, requested_day = on_record(node_id), day_asked(context)
+    row, requested_day = on_record(node_id), parse_requested_day(context)
     line = timeline(node_id, requested_day, context)
     return ConsolePage(
         context=context,

@@ -64,7 +64,7 @@ class OutageNow(NamedTuple):
     may_end: bool
 
 
-def who_holds(holding: workloads.Holding) -> str:
+def holder_label(holding: workloads.Holding) -> str:
     """The job by its name, or its number; `another team` where it is not the viewer's."""
     if not holding.is_theirs:
         return ANOTHER_TEAM
@@ -104,7 +104,7 @@ def _device_holders(row: DeviceNow, locale: Locale) -> SafeString:
     if not row.holders:
         return quiet("no named holder")
     named = (
-        (linked(who_holds(holder), locale.onward(job_href(holder))),) for holder in row.holders
+        (linked(holder_label(holder), locale.onward(job_href(holder))),) for holder in row.holders
     )
     return format_html_join(", ", "{}", named)
 
@@ -119,7 +119,7 @@ HOLDERS = Table[HolderNow](
     "holders",
     "Who holds it now",
     (
-        Column("holder", "Holder", lambda row: who_holds(row.holding),
+        Column("holder", "Holder", lambda row: holder_label(row.holding),
                href=lambda row: job_href(row.holding), note=_job_and_user),
         Column("what", "", _job_and_user),
         Column("team", "Team", lambda row: row.team.text if row.team else "",
@@ -148,7 +148,7 @@ DEVICES = Table[DeviceNow](
         Column("uuid", "", lambda row: row.life.uuid),
         Column("last_48_hours", "Last 48 hours", lambda row: row.heat.words, HEAT,
                shown=lambda row, _: row.heat.drawn()),
-        Column("held_now_by", "Held now by", lambda row: ", ".join(map(who_holds, row.holders)),
+        Column("held_now_by", "Held now by", lambda row: ", ".join(map(holder_label, row.holders)),
                WRAPPED, shown=_device_holders),
         Column("kind", "Model",
                lambda row: "MIG slice" if row.life.kind == "mig" else row.life.model),

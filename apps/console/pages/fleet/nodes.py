@@ -18,7 +18,7 @@ from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Column, Table
 from apps.console.pages.fleet.agents import agents_by_need, unhealthy_agents
 from apps.console.pages.fleet.corrections import correct_pool_link, pool_history, pool_record
-from apps.console.pages.fleet.facts import FleetFacts, FleetQuestion, fleet_asked
+from apps.console.pages.fleet.facts import FleetFacts, FleetQuestion, requested_fleet
 from apps.console.pages.fleet.gpu_shares import gpu_share_section
 from apps.console.pages.fleet.heat_map import HOURS_OF_NODES, day_of, heat_map, map_hours
 from apps.console.pages.fleet.hours import GpuTime, by_key, key_of, strip_cell, time_of
@@ -30,8 +30,8 @@ from apps.console.pages.fleet.pools import (
     listed_pools,
     spans_since_yesterday,
 )
-from apps.console.pages.fleet.standing import Standing, standing_cell
-from apps.console.pages.managers import step_for, who_manages
+from apps.console.pages.fleet.standing import StatusLabel, status_label_cell
+from apps.console.pages.managers import role_sentence, step_for
 from apps.console.pages.pool_links import pool_href
 from apps.economics.gpu_meters import GpuMeters
 from apps.economics.hours import HOUR, hour_of
@@ -62,7 +62,7 @@ SILENT_NODES = "Silent nodes keep accruing cost until decommissioned."
 class ListedNode(NamedTuple):
     """A node at a moment, what is held of it, and how its last 24 hours were."""
 
-    node: fleet.StandingNode
+    node: fleet.NodeStatus
     pool: str
     held: Fraction
     at: datetime
@@ -108,9 +108,9 @@ NODES = Table[ListedNode](
                href=lambda row: reverse("node", args=[row.node.id])),
         Column("pool", "Pool", lambda row: row.pool,
                href=lambda row: pool_href(row.pool)),
-        Column("state", "Node status", lambda row: node_standing(row.node, row.at).text, sorts=False,
-               shown=lambda row, locale: standing_cell(node_standing(row.node, row.at), locale)),
-        Column("since", "", lambda row: node_standing(row.node, row.at).since, INSTANT),
+        Column("state", "Node status", lambda row: node_status_label(row.node, row.at).text, sorts=False,
+               shown=lambda row, locale: status_label_cell(node_status_label(row.node, row.at), locale)),
+        Column("since", "", lambda row: node_status_label(row.node, row.at).since, INSTANT),
         Column("units", "GPUs", lambda row: row.node.units, COUNT, csv="gpus",
                note=_warned_differences),
         Column("differs", "", _declared_differences),
@@ -145,7 +145,7 @@ NODES = Table[ListedNode](
 @shown(EVERYONE, "fleet")
 def nodes(context: Context) -> ConsolePage:
     """Clusters, pools and nodes; whoever signed in may see them, never whose work is on them."""
-    question, facts = fleet_asked(context)
+    question, facts = requested_fleet(context)
     if not facts.pools:
         return ConsolePage(
             context=context, finding="There are no nodes yet.", empty=_no_pools(context)
@@ -183,7 +183,7 @@ def nodes(context: Context) -> ConsolePage:
 def _no_pools(context: Context) -> EmptyState:
     """Nothing is on record: the ways that this viewer may go."""
     if not context.viewer.sees_everything:
-        return replace(NO_POOLS, steps=(Step(who_manages("puts them on record")),))
+        return replace(NO_POOLS, steps=(Step(role_sentence("puts them on record")),))
     guide = Step(
         "Its nodes come by a list, by an accounting file, or let themselves in.",
         link=Link("The first day, step by step", reverse("first-day")),
@@ -200,7 +200,7 @@ def _no_pools(context: Context) -> EmptyState:
 @shown(EVERYONE, "fleet")
 def nodes_csv(context: Context) -> HttpResponse:
     """Every node that the address asks for."""
-    question, facts = fleet_asked(context)
+    question, facts = requested_fleet(context)
     rows = with_time(listed_nodes(matching(facts, question), facts), facts)
     return NODES.csv(rows, context, "nodes")
 
@@ -208,7 +208,7 @@ def nodes_csv(context: Context) -> HttpResponse:
 @shown(EVERYONE, "fleet")
 def hours_csv(context: Context) -> HttpResponse:
     """The last full hours of every node that the address asks for, measured or not."""
-    question, facts = fleet_asked(context)
+    question, facts = requested_fleet(context)
     hours = map_hours(day_of(matching(facts, question), facts), facts)
     return HOURS_OF_NODES.csv(hours, context, "hours of nodes")
 
@@ -226,10 +226,10 @@ def trouble_links(context: Context) -> list[SafeString]:
     return links
 
 
-def matching(facts: FleetFacts, question: FleetQuestion) -> list[fleet.StandingNode]:
+def matching(facts: FleetFacts, question: FleetQuestion) -> list[fleet.NodeStatus]:
     """The nodes that the address asks for."""
     at = facts.at
-    shows: dict[str, Callable[[fleet.StandingNode], bool]] = {
+    shows: dict[str, Callable[[fleet.NodeStatus], bool]] = {
         "": lambda node: node.lives(at),
         "trouble": lambda node: node.is_silent(at) or (node.lives(at) and node.outage is not None),
         "unconfirmed": lambda node: node.lives(at) and node.unconfirmed > 0,
@@ -242,7 +242,7 @@ def matching(facts: FleetFacts, question: FleetQuestion) -> list[fleet.StandingN
     ]
 
 
-def listed_nodes(matches: Sequence[fleet.StandingNode], facts: FleetFacts) -> list[ListedNode]:
+def listed_nodes(matches: Sequence[fleet.NodeStatus], facts: FleetFacts) -> list[ListedNode]:
     """Each node by name, without its last 24 hours: those are asked of the ones that are shown."""
     return [
         ListedNode(node, facts.pools[node.pool_id].name, facts.held[node.id], facts.at)
@@ -269,7 +269,7 @@ def with_time(rows: Sequence[ListedNode], facts: FleetFacts) -> list[ListedNode]
 
 
 def _metered_nodes(
-    there: Sequence[fleet.StandingNode], since: datetime, at: datetime
+    there: Sequence[fleet.NodeStatus], since: datetime, at: datetime
 ) -> dict[int, GpuMeters]:
     """Return what meters reported of all the time since `since` in which each node's GPUs were there."""
     meters_by_node = (
@@ -278,14 +278,15 @@ def _metered_nodes(
     return {
         node.id: replace(
             meters_by_node[node.id],
-            gpu_milliseconds=node.units * gone_by(node.started_at, node.ended_at, (since, at)),
+            gpu_milliseconds=node.units
+            * milliseconds_within(node.started_at, node.ended_at, (since, at)),
         )
         for node in there
         if node.id in meters_by_node
     }
 
 
-def gone_by(
+def milliseconds_within(
     starts_at: datetime | None, ends_at: datetime | None, within: tuple[datetime, datetime]
 ) -> int:
     """Milliseconds of `[starts_at, ends_at)` inside a span; None: since ever, until now."""
@@ -293,19 +294,21 @@ def gone_by(
     return max(0, (min(at, ends_at or at) - max(since, starts_at or since)) // MILLISECOND)
 
 
-def node_standing(node: fleet.StandingNode, at: datetime) -> Standing:
+def node_status_label(node: fleet.NodeStatus, at: datetime) -> StatusLabel:
     """How a node stands, the gravest first."""
     if not node.lives(at):
-        return Standing(node.end_reason or "Ended", "quiet", node.ended_at)
+        return StatusLabel(node.end_reason or "Ended", "quiet", node.ended_at)
     if node.outage is not None:
-        return Standing(OUTAGES.get(node.outage, node.outage), "warn", node.outage_since)
+        return StatusLabel(OUTAGES.get(node.outage, node.outage), "warn", node.outage_since)
     if node.is_silent(at) and node.last_seen_at is not None:
-        return Standing(f"Silent for {duration(at - node.last_seen_at)}", "warn", node.last_seen_at)
+        return StatusLabel(
+            f"Silent for {duration(at - node.last_seen_at)}", "warn", node.last_seen_at
+        )
     if node.last_seen_at is None and node.kind == "machine":
-        return Standing("No agent yet", "quiet")
+        return StatusLabel("No agent yet", "quiet")
     if node.spoke_at is None and node.kind == "machine":
-        return Standing("Agent not heard yet", "quiet", node.last_seen_at)
-    return Standing("In service")
+        return StatusLabel("Agent not heard yet", "quiet", node.last_seen_at)
+    return StatusLabel("In service")
 
 
 def _states_of(

@@ -18,7 +18,7 @@ from apps.console.pages.fleet.facts import (
     FleetFacts,
     FleetQuestion,
     Holdings,
-    fleet_asked,
+    requested_fleet,
     time_in,
     time_together,
 )
@@ -83,7 +83,7 @@ POOLS = Table[ListedPool](
 @shown(EVERYONE, "fleet")
 def pools_csv(context: Context) -> HttpResponse:
     """Every pool that the address asks for."""
-    question, facts = fleet_asked(context)
+    question, facts = requested_fleet(context)
     rows = listed_pools(facts, spans_since_yesterday(context), question, context)
     return POOLS.csv(rows, context, "pools")
 

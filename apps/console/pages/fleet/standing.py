@@ -10,7 +10,7 @@ from apps.console.kit.cells import INSTANT, Locale
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StatusLabel:
     """How something stands, in words; a `tone` (warn, quiet) where somebody should know."""
 
     text: str
@@ -18,7 +18,7 @@ class Standing:
     since: datetime | None = None
 
 
-def standing_cell(state: Standing, locale: Locale | None = None) -> SafeString:
+def status_label_cell(state: StatusLabel, locale: Locale | None = None) -> SafeString:
     """The words in their tone; with a locale, since when too."""
     css = f"tone-{state.tone}" if state.tone else ""
     cell = format_html('<span class="{}">{}</span>', css, state.text)

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from apps.accounts.queries.paging import PageAsked
+from apps.accounts.queries.paging import PageRequest
 from apps.console.kit.cells import DURATION, INSTANT, drawn, linked
 from apps.console.kit.frame import Link
 from apps.console.kit.page import shown
@@ -19,7 +19,7 @@ from apps.console.kit.request import EVERYONE, Context, led_on
 from apps.console.kit.table import Column, Table, TableSection
 from apps.console.pages.fleet import timeline_bars as bars
 from apps.console.pages.fleet.node import on_record
-from apps.console.pages.fleet.node_tables import WRAPPED, device_name, job_href, who_holds
+from apps.console.pages.fleet.node_tables import WRAPPED, device_name, holder_label, job_href
 from apps.console.pages.lanes import DrawnLane, Span, lanes_section
 from apps.economics.hours import HOUR, hour_of
 from apps.fleet import queries as fleet
@@ -43,7 +43,7 @@ NOTHING = timedelta(0)
 
 
 @dataclass(frozen=True, slots=True)
-class DayAsked:
+class RequestedDay:
     """The span that is asked for; `problem` says what of the address was not understood."""
 
     span: Span
@@ -110,7 +110,7 @@ class Timeline:
     template: ClassVar[str] = "fleet/_timeline.html"
     finding: str
     gpus: int
-    asked: DayAsked
+    asked: RequestedDay
     lanes: TableSection | None
     happenings: TableSection
     meanings: tuple[tuple[str, str], ...]
@@ -145,17 +145,17 @@ HAPPENINGS = Table[Happening](
 def node_timeline_csv(context: Context, node_id: int) -> HttpResponse:
     """Return what happened on a node's GPUs in the span that the address asks for, as CSV."""
     on_record(node_id)
-    lanes = tuple(_lanes_of(day_facts(node_id, day_asked(context).span, context)))
+    lanes = tuple(_lanes_of(day_facts(node_id, parse_requested_day(context).span, context)))
     return HAPPENINGS.csv(_earliest_first(lanes), context, f"timeline of node {node_id}")
 
 
-def day_asked(context: Context) -> DayAsked:
+def parse_requested_day(context: Context) -> RequestedDay:
     """The day named in the address, else the last 24 hours; a day that is yet to come is not one."""
     text = context.query.get("day", "")[:LONGEST_TEXT]
     ends_at = hour_of(context.at) + HOUR
     latest = Span(ends_at - HOURS * HOUR, ends_at, context.at, context.zone)
     if not text:
-        return DayAsked(latest)
+        return RequestedDay(latest)
     today = context.at.astimezone(context.zone).date()
     try:
         day = date.fromisoformat(text)
@@ -166,10 +166,10 @@ def day_asked(context: Context) -> DayAsked:
     except (ValueError, OverflowError):
         day = date.min
     if day < EARLIEST:
-        return DayAsked(latest, f"{text!r} is no day. Shown instead: the last 24 hours.")
+        return RequestedDay(latest, f"{text!r} is no day. Shown instead: the last 24 hours.")
     if day > today:
-        return DayAsked(latest, f"{text} is yet to come. Shown instead: the last 24 hours.")
-    return DayAsked(Span(starts_at, ends_at, min(ends_at, context.at), context.zone, day))
+        return RequestedDay(latest, f"{text} is yet to come. Shown instead: the last 24 hours.")
+    return RequestedDay(Span(starts_at, ends_at, min(ends_at, context.at), context.zone, day))
 
 
 def hour_ticks(span: Span) -> list[tuple[str, str]]:
@@ -199,11 +199,11 @@ def day_facts(node_id: int, span: Span, context: Context) -> DayFacts:
         held=workloads.holders_between([node_id], span.starts_at, span.until, context.viewer),
         minutes=minutes,
         evidence=evidence,
-        incidents=telemetry.incidents(wanted, PageAsked(limit=MOST_INCIDENTS)).rows,
+        incidents=telemetry.incidents(wanted, PageRequest(limit=MOST_INCIDENTS)).rows,
     )
 
 
-def timeline(node_id: int, requested_day: DayAsked, context: Context) -> Timeline:
+def timeline(node_id: int, requested_day: RequestedDay, context: Context) -> Timeline:
     """The timeline of a node; its picture, its rows and the ways to the days beside it."""
     facts = day_facts(node_id, requested_day.span, context)
     lanes = tuple(_lanes_of(facts))
@@ -226,7 +226,7 @@ def timeline(node_id: int, requested_day: DayAsked, context: Context) -> Timelin
         happenings=HAPPENINGS.section(rows[:MOST_ROWS], context),
         meanings=_meanings_of(facts),
         csv_href=context.href(reverse("node-timeline", args=[node_id])),
-        days=tuple(led_on(link, context) for link in _days_beside(context.path, day, today)),
+        days=tuple(led_on(link, context) for link in _adjacent_day_links(context.path, day, today)),
         here=context.path,
         kept=context.frame.carries,
         day=(day or today).isoformat(),
@@ -234,7 +234,7 @@ def timeline(node_id: int, requested_day: DayAsked, context: Context) -> Timelin
     )
 
 
-def _days_beside(path: str, day: date | None, today: date) -> Iterator[Link]:
+def _adjacent_day_links(path: str, day: date | None, today: date) -> Iterator[Link]:
     yield Link("Day before", f"{path}?day={(day or today) - DAY}")
     if day and day < today:
         yield Link("Day after", f"{path}?day={day + DAY}")
@@ -321,7 +321,7 @@ def _held_rows(
     of: str, holder_spans: Sequence[workloads.HolderSpan], facts: DayFacts
 ) -> Iterator[tuple[bars.Stretch, bars.Bar, Happening]]:
     for place, holder_span in enumerate(holder_spans):
-        holder, kind = who_holds(holder_span.holding), f"held-{place % 2}"
+        holder, kind = holder_label(holder_span.holding), f"held-{place % 2}"
         words = f"held by {holder}"
         if holder_span.holding.device_uuids is None:
             words += f" ({_gpus_words(holder_span.holding.units)})"

@@ -12,7 +12,7 @@ from apps.console.kit.cells import COUNT, INSTANT, WRAPPED, linked, quiet
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.page import Section, shown
-from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, value_or_404
 from apps.console.kit.table import Column, Table
 from apps.console.pages.setup.new_nodes import node_price_words
 from apps.fleet import actions
@@ -255,12 +255,12 @@ def _verb(decision: TrustDecision) -> str:
 
 
 def _waiting_row(waiting_node_id: int) -> TrustRow:
-    return found_or_404(fleet.waiting_node_if_any(waiting_node_id))
+    return value_or_404(fleet.waiting_node_if_any(waiting_node_id))
 
 
 def _matter_row(trust_incident_id: int) -> TrustRow:
-    row = found_or_404(fleet.trust_incident_if_any(trust_incident_id))
-    return found_or_404(row if row["node_id"] is not None else None)
+    row = value_or_404(fleet.trust_incident_if_any(trust_incident_id))
+    return value_or_404(row if row["node_id"] is not None else None)
 
 
 def _node_href(row: TrustRow) -> str:

@@ -14,7 +14,7 @@ from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import AmountField, DayField, PickField, TextField
 from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context, value_or_404
 from apps.console.kit.table import Column, Table
 from apps.console.pages.forecasts import words
 from apps.console.pages.forecasts.switch import horizon_tabs
@@ -171,7 +171,7 @@ def add_event(context: Context) -> Change[DemandEventFact]:
 @changing(SEES_EVERYTHING, "forecasts")
 def change_event(context: Context, demand_event_id: int) -> Change[DemandEventFact]:
     """Change a demand event that is there."""
-    current = _known_event(demand_event_id)
+    current = _get_event_or_404(demand_event_id)
 
     def apply(event: DemandEventFact) -> Done:
         change_demand_event(event=event)
@@ -197,7 +197,7 @@ def change_event(context: Context, demand_event_id: int) -> Change[DemandEventFa
 @changing(SEES_EVERYTHING, "forecasts")
 def remove_event(context: Context, demand_event_id: int) -> Change[DemandEventFact]:
     """Its days are ordinary ones again."""
-    current = _known_event(demand_event_id)
+    current = _get_event_or_404(demand_event_id)
 
     def apply(event: DemandEventFact) -> Done:
         remove_demand_event(event_id=event.id)
@@ -222,8 +222,8 @@ def _all_events() -> Link:
     return Link("Back to events", reverse("demand-events"))
 
 
-def _known_event(event_id: int) -> DemandEventFact:
-    return found_or_404(demand_event(event_id))
+def _get_event_or_404(event_id: int) -> DemandEventFact:
+    return value_or_404(demand_event(event_id))
 
 
 def _series_picks() -> dict[str, str]:

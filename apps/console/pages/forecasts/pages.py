@@ -8,11 +8,11 @@ from zoneinfo import ZoneInfo
 from django.http import HttpResponse
 from django.urls import path, reverse
 
-from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
+from apps.console.kit.chart import Figure, FigureRow, LineChart, figure_or_unknown
 from apps.console.kit.frame import Choice, Link
 from apps.console.kit.gates import gate_list
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import EVERYONE, Context, found_or_404
+from apps.console.kit.request import EVERYONE, Context, value_or_404
 from apps.console.kit.table import Table, TableSection
 from apps.console.pages.forecasts import events, words
 from apps.console.pages.forecasts.older_history import import_links, no_forecast
@@ -90,7 +90,7 @@ def daily_forecast_list_csv(context: Context) -> HttpResponse:
 @shown(EVERYONE, "forecasts")
 def forecast_page(context: Context, forecast_id: int) -> ConsolePage:
     """One forecast: the fan, the hours or days behind it, its errors before and after."""
-    detailed_forecast = _known_forecast(context, forecast_id)
+    detailed_forecast = _get_forecast_or_404(context, forecast_id)
     forecast = detailed_forecast.forecast
     return ConsolePage(
         context=context,
@@ -126,7 +126,7 @@ def forecast_page(context: Context, forecast_id: int) -> ConsolePage:
 @shown(EVERYONE, "forecasts")
 def forecast_csv(context: Context, forecast_id: int) -> HttpResponse:
     """The hours or days of one forecast, with every quantile."""
-    detailed_forecast = _known_forecast(context, forecast_id)
+    detailed_forecast = _get_forecast_or_404(context, forecast_id)
     table = DAYS if detailed_forecast.forecast.is_daily else HOURS
     return table.csv(detailed_forecast.hours, context, f"forecast-{forecast_id}")
 
@@ -134,14 +134,14 @@ def forecast_csv(context: Context, forecast_id: int) -> HttpResponse:
 @shown(EVERYONE, "forecasts")
 def forecast_months_csv(context: Context, forecast_id: int) -> HttpResponse:
     """The months of one by day, with every quantile."""
-    months = _known_forecast(context, forecast_id).forecast.months
+    months = _get_forecast_or_404(context, forecast_id).forecast.months
     return MONTHS.csv(months, context, f"forecast-{forecast_id}-months")
 
 
 @shown(EVERYONE, "forecasts")
 def forecast_parts_csv(context: Context, forecast_id: int) -> HttpResponse:
     """Return what the parts of a forecast add up to, in every way to divide it, as CSV."""
-    fact = reconciliation_of(_known_forecast(context, forecast_id).forecast)
+    fact = reconciliation_of(_get_forecast_or_404(context, forecast_id).forecast)
     ways = () if fact is None else fact.ways
     return WAYS.csv(ways, context, f"forecast-{forecast_id}-parts")
 
@@ -149,7 +149,7 @@ def forecast_parts_csv(context: Context, forecast_id: int) -> HttpResponse:
 @shown(EVERYONE, "forecasts")
 def forecast_earlier_csv(context: Context, forecast_id: int) -> HttpResponse:
     """All forecasts of the series, and how they turned out."""
-    forecast = _known_forecast(context, forecast_id).forecast
+    forecast = _get_forecast_or_404(context, forecast_id).forecast
     earlier = forecasts(context.seen_teams, forecast.series, forecast.granularity)
     table = DAILY_EARLIER if forecast.is_daily else EARLIER
     return table.csv(earlier, context, "forecasts-of-a-series")
@@ -262,9 +262,9 @@ def _facts(forecast: ForecastFact, context: Context) -> list[tuple[str, str]]:
     ]
 
 
-def _known_forecast(context: Context, forecast_id: int) -> ForecastHours:
+def _get_forecast_or_404(context: Context, forecast_id: int) -> ForecastHours:
     """The forecast, or the page that there is none: another team's is as if it were not there."""
-    return found_or_404(forecast_hours(forecast_id, context.seen_teams))
+    return value_or_404(forecast_hours(forecast_id, context.seen_teams))
 
 
 def _list_finding(rows: Sequence[ForecastFact], context: Context, how_far: str) -> str:
@@ -305,13 +305,13 @@ def _key_figures(forecast: ForecastFact, currency: str) -> tuple[Figure, ...]:
     steps = forecast.realised_hours // (24 if forecast.is_daily else 1)
     return (
         _first_figure(forecast, currency),
-        known_figure(f"Error {how_far}", mase, f"MASE; {best}" if best else "not judged yet"),
-        known_figure(
+        figure_or_unknown(f"Error {how_far}", mase, f"MASE; {best}" if best else "not judged yet"),
+        figure_or_unknown(
             "In the 80 % interval",
             covered,
             f"measured {how_far}" if covered else "not measured: history is too short",
         ),
-        known_figure(
+        figure_or_unknown(
             "Realised error",
             error,
             f"{_a_step(forecast)}, mean of {steps}" if error else "nothing came yet",
@@ -331,7 +331,7 @@ def _first_figure(forecast: ForecastFact, currency: str) -> Figure:
         else f"{words.amount(forecast, twelfth.value, currency)} in {month(twelfth.month)}"
     )
     title = "Next month" if first is None else month(first.month)
-    return known_figure(title, value, later)
+    return figure_or_unknown(title, value, later)
 
 
 def _fan(detailed_forecast: ForecastHours, context: Context) -> LineChart:

@@ -334,7 +334,7 @@ WAYS = Table[ReconciledWay](
         Column("parts", "Parts", lambda way: way.part_count, COUNT),
         Column("own", "Sum of their own forecasts", lambda way: way.own_total, NUMBER, missing="–"),
         Column("reconciled", "Reconciled", lambda way: way.reconciled_total, NUMBER, missing="–"),
-        Column("rest", "Residual", lambda way: way.rest, NUMBER, missing="–", note=words.rest_of),
+        Column("rest", "Residual", lambda way: way.rest, NUMBER, missing="–", note=words.remainder_label),
         Column("own_error", "Errors of their own", _error("own_error"), NUMBER, missing="–"),
         Column(
             "reconciled_error", "Errors reconciled", _error("reconciled_error"), NUMBER, missing="–",

@@ -30,7 +30,7 @@ from apps.planning.queries.series import (
     name_of_key,
 )
 from apps.show.amounts import count, counted, gpu_hours, per_cent
-from apps.show.money import MICROS, whole_amount
+from apps.show.money import MICROS, amount_without_minor_units
 from apps.show.time import day, instant, minute_duration, month, short_day
 from apps.show.words import joined
 
@@ -96,7 +96,7 @@ def amount(forecast: ForecastFact, value: float, currency: str) -> str:
     """A value of a series, with its unit."""
     measure = forecast.series.measure
     if measure == SPEND:
-        return whole_amount(round(value * MICROS), currency)
+        return amount_without_minor_units(round(value * MICROS), currency)
     if measure == QUEUE_WAIT:
         return minute_duration(timedelta(hours=value))
     if measure == GPU_HOURS:
@@ -290,7 +290,7 @@ def not_by_day(missing: Sequence[ForecastFact]) -> str:
     )
 
 
-def spans_said(spans: Sequence[AheadSpan], zone: tzinfo) -> str:
+def describe_spans(spans: Sequence[AheadSpan], zone: tzinfo) -> str:
     """Return what hours ahead are from: `by the hour to 24 Mar 2026, by the day to 31 May 2026 (1 of 2 series)`."""
     series, parts = {span.series for span in spans}, []
     for origin, words in SPANS.items():
@@ -316,7 +316,7 @@ def not_added_up(way: ReconciledWay) -> str:
     return left_out
 
 
-def rest_of(way: ReconciledWay) -> str:
+def remainder_label(way: ReconciledWay) -> str:
     """Return what is in none of the parts; empty where nothing is."""
     return RESTS[way.dimension] if way.rest else ""
 

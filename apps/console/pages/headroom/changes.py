@@ -10,15 +10,15 @@ from django.urls import reverse
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
 from apps.console.kit.entries import (
     AmountField,
+    NonNegativeIntegerField,
     PickField,
     TextField,
     TicksField,
-    WholeField,
     amount_entered,
 )
 from apps.console.kit.frame import Link
 from apps.console.kit.gates import gate_notes
-from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.fleet import queries as fleet
 from apps.planning import actions
 from apps.planning.queries.headroom import HeadroomPolicyFact, headroom_of, headroom_policies
@@ -48,9 +48,11 @@ class HeadroomForm(ChangeForm):
     idle_cost = AmountField(
         "A GPU that idles for an hour costs, in {currency}", example="2.00", is_needed=True
     )
-    lead_days = WholeField("Lead time in days", "Until more are there.", "14", is_needed=True)
+    lead_days = NonNegativeIntegerField(
+        "Lead time in days", "Until more are there.", "14", is_needed=True
+    )
     most_waiting = AmountField("Most jobs that may wait, in per cent", "Empty: nothing said.", "5")
-    gpus_per_job = WholeField("GPUs of a job", initial="1", is_needed=True)
+    gpus_per_job = NonNegativeIntegerField("GPUs of a job", initial="1", is_needed=True)
     note = TextField("Note")
 
 
@@ -83,7 +85,7 @@ def add_policy(context: Context) -> Change[actions.NewHeadroomPolicy]:
 @changing(SEES_EVERYTHING, "headroom")
 def change_policy(context: Context, policy_id: int) -> Change[actions.NewHeadroomPolicy]:
     """Says what it would ask for then, and sets it anew."""
-    fact = _known_policy(policy_id)
+    fact = _get_policy_or_404(policy_id)
 
     def read(entered: Mapping[str, Any]) -> actions.NewHeadroomPolicy:
         thought = _thought_of(entered)
@@ -111,7 +113,7 @@ def change_policy(context: Context, policy_id: int) -> Change[actions.NewHeadroo
 @changing(SEES_EVERYTHING, "headroom")
 def remove_policy(context: Context, policy_id: int) -> Change[HeadroomPolicyFact]:
     """Says what is held against it no more, then removes it."""
-    fact = _known_policy(policy_id)
+    fact = _get_policy_or_404(policy_id)
 
     def apply(_: HeadroomPolicyFact) -> Done:
         actions.remove_headroom_policy(policy_id=fact.id)
@@ -129,8 +131,8 @@ def remove_policy(context: Context, policy_id: int) -> Change[HeadroomPolicyFact
     )
 
 
-def _known_policy(policy_id: int) -> HeadroomPolicyFact:
-    return found_or_404(
+def _get_policy_or_404(policy_id: int) -> HeadroomPolicyFact:
+    return value_or_404(
         next(
             (
                 headroom_policy

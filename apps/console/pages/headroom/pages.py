@@ -12,7 +12,7 @@ from apps.console.kit.gates import gate_list, gate_notes
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
-from apps.console.pages.forecasts.words import spans_said
+from apps.console.pages.forecasts.words import describe_spans
 from apps.console.pages.headroom import changes
 from apps.console.pages.headroom.switch import MOST_NAMED, headroom_tabs
 from apps.economics.gates import failure_of, labelled_gates
@@ -43,7 +43,7 @@ def _costs_of(row: HeadroomFigures, locale: Locale) -> str:
 
 
 def _demand_from(row: HeadroomFigures, locale: Locale) -> str:
-    return spans_said(row.spans, locale.zone)
+    return describe_spans(row.spans, locale.zone)
 
 
 def _waits_too_long(row: HeadroomFigures) -> bool | str:

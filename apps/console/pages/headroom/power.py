@@ -14,7 +14,7 @@ from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, cha
 from apps.console.kit.entries import AmountField, TextField, TicksField, amount_entered
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.kit.table import Column, Table
 from apps.console.pages.headroom.switch import MOST_NAMED, headroom_tabs
 from apps.fleet import queries as fleet
@@ -217,7 +217,7 @@ def add_room(context: Context) -> Change[actions.NewPowerLimit]:
 @changing(SEES_EVERYTHING, "headroom")
 def change_room(context: Context, power_limit_id: int) -> Change[actions.NewPowerLimit]:
     """Says what of it is drawn then, and enters it anew."""
-    fact = _known_room(power_limit_id)
+    fact = _get_room_or_404(power_limit_id)
 
     def read(entered: Mapping[str, Any]) -> actions.NewPowerLimit:
         thought = _thought_of(entered)
@@ -245,7 +245,7 @@ def change_room(context: Context, power_limit_id: int) -> Change[actions.NewPowe
 @changing(SEES_EVERYTHING, "headroom")
 def remove_room(context: Context, power_limit_id: int) -> Change[PowerLimitFact]:
     """Says what is held against it no more, then removes it."""
-    fact = _known_room(power_limit_id)
+    fact = _get_room_or_404(power_limit_id)
 
     def apply(_: PowerLimitFact) -> Done:
         actions.remove_power_limit(power_limit_id=fact.id)
@@ -266,8 +266,8 @@ def remove_room(context: Context, power_limit_id: int) -> Change[PowerLimitFact]
     )
 
 
-def _known_room(power_limit_id: int) -> PowerLimitFact:
-    return found_or_404(
+def _get_room_or_404(power_limit_id: int) -> PowerLimitFact:
+    return value_or_404(
         next(
             (power_limit for power_limit in power_limits() if power_limit.id == power_limit_id),
             None,

@@ -14,13 +14,13 @@ from apps.console.kit.entries import (
     OVER_IT,
     DayField,
     HardLimitField,
+    NonNegativeIntegerField,
     PickField,
     TextField,
-    WholeField,
 )
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.kit.table import Column, Table
 from apps.console.pages.headroom.switch import headroom_tabs
 from apps.fleet import queries as fleet
@@ -38,7 +38,7 @@ def _ways_to_change(row: GpuQuotaUse, _: Locale) -> str:
     )
 
 
-def _asked_words(row: GpuQuotaUse) -> str | None:
+def _describe_requested_quota(row: GpuQuotaUse) -> str | None:
     """`200 GPUs on 3 March, expected 17 March`; None where nothing is asked for."""
     quota = row.quota
     if quota.asked_gpus is None or quota.asked_on is None or quota.expected_on is None:
@@ -62,7 +62,7 @@ QUOTAS = Table[GpuQuotaUse](
         Column("lead", "Lead time", lambda row: row.quota.lead_days, FIGURE, csv="lead_days",
                shown=lambda row, _: counted(row.quota.lead_days, "day")),
         Column("raised_by", "Raised by", lambda row: row.quota.raised_by or None, missing="–"),
-        Column("asked", "Asked for", _asked_words, PROSE, csv="", missing="–", sorts=False),
+        Column("asked", "Asked for", _describe_requested_quota, PROSE, csv="", missing="–", sorts=False),
         Column("asked_gpus", "", lambda row: row.quota.asked_gpus, COUNT),
         Column("asked_on", "", lambda row: row.quota.asked_on, ISO_DAY),
         Column("expected_on", "", lambda row: row.quota.expected_on, ISO_DAY),
@@ -111,10 +111,10 @@ class QuotaForm(ChangeForm):
     provider = PickField("Provider")
     region = PickField("Region")
     gpu_model = PickField("GPU model")
-    most_gpus = WholeField("GPUs at once, at most", is_needed=True)
-    lead_days = WholeField("Days until more are granted", is_needed=True)
+    most_gpus = NonNegativeIntegerField("GPUs at once, at most", is_needed=True)
+    lead_days = NonNegativeIntegerField("Days until more are granted", is_needed=True)
     raised_by = TextField("Who raises it")
-    asked_gpus = WholeField("Asked for", "GPUs at once; empty: nothing.")
+    asked_gpus = NonNegativeIntegerField("Asked for", "GPUs at once; empty: nothing.")
     asked_on = DayField("Asked on", is_needed=False)
     is_hard = HardLimitField()
     note = TextField("Note")
@@ -149,7 +149,7 @@ def add_quota(context: Context) -> Change[actions.NewGpuQuota]:
 @changing(SEES_EVERYTHING, "headroom")
 def change_quota(context: Context, quota_id: int) -> Change[actions.NewGpuQuota]:
     """Says what of it is used then, and enters it anew."""
-    fact = _known_quota(quota_id)
+    fact = _get_quota_or_404(quota_id)
 
     def read(entered: Mapping[str, Any]) -> actions.NewGpuQuota:
         thought = actions.NewGpuQuota(**entered)
@@ -181,7 +181,7 @@ def change_quota(context: Context, quota_id: int) -> Change[actions.NewGpuQuota]
 @changing(SEES_EVERYTHING, "headroom")
 def remove_quota(context: Context, quota_id: int) -> Change[GpuQuotaFact]:
     """Says what is held against it no more, then removes it."""
-    fact = _known_quota(quota_id)
+    fact = _get_quota_or_404(quota_id)
 
     def apply(_: GpuQuotaFact) -> Done:
         actions.remove_gpu_quota(quota_id=fact.id)
@@ -201,8 +201,8 @@ def remove_quota(context: Context, quota_id: int) -> Change[GpuQuotaFact]:
     )
 
 
-def _known_quota(quota_id: int) -> GpuQuotaFact:
-    return found_or_404(
+def _get_quota_or_404(quota_id: int) -> GpuQuotaFact:
+    return value_or_404(
         next((gpu_quota for gpu_quota in gpu_quotas() if gpu_quota.id == quota_id), None)
     )
 

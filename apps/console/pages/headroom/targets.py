@@ -13,7 +13,7 @@ from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, cha
 from apps.console.kit.entries import AmountField, PickField
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.headroom.switch import MOST_NAMED, headroom_tabs
 from apps.fleet import queries as fleet
@@ -132,7 +132,7 @@ def set_target(context: Context) -> Change[actions.NewActivityTarget]:
 @changing(SEES_EVERYTHING, "headroom")
 def remove_target(context: Context, target_id: int) -> Change[ActivityTargetFact]:
     """Says what is held against it no more, then removes it."""
-    fact = found_or_404(
+    fact = value_or_404(
         next(
             (
                 activity_target

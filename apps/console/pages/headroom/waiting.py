@@ -8,11 +8,11 @@ from django.urls import path, reverse
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries import Role, teams_below
-from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
+from apps.console.kit.chart import Figure, FigureRow, LineChart, figure_or_unknown
 from apps.console.kit.filters import (
     Reading,
     filter_of,
-    known_key,
+    key_parser,
     name_filter,
     named_in,
     period_filter,
@@ -47,7 +47,7 @@ from apps.planning.queries.waiting_costs import (
 )
 from apps.show.amounts import counted, gpu_hours
 from apps.show.charts import Json
-from apps.show.money import short_amount, whole_amount
+from apps.show.money import amount_without_minor_units, short_amount
 from apps.show.part_bars import BarPart, PartedBar, part_bars
 from apps.show.words import joined
 from apps.workloads import queries as workloads
@@ -63,7 +63,7 @@ PARTS = (
 )
 
 
-class WaitingAsked:
+class WaitingQuery:
     """The question that the address asks of waiting, and the facts that answer it."""
 
     def __init__(self, context: Context) -> None:
@@ -75,7 +75,7 @@ class WaitingAsked:
         self.window: ledger.Window = reading.read(
             "window", lambda text: ledger.window_of(text, context.calendar)
         )
-        self.by: str = reading.read("by", known_key(BY, "There is no table by {!r}."))
+        self.by: str = reading.read("by", key_parser(BY, "There is no table by {!r}."))
         chosen = reading.read("team", lambda text: named_in(text, self.teams, "team"))
         below = frozenset[int]().union(*map(teams_below, chosen))
         seen_teams = context.seen_teams
@@ -110,7 +110,7 @@ class WaitingAsked:
 @shown(EVERYONE, "headroom")
 def waiting_page(context: Context) -> ConsolePage:
     """Show what waiting and outages cost, who waited, and what for."""
-    question = WaitingAsked(context)
+    question = WaitingQuery(context)
     period_text = period_words(question.window, context.calendar.today)
     texts, total, rows = question.reading.texts, waiting_total(question.facts), question.rows
     is_empty = question.facts.is_empty
@@ -152,19 +152,19 @@ def waiting_page(context: Context) -> ConsolePage:
 @shown(EVERYONE, "headroom")
 def waiting_csv(context: Context) -> HttpResponse:
     """Return the costs of waiting and outages as CSV."""
-    return WAITING.csv(WaitingAsked(context).rows, context, "waiting-costs")
+    return WAITING.csv(WaitingQuery(context).rows, context, "waiting-costs")
 
 
 @shown(EVERYONE, "headroom")
 def waited_jobs_csv(context: Context) -> HttpResponse:
     """The jobs that waited most."""
-    return WAITED_JOBS.csv(WaitingAsked(context).jobs, context, "waited-jobs")
+    return WAITED_JOBS.csv(WaitingQuery(context).jobs, context, "waited-jobs")
 
 
 @shown(EVERYONE, "headroom")
 def outage_losses_csv(context: Context) -> HttpResponse:
     """Every outage of the period with what it took."""
-    return OUTAGE_TABLE.csv(list(WaitingAsked(context).facts.outages), context, "outages")
+    return OUTAGE_TABLE.csv(list(WaitingQuery(context).facts.outages), context, "outages")
 
 
 def _named_row(cost: WaitingCost, by: str) -> WaitingRow:
@@ -196,7 +196,7 @@ def _finding(total: WaitingCost, within_words: str, currency: str) -> str:
         sentence += ", " + _worth(waits.micros, waits.unpriced_ms, currency)
     if lost.milliseconds:
         sentence += f"; outages took {gpu_hours(lost.milliseconds)} GPU-hours"
-        cost = None if lost.micros is None else whole_amount(lost.micros, currency)
+        cost = None if lost.micros is None else amount_without_minor_units(lost.micros, currency)
         sentence += f", which cost {cost}" if cost else ", at a cost that is not known"
     return sentence[0].upper() + sentence[1:]
 
@@ -205,7 +205,7 @@ def _worth(micros: int | None, unpriced_ms: int, currency: str) -> str:
     if micros is None:
         return "and no policy says what an hour of it costs"
     at_least = "at least " if unpriced_ms else ""
-    return f"worth {at_least}{whole_amount(micros, currency)}"
+    return f"worth {at_least}{amount_without_minor_units(micros, currency)}"
 
 
 def _key_figures(total: WaitingCost, currency: str) -> tuple[Figure, ...]:
@@ -220,18 +220,18 @@ def _key_figures(total: WaitingCost, currency: str) -> tuple[Figure, ...]:
     )
     lost_cost = None if lost.micros is None else short_amount(lost.micros, currency)
     return (
-        known_figure("Waits, cost", wait_cost, wait_note),
-        known_figure(
+        figure_or_unknown("Waits, cost", wait_cost, wait_note),
+        figure_or_unknown(
             "Waited, GPU-hours",
             None if waits is None else gpu_hours(waits.milliseconds),
             f"{gpu_hours(total.for_outages.milliseconds)} of them for GPUs that were out",
         ),
-        known_figure(
+        figure_or_unknown(
             "Queue wait, p50",
             p50,
             f"{p90}from submission to start, of {counted(total.jobs, 'job')}",
         ),
-        known_figure(
+        figure_or_unknown(
             "Lost in outages, cost",
             lost_cost,
             f"{gpu_hours(lost.milliseconds)} GPU-hours: {gpu_hours(total.lost_held.milliseconds)} held by jobs, "
@@ -240,7 +240,7 @@ def _key_figures(total: WaitingCost, currency: str) -> tuple[Figure, ...]:
     )
 
 
-def _notes(question: WaitingAsked, total: WaitingCost) -> tuple[str, ...]:
+def _notes(question: WaitingQuery, total: WaitingCost) -> tuple[str, ...]:
     """Return what is not known of the costs of waiting, and what would make it known."""
     notes = []
     if total.wait_unpriced_ms:
@@ -298,7 +298,7 @@ def _drawn(bars: Sequence[PartedBar]) -> Json:
     return part_bars(bars, PARTS, said, lambda at: f"{at:,f}")
 
 
-def _nothing_waited(question: WaitingAsked, within_words: str) -> EmptyState:
+def _nothing_waited(question: WaitingQuery, within_words: str) -> EmptyState:
     longer = Link(
         "Show the last 90 days", question.reading.href(question.context.path, window="90d")
     )

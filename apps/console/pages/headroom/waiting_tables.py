@@ -78,7 +78,7 @@ def _waited_gpus(of: Callable[[WaitingCost], PricedTime]) -> Callable[[WaitingRo
     return lambda row: None if row.cost.waits_of_gpus is None else of(row.cost).milliseconds
 
 
-def _known_in_part(row: WaitingRow) -> bool | str:
+def _partial_cost_note(row: WaitingRow) -> bool | str:
     unpriced = row.cost.wait_unpriced_ms if _wait_micros(row) is not None else 0
     return unpriced > 0 and f"At least: no policy prices {gpu_hours(unpriced)} GPU-hours of it"
 
@@ -124,7 +124,7 @@ WAITING = Table[WaitingRow](
         Column("outage", "", _waited_gpus(lambda cost: cost.for_outages), GPU_HOURS,
                csv="waited_for_outages_gpu_hours"),
         Column("wait_cost", "Waits, cost", _wait_micros, MONEY,
-               warns=_known_in_part),
+               warns=_partial_cost_note),
         Column("unpriced", "", lambda row: row.cost.wait_unpriced_ms, GPU_HOURS,
                csv="unpriced_wait_gpu_hours"),
         Column("lost", "Out, GPU-hours", lambda row: row.cost.lost.milliseconds, GPU_HOURS,
@@ -197,7 +197,7 @@ def _lost_held(row: OutageLoss) -> int:
     return sum(time.milliseconds for owner, time in row.lost.items() if owner.job_id is not None)
 
 
-def _held_by(row: OutageLoss) -> str:
+def _describe_holders(row: OutageLoss) -> str:
     jobs = {owner.job_id for owner in (*row.lost, *row.redone)} - {None}
     return counted(len(jobs), "job") if jobs else "no job"
 
@@ -215,7 +215,7 @@ OUTAGE_TABLE = Table[OutageLoss](
         Column("lasted", "Lasted", lambda row: row.outage.ends_at and row.outage.ends_at
                - row.outage.starts_at, DURATION, csv="", missing="ongoing"),
         Column("gpus", "GPUs", lambda row: row.gpus, COUNT),
-        Column("held_by", "Held by", _held_by),
+        Column("held_by", "Held by", _describe_holders),
         Column("lost", "Lost, GPU-hours", lambda row: _lost(row).milliseconds, GPU_HOURS,
                csv="lost_gpu_hours", note=lambda row: _redone_note(_redone(row))),
         Column("redone", "", _redone, GPU_HOURS, csv="redone_gpu_hours"),

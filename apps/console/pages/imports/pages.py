@@ -12,9 +12,9 @@ from apps.console.kit.cells import COUNT, INSTANT
 from apps.console.kit.change import Act, ChangeForm, Done, acting
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, Include, shown
-from apps.console.kit.request import MANAGES, Context, found_or_404
+from apps.console.kit.request import MANAGES, Context, value_or_404
 from apps.console.kit.table import Column, Table
-from apps.console.pages.imports.reading import Trial, asked_by, trial_of
+from apps.console.pages.imports.reading import Trial, reading_options, trial_of
 from apps.console.pages.imports.receiving import (
     REJECTED_ROWS,
     UploadForm,
@@ -196,8 +196,8 @@ def read_so(context: Context, batch_id: int) -> Act:
     fact = import_or_404(batch_id)
 
     def ask(entered: Mapping[str, Any]) -> None:
-        reading = asked_by(fact.kind, entered, fact.asked)
-        uploads.ask_reading(batch_id=batch_id, options=reading, at=context.at)
+        reading = reading_options(fact.kind, entered, fact.asked)
+        uploads.request_import_reading(batch_id=batch_id, options=reading, at=context.at)
 
     form = reading_form(fact, context.sent, context, is_sent=True)
     return _import_act(context, fact, "looked at again", ask, form)
@@ -272,7 +272,7 @@ def _settling_words(unsettled: int, late: int) -> str:
 
 def import_or_404(batch_id: int) -> workloads.ImportFact:
     """The import of this id."""
-    return found_or_404(workloads.import_batch(batch_id))
+    return value_or_404(workloads.import_batch(batch_id))
 
 
 def _import_finding(fact: workloads.ImportFact, trial: Trial) -> str:

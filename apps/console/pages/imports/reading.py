@@ -119,7 +119,9 @@ def reading_fields(
     }
 
 
-def asked_by(kind: str, entered: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, object]:
+def reading_options(
+    kind: str, entered: Mapping[str, Any], before: Mapping[str, Any]
+) -> dict[str, object]:
     """How the file is to be read, as the reader's tables; what is empty is left out."""
     cluster, zone = entered["cluster"], entered["zone"] or "UTC"
     if kind == "sacct":

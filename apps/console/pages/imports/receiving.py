@@ -103,7 +103,7 @@ def _answer_too_large(request: HttpRequest, page: ConsolePage, kind: BodyKind) -
     return answered(request, replace(page, problems=(message,)), 413)
 
 
-def _answer_not_kept(
+def _storage_failure_response(
     request: HttpRequest, page: ConsolePage, trouble: PlaceFull | PlaceUnreachable
 ) -> HttpResponse:
     message = f"That file could not be kept: {trouble}."
@@ -153,7 +153,7 @@ def receiving(
             try:
                 answer: HttpResponseBase = csrf_protect(answer_form)(request)
             except (PlaceFull, PlaceUnreachable) as trouble:
-                answer = _answer_not_kept(request, page(context, None), trouble)
+                answer = _storage_failure_response(request, page(context, None), trouble)
             if answer.status_code != 302:
                 receiver.forget_what_can()
             return answer

@@ -8,8 +8,8 @@ from django.urls import reverse
 
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.request import Context
-from apps.console.pages.costs.question import AskedCosts
-from apps.console.pages.managers import team_step, who_manages
+from apps.console.pages.costs.question import CostQuery
+from apps.console.pages.managers import role_sentence, team_step
 from apps.fleet import queries as fleet
 from apps.ledger.queries import OverviewFacts, calendar_of
 from apps.ledger.queries.windows import LONGEST
@@ -34,13 +34,13 @@ def no_team() -> EmptyState:
     )
 
 
-def nothing_charged(cost_query: AskedCosts, facts: OverviewFacts, since: datetime) -> EmptyState:
+def nothing_charged(cost_query: CostQuery, facts: OverviewFacts, since: datetime) -> EmptyState:
     """There are nodes, but no costs of them in what was asked for."""
     organisation, today = cost_query.context.organisation, cost_query.context.calendar.today
     first = calendar_of(organisation.zone, 1, since).today
     tomorrow = today + DAY
     # Nodes of an old file ended with it, and a window has a longest length.
-    last = fleet.lived_spans()[-1][1]
+    last = fleet.node_lifetime_spans()[-1][1]
     ended = tomorrow if last is None else last.astimezone(cost_query.context.zone).date() + DAY
     until = min(tomorrow, ended, first + LONGEST)
     steps = [
@@ -67,7 +67,7 @@ def nothing_charged(cost_query: AskedCosts, facts: OverviewFacts, since: datetim
 
 def first_steps(context: Context) -> EmptyState:
     """Nothing is on record: the way to the guide, for who may follow it."""
-    step = Step(who_manages("sets it up"))
+    step = Step(role_sentence("sets it up"))
     if context.viewer.sees_everything:
         guide = Link("Set Runrate up, step by step", reverse("first-day"))
         step = Step("From nothing to a first dollar, here in the browser.", link=guide)

@@ -1,22 +1,22 @@
 """The title: what was found, in one sentence."""
 
-from apps.console.pages.costs.question import AskedCosts
+from apps.console.pages.costs.question import CostQuery
 from apps.console.pages.costs.sums import Sums
 from apps.ledger.queries import Basis
 from apps.show.amounts import per_cent, share
-from apps.show.money import whole_amount
+from apps.show.money import amount_without_minor_units
 from apps.show.words import basis_words
 from apps.unit_economics.queries.waste import Waste
 
 
-def finding(cost_query: AskedCosts, sums: Sums | None, waste: Waste) -> str:
+def finding(cost_query: CostQuery, sums: Sums | None, waste: Waste) -> str:
     """`The last 7 days cost $18,210, and 31 % of it was waste.`; `sums` None: nothing was charged."""
-    subject = _whose_costs(cost_query)
+    subject = _cost_scope_label(cost_query)
     if sums is None:
         return f"Nothing was charged {cost_query.words.within}{_to_whom(cost_query)}."
     if sums.total is None:
         return _unknown_cost(cost_query)
-    amount = whole_amount(sums.total, cost_query.currency)
+    amount = amount_without_minor_units(sums.total, cost_query.currency)
     sentence = f"{cost_query.words.subject} cost {amount}"
     if subject:
         sentence = f"{subject} cost {amount} {cost_query.words.within}"
@@ -28,7 +28,7 @@ def finding(cost_query: AskedCosts, sums: Sums | None, waste: Waste) -> str:
     return f"{sentence}, and {per_cent(wasted)} of it was waste."
 
 
-def _whose_costs(cost_query: AskedCosts) -> str:
+def _cost_scope_label(cost_query: CostQuery) -> str:
     """Return whose costs these are, and where; empty for everything there is."""
     pool, team = cost_query.texts.get("pool", ""), cost_query.texts.get("team", "")
     if not team and not cost_query.context.viewer.sees_everything:
@@ -37,9 +37,9 @@ def _whose_costs(cost_query: AskedCosts) -> str:
     return f"{team} on {pool}" if team and pool else team or pool
 
 
-def _unknown_cost(cost_query: AskedCosts) -> str:
+def _unknown_cost(cost_query: CostQuery) -> str:
     subject, basis = (
-        _within_sentence(_whose_costs(cost_query)) or "everything",
+        _within_sentence(_cost_scope_label(cost_query)) or "everything",
         cost_query.question.basis,
     )
     if basis == Basis.BILLED:
@@ -48,8 +48,8 @@ def _unknown_cost(cost_query: AskedCosts) -> str:
     return f"What {subject} cost {cost_query.words.within} is not known: no {label}price covers it."
 
 
-def _to_whom(cost_query: AskedCosts) -> str:
-    subject = _within_sentence(_whose_costs(cost_query))
+def _to_whom(cost_query: CostQuery) -> str:
+    subject = _within_sentence(_cost_scope_label(cost_query))
     is_team = "team" in cost_query.question.filters or not cost_query.context.viewer.sees_everything
     return f" to {subject}" if is_team else f" for {subject}" if subject else ""
 

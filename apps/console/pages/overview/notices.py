@@ -9,8 +9,8 @@ from django.urls import reverse
 from apps.accounts import queries as accounts
 from apps.console.kit.frame import Link
 from apps.console.kit.request import led_on
-from apps.console.pages.costs.question import AskedCosts
-from apps.console.pages.managers import who_manages
+from apps.console.pages.costs.question import CostQuery
+from apps.console.pages.managers import role_sentence
 from apps.ledger.queries import Basis, OverviewFacts, Share
 from apps.show.amounts import counted, gpu_hours
 from apps.show.incidents import UNUSABLE
@@ -35,7 +35,7 @@ class Notice:
     href: str = ""
 
 
-def notices(cost_query: AskedCosts, facts: OverviewFacts) -> tuple[Notice, ...]:
+def notices(cost_query: CostQuery, facts: OverviewFacts) -> tuple[Notice, ...]:
     """Only what occurs in the period."""
     period_notices = tuple(_period_notices(cost_query, facts))
     if cost_query.context.viewer.sees_everything:
@@ -50,7 +50,7 @@ def notices(cost_query: AskedCosts, facts: OverviewFacts) -> tuple[Notice, ...]:
     return tuple(replace(notice, link=None) for notice in period_notices)
 
 
-def _period_notices(cost_query: AskedCosts, facts: OverviewFacts) -> Iterator[Notice]:
+def _period_notices(cost_query: CostQuery, facts: OverviewFacts) -> Iterator[Notice]:
     may_manage = cost_query.context.viewer.may_manage
     if facts.unpriced:
         yield _unpriced_notice(cost_query.question.basis, facts)
@@ -66,7 +66,7 @@ def _period_notices(cost_query: AskedCosts, facts: OverviewFacts) -> Iterator[No
             "unowned",
             facts.unowned,
             "belongs to jobs that no ownership rule assigns to a team."
-            + ("" if may_manage else f" {who_manages('assigns them')}"),
+            + ("" if may_manage else f" {role_sentence('assigns them')}"),
             _setup_link("Assign an owner", "unowned-accounts") if may_manage else None,
         ),
         (
@@ -125,7 +125,7 @@ def _price_link(facts: OverviewFacts) -> Link:
     return Link("Give it a price", f"{reverse('add-rate')}?{query}")
 
 
-def _unowned_rows(cost_query: AskedCosts, facts: OverviewFacts) -> str:
+def _unowned_rows(cost_query: CostQuery, facts: OverviewFacts) -> str:
     kinds = {team.id: team.kind for team in accounts.teams()}
     ids = [team_id for team_id in facts.teams if kinds[team_id] == "unowned"]
     return cost_query.down("costs-team", ids[0]) if ids else ""

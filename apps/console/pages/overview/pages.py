@@ -11,7 +11,7 @@ from apps.console.kit.chart import Figure, FigureRow
 from apps.console.kit.filters import name_filter, period_filter
 from apps.console.kit.frame import Filter
 from apps.console.kit.page import ConsolePage, Include, SideBySide, shown
-from apps.console.kit.periods import NO_SPAN_BEFORE, span, span_beside
+from apps.console.kit.periods import NO_SPAN_BEFORE, compared_span_label, span
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.costs.days import chart_of_days
@@ -24,7 +24,7 @@ from apps.console.pages.costs.figures import (
     together,
     unknown_figure,
 )
-from apps.console.pages.costs.question import AskedCosts, asked_charged_costs
+from apps.console.pages.costs.question import CostQuery, requested_charged_cost_query
 from apps.console.pages.costs.sums import SummedDays, Sums, summed_days, sums_of
 from apps.console.pages.costs.tables import (
     CHANGE_COLUMNS,
@@ -59,7 +59,7 @@ REFRESH_SECONDS = 20
 @shown(EVERYONE, "overview")
 def overview(context: Context) -> ConsolePage:
     """The whole page, also where htmx wants a part: it takes out what it needs."""
-    cost_query = asked_charged_costs(context)
+    cost_query = requested_charged_cost_query(context)
     facts = _facts_of(cost_query)
     if not facts.daily.days:
         return _empty_page(cost_query, facts)
@@ -102,7 +102,7 @@ def overview(context: Context) -> ConsolePage:
 @shown(EVERYONE, "overview")
 def teams_csv(context: Context) -> HttpResponse:
     """The table by team: a row for each team, a column for each state."""
-    cost_query = asked_charged_costs(context)
+    cost_query = requested_charged_cost_query(context)
     facts = _facts_of(cost_query)
     rows = _team_rows(cost_query, facts, WasteOfWindow())
     return _overview_table(cost_query, "Team", OWNER_KEYS).csv(rows, context, "costs by team")
@@ -111,20 +111,20 @@ def teams_csv(context: Context) -> HttpResponse:
 @shown(EVERYONE, "overview")
 def days_csv(context: Context) -> HttpResponse:
     """The table behind the chart: a row for each day with a charge, a column for each state."""
-    cost_query = asked_charged_costs(context)
+    cost_query = requested_charged_cost_query(context)
     days = _facts_of(cost_query).daily.days
     rows = [CostRow((day.isoformat(),), sums_of(states)) for day, states in days.items()]
     table = replace(_overview_table(cost_query, "Day", ("day",)), sort="", default_sort="")
     return table.csv(rows, context, "costs by day")
 
 
-def _facts_of(cost_query: AskedCosts) -> OverviewFacts:
+def _facts_of(cost_query: CostQuery) -> OverviewFacts:
     every_team = {team.id: team for team in accounts.teams()}
     at, pools = cost_query.context.at, fleet.pools()
     return overview_facts(cost_query.question, at, pools, every_team, cost_query.comparison)
 
 
-def _filter_bar(cost_query: AskedCosts) -> tuple[Filter, ...]:
+def _filter_bar(cost_query: CostQuery) -> tuple[Filter, ...]:
     teams = sorted(team.name for team in cost_query.teams.values())
     pools = [pool.name for pool in fleet.pools_by_name()]
     return (
@@ -136,8 +136,8 @@ def _filter_bar(cost_query: AskedCosts) -> tuple[Filter, ...]:
     )
 
 
-def _empty_page(cost_query: AskedCosts, facts: OverviewFacts) -> ConsolePage:
-    since = fleet.lived_since()
+def _empty_page(cost_query: CostQuery, facts: OverviewFacts) -> ConsolePage:
+    since = fleet.first_node_started_at()
     if not cost_query.context.viewer.team_ids:
         sentence, empty = "Nothing here is yours to see yet.", no_team()
     elif since is None:
@@ -156,7 +156,7 @@ def _empty_page(cost_query: AskedCosts, facts: OverviewFacts) -> ConsolePage:
 
 
 def _key_figures(
-    cost_query: AskedCosts,
+    cost_query: CostQuery,
     facts: OverviewFacts,
     summed: SummedDays,
     waste: WasteOfWindow,
@@ -176,7 +176,7 @@ def _key_figures(
 
 
 def _waste_figure(
-    cost_query: AskedCosts,
+    cost_query: CostQuery,
     summed: SummedDays,
     waste: WasteOfWindow,
     status: str,
@@ -209,9 +209,7 @@ def _waste_figure(
     )
 
 
-def _unknown_figure(
-    cost_query: AskedCosts, facts: OverviewFacts, sums: Sums, status: str
-) -> Figure:
+def _unknown_figure(cost_query: CostQuery, facts: OverviewFacts, sums: Sums, status: str) -> Figure:
     parts = [
         (amount_words(part, short_amount, cost_query.currency), words)
         for part, words in ((facts.unobserved, "unobserved"), (facts.unowned, "without an owner"))
@@ -224,7 +222,7 @@ def _unknown_figure(
     return unknown_figure(parts, none, status, href, "Not priced, observed or owned")
 
 
-def _team_rows(cost_query: AskedCosts, facts: OverviewFacts, waste: WasteOfWindow) -> list[CostRow]:
+def _team_rows(cost_query: CostQuery, facts: OverviewFacts, waste: WasteOfWindow) -> list[CostRow]:
     """A row for each team with GPU time or cost."""
     teams = {team.id: team for team in accounts.teams()}
     rows = []
@@ -264,10 +262,12 @@ def _total_of(states: States) -> int | None:
 def _compared_words(against: Against | None) -> str:
     if against is None:
         return NO_SPAN_BEFORE
-    return f"change is from {span_beside(against.before, against.now)} to {span(against.now)}"
+    return (
+        f"change is from {compared_span_label(against.before, against.now)} to {span(against.now)}"
+    )
 
 
-def _overview_table(cost_query: AskedCosts, first: str, keys: tuple[str, ...]) -> Table[CostRow]:
+def _overview_table(cost_query: CostQuery, first: str, keys: tuple[str, ...]) -> Table[CostRow]:
     return Table(
         name=f"by-{first.lower()}",
         title=f"By {first.lower()}",

@@ -13,15 +13,15 @@ from apps.console.kit.entries import (
     LONGEST_LIST,
     AmountField,
     MomentField,
+    NonNegativeIntegerField,
     ParsedField,
     PickField,
     TextField,
-    WholeField,
     amount_entered,
     amount_like,
 )
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.pages.managers import step_for
 from apps.console.pages.setup.new_nodes import add_pool_link
 from apps.console.pages.setup.questions import recount
@@ -94,16 +94,18 @@ class PlanForm(CostsForm):
 
     name = TextField("Name")
     pool = PickField("Pool")
-    nodes = WholeField("Nodes bought", initial="1", is_needed=True)
+    nodes = NonNegativeIntegerField("Nodes bought", initial="1", is_needed=True)
     purchase = AmountField("Purchase of all of them, in {currency}", "", EXAMPLE, is_needed=True)
     salvage = AmountField(
         "Salvage, in {currency}", "What is left at its life's end.", EXAMPLE,
         initial="0", is_needed=True,
     )  # fmt: skip
-    life_months = WholeField(
+    life_months = NonNegativeIntegerField(
         "Life, in months", "Written off in equal parts.", initial="60", is_needed=True
     )
-    watts = WholeField("Watts of a node", "By its plate, hosts and GPUs together.", is_needed=True)
+    watts = NonNegativeIntegerField(
+        "Watts of a node", "By its plate, hosts and GPUs together.", is_needed=True
+    )
     pue = AmountField(
         "PUE", "kWh at the house's meter for one at the machine.", initial="1.3", is_needed=True
     )
@@ -182,7 +184,7 @@ def add_plan(context: Context) -> Change[actions.NewOwnedPlan]:
 @changing(SEES_EVERYTHING, "owned-hardware")
 def change_plan(context: Context, owned_plan_id: int) -> Change[Mapping[str, Any]]:
     """Says what would move from an hour on, then changes monthly costs and the tariff."""
-    plan, at = _known_plan(owned_plan_id), context.at
+    plan, at = _get_plan_or_404(owned_plan_id), context.at
 
     def changed(entered: Mapping[str, Any]) -> dict[str, Any]:
         return {
@@ -223,7 +225,7 @@ def change_plan(context: Context, owned_plan_id: int) -> Change[Mapping[str, Any
 @changing(SEES_EVERYTHING, "owned-hardware")
 def end_plan(context: Context, owned_plan_id: int) -> Change[datetime]:
     """Says what would be owed no more, then ends the plan."""
-    plan = _known_plan(owned_plan_id)
+    plan = _get_plan_or_404(owned_plan_id)
 
     def read(entered: Mapping[str, Any]) -> datetime:
         ended_at: datetime = entered["ended_at"]
@@ -249,8 +251,8 @@ def end_plan(context: Context, owned_plan_id: int) -> Change[datetime]:
     )
 
 
-def _known_plan(plan_id: int) -> OwnedPlanFact:
-    return found_or_404(next((plan for plan in owned_plans() if plan.id == plan_id), None))
+def _get_plan_or_404(plan_id: int) -> OwnedPlanFact:
+    return value_or_404(next((plan for plan in owned_plans() if plan.id == plan_id), None))
 
 
 def _as_fact(plan: actions.NewOwnedPlan) -> OwnedPlanFact:

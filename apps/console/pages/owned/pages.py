@@ -10,7 +10,7 @@ from apps.console.kit.cells import DAY_OR_INSTANT
 from apps.console.kit.entries import amount_entered
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, FactList, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.pages.owned import changes
 from apps.console.pages.owned.tables import (
     COSTS,
@@ -20,11 +20,11 @@ from apps.console.pages.owned.tables import (
     plan_status,
     plans_table,
     power_measured,
-    whole_micros,
+    rounded_micros,
 )
-from apps.ledger.queries.owned_plans import PlanStanding, plan_months, plan_standings
+from apps.ledger.queries.owned_plans import PlanStatus, plan_months, plan_standings
 from apps.show.amounts import counted
-from apps.show.money import full_amount, quoted_amount, unit_cost, whole_amount
+from apps.show.money import amount_without_minor_units, full_amount, quoted_amount, unit_cost
 
 
 @shown(SEES_EVERYTHING, "owned-hardware")
@@ -56,7 +56,7 @@ def owned_csv(context: Context) -> HttpResponse:
 @shown(SEES_EVERYTHING, "owned-hardware")
 def owned_plan(context: Context, owned_plan_id: int) -> ConsolePage:
     """One plan: its terms, its months, its costs and tariffs."""
-    plan_summary = _plan_standing(owned_plan_id, context)
+    plan_summary = _get_plan_status_or_404(owned_plan_id, context)
     plan = plan_summary.plan
     months_csv_href = reverse("owned-months", args=[plan.id])
     return ConsolePage(
@@ -77,7 +77,7 @@ def owned_plan(context: Context, owned_plan_id: int) -> ConsolePage:
 @shown(SEES_EVERYTHING, "owned-hardware")
 def months_csv(context: Context, owned_plan_id: int) -> HttpResponse:
     """The months of one plan."""
-    plan = _plan_standing(owned_plan_id, context).plan
+    plan = _get_plan_status_or_404(owned_plan_id, context).plan
     rows = plan_months(plan, context.at)
     return MONTHS.csv(rows, context, f"owned plan {owned_plan_id} by month")
 
@@ -97,16 +97,16 @@ def _no_hardware(context: Context) -> EmptyState:
     )
 
 
-def _plan_standing(plan_id: int, context: Context) -> PlanStanding:
+def _get_plan_status_or_404(plan_id: int, context: Context) -> PlanStatus:
     standings = plan_standings(context.at)
-    return found_or_404(
+    return value_or_404(
         next(
             (plan_standing for plan_standing in standings if plan_standing.plan.id == plan_id), None
         )
     )
 
 
-def _plans_finding(standings: Sequence[PlanStanding], context: Context) -> str:
+def _plans_finding(standings: Sequence[PlanStatus], context: Context) -> str:
     in_service = [
         plan_summary
         for plan_summary in standings
@@ -114,23 +114,23 @@ def _plans_finding(standings: Sequence[PlanStanding], context: Context) -> str:
     ]
     if not in_service:
         return "No hardware of your own is in service."
-    left = whole_amount(
+    left = amount_without_minor_units(
         sum(plan_summary.left_micros for plan_summary in in_service), context.currency
     )
     nodes = counted(sum(plan_summary.plan.nodes for plan_summary in in_service), "node")
     return f"{nodes} of your own, of which {left} is not written off yet."
 
 
-def _plan_finding(plan_summary: PlanStanding, currency: str) -> str:
+def _plan_finding(plan_summary: PlanStatus, currency: str) -> str:
     month, name = plan_summary.this_month, plan_summary.plan.name
     if month.loaded_per_gpu_hour is None:
         return f"{name}: no GPU of it lived this month"
-    loaded = unit_cost(whole_micros(month.loaded_per_gpu_hour), currency)
-    marginal = unit_cost(whole_micros(month.marginal_per_gpu_hour), currency)
+    loaded = unit_cost(rounded_micros(month.loaded_per_gpu_hour), currency)
+    marginal = unit_cost(rounded_micros(month.marginal_per_gpu_hour), currency)
     return f"{name}: {loaded} a GPU-hour fully loaded this month, {marginal} of it power"
 
 
-def _plan_terms(plan_summary: PlanStanding, context: Context) -> tuple[tuple[str, str], ...]:
+def _plan_terms(plan_summary: PlanStatus, context: Context) -> tuple[tuple[str, str], ...]:
     plan, currency = plan_summary.plan, context.currency
     until = plan.ends_at
     return (

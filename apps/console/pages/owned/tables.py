@@ -16,7 +16,7 @@ from apps.console.kit.cells import (
     WRAPPED,
 )
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
-from apps.ledger.queries.owned_plans import PlanMonth, PlanStanding
+from apps.ledger.queries.owned_plans import PlanMonth, PlanStatus
 from apps.pricing.queries.owned import OwnedCostFact, OwnedPlanFact, TariffFact, clock_of
 from apps.show.amounts import per_cent
 from apps.show.money import quoted_amount
@@ -33,7 +33,7 @@ def plan_status(plan: OwnedPlanFact, at: datetime) -> str:
     return TO_COME if at < plan.starts_at else ENDED
 
 
-def power_measured(plan_summary: PlanStanding) -> str:
+def power_measured(plan_summary: PlanStatus) -> str:
     """Of how many node-hours of the last day meters told the power."""
     if not plan_summary.node_hours:
         return "no node in the last 24 h"
@@ -42,14 +42,14 @@ def power_measured(plan_summary: PlanStanding) -> str:
     )
 
 
-def whole_micros(micros: Fraction | None) -> int | None:
+def rounded_micros(micros: Fraction | None) -> int | None:
     """Micro-units as amounts are shown."""
     return None if micros is None else round(micros)
 
 
-def plans_table(at: datetime) -> Table[PlanStanding]:
+def plans_table(at: datetime) -> Table[PlanStatus]:
     """Every plan, as it stands at `at`."""
-    return Table[PlanStanding](
+    return Table[PlanStatus](
         "plans",
         "Plans",
         (
@@ -62,10 +62,10 @@ def plans_table(at: datetime) -> Table[PlanStanding]:
                    csv="written_off"),
             Column("left", "Book value", lambda row: row.left_micros, MONEY),
             Column("loaded", "Fully loaded per GPU-hour",
-                   lambda row: whole_micros(row.this_month.loaded_per_gpu_hour), UNIT_COST,
+                   lambda row: rounded_micros(row.this_month.loaded_per_gpu_hour), UNIT_COST,
                    csv="loaded_per_gpu_hour", missing=NONE),
             Column("marginal", "Marginal per GPU-hour",
-                   lambda row: whole_micros(row.this_month.marginal_per_gpu_hour), UNIT_COST,
+                   lambda row: rounded_micros(row.this_month.marginal_per_gpu_hour), UNIT_COST,
                    csv="marginal_per_gpu_hour", missing=NONE),
             CURRENCY_COLUMN,
             Column("measured", "Power measured", power_measured, csv="power_measured"),
@@ -95,9 +95,9 @@ MONTHS = Table[PlanMonth](
         _month_amount("no_node_carries", "Not tied to a node", lambda row: row.unused_micros),
         Column("gpu_hours", "GPU-hours", lambda row: row.unit_ms, GPU_HOURS),
         Column("loaded_per_gpu_hour", "Fully loaded per GPU-hour",
-               lambda row: whole_micros(row.loaded_per_gpu_hour), UNIT_COST, missing=NONE),
+               lambda row: rounded_micros(row.loaded_per_gpu_hour), UNIT_COST, missing=NONE),
         Column("marginal_per_gpu_hour", "Marginal per GPU-hour",
-               lambda row: whole_micros(row.marginal_per_gpu_hour), UNIT_COST, missing=NONE),
+               lambda row: rounded_micros(row.marginal_per_gpu_hour), UNIT_COST, missing=NONE),
         CURRENCY_COLUMN,
     ),
     about="as far as charged; fully loaded is depreciation, monthly costs and power",

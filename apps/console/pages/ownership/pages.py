@@ -12,7 +12,7 @@ from apps.accounts.queries import teams
 from apps.console.kit.cells import INSTANT
 from apps.console.kit.change import Act, ChangeForm, Done, acting
 from apps.console.kit.entries import PickField, TextField
-from apps.console.kit.filters import asked_window, period_filter
+from apps.console.kit.filters import period_filter, requested_window
 from apps.console.kit.form import FormSection
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
@@ -27,16 +27,16 @@ from apps.console.pages.ownership.tables import (
     UnownedJobs,
     WorkloadCost,
     stated_rules,
+    sum_costs,
     unowned_jobs,
     unowned_table,
-    whole_cost,
     workload_costs,
 )
 from apps.economics.money import sum_of_known
 from apps.economics.refusal import Refusal
 from apps.ledger import queries as ledger
 from apps.show.amounts import counted, gpu_hours, per_cent, share
-from apps.show.money import whole_amount
+from apps.show.money import amount_without_minor_units
 from apps.workloads.actions import workloads
 
 KINDS = {kind: kind for kind in ("training", "serving", "batch", "notebook", "other")}
@@ -69,7 +69,7 @@ def ownership(context: Context) -> ConsolePage:
 @shown(SEES_EVERYTHING, "ownership")
 def unowned(context: Context) -> ConsolePage:
     """Everything that nobody owns in the period."""
-    window, reading = asked_window(context)
+    window, reading = requested_window(context)
     period_text = period_words(window, context.calendar.today)
     rows = unowned_jobs(window, names(context.viewer))
     table = unowned_table("sort", may_manage=context.viewer.may_manage)
@@ -96,7 +96,7 @@ def unowned(context: Context) -> ConsolePage:
 @shown(EVERYONE, "ownership")
 def workloads_csv(context: Context) -> HttpResponse:
     """The table of workloads: a row for each, with every micro-unit."""
-    window = asked_window(context)[0]
+    window = requested_window(context)[0]
     rows = workload_costs(window, context.viewer, names(context.viewer))
     return WORKLOADS.csv(rows, context, "workloads")
 
@@ -111,7 +111,7 @@ def rules_csv(context: Context) -> HttpResponse:
 @shown(SEES_EVERYTHING, "ownership")
 def unowned_csv(context: Context) -> HttpResponse:
     """The table of what nobody owns."""
-    window = asked_window(context)[0]
+    window = requested_window(context)[0]
     table = unowned_table("sort", may_manage=False)
     return table.csv(unowned_jobs(window, names(context.viewer)), context, "unowned")
 
@@ -135,7 +135,7 @@ def add_workload(context: Context) -> Act:
 def _ownership_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
     """The page as this viewer may see it, with what came of the form on it."""
     context, viewer = replace(context, path=reverse("ownership")), context.viewer
-    window, reading = asked_window(context)
+    window, reading = requested_window(context)
     period_text, called = period_words(window, context.calendar.today), names(viewer)
     costs = workload_costs(window, viewer, called)
     rows = [row._replace(href=context.onward(row.href)) for row in costs]
@@ -160,7 +160,7 @@ def _ownership_page(context: Context, sent: ChangeForm | None = None) -> Console
             WORKLOADS.section(
                 rows,
                 context,
-                total=WorkloadCost("Total", "", "", *whole_cost(rows)),
+                total=WorkloadCost("Total", "", "", *sum_costs(rows)),
                 empty=A_WORKLOAD.format(adds),
                 csv_href=reverse("workloads-csv"),
             ),
@@ -207,7 +207,7 @@ def _settled_words(
     window: ledger.Window, period_text: PeriodWords, context: Context
 ) -> tuple[str, ...]:
     """Of what the figures are, and how far they are settled."""
-    settlement = ledger.standing(window, context.at)
+    settlement = ledger.settlement_status(window, context.at)
     settled = "nothing settled yet"
     if settlement.as_of is not None:
         settled = format_html("settled to {}", INSTANT.shown(settlement.as_of, context.locale))
@@ -217,7 +217,7 @@ def _settled_words(
 
 
 def _unowned_total(rows: Sequence[UnownedJobs]) -> UnownedJobs:
-    return UnownedJobs(None, sum(row.jobs for row in rows), *whole_cost(rows))
+    return UnownedJobs(None, sum(row.jobs for row in rows), *sum_costs(rows))
 
 
 def _ownership_finding(
@@ -237,29 +237,27 @@ def _ownership_finding(
     spent = sum_of_known(row.micros for row in named) or 0
     sentence = f"No workload cost anything {period.within}"
     if spent:
-        amount = whole_amount(spent, currency)
+        amount = amount_without_minor_units(spent, currency)
         sentence = f"{counted(len(named), 'workload')} cost {amount} {period.within}"
     if not sees_everything:
-        return (
-            f"{sentence}, of {whole_amount(total_micros, currency)} that your teams’ GPU time cost."
-        )
+        return f"{sentence}, of {amount_without_minor_units(total_micros, currency)} that your teams’ GPU time cost."
     unowned_micros = sum_of_known(row.micros for row in nobodys)
     if not nobodys:
         return f"{sentence}, and every job has an owner."
     if unowned_micros is None:
         return f"{sentence}; jobs without an owner held GPUs that have no price."
     part = per_cent(share(unowned_micros, total_micros))
-    return f"{sentence}; {whole_amount(unowned_micros, currency)}, {part} of all, has no owner."
+    return f"{sentence}; {amount_without_minor_units(unowned_micros, currency)}, {part} of all, has no owner."
 
 
 def _unowned_finding(rows: Sequence[UnownedJobs], period: PeriodWords, currency: str) -> str:
     if not rows:
         return f"Every job {period.within} has an owner."
-    micros, milliseconds, _ = whole_cost(rows)
+    micros, milliseconds, _ = sum_costs(rows)
     jobs = counted(sum(row.jobs for row in rows), "job")
     if micros is None:
         return f"{jobs} without an owner held {gpu_hours(milliseconds)} GPU-hours {period.within}."
-    return f"{jobs} without an owner cost {whole_amount(micros, currency)} {period.within}."
+    return f"{jobs} without an owner cost {amount_without_minor_units(micros, currency)} {period.within}."
 
 
 urlpatterns = [

@@ -11,13 +11,19 @@ from django.utils.html import format_html
 from apps.accounts.queries import Viewer
 from apps.console.kit.cells import INSTANT, linked
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
-from apps.console.kit.entries import DayField, ParsedField, PickField, TextField, WholeField
+from apps.console.kit.entries import (
+    DayField,
+    NonNegativeIntegerField,
+    ParsedField,
+    PickField,
+    TextField,
+)
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, MANAGES, Context
 from apps.console.kit.table import TableSection
 from apps.console.pages.ownership.names import OwnerNames, names
-from apps.console.pages.ownership.tables import MOVES, OwnershipMove, changes_table, whole_cost
+from apps.console.pages.ownership.tables import MOVES, OwnershipMove, changes_table, sum_costs
 from apps.console.pages.setup.questions import recount
 from apps.economics.hours import first_hour
 from apps.economics.money import sum_of_known
@@ -25,7 +31,7 @@ from apps.economics.ownership import TEXT_MATCHES, Rule
 from apps.economics.refusal import Refusal
 from apps.ledger.queries import cost_of_jobs
 from apps.show.amounts import counted, gpu_hours
-from apps.show.money import whole_amount
+from apps.show.money import amount_without_minor_units
 from apps.workloads import queries as workloads
 from apps.workloads.actions import rules as actions
 from apps.workloads.queries import RuleFact, RulePreview
@@ -54,7 +60,9 @@ class RuleForm(ChangeForm):
     user = TextField("User", "who submitted it")
     label = ParsedField("Label", _label_of, "key=value")
     name = TextField("Name", "the job’s name; * stands for any letters")
-    priority = WholeField("Priority", "the lowest number is tried first", initial="100")
+    priority = NonNegativeIntegerField(
+        "Priority", "the lowest number is tried first", initial="100"
+    )
 
 
 WHAT_A_RULE_DOES = (
@@ -277,7 +285,7 @@ def _loss_preview(
 def _moves_section(
     title: str, moves: Sequence[OwnershipMove], csv_href: str, context: Context
 ) -> TableSection:
-    micros, milliseconds, unpriced = whole_cost(moves)
+    micros, milliseconds, unpriced = sum_costs(moves)
     jobs = sum(row.jobs for row in moves)
     return MOVES.section(
         moves,
@@ -317,9 +325,9 @@ def _gain_finding(
     if not moves:
         jobs = counted(moved.matched_jobs, "job")
         return f"{jobs} of {criteria}; none of them would change hands."
-    micros, milliseconds, _ = whole_cost(moves)
+    micros, milliseconds, _ = sum_costs(moves)
     jobs = counted(sum(row.jobs for row in moves), "job")
-    worth = "" if micros is None else f", {whole_amount(micros, context.currency)},"
+    worth = "" if micros is None else f", {amount_without_minor_units(micros, context.currency)},"
     return f"{jobs} with {gpu_hours(milliseconds)} GPU-hours{worth} would move to {owner}."
 
 

@@ -342,7 +342,7 @@ def stated_rules(viewer: Viewer, called: OwnerNames, at: datetime) -> list[State
     ]
 
 
-def whole_cost(rows: Sequence[Costed]) -> tuple[int | None, int, int]:
+def sum_costs(rows: Sequence[Costed]) -> tuple[int | None, int, int]:
     """The sums of cost, GPU time and unpriced time; the cost known as far as any row's is."""
     return (
         sum_of_known(row.micros for row in rows),

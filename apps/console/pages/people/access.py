@@ -18,7 +18,7 @@ from apps.console.pages.people.pages import (
     InvitationForm,
     RoleForm,
     TeamsForm,
-    known_person,
+    get_person_or_404,
     may_grant,
     people_page,
     person_page,
@@ -91,7 +91,7 @@ def _person_change(
 @changing(SEES_EVERYTHING, "people")
 def invite_again(context: Context, person_id: int) -> Change[Mapping[str, Any]]:
     """A new link for somebody who lost their password or second factor, or who comes back."""
-    chosen = known_person(person_id)
+    chosen = get_person_or_404(person_id)
 
     def effects(_: Mapping[str, Any]) -> tuple[str, ...]:
         second = " and their second factor" if chosen.has_second_factor else ""
@@ -107,7 +107,7 @@ def invite_again(context: Context, person_id: int) -> Change[Mapping[str, Any]]:
             person_id=person_id, invited_by_id=context.viewer.person_id, at=context.at
         )
         link = _invitation_link(chosen.name, invited, context)
-        return person_page(context, known_person(person_id), link=link)
+        return person_page(context, get_person_or_404(person_id), link=link)
 
     return _person_change(
         context,
@@ -122,7 +122,7 @@ def invite_again(context: Context, person_id: int) -> Change[Mapping[str, Any]]:
 @changing(SEES_EVERYTHING, "people")
 def change_role(context: Context, person_id: int) -> Change[Mapping[str, Any]]:
     """Says what they will see and do, then gives someone another role."""
-    chosen = known_person(person_id)
+    chosen = get_person_or_404(person_id)
 
     def effects(entered: Mapping[str, Any]) -> tuple[str, ...]:
         role = Role(entered["role"])
@@ -154,7 +154,7 @@ def change_role(context: Context, person_id: int) -> Change[Mapping[str, Any]]:
 @changing(SEES_EVERYTHING, "people")
 def place_in_teams(context: Context, person_id: int) -> Change[Mapping[str, Any]]:
     """Says whose costs they see from now on or no longer, then makes someone a member of the teams."""
-    chosen, picks = known_person(person_id), team_picks(teams())
+    chosen, picks = get_person_or_404(person_id), team_picks(teams())
     member_of = {str(team_id) for team_id in chosen.member_of}
 
     def effects(entered: Mapping[str, Any]) -> tuple[str, ...]:
@@ -192,7 +192,7 @@ def place_in_teams(context: Context, person_id: int) -> Change[Mapping[str, Any]
 @changing(SEES_EVERYTHING, "people")
 def deactivate(context: Context, person_id: int) -> Change[Mapping[str, Any]]:
     """Says what ends and what stays, then ends someone's access."""
-    chosen = known_person(person_id)
+    chosen = get_person_or_404(person_id)
 
     def effects(_: Mapping[str, Any]) -> tuple[str, ...]:
         good = [token.name for token in tokens(made_by_id=person_id) if token.is_good(context.at)]

@@ -12,14 +12,14 @@ from apps.console.kit.cells import COUNT, DAY_OR_INSTANT, INSTANT, WRAPPED, Loca
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import (
     LONGEST_LIST,
+    NonNegativeIntegerField,
     ParsedField,
     PickField,
     TextField,
-    WholeField,
 )
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, SecretOnce, Section, shown
-from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, value_or_404
 from apps.console.kit.table import Column, Table
 from apps.console.pages.people.pages import tabs_of, token_state
 from apps.console.pages.setup.commands import (
@@ -68,7 +68,7 @@ class JoinTokenForm(ChangeForm):
         longest=LONGEST_LIST,
     )
     pool = PickField("A node that is not on record goes into", hint="From then on it costs money.")
-    most_nodes = WholeField(
+    most_nodes = NonNegativeIntegerField(
         "For how many nodes",
         "Those beyond wait for a person, and cost nothing.",
         example="20",
@@ -76,7 +76,7 @@ class JoinTokenForm(ChangeForm):
         is_needed=True,
     )
     tells = PickField("Nodes may", TELLS, initial="yes")
-    days = WholeField("Valid for days", example="90", initial="90", is_needed=True)
+    days = NonNegativeIntegerField("Valid for days", example="90", initial="90", is_needed=True)
 
 
 def join_tokens_table(context: Context) -> Table[JoinTokenRow]:
@@ -181,7 +181,7 @@ def make_join_token(context: Context) -> Change[actions.NewJoinToken]:
 @changing(MANAGES, "people")
 def revoke_join_token(context: Context, join_token_id: int) -> Change[None]:
     """Says who goes on, then lets no further node join with it."""
-    row = found_or_404(next((row for row in join_tokens() if row["id"] == join_token_id), None))
+    row = value_or_404(next((row for row in join_tokens() if row["id"] == join_token_id), None))
 
     def read(_: Mapping[str, Any]) -> None:
         if row["revoked_at"] is not None:

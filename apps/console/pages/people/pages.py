@@ -20,13 +20,13 @@ from apps.accounts.queries import (
 )
 from apps.accounts.queries import people as everybody
 from apps.accounts.queries import tokens as every_token
-from apps.console.kit.cells import INSTANT, WRAPPED, Locale, linked, quiet, said_more
+from apps.console.kit.cells import INSTANT, WRAPPED, Locale, linked, quiet, with_hidden_text
 from apps.console.kit.change import ChangeForm
 from apps.console.kit.entries import PickField, TextField, TicksField
 from apps.console.kit.form import FormSection
 from apps.console.kit.frame import Choice, Link
 from apps.console.kit.page import ConsolePage, SecretOnce, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.kit.table import Column, Table
 from apps.show.amounts import counted
 
@@ -127,13 +127,13 @@ def people_csv(context: Context) -> HttpResponse:
 @shown(SEES_EVERYTHING, "people")
 def person(context: Context, person_id: int) -> ConsolePage:
     """One person: role, teams, tokens they made, and the ways to change them."""
-    return person_page(context, known_person(person_id))
+    return person_page(context, get_person_or_404(person_id))
 
 
 @shown(SEES_EVERYTHING, "people")
 def person_tokens_csv(context: Context, person_id: int) -> HttpResponse:
     """The tokens that a person made."""
-    person_tokens = every_token(made_by_id=known_person(person_id).id)
+    person_tokens = every_token(made_by_id=get_person_or_404(person_id).id)
     return MADE_TOKENS.csv(person_tokens, context, f"tokens made by person {person_id}")
 
 
@@ -148,7 +148,9 @@ def token_state(
     """How a token stands; while it is good, to whom may do so, the way to revoke it."""
     if is_revoked or not is_good:
         return "revoked" if is_revoked else "expired"
-    return linked(said_more("Revoke", name), revoke) if context.viewer.may_manage else "valid"
+    return (
+        linked(with_hidden_text("Revoke", name), revoke) if context.viewer.may_manage else "valid"
+    )
 
 
 def team_costs(every_team: Sequence[TeamFact], context: Context) -> dict[str, str]:
@@ -156,9 +158,9 @@ def team_costs(every_team: Sequence[TeamFact], context: Context) -> dict[str, st
     return {team.name: context.onward(reverse("costs-team", args=[team.id])) for team in every_team}
 
 
-def known_person(person_id: int) -> ListedPerson:
+def get_person_or_404(person_id: int) -> ListedPerson:
     """The person, or 404."""
-    return found_or_404(listed_person(person_id))
+    return value_or_404(listed_person(person_id))
 
 
 def may_grant(viewer: Viewer, role: str) -> bool:

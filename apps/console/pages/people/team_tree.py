@@ -14,7 +14,7 @@ from apps.console.kit.change import Act, Change, ChangeForm, Done, acting, chang
 from apps.console.kit.entries import PickField, TextField
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, value_or_404
 from apps.console.kit.table import Column, Table
 from apps.console.pages.people.pages import tabs_of
 from apps.show.amounts import counted
@@ -103,7 +103,7 @@ def add_team(context: Context) -> Act:
 @changing(MANAGES, "people")
 def book_team(context: Context, team_id: int) -> Change[str]:
     """Says from where to where finance books a team, then does it."""
-    team = found_or_404(
+    team = value_or_404(
         next(
             (
                 candidate

@@ -26,7 +26,7 @@ from apps.console.kit.change import Act, Change, ChangeForm, ChangePreview, Done
 from apps.console.kit.entries import ParsedField, PickField, TextField, TicksField, or_none
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, SecretOnce, shown
-from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, value_or_404
 from apps.console.kit.table import Column, Table
 from apps.console.pages.people.pages import tabs_of, team_costs, token_state
 from apps.economics.refusal import Refusal
@@ -83,7 +83,7 @@ def tokens_table(context: Context, team_hrefs: Mapping[str, str]) -> Table[Liste
             Column("reads", "Reads", lambda row: row.team_name, csv="team",
                    shown=lambda row, _: _reads_cell(row, team_hrefs)),
             Column("made_by", "", lambda row: row.made_by),
-            Column("made", "Made", lambda row: row.created_at, _DAY, csv="created_at", shown=_made_cell),
+            Column("made", "Made", lambda row: row.created_at, _DAY, csv="created_at", shown=_created_cell),
             Column("expires", "Expires", lambda row: row.expires_at, _DAY, csv="expires_at",
                    missing="never"),
             Column("revoked_at", "", lambda row: row.revoked_at, _INSTANT),
@@ -107,7 +107,7 @@ def _reads_cell(row: ListedToken, team_hrefs: Mapping[str, str]) -> str:
     return linked(team, team_hrefs.get(team, "")) if team else "whole organisation"
 
 
-def _made_cell(row: ListedToken, locale: Locale) -> str:
+def _created_cell(row: ListedToken, locale: Locale) -> str:
     left = ", who left" if row.made_by_active is False else ""
     by = f" by {row.made_by}{left}" if row.made_by else ""
     return format_html("{}{}", DAY_OR_INSTANT.shown(row.created_at, locale), by)
@@ -168,7 +168,7 @@ def make_token(context: Context) -> Act:
 @changing(MANAGES, "people")
 def revoke_token(context: Context, token_id: int) -> Change[ListedToken]:
     """Says what stops, then ends a token."""
-    token = found_or_404(
+    token = value_or_404(
         next((candidate for candidate in every_token() if candidate.id == token_id), None)
     )
 

@@ -14,7 +14,7 @@ from apps.console.kit.entries import TextField
 from apps.console.kit.filters import (
     Reading,
     filter_of,
-    known_key,
+    key_parser,
     name_filter,
     named_in,
     period_filter,
@@ -27,7 +27,7 @@ from apps.console.kit.periods import (
     PeriodWords,
     period_words,
 )
-from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.kit.table import Table
 from apps.console.pages.placement import admission_words as words
 from apps.console.pages.placement.admission_tables import ADMISSIONS, Limit, limit_table
@@ -40,8 +40,8 @@ from apps.placement.queries.admissions import (
     AdmissionCounts,
     AdmissionFact,
     admission_counts,
-    admission_if_kept,
-    is_admission_asked_ever,
+    admission_if_stored,
+    has_admissions,
     limit_names,
     newest_admissions,
     wanted_admissions,
@@ -63,7 +63,7 @@ ASKING = """curl -X POST "$RUNRATE_URL/api/v1/admissions" -H "Authorization: Bea
   -H "Content-Type: application/json" -d '{"team": "Research", "gpus": 8, "hours": 48, "pool": "h100"}'"""
 
 
-class AdmissionsAsked:
+class AdmissionsQuery:
     """The question that the address asks of admissions: a span, an answer, teams with those below, a limit."""
 
     def __init__(self, context: Context) -> None:
@@ -74,10 +74,10 @@ class AdmissionsAsked:
         self.window: ledger.Window = reading.read(
             "window", lambda text: ledger.window_of(text, context.calendar)
         )
-        answer_key = known_key({"", *words.ANSWERS}, "There is no answer {!r}.")
+        answer_key = key_parser({"", *words.ANSWERS}, "There is no answer {!r}.")
         verdict: str = reading.read("answer", answer_key)
         chosen = reading.read("team", lambda text: named_in(text, self.teams, "team"))
-        limit = reading.read("limit", known_key({"", *self.limits}, "There is no limit {!r}."))
+        limit = reading.read("limit", key_parser({"", *self.limits}, "There is no limit {!r}."))
         self.wanted = wanted_admissions(self.window, chosen, verdict, limit)
 
     @property
@@ -112,7 +112,7 @@ def limit_href(kind: str, limit_id: int) -> str:
 @shown(SEES_EVERYTHING, "placement")
 def admission_list(context: Context) -> ConsolePage:
     """Every job of a span that asked, and how it was answered."""
-    question = AdmissionsAsked(context)
+    question = AdmissionsQuery(context)
     counts, rows = admission_counts(question.wanted), question.rows(MOST_LISTED)
     newest = f"the newest {MOST_LISTED:,} are listed, CSV has {MOST_IN_FILE:,}"
     return ConsolePage(
@@ -131,20 +131,20 @@ def admission_list(context: Context) -> ConsolePage:
             FigureRow(_key_figures(counts, question)) if counts.asked else None,
             ADMISSIONS.section(rows, context, csv_href=reverse("admissions-csv")),
         ),
-        empty=None if counts.asked else _nobody_asked(question),
+        empty=None if counts.asked else _no_admissions_state(question),
     )
 
 
 @shown(SEES_EVERYTHING, "placement")
 def admissions_csv(context: Context) -> HttpResponse:
     """Return the admissions as CSV."""
-    return ADMISSIONS.csv(AdmissionsAsked(context).rows(MOST_IN_FILE), context, "admissions")
+    return ADMISSIONS.csv(AdmissionsQuery(context).rows(MOST_IN_FILE), context, "admissions")
 
 
 @shown(SEES_EVERYTHING, "placement")
 def admission_page(context: Context, admission_id: int) -> ConsolePage:
     """One admission with every limit that it was held against, and who let it pass."""
-    fact = found_or_404(admission_if_kept(admission_id))
+    fact = value_or_404(admission_if_stored(admission_id))
     return ConsolePage(
         context=context,
         finding=words.one_finding(fact),
@@ -166,7 +166,7 @@ def admission_page(context: Context, admission_id: int) -> ConsolePage:
 @shown(SEES_EVERYTHING, "placement")
 def admission_limits_csv(context: Context, admission_id: int) -> HttpResponse:
     """The limits of one admission."""
-    fact = found_or_404(admission_if_kept(admission_id))
+    fact = value_or_404(admission_if_stored(admission_id))
     return _limits_table(fact).csv(fact.limits, context, f"admission-{fact.id}")
 
 
@@ -193,7 +193,7 @@ class OverrideForm(ChangeForm):
 @changing(SEES_EVERYTHING, "placement")
 def override_admission(context: Context, admission_id: int) -> Change[Mapping[str, Any]]:
     """Says which limits the job goes over, then lets it pass with a reason."""
-    fact = found_or_404(admission_if_kept(admission_id))
+    fact = value_or_404(admission_if_stored(admission_id))
 
     def apply(entered: Mapping[str, Any]) -> Done:
         actions.override_admission(
@@ -238,7 +238,7 @@ def _limits_table(fact: AdmissionFact) -> Table[Limit]:
     return limit_table(frozenset(budget.id for budget in budgets(None) if fact.limits))
 
 
-def _key_figures(counts: AdmissionCounts, question: AdmissionsAsked) -> tuple[Figure, ...]:
+def _key_figures(counts: AdmissionCounts, question: AdmissionsQuery) -> tuple[Figure, ...]:
     def share(number: int) -> str:
         return f"{per_cent(number / counts.asked)} of those that asked"
 
@@ -271,8 +271,8 @@ def _facts_of(fact: AdmissionFact, context: Context) -> tuple[tuple[str, str], .
     return tuple(facts)
 
 
-def _nobody_asked(question: AdmissionsAsked) -> EmptyState:
-    if is_admission_asked_ever():
+def _no_admissions_state(question: AdmissionsQuery) -> EmptyState:
+    if has_admissions():
         longer = question.reading.href(question.context.path, **DEFAULTS | {"window": "90d"})
         return EmptyState(
             "No job asked that this shows",

@@ -8,7 +8,7 @@ from django.urls import reverse
 from apps.console.kit.cells import COUNT, DAY, FIGURE, MONEY, PROSE, WHOLE_MONEY
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.placement import move_words as words
-from apps.placement.queries.fleet_moves import ClosedFleetMove, MoveLookFact, OpenFleetMove
+from apps.placement.queries.fleet_moves import ClosedFleetMove, MoveDetectionRunFact, OpenFleetMove
 from apps.placement.queries.moves.proposal import ProposalEvidence
 from apps.show.unknown import UNKNOWN as NOT_KNOWN
 
@@ -47,7 +47,7 @@ class ClosedRow:
     team: str | None
 
 
-def unmoved_counts(review: MoveLookFact) -> Iterator[UnmovedCount]:
+def unmoved_counts(review: MoveDetectionRunFact) -> Iterator[UnmovedCount]:
     """Kind by kind, proposals first, then the reasons by how many."""
     for kind in review.kinds:
         name = words.KINDS[kind["kind"]]

@@ -11,7 +11,7 @@ from apps.console.kit.chart import Figure, FigureRow
 from apps.console.kit.filters import Reading, filter_of
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, FactList, shown
-from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context, value_or_404
 from apps.console.pages.placement import move_words as words
 from apps.console.pages.placement.move_tables import (
     CLOSED,
@@ -28,16 +28,16 @@ from apps.console.pages.placement.move_tables import (
 from apps.console.pages.pool_links import pool_href
 from apps.fleet.queries import pools
 from apps.placement.queries.fleet_moves import (
-    MoveLookFact,
+    MoveDetectionRunFact,
     OpenFleetMove,
     closed_fleet_moves,
-    move_looks,
+    move_detection_runs,
     moves_of_week,
     weeks_of_move,
 )
 from apps.placement.queries.moves.proposal import ProposalEvidence
 from apps.show.amounts import counted
-from apps.show.money import whole_amount
+from apps.show.money import amount_without_minor_units
 
 MOST_WEEKS = 60
 
@@ -45,12 +45,12 @@ MOST_WEEKS = 60
 @shown(EVERYONE, "fleet-moves")
 def fleet_moves_page(context: Context) -> ConsolePage:
     """Show what a week's look at fleet moves proposes, and why the rest is no proposal."""
-    reviews = move_looks()[:MOST_WEEKS]
+    reviews = move_detection_runs()[:MOST_WEEKS]
     if not reviews:
         return ConsolePage(
-            context=context, finding="No week was looked at yet", empty=_not_looked_yet()
+            context=context, finding="No week was looked at yet", empty=_no_detection_run_state()
         )
-    review, reading = _asked_look(context, reviews)
+    review, reading = _requested_detection_run(context, reviews)
     rows, closed = _move_rows(context, review), _closed_rows(context)
     sees_all = context.seen_teams is None
     counts = list(unmoved_counts(review)) if sees_all else []
@@ -62,7 +62,7 @@ def fleet_moves_page(context: Context) -> ConsolePage:
         finding=words.moves_finding(
             [row.move for row in rows], context.currency, sees_all=sees_all
         ),
-        under=words.look_words(review),
+        under=words.describe_detection_run(review),
         actions=(Link("Recommendations of all kinds", reverse("recommendations")),),
         filters=(filter_of("week", "Week of", weeks, reading.texts),),
         problems=tuple(reading.problems),
@@ -87,16 +87,16 @@ def fleet_moves_page(context: Context) -> ConsolePage:
 @shown(EVERYONE, "fleet-moves")
 def fleet_moves_csv(context: Context) -> HttpResponse:
     """The moves of the week as a table."""
-    reviews = move_looks()
-    rows = _move_rows(context, _asked_look(context, reviews)[0]) if reviews else []
+    reviews = move_detection_runs()
+    rows = _move_rows(context, _requested_detection_run(context, reviews)[0]) if reviews else []
     return MOVES.csv(rows, context, "fleet-moves")
 
 
 @shown(SEES_EVERYTHING, "fleet-moves")
 def not_moved_csv(context: Context) -> HttpResponse:
     """Return what was looked at in the week, and why it is no proposal, as CSV."""
-    reviews = move_looks()
-    counts = unmoved_counts(_asked_look(context, reviews)[0]) if reviews else ()
+    reviews = move_detection_runs()
+    counts = unmoved_counts(_requested_detection_run(context, reviews)[0]) if reviews else ()
     return NOT_MOVED.csv(counts, context, "not-moved")
 
 
@@ -110,7 +110,7 @@ def closed_moves_csv(context: Context) -> HttpResponse:
 def fleet_move_page(context: Context, move_id: int) -> ConsolePage:
     """One move as it was last proposed, with its evidence and its weeks."""
     weeks = history_rows(weeks_of_move(move_id, context.seen_teams))
-    move = found_or_404(weeks[0] if weeks else None)
+    move = value_or_404(weeks[0] if weeks else None)
     currency = context.currency
     doubts = "; ".join(move.doubts) or "nothing stands against it"
     interruptions = (
@@ -149,16 +149,18 @@ def fleet_move_page(context: Context, move_id: int) -> ConsolePage:
 def fleet_move_csv(context: Context, move_id: int) -> HttpResponse:
     """The weeks of a move."""
     weeks = history_rows(weeks_of_move(move_id, context.seen_teams))
-    found_or_404(weeks[0] if weeks else None)
+    value_or_404(weeks[0] if weeks else None)
     return HISTORY.csv(weeks, context, f"fleet-move-{move_id}")
 
 
-def _asked_look(context: Context, reviews: Sequence[MoveLookFact]) -> tuple[MoveLookFact, Reading]:
+def _requested_detection_run(
+    context: Context, reviews: Sequence[MoveDetectionRunFact]
+) -> tuple[MoveDetectionRunFact, Reading]:
     """The look of the week that the address names, else the newest."""
     by_week = {look_fact.week: look_fact for look_fact in reviews}
     reading = Reading(context.query, {"week": ""}, {"week": "the newest"})
 
-    def look_of(text: str) -> MoveLookFact:
+    def look_of(text: str) -> MoveDetectionRunFact:
         if not text:
             return reviews[0]
         week = date.fromisoformat(text)
@@ -169,7 +171,7 @@ def _asked_look(context: Context, reviews: Sequence[MoveLookFact]) -> tuple[Move
     return reading.read("week", look_of), reading
 
 
-def _move_rows(context: Context, review: MoveLookFact) -> list[MoveRow]:
+def _move_rows(context: Context, review: MoveDetectionRunFact) -> list[MoveRow]:
     names = {team.id: team.name for team in teams()}
     moves = moves_of_week(review.week, context.seen_teams)
     return [MoveRow(move, names.get(move.team_id or 0)) for move in moves]
@@ -182,12 +184,12 @@ def _closed_rows(context: Context) -> list[ClosedRow]:
 
 
 def _key_figures(
-    rows: Sequence[MoveRow], review: MoveLookFact, context: Context
+    rows: Sequence[MoveRow], review: MoveDetectionRunFact, context: Context
 ) -> tuple[Figure, ...]:
     counted_moves = [row.move for row in rows if row.move.is_counted]
     currency = context.currency
     low, high = (
-        whole_amount(sum(end), currency)
+        amount_without_minor_units(sum(end), currency)
         for end in (
             [move.saving.low for move in counted_moves],
             [move.saving.high for move in counted_moves],
@@ -196,12 +198,12 @@ def _key_figures(
     return (
         Figure(
             "Counted savings",
-            whole_amount(review.counted_micros, currency),
+            amount_without_minor_units(review.counted_micros, currency),
             f"a month; the ends add up to {low} and {high}",
         ),
         Figure(
             "Paid by the hour",
-            whole_amount(review.addressable_micros, currency),
+            amount_without_minor_units(review.addressable_micros, currency),
             "a month: no more can be saved",
         ),
         Figure("Moves", str(len(rows)), f"{len(counted_moves)} of them added up"),
@@ -213,12 +215,14 @@ def _move_figures(move: OpenFleetMove, currency: str) -> tuple[Figure, ...]:
     return (
         Figure(
             "Saves a month",
-            whole_amount(move.saving.likely, currency),
+            amount_without_minor_units(move.saving.likely, currency),
             "half of the cases are above",
         ),
         Figure("Range, p10 to p90", words.saving_words(move, currency), "a month"),
         Figure(
-            "Spent there", whole_amount(move.spend_micros, currency), "a month, paid by the hour"
+            "Spent there",
+            amount_without_minor_units(move.spend_micros, currency),
+            "a month, paid by the hour",
         ),
         Figure(
             "Pays back in",
@@ -253,13 +257,13 @@ def _evidence_href(evidence: ProposalEvidence, pool_names: dict[str, str], conte
     return evidence.link
 
 
-def _nothing_words(review: MoveLookFact) -> str:
+def _nothing_words(review: MoveDetectionRunFact) -> str:
     if not review.weeks:
         return "The ledger had no whole week yet: with one, the next week is looked at."
     return "Nothing that was looked at is worth moving."
 
 
-def _not_looked_yet() -> EmptyState:
+def _no_detection_run_state() -> EmptyState:
     return EmptyState(
         "What could run elsewhere, and what that would save",
         "Once a week the work of the last four weeks is held against spot, commitments, other places and APIs.",

@@ -7,12 +7,12 @@ from typing import Any
 from django.http import HttpResponse
 from django.urls import path, reverse
 
-from apps.accounts.queries.paging import PageAsked
-from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
+from apps.accounts.queries.paging import PageRequest
+from apps.console.kit.chart import Figure, FigureRow, LineChart, figure_or_unknown
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.gates import gate_list, gate_notes
 from apps.console.kit.page import ConsolePage, FactList, SideBySide, SwappedPart, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.pages.placement import words
 from apps.console.pages.placement.tables import CALIBRATION, OFFERS, QUOTES
 from apps.console.pages.placement.tabs import placement_tabs
@@ -20,7 +20,7 @@ from apps.console.pages.placement.trying import JobForm, number_of, tried_job
 from apps.economics.hours import HOUR
 from apps.placement.queries.book import newest_book
 from apps.placement.queries.quote_gates import gates_of_answer, gates_of_quote
-from apps.placement.queries.quotes import QuoteFact, calibration, quote_if_kept, quote_page
+from apps.placement.queries.quotes import QuoteFact, calibration, quote_if_stored, quote_page
 from apps.show.amounts import counted, per_cent
 from apps.show.finish_costs import FinishPoint, finish_costs
 from apps.show.money import full_amount
@@ -88,7 +88,7 @@ def placement_csv(context: Context) -> HttpResponse:
 @shown(SEES_EVERYTHING, "placement")
 def quotes_page(context: Context) -> ConsolePage:
     """Quotes that were kept, and how well they said what came."""
-    quotes = quote_page(PageAsked(limit=MOST_QUOTES)).rows
+    quotes = quote_page(PageRequest(limit=MOST_QUOTES)).rows
     ended = [row for row in quotes if row.ended_at is not None]
     return ConsolePage(
         context=context,
@@ -107,7 +107,7 @@ def quotes_page(context: Context) -> ConsolePage:
 @shown(SEES_EVERYTHING, "placement")
 def quotes_csv(context: Context) -> HttpResponse:
     """The quotes as a table."""
-    return QUOTES.csv(quote_page(PageAsked(limit=MOST_QUOTES)).rows, context, "quotes")
+    return QUOTES.csv(quote_page(PageRequest(limit=MOST_QUOTES)).rows, context, "quotes")
 
 
 @shown(SEES_EVERYTHING, "placement")
@@ -119,7 +119,7 @@ def calibration_csv(context: Context) -> HttpResponse:
 @shown(SEES_EVERYTHING, "placement")
 def one_quote_page(context: Context, quote_id: int) -> ConsolePage:
     """A quote as it was answered, and what came of the offer that was taken."""
-    fact = found_or_404(quote_if_kept(quote_id))
+    fact = value_or_404(quote_if_stored(quote_id))
     rows, gates = _ranked_rows(fact.offers), gates_of_quote(fact)
     csv_href = reverse("quote-csv", args=[fact.id])
     picture = _finish_chart(rows, _quote_deadline(fact), context, csv_href)
@@ -144,7 +144,7 @@ def one_quote_page(context: Context, quote_id: int) -> ConsolePage:
 @shown(SEES_EVERYTHING, "placement")
 def one_quote_csv(context: Context, quote_id: int) -> HttpResponse:
     """The offers of a quote."""
-    fact = found_or_404(quote_if_kept(quote_id))
+    fact = value_or_404(quote_if_stored(quote_id))
     return OFFERS.csv(_ranked_rows(fact.offers), context, f"quote-{fact.id}")
 
 
@@ -216,19 +216,19 @@ def _answer_figures(answer: Mapping[str, Any], context: Context) -> FigureRow:
     in_time = sum(offer["standing"] == "meets" for offer in answer["offers"])
     chance = first["deadline_chance"] if first else None
     figures = [
-        known_figure(
+        figure_or_unknown(
             "Least added cost",
             full_amount(cost["likely"], context.currency) if cost else None,
             first["name"] if first else "no offer can take it",
         ),
-        known_figure(
+        figure_or_unknown(
             "The ledger will charge for it",
             full_amount(first["charged_micros"], context.currency)
             if first and first["charged_micros"] is not None
             else None,
             "also where the GPUs are paid anyway",
         ),
-        known_figure(
+        figure_or_unknown(
             "Chance of the deadline", None if chance is None else per_cent(chance), "of that offer"
         ),
         Figure("Offers in time", str(in_time), f"of {answer['matched']} that can take it"),
@@ -245,7 +245,7 @@ def _budget_figure(budget: Mapping[str, Any], context: Context) -> Figure:
     elif left is not None:
         left_text = f"{left / 3_600_000:,.0f} GPU-hours"
     last_day = date.fromisoformat(budget["end_day"]) - timedelta(days=1)
-    return known_figure(
+    return figure_or_unknown(
         f"Left of {budget['name']}", left_text, f"as expected, until {day(last_day)}"
     )
 
@@ -277,25 +277,25 @@ def _outcome_figures(fact: QuoteFact, context: Context) -> FigureRow:
     predicted, hours = offer.get("charged_micros"), offer.get("finish_hours")
     return FigureRow(
         (
-            known_figure(
+            figure_or_unknown(
                 "Actual cost",
                 None if fact.actual_micros is None else full_amount(fact.actual_micros, currency),
                 "predicted "
                 + ("is not known" if predicted is None else full_amount(predicted, currency)),
             ),
-            known_figure(
+            figure_or_unknown(
                 "Actual time",
                 words.hours_words(fact.actual_hours),
                 f"predicted {words.hours_words(hours) or 'is not known'}",
             ),
-            known_figure(
+            figure_or_unknown(
                 "Interruptions",
                 None if fact.actual_interruptions is None else str(fact.actual_interruptions),
                 "predicted is not known"
                 if offer.get("interruptions") is None
                 else f"predicted {offer['interruptions']:.1f}",
             ),
-            known_figure(
+            figure_or_unknown(
                 "Actual GPU-hours",
                 None if fact.actual_gpu_hours is None else f"{fact.actual_gpu_hours:,.1f}",
                 "predicted "

@@ -9,7 +9,7 @@ from django.utils import timezone
 from apps.console.kit.chart import LineChart
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.pages.placement.spot_map import REGION_HOURS, mapped_hours, spot_map
 from apps.console.pages.placement.spot_tables import (
     EVIDENCE,
@@ -35,7 +35,7 @@ def spot_evidence_page(context: Context) -> ConsolePage:
             context=context,
             finding="Nothing is known of spot yet",
             tabs=placement_tabs("spot-evidence"),
-            empty=_nothing_seen(),
+            empty=_no_observations_state(),
         )
     chosen = _chosen_source(sources, context)
     rows = spot_hours(chosen) if chosen else []
@@ -86,7 +86,7 @@ def _chosen_source(sources: Sequence[SpotEvidence], context: Context) -> SpotEvi
     """The source that the address names; else the one with a clock in which the most was seen."""
     source_key = context.query.get("of", "")
     if source_key:
-        return found_or_404(next((row for row in sources if evidence_key(row) == source_key), None))
+        return value_or_404(next((row for row in sources if evidence_key(row) == source_key), None))
     return max(
         (row for row in sources if row.by_hour and row.rate.interruptions),
         key=lambda row: row.rate.interruptions,
@@ -152,7 +152,7 @@ def _hour_bar(row: EvidenceHour) -> HourBar:
     )
 
 
-def _nothing_seen() -> EmptyState:
+def _no_observations_state() -> EmptyState:
     return EmptyState(
         "How often spot is taken away is not known",
         "It is read off own spot nodes that their cloud took back, and off recorded availability.",

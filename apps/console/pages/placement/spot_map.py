@@ -9,7 +9,7 @@ from apps.console.kit.request import Context
 from apps.console.kit.table import Column, Table, TableSection
 from apps.console.pages.placement.spot_tables import SOURCES, a_day, day_rate, range_words
 from apps.economics.hours import DAY_HOURS
-from apps.economics.spot.evidence import SeenInterruptions
+from apps.economics.spot.evidence import ObservedInterruptions
 from apps.placement.queries.spot_evidence import IMPORTED, OWN_NODES, SpotEvidence
 from apps.placement.queries.spot_regions import RegionHour, SpotRegion, spot_regions
 from apps.show.amounts import counted, per_cent
@@ -37,7 +37,7 @@ def _interruptions_heat(row: SpotRegion) -> Heat:
     return Heat(cells, _interruptions_words(row))
 
 
-def _taken_level(interruptions: SeenInterruptions, label: str, unknown: str) -> tuple[str, str]:
+def _taken_level(interruptions: ObservedInterruptions, label: str, unknown: str) -> tuple[str, str]:
     if not interruptions.exposure_hours:
         return "unobserved", f"{label}: not known, {unknown or 'it was not up then'}"
     hours = f"in {interruptions.exposure_hours:,.0f} hours seen"
@@ -127,14 +127,14 @@ REGION_HOURS = Table[MappedHour](
         Column("hour_utc", "", lambda row: row.hour.hour, COUNT),
         Column("exposure_hours", "", _of_hour(lambda hour: hour.interruptions.exposure_hours), FIGURE),
         Column("interruptions", "", lambda row: row.hour.interruptions.interruptions, COUNT),
-        Column("interruptions_per_day", "", _of_hour(lambda hour: _seen_rate(hour.interruptions)), FIGURE),
+        Column("interruptions_per_day", "", _of_hour(lambda hour: _observed_rate(hour.interruptions)), FIGURE),
         Column("up_share", "", _of_hour(lambda hour: hour.up_share), RATIO),
         Column("unknown", "", lambda row: row.place.unknown),
     ),
 )  # fmt: skip
 
 
-def _seen_rate(interruptions: SeenInterruptions) -> float | None:
+def _observed_rate(interruptions: ObservedInterruptions) -> float | None:
     """A day; None of an hour of which nothing was seen, whatever the other hours say."""
     return day_rate(interruptions) if interruptions.exposure_hours else None
 

@@ -9,7 +9,7 @@ from apps.console.kit.cells import COUNT, FIGURE, INSTANT, PROSE, RATIO, Locale
 from apps.console.kit.table import Column, Table
 from apps.console.pages.placement import words
 from apps.economics.hours import DAY_HOURS
-from apps.economics.spot.evidence import FEWEST_ENDS, SeenInterruptions
+from apps.economics.spot.evidence import FEWEST_ENDS, ObservedInterruptions
 from apps.placement.queries.spot_evidence import SpotEvidence
 from apps.show.unknown import UNKNOWN as NOT_KNOWN
 
@@ -21,7 +21,7 @@ class EvidenceHour:
     """The interruptions seen in one hour of the day, UTC."""
 
     hour: int
-    seen: SeenInterruptions
+    seen: ObservedInterruptions
 
 
 def evidence_key(row: SpotEvidence) -> str:
@@ -39,7 +39,7 @@ def a_day(rate: float | None) -> str:
     return NOT_KNOWN if rate is None else f"{rate * DAY_HOURS:.3g}"
 
 
-def range_words(interruptions: SeenInterruptions) -> str:
+def range_words(interruptions: ObservedInterruptions) -> str:
     """`0.17 to 0.51`, a day; of none seen only the upper end is known."""
     if interruptions.high is None:
         return NOT_KNOWN
@@ -48,18 +48,18 @@ def range_words(interruptions: SeenInterruptions) -> str:
     return f"{a_day(interruptions.low)} to {a_day(interruptions.high)}"
 
 
-def day_rate(interruptions: SeenInterruptions) -> float | None:
+def day_rate(interruptions: ObservedInterruptions) -> float | None:
     """Interruptions in 24 hours on spot; None where none was seen."""
     return None if interruptions.rate is None else interruptions.rate * DAY_HOURS
 
 
-def _rate_words(interruptions: SeenInterruptions) -> str:
+def _rate_words(interruptions: ObservedInterruptions) -> str:
     if interruptions.rate is None and interruptions.exposure_hours:
         return "None seen"
     return a_day(interruptions.rate)
 
 
-def _is_thin_words(interruptions: SeenInterruptions) -> str:
+def _is_thin_words(interruptions: ObservedInterruptions) -> str:
     return f"Thin: fewer than {FEWEST_ENDS} seen" if interruptions.is_thin else "Enough"
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from apps.accounts import queries as accounts
 from apps.console.kit.change import ChangeForm
-from apps.console.kit.entries import AmountField, PickField, TicksField, WholeField
+from apps.console.kit.entries import AmountField, NonNegativeIntegerField, PickField, TicksField
 from apps.console.kit.request import Context
 from apps.console.pages.placement import words
 from apps.economics.placement.estimates import LEAST_CHANCE
 from apps.economics.refusal import Refusal
-from apps.placement.queries.asked import AskedDataset, AskedQuote, AskedWork
+from apps.placement.queries.asked import QuoteRequest, RequestedDataset, RequestedWork
 from apps.placement.queries.book import BookFact
 from apps.placement.queries.placement_scope import PlacementScope
 from apps.placement.queries.quote_answer import answer_quote
@@ -24,7 +24,7 @@ FIELDS = {"gpus": "gpus", "work": "gpu_hours", "dataset": "place", "deadline": "
 class JobForm(ChangeForm):
     """A job: how much work, what may be waited for, and what is assumed where nothing was measured."""
 
-    gpus = WholeField("GPUs at once", initial="8", is_needed=True)
+    gpus = NonNegativeIntegerField("GPUs at once", initial="8", is_needed=True)
     gpu_hours = AmountField("Work in GPU-hours", initial="384", is_needed=True)
     of_model = PickField(
         "GPU-hours of", hint="They are carried to other models by their dense bf16 peaks."
@@ -60,7 +60,7 @@ def tried_job(context: Context, book: BookFact) -> tuple[JobForm, dict[str, Any]
     form = JobForm(context.query, context, picks=_form_picks(book), initial=begun, is_sent=True)
     if not form.is_valid():
         return form, None
-    quote_request = _asked_of(form.cleaned_data, context)
+    quote_request = _quote_request(form.cleaned_data, context)
     try:
         return form, answer_quote(
             quote_request, PlacementScope(context.seen_teams), context.at
@@ -87,25 +87,25 @@ def _form_picks(book: BookFact) -> dict[str, dict[str, str]]:
         "of_model": {"": "Any model: as many on each", **models},
         "models": models,
         "residency": places,
-        "priority": {"": "Any", **{name: name for name in _known_priorities(book)}},
+        "priority": {"": "Any", **{name: name for name in _priority_names(book)}},
         "place": {"": "Nowhere: nothing to move", **places},
         "budget_team": {"": "None", **{str(team.id): team.name for team in accounts.teams()}},
     }
 
 
-def _known_priorities(book: BookFact) -> list[str]:
+def _priority_names(book: BookFact) -> list[str]:
     return sorted({name for offer in book.offers.values() for name in offer.waits_by_priority})
 
 
-def _asked_of(entered: Mapping[str, Any], context: Context) -> AskedQuote:
+def _quote_request(entered: Mapping[str, Any], context: Context) -> QuoteRequest:
     data = None
     if entered["place"] and entered["gigabytes"] is not None:
         gbps = number_of(entered["gbps"])
-        data = AskedDataset(entered["place"], float(entered["gigabytes"]), gbps)
+        data = RequestedDataset(entered["place"], float(entered["gigabytes"]), gbps)
     hours = entered["deadline_hours"]
-    return AskedQuote(
+    return QuoteRequest(
         gpus=max(1, entered["gpus"]),
-        work=AskedWork(gpu_hours=float(entered["gpu_hours"]), of_model=entered["of_model"]),
+        work=RequestedWork(gpu_hours=float(entered["gpu_hours"]), of_model=entered["of_model"]),
         gpu_models=tuple(entered["models"]),
         gpu_memory_gib=number_of(entered["memory"]),
         residency=tuple(entered["residency"]),

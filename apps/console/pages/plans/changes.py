@@ -13,12 +13,12 @@ from apps.console.kit.entries import (
     AmountField,
     DayField,
     LinesField,
+    NonNegativeIntegerField,
     PickField,
     TextField,
-    WholeField,
 )
 from apps.console.kit.frame import Link
-from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.pages.capacity_requests.changes import place_names
 from apps.console.pages.plans import words
 from apps.economics.refusal import Refusal
@@ -40,7 +40,7 @@ class PlanTermsForm(ChangeForm):
         "What it is for", str, "Empty: nothing is said.", longest=LONGEST_DESCRIPTION
     )
     first_day = DayField("From", "Its weeks begin on this weekday.")
-    weeks = WholeField("For how many weeks", initial="26", is_needed=True)
+    weeks = NonNegativeIntegerField("For how many weeks", initial="26", is_needed=True)
     growth = AmountField(
         "Growth beyond the forecast, in per cent a month",
         "The forecast’s last seven days go on, growing by this.",
@@ -99,7 +99,7 @@ def make_plan(context: Context) -> Change[NewPlan]:
         effects=lambda plan: (
             f"{plan.name} is kept, of {plan.weeks} weeks from {plan.first_day:%Y-%m-%d}; planned work is added next.",
         ),
-        apply=lambda plan: _kept(plan, context),
+        apply=lambda plan: _store_plan(plan, context),
         refusals=REFUSALS,
         fields=FIELDS,
         picks={"place": place_names()},
@@ -110,7 +110,7 @@ def make_plan(context: Context) -> Change[NewPlan]:
 @changing(SEES_EVERYTHING, "plans")
 def change_plan(context: Context, plan_id: int) -> Change[PlanEdit]:
     """Says what the plan comes to under its new terms, then keeps them."""
-    plan = known_plan(plan_id)
+    plan = get_plan_or_404(plan_id)
     people = managers()
 
     def read(entered: Mapping[str, Any]) -> PlanEdit:
@@ -156,7 +156,7 @@ def change_plan(context: Context, plan_id: int) -> Change[PlanEdit]:
 @changing(SEES_EVERYTHING, "plans")
 def copy_plan(context: Context, plan_id: int) -> Change[NewPlan]:
     """Says what the same work comes to there, then keeps it as a plan of its own."""
-    plan = known_plan(plan_id)
+    plan = get_plan_or_404(plan_id)
 
     def read(entered: Mapping[str, Any]) -> NewPlan:
         copied = actions.variant_of(plan, entered["name"], *_place_entered(entered["place"]))
@@ -171,7 +171,7 @@ def copy_plan(context: Context, plan_id: int) -> Change[NewPlan]:
         confirm="Save the copy",
         read=read,
         effects=lambda copied: _copy_effects(plan, copied, context),
-        apply=lambda copied: _kept(copied, context),
+        apply=lambda copied: _store_plan(copied, context),
         refusals=REFUSALS,
         fields=FIELDS,
         picks={"place": place_names()},
@@ -185,7 +185,7 @@ def copy_plan(context: Context, plan_id: int) -> Change[NewPlan]:
 @changing(SEES_EVERYTHING, "plans")
 def remove(context: Context, plan_id: int) -> Change[Mapping[str, Any]]:
     """Forgets a plan with all that was planned in it."""
-    plan = known_plan(plan_id)
+    plan = get_plan_or_404(plan_id)
 
     def apply(_: Mapping[str, Any]) -> Done:
         actions.remove_plan(plan_id=plan_id)
@@ -203,9 +203,9 @@ def remove(context: Context, plan_id: int) -> Change[Mapping[str, Any]]:
     )
 
 
-def known_plan(plan_id: int) -> PlanFact:
+def get_plan_or_404(plan_id: int) -> PlanFact:
     """The plan, or the page that there is none."""
-    return found_or_404(next((plan for plan in plans() if plan.id == plan_id), None))
+    return value_or_404(next((plan for plan in plans() if plan.id == plan_id), None))
 
 
 def back_to(plan: PlanFact) -> Link:
@@ -213,7 +213,7 @@ def back_to(plan: PlanFact) -> Link:
     return Link(f"Back to {plan.name}", reverse("plan", args=[plan.id]))
 
 
-def _kept(plan: NewPlan, context: Context) -> Done:
+def _store_plan(plan: NewPlan, context: Context) -> Done:
     plan_id = actions.keep_plan(plan=plan, by=context.viewer.person_id, at=context.at)
     return f"{plan.name} is kept.", ("plan", plan_id)
 

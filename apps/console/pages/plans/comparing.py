@@ -198,7 +198,7 @@ def _more_of(number: int, figure: ComparedFigureOfPlans, row: ComparedSpan) -> f
 @shown(SEES_EVERYTHING, "plans", carries=False)
 def compare_plans(context: Context) -> ConsolePage:
     """Two to four plans: in all, and by month or week in one figure, with the differences from the first."""
-    outcomes, to_plans = _asked_plans(context), Link("All plans", reverse("plans"))
+    outcomes, to_plans = _requested_plans(context), Link("All plans", reverse("plans"))
     if len(outcomes) < 2:
         return ConsolePage(
             context=context,
@@ -210,7 +210,7 @@ def compare_plans(context: Context) -> ConsolePage:
                 (Step("Go to the plans.", link=Link("Plans", reverse("plans"))),),
             ),
         )
-    key, figure, span = _asked_figure(context)
+    key, figure, span = _requested_figure(context)
     return ConsolePage(
         context=context,
         finding=_compared_finding(outcomes, context),
@@ -242,18 +242,18 @@ def compare_plans(context: Context) -> ConsolePage:
 @shown(SEES_EVERYTHING, "plans", carries=False)
 def compare_plans_csv(context: Context) -> HttpResponse:
     """The plans in all."""
-    return COMPARED_PLANS.csv(_compared_plans(_asked_plans(context)), context, "plans-compared")
+    return COMPARED_PLANS.csv(_compared_plans(_requested_plans(context)), context, "plans-compared")
 
 
 @shown(SEES_EVERYTHING, "plans", carries=False)
 def compare_plan_spans_csv(context: Context) -> HttpResponse:
     """The plans by month or week, in one figure."""
-    outcomes, (_, figure, span) = _asked_plans(context), _asked_figure(context)
+    outcomes, (_, figure, span) = _requested_plans(context), _requested_figure(context)
     table = compared_table(_names(outcomes), figure, by_week=span == BY_WEEK)
     return table.csv(_compared_spans(outcomes, span), context, f"plans-by-{span}")
 
 
-def _asked_plans(context: Context) -> list[PlanOutcome]:
+def _requested_plans(context: Context) -> list[PlanOutcome]:
     """The plans that the address names, each once; the first ones of all where it names fewer than two."""
     plans_by_id = {str(plan.id): plan for plan in plans()}
     chosen_ids = dict.fromkeys(
@@ -265,7 +265,7 @@ def _asked_plans(context: Context) -> list[PlanOutcome]:
     return [plan_outcome(plans_by_id[key], context.at) for key in ids]
 
 
-def _asked_figure(context: Context) -> tuple[str, ComparedFigureOfPlans, str]:
+def _requested_figure(context: Context) -> tuple[str, ComparedFigureOfPlans, str]:
     key, span = context.query.get("figure", ""), context.query.get("by", "")
     key = key if key in FIGURES else next(iter(FIGURES))
     return key, FIGURES[key], BY_WEEK if span == BY_WEEK else BY_MONTH

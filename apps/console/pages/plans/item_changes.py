@@ -9,15 +9,15 @@ from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import (
     AmountField,
     DayField,
+    NonNegativeIntegerField,
     NumberField,
     ParsedField,
     TextField,
-    WholeField,
     amount_entered,
 )
-from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.pages.plans import words
-from apps.console.pages.plans.changes import REFUSALS, back_to, known_plan
+from apps.console.pages.plans.changes import REFUSALS, back_to, get_plan_or_404
 from apps.economics.planned_work import WorkSpread
 from apps.economics.refusal import Refusal
 from apps.planning.actions import planned_items as actions
@@ -75,7 +75,7 @@ class TrainingForm(PlannedForm):
     field_order = ("name", "starts_on", "parameters", "tokens", "gpus", "mfu", "like_run")
     parameters = ParsedField("Parameters", _amount, "Those active on each token, as in 7e9.")
     tokens = ParsedField("Tokens", _amount, "As in 2e12.")
-    gpus = WholeField("On how many GPUs", is_needed=True)
+    gpus = NonNegativeIntegerField("On how many GPUs", is_needed=True)
     mfu = AmountField("MFU assumed, in per cent", "Or the run below, not both.", "40")
     like_run = TextField("Or the MFU measured of the run", "Its key.")
 
@@ -148,7 +148,7 @@ FORMS = {
 @changing(SEES_EVERYTHING, "plans")
 def add_item(context: Context, plan_id: int, kind: str) -> Change[NewPlannedItem]:
     """Says what the item adds to its plan, then adds it."""
-    plan, kind_name = known_plan(plan_id), KINDS[kind]
+    plan, kind_name = get_plan_or_404(plan_id), KINDS[kind]
 
     def apply(item: NewPlannedItem) -> Done:
         actions.add_planned_item(plan_id=plan_id, item=item, at=context.at)
@@ -172,7 +172,7 @@ def add_item(context: Context, plan_id: int, kind: str) -> Change[NewPlannedItem
 @changing(SEES_EVERYTHING, "plans")
 def change_item(context: Context, plan_id: int, item_id: int) -> Change[NewPlannedItem]:
     """Says what the plan comes to with the item as changed, then changes it."""
-    plan = known_plan(plan_id)
+    plan = get_plan_or_404(plan_id)
     current_item = _item_of(plan, item_id)
 
     def apply(item: NewPlannedItem) -> Done:
@@ -197,7 +197,7 @@ def change_item(context: Context, plan_id: int, item_id: int) -> Change[NewPlann
 @changing(SEES_EVERYTHING, "plans")
 def remove_item(context: Context, plan_id: int, item_id: int) -> Change[Mapping[str, Any]]:
     """Takes one item out of its plan."""
-    plan = known_plan(plan_id)
+    plan = get_plan_or_404(plan_id)
     item = _item_of(plan, item_id)
     without = replace(plan, items=tuple(other for other in plan.items if other.id != item_id))
 
@@ -221,7 +221,7 @@ def remove_item(context: Context, plan_id: int, item_id: int) -> Change[Mapping[
 
 
 def _item_of(plan: PlanFact, item_id: int) -> PlannedItemFact:
-    return found_or_404(next((item for item in plan.items if item.id == item_id), None))
+    return value_or_404(next((item for item in plan.items if item.id == item_id), None))
 
 
 def _item_entered(

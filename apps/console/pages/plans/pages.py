@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from django.http import HttpResponse
 from django.urls import path, reverse
 
-from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
+from apps.console.kit.chart import Figure, FigureRow, LineChart, figure_or_unknown
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.gates import gate_list, gate_notes
 from apps.console.kit.page import ConsolePage, FactList, shown
@@ -120,7 +120,7 @@ def plan_months_csv(context: Context, plan_id: int) -> HttpResponse:
 @shown(SEES_EVERYTHING, "plans")
 def plan_history_csv(context: Context, plan_id: int) -> HttpResponse:
     """A row for each field that changed."""
-    changed = plan_history(changes.known_plan(plan_id).id)
+    changed = plan_history(changes.get_plan_or_404(plan_id).id)
     return FIELDS.csv(
         [(change, field) for change in changed for field in change.fields], context, "plan-history"
     )
@@ -148,7 +148,7 @@ def _outcomes(context: Context) -> list[PlanOutcome]:
 
 
 def _outcome(context: Context, plan_id: int) -> PlanOutcome:
-    return plan_outcome(changes.known_plan(plan_id), context.at)
+    return plan_outcome(changes.get_plan_or_404(plan_id), context.at)
 
 
 def _list_finding(outcomes: list[PlanOutcome]) -> str:
@@ -171,7 +171,9 @@ def _key_figures(outcome: PlanOutcome, context: Context) -> tuple[Figure, ...]:
         title: str, band: PlanBand | None, formatter: Callable[[float], str], note: str
     ) -> Figure:
         ends = words.band_text(band, formatter)
-        return known_figure(title, None if band is None else formatter(band.likely), ends or note)
+        return figure_or_unknown(
+            title, None if band is None else formatter(band.likely), ends or note
+        )
 
     return (
         figure("Planned", totals.planned, words.hours_text, "GPU-hours in its weeks"),

@@ -6,7 +6,7 @@ from typing import Any
 from django.urls import reverse
 
 from apps.accounts.queries import person_names
-from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
+from apps.console.kit.chart import Figure, FigureRow, LineChart, figure_or_unknown
 from apps.console.kit.gates import gate_list, gate_notes
 from apps.console.kit.page import ConsolePage, Section
 from apps.console.kit.request import Context
@@ -15,7 +15,7 @@ from apps.console.pages.portfolio.tables import DURATION, HELD_OUT, OF_ANSWER, O
 from apps.economics.gates import read_gates
 from apps.planning.queries.portfolio.runs import PortfolioRunFact
 from apps.show.duration_curve import DurationLayer, duration_curve
-from apps.show.money import whole_amount
+from apps.show.money import amount_without_minor_units
 from apps.show.time import instant
 
 MOST_CURVES = 3
@@ -36,8 +36,8 @@ def answer_page(context: Context, run: PortfolioRunFact) -> ConsolePage:
         context=context,
         finding=words.finding(answer),
         under=(
-            f"{words.how_asked(run, person_names())} on {instant(run.asked_at, context.zone)}",
-            *words.asked_of(answer),
+            f"{words.describe_requester(run, person_names())} on {instant(run.asked_at, context.zone)}",
+            *words.describe_answer_scope(answer),
             *filter(None, [words.answered_by(answer)]),
             *([limit] if limit and answer["keeps_limit"] else []),
         ),
@@ -51,24 +51,24 @@ def _key_figures(answer: Mapping[str, Any]) -> tuple[Figure, ...]:
     rates, chosen = answer["bought"]["savings"], answer["chosen"]
     months, currency = words.months_of(answer), answer["currency"]
     mean, tail = (
-        whole_amount(words.micros_of(chosen[name] / months), currency)
+        amount_without_minor_units(words.micros_of(chosen[name] / months), currency)
         for name in ("mean_cost", "tail_cost")
     )
     committed = sum(one["parts"]["committed_hours"] for one in answer["families"])
     used = sum(one["parts"]["committed_used_hours"] for one in answer["families"])
     return (
-        known_figure(
+        figure_or_unknown(
             "Effective savings rate",
             words.part(rates["effective_savings_rate"]),
             words.savings_months(answer),
         ),
-        known_figure(
+        figure_or_unknown(
             "Attainable",
             words.part(rates["attainable_savings_rate"]),
             "had every hour been known beforehand",
         ),
         Figure("Expected cost a month", mean, f"{tail} in the worst scenarios"),
-        known_figure(
+        figure_or_unknown(
             "Use of what is committed",
             words.part(used / committed) if committed else None,
             "held and new, mean of the scenarios" if committed else "nothing is committed to",

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from apps.console.kit.change import ChangeForm
-from apps.console.kit.entries import AmountField, LinesField, WholeField
+from apps.console.kit.entries import AmountField, LinesField, NonNegativeIntegerField
 from apps.economics.portfolio.names import MOST_MONTHS
 from apps.economics.refusal import Refusal
 from apps.planning.queries.portfolio.runs import PortfolioRunFact
@@ -27,7 +27,7 @@ USUAL = {"months": "12", "spread": "0", "risk": "30", "tail": "90"}
 class PortfolioForm(ChangeForm):
     """The assumptions of a portfolio; what is empty is as the ledger has it, or without a limit."""
 
-    months = WholeField("Months to plan", f"1 to {MOST_MONTHS}", example="12")
+    months = NonNegativeIntegerField("Months to plan", f"1 to {MOST_MONTHS}", example="12")
     growth = AmountField(
         "Growth a month, %", "empty: as a forecast by the day says, else none", "3"
     )

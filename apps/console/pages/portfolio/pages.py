@@ -12,7 +12,7 @@ from apps.console.kit.change import Act, ChangeForm, Done, acting
 from apps.console.kit.form import FormSection
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Section, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.pages.portfolio import words
 from apps.console.pages.portfolio.answer import answer_page
 from apps.console.pages.portfolio.asking import PortfolioForm, initial_of, overlay_of
@@ -67,7 +67,7 @@ def _portfolio_page(context: Context, sent: ChangeForm | None = None) -> Console
 @shown(SEES_EVERYTHING, "portfolio")
 def portfolio_run_page(context: Context, portfolio_id: int) -> ConsolePage:
     """One that was asked for."""
-    run = _known_run(portfolio_id)
+    run = _get_run_or_404(portfolio_id)
     back = Link("The newest portfolio", reverse("portfolio"))
     if run.answer is not None:
         return replace(answer_page(context, run), back=back)
@@ -75,7 +75,7 @@ def portfolio_run_page(context: Context, portfolio_id: int) -> ConsolePage:
     return ConsolePage(
         context=context,
         finding=f"This portfolio is {words.STATES[run.state]}",
-        under=(words.how_asked(run, person_names()), instant(run.asked_at, context.zone)),
+        under=(words.describe_requester(run, person_names()), instant(run.asked_at, context.zone)),
         problems=(problem,) if run.state == REFUSED else (),
         back=back,
         sections=tuple(_under_way(run)),
@@ -86,17 +86,17 @@ def portfolio_run_page(context: Context, portfolio_id: int) -> ConsolePage:
 @shown(SEES_EVERYTHING, "portfolio")
 def portfolio_table_csv(context: Context, portfolio_id: int, table: str) -> HttpResponse:
     """A table of an answer."""
-    run = _known_run(portfolio_id)
-    answer_table, rows_of = found_or_404(OF_ANSWER.get(table))
-    return answer_table.csv(rows_of(found_or_404(run.answer)), context, f"portfolio-{table}")
+    run = _get_run_or_404(portfolio_id)
+    answer_table, rows_of = value_or_404(OF_ANSWER.get(table))
+    return answer_table.csv(rows_of(value_or_404(run.answer)), context, f"portfolio-{table}")
 
 
 @shown(SEES_EVERYTHING, "portfolio")
 def portfolio_duration_csv(context: Context, portfolio_id: int, family: int) -> HttpResponse:
     """The duration curve of the family in this place."""
-    run = _known_run(portfolio_id)
-    families = found_or_404(run.answer)["families"]
-    family_answer = found_or_404(families[family] if family < len(families) else None)
+    run = _get_run_or_404(portfolio_id)
+    families = value_or_404(run.answer)["families"]
+    family_answer = value_or_404(families[family] if family < len(families) else None)
     return DURATION.csv(family_answer["duration"], context, "portfolio-duration")
 
 
@@ -107,11 +107,11 @@ def portfolio_runs_csv(context: Context) -> HttpResponse:
 
 
 @acting(SEES_EVERYTHING, "portfolio")
-def ask_portfolio(context: Context) -> Act:
+def submit_portfolio(context: Context) -> Act:
     """Have it answered with these assumptions."""
 
     def apply(entered: Mapping[str, Any]) -> Done:
-        actions.ask_portfolio(
+        actions.request_portfolio(
             overlay=overlay_of(entered),
             asked_by_id=context.viewer.person_id,
             at=context.at,
@@ -129,7 +129,7 @@ def ask_portfolio(context: Context) -> Act:
 @acting(SEES_EVERYTHING, "portfolio")
 def cancel_portfolio(context: Context, portfolio_id: int) -> Act:
     """Call a run off."""
-    _known_run(portfolio_id)
+    _get_run_or_404(portfolio_id)
 
     def apply(_: Mapping[str, Any]) -> Done:
         actions.cancel_portfolio(run_id=portfolio_id, at=context.at)
@@ -143,8 +143,8 @@ def cancel_portfolio(context: Context, portfolio_id: int) -> Act:
     )
 
 
-def _known_run(run_id: int) -> PortfolioRunFact:
-    return found_or_404(portfolio_run(run_id))
+def _get_run_or_404(run_id: int) -> PortfolioRunFact:
+    return value_or_404(portfolio_run(run_id))
 
 
 def _under_way(run: PortfolioRunFact) -> Iterator[Section]:
@@ -193,7 +193,7 @@ def _first_page(
 
 urlpatterns = [
     path("portfolio", portfolio, name="portfolio"),
-    path("portfolio/ask", ask_portfolio, name="ask-portfolio"),
+    path("portfolio/ask", submit_portfolio, name="ask-portfolio"),
     path("portfolio/runs.csv", portfolio_runs_csv, name="portfolio-runs-csv"),
     path("portfolio/<int:portfolio_id>", portfolio_run_page, name="portfolio-run"),
     path("portfolio/<int:portfolio_id>/cancel", cancel_portfolio, name="cancel-portfolio"),

@@ -6,7 +6,7 @@ from typing import Any
 
 from apps.planning.queries.portfolio.runs import PortfolioRunFact
 from apps.show.amounts import counted, per_cent
-from apps.show.money import MICROS, whole_amount
+from apps.show.money import MICROS, amount_without_minor_units
 
 MONTH_HOURS = 730
 NO_GAP = 0.00005
@@ -93,17 +93,17 @@ def finding(answer: Mapping[str, Any]) -> str:
     currency, months = answer["currency"], months_of(answer)
     chosen, nothing = answer["chosen"], compared(answer, "nothing new")
     if not chosen["lots"]:
-        cost = whole_amount(micros_of(chosen["mean_cost"] / months), currency)
+        cost = amount_without_minor_units(micros_of(chosen["mean_cost"] / months), currency)
         return f"Buy nothing new: what holds, with spot and on demand, costs least, about {cost} a month"
     saved = (nothing["mean_cost"] - chosen["mean_cost"]) / months
     share = saved / nothing["mean_cost"] * months if nothing["mean_cost"] else 0.0
     if saved <= 0:
         return f"Buy {bought_gpus(answer)}: it holds the limits that were set"
-    amount = whole_amount(micros_of(saved), currency)
+    amount = amount_without_minor_units(micros_of(saved), currency)
     return f"Buy {bought_gpus(answer)}: about {amount} a month less than buying nothing new, {per_cent(share)}"
 
 
-def how_asked(run: PortfolioRunFact, names: Mapping[int, str]) -> str:
+def describe_requester(run: PortfolioRunFact, names: Mapping[int, str]) -> str:
     """Who asked."""
     if run.is_weekly:
         return "asked by the week"
@@ -119,7 +119,7 @@ def progress(run: PortfolioRunFact) -> str:
     return f"{run.found} of {counted(run.of, 'mix', 'mixes')} found"
 
 
-def asked_of(answer: Mapping[str, Any]) -> tuple[str, ...]:
+def describe_answer_scope(answer: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what the answer is over, and how far from the best it can be."""
     return (
         f"{months_of(answer):.0f} months from {date.fromisoformat(answer['on']):%-d %B %Y}",

@@ -15,7 +15,7 @@ from apps.console.kit.entries import TextField
 from apps.console.kit.form import EffectList
 from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.page import ConsolePage, FactList, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.pages.prices.effects import effects_of
 from apps.console.pages.prices.tables import (
     BESIDE,
@@ -65,7 +65,7 @@ def decide(context: Context, waiting_id: int) -> ConsolePage:
     neighbours = [
         ListedRate(neighbour, context.at) for neighbour in neighbours_of([rate])[waiting_id]
     ]
-    may_decide = context.viewer.role in DECIDES and not _is_own(rate, context)
+    may_decide = context.viewer.role in DECIDES and not _is_entered_by_viewer(rate, context)
     finding = f"The price of {what_it_prices(rate)} does not wait any more"
     if waits:
         finding = f"{quoted_words(rate)} for {what_it_prices(rate)} waits"
@@ -110,7 +110,7 @@ def accept(context: Context, waiting_id: int) -> Change[None]:
         back=_back_to_prices(),
         form=ChangeForm,
         confirm=ACCEPT,
-        read=lambda _: _refuse_own(rate, context),
+        read=lambda _: _refuse_self_approval(rate, context),
         effects=lambda _: _acceptance(rate, context),
         apply=apply,
         refusals=REFUSALS,
@@ -124,7 +124,7 @@ def refuse(context: Context, waiting_id: int) -> Change[str]:
     rate = rate_or_404(waiting_id)
 
     def read(entered: Mapping[str, str]) -> str:
-        _refuse_own(rate, context)
+        _refuse_self_approval(rate, context)
         return entered["note"]
 
     def apply(note: str) -> Done:
@@ -150,7 +150,7 @@ def refuse(context: Context, waiting_id: int) -> Change[str]:
 
 def rate_or_404(rate_id: int) -> Rate:
     """The rate of this id, as the listing has it."""
-    return found_or_404(listing.rate_if_entered(rate_id))
+    return value_or_404(listing.rate_if_entered(rate_id))
 
 
 def _acceptance_section(rate: Rate, context: Context) -> EffectList:
@@ -159,7 +159,7 @@ def _acceptance_section(rate: Rate, context: Context) -> EffectList:
     section = EffectList(effects=preview.effects, back=_back_to_prices(), title=title)
     if context.viewer.role not in DECIDES:
         return replace(section, remark="A person of finance decides.")
-    if _is_own(rate, context):
+    if _is_entered_by_viewer(rate, context):
         return replace(section, remark=f"{OWN}.")
     accept_href = reverse("accept-rate", args=[rate["id"]])
     return replace(section, confirm=ACCEPT, seen=fingerprint((), preview), here=accept_href)
@@ -173,12 +173,12 @@ def _acceptance(rate: Rate, context: Context) -> ChangePreview:
     return ChangePreview((sentence, *effects_of(what_if, context)), same=same)
 
 
-def _is_own(rate: Rate, context: Context) -> bool:
+def _is_entered_by_viewer(rate: Rate, context: Context) -> bool:
     return rate["entered_by_id"] is not None and rate["entered_by_id"] == context.viewer.person_id
 
 
-def _refuse_own(rate: Rate, context: Context) -> None:
-    if _is_own(rate, context):
+def _refuse_self_approval(rate: Rate, context: Context) -> None:
+    if _is_entered_by_viewer(rate, context):
         raise actions.SecondPersonNeeded(OWN)
 
 
@@ -218,4 +218,4 @@ def quoted_words(rate: Rate) -> str:
 
 def _person_id(context: Context) -> int:
     """A page is asked for by somebody who signed in."""
-    return found_or_404(context.viewer.person_id)
+    return value_or_404(context.viewer.person_id)

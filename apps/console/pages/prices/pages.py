@@ -14,7 +14,7 @@ from apps.accounts import actions as accounts
 from apps.accounts.queries import person_names
 from apps.console.kit.cells import INSTANT, linked
 from apps.console.kit.change import Act, ChangeForm, Done, acting
-from apps.console.kit.entries import WholeField
+from apps.console.kit.entries import NonNegativeIntegerField
 from apps.console.kit.filters import filter_of
 from apps.console.kit.form import FormSection
 from apps.console.kit.frame import EmptyState, Link, Step
@@ -78,7 +78,7 @@ EMPTY = EmptyState(
 class ApprovalForm(ChangeForm):
     """By how much a price may move before a second person is asked."""
 
-    per_cent = WholeField(
+    per_cent = NonNegativeIntegerField(
         "A second person is asked where a price moves by more than (per cent)",
         "empty: nobody is asked, however much it moves",
         example="20",

@@ -84,7 +84,7 @@ def _plot_span(history: Rates, context: Context) -> PlotSpan:
 
 def _price_finding(history: Rates, at: datetime, zone: tzinfo) -> str:
     """The last change that has come, else the first to come, else that there was none."""
-    what = _priced_thing(history[0])
+    what = _price_subject(history[0])
     if history[0]["purchase_option"] == "spot" and len(history) >= FEWEST_OF_A_RANGE:
         return _range_finding(what, history, zone)
     changes = [
@@ -119,7 +119,7 @@ def _range_finding(what: str, history: Rates, zone: tzinfo) -> str:
     return f"{what} cost between {low} and {high} an hour{since_text}"
 
 
-def _priced_thing(rate: Rate) -> str:
+def _price_subject(rate: Rate) -> str:
     if rate["pool_id"] is not None:
         return f"Pool {rate['pool_name']}"
     option = option_words(rate["purchase_option"]).lower()

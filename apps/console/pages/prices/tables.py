@@ -137,7 +137,7 @@ def _unpriced_cell(row: UnpricedUse, _: Locale) -> str:
     return _price_button(row.fact.pool, since)
 
 
-def _whose_price(row: PaidPool) -> str | None:
+def _price_origin(row: PaidPool) -> str | None:
     """Return whose price is paid: the pool's own, a contract's, or the list's."""
     rate = row.paid
     if rate is None:
@@ -148,8 +148,8 @@ def _whose_price(row: PaidPool) -> str | None:
     return f"its own {kind} price" if rate["pool_id"] is not None else f"{kind} price"
 
 
-def _whose_cell(row: PaidPool, _: Locale) -> str:
-    return _whose_price(row) or _price_button(row.pool)
+def _price_origin_cell(row: PaidPool, _: Locale) -> str:
+    return _price_origin(row) or _price_button(row.pool)
 
 
 def _paid_since(row: PaidPool, locale: Locale) -> str:
@@ -172,7 +172,7 @@ def _why_it_waits(row: WaitingRate, locale: Locale) -> str:
     )
 
 
-def _beside_cell(row: WaitingRate, locale: Locale) -> str:
+def _comparable_cell(row: WaitingRate, locale: Locale) -> str:
     if not row.beside:
         return quiet("nothing")
     cells = (
@@ -255,7 +255,7 @@ PAID = Table[PaidPool](
         Column("currency", "", lambda _: None,
                written=lambda row, locale: row.paid["currency"] if row.paid else locale.currency),
         Column("per", "", lambda row: per_of(row.paid) if row.paid else None),
-        Column("by", "By", _whose_price, csv="which", shown=_whose_cell),
+        Column("by", "By", _price_origin, csv="which", shown=_price_origin_cell),
         Column("list", "List", lambda row: quoted_of(row.listed), QUOTED, csv=""),
         Column("since", "Since", lambda row: row.paid["starts_at"] if row.paid else None,
                DAY_OR_INSTANT, csv="starts_at", shown=_paid_since),
@@ -298,7 +298,7 @@ WAITING = Table[WaitingRate](
         Column("standing", "", lambda row: row.listed.standing),
         Column("why", "Why it waits", lambda row: row.listed.rate["doubt"], WRAPPED,
                shown=_why_it_waits),
-        Column("beside", "Comparable prices", lambda _: None, WRAPPED, csv="", shown=_beside_cell),
+        Column("beside", "Comparable prices", lambda _: None, WRAPPED, csv="", shown=_comparable_cell),
         Column("decide", "Decision", lambda _: None, csv="", shown=_decide_cell),
     ),
     about="they are not used until a person of finance accepts them",

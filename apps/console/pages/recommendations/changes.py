@@ -10,13 +10,13 @@ from apps.accounts.queries import Role
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import DayField, MomentField, PickField, TextField
 from apps.console.kit.frame import Link
-from apps.console.kit.request import Context, found_or_404
+from apps.console.kit.request import Context, value_or_404
 from apps.console.pages.recommendations import words
 from apps.review import actions
 from apps.review.queries.recommendations import (
     RecommendationFact,
-    known_recommendation,
     possible_owners,
+    recommendation_by_id,
 )
 from apps.show.time import instant
 
@@ -84,8 +84,8 @@ def answer(
     context: Context, recommendation_id: int, step: str
 ) -> Change[actions.RecommendationAnswer]:
     """One of the answers, by its name in the address."""
-    fact = known(context, recommendation_id)
-    form = found_or_404(FORMS.get(step))
+    fact = get_recommendation_or_404(context, recommendation_id)
+    form = value_or_404(FORMS.get(step))
     is_claim = step == "claim"
     owners = (
         {str(key): name for key, name in possible_owners(context.viewer).items()}
@@ -129,9 +129,9 @@ def answer(
     )
 
 
-def known(context: Context, recommendation_id: int) -> RecommendationFact:
+def get_recommendation_or_404(context: Context, recommendation_id: int) -> RecommendationFact:
     """It, or the page that there is none: another team's is as if it were not there."""
-    return found_or_404(known_recommendation(recommendation_id, context.seen_teams))
+    return value_or_404(recommendation_by_id(recommendation_id, context.seen_teams))
 
 
 def _effects(
@@ -144,7 +144,7 @@ def _effects(
     if reply.due_on is not None:
         return (
             f"{owners[str(reply.owner_id)]} sees to it until {reply.due_on:%-d %B %Y}.",
-            f"What it promises is kept as it is now: {words.saves_said(fact, context.currency)}.",
+            f"What it promises is kept as it is now: {words.describe_saving(fact, context.currency)}.",
             "What is measured afterwards is held against that.",
         )
     if reply.until is not None:

@@ -26,7 +26,7 @@ KEPT = Table[KindRecord](
     "kept",
     "Realised and promised, by kind",
     (
-        Column("kind", "Kind", lambda row: words.kind_said(row.kind)),
+        Column("kind", "Kind", lambda row: words.kind_label(row.kind)),
         Column("cases", "Judged", lambda row: row.record.cases, COUNT,
                note=lambda row: f"{row.record.verified} verified"),
         Column("promised", "Promised a month", lambda row: row.record.promised_micros, WHOLE_MONEY),
@@ -52,9 +52,9 @@ def kind_records(context: Context) -> list[KindRecord]:
 
 
 @shown(SEES_EVERYTHING, "recommendations")
-def kept_csv(context: Context) -> HttpResponse:
+def realised_savings_csv(context: Context) -> HttpResponse:
     """Return what came of each kind of recommendation, as CSV."""
     return KEPT.csv(kind_records(context), context, "realised-of-promised")
 
 
-urlpatterns = [path("recommendations/kept.csv", kept_csv, name="kept-promises-csv")]
+urlpatterns = [path("recommendations/kept.csv", realised_savings_csv, name="kept-promises-csv")]

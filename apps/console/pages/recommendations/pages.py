@@ -7,7 +7,7 @@ from django.urls import path, reverse
 
 from apps.accounts.queries import person_names, teams
 from apps.console.kit.chart import Figure, FigureRow
-from apps.console.kit.filters import Reading, filter_of, known_key
+from apps.console.kit.filters import Reading, filter_of, key_parser
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.gates import gate_list
 from apps.console.kit.page import ConsolePage, FactList, Section, shown
@@ -23,14 +23,14 @@ from apps.console.pages.recommendations.tables import (
     RECOMMENDATIONS,
     STEPS,
     RecommendationRow,
-    looked_at_counts,
+    examined_counts,
 )
 from apps.console.pages.recommendations.touching import recommendation_rows, work_csv
 from apps.console.pages.recommendations.waste import (
     WASTE,
+    describe_waste,
     explained_of,
     waste_rows,
-    waste_said,
 )
 from apps.economics.gates import read_gates
 from apps.review.actions import answers_from
@@ -40,15 +40,15 @@ from apps.review.queries.recommendations import (
     RecommendationFact,
     RecommendationsWanted,
     SettledSaving,
+    latest_recommendation_detection_run,
     may_answer_recommendations,
-    newest_recommendation_look,
     outcomes_of,
     proven_savings,
     recommendation_steps,
     recommendations,
 )
 from apps.show.amounts import counted
-from apps.show.money import whole_amount
+from apps.show.money import amount_without_minor_units
 
 OLD_WEEKS = 4
 
@@ -56,25 +56,25 @@ OLD_WEEKS = 4
 @shown(EVERYONE, "recommendations")
 def recommendation_list(context: Context) -> ConsolePage:
     """Show the recommendations that are to be done, or those in the state that was chosen."""
-    review = newest_recommendation_look(context.at)
+    review = latest_recommendation_detection_run(context.at)
     if review is None:
         return ConsolePage(
-            context=context, finding="Nothing was looked for yet", empty=_not_looked_yet()
+            context=context, finding="Nothing was looked for yet", empty=_no_detection_run_state()
         )
     reading = _reading_of(context)
     rows = _rows_of(context, reading)
     facts, texts = [row.fact for row in rows], reading.texts
     sees_all = context.seen_teams is None
-    counts = list(looked_at_counts(review)) if sees_all else []
+    counts = list(examined_counts(review)) if sees_all else []
     proven = proven_savings(context.at, context.seen_teams)
     explained = explained_of(review) if sees_all and not texts["state"] else None
     return ConsolePage(
         context=context,
         finding=words.list_finding(facts, texts["state"], context.currency),
         under=(
-            words.look_said(review, context.zone),
+            words.describe_detection_run(review, context.zone),
             "a month is 730 hours, at what is paid by the hour",
-            *((waste_said(explained, context.currency),) if explained else ()),
+            *((describe_waste(explained, context.currency),) if explained else ()),
         ),
         filters=(
             filter_of("state", "State", words.STATES, texts),
@@ -91,7 +91,7 @@ def recommendation_list(context: Context) -> ConsolePage:
                 rows,
                 context,
                 csv_href=reading.href(reverse("recommendations-csv")),
-                empty=_nothing_said(texts),
+                empty=_empty_message(texts),
             ),
             *_outcome_sections(proven, context),
             WASTE.section(waste_rows(explained), context, csv_href=reverse("waste-explained-csv"))
@@ -130,17 +130,17 @@ def proven_csv(context: Context) -> HttpResponse:
 
 
 @shown(SEES_EVERYTHING, "recommendations")
-def looked_at_csv(context: Context) -> HttpResponse:
+def examined_csv(context: Context) -> HttpResponse:
     """Return what was looked at, and why it is no recommendation, as CSV."""
-    review = newest_recommendation_look(context.at)
-    counts = looked_at_counts(review) if review is not None else ()
+    review = latest_recommendation_detection_run(context.at)
+    counts = examined_counts(review) if review is not None else ()
     return LOOKED_AT.csv(counts, context, "looked-at")
 
 
 @shown(EVERYONE, "recommendations")
 def recommendation_page(context: Context, recommendation_id: int) -> ConsolePage:
     """One recommendation with its evidence, how it was computed, and what happened to it."""
-    fact = changes.known(context, recommendation_id)
+    fact = changes.get_recommendation_or_404(context, recommendation_id)
     measured, outcomes = measurements_of(fact.id), outcomes_of(fact.id)
     # Since it was reopened nothing is measured, whatever was before.
     newest = next(
@@ -148,8 +148,8 @@ def recommendation_page(context: Context, recommendation_id: int) -> ConsolePage
     )
     return ConsolePage(
         context=context,
-        finding=f"{fact.title}: {words.saves_said(fact, context.currency)}",
-        under=(words.kind_said(fact.kind), words.state_said(fact, context.zone)),
+        finding=f"{fact.title}: {words.describe_saving(fact, context.currency)}",
+        under=(words.kind_label(fact.kind), words.describe_state(fact, context.zone)),
         back=Link("All recommendations", reverse("recommendations")),
         actions=_answers(fact, context),
         sections=(
@@ -185,28 +185,28 @@ def recommendation_page(context: Context, recommendation_id: int) -> ConsolePage
 @shown(EVERYONE, "recommendations")
 def recommendation_csv(context: Context, recommendation_id: int) -> HttpResponse:
     """Its steps."""
-    fact = changes.known(context, recommendation_id)
+    fact = changes.get_recommendation_or_404(context, recommendation_id)
     return STEPS.csv(recommendation_steps(fact.id), context, f"recommendation-{fact.id}")
 
 
 @shown(EVERYONE, "recommendations")
 def evidence_csv(context: Context, recommendation_id: int) -> HttpResponse:
     """Return the evidence that a recommendation is from, as CSV."""
-    fact = changes.known(context, recommendation_id)
+    fact = changes.get_recommendation_or_404(context, recommendation_id)
     return EVIDENCE.csv(fact.evidence, context, f"recommendation-{fact.id}-evidence")
 
 
 @shown(EVERYONE, "recommendations")
 def outcomes_csv(context: Context, recommendation_id: int) -> HttpResponse:
     """Return what came of a recommendation, each time that it was done, as CSV."""
-    fact = changes.known(context, recommendation_id)
+    fact = changes.get_recommendation_or_404(context, recommendation_id)
     return OUTCOMES.csv(outcomes_of(fact.id), context, f"recommendation-{fact.id}-outcomes")
 
 
 @shown(EVERYONE, "recommendations")
 def measurements_csv(context: Context, recommendation_id: int) -> HttpResponse:
     """Return what was measured of a recommendation, week by week, as CSV."""
-    fact = changes.known(context, recommendation_id)
+    fact = changes.get_recommendation_or_404(context, recommendation_id)
     return MEASUREMENTS.csv(measurements_of(fact.id), context, f"recommendation-{fact.id}-measured")
 
 
@@ -218,10 +218,10 @@ def _reading_of(context: Context) -> Reading:
         "owner": "anybody",
     }
     reading = Reading(context.query, dict.fromkeys(default, ""), default)
-    reading.read("state", known_key(words.STATES, "There is no state {!r}."))
-    reading.read("kind", known_key(words.KINDS, "There is no kind {!r}."))
-    reading.read("team", known_key(_team_choices(context), "There is no team {!r}."))
-    reading.read("owner", known_key(_owner_choices(), "There is nobody {!r}."))
+    reading.read("state", key_parser(words.STATES, "There is no state {!r}."))
+    reading.read("kind", key_parser(words.KINDS, "There is no kind {!r}."))
+    reading.read("team", key_parser(_team_choices(context), "There is no team {!r}."))
+    reading.read("owner", key_parser(_owner_choices(), "There is nobody {!r}."))
     return reading
 
 
@@ -269,18 +269,22 @@ def _key_figures(
     return (
         Figure(
             "Open",
-            words.range_said(to_do, currency),
-            f"a month, likely {whole_amount(to_do.likely, currency)}; de-duplicated",
+            words.describe_range(to_do, currency),
+            f"a month, likely {amount_without_minor_units(to_do.likely, currency)}; de-duplicated",
         ),
         Figure(
             "Claimed",
-            words.range_said(words.counted_saving(facts, words.CLAIMED), currency),
+            words.describe_range(words.counted_saving(facts, words.CLAIMED), currency),
             f"a month promised by {counted(len(claimed), 'claim')}, de-duplicated; {late} past the due date",
         ),
         Figure(
             "Waiting for 4 weeks or more", str(old), f"of {counted(len(waiting), 'recommendation')}"
         ),
-        Figure("Proven", whole_amount(saved, currency), words.proven_note(proven, currency))
+        Figure(
+            "Proven",
+            amount_without_minor_units(saved, currency),
+            words.proven_note(proven, currency),
+        )
         if proven
         else Figure("Proven", "–", "nothing that was done is measured yet"),
     )
@@ -293,17 +297,17 @@ def _figures_of(
     freed = fact.frees_gpu_hours
     measured = None if newest is None else newest.measured
     return (
-        Figure("Saves a month", whole_amount(fact.saving.likely, currency), "likely"),
-        Figure(words.range_label(fact), words.range_said(fact.saving, currency), "a month"),
+        Figure("Saves a month", amount_without_minor_units(fact.saving.likely, currency), "likely"),
+        Figure(words.range_label(fact), words.describe_range(fact.saving, currency), "a month"),
         Figure("Frees", f"{freed:,.0f} GPU-hours", "a month, on GPUs that are paid anyway")
         if freed
         else Figure("Spent there", "–", "others hold GPUs of this pool: what it costs is not shown")
         if fact.spend_micros is None
-        else Figure("Spent there", whole_amount(fact.spend_micros, currency), "a month, paid by the hour"),
+        else Figure("Spent there", amount_without_minor_units(fact.spend_micros, currency), "a month, paid by the hour"),
         Figure("Effort", f"{fact.effort_hours} h", "of an engineer")
         if measured is None
-        else Figure("Measured a month", whole_amount(measured.saving.likely, currency),
-                    f"{words.range_said(measured.saving, currency)}, by {counted(measured.days, 'settled day')}"),
+        else Figure("Measured a month", amount_without_minor_units(measured.saving.likely, currency),
+                    f"{words.describe_range(measured.saving, currency)}, by {counted(measured.days, 'settled day')}"),
     )  # fmt: skip
 
 
@@ -320,10 +324,10 @@ def _facts_of(
         ("Caveats", "; ".join(fact.doubts) or words.NOT_SOUGHT),
         ("Whose it is", names.get(fact.team_id or 0, words.ORGANISATION)),
         ("Owner", f"{owner}{due}" if owner else words.NOBODY),
-        ("Measured", words.measuring_said(fact, newest)),
-        *([("Held against", words.held_against_said(newest.measured))] if newest else []),
-        *([("Method", words.method_said(newest.measured))] if newest and newest.measured else []),
-        ("Added up", words.added_up_said(fact)),
+        ("Measured", words.describe_measurement(fact, newest)),
+        *([("Held against", words.describe_counterfactual(newest.measured))] if newest else []),
+        *([("Method", words.describe_method(newest.measured))] if newest and newest.measured else []),
+        ("Added up", words.describe_inclusion(fact)),
         ("Proposed", f"from {fact.first_week:%-d %B %Y} to {fact.last_week:%-d %B %Y}, week by week"),
     ]  # fmt: skip
 
@@ -338,13 +342,13 @@ def _answers(fact: RecommendationFact, context: Context) -> tuple[Link, ...]:
     )
 
 
-def _nothing_said(texts: dict[str, str]) -> str:
+def _empty_message(texts: dict[str, str]) -> str:
     if any(texts.values()):
         return "No recommendation matches these filters."
     return "Nothing that was looked at is worth doing: below stands what was looked at."
 
 
-def _not_looked_yet() -> EmptyState:
+def _no_detection_run_state() -> EmptyState:
     return EmptyState(
         "What to do about what work costs",
         "Once a week everything is looked at that could save: idle GPUs, commitments, other places, smaller GPUs, APIs.",
@@ -365,7 +369,7 @@ urlpatterns = [
         "workloads/<int:workload_id>/recommendations.csv", work_csv, name="workload-recommendations"
     ),
     path("recommendations/proven.csv", proven_csv, name="proven-savings-csv"),
-    path("recommendations/looked-at.csv", looked_at_csv, name="looked-at-csv"),
+    path("recommendations/looked-at.csv", examined_csv, name="looked-at-csv"),
     path("recommendations/<int:recommendation_id>", recommendation_page, name="recommendation"),
     path(
         "recommendations/<int:recommendation_id>/measured.csv",

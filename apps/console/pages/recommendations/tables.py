@@ -14,8 +14,8 @@ from apps.review.queries.recommendation_evidence import RecommendationEvidence
 from apps.review.queries.recommendations import (
     STATE_WORDS,
     VERB_WORDS,
+    RecommendationDetectionRunFact,
     RecommendationFact,
-    RecommendationLookFact,
     RecommendationStepFact,
     SettledSaving,
 )
@@ -34,7 +34,7 @@ class RecommendationRow:
 
 
 @dataclass(frozen=True, slots=True)
-class LookedAtCount:
+class ExaminedCount:
     """So many of what a kind looked at that are no proposal for one reason; without a reason, those that are."""
 
     kind: str
@@ -44,22 +44,22 @@ class LookedAtCount:
     looked_at: int
 
 
-def looked_at_counts(review: RecommendationLookFact) -> Iterator[LookedAtCount]:
+def examined_counts(review: RecommendationDetectionRunFact) -> Iterator[ExaminedCount]:
     """Kind by kind, proposals first, then the reasons by how many."""
     for kind in review.kinds:
         name, what, examined = (
-            words.kind_said(kind["kind"]),
+            words.kind_label(kind["kind"]),
             kind["looked_at_words"],
             kind["looked_at"],
         )
         if kind["not_looked"]:
             why = f"Not looked at: {kind['not_looked']}"
-            yield LookedAtCount(name, what, why, 0, 0)
+            yield ExaminedCount(name, what, why, 0, 0)
             continue
-        yield LookedAtCount(name, what, "Recommended", kind["proposed"], examined)
+        yield ExaminedCount(name, what, "Recommended", kind["proposed"], examined)
         for reason in kind["passed_over"]:
             why = reason["why"][:1].upper() + reason["why"][1:]
-            yield LookedAtCount(name, what, why, reason["count"], examined)
+            yield ExaminedCount(name, what, why, reason["count"], examined)
 
 
 def _saving_note(row: RecommendationRow) -> str:
@@ -85,11 +85,11 @@ RECOMMENDATIONS = Table[RecommendationRow](
     (
         Column("title", "What to do", lambda row: row.fact.title, PROSE,
                href=lambda row: reverse("recommendation", args=[row.fact.id]),
-               note=lambda row: words.kind_said(row.fact.kind)),
+               note=lambda row: words.kind_label(row.fact.kind)),
         Column("likely", "Saves a month", lambda row: row.fact.saving.likely, WHOLE_MONEY, csv="saving_likely",
                note=_saving_note),
         Column("range", "p10 to p90", lambda row: row.fact.saving.high, FIGURE, csv="",
-               shown=lambda row, locale: words.range_said(row.fact.saving, locale.currency), sorts=False,
+               shown=lambda row, locale: words.describe_range(row.fact.saving, locale.currency), sorts=False,
                note=lambda row: "assumed" if row.fact.range_basis == ASSUMED else ""),
         Column("risk", "Risk, effort", lambda row: words.RISKS[row.fact.risk].label, csv="risk",
                order=lambda row: list(words.RISKS).index(row.fact.risk), note=lambda row: f"{row.fact.effort_hours}\N{NO-BREAK SPACE}h"),
@@ -131,7 +131,7 @@ OF_WORK = replace(
     sort="recommended",
 )
 
-LOOKED_AT = Table[LookedAtCount](
+LOOKED_AT = Table[ExaminedCount](
     "looked-at",
     "Checks run",
     (
@@ -179,7 +179,7 @@ OUTCOMES = Table[SettledSaving](
                note=lambda row: "as it was at the claim"),
         Column("measured", "Measured a month", lambda row: row.measured.saving.likely, WHOLE_MONEY),
         Column("range", "From and to", lambda row: row.measured.saving.high, FIGURE, csv="",
-               shown=lambda row, locale: words.range_said(row.measured.saving, locale.currency), sorts=False),
+               shown=lambda row, locale: words.describe_range(row.measured.saving, locale.currency), sorts=False),
         Column("verdict", "Verdict", lambda row: "verified" if row.is_verified else "failed",
                warns=lambda row: not row.is_verified),
         Column("would", "Would have cost", lambda row: row.measured.counterfactual_micros, WHOLE_MONEY, csv="would_have_cost",
@@ -212,7 +212,7 @@ TO_DO = Table[RecommendationRow](
         Column("title", "What to do", lambda row: row.fact.title, PROSE,
                href=lambda row: reverse("recommendation", args=[row.fact.id])),
         Column("range", "Saves a month", lambda row: row.fact.saving.high, FIGURE, csv="",
-               shown=lambda row, locale: words.range_said(row.fact.saving, locale.currency)),
+               shown=lambda row, locale: words.describe_range(row.fact.saving, locale.currency)),
         Column("team", "Team", lambda row: row.team or words.ORGANISATION),
         Column("state", "State", lambda row: STATE_WORDS[row.fact.state], note=_state_note),
     ),
@@ -228,10 +228,10 @@ MEASUREMENTS = Table[SavingMeasurementFact](
         Column("status", "Status", lambda row: STATUS_WORDS[row.status],
                warns=lambda row: row.status == "failed"),
         Column("promised", "Promised a month", lambda row: row.promise.likely, WHOLE_MONEY,
-               shown=lambda row, locale: words.range_said(row.promise, locale.currency), csv="promised"),
+               shown=lambda row, locale: words.describe_range(row.promise, locale.currency), csv="promised"),
         Column("measured", "Measured a month", lambda row: row.measured and row.measured.saving.likely, WHOLE_MONEY),
         Column("range", "From and to", lambda row: row.measured and row.measured.saving.high, FIGURE, csv="",
-               shown=lambda row, locale: words.measured_range_said(row.measured, locale.currency), sorts=False),
+               shown=lambda row, locale: words.describe_measured_range(row.measured, locale.currency), sorts=False),
         Column("would", "Would have cost", lambda row: row.measured and row.measured.counterfactual_micros, WHOLE_MONEY,
                csv="would_have_cost"),
         Column("did", "Did cost", lambda row: row.measured and row.measured.spend_micros, WHOLE_MONEY, csv="did_cost"),

@@ -8,7 +8,7 @@ from django.urls import reverse
 from apps.accounts.queries import person_names, teams
 from apps.console.kit.frame import Link
 from apps.console.kit.page import shown
-from apps.console.kit.request import EVERYONE, Context, found_or_404
+from apps.console.kit.request import EVERYONE, Context, value_or_404
 from apps.console.kit.table import TableSection
 from apps.console.pages.recommendations.tables import LOOKED_AT, OF_WORK, TO_DO, RecommendationRow
 from apps.review.queries.recommendations import (
@@ -60,7 +60,7 @@ def work_section(context: Context, work: WorkloadFact) -> TableSection | None:
         context,
         csv_href=reverse("workload-recommendations", args=[work.id]) if facts else "",
         empty="Nothing is open or claimed of it.",
-        links=(_looked_at_link(context),),
+        links=(_examined_link(context),),
     )
 
 
@@ -69,7 +69,7 @@ def work_csv(context: Context, workload_id: int) -> HttpResponse:
     """Return what is to be done about a workload, as CSV."""
     work = workloads().get(workload_id)
     is_seen = work is not None and context.viewer.sees_team(work.team_id)
-    workload = found_or_404(work if is_seen else None, "There is no such workload.")
+    workload = value_or_404(work if is_seen else None, "There is no such workload.")
     rows = recommendation_rows(_work_facts(context, workload_id), context)
     return OF_WORK.csv(rows, context, f"recommendations of {workload.name}")
 
@@ -79,7 +79,7 @@ def _work_facts(context: Context, workload_id: int) -> list[RecommendationFact]:
     return recommendations(wanted)
 
 
-def _looked_at_link(context: Context) -> Link:
+def _examined_link(context: Context) -> Link:
     """Why the rest is no recommendation, for who sees everything; else all that the viewer sees."""
     href = reverse("recommendations")
     if context.seen_teams is None:

@@ -11,16 +11,16 @@ from apps.console.kit.page import shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.review.queries.recommendations import (
-    RecommendationLookFact,
+    RecommendationDetectionRunFact,
     ids_of_matters,
-    newest_recommendation_look,
+    latest_recommendation_detection_run,
 )
 from apps.review.queries.recommending.waste_explained import (
     ExplainedWaste,
     WasteLine,
     waste_from,
 )
-from apps.show.money import whole_amount
+from apps.show.money import amount_without_minor_units
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class WasteRow:
         )
 
 
-def _option_said(line: WasteLine) -> str:
+def _option_label(line: WasteLine) -> str:
     return line.option.replace("_", " ").capitalize() or "–"
 
 
@@ -49,7 +49,7 @@ WASTE = Table[WasteRow](
     "Where the waste goes",
     (
         Column("pool", "Pool", lambda row: row.line.pool or "–"),
-        Column("option", "Purchase option", lambda row: _option_said(row.line), csv="purchase_option"),
+        Column("option", "Purchase option", lambda row: _option_label(row.line), csv="purchase_option"),
         Column("part", "Waste", lambda row: row.line.part_words),
         Column("micros", "A month", lambda row: row.line.micros, WHOLE_MONEY, csv="waste"),
         Column("where", "Where it goes", lambda row: row.line.where_words[:1].upper() + row.line.where_words[1:], PROSE, csv="says",
@@ -70,18 +70,18 @@ def waste_rows(explained: ExplainedWaste) -> list[WasteRow]:
     return [WasteRow(line, ids_by_matter.get(line.matter)) for line in explained.lines]
 
 
-def explained_of(review: RecommendationLookFact | None) -> ExplainedWaste | None:
+def explained_of(review: RecommendationDetectionRunFact | None) -> ExplainedWaste | None:
     """Return the explained waste that a look kept; None of one that kept none."""
     return None if review is None else waste_from(review.waste)
 
 
-def waste_said(explained: ExplainedWaste, currency: str) -> str:
+def describe_waste(explained: ExplainedWaste, currency: str) -> str:
     """How much of it is covered, in a sentence."""
     total = explained.micros
     if not total:
         return "nothing was wasted in the weeks looked at"
     return (
-        f"of {whole_amount(total, currency)} of waste a month {explained.covered_micros / total:.0%} is covered by"
+        f"of {amount_without_minor_units(total, currency)} of waste a month {explained.covered_micros / total:.0%} is covered by"
         f" recommendations, {1 - (explained.covered_micros + explained.other_micros) / total:.0%} has a reason, {explained.other_micros / total:.0%} neither"
     )
 
@@ -89,7 +89,7 @@ def waste_said(explained: ExplainedWaste, currency: str) -> str:
 @shown(SEES_EVERYTHING, "recommendations")
 def waste_csv(context: Context) -> HttpResponse:
     """Return the explained waste as CSV."""
-    explained = explained_of(newest_recommendation_look(context.at))
+    explained = explained_of(latest_recommendation_detection_run(context.at))
     rows: Sequence[WasteRow] = waste_rows(explained) if explained else ()
     return WASTE.csv(rows, context, "waste-explained")
 

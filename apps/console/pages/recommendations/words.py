@@ -9,14 +9,14 @@ from apps.review.queries.recommendations import (
     STATE_WORDS,
     TO_BE_DONE,
     MeasuredSaving,
+    RecommendationDetectionRunFact,
     RecommendationFact,
-    RecommendationLookFact,
     SettledSaving,
 )
 from apps.review.queries.recommending.kinds import KIND_LABELS
 from apps.review.queries.recommending.proposal import ASSUMED
 from apps.show.amounts import counted
-from apps.show.money import whole_amount
+from apps.show.money import amount_without_minor_units
 from apps.show.time import instant
 from apps.show.words import StateWords
 
@@ -34,14 +34,17 @@ RISKS = {
 ORGANISATION, NOBODY, RUNRATE = "the organisation", "nobody yet", "Runrate"
 
 
-def kind_said(kind: str) -> str:
+def kind_label(kind: str) -> str:
     """Its name; of a kind that there is no more its key."""
     return KIND_LABELS.get(kind, kind.replace("_", " ").capitalize())
 
 
-def range_said(saving: SavingRange, currency: str) -> str:
+def describe_range(saving: SavingRange, currency: str) -> str:
     """`$776 to $1,366`."""
-    low, high = whole_amount(saving.low, currency), whole_amount(saving.high, currency)
+    low, high = (
+        amount_without_minor_units(saving.low, currency),
+        amount_without_minor_units(saving.high, currency),
+    )
     return low if low == high else f"{low} to {high}"
 
 
@@ -78,17 +81,17 @@ def list_finding(facts: Sequence[RecommendationFact], state: str, currency: str)
             return f"No open recommendation{claimed_text}"
         if not to_do.likely:
             return f"{counted(len(waiting), 'recommendation')} to look at{claimed_text}"
-        return f"{counted(len(waiting), 'recommendation')} would save {range_said(to_do, currency)} a month{claimed_text}"
+        return f"{counted(len(waiting), 'recommendation')} would save {describe_range(to_do, currency)} a month{claimed_text}"
     verb = "is" if len(facts) == 1 else "are"
     return f"{counted(len(facts), 'recommendation')} {verb} {STATE_WORDS[state]}"
 
 
-def look_said(review: RecommendationLookFact, zone: tzinfo) -> str:
+def describe_detection_run(review: RecommendationDetectionRunFact, zone: tzinfo) -> str:
     """When it was looked."""
     return f"looked for in the week of {review.week:%-d %B %Y}, on {instant(review.made_at, zone)}"
 
 
-def state_said(fact: RecommendationFact, zone: tzinfo) -> str:
+def describe_state(fact: RecommendationFact, zone: tzinfo) -> str:
     """Who put it into its state, when and why."""
     by = f" by {fact.state_name}" if fact.state_name else ""
     until = f" until {instant(fact.snoozed_until, zone)}" if fact.snoozed_until else ""
@@ -96,14 +99,14 @@ def state_said(fact: RecommendationFact, zone: tzinfo) -> str:
     return f"{STATES[fact.state]}{by} since {instant(fact.state_at, zone)}{until}{why}"
 
 
-def saves_said(fact: RecommendationFact, currency: str) -> str:
+def describe_saving(fact: RecommendationFact, currency: str) -> str:
     """Return what a recommendation saves in a month, or the GPU-hours that it frees."""
     if fact.saving.high > 0:
-        return f"{range_said(fact.saving, currency)} a month less"
+        return f"{describe_range(fact.saving, currency)} a month less"
     return f"{fact.frees_gpu_hours or 0:,.0f} GPU-hours a month for others"
 
 
-def added_up_said(fact: RecommendationFact) -> str:
+def describe_inclusion(fact: RecommendationFact) -> str:
     """Whether it is in the sum, and why not."""
     if fact.is_counted:
         return "Yes: no other that is added up is for the same dollars"
@@ -126,18 +129,20 @@ def is_overdue(fact: RecommendationFact, today: date) -> bool:
 
 def proven_note(proven: Sequence[SettledSaving], currency: str) -> str:
     """Return what was promised of the proven savings, and how many failed."""
-    promised = whole_amount(sum(saving.promised.likely for saving in proven), currency)
+    promised = amount_without_minor_units(
+        sum(saving.promised.likely for saving in proven), currency
+    )
     failed = sum(not saving.is_verified for saving in proven)
     verified = counted(len(proven) - failed, "verified", "verified")
     return f"a month, of {promised} promised: {verified}, {failed} failed"
 
 
-def measured_range_said(measured: MeasuredSaving | None, currency: str) -> str:
+def describe_measured_range(measured: MeasuredSaving | None, currency: str) -> str:
     """The ends of what chance may have done."""
-    return "" if measured is None else range_said(measured.saving, currency)
+    return "" if measured is None else describe_range(measured.saving, currency)
 
 
-def held_against_said(measured: MeasuredSaving | None) -> str:
+def describe_counterfactual(measured: MeasuredSaving | None) -> str:
     """Return what would have been, how much work there was before and since, and what speaks against the measure."""
     if measured is None:
         return "nothing yet"
@@ -149,7 +154,7 @@ def held_against_said(measured: MeasuredSaving | None) -> str:
     return "; ".join(filter(None, (measured.counterfactual, work, *measured.doubts)))
 
 
-def method_said(measured: MeasuredSaving) -> str:
+def describe_method(measured: MeasuredSaving) -> str:
     """How it was measured, and the trend that was carried on."""
     if not measured.method:
         return "the days since held against the days before"
@@ -161,7 +166,7 @@ def method_said(measured: MeasuredSaving) -> str:
     return f"{measured.method}; its interval covers 90 %{trend}"
 
 
-def measuring_said(fact: RecommendationFact, newest: SavingMeasurementFact | None) -> str:
+def describe_measurement(fact: RecommendationFact, newest: SavingMeasurementFact | None) -> str:
     """Whether it is measured, since when and until when; what the newest measurement says."""
     if newest is not None:
         why = f": {newest.why}" if newest.why else ""

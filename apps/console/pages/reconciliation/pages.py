@@ -10,14 +10,14 @@ from django.utils.html import format_html
 from apps.console.kit.cells import COUNT, FIGURE, MONEY, PROSE
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, Include, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.bill_rules.words import pattern_of
 from apps.economics.billing import NO_RESOURCE
 from apps.ledger.queries.bills import comparing
 from apps.ledger.queries.bills.deliveries import BillFact, bill_fact
 from apps.ledger.queries.bills.rules import unmatched_usage_types
-from apps.ledger.queries.bills.twins import twins_beside
+from apps.ledger.queries.bills.twins import twins_of_bill
 from apps.ledger.queries.closes.shares import shares_in_words, shares_of_invoices
 from apps.show.amounts import counted
 from apps.show.money import bridged, full_amount, signed_amount
@@ -39,7 +39,7 @@ def bill(context: Context, bill_id: int) -> ConsolePage:
     usage_types = unmatched_usage_types(bill_id)
     twins = [
         (twin, context.onward(reverse("bill", args=[twin.beside.id])))
-        for twin in twins_beside(bill_id)
+        for twin in twins_of_bill(bill_id)
     ]
     rows: list[VarianceRow] = [
         ("Estimated", full_amount(variance.estimated_micros, currency),
@@ -86,7 +86,7 @@ def unbilled_csv(context: Context, bill_id: int) -> HttpResponse:
 
 
 def _bill_of(bill_id: int) -> BillFact:
-    return found_or_404(bill_fact(bill_id))
+    return value_or_404(bill_fact(bill_id))
 
 
 def _quiet_words(

@@ -12,10 +12,10 @@ from apps.show.time import duration
 from apps.web.queries.backups import (
     BackupPlan,
     BackupState,
-    ask_backup,
     backup_plan,
     backup_state,
     is_old,
+    request_backup,
 )
 
 SECRETS = (
@@ -37,7 +37,7 @@ def backup_facts(state: BackupState, plan: BackupPlan, at: datetime) -> list[tup
         late = ", which is older than it should be" if is_old(state, plan, at) else ""
         age = duration(at - newest.made_at)
         facts = [("Newest", f"{age} old{late}, {data_size(newest.size_bytes)}: {newest.name}")]
-    facts.append(("Kept", _kept_words(state, plan)))
+    facts.append(("Kept", _describe_copies(state, plan)))
     facts.append(("Made", _schedule_words(plan)))
     if state.making is not None:
         facts.append(("Now", f"one is being made, {state.making:.0%} of it is there"))
@@ -47,7 +47,7 @@ def backup_facts(state: BackupState, plan: BackupPlan, at: datetime) -> list[tup
     return facts
 
 
-def _kept_words(state: BackupState, plan: BackupPlan) -> str:
+def _describe_copies(state: BackupState, plan: BackupPlan) -> str:
     size = data_size(sum(copy.size_bytes for copy in state.copies))
     rule = f"the newest of {plan.daily} days, {plan.weekly} weeks and {plan.monthly} months"
     return f"{len(state.copies)}, {size} together; {rule} (RUNRATE_BACKUP_KEEP_…)"
@@ -67,7 +67,7 @@ def back_up_view(page: Any) -> Any:
         """Have the next sweep make a copy."""
 
         def apply(_: Mapping[str, Any]) -> Done:
-            ask_backup()
+            request_backup()
             return "A backup is made within a minute; this page says how far.", ("retention",)
 
         def drawn(_: ChangeForm) -> ConsolePage:

@@ -27,7 +27,7 @@ SIZE = Format(lambda size, _: data_size(size), lambda size, _: str(size), "numbe
 
 
 @dataclass(frozen=True, slots=True)
-class KeptTable:
+class RetainedTable:
     """A table of the database, what a row of it is, and how long rows stay; None: not stated."""
 
     table: TableSize
@@ -35,7 +35,7 @@ class KeptTable:
     rule: RetentionRule | None
 
 
-TABLES = Table[KeptTable](
+TABLES = Table[RetainedTable](
     "tables",
     "Tables",
     (
@@ -56,11 +56,11 @@ TABLES = Table[KeptTable](
 )  # fmt: skip
 
 
-def kept_tables() -> list[KeptTable]:
+def retained_tables() -> list[RetainedTable]:
     """Every table of the database with its rule."""
     models = {model._meta.db_table: model for model in apps.get_models(include_auto_created=True)}
     limited = limited_rules()
-    return [_kept_table(size, models.get(size.name), limited) for size in table_sizes()]
+    return [_retained_table(size, models.get(size.name), limited) for size in table_sizes()]
 
 
 @shown(SEES_EVERYTHING, "people")
@@ -70,7 +70,7 @@ def retention(context: Context) -> ConsolePage:
 
 
 def _retention_page(context: Context) -> ConsolePage:
-    stored_tables = kept_tables()
+    stored_tables = retained_tables()
     size = sum(table.table.size for table in stored_tables)
     for_good = sum(1 for table in stored_tables if table.rule and table.rule.kept == FOR_GOOD)
     return ConsolePage(
@@ -93,18 +93,20 @@ def _retention_page(context: Context) -> ConsolePage:
 @shown(SEES_EVERYTHING, "people")
 def retention_csv(context: Context) -> HttpResponse:
     """Return how long each table is kept, as CSV."""
-    return TABLES.csv(kept_tables(), context, "retention")
+    return TABLES.csv(retained_tables(), context, "retention")
 
 
-def _kept_table(
+def _retained_table(
     size: TableSize, model: type[Model] | None, limited: Mapping[str, RetentionRule]
-) -> KeptTable:
+) -> RetainedTable:
     tracked = getattr(model, "pgh_tracked_model", None)
     words = _row_words(model)
     if tracked is not None:
         words = f"A change of: {_row_words(tracked)}"
     label = model._meta.label_lower if model is not None else size.name
-    return KeptTable(size, words, retention_rule(label, limited, is_history=tracked is not None))
+    return RetainedTable(
+        size, words, retention_rule(label, limited, is_history=tracked is not None)
+    )
 
 
 def _row_words(model: type[Model] | None) -> str:

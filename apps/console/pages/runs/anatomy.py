@@ -106,7 +106,7 @@ def anatomy_of(facts: RunFacts, context: Context) -> Anatomy | None:
     step = _column_length(span, len(shown) + 1)
     lanes = [_job_lane(job, of_job.get(job.fact.id, ()), facts, span, step) for job in shown]
     lanes = [replace(lane, href=context.onward(lane.href)) for lane in lanes]
-    run_lane = _whole_lane(facts, span, step)
+    run_lane = _full_run_lane(facts, span, step)
     if len(lanes) == 1:
         # One job is the whole run: drawn once, with the marks of both.
         lanes = [_in_one_lane(run_lane, lanes[0])]
@@ -156,7 +156,7 @@ def _column_length(span: Span, lanes: int) -> timedelta:
     return HOUR * max(1, -(-hours // columns))
 
 
-def _whole_lane(facts: RunFacts, span: Span, step: timedelta) -> RunLane:
+def _full_run_lane(facts: RunFacts, span: Span, step: timedelta) -> RunLane:
     spent = spent_of(facts.hours)
     columns = _lane_columns(facts.hours, (span.starts_at, span.until), span, step)
     good = [moment for moment in facts.moments if moment.kind == "good_checkpoint"]
@@ -182,11 +182,11 @@ def _job_lane(
     own_attempts = [attempt for attempt in facts.attempts if attempt.job_id == job.fact.id]
     lifetime = (job.starts_at, job.ends_at or facts.at)
     spent = spent_of(hours)
-    lasted = duration(_whole_seconds(lifetime[1] - lifetime[0]))
+    lasted = duration(_truncate_to_seconds(lifetime[1] - lifetime[0]))
     notes = [f"{job.fact.cluster}, {lasted}" if job.is_seen else lasted]
     submitted_at = job.fact.submitted_at
     if submitted_at is not None and job.starts_at - submitted_at >= timedelta(minutes=1):
-        notes.append(f"queued {duration(_whole_seconds(job.starts_at - submitted_at))}")
+        notes.append(f"queued {duration(_truncate_to_seconds(job.starts_at - submitted_at))}")
     return RunLane(
         name=f"Job {job.fact.raw_id}" if job.is_seen else "Another team’s job",
         href=reverse("costs-job", args=[job.fact.id]) if job.is_seen else "",
@@ -245,7 +245,7 @@ def _patches_of(
                 drawn.setdefault(bucket, []).append((left, right, top, HIGH * part / total))
                 floor += part
     return tuple(
-        Patch(BUCKETS[bucket], _bucket_said(bucket, spent), **_shape_of(bucket, drawn[bucket]))
+        Patch(BUCKETS[bucket], _describe_bucket(bucket, spent), **_shape_of(bucket, drawn[bucket]))
         for bucket in BUCKETS
         if bucket in drawn
     )
@@ -269,7 +269,7 @@ def _shape_of(
     return {"path": "".join(parts)}
 
 
-def _bucket_said(bucket: Bucket, spent: ByBucket) -> str:
+def _describe_bucket(bucket: Bucket, spent: ByBucket) -> str:
     part = per_cent(share(spent[bucket], sum(spent.values())))
     return f"{BUCKETS[bucket].label}: {duration(_length_of(spent[bucket]))}, {part}"
 
@@ -292,7 +292,7 @@ def _attempt_mark(attempt: PicturedAttempt, span: Span) -> LaneMark:
     left, right = span.left(starts_at), span.left(max(ends_at, starts_at))
     status_text = status_of(attempt.status).label.lower()
     steps = "" if attempt.last_step is None else f", up to step {attempt.last_step:,}"
-    lasted = duration(_whole_seconds(ends_at - starts_at))
+    lasted = duration(_truncate_to_seconds(ends_at - starts_at))
     return LaneMark(
         left=f"{left:.3f}%",
         width=f"{max(0.15, right - left):.3f}%",
@@ -366,8 +366,8 @@ def _left_out(count: int) -> str:
 
 
 def _length_of(milliseconds: int) -> timedelta:
-    return _whole_seconds(timedelta(milliseconds=milliseconds))
+    return _truncate_to_seconds(timedelta(milliseconds=milliseconds))
 
 
-def _whole_seconds(span: timedelta) -> timedelta:
+def _truncate_to_seconds(span: timedelta) -> timedelta:
     return span - span % timedelta(seconds=1) if span >= timedelta(minutes=1) else span

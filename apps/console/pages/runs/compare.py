@@ -22,18 +22,18 @@ from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Include, shown
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Column, Table, TableSection
-from apps.console.pages.runs.numbers import NUMBERS, each_number, number_of
+from apps.console.pages.runs.numbers import NUMBERS, all_run_numbers, number_of
 from apps.console.pages.runs.words import (
     Doubted,
     bucket_cell,
-    known_or_doubted,
+    doubted_if_unknown,
     span_of,
     status_of,
 )
 from apps.economics.run_time import Bucket
 from apps.show.amounts import change, counted, per_cent, points, share
 from apps.show.counts import energy, short_count
-from apps.show.money import full_amount, whole_amount
+from apps.show.money import amount_without_minor_units, full_amount
 from apps.show.run_buckets import BUCKETS, in_a_sentence, strip_of_buckets
 from apps.show.strip import Strip
 from apps.show.time import duration
@@ -80,7 +80,7 @@ class ComparedRow(NamedTuple):
 @shown(EVERYONE, "runs")
 def compare_runs(context: Context) -> ConsolePage:
     """The runs that the address names; those that the viewer does not see are as if not there."""
-    ids, problems = runs_asked(context.query)
+    ids, problems = requested_runs(context.query)
     run_costs = runs_compared(ids, context.viewer) if ids else ()
     if len(run_costs) < len(ids):
         missing = len(ids) - len(run_costs)
@@ -101,7 +101,7 @@ def compare_runs(context: Context) -> ConsolePage:
 @shown(EVERYONE, "runs")
 def compare_runs_csv(context: Context) -> HttpResponse:
     """Return the compared runs as CSV: a column for each run."""
-    ids, _ = runs_asked(context.query)
+    ids, _ = requested_runs(context.query)
     run_costs = runs_compared(ids, context.viewer) if ids else ()
     rows = compared_rows(run_costs, context.locale)
     return compared_table("", "", run_costs).csv(rows, context, "runs-compared")
@@ -171,9 +171,9 @@ def finding_of(run_costs: Sequence[RunCost], currency: str) -> str:
     if highest is cheapest:
         return f"{counted(len(run_costs), 'run')} cost the same"
     more = (highest.amounts.effective_micros or 0) - (cheapest.amounts.effective_micros or 0)
-    sentence = f"{highest.run.key} cost {whole_amount(more, currency)} more than {cheapest.run.key}"
+    sentence = f"{highest.run.key} cost {amount_without_minor_units(more, currency)} more than {cheapest.run.key}"
     parts = [
-        f"{whole_amount(part, currency)} of {in_a_sentence(bucket)}"
+        f"{amount_without_minor_units(part, currency)} of {in_a_sentence(bucket)}"
         for bucket, part in _by_difference(cheapest, highest)
         if part > 0
     ]
@@ -189,7 +189,7 @@ def differences(run_costs: Sequence[RunCost], currency: str) -> Iterator[str]:
                 "cost",
                 _cost_of(first),
                 _cost_of(other),
-                lambda micros: whole_amount(micros, currency),
+                lambda micros: amount_without_minor_units(micros, currency),
             ),
             *_difference_words("took", first.run.wall_seconds, other.run.wall_seconds, _wall_time),
             *_moved_points("goodput", first.run.known_goodput_ratio, other.run.known_goodput_ratio),
@@ -197,7 +197,9 @@ def differences(run_costs: Sequence[RunCost], currency: str) -> Iterator[str]:
         ]
         for bucket, more in _by_difference(first, other)[:2]:
             sign = "more" if more > 0 else "less"
-            parts.append(f"{whole_amount(abs(more), currency)} {sign} of {in_a_sentence(bucket)}")
+            parts.append(
+                f"{amount_without_minor_units(abs(more), currency)} {sign} of {in_a_sentence(bucket)}"
+            )
         text = joined(parts) if parts else "nothing that is known differs"
         yield f"{other.run.key} against {first.run.key}: {text}."
 
@@ -209,7 +211,7 @@ def compared_rows(run_costs: Sequence[RunCost], locale: Locale) -> list[Compared
     return [*compared_figures(run_costs, locale), *compared_buckets(run_costs, locale.currency)]
 
 
-def runs_asked(params: QueryDict) -> tuple[list[int], list[str]]:
+def requested_runs(params: QueryDict) -> tuple[list[int], list[str]]:
     problems = []
     ids: list[int] = []
     for text in params.getlist("run"):
@@ -234,7 +236,7 @@ def _bars_of(run_costs: Sequence[RunCost], context: Context) -> Iterator[Compare
             href=context.onward(reverse("run", args=[cost.run.id])),
             team=cost.run.team or "",
             status=status_of(cost.run.status),
-            strip=strip_of_buckets(_known_micros(cost)),
+            strip=strip_of_buckets(_micros_by_bucket(cost)),
             width=f"{100 * (micros or 0) / most:.2f}%" if most else "0%",
             cost=full_amount(micros, context.currency),
             without=Link(f"Leave out {cost.run.key}", href) if len(run_costs) > FEWEST else None,
@@ -283,14 +285,14 @@ def compared_figures(run_costs: Sequence[RunCost], locale: Locale) -> Iterator[C
         moved = (points if figure.is_ratio else _relative_change)(values[-1], values[0])
         cells = [UNKNOWN if value is None else figure.shown(value, locale) for value in values]
         yield ComparedRow(
-            figure.title, tuple(map(known_or_doubted, cells)), "" if moved == UNKNOWN else moved
+            figure.title, tuple(map(doubted_if_unknown, cells)), "" if moved == UNKNOWN else moved
         )
     yield from _compared_metrics(run_costs, locale.currency)
 
 
 def _compared_metrics(run_costs: Sequence[RunCost], currency: str) -> Iterator[ComparedRow]:
     """The key metrics, each with its caveat."""
-    for numbers in zip(*map(each_number, run_costs), strict=True):
+    for numbers in zip(*map(all_run_numbers, run_costs), strict=True):
         yield ComparedRow(
             title=NUMBERS[numbers[0].figure].title,
             cells=tuple(
@@ -310,7 +312,7 @@ def _credible_value(number: RunNumber) -> float | None:
 def compared_buckets(run_costs: Sequence[RunCost], currency: str) -> Iterator[ComparedRow]:
     for bucket in _buckets_there(run_costs):
         amounts = [
-            _known_micros(cost).get(bucket, 0) if _cost_of(cost) is not None else None
+            _micros_by_bucket(cost).get(bucket, 0) if _cost_of(cost) is not None else None
             for cost in run_costs
         ]
         texts = [
@@ -319,7 +321,7 @@ def compared_buckets(run_costs: Sequence[RunCost], currency: str) -> Iterator[Co
         ]
         yield ComparedRow(
             title=BUCKETS[bucket].label,
-            cells=tuple(map(known_or_doubted, texts)),
+            cells=tuple(map(doubted_if_unknown, texts)),
             change=_relative_change(amounts[-1], amounts[0]),
             words=BUCKETS[bucket],
         )
@@ -337,7 +339,7 @@ def _buckets_there(run_costs: Sequence[RunCost]) -> list[Bucket]:
     return [bucket for bucket in BUCKETS if bucket in there]
 
 
-def _known_micros(run_cost: RunCost) -> dict[Bucket, int]:
+def _micros_by_bucket(run_cost: RunCost) -> dict[Bucket, int]:
     return {
         one.bucket: one.amounts.effective_micros
         for one in run_cost.buckets
@@ -347,7 +349,7 @@ def _known_micros(run_cost: RunCost) -> dict[Bucket, int]:
 
 def _by_difference(one: RunCost, other: RunCost) -> list[tuple[Bucket, int]]:
     """Return what of each bucket the other run has more (or less), the largest first."""
-    before, after = _known_micros(one), _known_micros(other)
+    before, after = _micros_by_bucket(one), _micros_by_bucket(other)
     moved = [(bucket, after.get(bucket, 0) - before.get(bucket, 0)) for bucket in BUCKETS]
     return sorted(
         ((bucket, more) for bucket, more in moved if more),

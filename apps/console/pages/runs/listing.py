@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from django.http import HttpResponse
 from django.urls import reverse
 
-from apps.accounts.queries.paging import PageAsked, Slice
+from apps.accounts.queries.paging import PageRequest, Slice
 from apps.console.kit.chart import FigureRow
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Include, shown
@@ -25,11 +25,11 @@ from apps.console.pages.runs.tables import HOW_TO_READ, RUN_DAYS, RUNS
 from apps.economics.gpu_meters import meters_together
 from apps.review.queries.annotations import AnnotationsWanted
 from apps.show.amounts import counted, per_cent, share
-from apps.show.money import whole_amount
+from apps.show.money import amount_without_minor_units
 from apps.show.run_buckets import BUCKETS
 from apps.unit_economics.queries.runs.gpu_meters import meters_of_runs
 from apps.unit_economics.queries.runs.list import run_page
-from apps.unit_economics.queries.runs.page import RunsTold, are_any_runs, runs_told
+from apps.unit_economics.queries.runs.page import RunsSummary, are_any_runs, summarize_runs
 from apps.unit_economics.queries.runs.values import RunRow as RunFact
 from apps.web.queries.wheels import install_command
 
@@ -42,7 +42,7 @@ SNIPPET = 'with runrate.run(workload="pretrain-8b", name="july-3") as run: ...'
 def runs(context: Context) -> ConsolePage:
     """Show what training runs cost, how much of it was not productive, and each of them."""
     question, currency = runs_question(context), context.currency
-    report = runs_told(question.wanted, question.window)
+    report = summarize_runs(question.wanted, question.window)
     days, sums = by_day(report.days), sums_of_days(report.days)
     page = run_page(question.wanted, question.asked)
     meters = meters_of_listed(
@@ -80,7 +80,7 @@ def runs_csv(context: Context) -> HttpResponse:
 def runs_days_csv(context: Context) -> HttpResponse:
     """Return what the days of runs cost, by bucket, as CSV."""
     question = runs_question(context)
-    days = by_day(runs_told(question.wanted, question.window).days)
+    days = by_day(summarize_runs(question.wanted, question.window).days)
     return RUN_DAYS.csv(sorted(days.items()), context, "runs-by-day")
 
 
@@ -102,7 +102,7 @@ def runs_section(
 def runs_csv_of(context: Context, name: str, workload_id: int | None = None) -> HttpResponse:
     """Every wanted run, MOST_CSV_ROWS at most, in the order asked for."""
     wanted = runs_question(context, workload_id).wanted
-    return RUNS.csv(run_page(wanted, PageAsked(limit=MOST_CSV_ROWS)).rows, context, name)
+    return RUNS.csv(run_page(wanted, PageRequest(limit=MOST_CSV_ROWS)).rows, context, name)
 
 
 def _annotations_wanted(question: RunsQuestion) -> AnnotationsWanted:
@@ -122,7 +122,7 @@ def meters_of_listed(named: Mapping[int, tuple[str, str]]) -> MeterTable | None:
     return meter_table(rows, meters_together(meters_by_run.values()), "Run")
 
 
-def finding_of(report: RunsTold, sums: BucketSums, within: str, currency: str) -> str:
+def finding_of(report: RunsSummary, sums: BucketSums, within: str, currency: str) -> str:
     """Return what the runs cost and how much of it was not productive, in one sentence."""
     runs = counted(report.runs, "training run")
     if not report.runs and not report.days:
@@ -131,7 +131,7 @@ def finding_of(report: RunsTold, sums: BucketSums, within: str, currency: str) -
         return f"{runs} ran {within}; nothing of {'it' if report.runs == 1 else 'them'} is charged yet."
     if sums.total is None:
         return f"What {runs} cost {within} is not known: no price covers it."
-    sentence = f"{runs} cost {whole_amount(sums.total, currency)} {within}"
+    sentence = f"{runs} cost {amount_without_minor_units(sums.total, currency)} {within}"
     lost, untold = share(sums.no_progress, sums.total), share(sums.untold, sums.total)
     if untold == 1:
         return f"{sentence}; what it was spent on was not reported."

@@ -71,11 +71,11 @@ def metrics_of(run_cost: RunCost, usual: UsualNumbers | None, currency: str) -> 
             number_of(number.figure, number.value, number.doubt, run_cost.run, currency),
             _usual_words(number.figure, usual, currency),
         )
-        for number in each_number(run_cost)
+        for number in all_run_numbers(run_cost)
     ]
 
 
-def each_number(run_cost: RunCost) -> list[RunNumber]:
+def all_run_numbers(run_cost: RunCost) -> list[RunNumber]:
     """All five in their order; those that are not there as not known."""
     number_by_figure = {number.figure: number for number in run_cost.numbers}
     return [number_by_figure.get(figure, RunNumber(figure, None)) for figure in NUMBERS]

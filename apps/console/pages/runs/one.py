@@ -9,10 +9,10 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
 from apps.console.kit.cells import linked, titled
-from apps.console.kit.chart import Figure, FigureRow, known_figure
+from apps.console.kit.chart import Figure, FigureRow, figure_or_unknown
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Include, Section, shown
-from apps.console.kit.request import EVERYONE, Context, found_or_404
+from apps.console.kit.request import EVERYONE, Context, value_or_404
 from apps.console.pages.runs.anatomy import RunFacts, anatomy_of, spent_of
 from apps.console.pages.runs.listing import meters_of_listed
 from apps.console.pages.runs.numbers import METRICS, metrics_of
@@ -37,10 +37,10 @@ from apps.console.pages.runs.words import span_of, status_of
 from apps.economics.run_time import LEAST_TOLD, Bucket
 from apps.show.amounts import counted, gpu_hours, per_cent, share
 from apps.show.counts import short_count
-from apps.show.money import short_amount, unit_cost, whole_amount
+from apps.show.money import amount_without_minor_units, short_amount, unit_cost
 from apps.show.run_buckets import BUCKETS
 from apps.show.time import duration, instant
-from apps.unit_economics.queries.runs.bottlenecks import where_time_of_run_went
+from apps.unit_economics.queries.runs.bottlenecks import run_time_breakdown
 from apps.unit_economics.queries.runs.checkpoints import checkpoint_advice_of_run
 from apps.unit_economics.queries.runs.costs import run_costs
 from apps.unit_economics.queries.runs.page import usual_numbers
@@ -57,7 +57,7 @@ EXACT = 1_000_000
 @shown(EVERYONE, "runs")
 def run(context: Context, run_id: int) -> ConsolePage:
     """One run: where its time and money went, and what to do; of one not seen there is none."""
-    anatomy = known_run(run_id, context)
+    anatomy = get_run_or_404(run_id, context)
     facts = _facts_of(anatomy, context)
     sums = sums_of_run(anatomy)
     return ConsolePage(
@@ -68,21 +68,23 @@ def run(context: Context, run_id: int) -> ConsolePage:
         back=Link("Runs", reverse("runs")),
         styles=("css/runs.css",),
         sections=tuple(_sections_of(anatomy, sums, facts, context)),
-        empty=None if anatomy.buckets or facts.hours or facts.attempts else _nothing_known(anatomy),
+        empty=None
+        if anatomy.buckets or facts.hours or facts.attempts
+        else _empty_run_state(anatomy),
     )
 
 
 @shown(EVERYONE, "runs")
 def run_buckets_csv(context: Context, run_id: int) -> HttpResponse:
     """Where a run's time and money went."""
-    rows = buckets_of(known_run(run_id, context), {})
+    rows = buckets_of(get_run_or_404(run_id, context), {})
     return BUCKETS_OF_RUN.csv(rows, context, f"run-{run_id}-buckets")
 
 
 @shown(EVERYONE, "runs")
 def run_jobs_csv(context: Context, run_id: int) -> HttpResponse:
     """The jobs that carried a run, each in its part in it."""
-    rows = jobs_of(known_run(run_id, context), context)
+    rows = jobs_of(get_run_or_404(run_id, context), context)
     return JOBS_OF_RUN.csv(rows, context, f"run-{run_id}-jobs")
 
 
@@ -114,7 +116,7 @@ def _sections_of(
         jobs_of(anatomy, context),
         context,
         csv_href=reverse("run-jobs", args=[run_id]) if anatomy.jobs else "",
-        remark=_nodes_said(nodes),
+        remark=_describe_nodes(nodes),
     )
     yield ATTEMPTS.section(_attempts_of(facts), context) if facts.attempts else None
     good = [moment for moment in reversed(facts.moments) if moment.kind == "good_checkpoint"]
@@ -123,9 +125,9 @@ def _sections_of(
     yield REPORTED.section(tags, context) if tags else None
 
 
-def known_run(run_id: int, context: Context) -> RunAnatomy:
+def get_run_or_404(run_id: int, context: Context) -> RunAnatomy:
     """The run, or the page that there is none."""
-    return found_or_404(run_costs(run_id, context.viewer), "There is no such run.")
+    return value_or_404(run_costs(run_id, context.viewer), "There is no such run.")
 
 
 def sums_of_run(anatomy: RunAnatomy) -> BucketSums:
@@ -149,7 +151,7 @@ def finding_of(anatomy: RunAnatomy, sums: BucketSums) -> str:
         return f"{run.key}{how or ' is known'}; nothing of it is charged yet."
     if sums.total is None:
         return f"{run.key}{how}; what it cost is not known: no price covers it."
-    cost = whole_amount(sums.total, anatomy.currency)
+    cost = amount_without_minor_units(sums.total, anatomy.currency)
     sentence = f"{run.key}{how}, and cost {cost}" if how else f"{run.key} cost {cost}"
     if run.wall_seconds:
         sentence += f" in {duration(span_of(run.wall_seconds))}"
@@ -245,7 +247,7 @@ def _figures_of(anatomy: RunAnatomy, sums: BucketSums) -> tuple[Figure, ...]:
             status=sums.status,
             is_unknown=sums.no_progress is None or not sums.is_mostly_told,
         ),
-        known_figure(
+        figure_or_unknown(
             "Goodput",
             None if run.known_goodput_ratio is None else per_cent(run.known_goodput_ratio),
             "kept training steps ÷ GPU time that it reported"
@@ -253,7 +255,7 @@ def _figures_of(anatomy: RunAnatomy, sums: BucketSums) -> tuple[Figure, ...]:
             else f"it reported only {per_cent(run.told_ratio or 0)} of its GPU time",
             sums.status,
         ),
-        known_figure(
+        figure_or_unknown(
             "Cost per million tokens",
             None if million is None else unit_cost(million, currency),
             tokens or "it reported no tokens",
@@ -270,7 +272,7 @@ def _unpriced_words(anatomy: RunAnatomy) -> str:
 
 def _verdicts_of(run_id: int, nodes: Mapping[str, str]) -> tuple[Advice, ...]:
     return (
-        *bottleneck_verdicts(where_time_of_run_went(run_id)),
+        *bottleneck_verdicts(run_time_breakdown(run_id)),
         *straggler_verdicts(slow_ranks(run_id), nodes),
         *checkpoint_verdicts(checkpoint_advice_of_run(run_id)),
     )
@@ -315,7 +317,7 @@ def _attempts_of(facts: RunFacts) -> list[AttemptOfRun]:
     ]
 
 
-def _nodes_said(nodes: Mapping[str, str]) -> str:
+def _describe_nodes(nodes: Mapping[str, str]) -> str:
     if not nodes:
         return ""
     named = format_html_join(", ", "{}", ((linked(name, href),) for name, href in nodes.items()))
@@ -342,7 +344,7 @@ def _tag_text(value: object) -> str:
     return str(value)
 
 
-def _nothing_known(anatomy: RunAnatomy) -> EmptyState:
+def _empty_run_state(anatomy: RunAnatomy) -> EmptyState:
     return EmptyState(
         title="Nothing is known of this run but its name",
         sentence=f"A job reported that it is of {anatomy.run.key}; none of its time is charged yet, and "

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from apps.console.kit.chart import DailyChart, DayRow, Figure, daily_chart, known_figure
+from apps.console.kit.chart import DailyChart, DayRow, Figure, daily_chart, figure_or_unknown
 from apps.console.kit.periods import days_between
 from apps.economics.money import sum_of_known
-from apps.economics.run_time import LEAST_TOLD, Bucket, coverage, goodput, known_goodput
+from apps.economics.run_time import LEAST_TOLD, Bucket, coverage, goodput, goodput_if_reported
 from apps.ledger.queries.costs import least_sure
 from apps.show.amounts import gpu_hours, per_cent, share
-from apps.show.money import short_amount, whole_amount
+from apps.show.money import amount_without_minor_units, short_amount
 from apps.show.run_buckets import BUCKETS, NO_PROGRESS, in_a_sentence, no_progress
 from apps.show.sparkline import sparkline
 from apps.show.time import weekday
@@ -53,7 +53,7 @@ class BucketSums:
     @property
     def goodput_ratio(self) -> float | None:
         """Productive ÷ reported GPU time; None where most of it was not reported."""
-        return known_goodput(goodput(self.milliseconds), self.told_ratio)
+        return goodput_if_reported(goodput(self.milliseconds), self.told_ratio)
 
     @property
     def told_ratio(self) -> float | None:
@@ -126,7 +126,7 @@ def figures_of(
             tone="held_idle",
             is_unknown=sums.no_progress is None or not sums.is_mostly_told,
         ),
-        known_figure(
+        figure_or_unknown(
             "Goodput",
             None if sums.goodput_ratio is None else per_cent(sums.goodput_ratio),
             "kept training steps ÷ GPU time that runs reported"
@@ -134,7 +134,7 @@ def figures_of(
             else f"only {per_cent(sums.told_ratio or 0)} of GPU time was reported",
             sums.status,
         ),
-        _not_known(sums, currency),
+        _unknown_figure(sums, currency),
     )
 
 
@@ -197,7 +197,7 @@ def _worst_parts(sums: BucketSums, currency: str) -> str:
     return no_progress_parts(sums, currency) or reported_words(sums)
 
 
-def _not_known(sums: BucketSums, currency: str) -> Figure:
+def _unknown_figure(sums: BucketSums, currency: str) -> Figure:
     parts = []
     if sums.unpriced_milliseconds:
         hours = gpu_hours(sums.unpriced_milliseconds)
@@ -214,9 +214,9 @@ def _not_known(sums: BucketSums, currency: str) -> Figure:
 
 def _highest_day(days: Mapping[date, BucketSums], totals: BucketSums, currency: str) -> str:
     most, highest = max((of_day.total or 0, day) for day, of_day in days.items())
-    sentence = f"Highest day: {weekday(highest)}, {whole_amount(most, currency)}"
+    sentence = f"Highest day: {weekday(highest)}, {amount_without_minor_units(most, currency)}"
     if len(days) == 1:
-        sentence = f"{weekday(highest)} cost {whole_amount(most, currency)}"
+        sentence = f"{weekday(highest)} cost {amount_without_minor_units(most, currency)}"
     lost = [(totals.known.get(bucket, 0), bucket) for bucket in NO_PROGRESS]
     most_lost, bucket = max(lost)
     if not most_lost:

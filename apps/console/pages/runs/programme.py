@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from apps.console.kit.cells import FIGURE, PROSE, Locale, drawn, linked, quiet
-from apps.console.kit.chart import Figure, FigureRow, known_figure
+from apps.console.kit.chart import Figure, FigureRow, figure_or_unknown
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Include, Section, SideBySide, shown
 from apps.console.kit.request import EVERYONE, Context
@@ -18,16 +18,16 @@ from apps.console.pages.recommendations.touching import work_section
 from apps.console.pages.runs.listing import runs_csv_of, runs_section
 from apps.console.pages.runs.numbers import NUMBERS, number_words
 from apps.console.pages.runs.question import RunsQuestion, runs_question
-from apps.console.pages.runs.scaling import Answer, asked_gpus, scaling
+from apps.console.pages.runs.scaling import Answer, requested_gpus, scaling
 from apps.console.pages.runs.tables import RUNS_OF_ONE
 from apps.console.pages.runs.verdicts import Advice, bottleneck_verdicts, checkpoint_verdicts
 from apps.console.pages.runs.words import Doubted, doubted_mfu, sentence
 from apps.show.amounts import change, counted, gpu_hours, per_cent
 from apps.show.counts import short_count
-from apps.show.money import short_amount, unit_cost, whole_amount
+from apps.show.money import amount_without_minor_units, short_amount, unit_cost
 from apps.show.sparkline import Sparkline, sparkline
 from apps.show.time import short_day
-from apps.unit_economics.queries.runs.bottlenecks import where_time_of_workload_went
+from apps.unit_economics.queries.runs.bottlenecks import workload_time_breakdown
 from apps.unit_economics.queries.runs.checkpoints import checkpoint_advice_of_workload
 from apps.unit_economics.queries.runs.list import run_page
 from apps.unit_economics.queries.runs.programme import Programme, ProgrammeRun
@@ -94,9 +94,9 @@ TRENDS = Table[Trend](
 @shown(EVERYONE, "runs")
 def programme(context: Context, workload_id: int) -> ConsolePage:
     """The programme of a workload that the viewer sees; of any other there is none."""
-    fact = known_workload(workload_id, context)
+    fact = get_workload_or_404(workload_id, context)
     question = runs_question(context, workload_id)
-    gpus, problem = asked_gpus(context.query)
+    gpus, problem = requested_gpus(context.query)
     training_programme = programme_of(workload_id, window=question.window, at=context.at)
     page = run_page(question.wanted, question.asked)
     sections = (
@@ -138,7 +138,7 @@ def programme(context: Context, workload_id: int) -> ConsolePage:
 @shown(EVERYONE, "runs")
 def programme_csv(context: Context, workload_id: int) -> HttpResponse:
     """A workload's runs as a table."""
-    known_workload(workload_id, context)
+    get_workload_or_404(workload_id, context)
     return runs_csv_of(context, f"runs-of-workload-{workload_id}", workload_id)
 
 
@@ -154,7 +154,7 @@ def _sections_of(
     trends = [_trend_of(figure, training_programme.trend, context.currency) for figure in NUMBERS]
     yield TRENDS.section(trends, context)
     advice: tuple[Advice, ...] = (
-        *bottleneck_verdicts(where_time_of_workload_went(workload_id, window=window)),
+        *bottleneck_verdicts(workload_time_breakdown(workload_id, window=window)),
         *checkpoint_verdicts(checkpoint_advice_of_workload(workload_id, window=window)),
     )
     yield Include("runs/_verdicts.html", {"verdicts": advice, "note": NO_VERDICT})
@@ -165,7 +165,7 @@ def _question_of_gpus(answer: Answer, question: RunsQuestion) -> Include:
     return Include("runs/_answer.html", {"answer": answer, "here": path, "window": window})
 
 
-def known_workload(workload_id: int, context: Context) -> workloads.WorkloadFact:
+def get_workload_or_404(workload_id: int, context: Context) -> workloads.WorkloadFact:
     """The workload, or the page that there is none."""
     fact = workloads.workloads().get(workload_id)
     if fact is None or not context.viewer.sees_team(fact.team_id):
@@ -180,9 +180,9 @@ def finding_of(name: str, training_programme: Programme, within: str, currency: 
     runs, versions = counted(training_programme.runs, "run"), len(training_programme.versions)
     if training_programme.micros is None:
         return f"What {runs} of {name} cost {within} is not known: nothing of it has a price yet."
-    summary = f"{runs} of {name} cost {whole_amount(training_programme.micros, currency)} {within}"
+    summary = f"{runs} of {name} cost {amount_without_minor_units(training_programme.micros, currency)} {within}"
     if versions and training_programme.version_micros is not None:
-        version_cost = whole_amount(training_programme.version_micros, currency)
+        version_cost = amount_without_minor_units(training_programme.version_micros, currency)
         return (
             f"{summary}: {version_cost} for each of {counted(versions, 'model version')} shipped."
         )
@@ -199,7 +199,7 @@ def _figures_of(training_programme: Programme, currency: str) -> tuple[Figure, .
     if training_programme.unpriced_milliseconds:
         hours += f", {gpu_hours(training_programme.unpriced_milliseconds)} of them without a price"
     return (
-        known_figure(
+        figure_or_unknown(
             "Cost per model version",
             None
             if training_programme.version_micros is None
@@ -208,7 +208,7 @@ def _figures_of(training_programme: Programme, currency: str) -> tuple[Figure, .
             if versions
             else "no shipped model version was reported",
         ),
-        known_figure(
+        figure_or_unknown(
             "Cost per million tokens",
             None
             if training_programme.million_tokens_micros is None
@@ -217,7 +217,7 @@ def _figures_of(training_programme: Programme, currency: str) -> tuple[Figure, .
             if training_programme.tokens
             else "no tokens reported",
         ),
-        known_figure(
+        figure_or_unknown(
             "Experiments a week",
             None
             if training_programme.experiments_per_week is None
@@ -229,7 +229,7 @@ def _figures_of(training_programme: Programme, currency: str) -> tuple[Figure, .
                 else ""
             ),
         ),
-        known_figure(
+        figure_or_unknown(
             "Goodput",
             None
             if training_programme.goodput_ratio is None
@@ -255,7 +255,7 @@ def _trend_of(figure: RunFigure, runs: Sequence[ProgrammeRun], currency: str) ->
     return Trend(
         title=about.title,
         explanation=about.explanation,
-        latest=_latest_known(figure, runs, known_values, currency),
+        latest=_latest_value(figure, runs, known_values, currency),
         of_run=Link(known_values[-1][0].key, reverse("run", args=[known_values[-1][0].run_id]))
         if known_values
         else None,
@@ -266,7 +266,7 @@ def _trend_of(figure: RunFigure, runs: Sequence[ProgrammeRun], currency: str) ->
     )
 
 
-def _latest_known(
+def _latest_value(
     figure: RunFigure,
     runs: Sequence[ProgrammeRun],
     known_values: Sequence[tuple[ProgrammeRun, float]],

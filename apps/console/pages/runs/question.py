@@ -7,11 +7,11 @@ from django.core import signing
 from django.http import QueryDict
 
 from apps.accounts import queries as accounts
-from apps.accounts.queries.paging import PageAsked, Slice
+from apps.accounts.queries.paging import PageRequest, Slice
 from apps.console.kit.filters import (
     Reading,
     filter_of,
-    known_key,
+    key_parser,
     name_filter,
     named_in,
     one_of,
@@ -61,7 +61,7 @@ class RunsQuestion:
     wanted: RunsWanted
     window: ledger.Window
     words: PeriodWords
-    asked: PageAsked
+    asked: PageRequest
     context: Context
     reading: Reading
     filters: tuple[Filter, ...]
@@ -110,7 +110,7 @@ def runs_question(context: Context, workload_id: int | None = None) -> RunsQuest
     window = reading.read("window", lambda text: ledger.window_of(text, context.calendar))
     team_ids = reading.read("team", lambda name: one_of(teams, name, "team"))
     workload_ids = reading.read("workload", lambda text: _workloads_named(text, trained))
-    status = reading.read("status", known_key(ENDED, "Runs cannot be chosen by {!r}."))
+    status = reading.read("status", key_parser(ENDED, "Runs cannot be chosen by {!r}."))
     column, falls = RUNS.chosen(context.query)
     wanted = RunsWanted(
         team_ids=team_ids or context.seen_teams,
@@ -126,7 +126,7 @@ def runs_question(context: Context, workload_id: int | None = None) -> RunsQuest
         wanted=wanted,
         window=window,
         words=words,
-        asked=_page_asked(context.query),
+        asked=_parse_page_request(context.query),
         context=context,
         reading=reading,
         filters=_filters_of(reading.texts, words, sorted(teams), sorted(trained), workload_id),
@@ -165,13 +165,13 @@ def _workloads_named(text: str, ids_by_name: Mapping[str, frozenset[int]]) -> fr
     return frozenset().union(*named_in(text, ids_by_name, "workload")) or None
 
 
-def _page_asked(params: QueryDict) -> PageAsked:
+def _parse_page_request(params: QueryDict) -> PageRequest:
     """The rows that a signed cursor names; what is none of ours is the first ones."""
     try:
         side, *key = signing.loads(params.get("cursor", ""), salt=SALT)
     except (signing.BadSignature, ValueError):
-        return PageAsked(limit=PER_PAGE)
-    return PageAsked(limit=PER_PAGE, **{side: tuple(key)})
+        return PageRequest(limit=PER_PAGE)
+    return PageRequest(limit=PER_PAGE, **{side: tuple(key)})
 
 
 def _plain_key(value: object) -> object:

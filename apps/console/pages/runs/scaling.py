@@ -15,7 +15,7 @@ from apps.console.pages.runs.question import RunsQuestion
 from apps.show import curves
 from apps.show.amounts import counted
 from apps.show.counts import times
-from apps.show.money import short_amount, whole_amount
+from apps.show.money import amount_without_minor_units, short_amount
 from apps.show.time import duration
 from apps.show.unknown import UNKNOWN
 from apps.unit_economics.queries.runs.curves import (
@@ -63,7 +63,7 @@ class DrawnMeasure:
     is_speed: bool = False
 
 
-def asked_gpus(params: QueryDict) -> tuple[int | None, str]:
+def requested_gpus(params: QueryDict) -> tuple[int | None, str]:
     """The number of GPUs in the address, and what of it was not understood."""
     text = params.get("gpus", "").strip()
     if not text:
@@ -141,7 +141,7 @@ def _curves_of(answer: ScalingAnswer, context: Context) -> tuple[LineChart, ...]
     cost = DrawnMeasure(
         id="cost-to-train",
         title=f"On {counted(answer.more, 'GPU')} it costs "
-        f"{whole_amount(round(answer.micros.value), currency)}",
+        f"{amount_without_minor_units(round(answer.micros.value), currency)}",
         unit=f"cost of a model version in {currency} against GPUs, at what a GPU-hour cost so far",
         measure="Cost",
         of=lambda point: point.micros,
@@ -172,7 +172,7 @@ def _curve_of(answer: ScalingAnswer, drawn: DrawnMeasure, context: Context) -> L
     ]
     measured = _measured_runs(answer, drawn, curve_values)
     highlighted = [
-        curves.CurvesAsked(curve_point.gpus, one.value)
+        curves.MarkedGpus(curve_point.gpus, one.value)
         for curve_point, one in curve_values
         if curve_point.gpus == answer.more
     ]

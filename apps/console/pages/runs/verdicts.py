@@ -7,7 +7,7 @@ from apps.console.kit.frame import Link
 from apps.console.pages.runs.words import span_of
 from apps.show.amounts import per_cent
 from apps.show.time import duration
-from apps.unit_economics.queries.runs.bottlenecks import Bottleneck, WhereTimeWent
+from apps.unit_economics.queries.runs.bottlenecks import Bottleneck, TimeBreakdown
 from apps.unit_economics.queries.runs.checkpoints import CheckpointAdvice
 from apps.unit_economics.queries.runs.stragglers import Stragglers
 
@@ -23,7 +23,7 @@ class Advice(NamedTuple):
     links: tuple[Link, ...] = ()
 
 
-def bottleneck_verdicts(time_usage: WhereTimeWent) -> tuple[Advice, ...]:
+def bottleneck_verdicts(time_usage: TimeBreakdown) -> tuple[Advice, ...]:
     """Buckets that took more than is usual, the highest cost first, with what was used up meanwhile."""
     return tuple(
         Advice(verdict.words, _what_counters_say(verdict)) for verdict in time_usage.verdicts

@@ -49,7 +49,7 @@ class Doubted:
         return titled(self.text, self.doubt) if self.doubt else self.text
 
 
-def known_or_doubted(text: str) -> Doubted:
+def doubted_if_unknown(text: str) -> Doubted:
     """A number without a doubt; what reads as unknown is."""
     return Doubted(text, is_unknown=text == UNKNOWN)
 

@@ -18,13 +18,13 @@ from apps.accounts.actions import (
     save_view,
 )
 from apps.accounts.queries.saved_views import SavedViewFact, saved_view, saved_views
-from apps.console.kit.carried import is_carried_to, kept_words
+from apps.console.kit.carried import describe_sticky_filters, is_carried_to
 from apps.console.kit.cells import DAY_OR_INSTANT, PROSE, Locale, linked
 from apps.console.kit.change import Act, Change, ChangeForm, Done, changing
 from apps.console.kit.entries import PickField, TextField
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import EVERYONE, Context, found_or_404
+from apps.console.kit.request import EVERYONE, Context, value_or_404
 from apps.console.kit.table import Column, Table
 from apps.console.pages.saved_views.page_words import page_name, parameter_words
 from apps.show.amounts import counted
@@ -99,7 +99,7 @@ def views_menu(context: Context) -> HttpResponse:
 @shown(EVERYONE, HERE, carries=False)
 def open_view(context: Context, view_id: int) -> HttpResponse:
     """On to the page, with its filters; a link that stays the same when the view is renamed."""
-    view = found_or_404(saved_view(view_id, context.viewer))
+    view = value_or_404(saved_view(view_id, context.viewer))
     return HttpResponseRedirect(view.address)
 
 
@@ -108,7 +108,7 @@ def new_view(context: Context) -> Act:
     """Keeps the page that the address names."""
     # It stands in the form's own address, also when that is sent.
     address = _page_address(context.query.get("address", ""))
-    found_or_404(address or None, "There is no page of that address that can be kept.")
+    value_or_404(address or None, "There is no page of that address that can be kept.")
 
     def apply(entered: Mapping[str, Any]) -> Done:
         entry = _entry_of(entered)
@@ -137,7 +137,7 @@ def new_view(context: Context) -> Act:
 @changing(EVERYONE, HERE)
 def change_view(context: Context, view_id: int) -> Change[SavedViewEntry]:
     """Another name, or others who find it."""
-    view = _own_view(context, view_id)
+    view = _get_view_or_404(context, view_id)
 
     def apply(entry: SavedViewEntry) -> Done:
         change_saved_view(view_id=view_id, owner_id=view.owner_id, entry=entry)
@@ -166,7 +166,7 @@ def change_view(context: Context, view_id: int) -> Change[SavedViewEntry]:
 @changing(EVERYONE, HERE)
 def remove_view(context: Context, view_id: int) -> Change[SavedViewFact]:
     """It is in nobody's menu any more; the page itself stays."""
-    view = _own_view(context, view_id)
+    view = _get_view_or_404(context, view_id)
 
     def apply(_: SavedViewFact) -> Done:
         remove_saved_view(view_id=view_id, owner_id=view.owner_id)
@@ -203,7 +203,7 @@ def _address_words(address: str, context: Context) -> str:
     """`Cost explorer, with period Last month, team Research`."""
     where, _, query = address.partition("?")
     params = QueryDict(query)
-    description = kept_words(
+    description = describe_sticky_filters(
         {name: ",".join(params.getlist(name)) for name in params}, context.calendar
     )
     name = page_name(where)
@@ -235,13 +235,13 @@ def _entry_of(entered: Mapping[str, Any]) -> SavedViewEntry:
 
 def _person_of(context: Context) -> int:
     """Only people have sessions, and so come here."""
-    return found_or_404(context.viewer.person_id)
+    return value_or_404(context.viewer.person_id)
 
 
-def _own_view(context: Context, view_id: int) -> SavedViewFact:
+def _get_view_or_404(context: Context, view_id: int) -> SavedViewFact:
     view = saved_view(view_id, context.viewer)
     is_own = view is not None and view.owner_id == context.viewer.person_id
-    return found_or_404(view if is_own else None, "There is no such view of yours.")
+    return value_or_404(view if is_own else None, "There is no such view of yours.")
 
 
 def _with_changes(context: Context) -> Table[SavedViewFact]:

@@ -15,7 +15,7 @@ from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Include, shown
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.pages.pool_links import pool_href
-from apps.ledger.queries.search import everything_found
+from apps.ledger.queries.search import search_everything
 from apps.show.amounts import counted
 
 SUGGESTED, OF_ALL_KINDS, OF_ONE_KIND = 3, 8, 100
@@ -77,7 +77,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResults:
     """The results of a search, with the page of it; `hint` says why there is nothing."""
 
     groups: tuple[Group, ...]
@@ -100,7 +100,7 @@ def search(context: Context) -> ConsolePage:
     # Any word that is no kind asks for every kind.
     kind = Kind(kind_name) if kind_name in set(Kind) else None
     query = sought(text, OF_ALL_KINDS if kind is None else OF_ONE_KIND)
-    results = _found_by(context, query, kind)
+    results = _search_results(context, query, kind)
     every = (Link("Everything of this name", _search_address(query.text, context)),)
     return SearchPage(
         context=context,
@@ -109,7 +109,7 @@ def search(context: Context) -> ConsolePage:
         actions=() if kind is None else every,
         text=query.text,
         sections=(Include("search/_groups.html", results),),
-        empty=_nothing_found(query, results, context.viewer),
+        empty=_empty_search_state(query, results, context.viewer),
     )
 
 
@@ -117,17 +117,17 @@ def search(context: Context) -> ConsolePage:
 def suggested(context: Context) -> HttpResponse:
     """The first of what bears the name, as a part of a page; the search page has the rest."""
     query = sought(context.query.get("q", ""), SUGGESTED)
-    results = _found_by(context, query, None)
+    results = _search_results(context, query, None)
     return HttpResponse(render_to_string("search/_suggested.html", {"page": results}))
 
 
-def _found_by(context: Context, query: Sought, kind: Kind | None) -> Found:
-    all_hits = everything_found(context.viewer, query, kind)
+def _search_results(context: Context, query: Sought, kind: Kind | None) -> SearchResults:
+    all_hits = search_everything(context.viewer, query, kind)
     groups = tuple(_group_of(hits, query.text, context) for hits in all_hits)
     hint = "" if groups else "Nothing that you may see bears this name."
     if not query.is_long_enough:
         hint = TOO_SHORT if query.text else ""
-    return Found(groups, hint, _search_address(query.text, context))
+    return SearchResults(groups, hint, _search_address(query.text, context))
 
 
 def _finding_of(query: Sought, groups: Sequence[Group]) -> str:
@@ -177,7 +177,7 @@ def _scope_words(viewer: Viewer) -> str:
     return "Work of your teams; nodes, GPUs and pools of the whole fleet."
 
 
-def _nothing_found(query: Sought, results: Found, viewer: Viewer) -> EmptyState | None:
+def _empty_search_state(query: Sought, results: SearchResults, viewer: Viewer) -> EmptyState | None:
     """Return what can be found and how; None where something was."""
     if results.groups:
         return None
@@ -194,7 +194,7 @@ def _nothing_found(query: Sought, results: Found, viewer: Viewer) -> EmptyState 
         title, sentence = "One letter would find nearly everything", TOO_SHORT
     else:
         title = "Nothing bears this name"
-        sentence = "Names are matched as they are written, capitals aside. " + _not_looked_for(
+        sentence = "Names are matched as they are written, capitals aside. " + _search_scope_note(
             viewer
         )
         steps.append(
@@ -206,7 +206,7 @@ def _nothing_found(query: Sought, results: Found, viewer: Viewer) -> EmptyState 
     return EmptyState(title, sentence, tuple(steps))
 
 
-def _not_looked_for(viewer: Viewer) -> str:
+def _search_scope_note(viewer: Viewer) -> str:
     if viewer.sees_everything:
         return "What was merged or renamed is found by its new name."
     return "What belongs to other teams is not looked for."

@@ -13,17 +13,17 @@ from apps.console.kit.change import SEEN, Act, ChangeForm, Done, acting
 from apps.console.kit.entries import UploadField
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, Include, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.kit.table import Column, Table
 from apps.console.pages.forecasts.words import series_title
 from apps.console.pages.imports.receiving import NO_FILE, REJECTED_ROWS, UploadForm, receiving
 from apps.console.pages.imports.steps import BUSY, STATES, FileOnItsWay
 from apps.console.pages.series_imports.reading import (
     SeriesTrial,
-    asked_of,
     fingerprint_of,
     reading_form,
-    series_asked,
+    reading_options,
+    requested_series,
     trial_of_series,
 )
 from apps.console.pages.series_imports.sections import (
@@ -60,7 +60,7 @@ class SeriesForm(UploadForm):
 
 
 def _series_name(fact: SeriesImportFact) -> str | None:
-    series = series_asked(fact)
+    series = requested_series(fact)
     return None if series is None else series_title(series)
 
 
@@ -222,8 +222,8 @@ def read_so(context: Context, series_import_id: int) -> Act:
     def ask(entered: Mapping[str, Any]) -> None:
         if not fact.asked:
             raise ImportNotReady(f"{fact.name} was not looked at yet")
-        reading = asked_of(entered)
-        series_uploads.ask_series_reading(
+        reading = reading_options(entered)
+        series_uploads.request_series_reading(
             import_id=series_import_id, reading=reading, at=context.at
         )
 
@@ -271,7 +271,7 @@ def _import_act(
 
 
 def _import_or_404(import_id: int) -> SeriesImportFact:
-    return found_or_404(series_import(import_id))
+    return value_or_404(series_import(import_id))
 
 
 def _import_terms(fact: SeriesImportFact, context: Context) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.http import QueryDict
 
-from apps.accounts.queries import known_zones
+from apps.accounts.queries import supported_zones
 from apps.console.kit.change import ChangeForm
 from apps.console.kit.entries import ParsedField, PickField
 from apps.console.kit.request import Context
@@ -113,7 +113,7 @@ def fingerprint_of(fact: SeriesImportFact) -> str:
     return hashlib.sha256(shown.encode()).hexdigest()[:16]
 
 
-def series_asked(fact: SeriesImportFact) -> SeriesKey | None:
+def requested_series(fact: SeriesImportFact) -> SeriesKey | None:
     """The series that the file is said to be of."""
     series_parts = fact.asked.get("series")
     return SeriesKey(*series_parts) if isinstance(series_parts, list) and series_parts else None
@@ -124,7 +124,7 @@ def reading_form(
 ) -> ChangeForm:
     """Return the form of what the file is of and how it is read, as it was last said or as it is proposed."""
     initial = {name: str(value) for name, value in fact.asked.items() if name != "series"}
-    series = series_asked(fact)
+    series = requested_series(fact)
     columns = _column_picks(fact)
     fields = {
         "series": PickField(
@@ -149,7 +149,7 @@ def reading_form(
     return ChangeForm(params, context, more=fields, is_sent=is_sent)
 
 
-def asked_of(entered: Mapping[str, Any]) -> dict[str, object]:
+def reading_options(entered: Mapping[str, Any]) -> dict[str, object]:
     """How the file is to be read, as a look takes it."""
     series = entered["series"].split(":", 2) if entered["series"] else []
     return {**entered, "series": series}
@@ -188,6 +188,6 @@ def _unit_picks(currency: str) -> dict[str, str]:
 
 def _zone_entered(text: str) -> str:
     zone = text or "UTC"
-    if zone not in known_zones():
+    if zone not in supported_zones():
         raise ValueError(f"{zone} is no time zone such as Europe/Berlin.")
     return zone

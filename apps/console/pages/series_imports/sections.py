@@ -20,7 +20,7 @@ from apps.console.pages.series_imports.reading import (
     SeriesTrial,
     fingerprint_of,
     reading_form,
-    series_asked,
+    requested_series,
 )
 from apps.planning.queries.series import unit_of
 from apps.planning.queries.series_imports import SeriesImportFact
@@ -91,7 +91,7 @@ def reading_sections(
         title="What it is, and how it is read",
         about="nothing is imported before you say so",
         css="card change",
-        is_primary=series_asked(fact) is None,
+        is_primary=requested_series(fact) is None,
     )
     yield discard_series(fact)
 
@@ -104,7 +104,7 @@ def discard_series(fact: SeriesImportFact) -> FormSection:
 def _trial_facts(
     fact: SeriesImportFact, trial: SeriesTrial, context: Context
 ) -> Iterator[tuple[str, str]]:
-    series = series_asked(fact)
+    series = requested_series(fact)
     yield "Series", "not said yet" if series is None else series_title(series)
     yield "Period", _span_words(trial.begins_at, trial.ends_at, context)
     days = f" ({trial.known / DAY_HOURS:,.1f} days’ worth)" if trial.known >= DAY_HOURS else ""

@@ -88,7 +88,7 @@ class ServiceChangeForm(ChangeForm):
 @changing(CHANGING, "services")
 def add_objective(context: Context, service_id: int) -> Change[NewObjective]:
     """Says how the promise would have been kept of late, then makes it."""
-    fact = known(service_id, context)
+    fact = get_service_or_404(service_id, context)
 
     def apply(objective: NewObjective) -> tuple[str, tuple[Any, ...]]:
         promises.add_objective(objective=objective)
@@ -102,7 +102,7 @@ def add_objective(context: Context, service_id: int) -> Change[NewObjective]:
         form=ObjectiveForm,
         confirm="Add this objective",
         read=lambda entered: _objective_of(entered, fact),
-        effects=lambda objective: _kept_so_far(objective, context),
+        effects=lambda objective: _describe_attainment(objective, context),
         apply=apply,
         fields={"": "target", "target_ratio": "target"},
     )
@@ -113,7 +113,7 @@ def end_objective(
     context: Context, service_id: int, objective_id: int
 ) -> Change[Mapping[str, Any]]:
     """The promise counts no more from a moment on."""
-    fact = known(service_id, context)
+    fact = get_service_or_404(service_id, context)
     row = objective_row(objective_id, context.viewer)
     if row is None or row["workload_id"] != service_id:
         raise Http404
@@ -136,7 +136,7 @@ def end_objective(
 @changing(CHANGING, "services")
 def add_change(context: Context, service_id: int) -> Change[NewChange]:
     """Says that something changed, so that it stands beside the figures that it may explain."""
-    fact = known(service_id, context)
+    fact = get_service_or_404(service_id, context)
 
     def apply(change: NewChange) -> tuple[str, tuple[Any, ...]]:
         _, is_new = promises.record_change(change=change)
@@ -156,7 +156,7 @@ def add_change(context: Context, service_id: int) -> Change[NewChange]:
     )
 
 
-def known(service_id: int, context: Context) -> WorkloadFact:
+def get_service_or_404(service_id: int, context: Context) -> WorkloadFact:
     """The service, or the page that there is none: another team's is as if it were not there."""
     service = workloads().get(service_id)
     if service is None or service.kind not in SERVICE_KINDS:
@@ -186,7 +186,7 @@ def _objective_of(entered: Mapping[str, Any], fact: WorkloadFact) -> NewObjectiv
     return objective
 
 
-def _kept_so_far(objective: NewObjective, context: Context) -> tuple[str, ...]:
+def _describe_attainment(objective: NewObjective, context: Context) -> tuple[str, ...]:
     attainment: Attainment = attainment_if(objective, (context.at - LOOKED_BACK, context.at))
     promised = promise_words(attainment)
     if attainment.met_ratio is None:

@@ -14,7 +14,7 @@ from apps.console.kit.cells import linked
 from apps.console.kit.chart import UNKNOWN_NUMBER, Figure, FigureRow, LineChart
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, Section
-from apps.console.kit.periods import NO_SPAN_BEFORE, span_beside
+from apps.console.kit.periods import NO_SPAN_BEFORE, compared_span_label
 from apps.console.kit.request import Context
 from apps.console.pages.annotations.marks import marked_chart
 from apps.console.pages.recommendations.touching import work_section
@@ -29,8 +29,8 @@ from apps.console.pages.services.tables import (
     UnitRow,
     feature_row,
     latency_rows,
+    rounded_micros,
     unasked_ratio,
-    whole,
 )
 from apps.economics.serving import UnitCosts
 from apps.ledger.queries.costs import least_sure
@@ -63,19 +63,20 @@ class Units:
     @property
     def thousand(self) -> int | None:
         """The cost of a thousand requests, in micro-units."""
-        return whole(self.now.units.thousand_requests) if self.now else None
+        return rounded_micros(self.now.units.thousand_requests) if self.now else None
 
     def moved(self, of: Callable[[UnitCosts], Fraction | None]) -> str:
         """How a unit cost changed; empty where there is nothing to compare, or one is undefined."""
         now, before = (
-            None if cost is None else whole(of(cost.units)) for cost in (self.compared, self.before)
+            None if cost is None else rounded_micros(of(cost.units))
+            for cost in (self.compared, self.before)
         )
         return "" if now is None or before is None else change(now, before)
 
     @property
     def before_days(self) -> str:
         """The days it is held against; empty where there are none."""
-        return "" if self.spans is None else span_beside(self.spans[1], self.spans[0])
+        return "" if self.spans is None else compared_span_label(self.spans[1], self.spans[0])
 
     def thousand_before(self, currency: str) -> str:
         """Return what a thousand requests cost in the days it is held against; or that this is not known, and why."""
@@ -83,7 +84,7 @@ class Units:
             return NO_SPAN_BEFORE
         if self.before is None:
             return f"on {self.before_days} nothing was charged"
-        before = whole(self.before.units.thousand_requests)
+        before = rounded_micros(self.before.units.thousand_requests)
         if before is not None:
             return f"on {self.before_days}: {unit_cost(before, currency)}"
         is_known = None not in (self.before.parts.total, self.before.parts.counted)
@@ -217,22 +218,25 @@ def _service_figures(now: UnitCost, units: Units, status: str, currency: str) ->
     return (
         _unit_figure(
             "1,000 requests",
-            (whole(unit_costs.thousand_requests), units.moved(attrgetter("thousand_requests"))),
+            (
+                rounded_micros(unit_costs.thousand_requests),
+                units.moved(attrgetter("thousand_requests")),
+            ),
             f"{count(now.answered_requests)} answered; {units.thousand_before(currency)}",
             status,
             currency,
         ),
         _unit_figure(
             "A million output tokens",
-            (whole(unit_costs.million_output), units.moved(attrgetter("million_output"))),
+            (rounded_micros(unit_costs.million_output), units.moved(attrgetter("million_output"))),
             _split_note(now),
             status,
             currency,
         ),
         _unit_figure(
             "A million input tokens",
-            (whole(unit_costs.million_prompt), units.moved(attrgetter("million_prompt"))),
-            f"computed; {unit_cost(whole(unit_costs.million_cached), currency)} from the cache",
+            (rounded_micros(unit_costs.million_prompt), units.moved(attrgetter("million_prompt"))),
+            f"computed; {unit_cost(rounded_micros(unit_costs.million_cached), currency)} from the cache",
             status,
             currency,
         ),
@@ -281,7 +285,7 @@ def _split_note(now: UnitCost) -> str:
 def _unit_chart(days: Sequence[UnitCost], context: Context) -> LineChart | None:
     """Each day's thousand requests; None where no day has a unit cost."""
     currency = context.organisation.currency
-    micros_by_day = {cost.keys[0]: whole(cost.units.thousand_requests) for cost in days}
+    micros_by_day = {cost.keys[0]: rounded_micros(cost.units.thousand_requests) for cost in days}
     amounts = {day: micros for day, micros in micros_by_day.items() if micros is not None}
     if not amounts:
         return None

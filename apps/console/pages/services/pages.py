@@ -11,11 +11,11 @@ from apps.accounts import queries as accounts
 from apps.console.kit.cells import linked
 from apps.console.kit.chart import FigureRow
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.periods import span_beside
+from apps.console.kit.periods import compared_span_label
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.pages.annotations.marks import marked_chart
 from apps.console.pages.services import changes
-from apps.console.pages.services.changes import known
+from apps.console.pages.services.changes import get_service_or_404
 from apps.console.pages.services.finding import (
     cost_against,
     day_chart,
@@ -53,7 +53,7 @@ def services(context: Context) -> ConsolePage:
     against = cost_against(question, compared, currency)
     under = (
         _left_out(question, uncounted, currency),
-        _gone_since(question, costs, compared, currency),
+        _describe_ended_services(question, costs, compared, currency),
     )
     chart = day_chart(days, currency, context.href(reverse("services-days")))
     wanted = AnnotationsWanted(question.chosen.window, question.chosen.team_ids)
@@ -95,13 +95,13 @@ def services_days_csv(context: Context) -> HttpResponse:
 @shown(EVERYONE, "services")
 def service(context: Context, service_id: int) -> ConsolePage:
     """One service: its features, its days, how fast it answered."""
-    return service_page(known(service_id, context), context)
+    return service_page(get_service_or_404(service_id, context), context)
 
 
 @shown(EVERYONE, "services")
 def features_csv(context: Context, service_id: int) -> HttpResponse:
     """A service by feature; the parts that no feature has are rows of their own."""
-    known(service_id, context)
+    get_service_or_404(service_id, context)
     question = services_question(context, service_id)
     rows = [UnitRow(cost) for cost in unit_cost_groups(question.chosen, ["feature"])]
     return FEATURES.csv(rows, context, f"service-{service_id}-features")
@@ -110,7 +110,7 @@ def features_csv(context: Context, service_id: int) -> HttpResponse:
 @shown(EVERYONE, "services")
 def service_days_csv(context: Context, service_id: int) -> HttpResponse:
     """A service by day."""
-    known(service_id, context)
+    get_service_or_404(service_id, context)
     return _days_answer(
         context, services_question(context, service_id), f"service-{service_id}-days"
     )
@@ -174,7 +174,7 @@ def _left_out(question: ServicesQuestion, uncounted: Sequence[UnitCost], currenc
     )
 
 
-def _gone_since(
+def _describe_ended_services(
     question: ServicesQuestion,
     costs: Sequence[UnitCost],
     compared: ComparedServices | None,
@@ -187,7 +187,7 @@ def _gone_since(
     if not ended:
         return ""
     amount = short_amount(sum_of_known(cost.parts.total for cost in ended), currency)
-    on = span_beside(question.spans[1], question.spans[0])
+    on = compared_span_label(question.spans[1], question.spans[0])
     return f"{counted(len(ended), 'service')} more cost {amount} on {on}, and nothing now"
 
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from apps.accounts import queries as accounts
 from apps.console.kit.filters import (
     Reading,
-    asked_comparison,
     basis_of,
     compare_filter,
     filter_of,
-    known_key,
+    key_parser,
     name_filter,
     one_of,
     period_filter,
+    requested_comparison,
 )
 from apps.console.kit.frame import Filter
 from apps.console.kit.periods import (
@@ -106,16 +106,16 @@ def services_question(context: Context, service_id: int | None = None) -> Servic
     chosen = UnitFilter(
         window=reading.read("window", lambda text: ledger.window_of(text, calendar)),
         basis=reading.read("basis", basis_of),
-        load=Load(reading.read("load", known_key(LOADS, "There is no cost named {!r}."))),
+        load=Load(reading.read("load", key_parser(LOADS, "There is no cost named {!r}."))),
         allocation=AllocationBasis(
-            reading.read("allocation", known_key(ALLOCATIONS, "Units cannot carry {!r}."))
+            reading.read("allocation", key_parser(ALLOCATIONS, "Units cannot carry {!r}."))
         ),
         team_ids=team_ids,
         workload_ids=None if service_id is None else frozenset({service_id}),
     )
-    reading.read("show", known_key(SHOWN, "There is no list named {!r}."))
+    reading.read("show", key_parser(SHOWN, "There is no list named {!r}."))
     words = period_words(chosen.window, calendar.today)
-    comparison = asked_comparison(reading, context)
+    comparison = requested_comparison(reading, context)
     return ServicesQuestion(
         chosen=chosen,
         spans=compared_spans(chosen.window, context.at, comparison),

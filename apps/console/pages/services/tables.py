@@ -72,7 +72,7 @@ class UnitRow(NamedTuple):
     compared: ComparedUnits | None = None
 
 
-def whole(micros: Fraction | None) -> int | None:
+def rounded_micros(micros: Fraction | None) -> int | None:
     """To the micro-unit."""
     return None if micros is None else round(micros)
 
@@ -94,7 +94,7 @@ def _compared_cost(row: UnitRow, place: int) -> int | None:
 def _compared_thousand(row: UnitRow, place: int) -> int | None:
     """Return what 1,000 requests cost in the compared days; None where nothing was answered, or that is not known."""
     cost = None if row.compared is None else row.compared[place]
-    return None if cost is None else whole(cost.units.thousand_requests)
+    return None if cost is None else rounded_micros(cost.units.thousand_requests)
 
 
 def _cost_difference(row: UnitRow) -> int | None:
@@ -132,7 +132,12 @@ def _unit_column(
     key: str, text: str, csv: str, of: Callable[[UnitCosts], Fraction | None]
 ) -> Column[UnitRow]:
     return Column(
-        key, text, lambda row: whole(of(row.cost.units)), UNIT_COST, csv=csv, missing=NO_UNIT
+        key,
+        text,
+        lambda row: rounded_micros(of(row.cost.units)),
+        UNIT_COST,
+        csv=csv,
+        missing=NO_UNIT,
     )
 
 

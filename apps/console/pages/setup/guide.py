@@ -16,18 +16,18 @@ from apps.console.kit.entries import PickField
 from apps.console.kit.form import FormSection
 from apps.console.kit.page import ConsolePage, SecretOnce, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context, led_on
-from apps.console.pages.managers import who_manages
+from apps.console.pages.managers import role_sentence
 from apps.console.pages.setup.guide_steps import (
     GuideStep,
     agent_step,
     bill_step,
     jobs_step,
-    known_of,
     nodes_step,
     organisation_step,
     owner_step,
     pool_step,
     price_step,
+    read_setup_facts,
     team_step,
 )
 from apps.console.pages.setup.planning_steps import (
@@ -85,7 +85,7 @@ def first_day_page(
     context: Context, sent: ChangeForm | None = None, shown_token: SecretOnce | None = None
 ) -> ConsolePage:
     """The steps, with the token just made, or with what is wrong in the form that asked for it."""
-    facts = known_of(context)
+    facts = read_setup_facts(context)
     agent, jobs = agent_step(facts), jobs_step(facts)
     if facts.may_make:
         picks = token_picks(context.at)
@@ -125,7 +125,7 @@ def first_day_page(
                 setup,
             ),
             _starting_words(context),
-            *(() if facts.may_make else (who_manages("takes most of these steps"),)),
+            *(() if facts.may_make else (role_sentence("takes most of these steps"),)),
         ),
         sections=(shown_token, Guide([_led_step(step, context) for step in steps])),
     )

@@ -14,9 +14,9 @@ from apps.console.kit.request import Context
 from apps.console.pages.managers import step_for
 from apps.console.pages.setup.commands import CHECK, SERVICE, config_command, simulate_command
 from apps.console.pages.setup.naming import pool_link
-from apps.console.pages.setup.organisation import is_kept_for_good
+from apps.console.pages.setup.organisation import is_organisation_fixed
 from apps.fleet import queries as fleet
-from apps.ledger.queries.sources_told import SourcesTold, sources_told
+from apps.ledger.queries.sources_told import SourceArrivals, source_arrivals
 from apps.planning.queries.entered import EnteredPlanning, entered_planning
 from apps.pricing import queries as pricing
 from apps.pricing.queries.owned import pools_owned
@@ -59,7 +59,7 @@ class GuideStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class SetupFacts:
     """The facts that the steps are judged by, asked once.
 
     `named` are nodes with GPUs that files name, `unowned` accounts while there is no rule,
@@ -79,24 +79,24 @@ class Known:
     unpriced: tuple[fleet.PoolFact, ...]
     teams: int
     rules: int
-    told: SourcesTold
+    told: SourceArrivals
     planned: EnteredPlanning
     may_make: bool
 
 
-def known_of(context: Context) -> Known:
+def read_setup_facts(context: Context) -> SetupFacts:
     """Return what is there, and at which address programs reach it."""
     at, pools, has_jobs = context.at, fleet.pools(), workloads.has_jobs()
-    since = fleet.lived_since()
+    since = fleet.first_node_started_at()
     named = [name for name in workloads.unknown_nodes() if name.gpus] if has_jobs else []
     rules = sum(rule.is_in_force(at) for rule in workloads.rules())
     spans = pricing.pool_rates(pools, at, at + MOMENT) if pools else {}
     unpriced = [pool for pool in pools.values() if spans[pool.id][0].paid_rate is None]
     planned = pools_owned(at) if unpriced else set()
-    return Known(
+    return SetupFacts(
         at=at,
         server=context.site,
-        is_kept=since is not None or is_kept_for_good(),
+        is_kept=since is not None or is_organisation_fixed(),
         has_jobs=has_jobs,
         named=named,
         unowned=_accounts_without_owner(named, since, at) if not rules else (),
@@ -107,7 +107,7 @@ def known_of(context: Context) -> Known:
         unpriced=tuple(pool for pool in unpriced if pool.id not in planned),
         teams=sum(1 for team in accounts.teams() if team.kind == "team"),
         rules=rules,
-        told=sources_told(),
+        told=source_arrivals(),
         planned=entered_planning(),
         may_make=context.viewer.may_manage,
     )
@@ -121,7 +121,7 @@ def _accounts_without_owner(
     return workloads.unowned_accounts(min(begins), at) if begins else []
 
 
-def organisation_step(facts: Known, context: Context) -> GuideStep:
+def organisation_step(facts: SetupFacts, context: Context) -> GuideStep:
     """Currency and zone, before anything rests on them."""
     present = context.organisation
     settings_text = f"{present.name}: {present.currency}, {present.zone}."
@@ -139,7 +139,7 @@ def organisation_step(facts: Known, context: Context) -> GuideStep:
     )
 
 
-def pool_step(facts: Known) -> GuideStep:
+def pool_step(facts: SetupFacts) -> GuideStep:
     """A pool, which nodes are of."""
     status_text = "No pool is on record: nodes of one model and one price."
     if facts.pools:
@@ -154,7 +154,7 @@ def pool_step(facts: Known) -> GuideStep:
     )
 
 
-def nodes_step(facts: Known) -> GuideStep:
+def nodes_step(facts: SetupFacts) -> GuideStep:
     """Nodes: of a file, by hand, or by themselves."""
     status_text = "No node is on record, so nothing costs anything."
     if facts.lived:
@@ -183,7 +183,7 @@ def nodes_step(facts: Known) -> GuideStep:
     )
 
 
-def agent_step(facts: Known) -> GuideStep:
+def agent_step(facts: SetupFacts) -> GuideStep:
     """An agent, which says what GPUs did."""
     heard = facts.agents
     state, status_text = (
@@ -235,7 +235,7 @@ def agent_step(facts: Known) -> GuideStep:
     )
 
 
-def jobs_step(facts: Known) -> GuideStep:
+def jobs_step(facts: SetupFacts) -> GuideStep:
     """Jobs, which say who held them."""
     state, status_text = MISSING, "No job is known, so nobody holds anything."
     if facts.has_jobs:
@@ -258,7 +258,7 @@ def jobs_step(facts: Known) -> GuideStep:
     )
 
 
-def price_step(facts: Known) -> GuideStep:
+def price_step(facts: SetupFacts) -> GuideStep:
     """A price for each pool; which one is missing."""
     state, status_text = MISSING, "Nothing has a price, so no cost is known."
     if facts.pools and not facts.unpriced:
@@ -299,7 +299,7 @@ def _price_of(pool: fleet.PoolFact) -> Step:
     )
 
 
-def team_step(facts: Known) -> GuideStep:
+def team_step(facts: SetupFacts) -> GuideStep:
     """Teams, which costs are charged to."""
     status_text = "No team is on record: all costs are Platform’s or nobody’s."
     if facts.teams:
@@ -314,7 +314,7 @@ def team_step(facts: Known) -> GuideStep:
     )
 
 
-def owner_step(facts: Known) -> GuideStep:
+def owner_step(facts: SetupFacts) -> GuideStep:
     """Rules, which say whose jobs are whose."""
     return GuideStep(
         "owner",
@@ -331,7 +331,7 @@ def owner_step(facts: Known) -> GuideStep:
     )
 
 
-def _owner_of(account: workloads.AccountWithoutOwner, facts: Known) -> Step:
+def _owner_of(account: workloads.AccountWithoutOwner, facts: SetupFacts) -> Step:
     """An account whose jobs are nobody's, and the form of its rule."""
     bears = {account.bears: account.name} if account.bears else {}
     query = urlencode({"cluster": account.cluster, **bears, "back_to": "first-day"})
@@ -349,7 +349,7 @@ def _month_before(at: datetime) -> str:
     return f"{at.date().replace(day=1) - timedelta(days=1):%Y-%m}-01"
 
 
-def bill_step(facts: Known) -> GuideStep:
+def bill_step(facts: SetupFacts) -> GuideStep:
     """A bill, which takes the place of estimates."""
     state, status_text = LATER, "Until then costs are estimates by prices."
     done, held_files = facts.told.bills.get("done", 0), facts.told.bills.get("held", 0)

@@ -22,8 +22,8 @@ from apps.console.pages.setup.new_nodes import (
     life_of,
     no_pool_yet,
     node_effects,
-    put_on_record,
-    refuse_lives,
+    record_nodes,
+    refuse_overlapping_nodes,
 )
 from apps.console.pages.setup.question_kind import PER_PAGE
 from apps.console.pages.setup.questions import recount
@@ -67,7 +67,7 @@ def name_nodes(context: Context) -> Change[NamedNodes]:
         )
 
     def apply(thought: NamedNodes) -> Done:
-        put_on_record(thought.adding, context.at)
+        record_nodes(thought.adding, context.at)
         recount()
         nodes = counted(len(thought.names), "node")
         message = (
@@ -101,7 +101,7 @@ def named_picks(keys: Mapping[str, UnknownNodeName], context: Context) -> dict[s
     """The names that a form offers: the first of them, and all that were ticked."""
     requested_keys = {*context.query.getlist("node"), *context.sent.getlist("node")}
     offered = [key for place, key in enumerate(keys) if place < PER_PAGE or key in requested_keys]
-    return {key: _said_of(keys[key]) for key in offered}
+    return {key: _describe_unknown_node(keys[key]) for key in offered}
 
 
 def with_ticks(
@@ -190,7 +190,7 @@ def _named_nodes(
         )
         for name in names
     )
-    refuse_lives(nodes, context.at, "node")
+    refuse_overlapping_nodes(nodes, context.at, "node")
     # Charged hours are whole: what it costs until now is the same from the look to the confirming.
     until = hour_of(context.at)
     ends = [min(name.last_at or until, until) for name in names]
@@ -205,7 +205,7 @@ def _node_key(name: UnknownNodeName) -> str:
     return f"{name.cluster_id}/{name.node_name}"
 
 
-def _said_of(name: UnknownNodeName) -> str:
+def _describe_unknown_node(name: UnknownNodeName) -> str:
     gpu_words = f"{counted(name.gpus, 'GPU')} held" if name.gpus else "no GPU held"
     return f"{name.node_name} ({name.cluster}, {gpu_words})"
 

@@ -14,7 +14,13 @@ from django.db import transaction
 from django.urls import reverse
 
 from apps.console.kit.change import Change, ChangeForm, Done, changing
-from apps.console.kit.entries import DayField, LinesField, PickField, WholeField, day_of
+from apps.console.kit.entries import (
+    DayField,
+    LinesField,
+    NonNegativeIntegerField,
+    PickField,
+    day_of,
+)
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.request import MANAGES, Context
 from apps.console.pages.pool_links import pool_href
@@ -26,9 +32,9 @@ from apps.economics.refusal import Refusal
 from apps.fleet import actions
 from apps.fleet import queries as fleet
 from apps.fleet.queries import PoolFact
-from apps.pricing.queries.what_if import if_nodes_lived
+from apps.pricing.queries.what_if import cost_of_added_nodes
 from apps.show.amounts import counted
-from apps.show.money import whole_amount
+from apps.show.money import amount_without_minor_units
 from apps.show.time import day
 
 DAY = timedelta(days=1)
@@ -106,7 +112,7 @@ class NewNodesForm(ChangeForm):
 
     nodes = LinesField("Nodes", written_nodes, LINES_HINT)
     pool = PickField("Pool")
-    units = WholeField("GPUs of a node", "Empty: as many as the pool says.")
+    units = NonNegativeIntegerField("GPUs of a node", "Empty: as many as the pool says.")
 
 
 @changing(MANAGES, "fleet")
@@ -117,7 +123,11 @@ def add_nodes(context: Context) -> Change[NodesToAdd]:
     def read(entered: Mapping[str, Any]) -> NodesToAdd:
         pool = pools_by_id[int(entered["pool"])]
         entered_units = entered["units"]
-        units = pool.gpus_per_node if entered_units is None else units_told("units", entered_units)
+        units = (
+            pool.gpus_per_node
+            if entered_units is None
+            else check_unit_count("units", entered_units)
+        )
         if not units:
             raise Refusal("units", f"{pool.name} does not say how many GPUs a node of it has")
         life = life_of(entered, context)
@@ -136,11 +146,11 @@ def add_nodes(context: Context) -> Change[NodesToAdd]:
             )
             for node in entered["nodes"]
         )
-        refuse_lives(nodes, context.at, "nodes")
+        refuse_overlapping_nodes(nodes, context.at, "nodes")
         return NodesToAdd(pool, nodes)
 
     def apply(adding: NodesToAdd) -> Done:
-        put_on_record(adding, context.at)
+        record_nodes(adding, context.at)
         recount()
         nodes = counted(len(adding.nodes), "node")
         return f"{nodes} of {adding.pool.name} added.", (pool_href(adding.pool.name),)
@@ -191,7 +201,7 @@ def life_of(entered: Mapping[str, Any], context: Context) -> tuple[datetime, dat
     return since, until
 
 
-def refuse_lives(nodes: Sequence[actions.NewNode], at: datetime, field: str) -> None:
+def refuse_overlapping_nodes(nodes: Sequence[actions.NewNode], at: datetime, field: str) -> None:
     """Refuse what adding them would refuse: a name that lives then, a life that lies ahead."""
     lifetimes_by_name = fleet.nodes_named(nodes[0].cluster_id, [node.name for node in nodes])
     for node in nodes:
@@ -209,7 +219,7 @@ def first_names(names: Sequence[str]) -> str:
     return ", ".join(names[:NAMED_MOST]) + more
 
 
-def units_told(field: str, count: int) -> int:
+def check_unit_count(field: str, count: int) -> int:
     """How many GPUs or cores somebody says that a node has; refuses what no node has."""
     if not 1 <= count <= MOST_UNITS:
         raise Refusal(field, f"a node has 1 to {MOST_UNITS:,}")
@@ -239,13 +249,13 @@ def node_effects(
     if micros:
         until_words = "up to now" if ended_at is None else f"to {_dated(ended_at, context)}"
         sentences.append(
-            f"From {_dated_day(first)} {until_words} they cost {whole_amount(micros, context.currency)} by "
+            f"From {_dated_day(first)} {until_words} they cost {amount_without_minor_units(micros, context.currency)} by "
             "the pool’s prices, commitments aside; hours of closed months wait for corrections."
         )
     if span is not None and micros:
         within, _ = _cost_of_nodes(pool, nodes, span[0], span[1])
         sentences.append(
-            f"Of that {whole_amount(within, context.currency)} are of the time of the jobs that "
+            f"Of that {amount_without_minor_units(within, context.currency)} are of the time of the jobs that "
             f"name them, {_dated(span[0], context)} to {_dated(span[1], context)}."
         )
     if unpriced:
@@ -256,7 +266,7 @@ def node_effects(
 def node_price_words(pool: PoolFact, count: int, context: Context) -> str:
     """Return what so many nodes of a pool cost a day and in 30 days, by prices as they stand."""
     at = hour_of(context.at)
-    micros, unpriced = if_nodes_lived(pool, count, at, at + DAY)
+    micros, unpriced = cost_of_added_nodes(pool, count, at, at + DAY)
     they = "A node costs" if count == 1 else "They cost"
     if unpriced or not micros:
         return (
@@ -264,13 +274,13 @@ def node_price_words(pool: PoolFact, count: int, context: Context) -> str:
             "somebody says it, never nothing."
         )
     return (
-        f"{they} {whole_amount(micros, context.currency)} a day, "
-        f"{whole_amount(micros * MONTH_OF_DAYS, context.currency)} in 30 days, at the price of today."
+        f"{they} {amount_without_minor_units(micros, context.currency)} a day, "
+        f"{amount_without_minor_units(micros * MONTH_OF_DAYS, context.currency)} in 30 days, at the price of today."
     )
 
 
 @transaction.atomic
-def put_on_record(adding: NodesToAdd, at: datetime) -> None:
+def record_nodes(adding: NodesToAdd, at: datetime) -> None:
     """All of the nodes, or none."""
     for node in adding.nodes:
         actions.add_node(node=node, at=at)
@@ -291,7 +301,7 @@ def _cost_of_nodes(
     micros, unpriced = 0, 0.0
     for (units, begins, ends), alike in groupby(sorted(nodes, key=life), key=life):
         of_pool = replace(pool, gpus_per_node=units)
-        group_cost = if_nodes_lived(of_pool, len(list(alike)), begins, ends)
+        group_cost = cost_of_added_nodes(of_pool, len(list(alike)), begins, ends)
         micros, unpriced = micros + group_cost[0], unpriced + group_cost[1]
     return micros, unpriced
 

@@ -9,11 +9,11 @@ from django.urls import reverse
 
 from apps.accounts.queries import teams
 from apps.console.kit.change import Change, ChangeForm, Done, changing
-from apps.console.kit.entries import PickField, TextField, WholeField
+from apps.console.kit.entries import NonNegativeIntegerField, PickField, TextField
 from apps.console.kit.frame import Link
 from apps.console.kit.request import MANAGES, Context
 from apps.console.pages.pool_links import pool_href
-from apps.console.pages.setup.new_nodes import node_price_words, units_told
+from apps.console.pages.setup.new_nodes import check_unit_count, node_price_words
 from apps.console.pages.setup.questions import recount
 from apps.economics.refusal import Refusal
 from apps.fleet import actions
@@ -33,7 +33,7 @@ class PoolForm(ChangeForm):
     cluster = PickField("Cluster", hint="Names of jobs and nodes are distinct within one.")
     new_cluster = TextField("Or a new cluster", "As its scheduler is called. Empty: no new one.")
     unit = PickField("Counted in", UNITS, initial="gpu")
-    gpus_per_node = WholeField("How many of them a node has", is_needed=True)
+    gpus_per_node = NonNegativeIntegerField("How many of them a node has", is_needed=True)
     gpu_model = TextField("GPU model", "As NVML prints it, such as NVIDIA H100 80GB HBM3.")
     purchase_option = PickField("Bought as", OPTIONS, initial="owned")
     provider = TextField(
@@ -85,7 +85,7 @@ def _pool_of(entered: Mapping[str, Any]) -> PoolToAdd:
         raise Refusal("name", f"there is a pool named {entered['name']!r} already")
     if entered["cluster"] and entered["new_cluster"]:
         raise Refusal("new_cluster", "choose a cluster, or name a new one; not both")
-    units_told("gpus_per_node", entered["gpus_per_node"])
+    check_unit_count("gpus_per_node", entered["gpus_per_node"])
     taken = {"name", "gpus_per_node", "gpu_model", "purchase_option", "provider", "region", "unit"}
     pool = actions.NewPool(
         **{name: entered[name] for name in (*taken, "instance_type")},

@@ -6,7 +6,7 @@ from typing import Any
 from django.urls import path, reverse
 
 from apps.accounts import actions
-from apps.accounts.queries import is_organisation_chosen, known_zones
+from apps.accounts.queries import is_organisation_chosen, supported_zones
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import PickField, TextField
 from apps.console.kit.frame import EmptyState, Link
@@ -30,7 +30,7 @@ class OrganisationForm(ChangeForm):
     week_starts_on = PickField("Weeks begin on", WEEKDAYS)
 
 
-def is_kept_for_good() -> bool:
+def is_organisation_fixed() -> bool:
     """Whether currency and zone were chosen, or something on record rests on them."""
     return is_organisation_chosen() or rests_on_organisation()
 
@@ -41,7 +41,7 @@ def choose_organisation(context: Context) -> Change[actions.Bootstrap]:
     present = context.organisation
 
     def read(entered: Mapping[str, Any]) -> actions.Bootstrap:
-        if is_kept_for_good():
+        if is_organisation_fixed():
             raise actions.AlreadyBootstrapped("the organisation is chosen and kept for good")
         week_starts_on = int(entered["week_starts_on"])
         return actions.Bootstrap(**{**entered, "week_starts_on": week_starts_on})
@@ -70,7 +70,7 @@ def choose_organisation(context: Context) -> Change[actions.Bootstrap]:
         refusals=(Refusal, actions.AlreadyBootstrapped),
         picks={
             "currency": {code: code for code in sorted(CURRENCIES)},
-            "zone": {zone: zone for zone in sorted(known_zones())},
+            "zone": {zone: zone for zone in sorted(supported_zones())},
         },
         initial={
             "name": "" if present.name == actions.DEFAULTS.name else present.name,
@@ -79,7 +79,9 @@ def choose_organisation(context: Context) -> Change[actions.Bootstrap]:
             "week_starts_on": str(present.week_starts_on),
         },
         look="See what is kept",
-        empty=EmptyState("The organisation is chosen", summary) if is_kept_for_good() else None,
+        empty=EmptyState("The organisation is chosen", summary)
+        if is_organisation_fixed()
+        else None,
     )
 
 

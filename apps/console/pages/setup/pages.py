@@ -15,7 +15,7 @@ from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, led_on
 from apps.console.kit.table import TableSection
 from apps.console.kit.waiting import keep_count
-from apps.console.pages.managers import who_manages
+from apps.console.pages.managers import role_sentence
 from apps.console.pages.setup import first_tokens, guide, naming, new_nodes, new_pools, not_ours
 from apps.console.pages.setup.exclusions import EXCLUDED_NODES
 from apps.console.pages.setup.question_kind import QuestionKind
@@ -23,12 +23,12 @@ from apps.console.pages.setup.questions import (
     KINDS,
     NODES_WITHOUT_GPUS,
     UNKNOWN_NODES,
-    asked_of,
     count_of,
+    question_scope,
     recount,
     waiting_at,
 )
-from apps.fleet.queries import lived_since, pools
+from apps.fleet.queries import first_node_started_at, pools
 from apps.show.amounts import counted
 from apps.workloads.actions.excluded_nodes import take_back_exclusion
 
@@ -50,7 +50,7 @@ def setup(context: Context) -> ConsolePage:
     waiting = waiting_at(context.at, context.organisation)
     total = count_of(waiting)
     keep_count(total, context.at)
-    is_fresh = not total and lived_since() is None
+    is_fresh = not total and first_node_started_at() is None
     return setup_page(
         replace(context, frame=replace(context.frame, setup_questions=total)),
         waiting,
@@ -65,12 +65,12 @@ def setup(context: Context) -> ConsolePage:
 def question_csv(context: Context, key: str) -> HttpResponse:
     """Everything of one kind that waits."""
     kind = next(kind for kind in KINDS if kind.key == key)
-    rows = kind.find(asked_of(context.at, context.organisation))
+    rows = kind.find(question_scope(context.at, context.organisation))
     return kind.table.csv(rows, context, key.replace("_", " "))
 
 
 @acting(MANAGES, "setup")
-def ask_again(context: Context, exclusion_id: int) -> Act:
+def reopen_exclusion(context: Context, exclusion_id: int) -> Act:
     """A node that somebody said is not ours is asked about again; said twice it changes nothing."""
 
     def apply(_: Mapping[str, Any]) -> Done:
@@ -78,10 +78,10 @@ def ask_again(context: Context, exclusion_id: int) -> Act:
         recount()
         return "It is asked about again." if count else "It was asked about already.", ("setup",)
 
-    return _answered_here(context, apply)
+    return _answer_on_setup_page(context, apply)
 
 
-def _answered_here(context: Context, apply: Callable[[Mapping[str, Any]], Done]) -> Act:
+def _answer_on_setup_page(context: Context, apply: Callable[[Mapping[str, Any]], Done]) -> Act:
     """Return what a button of a question does; what is wrong with it stands above the questions."""
 
     def page(_: ChangeForm) -> ConsolePage:
@@ -103,7 +103,7 @@ def setup_page(
     finding = "Nothing waits for an answer."
     if total:
         finding = f"{counted(total, 'question')} {'waits' if total == 1 else 'wait'} for an answer."
-    answerer = "" if may_answer else who_manages("answers this")
+    answerer = "" if may_answer else role_sentence("answers this")
     links = [("The first day, step by step", "first-day")]
     links += [("What was not understood", "not-understood")]
     links += [("Imports of jobs", "imports")] if may_answer else []
@@ -177,5 +177,5 @@ urlpatterns = [
     path("fleet/nodes/new", new_nodes.add_nodes, name="add-nodes"),
     path("setup/nodes/name", naming.name_nodes, name="name-nodes"),
     path("setup/nodes/not-ours", not_ours.exclude, name="exclude-nodes"),
-    path("setup/nodes/not-ours/<int:exclusion_id>/ask-again", ask_again, name="ask-again"),
+    path("setup/nodes/not-ours/<int:exclusion_id>/ask-again", reopen_exclusion, name="ask-again"),
 ]  # fmt: skip

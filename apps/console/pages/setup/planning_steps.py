@@ -5,7 +5,14 @@ from dataclasses import replace
 from django.urls import reverse
 
 from apps.console.kit.frame import Link, Step
-from apps.console.pages.setup.guide_steps import DONE, LATER, MISSING, WAITING, GuideStep, Known
+from apps.console.pages.setup.guide_steps import (
+    DONE,
+    LATER,
+    MISSING,
+    WAITING,
+    GuideStep,
+    SetupFacts,
+)
 from apps.show.amounts import counted
 from apps.show.words import joined
 
@@ -20,7 +27,7 @@ def wanted_later(step: GuideStep) -> GuideStep:
     return replace(step, state=LATER) if step.state == MISSING else step
 
 
-def calls_step(facts: Known) -> GuideStep:
+def calls_step(facts: SetupFacts) -> GuideStep:
     """Calls to model APIs, which gateways, programs or collectors report."""
     state, finding = LATER, "No call to a model API is reported, so what they cost is not known."
     if facts.told.vendors:
@@ -53,7 +60,7 @@ def calls_step(facts: Known) -> GuideStep:
     )
 
 
-def budget_step(facts: Known) -> GuideStep:
+def budget_step(facts: SetupFacts) -> GuideStep:
     """A budget, which warns before it is exceeded."""
     finding = "No budget is on record, so nothing warns in time."
     if facts.planned.budgets:
@@ -68,7 +75,7 @@ def budget_step(facts: Known) -> GuideStep:
     )
 
 
-def history_step(facts: Known) -> GuideStep:
+def history_step(facts: SetupFacts) -> GuideStep:
     """A history from before, so that forecasts begin with it."""
     finding = "Forecasts begin with what is reported from now on."
     if facts.planned.histories:

@@ -20,7 +20,7 @@ ANSWER = unseen("Answer")
 Row = TypeVar("Row")
 
 
-class AskedOf(NamedTuple):
+class QuestionScope(NamedTuple):
     """When is asked, of which days, the pools, and the names of nodes that nobody bears."""
 
     at: datetime
@@ -40,7 +40,7 @@ class QuestionKind(Generic[Row]):
 
     key: str
     table: Table[Row]
-    find: Callable[[AskedOf], Sequence[Row]]
+    find: Callable[[QuestionScope], Sequence[Row]]
     step: Callable[[Sequence[Row]], Step | None] = lambda _: None
     asked_about: bool = True
     answered_by: frozenset[Role] = MANAGES

@@ -30,7 +30,7 @@ from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.kit.waiting import keep_count
 from apps.console.pages.pool_links import pool_costs_href, pool_href
 from apps.console.pages.setup.exclusions import EXCLUDED_NODES
-from apps.console.pages.setup.question_kind import ANSWER, PER_PAGE, AskedOf, QuestionKind
+from apps.console.pages.setup.question_kind import ANSWER, PER_PAGE, QuestionKind, QuestionScope
 from apps.console.pages.setup.unconfirmed_nodes import (
     UnconfirmedNode,
     devices_cell,
@@ -70,15 +70,15 @@ def count_of(waiting: Mapping[str, Sequence[Any]]) -> int:
 
 def waiting_at(at: datetime, organisation: accounts.OrganisationFact) -> dict[str, Sequence[Any]]:
     """Return what waits at `at`, by the key of its kind; prices, owners and refusals of seven days."""
-    query = asked_of(at, organisation)
+    query = question_scope(at, organisation)
     return {kind.key: kind.find(query) for kind in KINDS}
 
 
-def asked_of(at: datetime, organisation: accounts.OrganisationFact) -> AskedOf:
+def question_scope(at: datetime, organisation: accounts.OrganisationFact) -> QuestionScope:
     """The days that are looked back on, and the pools."""
     calendar = ledger.calendar_of(organisation.zone, organisation.week_starts_on, at)
     window = ledger.window_of(LOOKED_BACK, calendar)
-    return AskedOf(at, window, fleet.pools(), workloads.unknown_nodes())
+    return QuestionScope(at, window, fleet.pools(), workloads.unknown_nodes())
 
 
 def _confirm_button(row: UnconfirmedNode, _: Locale) -> str:
@@ -86,7 +86,7 @@ def _confirm_button(row: UnconfirmedNode, _: Locale) -> str:
     return leading("Confirm", f"the devices of {row.node}", href)
 
 
-def _silent_nodes(query: AskedOf) -> list[SilentNode]:
+def _silent_nodes(query: QuestionScope) -> list[SilentNode]:
     return [
         SilentNode(agent, query.pools[agent.pool_id].name, query.at - agent.last_seen_at)
         for agent in fleet.silent_agents(query.at)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from django.utils.html import format_html, format_html_join
 
 from apps.console.kit.cells import Locale
-from apps.console.pages.setup.question_kind import AskedOf
+from apps.console.pages.setup.question_kind import QuestionScope
 from apps.fleet import queries as fleet
 from apps.show.words import joined
 
@@ -29,7 +29,7 @@ class UnconfirmedNode(NamedTuple):
     first_seen_at: datetime
 
 
-def unconfirmed_nodes(query: AskedOf) -> list[UnconfirmedNode]:
+def unconfirmed_nodes(query: QuestionScope) -> list[UnconfirmedNode]:
     """The nodes of devices that nobody has confirmed, by name."""
     devices = fleet.unconfirmed_devices(query.at)
     return [

@@ -11,7 +11,7 @@ from apps.accounts import queries as accounts
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import AmountField, MomentField, PickField, TextField, amount_entered
 from apps.console.kit.frame import Link
-from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.pages.setup.questions import recount
 from apps.console.pages.shared_costs.tables import weight_words
 from apps.economics.refusal import Refusal
@@ -101,13 +101,13 @@ def add_cost(context: Context) -> Change[actions.NewSharedCost]:
 @changing(SEES_EVERYTHING, "shared-costs")
 def end_cost(context: Context, shared_cost_id: int) -> Change[datetime]:
     """Says what would be carried no longer, then ends the cost."""
-    cost, teams = _known_cost(shared_cost_id), _team_names()
+    cost, teams = _get_cost_or_404(shared_cost_id), _team_names()
 
     def read(entered: Mapping[str, Any]) -> datetime:
         return _moment_within(cost, entered, "ended_at")
 
     def effects(ended_at: datetime) -> tuple[str, ...]:
-        what_if = if_ended(_rest_of(cost, ended_at, cost.weights), cost.id, context.at)
+        what_if = if_ended(_remaining_sharing(cost, ended_at, cost.weights), cost.id, context.at)
         return _moved_words(what_if, cost.currency, teams)
 
     def apply(ended_at: datetime) -> Done:
@@ -131,10 +131,12 @@ def end_cost(context: Context, shared_cost_id: int) -> Change[datetime]:
 @changing(SEES_EVERYTHING, "shared-costs")
 def change_weights(context: Context, shared_cost_id: int) -> Change[Sharing]:
     """Says what would go from team to team, then goes on with the new weights."""
-    cost, teams = _known_cost(shared_cost_id), _team_names()
+    cost, teams = _get_cost_or_404(shared_cost_id), _team_names()
 
     def read(entered: Mapping[str, Any]) -> Sharing:
-        sharing = _rest_of(cost, _moment_within(cost, entered, "starts_at"), _weights_of(entered))
+        sharing = _remaining_sharing(
+            cost, _moment_within(cost, entered, "starts_at"), _weights_of(entered)
+        )
         actions.check_weights(sharing.weights, sharing.starts_at)
         return sharing
 
@@ -171,8 +173,8 @@ def _all_costs() -> Link:
     return Link("Back to shared costs", reverse("shared-costs"))
 
 
-def _known_cost(cost_id: int) -> SharedCostRow:
-    return found_or_404(shared_cost_if_entered(cost_id))
+def _get_cost_or_404(cost_id: int) -> SharedCostRow:
+    return value_or_404(shared_cost_if_entered(cost_id))
 
 
 def _weight_fields(teams: Mapping[int, str]) -> dict[str, AmountField]:
@@ -201,7 +203,9 @@ def _moment_within(cost: SharedCostRow, entered: Mapping[str, Any], field: str) 
     return moment
 
 
-def _rest_of(cost: SharedCostRow, starts_at: datetime, weights: Mapping[int, Decimal]) -> Sharing:
+def _remaining_sharing(
+    cost: SharedCostRow, starts_at: datetime, weights: Mapping[int, Decimal]
+) -> Sharing:
     method = "weighted" if weights else cost.method
     return Sharing(cost.amount, method, starts_at, cost.ends_at, weights)
 

@@ -9,14 +9,14 @@ from apps.accounts import queries as accounts
 from apps.console.kit.chart import UNKNOWN_NUMBER, Figure, FigureRow, LineChart
 from apps.console.kit.filters import (
     Reading,
-    asked_comparison,
-    asked_window,
     compare_filter,
     period_filter,
+    requested_comparison,
+    requested_window,
 )
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Include, shown
-from apps.console.kit.periods import NO_SPAN_BEFORE, period_words, span, span_beside
+from apps.console.kit.periods import NO_SPAN_BEFORE, compared_span_label, period_words, span
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.pages.managers import step_for
 from apps.console.pages.meters import Metered, MeterTable, meter_table
@@ -36,7 +36,7 @@ from apps.ledger.queries.comparison import compared_spans
 from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.gpu_meters import meters_by
 from apps.show.amounts import change, counted, per_cent
-from apps.show.money import short_amount, whole_amount
+from apps.show.money import amount_without_minor_units, short_amount
 from apps.show.waste_bars import WasteParts, waste_bars
 from apps.unit_economics.queries.league import League, league_of
 from apps.unit_economics.queries.team_work import TeamWork, by_team, work_of_teams
@@ -64,8 +64,8 @@ class WorkNames:
 @shown(EVERYONE, "team-work")
 def team_work(context: Context) -> ConsolePage:
     """Show what teams' work cost, what of it was waste, and how long it waited."""
-    window, reading = asked_window(context)
-    comparison = asked_comparison(reading, context)
+    window, reading = requested_window(context)
+    comparison = requested_comparison(reading, context)
     period, names = period_words(window, context.calendar.today), WorkNames()
     everybody = work_of_teams(window, None, context.at, comparison)
     work = [row for row in everybody if context.viewer.sees_team(row.team_id)]
@@ -109,8 +109,8 @@ def team_work(context: Context) -> ConsolePage:
 @shown(EVERYONE, "team-work")
 def team_work_csv(context: Context) -> HttpResponse:
     """Every workload of every team that the viewer sees."""
-    window, reading = asked_window(context)
-    comparison = asked_comparison(reading, context)
+    window, reading = requested_window(context)
+    comparison = requested_comparison(reading, context)
     work = work_of_teams(window, context.seen_teams, context.at, comparison)
     return WORK.csv(_work_rows(work, WorkNames(), context.currency), context, "team-work")
 
@@ -118,14 +118,14 @@ def team_work_csv(context: Context) -> HttpResponse:
 @shown(EVERYONE, "team-work")
 def waste_csv(context: Context) -> HttpResponse:
     """The ranking by waste, as far as the viewer may see it."""
-    league = league_of(asked_window(context)[0], context.viewer, context.at)
+    league = league_of(requested_window(context)[0], context.viewer, context.at)
     return LEAGUE.csv(_ranked_teams(league, WorkNames()), context, "team-work-waste")
 
 
 @shown(EVERYONE, "team-work")
 def waits_csv(context: Context) -> HttpResponse:
     """How long work waited, by workload."""
-    began = first_work(asked_window(context)[0], context.seen_teams, context.at)
+    began = first_work(requested_window(context)[0], context.seen_teams, context.at)
     return WAITS.csv(_wait_rows(began, WorkNames()), context, "team-work-waits")
 
 
@@ -188,14 +188,12 @@ def _work_finding(teams: Sequence[TeamWork], within: str, currency: str) -> str:
         return f"No team’s work has a known cost {within}"
     wasted = sum_of_known(team.wasted_micros for team in teams)
     subject = "The team’s work" if len(teams) == 1 else f"The work of {counted(len(teams), 'team')}"
-    sentence = f"{subject} cost {whole_amount(cost, currency)} {within}"
+    sentence = f"{subject} cost {amount_without_minor_units(cost, currency)} {within}"
     if wasted is None or not cost:
         return f"{sentence}; what of it was waste is not known"
     if not wasted:
         return f"{sentence}; none of it is known to be waste"
-    return (
-        f"{sentence}; {whole_amount(wasted, currency)} of it ({per_cent(wasted / cost)}) was waste"
-    )
+    return f"{sentence}; {amount_without_minor_units(wasted, currency)} of it ({per_cent(wasted / cost)}) was waste"
 
 
 def _key_metrics(
@@ -208,7 +206,9 @@ def _key_metrics(
     now = sum_of_known(row.now_micros for row in work)
     before = sum_of_known(row.before_micros for row in work)
     against = (
-        f"{span(spans[0])} against {span_beside(spans[1], spans[0])}" if spans else NO_SPAN_BEFORE
+        f"{span(spans[0])} against {compared_span_label(spans[1], spans[0])}"
+        if spans
+        else NO_SPAN_BEFORE
     )
     wasted = sum_of_known(row.wasted_micros for row in work)
     observed = sum(row.observed_ms for row in work)
@@ -267,7 +267,7 @@ def _waste_chart(ranked: Sequence[WorkRow], currency: str) -> LineChart | None:
     most = wasting[0]
     return LineChart(
         name="waste-figure",
-        title=f"Most waste: {most.team}, {whole_amount(most.work.wasted_micros, currency)}.",
+        title=f"Most waste: {most.team}, {amount_without_minor_units(most.work.wasted_micros, currency)}.",
         unit=f"waste by its parts, in {currency}",
         figure=waste_bars(bars, currency),
     )

@@ -10,14 +10,14 @@ from apps.accounts.queries import Role
 from apps.console.kit.change import Act, Change, ChangeForm, Done, acting, changing
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage
-from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.pages.weekly.note_forms import (
     ReviewNoteForm,
     ScoreForm,
     ValueForm,
     WorkloadNoteForm,
 )
-from apps.console.pages.weekly.seen import seen_review
+from apps.console.pages.weekly.seen import get_review_or_404
 from apps.console.pages.weekly.week import week_page
 from apps.review import actions
 from apps.review.queries.weekly.notes import DECISION_WORDS
@@ -28,13 +28,13 @@ from apps.workloads.queries import WorkloadFact, workloads
 from apps.workloads.queries.returns import VALUE_UNITS
 
 SPEAKING = SEES_EVERYTHING | {Role.LEAD}
-"""Whoever answers for workloads; `known_workload` keeps them to those that they see."""
+"""Whoever answers for workloads; `get_workload_or_404` keeps them to those that they see."""
 
 
 @acting(SEES_EVERYTHING, "weekly-reviews")
 def comment_week(context: Context, week: str) -> Act:
     """Says something of a week as a whole; it stands beside the review at once."""
-    review = seen_review(context, week)
+    review = get_review_or_404(context, week)
     form = ReviewNoteForm(context.sent, context, is_sent=True)
 
     def apply(entered: Mapping[str, Any]) -> Done:
@@ -51,8 +51,8 @@ def comment_week(context: Context, week: str) -> Act:
 @changing(SPEAKING, "weekly-reviews")
 def decide_workload(context: Context, week: str, workload_id: int) -> Change[actions.NewReviewNote]:
     """Decides what becomes of a workload, or comments on it."""
-    fact = known_workload(context, workload_id)
-    seen_review(context, week)
+    fact = get_workload_or_404(context, workload_id)
+    get_review_or_404(context, week)
 
     def read(entered: Mapping[str, Any]) -> actions.NewReviewNote:
         note = actions.NewReviewNote(week, workload_id, entered["decision"], entered["text"])
@@ -86,7 +86,7 @@ def decide_workload(context: Context, week: str, workload_id: int) -> Change[act
 @changing(SPEAKING, "weekly-reviews")
 def state_value(context: Context, workload_id: int) -> Change[NewValue]:
     """States what one unit of a workload is worth from a day on."""
-    fact = known_workload(context, workload_id)
+    fact = get_workload_or_404(context, workload_id)
 
     def read(entered: Mapping[str, Any]) -> NewValue:
         value = NewValue(fact.id, **entered)
@@ -124,7 +124,7 @@ def state_value(context: Context, workload_id: int) -> Change[NewValue]:
 @changing(SPEAKING, "weekly-reviews")
 def state_score(context: Context, workload_id: int) -> Change[NewScore]:
     """States how good a workload's results were on a day."""
-    fact = known_workload(context, workload_id)
+    fact = get_workload_or_404(context, workload_id)
     today = context.calendar.today
 
     def read(entered: Mapping[str, Any]) -> NewScore:
@@ -151,10 +151,10 @@ def state_score(context: Context, workload_id: int) -> Change[NewScore]:
     )
 
 
-def known_workload(context: Context, workload_id: int) -> WorkloadFact:
+def get_workload_or_404(context: Context, workload_id: int) -> WorkloadFact:
     """The workload, or the page that there is none: another team's is as if it were not there."""
-    fact = found_or_404(workloads().get(workload_id))
-    return found_or_404(fact if context.viewer.sees_team(fact.team_id) else None)
+    fact = value_or_404(workloads().get(workload_id))
+    return value_or_404(fact if context.viewer.sees_team(fact.team_id) else None)
 
 
 def _back_to(week: str, fact: WorkloadFact) -> Link:

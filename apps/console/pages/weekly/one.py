@@ -3,13 +3,13 @@
 from django.http import HttpResponse
 from django.urls import reverse
 
-from apps.console.kit.chart import Figure, FigureRow, known_figure
+from apps.console.kit.chart import Figure, FigureRow, figure_or_unknown
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, FactList, Section, shown
-from apps.console.kit.request import EVERYONE, Context, found_or_404
+from apps.console.kit.request import EVERYONE, Context, value_or_404
 from apps.console.pages.weekly import tables
-from apps.console.pages.weekly.changes import known_workload
-from apps.console.pages.weekly.seen import seen_review
+from apps.console.pages.weekly.changes import get_workload_or_404
+from apps.console.pages.weekly.seen import get_review_or_404
 from apps.economics.serving import SERVICE_KINDS
 from apps.review.queries.alerts import may_answer
 from apps.review.queries.weekly.content import ReviewedWorkload, WeeklyContent
@@ -18,7 +18,7 @@ from apps.review.queries.weekly.notes import notes_of_workload
 from apps.review.queries.weekly.review_list import weeks_of_workload
 from apps.review.queries.weekly.review_words import UNIT_WORDS, VERDICT_WORDS
 from apps.show.amounts import change, counted, per_cent
-from apps.show.money import short_amount, unit_cost, whole_amount
+from apps.show.money import amount_without_minor_units, short_amount, unit_cost
 from apps.show.sparkline import sparkline
 from apps.workloads.queries import WorkloadFact
 from apps.workloads.queries.returns import scores_of, values_of
@@ -27,9 +27,9 @@ from apps.workloads.queries.returns import scores_of, values_of
 @shown(EVERYONE, "weekly-reviews")
 def reviewed_workload(context: Context, week: str, workload_id: int) -> ConsolePage:
     """A workload in a week: its verdict and what that is made of, week by week, with its decisions."""
-    fact = known_workload(context, workload_id)
-    content = seen_review(context, week).kept.content
-    row = found_or_404(
+    fact = get_workload_or_404(context, workload_id)
+    content = get_review_or_404(context, week).kept.content
+    row = value_or_404(
         next(
             (workload for workload in content.workloads if workload.workload_id == workload_id),
             None,
@@ -70,8 +70,8 @@ def reviewed_workload(context: Context, week: str, workload_id: int) -> ConsoleP
 @shown(EVERYONE, "weekly-reviews")
 def reviewed_workload_csv(context: Context, week: str, workload_id: int) -> HttpResponse:
     """Its weeks."""
-    fact = known_workload(context, workload_id)
-    seen_review(context, week)
+    fact = get_workload_or_404(context, workload_id)
+    get_review_or_404(context, week)
     rows = weeks_of_workload(fact.id, context.viewer)
     return tables.WEEKS_OF_WORKLOAD.csv(rows, context, f"workload-{fact.id}-reviews")
 
@@ -79,8 +79,8 @@ def reviewed_workload_csv(context: Context, week: str, workload_id: int) -> Http
 @shown(EVERYONE, "weekly-reviews")
 def reviewed_workload_notes_csv(context: Context, week: str, workload_id: int) -> HttpResponse:
     """Return the notes on a workload as CSV."""
-    fact = known_workload(context, workload_id)
-    seen_review(context, week)
+    fact = get_workload_or_404(context, workload_id)
+    get_review_or_404(context, week)
     notes = notes_of_workload(fact.id, context.viewer)
     return tables.NOTES.csv(notes, context, f"workload-{fact.id}-notes")
 
@@ -88,7 +88,7 @@ def reviewed_workload_notes_csv(context: Context, week: str, workload_id: int) -
 @shown(EVERYONE, "weekly-reviews")
 def workload_returns(context: Context, workload_id: int) -> ConsolePage:
     """Show what its owner states of a workload: what a unit is worth, and how good its results are."""
-    fact = known_workload(context, workload_id)
+    fact = get_workload_or_404(context, workload_id)
     values = values_of(fact.id)
     is_stated = bool(values) and values[0].low is not None
     finding = (
@@ -122,14 +122,14 @@ def workload_returns(context: Context, workload_id: int) -> ConsolePage:
 @shown(EVERYONE, "weekly-reviews")
 def values_csv(context: Context, workload_id: int) -> HttpResponse:
     """Return what a workload's unit was stated to be worth, as CSV."""
-    fact = known_workload(context, workload_id)
+    fact = get_workload_or_404(context, workload_id)
     return tables.VALUES.csv(values_of(fact.id), context, f"workload-{fact.id}-values")
 
 
 @shown(EVERYONE, "weekly-reviews")
 def scores_csv(context: Context, workload_id: int) -> HttpResponse:
     """The scores that its owner stated."""
-    fact = known_workload(context, workload_id)
+    fact = get_workload_or_404(context, workload_id)
     return tables.SCORES.csv(scores_of(fact.id), context, f"workload-{fact.id}-scores")
 
 
@@ -144,27 +144,29 @@ def _figures(row: ReviewedWorkload, currency: str) -> tuple[Figure, ...]:
     unit = UNIT_WORDS.get(row.units.unit, "unit")
     was = row.unit_trend[-2] if len(row.unit_trend) > 1 else None
     return (
-        known_figure(
+        figure_or_unknown(
             "Cost of the week",
             None if cost is None else short_amount(cost, currency),
             "against the week before",
             change="" if cost is None or before is None else change(cost, before),
             sparkline=sparkline(row.trend, words="eight weeks up to this one"),
         ),
-        known_figure(
+        figure_or_unknown(
             f"A {unit}" if not unit[0].isdigit() else unit,
             None if row.units.micros is None else unit_cost(row.units.micros, currency),
             "against the week before",
             change="" if row.units.micros is None or was is None else change(row.units.micros, was),
             sparkline=sparkline(row.unit_trend, words="eight weeks up to this one"),
         ),
-        known_figure(
+        figure_or_unknown(
             "Waste",
             None if row.waste.micros is None else short_amount(row.waste.micros, currency),
             f"{per_cent(row.waste.ratio)} of its cost" if row.waste.ratio is not None else "",
             tone="held_idle",
         ),
-        known_figure("Returned", _returned(row, currency), _returned_beside(row, currency)),
+        figure_or_unknown(
+            "Returned", _returned(row, currency), _describe_return_period(row, currency)
+        ),
     )
 
 
@@ -179,7 +181,7 @@ def _returned(row: ReviewedWorkload, currency: str) -> str | None:
     return low if low == high else f"{low} to {high}"
 
 
-def _returned_beside(row: ReviewedWorkload, currency: str) -> str:
+def _describe_return_period(row: ReviewedWorkload, currency: str) -> str:
     """Over which weeks, and what the same weeks cost: more than the one that is reviewed."""
     cost = short_amount(row.verdict.cost_micros, currency)
     return f"in {counted(row.verdict.weeks, 'week')}, which cost {cost}"
@@ -203,12 +205,12 @@ def _facts(row: ReviewedWorkload, content: WeeklyContent) -> Section | None:
         for score in row.scores
     ]
     facts += [
-        (key.replace("_", " ").capitalize(), whole_amount(micros, currency))
+        (key.replace("_", " ").capitalize(), amount_without_minor_units(micros, currency))
         for key, micros in row.waste.parts.items()
     ]
     if row.waste.diverged_micros is not None:
         runs = f" ({', '.join(row.waste.diverged_runs)})" if row.waste.diverged_runs else ""
-        diverged = whole_amount(row.waste.diverged_micros, currency)
+        diverged = amount_without_minor_units(row.waste.diverged_micros, currency)
         where = (
             "of failed or redone" if content.has_diverged_in_waste else "beside failed or redone"
         )

@@ -5,10 +5,10 @@ from django.urls import path, reverse
 
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import EVERYONE, Context, found_or_404
+from apps.console.kit.request import EVERYONE, Context, value_or_404
 from apps.console.pages.weekly import changes, one, tables
 from apps.console.pages.weekly.parts import week_tables
-from apps.console.pages.weekly.seen import seen_review
+from apps.console.pages.weekly.seen import get_review_or_404
 from apps.console.pages.weekly.week import week_page
 from apps.review.queries.weekly.review_list import listed_reviews
 from apps.show.money import short_amount
@@ -42,13 +42,13 @@ def review_list_csv(context: Context) -> HttpResponse:
 @shown(EVERYONE, "weekly-reviews")
 def review_page(context: Context, week: str) -> ConsolePage:
     """One week as it was frozen: the newest edition, or the one that is asked for."""
-    return week_page(context, seen_review(context, week))
+    return week_page(context, get_review_or_404(context, week))
 
 
 @shown(EVERYONE, "weekly-reviews")
 def review_table_csv(context: Context, week: str, review_table: str) -> HttpResponse:
     """One of the tables of a week."""
-    chosen, rows = found_or_404(week_tables(seen_review(context, week)).get(review_table))
+    chosen, rows = value_or_404(week_tables(get_review_or_404(context, week)).get(review_table))
     return chosen.csv(rows, context, f"weekly-review-{week}-{review_table}")
 
 

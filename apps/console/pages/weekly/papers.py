@@ -7,8 +7,8 @@ from django.urls import path, reverse
 
 from apps.console.kit.frame import Link
 from apps.console.kit.page import shown
-from apps.console.kit.request import EVERYONE, Context, found_or_404
-from apps.console.pages.weekly.seen import seen_review
+from apps.console.kit.request import EVERYONE, Context, value_or_404
+from apps.console.pages.weekly.seen import get_review_or_404
 from apps.review.queries.weekly.paper_mail import mailed_review
 from apps.review.queries.weekly.review_files import ReviewFileFact, review_files, review_pdf
 from apps.review.queries.weekly.review_message import review_paper
@@ -39,7 +39,7 @@ def _file_href(file: ReviewFileFact, week: str) -> str:
 @shown(EVERYONE, "weekly-reviews", carries=False)
 def review_pdf_file(context: Context, week: str) -> HttpResponse:
     """The PDF of the whole, or of a part that is theirs: the one of `team`, else the first."""
-    review = seen_review(context, week).kept
+    review = get_review_or_404(context, week).kept
     team_key = context.query.get("team", "")
     files = review_files(review.id, context.viewer)
     # Who sees the whole has it in place of any part.
@@ -48,7 +48,7 @@ def review_pdf_file(context: Context, week: str) -> HttpResponse:
         for file in files
         if not team_key or file.team_id is None or str(file.team_id) == team_key
     ]
-    file = found_or_404(
+    file = value_or_404(
         chosen[0] if chosen else None, "The PDF is made within minutes of the review."
     )
     name = f"weekly-review-{review.week}{f'-team-{file.team_id}' if file.team_id else ''}.pdf"
@@ -62,14 +62,14 @@ def review_pdf_file(context: Context, week: str) -> HttpResponse:
 @shown(EVERYONE, "weekly-reviews", carries=False)
 def review_mail(context: Context, week: str) -> HttpResponse:
     """The mail, with what of the review the viewer sees."""
-    mailed = mailed_review(review_paper(seen_review(context, week).kept))
+    mailed = mailed_review(review_paper(get_review_or_404(context, week).kept))
     return HttpResponse(mailed.html, headers={"Content-Security-Policy": MAIL_POLICY})
 
 
 @shown(EVERYONE, "weekly-reviews", carries=False)
 def review_mail_text(context: Context, week: str) -> HttpResponse:
     """Return the mail of a weekly review as plain text."""
-    mailed = mailed_review(review_paper(seen_review(context, week).kept))
+    mailed = mailed_review(review_paper(get_review_or_404(context, week).kept))
     return HttpResponse(mailed.text, content_type="text/plain; charset=utf-8")
 
 

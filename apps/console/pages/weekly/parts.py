@@ -7,12 +7,12 @@ from typing import Any
 from django.urls import reverse
 
 from apps.accounts.queries import person_names
-from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
+from apps.console.kit.chart import Figure, FigureRow, LineChart, figure_or_unknown
 from apps.console.kit.page import FactList, Section
 from apps.console.kit.request import Context
 from apps.console.kit.table import Table
 from apps.console.pages.weekly import tables
-from apps.console.pages.weekly.seen import SeenReview
+from apps.console.pages.weekly.seen import VisibleReview
 from apps.economics.money import sum_of_known, sum_or_unknown
 from apps.review.queries.weekly.content import (
     CommitmentsWeek,
@@ -52,7 +52,7 @@ NOTES, WHOLE = "notes", "All"
 WeekTables = dict[str, tuple[Table[Any], Sequence[Any]]]
 
 
-def week_tables(review: SeenReview) -> WeekTables:
+def week_tables(review: VisibleReview) -> WeekTables:
     """Every table of a week by its name, with its rows."""
     content = review.kept.content
     commitments, quality = content.commitments, content.data_quality
@@ -77,7 +77,7 @@ def week_tables(review: SeenReview) -> WeekTables:
     }
 
 
-def week_sections(context: Context, review: SeenReview) -> Iterator[Section | None]:
+def week_sections(context: Context, review: VisibleReview) -> Iterator[Section | None]:
     """Those that are on, in their order; a table without rows is left out."""
     content, tables_by_name = review.kept.content, week_tables(review)
     yield FigureRow(_figures(content))
@@ -94,7 +94,7 @@ def week_sections(context: Context, review: SeenReview) -> Iterator[Section | No
 
 
 def _table(
-    name: str, context: Context, review: SeenReview, tables_by_name: WeekTables
+    name: str, context: Context, review: VisibleReview, tables_by_name: WeekTables
 ) -> Section | None:
     table, rows = tables_by_name[name]
     if not rows:
@@ -129,7 +129,7 @@ def _figures(content: WeeklyContent) -> tuple[Figure, ...]:
     wasted, verdicts = content.waste_share, content.verdict_counts
     proven = proven_sum(content.recommendations.proven)
     return (
-        known_figure(
+        figure_or_unknown(
             "Cost",
             None if cost is None else short_amount(cost, currency),
             "against the week before" if before is not None else "nothing to compare with",
@@ -137,13 +137,13 @@ def _figures(content: WeeklyContent) -> tuple[Figure, ...]:
             change="" if cost is None or before is None else change(cost, before),
             sparkline=sparkline(content.trend, words=f"{len(content.trend)} weeks up to this one"),
         ),
-        known_figure(
+        figure_or_unknown(
             "Waste",
             None if content.waste_micros is None else short_amount(content.waste_micros, currency),
             f"{per_cent(wasted)} of the cost" if wasted is not None else "",
             tone="held_idle",
         ),
-        known_figure(
+        figure_or_unknown(
             "To shrink or retire",
             f"{verdicts['shrink'] + verdicts['retire']:,}",
             f"of {counted(len(content.workloads), 'workload')}; {verdicts['earns']:,} earn, "
@@ -173,7 +173,7 @@ def cause_rows(variance: WeekVariance, currency: str) -> list[tables.CauseOfChan
 
 
 def _cause_chart(
-    context: Context, review: SeenReview, tables_by_name: WeekTables
+    context: Context, review: VisibleReview, tables_by_name: WeekTables
 ) -> Section | None:
     content = review.kept.content
     variance, rows = content.variance, tables_by_name["causes"][1]

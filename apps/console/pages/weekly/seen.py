@@ -7,7 +7,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.http import Http404
 
 from apps.console.kit.request import Context
-from apps.review.queries.weekly.kept import KeptReview, review_weeks
+from apps.review.queries.weekly.kept import StoredReview, review_weeks
 from apps.review.queries.weekly.narrowed import review_for
 from apps.review.queries.weekly.notes import ReviewNoteFact, decisions_of, notes_of
 
@@ -15,17 +15,17 @@ LARGEST_EDITION = 32_767
 
 
 @dataclass(frozen=True, slots=True)
-class SeenReview:
+class VisibleReview:
     """`before` and `after` are the weeks beside it that have a review; empty without any."""
 
-    kept: KeptReview
+    kept: StoredReview
     notes: list[ReviewNoteFact]
     decisions: Mapping[int, ReviewNoteFact]
     before: str
     after: str
 
 
-def seen_review(context: Context, week: str) -> SeenReview:
+def get_review_or_404(context: Context, week: str) -> VisibleReview:
     """The newest edition, or the one that the address asks for; else the page that there is none."""
     edition = context.query.get("edition", "")
     is_number = edition.isascii() and edition.isdigit() and int(edition) <= LARGEST_EDITION
@@ -38,7 +38,7 @@ def seen_review(context: Context, week: str) -> SeenReview:
     weeks = review_weeks()
     place = weeks.index(review.week)
     notes = notes_of(review.week, context.viewer)
-    return SeenReview(
+    return VisibleReview(
         kept=review,
         notes=notes,
         decisions=decisions_of(notes),

@@ -14,12 +14,14 @@ from apps.console.kit.request import Context
 from apps.console.pages.weekly.note_forms import ReviewNoteForm
 from apps.console.pages.weekly.papers import paper_links
 from apps.console.pages.weekly.parts import week_sections
-from apps.console.pages.weekly.seen import SeenReview
+from apps.console.pages.weekly.seen import VisibleReview
 from apps.review.queries.weekly.paper import review_cautions
 from apps.show.time import period
 
 
-def week_page(context: Context, review: SeenReview, sent: ChangeForm | None = None) -> ConsolePage:
+def week_page(
+    context: Context, review: VisibleReview, sent: ChangeForm | None = None
+) -> ConsolePage:
     """A week as it was frozen, with what was entered of a comment where that is wrong."""
     content, stored_review = review.kept.content, review.kept
     first, end = date.fromisoformat(content.first_day), date.fromisoformat(content.end_day)
@@ -49,7 +51,7 @@ def week_page(context: Context, review: SeenReview, sent: ChangeForm | None = No
 
 
 def _comment_form(
-    context: Context, review: SeenReview, sent: ChangeForm | None
+    context: Context, review: VisibleReview, sent: ChangeForm | None
 ) -> FormSection | None:
     if not context.viewer.sees_everything:
         return None

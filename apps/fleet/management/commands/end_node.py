@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from apps.economics.typed import parse_moment
 from apps.fleet import actions
 from apps.fleet.management.answering import Answer, AnsweringCommand
-from apps.fleet.management.named import living_node, pool_named
+from apps.fleet.management.named import live_node_id, pool_named
 from apps.fleet.queries import nodes_without_end
 
 
@@ -36,16 +36,16 @@ class Command(AnsweringCommand):
         if bool(options["nodes"]) == bool(options["pool"]):
             raise CommandError("name the nodes that are gone, or give --pool")
         names: list[str] = options["nodes"]
-        ids = [living_node(name, at) for name in names]
+        ids = [live_node_id(name, at) for name in names]
         if options["pool"]:
-            ids = _living_in(options["pool"], ended_at)
+            ids = _live_node_ids(options["pool"], ended_at)
         actions.end_nodes(node_ids=ids, ended_at=ended_at, reason=options["reason"], at=at)
         which = names[0] if len(names) == 1 else f"{len(ids)} nodes"
         message = f"{which} ended at {ended_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC."
         return {"id": ids[0]} if len(names) == 1 else {"ids": ids}, message
 
 
-def _living_in(pool_name: str, at: datetime) -> list[int]:
+def _live_node_ids(pool_name: str, at: datetime) -> list[int]:
     """The nodes of the pool that began before `at` and have no end; refuses CommandError."""
     pool = pool_named(pool_name)
     ids = nodes_without_end(pool.id, at)

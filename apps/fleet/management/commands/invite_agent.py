@@ -6,7 +6,7 @@ from typing import Any
 
 from apps.fleet import actions
 from apps.fleet.management.answering import Answer, AnsweringCommand
-from apps.fleet.management.named import living_node
+from apps.fleet.management.named import live_node_id
 
 
 class Command(AnsweringCommand):
@@ -26,6 +26,6 @@ class Command(AnsweringCommand):
         """Invite; the sentence is the token alone, for whoever pipes it on."""
         expires_at = at + timedelta(hours=options["expires_hours"])
         secret = actions.invite_agent(
-            node_id=living_node(options["node"], at), expires_at=expires_at, at=at
+            node_id=live_node_id(options["node"], at), expires_at=expires_at, at=at
         )
         return {"token": secret, "expires_at": expires_at.isoformat()}, secret

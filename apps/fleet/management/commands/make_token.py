@@ -11,7 +11,7 @@ from apps.accounts.queries import Scope
 from apps.accounts.queries.scopes import SCOPE_WORDS
 from apps.fleet import actions
 from apps.fleet.management.answering import Answer, AnsweringCommand
-from apps.fleet.management.named import cluster_named, living_node, team_named
+from apps.fleet.management.named import cluster_named, live_node_id, team_named
 
 
 class Command(AnsweringCommand):
@@ -61,7 +61,7 @@ def _bind_token(token_id: int, options: dict[str, Any], at: datetime) -> None:
         actions.bind_cluster_token(token_id=token_id, cluster_id=cluster_named(options["cluster"]))
     if options["node"]:
         actions.bind_agent(
-            node_id=living_node(options["node"], at),
+            node_id=live_node_id(options["node"], at),
             token_id=token_id,
             source=options["source"],
             at=at,

@@ -100,4 +100,4 @@ def billed_apart(this: Hour) -> Iterable[WantedCharge]:
 
 def _charged_nodes(this: Hour, node_ids: Collection[int]) -> Sequence[fleet.NodeFact]:
     """Those of the nodes that are charged in this hour: they have lines to follow."""
-    return fleet.nodes_lived(this.starts_at, this.through, node_ids)
+    return fleet.nodes_alive_between(this.starts_at, this.through, node_ids)

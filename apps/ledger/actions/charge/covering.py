@@ -20,10 +20,10 @@ from apps.ledger.actions.charge.values import (
 from apps.ledger.models import ChargeKind, ChargePart, Status
 from apps.ledger.queries.commitments_of_hour import (
     CommitmentInForce,
+    billed_commitment_ids,
     commitments_of_hour,
-    told_by_bills,
 )
-from apps.ledger.queries.offered_use import known_terms, use_of
+from apps.ledger.queries.offered_use import use_of, use_terms_index
 
 NO_RATE = "no rate of exchange is known for its currency"
 Parts = list[tuple[ChargePart, Price]]
@@ -44,7 +44,7 @@ def cover(
         for commitment in commitments
         if commitment.applied.terms.is_block
     }
-    terms = known_terms(blocks, [node.id for node, _ in estimates]).by_node
+    terms = use_terms_index(blocks, [node.id for node, _ in estimates]).by_node
     uses = [use for estimate in estimates for use in _uses_of(pools, terms, estimate)]
     applied = apply([commitment.applied for commitment in commitments], uses)
     unknown = {commitment.id for commitment in commitments if commitment.is_unconverted}
@@ -57,7 +57,7 @@ def cover(
         else (node, parts)
         for node, parts in estimates
     ]
-    billed_ids = told_by_bills(this.starts_at, commitments)
+    billed_ids = billed_commitment_ids(this.starts_at, commitments)
     left = zip(commitments, applied.unused, strict=True)  # both by id
     return covered, [
         _left_unused(this, one, over) for one, over in left if one.id not in billed_ids
@@ -102,7 +102,7 @@ def _with_covered(
         replace(one, effective_micros=None) if one.commitment_id in unknown else one
         for one in bought
     ]
-    return [*left, (ChargePart.COMMITTED, price_of(about, _known_alike(known_pieces)))]
+    return [*left, (ChargePart.COMMITTED, price_of(about, _align_unknown_bases(known_pieces)))]
 
 
 def _covered_piece(piece: Piece, part: Covered) -> Piece:
@@ -138,7 +138,7 @@ def _less_parts(total: int | None, parts: Sequence[int | None]) -> int | None:
     return None if total is None else total - sum(part or 0 for part in parts)
 
 
-def _known_alike(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+def _align_unknown_bases(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     """A basis that one of the pieces does not know is unknown of them all, as of their charge."""
     listed = all(piece.list_micros is not None for piece in pieces)
     agreed = all(piece.contracted_micros is not None for piece in pieces)

@@ -37,7 +37,7 @@ def lift_empty_hours(*, before: datetime) -> int:
         if len(marked) < AT_LEAST:
             return 0
         marks = marks_by_hour(Pass.CHARGE, marked)
-        hours = _outside(marked, [*fleet.lived_spans(), *owed_spans()])
+        hours = _outside(marked, [*fleet.node_lifetime_spans(), *owed_spans()])
         empty = set(hours) - _charged(hours)
         clear(Pass.CHARGE, {hour: marks[hour] for hour in empty if hour in marks})
     return len(empty)

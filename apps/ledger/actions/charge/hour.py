@@ -19,7 +19,7 @@ from apps.ledger.actions.outcome import BUSY, Outcome
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import ChargeKind, Status
 from apps.ledger.queries.calendar import local_day, posting_month
-from apps.ledger.queries.charges import ChargeKey, HeldCharge, charges_of_hour
+from apps.ledger.queries.charges import ChargeKey, StoredCharge, charges_of_hour
 from apps.logs.changes import field_of, logged_pass
 from apps.marks.actions import Mark, hour_key
 from apps.marks.queries import BillUnit, Pass
@@ -95,7 +95,7 @@ def _this_hour(hour: datetime, at: datetime) -> Hour:
 def _changed_charges(
     this: Hour,
     wanted: Mapping[ChargeKey, WantedCharge],
-    held_charges: Mapping[ChargeKey, HeldCharge],
+    held_charges: Mapping[ChargeKey, StoredCharge],
 ) -> list[WantedCharge]:
     """Those that are new, have other facts, or are to be called estimated from now on."""
     changed = []
@@ -110,7 +110,7 @@ def _changed_charges(
     return changed
 
 
-def _status_of(this: Hour, before: HeldCharge | None, wanted: WantedCharge) -> Status:
+def _status_of(this: Hour, before: StoredCharge | None, wanted: WantedCharge) -> Status:
     """Return the status of a charge: one estimated once is never provisional again; one reconciled is restated.
 
     A charge whose bill was taken back is an estimate again.

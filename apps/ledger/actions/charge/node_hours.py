@@ -58,7 +58,7 @@ def _rented_estimates(
     """Yield the cost of each node-hour by its rates."""
     # A fleet's nodes live alike: one price for each (pool, kind, life) instead of one per node.
     prices: dict[tuple[object, ...], list[tuple[ChargePart, Price]]] = {}
-    for node in fleet.nodes_lived(this.starts_at, this.through):
+    for node in fleet.nodes_alive_between(this.starts_at, this.through):
         if node.pool_id not in pools:
             continue
         pool = pools[node.pool_id]

@@ -25,7 +25,7 @@ from apps.ledger.actions.charge.values import (
 )
 from apps.ledger.models import ChargeKind, ChargePart
 from apps.ledger.queries.charges import unit_spans
-from apps.ledger.queries.owned_hours import NOTHING, HeldPlan, NodeDrew, known_draws, plans_of_hour
+from apps.ledger.queries.owned_hours import NOTHING, NodeDrew, PlanHour, node_draws, plans_of_hour
 from apps.ledger.queries.owned_plans import MEASURED
 
 MINUTE_MS = 60_000
@@ -51,7 +51,7 @@ class _Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class _Living:
+class _LiveNode:
     """A node of the plan's pool; `spans` are (from, to, units) as far as the hour has come."""
 
     node: fleet.NodeFact
@@ -92,12 +92,10 @@ def owned_hours(this: Hour, pools: Mapping[int, fleet.PoolFact]) -> OwnedHours:
     if not plans:
         return OwnedHours()
     nodes: dict[int, list[fleet.NodeFact]] = {pool_id: [] for pool_id in plans}
-    for node in fleet.nodes_lived(this.starts_at, this.through):
+    for node in fleet.nodes_alive_between(this.starts_at, this.through):
         if node.pool_id in plans:
             nodes[node.pool_id].append(node)
-    draws = known_draws(
-        this.starts_at, this.through, [node for of in nodes.values() for node in of]
-    )
+    draws = node_draws(this.starts_at, this.through, [node for of in nodes.values() for node in of])
     estimates: list[Estimate] = []
     unused: list[WantedCharge] = []
     for pool_id, plan in sorted(plans.items()):
@@ -109,14 +107,14 @@ def owned_hours(this: Hour, pools: Mapping[int, fleet.PoolFact]) -> OwnedHours:
 
 def _of_plan(
     this: Hour,
-    plan: HeldPlan,
+    plan: PlanHour,
     pool: fleet.PoolFact,
     nodes: Sequence[fleet.NodeFact],
     draws: Mapping[int, NodeDrew],
 ) -> OwnedHours:
     of_node = max(1, pool.gpus_per_node)
     live_nodes = [
-        _Living(node, tuple(unit_spans(this.starts_at, node, this.through, pool.gpus_per_node)))
+        _LiveNode(node, tuple(unit_spans(this.starts_at, node, this.through, pool.gpus_per_node)))
         for node in nodes
     ]
     stretches, left, lived_nodes = _shared_out(this, plan, live_nodes, of_node)
@@ -138,7 +136,7 @@ def _of_plan(
 
 
 def _shared_out(
-    this: Hour, plan: HeldPlan, live_nodes: Sequence[_Living], of_node: int
+    this: Hour, plan: PlanHour, live_nodes: Sequence[_LiveNode], of_node: int
 ) -> tuple[dict[int, list[_Stretch]], int, Decimal]:
     """Each node's stretches, the micro-units no node carries, and how many nodes there were.
 
@@ -181,7 +179,7 @@ def _add_stretch(stretches: dict[int, list[_Stretch]], node_id: int, one: _Stret
         of_node.append(one)
 
 
-def _node_drew(plan: HeldPlan, pool: fleet.PoolFact, live_node: _Living, draw: NodeDrew) -> _Drew:
+def _node_drew(plan: PlanHour, pool: fleet.PoolFact, live_node: _LiveNode, draw: NodeDrew) -> _Drew:
     up_ms = live_node.lived_ms - _out_ms(live_node, draw.outages)
     if live_node.node.kind == POOL:
         # As many plates as its GPUs make nodes, and no meter.
@@ -194,7 +192,7 @@ def _node_drew(plan: HeldPlan, pool: fleet.PoolFact, live_node: _Living, draw: N
     return _Drew(energy_of_node(plate, up_ms, draw.meters), live_node.lived_ms, up_ms)
 
 
-def _out_ms(live_node: _Living, outages: Sequence[tuple[int, int]]) -> int:
+def _out_ms(live_node: _LiveNode, outages: Sequence[tuple[int, int]]) -> int:
     """Milliseconds of the node's life in which it was out of use; outages may overlap."""
     covered = 0
     for start, end, _ in live_node.spans:
@@ -209,7 +207,7 @@ def _out_ms(live_node: _Living, outages: Sequence[tuple[int, int]]) -> int:
 
 def _priced_parts(
     this: Hour,
-    plan: HeldPlan,
+    plan: PlanHour,
     stretches: Sequence[_Stretch],
     drew: _Drew,
 ) -> list[tuple[ChargePart, Price]]:
@@ -230,7 +228,7 @@ def _priced_parts(
 
 def _owed_price(
     this: Hour,
-    plan: HeldPlan,
+    plan: PlanHour,
     paid: Sequence[_Stretch],
     drew: _Drew,
 ) -> Price:
@@ -266,7 +264,7 @@ def _energy_words(drew: _Drew, energy: NodeEnergy) -> str:
     return f"{words} (out of service for {round((drew.lived_ms - drew.up_ms) / MINUTE_MS)} min)"
 
 
-def _tariff_words(plan: HeldPlan, spans: Sequence[TariffSpan], energy: NodeEnergy) -> str:
+def _tariff_words(plan: PlanHour, spans: Sequence[TariffSpan], energy: NodeEnergy) -> str:
     if not energy.joules:
         return ""
     rates = [_plain_amount(spans[0].micros)]
@@ -280,7 +278,7 @@ def _clock_time(span: TariffSpan) -> str:
 
 
 def _unused_charge(
-    this: Hour, plan: HeldPlan, pool: fleet.PoolFact, left: int, lived_nodes: Decimal
+    this: Hour, plan: PlanHour, pool: fleet.PoolFact, left: int, lived_nodes: Decimal
 ) -> WantedCharge:
     """Return the plan's charge for nodes that did not live, as one line of the pool's owner."""
     team_id = pool.owner_team_id or accounts.special_teams().platform_id

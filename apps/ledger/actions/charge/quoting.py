@@ -9,7 +9,7 @@ from apps.fleet import queries as fleet
 from apps.ledger.actions.charge.values import NOT_STATED, Hour, Price, WantedCharge
 from apps.ledger.models import ChargeKind, ChargePart, Status
 from apps.ledger.queries.charges import HourRates
-from apps.ledger.queries.tiered import hours_to_price_again, month_rest
+from apps.ledger.queries.tiered import hours_to_price_again, remaining_month_hours
 from apps.marks.actions import ORGANISATION, Mark
 from apps.marks.queries import Pass
 from apps.pricing.queries.tiers import has_tiers
@@ -53,7 +53,7 @@ def wait_for_turn(this: Hour) -> None:
     So each pass sees what every other one wrote, or is seen by it: none goes by facts that came
     between. To be called before facts are read.
     """
-    remainder = month_rest(this.starts_at, this.zone)
+    remainder = remaining_month_hours(this.starts_at, this.zone)
     if not has_tiers(remainder.starts_at, remainder.ends_at):
         return
     with connection.cursor() as cursor:

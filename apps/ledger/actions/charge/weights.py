@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from apps.ledger.actions.charge.values import Hour, WantedCharge
 from apps.ledger.models import ChargeKind, Status
 from apps.ledger.queries.bills.hours import is_spread_over
-from apps.ledger.queries.charges import ChargeKey, HeldCharge
+from apps.ledger.queries.charges import ChargeKey, StoredCharge
 
 Weight = tuple[int | None, int | None]
 """A node-hour's pool, and its estimate."""
@@ -13,8 +13,8 @@ Weight = tuple[int | None, int | None]
 
 def weights_moved(
     this: Hour,
-    held_charges: Mapping[ChargeKey, HeldCharge],
-    removed: Sequence[HeldCharge],
+    held_charges: Mapping[ChargeKey, StoredCharge],
+    removed: Sequence[StoredCharge],
     written: Iterable[tuple[WantedCharge, Status]],
 ) -> bool:
     """Whether a bill is spread by this hour, and a node came, went or costs something else in it.

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from apps.economics.rates import Piece
 from apps.ledger.actions.charge.values import Hour, WantedCharge
 from apps.ledger.models import ChargeKind, ChargePart, Status
-from apps.ledger.queries.charges import ChargeKey, HeldCharge
+from apps.ledger.queries.charges import ChargeKey, StoredCharge
 from apps.ledger.queries.tables import Row, copy_in, rows, run
 
 REASONS = {
@@ -14,7 +14,7 @@ REASONS = {
 }
 
 
-def remove(this: Hour, removed: Sequence[HeldCharge]) -> set[int]:
+def remove(this: Hour, removed: Sequence[StoredCharge]) -> set[int]:
     """Take away charges with their pieces and lines; the pools that lost lines (0: none).
 
     One that a correction names stays, empty.
@@ -41,7 +41,7 @@ def write(
     this: Hour,
     changed: Sequence[WantedCharge],
     statuses: Sequence[Status],
-    held_charges: Mapping[ChargeKey, HeldCharge],
+    held_charges: Mapping[ChargeKey, StoredCharge],
 ) -> set[int]:
     """Store charges with their pieces, and the one line of each without a node.
 

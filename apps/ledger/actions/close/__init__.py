@@ -1,7 +1,7 @@
 """Months closed, reopened, and corrected afterwards."""
 
 from apps.ledger.actions.close.closing import (
-    CloseAsked,
+    CloseRequest,
     ItemsNotAccepted,
     MonthNotClosed,
     MonthNotOver,

@@ -48,7 +48,7 @@ class MonthNotClosed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class CloseAsked:
+class CloseRequest:
     """Who closes which month, and which open questions of the checklist they accept, by code."""
 
     month: date
@@ -59,7 +59,7 @@ class CloseAsked:
 
 @logged_change()
 @transaction.atomic
-def close_month(*, request: CloseAsked, at: datetime) -> int:
+def close_month(*, request: CloseRequest, at: datetime) -> int:
     """Freeze the month as it stands; the id of its close.
 
     Refuses MonthNotOver, MonthAlreadyClosed, MonthNotReady and ItemsNotAccepted.

@@ -26,12 +26,12 @@ def keep_marks(hour: datetime, marks: Mapping[Pass, Sequence[MarkFact]]) -> None
     )
 
 
-def kept_marks(hour: datetime) -> list[Mark]:
+def posted_marks(hour: datetime) -> list[Mark]:
     """The marks of an hour of which differences are posted."""
     return _marks_of(CorrectedHour.objects.filter(hour=hour))
 
 
-def kept_charge_hours(after: datetime, before: datetime) -> list[datetime]:
+def recharged_hours(after: datetime, before: datetime) -> list[datetime]:
     """The hours between, without both, that were charged anew for corrections, in order."""
     corrected_hours = CorrectedHour.objects.filter(
         pass_id=Pass.CHARGE, hour__gt=after, hour__lt=before

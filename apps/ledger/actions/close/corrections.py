@@ -10,7 +10,7 @@ from django.db import transaction
 from apps.accounts import queries as accounts
 from apps.ledger.actions.charge import charge_hour
 from apps.ledger.actions.close.closing import MonthNotClosed
-from apps.ledger.actions.close.corrected import keep_marks, kept_charge_hours, kept_marks
+from apps.ledger.actions.close.corrected import keep_marks, posted_marks, recharged_hours
 from apps.ledger.actions.close.late_estimates import keep_late_estimates
 from apps.ledger.actions.close.posting import place_of, post
 from apps.ledger.actions.closed import lock_month
@@ -78,24 +78,24 @@ def _reconcile_late(month: date, span: HourSpan, at: datetime) -> None:
     """Reconcile bills by what the month's hours would cost now; what they change there is marked."""
     for hour in hours_marked(Pass.CHARGE, span.ends_at, AT_ONCE):
         if hour >= span.starts_at and is_spread_over(hour):
-            _estimate_anew(month, hour, at)
+            _reestimate_hour(month, hour, at)
     reconcile_waiting(lambda: at)
 
 
 @transaction.atomic
-def _estimate_anew(month: date, hour: datetime, at: datetime) -> None:
+def _reestimate_hour(month: date, hour: datetime, at: datetime) -> None:
     lock_month(month)
     with _taken_back():
-        _charge_anew(month, hour, at)
+        _recharge_hour(month, hour, at)
         estimates = estimates_of_hour(hour)
     mark(keep_late_estimates(hour, estimates))
 
 
-def _charge_anew(month: date, hour: datetime, at: datetime) -> None:
+def _recharge_hour(month: date, hour: datetime, at: datetime) -> None:
     """Charge an hour as if its month were open; the caller takes it back."""
     Close.objects.filter(month=month, reopened_at=None).update(reopened_at=at)
     # The month's own lines have nothing of what is posted already: that is done again too.
-    mark(kept_marks(hour))
+    mark(posted_marks(hour))
     _refuse_busy(hour, charge_hour(hour=hour, at=max(at, hour + SOON)))
 
 
@@ -115,7 +115,7 @@ def _mark_moved(late: Sequence[datetime], ends_at: datetime, zone: str) -> None:
     """Mark the hours after what came late: it moves their tier prices too, or moves them back."""
     if late and has_tiers(late[0], ends_at):
         moved = hours_to_price_again(late[0], ends_at, zone)
-        again = kept_charge_hours(late[0], ends_at)
+        again = recharged_hours(late[0], ends_at)
         mark(Mark(Pass.CHARGE, ORGANISATION, hour) for hour in {*moved, *again})
 
 
@@ -126,7 +126,7 @@ def _correct_hour(month: date, hour: datetime, at: datetime) -> Corrected:
     marks = {pass_: marks_of_hour(pass_, hour) for pass_ in LATE_PASSES}
     before = corrected_sums_of_hour(hour)
     with _taken_back():
-        _charge_anew(month, hour, at)
+        _recharge_hour(month, hour, at)
         _refuse_busy(hour, split_hour(hour=hour, at=at))
         _refuse_busy(hour, spread_hour(hour=hour))
         after = sums_of_hour(hour)

@@ -11,10 +11,10 @@ from apps.ledger.actions.month_digests import apart_bills, keep_digests
 from apps.ledger.models import Close, DigestOrigin
 from apps.ledger.queries.closes.month_digests import (
     are_late_bills_undigested,
+    current_digests,
     digest_again,
     digests_of_month,
     digests_taken_away,
-    kept_digests,
 )
 from apps.logs.changes import answered, logged_change
 
@@ -47,7 +47,7 @@ def _closes_in_force() -> Iterable[Close]:
 
 
 def _is_undigested(close: Close) -> bool:
-    digests = kept_digests(close.pk)
+    digests = current_digests(close.pk)
     if not digests:
         # What somebody took away is not made again of whatever is there since: the audit names it.
         return not digests_taken_away(close, digests)
@@ -65,7 +65,7 @@ class RenewedDigests:
         for close in _closes_in_force():
             digests = [
                 digest
-                for digest in kept_digests(close.pk)
+                for digest in current_digests(close.pk)
                 if digest.table == self.table and digest.is_personal
             ]
             again = [digest_again(close, digest) for digest in digests]

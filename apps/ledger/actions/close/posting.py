@@ -68,7 +68,7 @@ def post(*, differences: Mapping[LineKey, BasisSums], hour: datetime, place: Pos
         by_charge.setdefault(_of_charge(key), {})[key] = sums
     lines: list[Row] = []
     for of, parts in by_charge.items():
-        moved = _known_alike(parts)
+        moved = _align_unknown_bases(parts)
         charge = _correction_of(of, moved, hour, place)
         lines += [_line_row(charge, key, sums) for key, sums in moved.items()]
     copy_in(LINES, lines)
@@ -86,7 +86,7 @@ def _of_charge(key: LineKey) -> LineKey:
     )
 
 
-def _known_alike(parts: Mapping[LineKey, BasisSums]) -> dict[LineKey, BasisSums]:
+def _align_unknown_bases(parts: Mapping[LineKey, BasisSums]) -> dict[LineKey, BasisSums]:
     """The parts of one correction charge, of which each basis is known throughout, or unknown.
 
     A charge knows a basis in all its lines or in none. Where some of them say that it moves, the

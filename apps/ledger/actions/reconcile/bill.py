@@ -14,12 +14,12 @@ from apps.economics.hours import first_hour
 from apps.ledger.actions.month_digests import RECONCILED, TOLD_AGAIN, rewriting_bills
 from apps.ledger.actions.reconcile import statements as sql
 from apps.ledger.actions.reconcile.long_rows import place_long_rows
-from apps.ledger.actions.reconcile.node_terms import tell_terms_of_bill
+from apps.ledger.actions.reconcile.node_terms import record_bill_terms
 from apps.ledger.actions.reconcile.shared_rows import place_shared_rows
 from apps.ledger.models import Bill
 from apps.ledger.queries.bills.matching import nodes_of_rules, places, rules, traits_of
 from apps.ledger.queries.calendar import main_month
-from apps.ledger.queries.commitments_of_hour import hours_told_otherwise
+from apps.ledger.queries.commitments_of_hour import hours_billed_differently
 from apps.ledger.queries.conversion import conversion
 from apps.ledger.queries.tables import rows, run
 from apps.logs.changes import answered, field_of, logged_change, logged_pass
@@ -87,7 +87,7 @@ def _reconcile(bill: Bill, at: datetime) -> Reconciled:
     by = rules()
     of = places(bill.starts_at, bill.ends_at, nodes_of_rules(by))
     _keep_matches(bill, {digest: match(trait, by, of) for digest, trait in traits.items()})
-    tell_terms_of_bill(bill, at)
+    record_bill_terms(bill, at)
     params = _bill_params(bill, rate, first_hour(month, organisation.zone))
     for statement in sql.PLACE_SHORT_ROWS:
         run(statement, params)
@@ -111,7 +111,7 @@ def _reconcile(bill: Bill, at: datetime) -> Reconciled:
         ]
     )
     # What a bill tells of commitments takes the place of ours, also where no node's charge moves.
-    moved_hours = hours_told_otherwise(bill.starts_at, min(bill.ends_at, at))
+    moved_hours = hours_billed_differently(bill.starts_at, min(bill.ends_at, at))
     mark(Mark(Pass.CHARGE, ORGANISATION, hour) for hour in moved_hours)
     return Reconciled(bill.id, node_hours, charges, len(hours))
 

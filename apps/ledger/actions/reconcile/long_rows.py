@@ -107,7 +107,7 @@ def place_long_rows(bill: Bill) -> None:
         elif long.charge_kind == "node_hour":
             copy_in(PLACED, _placed_rows(long, hours))
         else:
-            copy_in(BESIDE, _beside_rows(long, hours))
+            copy_in(BESIDE, _attached_rows(long, hours))
 
 
 def _placed_rows(long: LongRow, hours: Sequence[Row]) -> list[Row]:
@@ -123,7 +123,7 @@ def _placed_rows(long: LongRow, hours: Sequence[Row]) -> list[Row]:
     ]
 
 
-def _beside_rows(long: LongRow, hours: Sequence[Row]) -> list[Row]:
+def _attached_rows(long: LongRow, hours: Sequence[Row]) -> list[Row]:
     """Return the rows of what is billed beside a node, hour by hour: the rows are counted in its first hour."""
     return [
         (

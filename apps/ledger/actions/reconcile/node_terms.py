@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import LiteralString
 
 from apps.economics.use_terms import platform_of, tenancy_of
-from apps.fleet.actions import tell_node_terms
+from apps.fleet.actions import record_node_terms
 from apps.fleet.queries import NodeTermsFact
 from apps.ledger.models import Bill
 from apps.ledger.queries.bills.parts import filled
@@ -37,7 +37,7 @@ SAID: tuple[tuple[LiteralString, LiteralString], ...] = (
 )
 
 
-def tell_terms_of_bill(bill: Bill, at: datetime) -> None:
+def record_bill_terms(bill: Bill, at: datetime) -> None:
     """Keep it; the hours of nodes of which it says something new are charged again."""
     terms_by_node = {
         node_id: NodeTermsFact(platform_of(platform), tenancy_of(tenancy), account, reservation)
@@ -49,7 +49,7 @@ def tell_terms_of_bill(bill: Bill, at: datetime) -> None:
         node_id: terms for node_id, terms in terms_by_node.items() if terms != NodeTermsFact()
     }
     if known_terms:
-        tell_node_terms(reported_terms=known_terms, told_by="bill", at=at)
+        record_node_terms(reported_terms=known_terms, told_by="bill", at=at)
 
 
 def _statement() -> LiteralString:

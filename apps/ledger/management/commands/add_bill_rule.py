@@ -49,13 +49,13 @@ class Command(BaseCommand):
             end_bill_rule(rule_id=options["end"], at=at)
             return
         try:
-            rule_id = add_bill_rule(rule=_rule_asked(options), at=at)
+            rule_id = add_bill_rule(rule=_parse_rule(options), at=at)
         except Refusal as refused:
             raise CommandError(str(refused)) from refused
         print(json.dumps({"id": rule_id}) if options["json"] else f"Rule {rule_id} is kept.")
 
 
-def _rule_asked(options: dict[str, Any]) -> BillRowRule:
+def _parse_rule(options: dict[str, Any]) -> BillRowRule:
     key, _, value = options["tag"].partition("=")
     pools = {pool.name: pool.id for pool in fleet.pools().values()}
     teams = {team.name: team.id for team in accounts.teams()}

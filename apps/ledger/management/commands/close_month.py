@@ -68,7 +68,7 @@ class Command(BaseCommand):
             return {"month": named, "open": True}
         if options["correct"]:
             return asdict(close.post_corrections(month=month, at=at))
-        close_request = close.CloseAsked(
+        close_request = close.CloseRequest(
             month=month,
             person_id=person_id,
             accepted=[code.strip() for code in options["accept"].split(",") if code.strip()],

@@ -40,13 +40,13 @@ class Command(BaseCommand):
         use = commitment_use((window.starts_at, window.ends_at), at)
         if options["json"]:
             serialized = [
-                _told_figures(fact, use.figures(one), term_of(fact, at).left_hours)
+                _serialize_figures(fact, use.figures(one), term_of(fact, at).left_hours)
                 for one, fact in use.commitments.items()
             ]
             figures = {
                 "currency": chosen.currency,
                 "commitments": serialized,
-                "all": _told_all(use),
+                "all": _serialize_totals(use),
             }
             self.stdout.write(json.dumps(figures))
             return
@@ -55,7 +55,9 @@ class Command(BaseCommand):
         self.stdout.write(_in_words("all", use.all, chosen.currency))
 
 
-def _told_figures(fact: CommitmentFact, figures: Figures, left_hours: int) -> dict[str, object]:
+def _serialize_figures(
+    fact: CommitmentFact, figures: Figures, left_hours: int
+) -> dict[str, object]:
     return {
         "id": fact.id,
         "name": fact.name,
@@ -64,22 +66,22 @@ def _told_figures(fact: CommitmentFact, figures: Figures, left_hours: int) -> di
         "utilisation": _float_ratio(figures.utilisation),
         "effective_savings_rate": _float_ratio(figures.savings_rate),
         "break_even": _float_ratio(figures.break_even),
-        **_told_amounts(figures),
+        **_serialize_amounts(figures),
         "left_hours": left_hours,
     }
 
 
-def _told_all(use: Use) -> dict[str, object]:
+def _serialize_totals(use: Use) -> dict[str, object]:
     return {
         "coverage": _float_ratio(use.coverage),
         "utilisation": _float_ratio(use.utilisation),
         "effective_savings_rate": _float_ratio(use.all.savings_rate),
-        **_told_amounts(use.all),
+        **_serialize_amounts(use.all),
         "unused_of_nobody_entered": _plain_amount(use.nameless_unused),
     }
 
 
-def _told_amounts(figures: Figures) -> dict[str, object]:
+def _serialize_amounts(figures: Figures) -> dict[str, object]:
     return {
         "on_demand": _plain_amount(figures.on_demand),
         "cost": _plain_amount(figures.cost),

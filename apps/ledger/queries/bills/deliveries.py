@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.cache import caches
 
-from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.accounts.queries.paging import PageRequest, Slice, page_of
 from apps.ledger.models import Bill, BillImport, RejectedBillRow
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.unread_bills import UnreadDelivery, unread_of
@@ -108,7 +108,7 @@ class RejectedBillFact:
     reason: str
 
 
-def bill_page(page_request: PageAsked) -> Slice[BillFact]:
+def bill_page(page_request: PageRequest) -> Slice[BillFact]:
     """Bills that have rows or had them, the latest period first."""
     page = page_of(Bill.objects.values(*BILL_COLUMNS), page_request, "-starts_at", "-id")
     return Slice(_facts_of(page.rows), page.after, page.before)
@@ -158,7 +158,7 @@ def delivery(import_id: int) -> DeliveryFact | None:
     return None if row is None else DeliveryFact(*row)
 
 
-def delivery_page(page_request: PageAsked) -> Slice[DeliveryFact]:
+def delivery_page(page_request: PageRequest) -> Slice[DeliveryFact]:
     """Deliveries, the newest first."""
     page = page_of(BillImport.objects.values(*DeliveryFact.__slots__), page_request, "-id")
     return Slice([DeliveryFact(**row) for row in page.rows], page.after, page.before)
@@ -173,7 +173,7 @@ def bills_of_deliveries(import_ids: Sequence[int]) -> dict[int, list[int]]:
     return bills
 
 
-def rejected_page(import_id: int, page_request: PageAsked) -> Slice[RejectedBillFact]:
+def rejected_page(import_id: int, page_request: PageRequest) -> Slice[RejectedBillFact]:
     """Rows of a delivery that were not taken, by line."""
     rejected = RejectedBillRow.objects.filter(batch_id=import_id)
     page = page_of(rejected.values(*RejectedBillFact.__slots__), page_request, "line")

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from apps.accounts import queries as accounts
 from apps.economics.billing import BillRowRule, Places, Traits
-from apps.economics.focus.kinds import OTHER, ServiceSaid, may_be_time
+from apps.economics.focus.kinds import OTHER, ServiceDescription, may_be_time
 from apps.economics.focus.names import provider_word
 from apps.economics.machine_ids import SPELLINGS, cloud_of_id, machine_keys
 from apps.fleet import queries as fleet
@@ -37,7 +37,9 @@ def traits_of(bills: Sequence[Bill]) -> dict[int, dict[bytes, Traits]]:
         TRAITS, {"bills": list(issuers)}
     ):
         traits = dict(zip(TOLD, trait_values, strict=True))
-        service = ServiceSaid(of_service, traits["usage_type"], description, traits["service"])
+        service = ServiceDescription(
+            of_service, traits["usage_type"], description, traits["service"]
+        )
         may_be = traits["kind"] == OTHER and may_be_time(traits["category"], service, unit)
         traits_by_bill[bill_id][bytes(digest)] = Traits(
             issuer=issuers[bill_id], **traits, may_be_time=may_be

@@ -8,7 +8,7 @@ from decimal import Decimal
 from django.db.models import F, Q
 
 from apps.accounts import queries as accounts
-from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.accounts.queries.paging import PageRequest, Slice, page_of
 from apps.accounts.queries.people import person_names
 from apps.economics.focus.names import are_one_period, payer_key, provider_key
 from apps.ledger.models import Bill, BillImport, BillTwin, TwinChoice
@@ -67,7 +67,7 @@ SELECT 1 WHERE (
 
 
 @dataclass(frozen=True, slots=True)
-class FoundTwin:
+class TwinCandidate:
     """A bill that may be the same money as an older one, and why."""
 
     bill_id: int
@@ -76,7 +76,7 @@ class FoundTwin:
 
 
 @dataclass(frozen=True, slots=True)
-class TwinBeside:
+class TwinOfBill:
     """A bill that may be the same money as another, of which it is told; see TwinFact."""
 
     id: int
@@ -117,7 +117,7 @@ class TwinFact:
 
 def twins_of_delivery(
     import_id: int, bill_ids: Sequence[int], layout: str, *, is_addition: bool
-) -> list[FoundTwin]:
+) -> list[TwinCandidate]:
     """Return the parts of a delivery that may be in force already: under another name, in another kind of file, row by row.
 
     Bills that it brings itself are not the same money as each other. What somebody said is two
@@ -133,7 +133,7 @@ def twins_of_delivery(
     ]
     kinds = _kinds_in_force({other.id for _, other in pairs})
     apart = set(rows(APART, {"bills": list(bill_ids)})) if pairs else set()
-    twins: list[FoundTwin] = []
+    twins: list[TwinCandidate] = []
     for bill, other in pairs:
         if other.id not in kinds:
             continue
@@ -143,17 +143,17 @@ def twins_of_delivery(
         if not why and bill.id == other.id and rows(AGAIN, {"id": import_id, "bill": bill.id}):
             why = "most of its rows are on record already, the same in every cell"
         if why:
-            twins.append(FoundTwin(bill.id, other.id, why))
+            twins.append(TwinCandidate(bill.id, other.id, why))
     return twins
 
 
-def twins_in_force() -> list[FoundTwin]:
+def twins_in_force() -> list[TwinCandidate]:
     """Bills in force that may be the same money, whenever they came: the later of each two first."""
     bills = list(Bill.objects.order_by("id"))
     kinds = _kinds_in_force({bill.id for bill in bills})
     apart = set(rows(APART, {"bills": [bill.id for bill in bills]}))
     return [
-        FoundTwin(bill.id, other.id, why)
+        TwinCandidate(bill.id, other.id, why)
         for bill in bills
         for other in _of_one_payer(bill)
         if other.id < bill.id
@@ -210,7 +210,7 @@ def open_twins() -> list[TwinFact]:
     return _facts_of(BillTwin.objects.filter(choice="").order_by("-bill__starts_at", "id"))
 
 
-def twin_page(page_request: PageAsked) -> Slice[TwinFact]:
+def twin_page(page_request: PageRequest) -> Slice[TwinFact]:
     """Every one that was noticed, the latest first."""
     page = page_of(BillTwin.objects.values(*TWIN_KEYS), page_request, "-id")
     of = BillTwin.objects.filter(id__in=[row["id"] for row in page.rows]).order_by("-id")
@@ -246,11 +246,11 @@ def open_twins_of(bill_ids: Collection[int], among: Iterable[BillTwin]) -> int:
     return sum(twin.bill_id in bill_ids for twin in among)
 
 
-def twins_beside(bill_id: int) -> list[TwinBeside]:
+def twins_of_bill(bill_id: int) -> list[TwinOfBill]:
     """The bills that may be the same money as this one, while nobody decided on it."""
     pairs = BillTwin.objects.filter(Q(bill=bill_id) | Q(other=bill_id), choice="")
     return [
-        TwinBeside(
+        TwinOfBill(
             id=twin.id,
             beside=twin.other if twin.bill_id == bill_id else twin.bill,
             why=twin.why,
@@ -300,7 +300,7 @@ def _facts_of(twin_rows: Iterable[BillTwin]) -> list[TwinFact]:
         for twin in twins
         if twin.batch_id is not None
     }
-    given_way = _sums_given_way(twins)
+    given_way = _deferred_sums(twins)
     return [
         TwinFact(
             id=twin.id,
@@ -323,7 +323,7 @@ def _facts_of(twin_rows: Iterable[BillTwin]) -> list[TwinFact]:
     ]
 
 
-def _sums_given_way(twins: Sequence[BillTwin]) -> dict[int, Decimal | None]:
+def _deferred_sums(twins: Sequence[BillTwin]) -> dict[int, Decimal | None]:
     """Return the amounts that new bills which gave way until somebody decides would bill, by pair."""
     ids = [twin.id for twin in twins if twin.gave_way_to_id is not None]
     return dict(rows(GIVEN_WAY, {"twins": ids})) if ids else {}

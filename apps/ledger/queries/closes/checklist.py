@@ -184,7 +184,7 @@ def _summed_items(params: dict[str, object]) -> list[Item]:
 
 
 def _summed_item(code: str, milliseconds: int, micros: int, days: int) -> Item:
-    hours = whole_hours(milliseconds)
+    hours = rounded_hours(milliseconds)
     label, meaning = SAID[code]
     return Item(
         code=code,
@@ -196,7 +196,7 @@ def _summed_item(code: str, milliseconds: int, micros: int, days: int) -> Item:
     )
 
 
-def whole_hours(milliseconds: int) -> int:
+def rounded_hours(milliseconds: int) -> int:
     """Whole hours, rounded as pages round them; a little is 1, and never none."""
     return max(round(Fraction(milliseconds, HOUR_MS)), 1 if milliseconds else 0)
 

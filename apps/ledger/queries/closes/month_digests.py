@@ -138,7 +138,7 @@ def digests_of_bill(
     yield from _digests_of(close, tables, bill_id)
 
 
-def kept_digests(close_id: int) -> list[DigestFact]:
+def current_digests(close_id: int) -> list[DigestFact]:
     """Return the digests of a close that are in force: the last of each table and bill.
 
     Earlier versions made one of all bills together. It is in force until its bills have their own,
@@ -237,7 +237,7 @@ def _digests_of(close: Close, tables: Iterable[str], bill_id: int | None) -> Ite
             yield _digest_now(close, table, sorted({*keys, *named}), bill_id, is_personal=True)
 
 
-def rows_kept(close: Close, table: str) -> str:
+def frozen_rows_condition(close: Close, table: str) -> str:
     """Return the condition in SQL that is true of the rows that a closed month has in a table."""
     return _filled(KEPT[table], close)
 
@@ -262,7 +262,11 @@ def _filled(condition: str, close: Close) -> str:
 def _digest_now(
     close: Close, table: str, columns: Sequence[str], bill_id: int | None, *, is_personal: bool
 ) -> DigestFact:
-    where = rows_kept(close, table) if bill_id is None else OF_BILL[table].format(bill=bill_id)
+    where = (
+        frozen_rows_condition(close, table)
+        if bill_id is None
+        else OF_BILL[table].format(bill=bill_id)
+    )
     with connection.cursor() as cursor:
         write_values_alike(cursor)
         current = table_digest(cursor, table, columns, where=where)

@@ -8,7 +8,7 @@ from django.db.models import TextField, Value
 from django.db.models.functions import Coalesce
 
 from apps.accounts import queries as accounts
-from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.accounts.queries.paging import PageRequest, Slice, page_of
 from apps.ledger.models import Close
 from apps.ledger.queries.calendar import HourSpan, month_span
 from apps.ledger.queries.closed_months import closed_months
@@ -71,7 +71,7 @@ def closes(month: date | None = None) -> list[CloseFact]:
     return [CloseFact(*row) for row in named.values_list(*columns)]
 
 
-def close_page(page_request: PageAsked) -> Slice[CloseFact]:
+def close_page(page_request: PageRequest) -> Slice[CloseFact]:
     """Closes, the newest month and version first."""
     page = page_of(Close.objects.values(*CLOSE_KEYS), page_request, "-month", "-version")
     facts = {fact.id: fact for fact in closes()} if page.rows else {}
@@ -87,7 +87,7 @@ def close_fact(close_id: int) -> CloseFact | None:
 
 
 @dataclass(frozen=True, slots=True)
-class MonthStanding:
+class MonthStatus:
     """A month with cost: open, closed, or open again; and the hours of it that wait since."""
 
     month: date
@@ -115,7 +115,7 @@ WHERE posting_month = %(month)s GROUP BY team_id ORDER BY micros DESC NULLS LAST
 """
 
 
-def month_standings() -> list[MonthStanding]:
+def month_standings() -> list[MonthStatus]:
     """Every month with cost, the newest first."""
     newest = {fact.month: fact for fact in reversed(closes())}
     standings = []
@@ -123,7 +123,7 @@ def month_standings() -> list[MonthStanding]:
         close = newest.get(month)
         is_closed = close is not None and close.reopened_at is None
         standings.append(
-            MonthStanding(
+            MonthStatus(
                 month=month,
                 standing="closed" if is_closed else "open again" if close else "open",
                 closed_at=close.closed_at if close else None,

@@ -14,9 +14,9 @@ from apps.ledger.queries.costs import Basis
 from apps.ledger.queries.cube.question import (
     CubeQuestion,
     Filters,
-    has_rest,
+    find_full_source,
+    includes_remainder,
     source_of,
-    whole_source,
 )
 from apps.ledger.queries.cube.sources import (
     DAYS,
@@ -69,13 +69,13 @@ def _legs_of_period(
     question: CubeQuestion, window: Window, extra_columns: Told, *, is_now: bool
 ) -> list[sql.Composed]:
     source = source_of(question, window)
-    if not has_rest(question, source):
+    if not includes_remainder(question, source):
         return [
             _source_leg(question, table, part, extra_columns, is_now=is_now)
             for table, part in _parts_of_window(question, source, window)
         ]
     part_leg = _source_leg(question, source, window, extra_columns, is_now=is_now)
-    full_source = whole_source(question, window, source.of)
+    full_source = find_full_source(question, window, source.of)
     remainder = replace(
         question, filters={k: v for k, v in question.filters.items() if k != source.of}
     )
@@ -158,7 +158,7 @@ def _source_leg(
         for name, key in zip(question.group_by, leg_keys(question), strict=True)
     ]
     now = sql.SQL("{} AS is_now").format(is_now)
-    columns = [*keys, now, *(_told_column(source, name) for name in extra_columns)]
+    columns = [*keys, now, *(_distinguishing_column(source, name) for name in extra_columns)]
     grouped = question.by(*(name for name in question.group_by if name != without))
     return sql.SQL(
         "SELECT {columns}, sum({amount})::int8 AS micros, sum(day.unit_milliseconds)::int8 AS ms,"
@@ -174,7 +174,7 @@ def _source_leg(
     )
 
 
-def _told_column(source: Source, name: str) -> sql.Composed:
+def _distinguishing_column(source: Source, name: str) -> sql.Composed:
     """Return the column of what is told apart besides the keys; null where the table keeps none."""
     column: LiteralString = source.columns.get(name, "NULL::text")
     if name == "is_core":

@@ -83,7 +83,7 @@ def keys_named(dimension: str, texts: Sequence[str], viewer: Viewer) -> frozense
     wanted = [unquote(text) for text in texts if text != NONE]
     keys_by_name = named_keys(dimension, viewer)
     if keys_by_name is None:
-        keys = _looked_up(dimension, wanted, viewer)
+        keys = _look_up_keys(dimension, wanted, viewer)
     else:
         for text in wanted:
             if text not in keys_by_name:
@@ -131,7 +131,7 @@ def _workload_keys(dimension: str, viewer: Viewer) -> Mapping[str, Collection[Ke
     return ids
 
 
-def _looked_up(dimension: str, texts: Sequence[str], viewer: Viewer) -> list[Key]:
+def _look_up_keys(dimension: str, texts: Sequence[str], viewer: Viewer) -> list[Key]:
     """Keys of names that are too many to list: jobs by their id, runs by their key."""
     if dimension == "job":
         return [_job_id(text) for text in texts]

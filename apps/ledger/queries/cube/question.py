@@ -120,11 +120,11 @@ def refuse_unanswerable(question: CubeQuestion) -> None:
         )
     for window in question.periods:
         source = source_of(question, window)
-        if has_rest(question, source):
-            whole_source(question, window, source.of)
+        if includes_remainder(question, source):
+            find_full_source(question, window, source.of)
 
 
-def has_rest(question: CubeQuestion, source: Source) -> bool:
+def includes_remainder(question: CubeQuestion, source: Source) -> bool:
     """Whether what is beyond a table of parts is asked for too."""
     wanted_keys = question.filters.get(source.of)
     return source.is_part and not question.part and (wanted_keys is None or None in wanted_keys)
@@ -153,7 +153,7 @@ def source_of(question: CubeQuestion, window: Window) -> Source:
     raise _too_long(question, window, allowed)
 
 
-def whole_source(question: CubeQuestion, window: Window, part: str) -> Source:
+def find_full_source(question: CubeQuestion, window: Window, part: str) -> Source:
     """The table that has all lines of a period, by everything asked for but `part`."""
     names = question.names - {part}
     for source in SOURCES:
@@ -168,7 +168,7 @@ def _has_all(source: Source, question: CubeQuestion) -> bool:
     """Whether it tells apart what is asked, and another table what is beyond it where it is a part."""
     beyond = question.names - {source.of}
     return source.has(question.names) and (
-        not has_rest(question, source)
+        not includes_remainder(question, source)
         or any(candidate.has(beyond) for candidate in SOURCES if not candidate.is_part)
     )
 

@@ -12,7 +12,7 @@ from apps.ledger.queries.comparison import (
     LAST_YEAR,
     Comparison,
     days_compared,
-    is_known_span,
+    is_comparable_span,
 )
 from apps.ledger.queries.costs import Basis
 from apps.ledger.queries.cube.dimensions import dimensions
@@ -52,7 +52,7 @@ class CostQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenTexts:
+class QueryTexts:
     """The texts of an address, read one by one: what is not understood is taken out, and said."""
 
     texts: dict[str, str]
@@ -97,9 +97,9 @@ def read_question(
     """
     names = parameters() if filters is None else [*defaults, *filters]
     texts = {
-        name: ",".join(values) for name in names if (values := _given_values(params.get(name, ())))
+        name: ",".join(values) for name in names if (values := _split_values(params.get(name, ())))
     }
-    given_texts = GivenTexts(texts, defaults)
+    given_texts = QueryTexts(texts, defaults)
     read = given_texts.read
 
     def keys(name: str) -> Callable[[str], frozenset[Key]]:
@@ -163,7 +163,7 @@ def _window_text(nearest: Window, window: Window, text: str) -> str:
     return f"{nearest.first_day.isoformat()}/{nearest.end_day.isoformat()}"
 
 
-def _given_values(values: Sequence[str]) -> list[str]:
+def _split_values(values: Sequence[str]) -> list[str]:
     return [part.strip() for value in values for part in value.split(",") if part.strip()]
 
 
@@ -202,6 +202,6 @@ def _compared_windows(
     )
     if spans is None:
         raise ValueError("no day of the period is over, so there is nothing to compare")
-    if is_like and fleet.lived_since() is not None and not is_known_span(spans[1]):
+    if is_like and fleet.first_node_started_at() is not None and not is_comparable_span(spans[1]):
         raise ValueError("the days before reach back to when no node was known yet")
     return spans

@@ -8,9 +8,9 @@ from typing import LiteralString, NamedTuple
 from psycopg import sql
 
 from apps.economics.states import State
-from apps.ledger.queries.costs import STATUSES, standing
+from apps.ledger.queries.costs import STATUSES, settlement_status
 from apps.ledger.queries.cube.legs import key_names, legs_of, parameters_of
-from apps.ledger.queries.cube.question import CubeQuestion, Key, has_rest, source_of
+from apps.ledger.queries.cube.question import CubeQuestion, Key, includes_remainder, source_of
 from apps.ledger.queries.tables import Row, rows
 from apps.ledger.queries.windows import Window
 
@@ -103,7 +103,7 @@ def _sums_by_group(
     by: dict[tuple[Key, ...], States] = {}
     width = len(question.group_by)
     source = source_of(question, window)
-    is_rest = has_rest(question, source)
+    is_rest = includes_remainder(question, source)
     place = question.group_by.index(source.of) if source.of in question.group_by else None
     for row in state_rows:
         summed = _state_sum(row[width:])
@@ -134,7 +134,7 @@ def job_sums(question: CubeQuestion, sort: str = "-cost") -> JobSums:
 
 def sureness(states: Iterable[StateSum], window: Window, at: datetime) -> Sureness:
     """How sure these sums of a window are."""
-    sums, window_standing = list(states), standing(window, at)
+    sums, window_standing = list(states), settlement_status(window, at)
     return Sureness(
         statuses=frozenset(status for state_sum in sums for status in state_sum.statuses),
         held_milliseconds=sum(state_sum.held_milliseconds for state_sum in sums),
@@ -148,7 +148,9 @@ def sureness(states: Iterable[StateSum], window: Window, at: datetime) -> Surene
 def _by_state(question: CubeQuestion, *, by_period: bool = False) -> sql.Composed:
     """Each group by state; `by_period` of two windows, told apart by is_now."""
     keys = sql.SQL("is_now, " if by_period else "") + key_names(question)
-    is_rest = any(has_rest(question, source_of(question, window)) for window in question.periods)
+    is_rest = any(
+        includes_remainder(question, source_of(question, window)) for window in question.periods
+    )
     return sql.SQL(BY_STATE).format(
         keys=keys,
         micros=sql.SQL(OF_REST if is_rest else "sum(micros)::int8"),

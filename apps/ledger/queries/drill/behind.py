@@ -13,7 +13,7 @@ from apps.ledger.queries.tables import named_rows
 
 
 @dataclass(frozen=True, slots=True)
-class PieceBehind:
+class ChargePieceDetail:
     """A part of the hour with one rate on each basis; milliseconds into the hour.
 
     `commitment` names what covers it, `detail` says what else made its amounts; '' where nothing.
@@ -48,7 +48,7 @@ class SiblingLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Behind:
+class LineProvenance:
     """One line and what made it. Amounts and pieces of the charge only to who sees prices.
 
     `shared_by` says by what the shared cost of that name was spread; `marginal_micros` is what
@@ -75,7 +75,7 @@ class Behind:
     status: str
     status_reason: str
     charged: Mapping[Basis, int | None] | None
-    pieces: tuple[PieceBehind, ...]
+    pieces: tuple[ChargePieceDetail, ...]
     version: int | None
     settled_at: datetime | None
     reason: str
@@ -88,7 +88,7 @@ class Behind:
     owned_plan: str = ""
 
 
-def behind_line(month: date, line_id: int, viewer: Viewer) -> Behind | None:
+def find_line_provenance(month: date, line_id: int, viewer: Viewer) -> LineProvenance | None:
     """The line, unless there is none of this id or it is of a team the viewer does not see.
 
     A line is replaced where its hour is settled again; its id is gone then.
@@ -98,11 +98,13 @@ def behind_line(month: date, line_id: int, viewer: Viewer) -> Behind | None:
     line = next((row for row in line_rows if row.id == line_id), None)
     if line is None or not viewer.sees_team(line.team_id):
         return None
-    return _line_behind(line, [_sibling_line(row, viewer) for row in line_rows], viewer)
+    return _build_line_provenance(line, [_sibling_line(row, viewer) for row in line_rows], viewer)
 
 
-def _line_behind(line: Any, siblings: list[SiblingLine], viewer: Viewer) -> Behind:
-    return Behind(
+def _build_line_provenance(
+    line: Any, siblings: list[SiblingLine], viewer: Viewer
+) -> LineProvenance:
+    return LineProvenance(
         id=line.id,
         month=line.posting_month,
         hour=line.hour,
@@ -160,9 +162,9 @@ def _sibling_line(row: Any, viewer: Viewer) -> SiblingLine:
     )
 
 
-def _piece_list(pieces: list[list[Any]]) -> tuple[PieceBehind, ...]:
+def _piece_list(pieces: list[list[Any]]) -> tuple[ChargePieceDetail, ...]:
     return tuple(
-        PieceBehind(
+        ChargePieceDetail(
             start_ms=start,
             end_ms=end,
             micros=dict(zip((Basis.LIST, Basis.CONTRACTED, Basis.EFFECTIVE), amounts, strict=True)),

@@ -42,7 +42,7 @@ class LineRow:
 
 def lines_of_job(question: CubeQuestion, job_id: int, most: int) -> list[LineRow]:
     """The job's lines in the window, of teams the viewer sees; at most `most`."""
-    return _found_lines(question, sql.SQL("of.job_id = %(job)s"), {"job": job_id, "most": most})
+    return _select_lines(question, sql.SQL("of.job_id = %(job)s"), {"job": job_id, "most": most})
 
 
 def lines_of_no_job(question: CubeQuestion, state: State | None, most: int) -> list[LineRow]:
@@ -51,10 +51,10 @@ def lines_of_no_job(question: CubeQuestion, state: State | None, most: int) -> l
         "of.job_id IS NULL AND of.workload_id IS NULL AND of.state IS NOT DISTINCT FROM %(state)s"
     )
     params: dict[str, object] = {"state": None if state is None else int(state), "most": most}
-    return _found_lines(question, condition, params)
+    return _select_lines(question, condition, params)
 
 
-def _found_lines(
+def _select_lines(
     question: CubeQuestion, condition: sql.Composable, params: dict[str, object]
 ) -> list[LineRow]:
     conditions = [condition, *filter_conditions(question.filters, row_column)]

@@ -91,14 +91,16 @@ def _read_hour(hour: datetime, node_ids: Collection[int]) -> NodeHourReading:
     """All but what jobs held and whose they are."""
     charged = _charged_nodes(hour, node_ids)
     ids, ends_at = list(charged), hour + HOUR
-    devices = _group_by(lambda device: device.node_id, fleet.devices_lived(ids, hour, ends_at))
+    devices = _group_by(
+        lambda device: device.node_id, fleet.devices_alive_between(ids, hour, ends_at)
+    )
     node_of = {device.id: node_id for node_id, there in devices.items() for device in there}
     usage = telemetry.usage_of_hour(hour, list(node_of))
     keys = telemetry.holder_keys({row.holder_id for row in usage if row.holder_id})
     return NodeHourReading(
         hour=hour,
         charged=charged,
-        nodes={node.id: node for node in fleet.nodes_lived(hour, ends_at, ids)},
+        nodes={node.id: node for node in fleet.nodes_alive_between(hour, ends_at, ids)},
         pools=fleet.pools(),
         policies=fleet.share_policies(
             {charged_node.pool_id for charged_node in charged.values()}, hour

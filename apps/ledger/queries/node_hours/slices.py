@@ -16,7 +16,7 @@ def slice_share(
 
     Slices that together are more than their GPU are scaled to it by the split, moment by moment.
     """
-    share = _known_share(device, siblings, policy)
+    share = _slice_share(device, siblings, policy)
     if share is not None:
         return share
     neighbours = [
@@ -29,7 +29,7 @@ def slice_share(
     return Fraction(1, len(neighbours))
 
 
-def _known_share(
+def _slice_share(
     device: fleet.DeviceFact, siblings: Sequence[fleet.DeviceFact], policy: fleet.PolicyFact | None
 ) -> Fraction | None:
     parent = next((other.model for other in siblings if other.id == device.parent_id), "")

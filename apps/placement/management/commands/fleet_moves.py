@@ -11,16 +11,16 @@ from django.utils import timezone
 
 from apps.accounts.queries import has_organisation, organisation
 from apps.economics.refusal import Refusal
-from apps.placement.actions import look_for_moves
+from apps.placement.actions import detect_moves
 from apps.placement.queries.fleet_moves import (
-    MoveLookFact,
+    MoveDetectionRunFact,
     OpenFleetMove,
-    move_look,
-    move_looks,
+    move_detection_run,
+    move_detection_runs,
     moves_of_week,
 )
 from apps.placement.queries.moves.work import first_day_of_week, move_week
-from apps.show.money import whole_amount
+from apps.show.money import amount_without_minor_units
 
 
 class Command(BaseCommand):
@@ -38,10 +38,10 @@ class Command(BaseCommand):
         if not has_organisation():
             raise CommandError("there is no organisation yet")
         at = timezone.now()
-        week = _asked_week(options["week"]) if options["week"] else move_week(at)
+        week = _parse_week(options["week"]) if options["week"] else move_week(at)
         if week > move_week(at):
             raise CommandError(f"the week of {week} has not begun")
-        look_fact = move_look(week) or _made_look(week, at)
+        look_fact = move_detection_run(week) or _detect_week(week, at)
         moves = moves_of_week(week)
         if options["json"]:
             fields = asdict(look_fact) | {"moves": [asdict(move) for move in moves]}
@@ -49,15 +49,17 @@ class Command(BaseCommand):
         else:
             self._print_tables(look_fact, moves)
 
-    def _print_tables(self, look_fact: MoveLookFact, moves: tuple[OpenFleetMove, ...]) -> None:
+    def _print_tables(
+        self, look_fact: MoveDetectionRunFact, moves: tuple[OpenFleetMove, ...]
+    ) -> None:
         currency = organisation().currency
-        counted = whole_amount(look_fact.counted_micros, currency)
+        counted = amount_without_minor_units(look_fact.counted_micros, currency)
         self.stdout.write(
             f"{len(moves)} moves of the week of {look_fact.week}, from {look_fact.weeks} weeks; {counted} a month counted"
         )
         for move in moves:
             ends = (move.saving.low, move.saving.high)
-            low, high = (whole_amount(end, currency) for end in ends)
+            low, high = (amount_without_minor_units(end, currency) for end in ends)
             mark = "" if move.is_counted else " (not counted)"
             self.stdout.write(
                 f"{move.kind:13} {low} to {high} a month{mark}: {move.subject}, {move.source} to {move.target};"
@@ -69,15 +71,15 @@ class Command(BaseCommand):
                 self.stdout.write(f"  {reason['count']:>5} {reason['why']}")
 
 
-def _made_look(week: date, at: datetime) -> MoveLookFact:
+def _detect_week(week: date, at: datetime) -> MoveDetectionRunFact:
     try:
-        look_for_moves(week=week, at=at)
+        detect_moves(week=week, at=at)
     except Refusal as refused:
         raise CommandError(refused.message) from refused
-    return move_looks()[0]
+    return move_detection_runs()[0]
 
 
-def _asked_week(text: str) -> date:
+def _parse_week(text: str) -> date:
     """The first day, in the organisation's weeks, of the week that `text` names."""
     try:
         if "-W" in text:

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.economics.refusal import Refusal
-from apps.economics.spot.evidence import interruption_rate, lives_of_trace
+from apps.economics.spot.evidence import interruption_rate, lifetimes_of_trace
 from apps.economics.typed import parse_moment
 from apps.placement import actions
 from apps.placement.providers.spot_trace_file import read_spot_trace
@@ -53,7 +53,7 @@ class Command(BaseCommand):
             )
         except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
-        rate = interruption_rate(lives_of_trace(trace, trace.starts or 0.0))
+        rate = interruption_rate(lifetimes_of_trace(trace, trace.starts or 0.0))
         known_ticks = int(trace.known.sum())
         fields = {
             "series": name,

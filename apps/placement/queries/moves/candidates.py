@@ -4,14 +4,14 @@ from collections.abc import Callable
 from math import inf
 
 from apps.economics.purchase import PurchaseOption
-from apps.placement.queries.moves.proposal import KindLook, move_key
+from apps.placement.queries.moves.proposal import MoveKindDetection, move_key
 from apps.placement.queries.moves.work import MOST_CANDIDATES, FleetWork, WorkCell
 
 NOT_AMONG = f"not among the {MOST_CANDIDATES} that cost most"
 
 
 def candidate_cells(
-    kind_look: KindLook,
+    kind_look: MoveKindDetection,
     work: FleetWork,
     why_not: Callable[[WorkCell], str],
     *,

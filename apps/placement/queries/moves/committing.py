@@ -15,8 +15,8 @@ from apps.economics.moves.saving import MONTH_HOURS, monthly
 from apps.economics.purchase import PurchaseOption
 from apps.fleet.queries import PoolFact
 from apps.placement.queries.moves.proposal import (
-    KindLook,
     MoveKind,
+    MoveKindDetection,
     MoveProposal,
     ProposalEvidence,
     move_key,
@@ -30,9 +30,9 @@ LOW = DisruptionClass.LOW
 OLD_DAYS = 31
 
 
-def look_to_commitment(work: FleetWork, at: datetime) -> KindLook:
+def detect_commitment_moves(work: FleetWork, at: datetime) -> MoveKindDetection:
     """Every family of GPUs of which some are rented by the hour; what the newest portfolio buys, up to the floor."""
-    kind_look = KindLook(MoveKind.TO_COMMITMENT)
+    kind_look = MoveKindDetection(MoveKind.TO_COMMITMENT)
     portfolio = latest_portfolio()
     for family in pool_families():
         weeks = _rented_weeks(work, family)
@@ -46,7 +46,7 @@ def look_to_commitment(work: FleetWork, at: datetime) -> KindLook:
                 move_key(MoveKind.TO_COMMITMENT, family.name), "no portfolio was answered yet"
             )
         else:
-            _look_at(kind_look, work, family, weeks, (portfolio, at))
+            _judge_family(kind_look, work, family, weeks, (portfolio, at))
     return kind_look
 
 
@@ -72,8 +72,8 @@ def _coverable(work: FleetWork, family: PoolFamily) -> list[PoolFact]:
     ]
 
 
-def _look_at(
-    kind_look: KindLook,
+def _judge_family(
+    kind_look: MoveKindDetection,
     work: FleetWork,
     family: PoolFamily,
     weeks: Sequence[Sequence[float]],

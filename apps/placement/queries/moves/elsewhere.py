@@ -18,8 +18,8 @@ from apps.placement.queries.moves.candidates import candidate_cells, why_not_by_
 from apps.placement.queries.moves.datasets import WorkDataset, datasets_of_work
 from apps.placement.queries.moves.offers import NO_BOOK, fill_there, offer_evidence
 from apps.placement.queries.moves.proposal import (
-    KindLook,
     MoveKind,
+    MoveKindDetection,
     MoveProposal,
     ProposalEvidence,
     move_key,
@@ -44,9 +44,9 @@ class PlaceChoice:
     egress: float
 
 
-def look_elsewhere(work: FleetWork, book: BookFact | None) -> KindLook:
+def detect_place_moves(work: FleetWork, book: BookFact | None) -> MoveKindDetection:
     """Every workload on a pool; those that cost most first."""
-    kind_look = KindLook(MoveKind.ELSEWHERE)
+    kind_look = MoveKindDetection(MoveKind.ELSEWHERE)
     data = datasets_of_work()
     egress: dict[str, dict[str, EgressFact]] = {}
     candidates = candidate_cells(
@@ -59,12 +59,12 @@ def look_elsewhere(work: FleetWork, book: BookFact | None) -> KindLook:
         if of_work is not None and of_work.place not in egress:
             egress[of_work.place] = egress_from(of_work.place)
         prices = egress[of_work.place] if of_work else {}
-        _look_at(kind_look, work, cell, (book, of_work, prices))
+        _judge_cell(kind_look, work, cell, (book, of_work, prices))
     return kind_look
 
 
-def _look_at(
-    kind_look: KindLook,
+def _judge_cell(
+    kind_look: MoveKindDetection,
     work: FleetWork,
     cell: WorkCell,
     context: tuple[BookFact, WorkDataset | None, dict[str, EgressFact]],

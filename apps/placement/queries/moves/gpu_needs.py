@@ -15,7 +15,7 @@ SEEN_FOR = timedelta(days=14)
 
 
 @dataclass(frozen=True, slots=True)
-class SeenNeed:
+class ObservedNeed:
     """A need, GPUs that a job of it held of a node at once at most, and the part of the held GPU time that was seen."""
 
     need: GpuNeed
@@ -23,7 +23,7 @@ class SeenNeed:
     coverage: float
 
 
-def seen_needs(span: MoveSpan, cells: Sequence[WorkCell]) -> dict[str, SeenNeed | str]:
+def observed_needs(span: MoveSpan, cells: Sequence[WorkCell]) -> dict[str, ObservedNeed | str]:
     """Of each cell by its key, or why it is not known. Two statements, however many cells."""
     ends_at = span.window.ends_at
     since = ends_at - SEEN_FOR
@@ -45,7 +45,7 @@ def seen_needs(span: MoveSpan, cells: Sequence[WorkCell]) -> dict[str, SeenNeed 
     }
 
 
-def _need_of(grants: Sequence[HeldGrant], use: GpuUse | None) -> SeenNeed | str:
+def _need_of(grants: Sequence[HeldGrant], use: GpuUse | None) -> ObservedNeed | str:
     if not grants:
         return "which GPUs it held is not known"
     if any(grant.gpus < 1 for grant in grants):
@@ -58,4 +58,4 @@ def _need_of(grants: Sequence[HeldGrant], use: GpuUse | None) -> SeenNeed | str:
     if use.worked_ratio is None:
         return "how much its GPUs were active is not known"
     need = GpuNeed(use.memory_bytes, use.worked_ratio)
-    return SeenNeed(need, round(max(grant.gpus for grant in grants)), coverage)
+    return ObservedNeed(need, round(max(grant.gpus for grant in grants)), coverage)

@@ -10,29 +10,29 @@ from typing import Any
 from apps.accounts.queries.reading import reading_once
 from apps.economics.moves.choice import CountedMoves, WeighedMove, counted_moves, exclusive_groups
 from apps.placement.queries.book import BookFact, newest_book
-from apps.placement.queries.moves.committing import look_to_commitment
-from apps.placement.queries.moves.elsewhere import look_elsewhere
+from apps.placement.queries.moves.committing import detect_commitment_moves
+from apps.placement.queries.moves.elsewhere import detect_place_moves
 from apps.placement.queries.moves.proposal import (
-    KindLook,
+    MoveKindDetection,
     MoveProposal,
     proposals_of,
     reasons_in_order,
 )
-from apps.placement.queries.moves.to_api import look_to_api
-from apps.placement.queries.moves.to_smaller import look_to_smaller
-from apps.placement.queries.moves.to_spot import look_to_spot
+from apps.placement.queries.moves.to_api import detect_api_moves
+from apps.placement.queries.moves.to_smaller import detect_smaller_gpu_moves
+from apps.placement.queries.moves.to_spot import detect_spot_moves
 from apps.placement.queries.moves.work import FleetWork, fleet_work
 
 NOT_TRIED = "Moves of its group are too many to try every choice: which are counted is a good one, not surely the best."
 
 
 @dataclass(frozen=True)
-class FleetLook:
+class FleetDetection:
     """A look at a week: what was looked at and found. `groups` number the proposals' exclusive groups, by key."""
 
     work: FleetWork
     book: BookFact | None
-    kinds: tuple[KindLook, ...]
+    kinds: tuple[MoveKindDetection, ...]
     proposals: tuple[MoveProposal, ...]
     groups: dict[str, int]
     counted: frozenset[str]
@@ -70,21 +70,21 @@ class FleetLook:
         return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def look_at_fleet(week: date, at: datetime) -> FleetLook:
+def detect_fleet_moves(week: date, at: datetime) -> FleetDetection:
     """Every kind's candidates in the weeks before `week`, and the proposals, worth most first."""
     with reading_once():
         work, book = fleet_work(week), newest_book()
         kinds = (
-            look_to_spot(work, book),
-            look_to_commitment(work, at),
-            look_elsewhere(work, book),
-            look_to_api(work),
-            look_to_smaller(work, book),
+            detect_spot_moves(work, book),
+            detect_commitment_moves(work, at),
+            detect_place_moves(work, book),
+            detect_api_moves(work),
+            detect_smaller_gpu_moves(work, book),
         )
     proposals = proposals_of(kinds)
     weighed = [WeighedMove(proposal.key, proposal.cells, proposal.worth) for proposal in proposals]
     chosen = counted_moves(weighed)
-    return FleetLook(
+    return FleetDetection(
         work=work,
         book=book,
         kinds=kinds,

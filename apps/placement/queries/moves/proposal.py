@@ -125,7 +125,7 @@ class MoveProposal:
 
 
 @dataclass(slots=True)
-class KindLook:
+class MoveKindDetection:
     """A look at one kind of move: its candidates, why most are no proposal (with how many), and the proposals.
 
     `declined` says by the key of a proposal why there is none this time.
@@ -165,12 +165,12 @@ def one_time_cost(kind: MoveKind, *, egress: float = 0.0, restart: float = 0.0) 
     )
 
 
-def reasons_in_order(kind_look: KindLook) -> list[tuple[str, int]]:
+def reasons_in_order(kind_look: MoveKindDetection) -> list[tuple[str, int]]:
     """The most frequent first."""
     return sorted(kind_look.reasons.items(), key=lambda entry: (-entry[1], entry[0]))
 
 
-def proposals_of(kind_looks: Sequence[KindLook]) -> list[MoveProposal]:
+def proposals_of(kind_looks: Sequence[MoveKindDetection]) -> list[MoveProposal]:
     """All kinds' together, worth most first."""
     proposals = [proposal for kind_look in kind_looks for proposal in kind_look.proposals]
     return sorted(proposals, key=lambda proposal: (-proposal.worth, proposal.key))
@@ -181,6 +181,6 @@ def move_key(kind: MoveKind, what: str) -> str:
     return f"{kind}:{what}"
 
 
-def declined_by_key(kind_looks: Sequence[KindLook]) -> Mapping[str, str]:
+def declined_by_key(kind_looks: Sequence[MoveKindDetection]) -> Mapping[str, str]:
     """Why there is no proposal of these keys."""
     return {key: why for kind_look in kind_looks for key, why in kind_look.declined.items()}

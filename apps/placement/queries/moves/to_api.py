@@ -7,15 +7,15 @@ from apps.economics.moves.disruption import DisruptionClass, MoveDisruption
 from apps.economics.moves.saving import SavingRange
 from apps.placement.queries.moves.candidates import why_not_by_hour
 from apps.placement.queries.moves.proposal import (
-    KindLook,
     MoveKind,
+    MoveKindDetection,
     MoveProposal,
     ProposalEvidence,
     move_key,
     one_time_cost,
 )
 from apps.placement.queries.moves.work import FleetWork, WorkCell
-from apps.planning.queries.crossover import KeptScenarioFact, ScenarioRunFact, kept_scenarios
+from apps.planning.queries.crossover import SavedScenarioFact, ScenarioRunFact, saved_scenarios
 
 API = "api"
 HIGH = MoveDisruption(
@@ -24,13 +24,13 @@ HIGH = MoveDisruption(
 )
 
 
-def look_to_api(work: FleetWork) -> KindLook:
+def detect_api_moves(work: FleetWork) -> MoveKindDetection:
     """Every kept comparison of a service with an API."""
-    kind_look = KindLook(MoveKind.TO_API)
+    kind_look = MoveKindDetection(MoveKind.TO_API)
     of_service: dict[int, list[WorkCell]] = {}
     for cell in work.cells:
         of_service.setdefault(cell.workload.id, []).append(cell)
-    for scenario in kept_scenarios(None):
+    for scenario in saved_scenarios(None):
         run, key = scenario.answered, move_key(MoveKind.TO_API, str(scenario.id))
         cells = of_service.get(scenario.service_id or 0, [])
         saved = [cell for cell in cells if not why_not_by_hour(cell)]
@@ -50,9 +50,9 @@ def look_to_api(work: FleetWork) -> KindLook:
 
 
 def _propose_api(
-    kind_look: KindLook,
+    kind_look: MoveKindDetection,
     work: FleetWork,
-    comparison: tuple[KeptScenarioFact, ScenarioRunFact, str],
+    comparison: tuple[SavedScenarioFact, ScenarioRunFact, str],
     cells: Sequence[WorkCell],
 ) -> None:
     scenario, run, key = comparison

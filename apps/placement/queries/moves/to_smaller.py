@@ -18,11 +18,11 @@ from apps.economics.moves.shrinking import (
 from apps.economics.purchase import PurchaseOption
 from apps.placement.queries.book import BookFact
 from apps.placement.queries.moves.candidates import candidate_cells, why_not_by_hour
-from apps.placement.queries.moves.gpu_needs import SeenNeed, seen_needs
+from apps.placement.queries.moves.gpu_needs import ObservedNeed, observed_needs
 from apps.placement.queries.moves.offers import fill_there, offer_evidence
 from apps.placement.queries.moves.proposal import (
-    KindLook,
     MoveKind,
+    MoveKindDetection,
     MoveProposal,
     ProposalEvidence,
     move_key,
@@ -52,13 +52,13 @@ class SmallerChoice:
     offer: OfferFact | None = None
 
 
-def look_to_smaller(work: FleetWork, book: BookFact | None) -> KindLook:
+def detect_smaller_gpu_moves(work: FleetWork, book: BookFact | None) -> MoveKindDetection:
     """Every workload on a pool; of services and notebooks what they were seen to need is looked up, the dearest first."""
-    kind_look = KindLook(MoveKind.TO_SMALLER)
+    kind_look = MoveKindDetection(MoveKind.TO_SMALLER)
     candidates = candidate_cells(
         kind_look, work, _why_not_smaller, most_gpus=MOST_GPUS_SEEN, too_many=NOT_LOOKED_INTO
     )
-    needs = seen_needs(work.span, candidates) if candidates else {}
+    needs = observed_needs(work.span, candidates) if candidates else {}
     for cell in candidates:
         model = gpu_model(cell.pool.gpu_model)
         if model is None:
@@ -69,7 +69,7 @@ def look_to_smaller(work: FleetWork, book: BookFact | None) -> KindLook:
             continue
         choices = [
             *_smaller_models(cell, model, seen_need, book),
-            *_own_slice(cell, model, seen_need),
+            *_slice_choices(cell, model, seen_need),
         ]
         if not choices:
             kind_look.decline(
@@ -92,7 +92,7 @@ def _why_not_smaller(cell: WorkCell) -> str:
 
 
 def _smaller_models(
-    cell: WorkCell, model: GpuModel, seen_need: SeenNeed, book: BookFact | None
+    cell: WorkCell, model: GpuModel, seen_need: ObservedNeed, book: BookFact | None
 ) -> Iterator[SmallerChoice]:
     """On demand in its region, GPU for GPU, of less memory: at the price there."""
     peak = peak_of(model.name, Precision.BF16)
@@ -119,7 +119,9 @@ def _smaller_models(
             )
 
 
-def _own_slice(cell: WorkCell, model: GpuModel, seen_need: SeenNeed) -> Iterator[SmallerChoice]:
+def _slice_choices(
+    cell: WorkCell, model: GpuModel, seen_need: ObservedNeed
+) -> Iterator[SmallerChoice]:
     """Of a job with one GPU: a process uses one slice."""
     profile = smallest_slice(model, seen_need.need) if seen_need.gpus == 1 else None
     if profile is not None:
@@ -128,7 +130,7 @@ def _own_slice(cell: WorkCell, model: GpuModel, seen_need: SeenNeed) -> Iterator
 
 
 def _smaller_proposal(
-    work: FleetWork, of: tuple[WorkCell, GpuModel], seen_need: SeenNeed, best: SmallerChoice
+    work: FleetWork, of: tuple[WorkCell, GpuModel], seen_need: ObservedNeed, best: SmallerChoice
 ) -> MoveProposal:
     (cell, model), spend = of, work.monthly([of[0]])
     monthly_hours = cell.gpu_hours * MONTH_HOURS / work.span.hours
@@ -163,7 +165,9 @@ def _smaller_proposal(
     )
 
 
-def _smaller_doubts(work: FleetWork, seen_need: SeenNeed, offer: OfferFact | None) -> Iterator[str]:
+def _smaller_doubts(
+    work: FleetWork, seen_need: ObservedNeed, offer: OfferFact | None
+) -> Iterator[str]:
     if offer is None:
         yield "what a slice leaves free saves only what other work takes of it: from nothing to all, likely half"
     elif seen_need.gpus > 1:

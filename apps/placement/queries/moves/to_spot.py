@@ -15,8 +15,8 @@ from apps.placement.queries.book import BookFact
 from apps.placement.queries.moves.candidates import candidate_cells, why_not_by_hour
 from apps.placement.queries.moves.offers import NO_BOOK, fill_there, offer_evidence
 from apps.placement.queries.moves.proposal import (
-    KindLook,
     MoveKind,
+    MoveKindDetection,
     MoveProposal,
     ProposalEvidence,
     move_key,
@@ -42,9 +42,9 @@ class SpotChoice:
     rate: LikelyRange
 
 
-def look_to_spot(work: FleetWork, book: BookFact | None) -> KindLook:
+def detect_spot_moves(work: FleetWork, book: BookFact | None) -> MoveKindDetection:
     """Every workload on a pool; those that cost most first, by their runs' own checkpoints and starts."""
-    kind_look = KindLook(MoveKind.TO_SPOT)
+    kind_look = MoveKindDetection(MoveKind.TO_SPOT)
 
     def why_not(cell: WorkCell) -> str:
         reason = why_not_by_hour(cell, PurchaseOption.SPOT)
@@ -55,12 +55,12 @@ def look_to_spot(work: FleetWork, book: BookFact | None) -> KindLook:
     if candidates and book is not None:
         habits = training_habits({cell.workload.id for cell in candidates}, work.span.window)
         for cell in candidates:
-            _look_at(kind_look, work, cell, habits.get(cell.workload.id), book)
+            _judge_cell(kind_look, work, cell, habits.get(cell.workload.id), book)
     return kind_look
 
 
-def _look_at(
-    kind_look: KindLook,
+def _judge_cell(
+    kind_look: MoveKindDetection,
     work: FleetWork,
     cell: WorkCell,
     habit: TrainingHabit | None,

@@ -13,7 +13,7 @@ from apps.economics.crossover.reading import question_of
 from apps.economics.refusal import Refusal
 from apps.planning.management.crossover_words import answer_lines, measured_lines
 from apps.planning.management.toml_file import scenario_document
-from apps.planning.queries.crossover_answers import answer_fields, measured_fields, whole_answer
+from apps.planning.queries.crossover_answers import answer_fields, compute_answer, measured_fields
 from apps.planning.queries.crossover_inputs import (
     chosen_window,
     merged_documents,
@@ -57,7 +57,7 @@ class Command(BaseCommand):
                 document = merged_documents(service_document(measured, at), document)
             if "api" in document or not service:
                 question = question_of(document)
-                answer = whole_answer(question)
+                answer = compute_answer(question)
                 fields |= answer_fields(question, answer)
                 lines += answer_lines(question, answer)
         except Refusal as refusal:

@@ -22,7 +22,12 @@ from apps.planning.actions.daily_forecasts import begun_with, daily_fields
 from apps.planning.actions.forecasts import hourly_answer
 from apps.planning.queries.days import DAY, daily_history
 from apps.planning.queries.events import events_of
-from apps.planning.queries.forecasts import BY_DAY, BY_HOUR, held_within, kept_reconciled
+from apps.planning.queries.forecasts import (
+    BY_DAY,
+    BY_HOUR,
+    clip_to_capacity,
+    stored_reconciled_values,
+)
 from apps.planning.queries.history import SeriesHistory, histories
 from apps.planning.queries.room import RoomAhead
 from apps.planning.queries.series import series_name, series_named, unit_of
@@ -155,16 +160,16 @@ def hourly_forecast(history: SeriesHistory, horizon: int, at: datetime) -> dict[
         RoomAhead(at),
         zone,
     )
-    points = _held_points(fields)
+    points = _bounded_points(fields)
     hours = [(history.ends_at + lead * HOUR).isoformat() for lead in range(horizon)]
-    reconciled = kept_reconciled(history.series, BY_HOUR, history.digest, horizon)
+    reconciled = stored_reconciled_values(history.series, BY_HOUR, history.digest, horizon)
     return {
         "granularity": "hour",
         "starts_at": history.ends_at.isoformat(),
         "history_from": history.starts_at.isoformat(),
         "observed_hours": history.observed,
         "digest": history.digest,
-        **_said_of(history, fields),
+        **_serialize_forecast(history, fields),
         "points": [
             {"hour": hour, **point, "reconciled": moved}
             for hour, point, moved in zip(hours, points, reconciled, strict=True)
@@ -182,8 +187,8 @@ def daily_forecast(history: SeriesHistory, horizon: int, at: datetime) -> dict[s
     _, hours = hourly_answer(history, events, forecast_fields, room, zone)
     method = begun_with(daily_forecast_fields, history, days, hours, room, horizon)
     fields = daily_fields(history, days, events, method, room, horizon)
-    points = _held_points(fields)
-    reconciled = kept_reconciled(history.series, BY_DAY, days.digest, horizon)
+    points = _bounded_points(fields)
+    reconciled = stored_reconciled_values(history.series, BY_DAY, days.digest, horizon)
     dates = [(days.ends_on + lead * DAY).isoformat() for lead in range(horizon)]
     months = [
         {"month": field["month"][:7], "days": field["days"], **point}
@@ -196,7 +201,7 @@ def daily_forecast(history: SeriesHistory, horizon: int, at: datetime) -> dict[s
         "history_from": days.first_day.isoformat(),
         "observed_hours": days.hours,
         "digest": days.digest,
-        **_said_of(history, fields),
+        **_serialize_forecast(history, fields),
         "points": [
             {"day": day, **point, "reconciled": moved}
             for day, point, moved in zip(dates, points, reconciled, strict=True)
@@ -205,7 +210,7 @@ def daily_forecast(history: SeriesHistory, horizon: int, at: datetime) -> dict[s
     }
 
 
-def _said_of(history: SeriesHistory, fields: dict[str, Any]) -> dict[str, Any]:
+def _serialize_forecast(history: SeriesHistory, fields: dict[str, Any]) -> dict[str, Any]:
     coverage = next((scores["coverage_80"] for scores in fields["backtests"]), None)
     names = ("horizon", "method", "refusal", "weights", "backtests", "shift")
     return {
@@ -221,10 +226,10 @@ def _said_of(history: SeriesHistory, fields: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _held_points(fields: dict[str, Any]) -> list[dict[str, float | None]]:
+def _bounded_points(fields: dict[str, Any]) -> list[dict[str, float | None]]:
     """Return what can be held in each step, what waits beyond it, and the mean of the paths."""
     demand, capacity = fields["points"], fields["capacity"]
-    held_values = held_within(demand, capacity)
+    held_values = clip_to_capacity(demand, capacity)
     quantiles = [
         [
             None if value is None else min(value, most)
@@ -232,7 +237,7 @@ def _held_points(fields: dict[str, Any]) -> list[dict[str, float | None]]:
         ]
         for level in fields["quantiles"]
     ]
-    means: list[float | None] = [*held_within(fields["expected"], capacity)]
+    means: list[float | None] = [*clip_to_capacity(fields["expected"], capacity)]
     expected = means or [None] * len(held_values)
     return [
         point | {"waiting": wanted - value, "expected": mean}
@@ -250,7 +255,7 @@ def _totals(fields: dict[str, Any]) -> list[dict[str, float]]:
     for place, levels in enumerate(zip(*fields["sums"], strict=True)):
         end = (place + 1) * steps
         room = sum(capacity[:end]) if capacity else inf
-        total = sum(held_within(expected[:end], capacity[:end]))
+        total = sum(clip_to_capacity(expected[:end], capacity[:end]))
         named = {
             f"q{round(level * 100)}": value
             for level, value in zip(QUANTILE_LEVELS, levels, strict=True)

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from apps.accounts.queries import known_zones, organisation
+from apps.accounts.queries import organisation, supported_zones
 from apps.economics.refusal import Refusal
 from apps.planning import actions
 from apps.planning.providers.series_file import SeriesColumns
@@ -75,17 +75,17 @@ class Command(BaseCommand):
             **asdict(outcome),
             "unknown": int(span) - len(hours),
         }
-        self.stdout.write(json.dumps(fields) if options["json"] else _told(fields))
+        self.stdout.write(json.dumps(fields) if options["json"] else _describe_import(fields))
 
 
 def zone_named(text: str) -> ZoneInfo:
     """A time zone by its IANA name. Refuses ArgumentTypeError."""
-    if text not in known_zones():
+    if text not in supported_zones():
         raise ArgumentTypeError(f"{text!r} is no time zone such as Europe/Berlin")
     return ZoneInfo(text)
 
 
-def _told(fields: dict[str, Any]) -> str:
+def _describe_import(fields: dict[str, Any]) -> str:
     return (
         f"{fields['series']}: {fields['hours']:,} hours from {fields['from']} to {fields['to']},"
         f" in {fields['unit']}; {fields['added']:,} new, {fields['changed']:,} changed,"

@@ -17,7 +17,7 @@ from apps.economics.portfolio.names import (
 )
 from apps.economics.purchase import PurchaseOption
 from apps.fleet.queries import PoolFact
-from apps.fleet.queries.living import standing_nodes
+from apps.fleet.queries.living import node_statuses
 from apps.ledger.queries.calendar import local_day, posting_month
 from apps.planning.queries.portfolio.families import FamilyPrices, PoolFamily
 from apps.pricing.queries.commitments import CommitmentFact
@@ -31,7 +31,7 @@ CAPACITY_BLOCK = "capacity_block"
 
 
 @dataclass(frozen=True)
-class KnownCapacity:
+class CapacityContext:
     """The capacity that is known when a question is put together: `demand` is the mean of each family's GPUs."""
 
     families: Sequence[PoolFamily]
@@ -56,7 +56,7 @@ class SharedSpend:
     lot: int
 
 
-def families_of(fact: CommitmentFact, capacity: KnownCapacity) -> list[SharedSpend]:
+def families_of(fact: CommitmentFact, capacity: CapacityContext) -> list[SharedSpend]:
     """Where a commitment may be used. Of units the one family that they are of.
 
     A spend goes where it saves most first, as far as that family's mean demand reaches; what is left stays there.
@@ -82,12 +82,12 @@ def families_of(fact: CommitmentFact, capacity: KnownCapacity) -> list[SharedSpe
 
 
 def held_tables(
-    facts: Sequence[CommitmentFact], plans: Sequence[OwnedPlanFact], capacity: KnownCapacity
+    facts: Sequence[CommitmentFact], plans: Sequence[OwnedPlanFact], capacity: CapacityContext
 ) -> Iterator[dict[str, Any]]:
     """Yield what is owed, as `[[held]]`; without `rate` nobody knows what it costs, without `ends_on` until when."""
     for fact in facts:
         yield from _owed_tables(fact, capacity)
-    living_gpus = _living_gpus(capacity.at)
+    living_gpus = _live_gpus_by_pool(capacity.at)
     beyond = _beyond_reservations(facts, living_gpus, capacity)
     for family in capacity.families:
         for pool in family.pools:
@@ -100,7 +100,7 @@ def held_tables(
                 yield from _owned_tables(family, pool, gpus, (plans, capacity))
 
 
-def _owed_tables(fact: CommitmentFact, capacity: KnownCapacity) -> Iterator[dict[str, Any]]:
+def _owed_tables(fact: CommitmentFact, capacity: CapacityContext) -> Iterator[dict[str, Any]]:
     """A commitment in each family where it is used; from its first day on where that is to come."""
     zone = organisation().zone
     unit_cost = _cost_of_price(fact, capacity.at)
@@ -116,7 +116,7 @@ def _owed_tables(fact: CommitmentFact, capacity: KnownCapacity) -> Iterator[dict
 
 
 def offer_tables(
-    facts: Sequence[CommitmentFact], plans: Sequence[OwnedPlanFact], capacity: KnownCapacity
+    facts: Sequence[CommitmentFact], plans: Sequence[OwnedPlanFact], capacity: CapacityContext
 ) -> Iterator[dict[str, Any]]:
     """Yield what was bought before at the same terms once more, as `[[offers]]`; blocks of days are left out."""
     for fact in facts:
@@ -186,7 +186,7 @@ def _plan_again(
     }
 
 
-def _of_units(fact: CommitmentFact, capacity: KnownCapacity) -> list[SharedSpend]:
+def _of_units(fact: CommitmentFact, capacity: CapacityContext) -> list[SharedSpend]:
     machines = _machines_of(fact, fact.instance_type, capacity)
     if not machines:
         return []
@@ -197,7 +197,7 @@ def _of_units(fact: CommitmentFact, capacity: KnownCapacity) -> list[SharedSpend
 
 
 def _machines_of(
-    fact: CommitmentFact, instance_type: str, capacity: KnownCapacity
+    fact: CommitmentFact, instance_type: str, capacity: CapacityContext
 ) -> list[tuple[PoolFamily, PoolFact]]:
     """The families that it may cover, each with the pool of it that has such machines."""
     machines = []
@@ -218,7 +218,7 @@ def _machines_of(
     return machines
 
 
-def _discount(family: PoolFamily, price: float, capacity: KnownCapacity) -> float:
+def _discount(family: PoolFamily, price: float, capacity: CapacityContext) -> float:
     on_demand = capacity.prices[family.name].on_demand
     return 1 - price / on_demand if on_demand else 0.0
 
@@ -246,10 +246,10 @@ def _worth(currency: str, at: datetime) -> float | None:
     return None if rate is None else float(rate.rate)
 
 
-def _living_gpus(at: datetime) -> dict[int, int]:
+def _live_gpus_by_pool(at: datetime) -> dict[int, int]:
     """GPUs of the nodes that live now, by pool."""
     gpus_by_pool: dict[int, int] = {}
-    for node in standing_nodes(at):
+    for node in node_statuses(at):
         if node.lives(at):
             gpus_by_pool[node.pool_id] = gpus_by_pool.get(node.pool_id, 0) + (
                 node.units or node.gpus_seen
@@ -258,7 +258,7 @@ def _living_gpus(at: datetime) -> dict[int, int]:
 
 
 def _beyond_reservations(
-    facts: Sequence[CommitmentFact], living_gpus: Mapping[int, int], capacity: KnownCapacity
+    facts: Sequence[CommitmentFact], living_gpus: Mapping[int, int], capacity: CapacityContext
 ) -> dict[int, float]:
     """By reserved pool: GPUs of its nodes that no reservation on record covers.
 
@@ -287,7 +287,7 @@ def _owned_tables(
     family: PoolFamily,
     pool: PoolFact,
     gpus: int,
-    about: tuple[Sequence[OwnedPlanFact], KnownCapacity],
+    about: tuple[Sequence[OwnedPlanFact], CapacityContext],
 ) -> Iterator[dict[str, Any]]:
     """By plan; what no plan tells of, at the pool's own rate, or at none that is known."""
     plans, capacity = about

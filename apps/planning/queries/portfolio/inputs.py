@@ -156,7 +156,7 @@ def measured_fields(inputs: PortfolioInputs, attainable: Mapping[str, float]) ->
     bought = inputs.ledger.bought
     names = sorted({family for _, family, _ in bought.sums})
     capacity = [_paid_capacity(name, bought.of_family(name)) for name in names]
-    shared = _whole_units(bought.shared_unused_micros)
+    shared = _to_major_units(bought.shared_unused_micros)
     total_rate, family_rates = savings_rates(capacity, attainable, shared)
     return {
         "question": inputs.document,
@@ -185,8 +185,8 @@ def _source_rows(bought: BoughtMonths) -> list[dict[str, Any]]:
             "family": family,
             "bought_as": source,
             "gpu_hours": bought.sums[month, family, source].gpu_ms / HOUR_MS,
-            "on_demand": None if source == UNUSED else _whole_units(bought_sum.list_micros),
-            "paid": _whole_units(bought_sum.paid_micros),
+            "on_demand": None if source == UNUSED else _to_major_units(bought_sum.list_micros),
+            "paid": _to_major_units(bought_sum.paid_micros),
         }
         for month, family, source in keys
         for bought_sum in (bought.sums[month, family, source],)
@@ -198,8 +198,8 @@ def _paid_capacity(name: str, sums: Mapping[str, BoughtSum]) -> PaidCapacity:
     paid = [bought_sum.paid_micros for bought_sum in sums.values()]
     return PaidCapacity(
         name,
-        None if None in listed else _whole_units(sum(filter(None, listed))),
-        None if None in paid else _whole_units(sum(filter(None, paid))),
+        None if None in listed else _to_major_units(sum(filter(None, listed))),
+        None if None in paid else _to_major_units(sum(filter(None, paid))),
     )
 
 
@@ -229,5 +229,5 @@ def _savings_fields(rate: SavingsRate) -> dict[str, Any]:
     }
 
 
-def _whole_units(micros: int | None) -> float | None:
+def _to_major_units(micros: int | None) -> float | None:
     return None if micros is None else micros / MICROS

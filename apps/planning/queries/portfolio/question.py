@@ -24,7 +24,7 @@ from apps.planning.queries.portfolio.bought import (
     tolerant_shares,
 )
 from apps.planning.queries.portfolio.commitments import (
-    KnownCapacity,
+    CapacityContext,
     families_of,
     held_tables,
     is_offer,
@@ -78,7 +78,7 @@ def ledger_question(histories: Mapping[SeriesKey, SeriesHistory], at: datetime) 
     families = [
         pool_family for pool_family in pool_families() if _series_of(pool_family, histories)
     ]
-    capacity = KnownCapacity(
+    capacity = CapacityContext(
         families=families,
         prices=family_prices(families, at),
         demand={family.name: _mean_demand(family, histories) for family in families},
@@ -116,7 +116,7 @@ def ledger_question(histories: Mapping[SeriesKey, SeriesHistory], at: datetime) 
     return LedgerQuestion(document, bought, tolerant, tuple(notes), known_growth)
 
 
-def _families_of_commitments(capacity: KnownCapacity) -> dict[int, frozenset[str]]:
+def _families_of_commitments(capacity: CapacityContext) -> dict[int, frozenset[str]]:
     """The families that each commitment could be used in which held in the last months, by its id."""
     facts = commitments_in(capacity.at - BOUGHT, capacity.at + MOMENT)
     return {
@@ -149,7 +149,7 @@ def _mean_demand(family: PoolFamily, histories: Mapping[SeriesKey, SeriesHistory
 
 def _family_table(
     family: PoolFamily,
-    capacity: KnownCapacity,
+    capacity: CapacityContext,
     tolerant: float | None,
     histories: Mapping[SeriesKey, SeriesHistory],
 ) -> dict[str, Any]:
@@ -177,7 +177,7 @@ def _waiting_cost(family: PoolFamily) -> dict[str, float]:
     return {} if price is None else {"waiting_cost": price / MICROS}
 
 
-def _notes(capacity: KnownCapacity, tolerant: Mapping[str, float | None]) -> list[str]:
+def _notes(capacity: CapacityContext, tolerant: Mapping[str, float | None]) -> list[str]:
     """Return what was left open, in sentences."""
     names = [family.name for family in capacity.families]
     untold = [name for name in names if tolerant[name] is None]

@@ -12,7 +12,7 @@ from django.utils import timezone
 from apps.files.lines import FileUnreadable
 from apps.files.unpacking import read_small_file
 from apps.pricing import actions
-from apps.pricing.management.loaded import tell_loaded
+from apps.pricing.management.loaded import report_loaded
 from apps.pricing.management.people import BY, person_named
 from apps.pricing.management.published_prices import (
     MOST_BYTES,
@@ -58,4 +58,4 @@ class Command(BaseCommand):
             self.stderr.write(
                 f"{published.others} rows are of other things than machines with GPUs."
             )
-        tell_loaded(self, published, loaded, as_json=options["json"])
+        report_loaded(self, published, loaded, as_json=options["json"])

@@ -14,7 +14,7 @@ from apps.files.unpacking import read_small_text
 from apps.fleet.queries import pools
 from apps.pricing import actions
 from apps.pricing.actions.price_table import REVIEWED, ColumnsUnknown, read_price_table
-from apps.pricing.management.loaded import tell_loaded
+from apps.pricing.management.loaded import report_loaded
 from apps.pricing.management.people import BY, person_named
 
 
@@ -39,4 +39,4 @@ class Command(BaseCommand):
             raise CommandError(f"{options['file']}: {problem}") from problem
         by = person_named(options["by"])
         loaded = actions.load_price_table(rows=table.rows, at=timezone.now(), by=by)
-        tell_loaded(self, table, loaded, as_json=options["json"])
+        report_loaded(self, table, loaded, as_json=options["json"])

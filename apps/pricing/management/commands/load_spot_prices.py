@@ -13,7 +13,7 @@ from apps.files.lines import FileUnreadable
 from apps.files.unpacking import read_small_text
 from apps.pricing import actions
 from apps.pricing.actions.price_table import ColumnsUnknown
-from apps.pricing.management.loaded import tell_loaded
+from apps.pricing.management.loaded import report_loaded
 from apps.pricing.management.spot_table import read_spot_table
 
 
@@ -38,4 +38,4 @@ class Command(BaseCommand):
         except (ColumnsUnknown, FileUnreadable, OSError, csv.Error) as problem:
             raise CommandError(f"{options['file']}: {problem}") from problem
         loaded = actions.record_spot_prices(rows=table.rows, at=timezone.now())
-        tell_loaded(self, table, loaded, as_json=options["json"])
+        report_loaded(self, table, loaded, as_json=options["json"])

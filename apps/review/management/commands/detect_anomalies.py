@@ -33,6 +33,6 @@ class Command(BaseCommand):
             raise CommandError(f"--days is from 1 to {MOST_DAYS}")
         today, series = local_day(at, zone), 0
         for back in range(days - 1, -1, -1):
-            series = actions.look_at_day(day=today - timedelta(days=back), at=at, zone=zone)
+            series = actions.detect_anomalies(day=today - timedelta(days=back), at=at, zone=zone)
         changes = findings(FindingsWanted(), at)
         self.stdout.write(f"{series} series are watched; {len(changes)} changes are reported.")

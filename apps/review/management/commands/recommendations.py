@@ -10,14 +10,14 @@ from django.utils import timezone
 
 from apps.accounts.queries import has_organisation, organisation
 from apps.placement.queries.moves.work import move_week
-from apps.review.actions import look_for_recommendations
+from apps.review.actions import detect_recommendations
 from apps.review.queries.recommendations import (
-    RecommendationLookFact,
-    newest_recommendation_look,
+    RecommendationDetectionRunFact,
+    latest_recommendation_detection_run,
     open_recommendations,
 )
 from apps.review.queries.recommending.kinds import KIND_LABELS
-from apps.show.money import whole_amount
+from apps.show.money import amount_without_minor_units
 
 
 class Command(BaseCommand):
@@ -34,10 +34,10 @@ class Command(BaseCommand):
         if not has_organisation():
             raise CommandError("there is no organisation yet")
         at = timezone.now()
-        newest_look = newest_recommendation_look(at)
+        newest_look = latest_recommendation_detection_run(at)
         if newest_look is None or newest_look.week < move_week(at):
-            look_for_recommendations(week=move_week(at), at=at)
-            newest_look = newest_recommendation_look(at)
+            detect_recommendations(week=move_week(at), at=at)
+            newest_look = latest_recommendation_detection_run(at)
         if newest_look is None:
             raise CommandError("a later look is kept already")
         open_ones = open_recommendations(at)
@@ -48,13 +48,13 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(fields, default=str))
             return
         currency = organisation().currency
-        counted = whole_amount(newest_look.counted_micros, currency)
+        counted = amount_without_minor_units(newest_look.counted_micros, currency)
         self.stdout.write(
             f"{len(open_ones)} recommendations in the week of {newest_look.week}; {counted} a month counted"
         )
         for open_recommendation in open_ones:
             low, high = (
-                whole_amount(end, currency)
+                amount_without_minor_units(end, currency)
                 for end in (open_recommendation.saving.low, open_recommendation.saving.high)
             )
             mark = "" if open_recommendation.is_counted else " (not counted)"
@@ -63,7 +63,7 @@ class Command(BaseCommand):
             )
         self._print_kinds(newest_look)
 
-    def _print_kinds(self, newest_look: RecommendationLookFact) -> None:
+    def _print_kinds(self, newest_look: RecommendationDetectionRunFact) -> None:
         for kind in newest_look.kinds:
             label = KIND_LABELS.get(kind["kind"], kind["kind"])
             if kind["not_looked"]:

@@ -15,7 +15,7 @@ from apps.accounts.queries import has_organisation
 from apps.economics.refusal import Refusal
 from apps.review import actions
 from apps.review.queries.weekly.json_text import as_json
-from apps.review.queries.weekly.kept import KeptReview, kept_review
+from apps.review.queries.weekly.kept import StoredReview, stored_review
 from apps.review.queries.weekly.paper import ReviewPaper, review_document
 from apps.review.queries.weekly.paper_mail import mailed_review, printed_review
 from apps.review.queries.weekly.review_message import review_paper
@@ -48,12 +48,12 @@ class Command(BaseCommand):
         if not has_organisation():
             raise CommandError("there is no organisation yet")
         try:
-            week = actions.make_review_where_none(
+            week = actions.make_review_if_missing(
                 name=options["week"], at=timezone.now(), reason=options["again"]
             )
         except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
-        paper = review_paper(kept_review(week))
+        paper = review_paper(stored_review(week))
         for line in _written_files(paper, options):
             self.stderr.write(line)
         text_of = _json_text if options["json"] else _mail_text if options["text"] else _summary
@@ -87,11 +87,11 @@ def _csv_bytes(table: DocumentTable, locale: DocumentLocale) -> bytes:
     return csv_of_table(table, locale).encode()
 
 
-def _mail_text(review: KeptReview) -> str:
+def _mail_text(review: StoredReview) -> str:
     return mailed_review(review_paper(review)).text
 
 
-def _json_text(review: KeptReview) -> str:
+def _json_text(review: StoredReview) -> str:
     content = as_json(review.content)
     fields = {
         "week": review.week,
@@ -102,7 +102,7 @@ def _json_text(review: KeptReview) -> str:
     return json.dumps(fields, indent=1, sort_keys=True, ensure_ascii=False)
 
 
-def _summary(review: KeptReview) -> str:
+def _summary(review: StoredReview) -> str:
     counts = review.content.verdict_counts
     verdicts = ", ".join(f"{counts[word]} {word}" for word in VERDICT_WORDS)
     return "\n".join(

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from apps.economics.cost_volume import CostDay
 from apps.economics.realised_saving import UnknownSaving
 from apps.economics.states import State
-from apps.ledger.queries.api_spend import SpendAsked, spend
+from apps.ledger.queries.api_spend import SpendQuery, spend
 from apps.ledger.queries.costs import Basis
 from apps.ledger.queries.kinds import ChargeKind
 from apps.ledger.queries.windows import Window
@@ -95,7 +95,7 @@ def _at_constant_prices(
     }
 
 
-def _held_idle(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays | UnknownSaving:
+def _held_idle_days(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays | UnknownSaving:
     days = ledger_days(_subject_of(fact), spans.whole, GPU_TIME, states=(State.HELD_IDLE,))
     would = "the GPU-hours that it held idle on the same weekday, at today's price of one,"
     return _at_todays_price(fact, days, spans, would)
@@ -117,7 +117,7 @@ def _unallocated(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays
     return _split(paid, dict.fromkeys(paid, 1.0), spans, MeasuredDays((), (), "", would, doubts))
 
 
-def _held(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays | UnknownSaving:
+def _held_days(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays | UnknownSaving:
     days = ledger_days(_subject_of(fact), spans.whole, GPU_TIME)
     would = "the GPU-hours that it held on the same weekday, at today's price of one,"
     return _at_todays_price(fact, days, spans, would)
@@ -127,7 +127,7 @@ def _retired(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays | U
     """Return the days of a retired workload: what it held, with its calls on the days on which all of them have a price."""
     if fact.workload_id is None:
         return UnknownSaving.NO_WORKLOAD
-    held_days, (calls, _) = _held(fact, spans), _called_days(fact.workload_id, spans.whole)
+    held_days, (calls, _) = _held_days(fact, spans), _called_days(fact.workload_id, spans.whole)
     if not any(calls.values()):
         return held_days
     template = MeasuredDays((), (), "", "what its calls cost on the same weekday")
@@ -167,7 +167,7 @@ def _api_tokens(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays 
 def _called_days(workload_id: int, window: Window) -> tuple[dict[date, int], dict[date, float]]:
     """Return a workload's charges for calls on days on which all of them have a price, and the tokens of each day."""
     costs = ledger_days(CostSubject(workload_id), window, (ChargeKind.API,))
-    query = SpendAsked(window.starts_at, window.ends_at, window.zone)
+    query = SpendQuery(window.starts_at, window.ends_at, window.zone)
     called = {
         day_spend.key[1]: day_spend
         for day_spend in spend(query, ["workload", "day"])
@@ -186,8 +186,8 @@ def _called_days(workload_id: int, window: Window) -> tuple[dict[date, int], dic
 
 READERS: Mapping[SavingBasis, DayReader] = {
     SavingBasis.PER_OUTPUT: _per_output,
-    SavingBasis.HELD_IDLE: _held_idle,
-    SavingBasis.HELD: _held,
+    SavingBasis.HELD_IDLE: _held_idle_days,
+    SavingBasis.HELD: _held_days,
     SavingBasis.UNALLOCATED: _unallocated,
     SavingBasis.RETIRED: _retired,
     SavingBasis.COMMITTED: _committed,
@@ -217,7 +217,7 @@ def _at_todays_price(
     hours = {day: ledger_day.gpu_hours for day, ledger_day in days.items()}
     doubts: tuple[str, ...] = (STILL_PAID,)
     if fact.pool_id is not None:
-        hours, doubts = _with_left_standing(hours, fact.pool_id, spans), ()
+        hours, doubts = _add_unallocated_rise(hours, fact.pool_id, spans), ()
     paid = {day: of_day * price * by_hour for day, of_day in hours.items()}
     days_held = MeasuredDays((), (), "", would, doubts)
     return _split(paid, dict.fromkeys(paid, 1.0), spans, days_held)
@@ -230,7 +230,7 @@ def _hour_price(days: Mapping[date, LedgerDaySum], is_of: Callable[[date], bool]
     return sum(ledger_day.micros for ledger_day in chosen) / hours if hours else None
 
 
-def _with_left_standing(
+def _add_unallocated_rise(
     hours: Mapping[date, float], pool_id: int, spans: MeasuredSpans
 ) -> dict[date, float]:
     """The hours, and since then also those by which the pool's unallocated ones rose: at most as many as were given back."""

@@ -32,7 +32,7 @@ BESIDES = "another change of the same work was made in these weeks: what each of
 
 
 @dataclass(frozen=True, slots=True)
-class SavingLook:
+class SavingAssessment:
     """The saving of a recommendation as it is told now; `why` where it is unknown, or nothing can be measured yet."""
 
     status: SavingStatus
@@ -40,9 +40,9 @@ class SavingLook:
     measured: MeasuredSaving | None
 
 
-def look_at_saving(
+def assess_saving(
     fact: RecommendationFact, others: Collection[RecommendationFact], at: datetime
-) -> SavingLook | None:
+) -> SavingAssessment | None:
     """Of one that is done, beside others that are done or settled; None before its first whole day."""
     spans = measured_spans(fact, at)
     if spans is None:
@@ -62,9 +62,9 @@ def look_at_saving(
     if status in JUDGED and any(other.state == "verified" for other in besides):
         status, saving = SavingStatus.UNKNOWN, UnknownSaving.SAVED_BY_ANOTHER
     if isinstance(saving, UnknownSaving) or isinstance(days, UnknownSaving):
-        return SavingLook(status, str(saving), None)
+        return SavingAssessment(status, str(saving), None)
     measured = _measured_saving(saving, days, spans, (BESIDES,) if besides else ())
-    return SavingLook(status, _why_untold(status, saving, fact, spans), measured)
+    return SavingAssessment(status, _why_untold(status, saving, fact, spans), measured)
 
 
 def _why_untold(

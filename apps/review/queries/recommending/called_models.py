@@ -10,7 +10,7 @@ from apps.accounts.queries import organisation
 from apps.accounts.queries.reading import once
 from apps.economics.moves.saving import MONTH_HOURS
 from apps.economics.token_prices import TokenPrices, TokenUse, token_prices
-from apps.ledger.queries.api_spend import Spend, SpendAsked, spend
+from apps.ledger.queries.api_spend import Spend, SpendQuery, spend
 from apps.ledger.queries.windows import Window
 from apps.placement.queries.moves.work import move_week
 
@@ -75,7 +75,7 @@ def month_of_weeks(amount: float) -> int:
     return round(amount / MONTHS_SEEN)
 
 
-def why_not_known(what: CalledFor, called: Spend) -> str:
+def unknown_reason(what: CalledFor, called: Spend) -> str:
     """Why nothing can be said of these calls; empty: it can."""
     if what.workload_id is None:
         return NO_WORKLOAD
@@ -89,7 +89,7 @@ def _called_before(week: int) -> CalledWeeks:
     zone = organisation().zone
     end = datetime.fromordinal(week).date()
     window = Window("", end - SEEN, end, zone)
-    query = SpendAsked(window.starts_at, window.ends_at, zone)
+    query = SpendQuery(window.starts_at, window.ends_at, zone)
     group = ["workload", "feature", "vendor", "model", "tier"]
     uses: dict[CalledFor, dict[CalledModel, Spend]] = defaultdict(dict)
     for called in spend(query, group):

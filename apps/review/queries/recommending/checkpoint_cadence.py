@@ -14,12 +14,12 @@ from apps.review.queries.recommending.proposal import (
     RecommendationProposal,
     effort_cost,
 )
-from apps.review.queries.recommending.weeks import looks_at_weeks
+from apps.review.queries.recommending.weeks import weekly_detector
 from apps.review.queries.recommending.whole_work import (
     NO_PRICE,
     PAID_ANYWAY,
-    WholeWork,
-    whole_works,
+    WorkloadTotals,
+    workload_totals,
 )
 from apps.show.time import duration
 from apps.unit_economics.queries.runs.checkpoints import (
@@ -42,10 +42,10 @@ COMPUTED = (
 """Of the exact expectation W/τ · M · (e^((τ+δ)/M) − 1), see apps.economics.checkpoints."""
 
 
-@looks_at_weeks(KIND, "training workloads")
+@weekly_detector(KIND, "training workloads")
 def detect_cadences(detected: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every training workload; a cadence more than three times off the best is to be changed."""
-    works = whole_works(work, TRAINING)
+    works = workload_totals(work, TRAINING)
     examined = works[:MOST_CANDIDATES]
     habits = training_habits([candidate.workload.id for candidate in examined], work.span.window)
     for whole_work in examined:
@@ -54,7 +54,7 @@ def detect_cadences(detected: DetectedKind, work: FleetWork, _: datetime) -> Non
             why = "no run of it reported" if habit is None else "its runs saved no checkpoint"
             detected.pass_over(why, str(whole_work.workload.id))
         else:
-            _look_at(detected, work, whole_work)
+            _judge_workload(detected, work, whole_work)
     if len(works) > len(examined):
         detected.pass_over(
             f"only the {MOST_CANDIDATES} that cost most are looked into",
@@ -62,7 +62,7 @@ def detect_cadences(detected: DetectedKind, work: FleetWork, _: datetime) -> Non
         )
 
 
-def _look_at(detected: DetectedKind, work: FleetWork, whole_work: WholeWork) -> None:
+def _judge_workload(detected: DetectedKind, work: FleetWork, whole_work: WorkloadTotals) -> None:
     advice = checkpoint_advice_of_workload(whole_work.workload.id, window=work.span.window)
     part = _saved_part(advice)
     key = str(whole_work.workload.id)
@@ -96,7 +96,7 @@ def _saved_part(advice: CheckpointAdvice) -> tuple[float, float, float] | str:
 
 
 def _proposal_of(
-    whole_work: WholeWork, advice: CheckpointAdvice, part: tuple[float, float, float]
+    whole_work: WorkloadTotals, advice: CheckpointAdvice, part: tuple[float, float, float]
 ) -> RecommendationProposal:
     name, spend = whole_work.workload.name, whole_work.spend_micros
     cadence, best = advice.cadence_seconds or 0.0, advice.best_seconds or 0.0
@@ -131,7 +131,7 @@ def _proposal_of(
 
 
 def _evidence_of(
-    whole_work: WholeWork, advice: CheckpointAdvice
+    whole_work: WorkloadTotals, advice: CheckpointAdvice
 ) -> tuple[RecommendationEvidence, ...]:
     page = reverse("programme", args=[whole_work.workload.id])
     run = reverse("run", args=[advice.run_id]) if advice.run_id else page

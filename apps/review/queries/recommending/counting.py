@@ -24,7 +24,7 @@ def counted_matters(
 
     A cell of a whole pool, `pool:2`, is all work on it, `7:2` and `9:2`, and what no job holds of it, `unallocated:2`, whoever names it.
     """
-    sorts = _with_whole_pools(claimed, proposed, giving_way)
+    sorts = _expand_pool_cells(claimed, proposed, giving_way)
     counted: frozenset[str] = frozenset()
     taken: set[str] = set()
     for moves in sorts:
@@ -38,7 +38,7 @@ def counted_matters(
     )
 
 
-def _with_whole_pools(
+def _expand_pool_cells(
     *sorts: Sequence[WeighedMove],
 ) -> tuple[list[WeighedMove], ...]:
     work: dict[str, set[str]] = {}

@@ -24,17 +24,17 @@ def part_of_gpu(use: SliceUse, pool: PoolFact | None) -> float | None:
     return use.compute_slices / model.mig.compute_slices
 
 
-def standing_slices(use: SliceUse, part: float, span: MoveSpan) -> float:
+def unheld_slice_gpus(use: SliceUse, part: float, span: MoveSpan) -> float:
     """GPUs of slices of this size that no job held, on average."""
     return (use.hours - use.held_hours) * part / span.hours
 
 
 @once
-def standing_cut(span: MoveSpan) -> Mapping[int, float]:
+def unheld_slice_gpus_by_pool(span: MoveSpan) -> Mapping[int, float]:
     """By pool: GPUs of slices of any size that no job held, on average."""
     pools_by_id, gpus_by_pool = pools(), defaultdict[int, float](float)
     for use in slice_uses(span):
         part = part_of_gpu(use, pools_by_id.get(use.pool_id))
         if part is not None:
-            gpus_by_pool[use.pool_id] += standing_slices(use, part, span)
+            gpus_by_pool[use.pool_id] += unheld_slice_gpus(use, part, span)
     return dict(gpus_by_pool)

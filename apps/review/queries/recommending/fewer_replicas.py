@@ -35,14 +35,14 @@ from apps.review.queries.recommending.proposal import (
     RecommendationProposal,
     effort_cost,
 )
-from apps.review.queries.recommending.slot_words import slots_said
-from apps.review.queries.recommending.weeks import looks_at_weeks
+from apps.review.queries.recommending.slot_words import describe_slots
+from apps.review.queries.recommending.weeks import weekly_detector
 from apps.review.queries.recommending.whole_work import (
     LEAST_FREED,
     LITTLE_FREED,
     NO_PRICE,
-    WholeWork,
-    whole_works,
+    WorkloadTotals,
+    workload_totals,
 )
 from apps.show.amounts import counted
 
@@ -66,7 +66,7 @@ NOTHING_HELD = "what it held hour by hour is not known"
 class SpareService:
     """A service, its hours, GPUs of one replica, and the way to hold fewer."""
 
-    whole: WholeWork
+    whole: WorkloadTotals
     hours: tuple[ServiceHour, ...]
     size: float
     plan: SparePlan
@@ -93,10 +93,10 @@ class SpareService:
         return freed if freed is not None and freed >= LEAST_FREED else None
 
 
-@looks_at_weeks(KIND, "services")
+@weekly_detector(KIND, "services")
 def detect_shrinkable(detected: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every service; those that hold more replicas than their load needs, whatever they return."""
-    wholes = whole_works(work, tuple(SERVICE_KINDS))
+    wholes = workload_totals(work, tuple(SERVICE_KINDS))
     of_work = _hours_of(work.span, [service_work.workload.id for service_work in wholes])
     for whole_work in wholes:
         hours = of_work.get(whole_work.workload.id, ())
@@ -199,7 +199,7 @@ def _why(service: SpareService) -> str:
     if service.plan.way is SpareWay.SCHEDULE:
         spare_hours = zip(hours, service.plan.hours, strict=True)
         slots = {hour.slot for hour, given_back in spare_hours if given_back}
-        sentence += f" These hours of the week: {slots_said(slots)}."
+        sentence += f" These hours of the week: {describe_slots(slots)}."
     return sentence
 
 

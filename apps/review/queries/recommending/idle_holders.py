@@ -26,7 +26,7 @@ from apps.review.queries.recommending.proposal import (
     effort_cost,
 )
 from apps.review.queries.recommending.still_held import ENDED, HeldTime, held_time
-from apps.review.queries.recommending.weeks import looks_at_weeks, stretches_of
+from apps.review.queries.recommending.weeks import stretches_of, weekly_detector
 from apps.review.queries.recommending.whole_work import LEAST_FREED, NO_PRICE
 from apps.unit_economics.queries.waste import WastePart, waste_time_by
 
@@ -84,7 +84,7 @@ class HeldWeeks:
         return fmean(self.idle) * MONTH_HOURS / WEEK_HOURS
 
 
-@looks_at_weeks(KIND, "workloads on pools that are no service")
+@weekly_detector(KIND, "workloads on pools that are no service")
 def detect_idle_holders(detected: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every workload on a pool that is no service; what is idle again and again is proposed to be given back."""
     weeks, owners = _held_weeks(work), {team.id: team for team in teams()}
@@ -183,7 +183,7 @@ def _proposal_of(
         risk_reason="who comes back to it waits for a GPU"
         if kind == "notebook"
         else "what pauses between two steps may lose its GPUs to others",
-        why=f"{share:.0%} of the GPU time that it held in {_weeks_said(work.span.weeks)} was idle.",
+        why=f"{share:.0%} of the GPU time that it held in {_describe_weeks(work.span.weeks)} was idle.",
         computed=COMPUTED_ASSUMED if held_weeks.givable is None else COMPUTED,
         cells=cell.money_cells,
         evidence=_evidence_of(cell, held_weeks, work, price),
@@ -253,5 +253,5 @@ def _evidence_of(
     return tuple(evidence)
 
 
-def _weeks_said(weeks: Sequence[object]) -> str:
+def _describe_weeks(weeks: Sequence[object]) -> str:
     return f"the last {len(weeks)} weeks"

@@ -11,7 +11,7 @@ from apps.review.queries.recommending.moved_work import detect_moves
 from apps.review.queries.recommending.oversized_pools import detect_oversized_pools
 from apps.review.queries.recommending.prompt_caching import detect_uncached_prompts
 from apps.review.queries.recommending.proposal import KeyOf, RecommendedKind, SavingBasis
-from apps.review.queries.recommending.queued_beside_idle import detect_queued_beside_idle
+from apps.review.queries.recommending.queued_beside_idle import detect_queued_with_idle
 from apps.review.queries.recommending.self_hosting import detect_self_hosting
 from apps.review.queries.recommending.spare_nodes import (
     detect_needless_floors,
@@ -96,7 +96,7 @@ KINDS: tuple[RecommendedKind, ...] = (
         "queued_beside_idle",
         "Let a queue use idle GPUs",
         "jobs that wait for GPUs in one pool while the same ones stand in another",
-        detect_queued_beside_idle,
+        detect_queued_with_idle,
         SavingBasis.UNALLOCATED,
         wastes=("unallocated",),
         key_of=KeyOf.POOL,

@@ -24,7 +24,7 @@ from apps.review.queries.recommending.proposal import (
     commitment_cell,
     effort_cost,
 )
-from apps.review.queries.recommending.weeks import looks_at_weeks
+from apps.review.queries.recommending.weeks import weekly_detector
 
 KIND = "let_lapse"
 ENDS_WITHIN = timedelta(weeks=13)
@@ -35,7 +35,7 @@ COMPUTED = (
 )
 
 
-@looks_at_weeks(KIND, "commitments in force")
+@weekly_detector(KIND, "commitments in force")
 def detect_lapsing(detected: DetectedKind, work: FleetWork, at: datetime) -> None:
     """Every commitment that is in force; those are proposed that end within 13 weeks and save nothing."""
     cuts = [*(week.starts_at for week in work.span.weeks), work.span.weeks[-1].ends_at]
@@ -77,7 +77,7 @@ def _proposal_of(
     ends = mean_with_ends([-(week.saved or 0) for week in weeks])
     saving = SavingRange(*(round(end * MONTH_HOURS / WEEK_HOURS) for end in ends)).capped(spend)
     used = float(of_all.utilisation or 0)
-    doubts = [_best_week_said(weeks)]
+    doubts = [_describe_best_week(weeks)]
     if len(weeks) == 1:
         doubts.append("only one week of it is known")
     if fact.kind == "capacity_block":
@@ -108,7 +108,7 @@ def _proposal_of(
     )
 
 
-def _best_week_said(weeks: Sequence[Figures]) -> str:
+def _describe_best_week(weeks: Sequence[Figures]) -> str:
     best = max(float(week.utilisation or 0) for week in weeks)
     return (
         f"looked for weeks in which it was worth it, in the last {7 * len(weeks)} days: in the best of them {best:.0%}"

@@ -7,15 +7,15 @@ from typing import Any
 from apps.accounts.queries.reading import reading_once
 from apps.review.queries.recommending.kinds import KINDS
 from apps.review.queries.recommending.proposal import DetectedKind, RecommendedKind
-from apps.review.queries.recommending.waste_cells import WasteOfLook, waste_of_look
+from apps.review.queries.recommending.waste_cells import DetectedWaste, detect_waste
 
 
 def detected_kinds(
     at: datetime, kinds: Sequence[RecommendedKind] = KINDS
-) -> tuple[tuple[DetectedKind, ...], WasteOfLook | None]:
+) -> tuple[tuple[DetectedKind, ...], DetectedWaste | None]:
     """Return what each kind looked at and proposes, and the waste of the same weeks."""
     with reading_once():
-        return tuple(kind.detect(at) for kind in kinds), waste_of_look(at)
+        return tuple(kind.detect(at) for kind in kinds), detect_waste(at)
 
 
 def kinds_document(kinds: Sequence[DetectedKind]) -> list[dict[str, Any]]:

@@ -16,8 +16,8 @@ from apps.review.queries.recommending.called_models import (
     CalledWeeks,
     called_weeks,
     month_of_weeks,
+    unknown_reason,
     use_of,
-    why_not_known,
 )
 from apps.review.queries.recommending.proposal import (
     ASSUMED,
@@ -78,14 +78,14 @@ def _best_route(
 ) -> RoutedCalls | str:
     """Of all pairs the one that saves most; or why there is none."""
     if what.workload_id is None:
-        return why_not_known(what, next(iter(models.values())))
+        return unknown_reason(what, next(iter(models.values())))
     if len(models) == 1:
         return "one model alone is in use for it"
     if not what.feature:
         return "its calls name no feature: whether they ask for the same is not known"
-    usable = {model: called for model, called in models.items() if not why_not_known(what, called)}
+    usable = {model: called for model, called in models.items() if not unknown_reason(what, called)}
     if len(usable) == 1 or not usable:
-        whys = [why_not_known(what, called) for called in models.values()]
+        whys = [unknown_reason(what, called) for called in models.values()]
         return next(why for why in whys if why)
     pairs = [
         RoutedCalls(model, called, cheaper, there, _micros_there(called, there, cheaper, weeks))

@@ -10,7 +10,7 @@ from apps.economics.moves.disruption import DisruptionClass
 from apps.placement.queries.fleet_moves import (
     OpenFleetMove,
     closed_fleet_moves,
-    newest_move_look,
+    latest_move_detection_run,
     open_fleet_moves,
 )
 from apps.placement.queries.moves.work import move_week
@@ -21,7 +21,7 @@ from apps.review.queries.recommending.proposal import (
     DetectedKind,
     RecommendationProposal,
 )
-from apps.show.money import whole_amount
+from apps.show.money import amount_without_minor_units
 
 TITLES: dict[str, str] = {
     "to_spot": "Run {subject} on spot",
@@ -54,7 +54,7 @@ COMPUTED = (
 def detect_moves(kind: str, at: datetime) -> DetectedKind:
     """Return what the newest look at the fleet proposes of a kind of moves; the look of this week, else it did not look."""
     detected = DetectedKind(kind, LOOKED_AT[kind])
-    newest_look = newest_move_look(at)
+    newest_look = latest_move_detection_run(at)
     if newest_look is None or newest_look.week < move_week(at):
         detected.not_looked = "this week's look at fleet moves is not made"
         return detected
@@ -122,7 +122,7 @@ def _is_assumed(move: OpenFleetMove) -> bool:
 
 def _against(move: OpenFleetMove) -> str:
     """Return what was looked for that would make a move not worth it, and what the worst of that leaves of the saving."""
-    least = whole_amount(move.saving.low, organisation().currency)
+    least = amount_without_minor_units(move.saving.low, organisation().currency)
     return f"looked for {SOUGHT[move.kind]}: at the worse end (p10) it saves {least} a month"
 
 

@@ -35,7 +35,7 @@ from apps.review.queries.recommending.proposal import (
     RecommendationProposal,
     effort_cost,
 )
-from apps.review.queries.recommending.weeks import looks_at_weeks
+from apps.review.queries.recommending.weeks import weekly_detector
 from apps.show.amounts import counted
 
 KIND = "pool_too_large"
@@ -64,7 +64,7 @@ class OversizedPool:
         return left * MONTH_HOURS / len(self.paid)
 
 
-@looks_at_weeks(KIND, "pools of GPUs")
+@weekly_detector(KIND, "pools of GPUs")
 def detect_oversized_pools(detected: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every pool; those whose jobs and queue would fit on fewer machines, whoever pays for them."""
     for capacity in pool_capacities(work.span):

@@ -20,7 +20,7 @@ from apps.review.queries.recommending.called_models import (
     CalledWeeks,
     called_weeks,
     month_of_weeks,
-    why_not_known,
+    unknown_reason,
 )
 from apps.review.queries.recommending.proposal import (
     DetectedKind,
@@ -85,7 +85,7 @@ def detect_uncached_prompts(at: datetime) -> DetectedKind:
             key = ":".join((str(what.workload_id), what.feature, *model))
             peers = _peers_of(what, model, called, weeks)
             price = weeks.prices.get(model)
-            if why := why_not_known(what, called) or _why_not(called, peers, price):
+            if why := unknown_reason(what, called) or _why_not(called, peers, price):
                 detected.pass_over(why, key)
             elif what.workload_id in workloads_by_id and price is not None:
                 workload = workloads_by_id[what.workload_id]

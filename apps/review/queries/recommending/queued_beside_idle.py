@@ -13,7 +13,7 @@ from apps.economics.moves.queues import Room
 from apps.economics.moves.saving import MONTH_HOURS, SavingRange
 from apps.placement.queries.moves.work import FleetWork, MoveSpan
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
-from apps.review.queries.recommending.cut_gpus import standing_cut
+from apps.review.queries.recommending.cut_gpus import unheld_slice_gpus_by_pool
 from apps.review.queries.recommending.pool_capacity import (
     PoolCapacity,
     is_within_reach,
@@ -26,7 +26,7 @@ from apps.review.queries.recommending.proposal import (
     effort_cost,
 )
 from apps.review.queries.recommending.queues import Queue, Queues, met_of, queues_of
-from apps.review.queries.recommending.weeks import looks_at_weeks
+from apps.review.queries.recommending.weeks import weekly_detector
 
 KIND = "queued_beside_idle"
 EFFORT_HOURS = 4
@@ -42,7 +42,7 @@ COMPUTED = (
 
 
 @dataclass(frozen=True, slots=True)
-class IdleBeside:
+class IdlePoolMatch:
     """A pool that jobs wait for, another one, and GPUs of both that would have met, hour by hour."""
 
     waited: PoolCapacity
@@ -55,10 +55,10 @@ class IdleBeside:
         return sum(self.met) * MONTH_HOURS / len(self.met)
 
 
-@looks_at_weeks(KIND, "pools of GPUs that jobs waited for")
-def detect_queued_beside_idle(detected: DetectedKind, work: FleetWork, _: datetime) -> None:
+@weekly_detector(KIND, "pools of GPUs that jobs waited for")
+def detect_queued_with_idle(detected: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every pool with a queue, held against every other of the same GPUs in which some stand; the one that would serve most."""
-    for waited, best, why in met_beside_idle(work.span).looked_at:
+    for waited, best, why in match_queues_with_idle(work.span).looked_at:
         if best is None:
             pass_over_pool(detected, waited, why)
         else:
@@ -66,31 +66,31 @@ def detect_queued_beside_idle(detected: DetectedKind, work: FleetWork, _: dateti
 
 
 @dataclass(frozen=True, slots=True)
-class MetBesideIdle:
+class QueueMatches:
     """Pools with a queue, each with the one that would serve most, or None and why; and what is left of all queues then."""
 
-    looked_at: tuple[tuple[PoolCapacity, IdleBeside | None, str], ...]
+    looked_at: tuple[tuple[PoolCapacity, IdlePoolMatch | None, str], ...]
     queues: Queues
 
 
 @once
-def met_beside_idle(span: MoveSpan) -> MetBesideIdle:
+def match_queues_with_idle(span: MoveSpan) -> QueueMatches:
     """Return what queues would find on GPUs that stand: they come before machines that are cut otherwise, which get what is left."""
     capacities = pool_capacities(span)
     queues = dict(queues_of(span))
-    cut = standing_cut(span)
+    cut = unheld_slice_gpus_by_pool(span)
     rooms = {
         capacity.pool.id: _room_of(capacity, cut.get(capacity.pool.id, 0.0))
         for capacity in capacities
     }
-    looked_at: list[tuple[PoolCapacity, IdleBeside | None, str]] = []
+    looked_at: list[tuple[PoolCapacity, IdlePoolMatch | None, str]] = []
     queued_pools = [capacity for capacity in capacities if any(capacity.queued.values())]
     # The queue that waits most goes first: what it would hold stands no more for the next.
     for waited in sorted(
         queued_pools, key=lambda capacity: (-sum(capacity.queued.values()), capacity.pool.id)
     ):
         queue = queues.get(waited.pool.id, {})
-        choices = list(_beside(waited, capacities, queue, rooms))
+        choices = list(_idle_pool_matches(waited, capacities, queue, rooms))
         best = max(choices, key=lambda choice: (choice.month, choice.beside.pool.id), default=None)
         if best is None:
             looked_at.append((waited, None, NONE_ALIKE))
@@ -100,7 +100,7 @@ def met_beside_idle(span: MoveSpan) -> MetBesideIdle:
             beside_id = best.beside.pool.id
             _, queues[waited.pool.id], rooms[beside_id] = met_of(queue, rooms[beside_id])
             looked_at.append((waited, best, ""))
-    return MetBesideIdle(tuple(looked_at), queues)
+    return QueueMatches(tuple(looked_at), queues)
 
 
 def _room_of(capacity: PoolCapacity, cut: float) -> dict[datetime, Room]:
@@ -117,27 +117,27 @@ def _room_of(capacity: PoolCapacity, cut: float) -> dict[datetime, Room]:
     return rooms
 
 
-def _beside(
+def _idle_pool_matches(
     waited: PoolCapacity,
     capacities: Sequence[PoolCapacity],
     queue: Queue,
     rooms: Mapping[int, Mapping[datetime, Room]],
-) -> Iterator[IdleBeside]:
+) -> Iterator[IdlePoolMatch]:
     for capacity in capacities:
         is_other = capacity.pool.id != waited.pool.id and not capacity.is_gone
         if not is_other or not is_within_reach(waited.pool, capacity.pool):
             continue
         met, _, _ = met_of(queue, rooms[capacity.pool.id])
-        yield IdleBeside(waited, capacity, tuple(met.get(use.hour, 0.0) for use in waited.used))
+        yield IdlePoolMatch(waited, capacity, tuple(met.get(use.hour, 0.0) for use in waited.used))
 
 
-def _is_again(pair: IdleBeside) -> bool:
+def _is_again(pair: IdlePoolMatch) -> bool:
     queued = [pair.waited.queued.get(use.hour, 0.0) for use in pair.waited.used]
     weeks = pair.waited.by_week(queued)
     return is_idle_again(pair.waited.by_week(pair.met), weeks, LEAST_SERVED)
 
 
-def _proposal_of(pair: IdleBeside) -> RecommendationProposal:
+def _proposal_of(pair: IdlePoolMatch) -> RecommendationProposal:
     waited, idle_pool = pair.waited, pair.beside
     days = len(waited.hours) // 24
     waited_hours = sum(waited.queued.values())

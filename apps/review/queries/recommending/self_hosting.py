@@ -9,7 +9,7 @@ from apps.economics.money import MICROS
 from apps.economics.moves.disruption import DisruptionClass
 from apps.economics.moves.saving import SavingRange
 from apps.placement.queries.moves.work import FleetWork
-from apps.planning.queries.crossover import KeptScenarioFact, ScenarioRunFact, kept_scenarios
+from apps.planning.queries.crossover import SavedScenarioFact, ScenarioRunFact, saved_scenarios
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
 from apps.review.queries.recommending.proposal import (
     DetectedKind,
@@ -17,7 +17,7 @@ from apps.review.queries.recommending.proposal import (
     api_cell,
     effort_cost,
 )
-from apps.review.queries.recommending.weeks import looks_at_weeks
+from apps.review.queries.recommending.weeks import weekly_detector
 from apps.review.queries.recommending.whole_work import charged_for_calls
 from apps.workloads.queries import workloads
 
@@ -30,11 +30,11 @@ COMPUTED = (
 )
 
 
-@looks_at_weeks(KIND, "kept comparisons with an API")
+@weekly_detector(KIND, "kept comparisons with an API")
 def detect_self_hosting(detected: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every kept comparison; those are proposed that advise to serve oneself and whose calls are on record."""
     paid = charged_for_calls(work)
-    for scenario in kept_scenarios(None):
+    for scenario in saved_scenarios(None):
         run = scenario.answered
         if run is None:
             detected.pass_over("it has no answer yet", str(scenario.id))
@@ -49,7 +49,7 @@ def detect_self_hosting(detected: DetectedKind, work: FleetWork, _: datetime) ->
 
 
 def _propose_for(
-    detected: DetectedKind, scenario: KeptScenarioFact, run: ScenarioRunFact, spend: int
+    detected: DetectedKind, scenario: SavedScenarioFact, run: ScenarioRunFact, spend: int
 ) -> None:
     ends = [run.figure("uncertainty", "savings", name) for name in ("p10", "p50", "p90")]
     if any(end is None for end in ends):
@@ -70,7 +70,7 @@ def _propose_for(
             effort_hours=EFFORT_HOURS,
             risk=DisruptionClass.HIGH,
             risk_reason="every answer comes from another model, and somebody has to run it",
-            why=_why_said(scenario),
+            why=_describe_flip(scenario),
             computed=COMPUTED,
             cells=frozenset([api_cell(service.id)]),
             evidence=(
@@ -87,7 +87,7 @@ def _propose_for(
     )
 
 
-def _why_said(scenario: KeptScenarioFact) -> str:
+def _describe_flip(scenario: SavedScenarioFact) -> str:
     if scenario.flipped is None:
         return "Serving it oneself costs less than its calls do."
     moved = ", ".join(str(figure["name"]) for figure in scenario.flipped.moved[:3])

@@ -7,7 +7,7 @@ from apps.economics.hours import DAY_HOURS
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
-def slots_said(slots: Collection[int]) -> str:
+def describe_slots(slots: Collection[int]) -> str:
     """Such as `Monday to Friday 00:00 to 07:00 and 20:00 to 24:00; Saturday to Sunday all day`. Slots count from Monday's first hour on."""
     of_day = [
         tuple(hour for hour in range(DAY_HOURS) if day * DAY_HOURS + hour in slots)
@@ -20,12 +20,12 @@ def slots_said(slots: Collection[int]) -> str:
             last += 1
         if of_day[day]:
             name = DAYS[day] if last == day else f"{DAYS[day]} to {DAYS[last]}"
-            phrases.append(f"{name} {_hours_said(of_day[day])}")
+            phrases.append(f"{name} {_describe_hours(of_day[day])}")
         day = last + 1
     return "; ".join(phrases)
 
 
-def _hours_said(hours: tuple[int, ...]) -> str:
+def _describe_hours(hours: tuple[int, ...]) -> str:
     if len(hours) == DAY_HOURS:
         return "all day"
     starts = [hour for hour in hours if hour - 1 not in hours]

@@ -24,8 +24,8 @@ from apps.review.queries.recommending.proposal import (
     RecommendationProposal,
     effort_cost,
 )
-from apps.review.queries.recommending.slot_words import slots_said
-from apps.review.queries.recommending.weeks import looks_at_weeks
+from apps.review.queries.recommending.slot_words import describe_slots
+from apps.review.queries.recommending.weeks import weekly_detector
 from apps.show.amounts import counted
 
 UNALLOCATED, FLOOR = "unallocated_nodes", "autoscaling_floor"
@@ -64,13 +64,13 @@ class _SparePool:
         return counted(self.plan.machines, "machine")
 
 
-@looks_at_weeks(UNALLOCATED, LOOKED_AT)
+@weekly_detector(UNALLOCATED, LOOKED_AT)
 def detect_unallocated_nodes(detected: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every pool; machines paid by the hour with nothing on them are to be given back, stopped by a schedule, or scaled."""
     _detect(detected, work, is_floor=False)
 
 
-@looks_at_weeks(FLOOR, LOOKED_AT)
+@weekly_detector(FLOOR, LOOKED_AT)
 def detect_needless_floors(detected: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every pool; of one that scales, the part of its minimum that is never needed."""
     _detect(detected, work, is_floor=True)
@@ -173,7 +173,7 @@ def _why(spare_pool: _SparePool) -> str:
             for hour, given_back in zip(capacity.hours, plan.hours, strict=True)
             if given_back
         }
-        sentence += f" These hours of the week: {slots_said(slots)}."
+        sentence += f" These hours of the week: {describe_slots(slots)}."
     return sentence
 
 

@@ -19,12 +19,12 @@ from apps.review.queries.recommending.proposal import (
     RecommendationProposal,
     effort_cost,
 )
-from apps.review.queries.recommending.weeks import looks_at_weeks
+from apps.review.queries.recommending.weeks import weekly_detector
 from apps.review.queries.recommending.whole_work import (
     LITTLE_FREED,
     NO_PRICE,
-    WholeWork,
-    whole_works,
+    WorkloadTotals,
+    workload_totals,
 )
 from apps.unit_economics.queries.measured import waited_days
 
@@ -60,11 +60,11 @@ class DataWait:
         return sum(self.waited) / sum(self.told)
 
 
-@looks_at_weeks(KIND, "training workloads")
+@weekly_detector(KIND, "training workloads")
 def detect_starved_runs(detected: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every training workload; where a tenth of the reported time waits for data in three weeks of four, reading it is to be mended."""
     waits = _waits_by_week(work)
-    for whole_work in whole_works(work, TRAINING):
+    for whole_work in workload_totals(work, TRAINING):
         data_wait = waits.get(whole_work.workload.id)
         if why := _why_not(whole_work, data_wait):
             detected.pass_over(why, str(whole_work.workload.id))
@@ -87,7 +87,7 @@ def _waits_by_week(work: FleetWork) -> Mapping[int, DataWait]:
     }
 
 
-def _why_not(whole_work: WholeWork, data_wait: DataWait | None) -> str:
+def _why_not(whole_work: WorkloadTotals, data_wait: DataWait | None) -> str:
     if data_wait is None:
         return "no run of it reports where its time goes"
     if not is_idle_again(data_wait.waited, data_wait.told, STARVED_FROM):
@@ -99,7 +99,7 @@ def _why_not(whole_work: WholeWork, data_wait: DataWait | None) -> str:
     return ""
 
 
-def _proposal_of(whole_work: WholeWork, data_wait: DataWait) -> RecommendationProposal:
+def _proposal_of(whole_work: WorkloadTotals, data_wait: DataWait) -> RecommendationProposal:
     by_hour = [hours * whole_work.paid_by_hour for hours in data_wait.beyond]
     saving = idle_saving(by_hour, whole_work.price) if whole_work.price else SavingRange(0, 0, 0)
     name = whole_work.workload.name
@@ -144,7 +144,9 @@ def _against(data_wait: DataWait) -> tuple[str, ...]:
     return (sentence, *(("only two weeks are known",) if weeks <= FEW_WEEKS else ()))
 
 
-def _evidence_of(whole_work: WholeWork, data_wait: DataWait) -> tuple[RecommendationEvidence, ...]:
+def _evidence_of(
+    whole_work: WorkloadTotals, data_wait: DataWait
+) -> tuple[RecommendationEvidence, ...]:
     page = reverse("programme", args=[whole_work.workload.id])
     shares = [
         f"{waited / reported:.0%}" if reported else "not reported"

@@ -13,7 +13,7 @@ from apps.economics.moves.saving import MONTH_HOURS, month_of_weeks
 from apps.ledger.queries.slice_use import SliceUse
 from apps.placement.queries.moves.work import FleetWork
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
-from apps.review.queries.recommending.cut_gpus import part_of_gpu, slice_uses, standing_slices
+from apps.review.queries.recommending.cut_gpus import part_of_gpu, slice_uses, unheld_slice_gpus
 from apps.review.queries.recommending.pool_capacity import (
     PoolCapacity,
     is_within_reach,
@@ -24,9 +24,9 @@ from apps.review.queries.recommending.proposal import (
     RecommendationProposal,
     effort_cost,
 )
-from apps.review.queries.recommending.queued_beside_idle import met_beside_idle
+from apps.review.queries.recommending.queued_beside_idle import match_queues_with_idle
 from apps.review.queries.recommending.queues import Queues, met_of
-from apps.review.queries.recommending.weeks import looks_at_weeks
+from apps.review.queries.recommending.weeks import weekly_detector
 
 KIND = "stranded_mig"
 EFFORT_HOURS = 2
@@ -39,14 +39,14 @@ COMPUTED = (
 )
 
 
-@looks_at_weeks(KIND, "sizes of MIG slices of a pool")
+@weekly_detector(KIND, "sizes of MIG slices of a pool")
 def detect_stranded_slices(detected: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every size of slices of every pool; those that hardly a job held are to be cut otherwise."""
     capacities = {
         pool_capacity.pool.id: pool_capacity for pool_capacity in pool_capacities(work.span)
     }
     # What would run on GPUs that stand needs no machine that is cut anew.
-    queues = met_beside_idle(work.span).queues
+    queues = match_queues_with_idle(work.span).queues
     for use in slice_uses(work.span):
         capacity = capacities.get(use.pool_id)
         key = f"{use.pool_id}:{use.compute_slices}"
@@ -66,7 +66,7 @@ def detect_stranded_slices(detected: DetectedKind, work: FleetWork, _: datetime)
 
 
 def _freed_month(use: SliceUse, part: float, work: FleetWork) -> float:
-    return standing_slices(use, part, work.span) * MONTH_HOURS
+    return unheld_slice_gpus(use, part, work.span) * MONTH_HOURS
 
 
 def _proposal_of(

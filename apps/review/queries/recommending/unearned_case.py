@@ -19,7 +19,11 @@ from apps.economics.portfolio_verdict import Verdict, VerdictCause, judge
 from apps.ledger.queries.windows import Window
 from apps.placement.queries.moves.work import FleetWork
 from apps.review.queries.recommending.proposal import DetectedKind
-from apps.review.queries.recommending.whole_work import WholeWork, charged_for_calls, whole_works
+from apps.review.queries.recommending.whole_work import (
+    WorkloadTotals,
+    charged_for_calls,
+    workload_totals,
+)
 from apps.review.queries.weekly.judged_workloads import judged_workload, shown_workloads
 from apps.review.queries.weekly.judging import (
     JudgedWorkload,
@@ -52,7 +56,7 @@ class UnearnedCase:
     workload: WorkloadFact
     judged: JudgedWorkload
     reason: str
-    whole: WholeWork | None
+    whole: WorkloadTotals | None
     calls_micros: int
     hours: int
     gpu_hours: float
@@ -98,7 +102,7 @@ class UnearnedCase:
 def judged_cases(detected: DetectedKind, work: FleetWork, at: datetime) -> list[UnearnedCase]:
     """Those to be retired, by the review's own rule on the week that is over; the others are passed over."""
     read, limits = _week_read_once(last_week(at, organisation().zone)), verdict_thresholds()
-    wholes = {whole_work.workload.id: whole_work for whole_work in whole_works(work)}
+    wholes = {whole_work.workload.id: whole_work for whole_work in workload_totals(work)}
     calls = charged_for_calls(work)
     cases = []
     for workload in shown_workloads(read):

@@ -16,7 +16,7 @@ from apps.review.queries.recommending.proposal import (
     effort_cost,
 )
 from apps.review.queries.recommending.unearned_case import UnearnedCase, judged_cases
-from apps.review.queries.recommending.weeks import looks_at_weeks
+from apps.review.queries.recommending.weeks import weekly_detector
 from apps.review.queries.recommending.whole_work import LITTLE_FREED, NO_PRICE
 from apps.review.queries.weekly.judging import worth_range
 from apps.review.queries.weekly.review_words import UNIT_WORDS
@@ -36,7 +36,7 @@ WORTH_MORE_THAN_GOES = (
 )
 
 
-@looks_at_weeks(RETIRE, LOOKED_AT)
+@weekly_detector(RETIRE, LOOKED_AT)
 def detect_retirable(detected: DetectedKind, work: FleetWork, at: datetime) -> None:
     """Every judged workload; those to be retired that return less than would go away without them."""
     for case in judged_cases(detected, work, at):

@@ -28,7 +28,7 @@ from apps.review.queries.recommending.proposal import (
     effort_cost,
 )
 from apps.review.queries.recommending.still_held import ENDED, HeldTime, held_time
-from apps.review.queries.recommending.weeks import looks_at_weeks
+from apps.review.queries.recommending.weeks import weekly_detector
 from apps.review.queries.recommending.whole_work import LEAST_FREED, LITTLE_FREED, NO_PRICE
 from apps.unit_economics.queries.unit_costs import UnitCost, UnitFilter, unit_cost_groups
 
@@ -56,7 +56,7 @@ class QuietSpan:
         return (self.window.end_day - self.window.first_day).days
 
 
-@looks_at_weeks(KIND, "workloads on pools", fewest=QUIET.days // 7)
+@weekly_detector(KIND, "workloads on pools", fewest=QUIET.days // 7)
 def detect_unused_work(detected: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every workload on a pool; those are proposed to be stopped that nobody asked, or that did nothing, for two weeks."""
     quiet, stays = _quiet_span(work), held_time(work.span)
@@ -90,11 +90,11 @@ def _still_of(cell: WorkCell, still: HeldTime | None) -> WorkCell:
 def _quiet_span(work: FleetWork) -> QuietSpan:
     end = work.span.window.end_day
     first, zone = work.span.window.first_day, work.span.window.zone
-    before = _seen_in(Window("", first, end - QUIET, zone)) if first < end - QUIET else None
-    return replace(_seen_in(Window("", end - QUIET, end, zone)), before=before)
+    before = _read_quiet_span(Window("", first, end - QUIET, zone)) if first < end - QUIET else None
+    return replace(_read_quiet_span(Window("", end - QUIET, end, zone)), before=before)
 
 
-def _seen_in(window: Window) -> QuietSpan:
+def _read_quiet_span(window: Window) -> QuietSpan:
     question = CubeQuestion(window, ("workload", "pool"), is_bounded=False)
     rows = explore(question.of(kind=[str(ChargeKind.NODE_HOUR)])).rows
     services = unit_cost_groups(UnitFilter(window), ["service"])

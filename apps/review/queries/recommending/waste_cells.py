@@ -64,7 +64,7 @@ class WasteCell:
 
 
 @dataclass(frozen=True, slots=True)
-class WasteOfLook:
+class DetectedWaste:
     """All of it, the days that it is of, and GPU-hours wasted of which nobody knows the price."""
 
     first_day: str
@@ -73,14 +73,14 @@ class WasteOfLook:
     cells: tuple[WasteCell, ...]
 
 
-def waste_of_look(at: datetime) -> WasteOfLook | None:
+def detect_waste(at: datetime) -> DetectedWaste | None:
     """Of the whole weeks before the one that a moment is in; None where the ledger has none."""
     work = work_of_week(move_week(at))
     if not work.span.weeks:
         return None
     window = work.span.window
     cells = (*_of_pools(work), *_of_commitments(work, at), *_of_owned(work))
-    return WasteOfLook(
+    return DetectedWaste(
         window.first_day.isoformat(),
         window.end_day.isoformat(),
         work.span.hours,
@@ -132,7 +132,7 @@ def _unheld_cell(
     causes: tuple[tuple[WasteReason, int], ...] = ()
     committed = _committed(amount, pool, WastePart[name.upper()], shares)
     if capacity is not None and name == WastePart.UNALLOCATED.name.lower():
-        parts = _standing_parts(capacity)
+        parts = _unallocated_parts(capacity)
         causes = tuple((why, round((amount - committed) * part)) for why, part in parts)
     return WasteCell(
         name,
@@ -146,7 +146,7 @@ def _unheld_cell(
     )
 
 
-def _standing_parts(capacity: PoolCapacity) -> Iterator[tuple[WasteReason, float]]:
+def _unallocated_parts(capacity: PoolCapacity) -> Iterator[tuple[WasteReason, float]]:
     """Parts of what is unallocated in a pool, as its hours tell them."""
     used, size = capacity.used, capacity.of_machine
     total = sum(use.unallocated for use in used) or 1.0

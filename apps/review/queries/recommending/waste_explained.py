@@ -29,7 +29,7 @@ from apps.review.queries.recommending.proposal import (
     proposals_by_matter,
 )
 from apps.review.queries.recommending.still_held import ENDED
-from apps.review.queries.recommending.waste_cells import WasteCell, WasteOfLook
+from apps.review.queries.recommending.waste_cells import DetectedWaste, WasteCell
 from apps.review.queries.recommending.whole_work import NO_PRICE
 
 PUT_OFF, DONE = ("dismissed", "snoozed"), ("done", "verified", "failed")
@@ -124,7 +124,7 @@ def waste_from(document: Mapping[str, Any]) -> ExplainedWaste | None:
 
 
 def explain_waste(
-    waste: WasteOfLook | None,
+    waste: DetectedWaste | None,
     detected_kinds: Sequence[DetectedKind],
     states: Mapping[str, str],
     counted: Sequence[str] = (),
@@ -139,7 +139,7 @@ def explain_waste(
     cells = {cell.key: cell for cell in waste.cells}
     proposed = proposals_by_matter(detected_kinds)
     covers = list(_covers(waste.cells, proposed, states, counted))
-    reported = _Told(
+    reported = _KindReasons(
         {(kind.kind, key): why for kind in detected_kinds for key, why in kind.declined.items()},
         {
             (kind.kind, key): micros
@@ -157,7 +157,7 @@ def explain_waste(
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _KindReasons:
     """Why kinds passed things over, what is too little of them, and what they propose, by kind and key."""
 
     declined: Mapping[tuple[str, str], str]
@@ -209,7 +209,7 @@ def _fate(state: str | None, *, is_counted: bool) -> tuple[int, WasteReason | No
     return (3, WasteReason.SAME_DOLLARS) if state in TO_BE_DONE else (0, None)
 
 
-def _reasons(cell: WasteCell, reported: _Told) -> Iterator[tuple[WasteReason, int]]:
+def _reasons(cell: WasteCell, reported: _KindReasons) -> Iterator[tuple[WasteReason, int]]:
     """Why what no recommendation covers of a cell is left, in order, with how much at most: what is true of it, and no catch-all."""
     yield from cell.paid_anyway
     if cell.is_gone:
@@ -233,7 +233,7 @@ def _reasons(cell: WasteCell, reported: _Told) -> Iterator[tuple[WasteReason, in
 
 
 def _reasons_of_part(
-    cell: WasteCell, reported: _Told, whys: Collection[str]
+    cell: WasteCell, reported: _KindReasons, whys: Collection[str]
 ) -> Iterator[tuple[WasteReason, int]]:
     workload_id = str(cell.workload.id) if cell.workload else ""
     is_of_cores = cell.pool is not None and cell.pool.counts_cores

@@ -18,7 +18,7 @@ def stretches_of(span: MoveSpan) -> dict[tuple[int, int, int], IdleStretches]:
     return idle_stretches(span.weeks)
 
 
-def looks_at_weeks(
+def weekly_detector(
     kind: str, looked_at_words: str, *, fewest: int = 1
 ) -> Callable[[Callable[[DetectedKind, FleetWork, datetime], None]], Detector]:
     """Of a look at all work of the whole weeks before the one that a moment is in, at the margin.

@@ -17,7 +17,7 @@ LITTLE_FREED = "its GPUs are paid anyway, and less than a tenth of one would be 
 
 
 @dataclass(frozen=True, slots=True)
-class WholeWork:
+class WorkloadTotals:
     """All cells of one workload. `paid_by_hour` is the part of what it is charged that is paid by the hour."""
 
     cells: tuple[WorkCell, ...]
@@ -79,10 +79,12 @@ def charged_for_calls(work: FleetWork) -> Mapping[int, int]:
     }
 
 
-def whole_works(work: FleetWork, kinds: Sequence[str] | None = None) -> list[WholeWork]:
+def workload_totals(work: FleetWork, kinds: Sequence[str] | None = None) -> list[WorkloadTotals]:
     """Every workload of these kinds (None: of any) that worked in the weeks, what costs most first."""
     cells_by_workload: dict[int, list[WorkCell]] = {}
     for cell in work.cells:
         if kinds is None or cell.workload.kind in kinds:
             cells_by_workload.setdefault(cell.workload.id, []).append(cell)
-    return [WholeWork(tuple(cells), work.monthly(cells)) for cells in cells_by_workload.values()]
+    return [
+        WorkloadTotals(tuple(cells), work.monthly(cells)) for cells in cells_by_workload.values()
+    ]

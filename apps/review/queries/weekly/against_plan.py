@@ -8,7 +8,7 @@ from apps.economics.money import MICROS
 from apps.economics.variance import CapacityCell, CapacityCost, PeriodCost, cost_variance
 from apps.ledger.queries.calendar import local_day
 from apps.planning.queries.budget_figures import BudgetFigures, figures_of
-from apps.planning.queries.budgets import MONEY, ORGANISATION, RUNNING, BudgetFact, budgets_known
+from apps.planning.queries.budgets import MONEY, ORGANISATION, RUNNING, BudgetFact, budgets_as_of
 from apps.planning.queries.forecast_of_span import SpanForecast, forecast_of_span
 from apps.planning.queries.series import GPU_HOURS, SPEND, SeriesKey
 from apps.review.queries.weekly.content import (
@@ -25,7 +25,7 @@ from apps.workloads import queries as workloads
 def budgets_week(week: ReviewWeek, zone: str, cost_and_time: tuple[WeekCost, int]) -> BudgetsWeek:
     """Budgets as they were set and stood at the end of the week, with the amounts of then; its cost and the GPU-milliseconds that jobs held (`cost_and_time`) against plan and forecast."""
     at = week.window(zone).ends_at
-    facts = budgets_known(at)
+    facts = budgets_as_of(at)
     figures = figures_of(facts, at)
     planned = _week_budget(facts, week)
     return BudgetsWeek(

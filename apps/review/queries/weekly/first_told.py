@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from apps.review.queries.weekly.content import WeeklyContent
-from apps.review.queries.weekly.kept import KeptReview
+from apps.review.queries.weekly.kept import StoredReview
 
 
-def as_first_told(content: WeeklyContent, earlier: KeptReview | None) -> WeeklyContent:
+def merge_earlier_edition(content: WeeklyContent, earlier: StoredReview | None) -> WeeklyContent:
     """A further edition with what only the earlier one can know: recommendations that were told anew since, and silent agents."""
     if earlier is None:
         return content

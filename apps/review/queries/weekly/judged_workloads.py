@@ -9,7 +9,7 @@ from apps.ledger.queries.cube import CubeSums
 from apps.review.queries.weekly.content import ReviewedScore
 from apps.review.queries.weekly.judging import JudgedWorkload
 from apps.review.queries.weekly.output import returned
-from apps.review.queries.weekly.week_costs import time_of, waste_known
+from apps.review.queries.weekly.week_costs import observed_waste_micros, time_of
 from apps.review.queries.weekly.week_reading import ScorePairs, WeekRead
 from apps.workloads.queries import WorkloadFact, workloads
 from apps.workloads.queries.returns import ScoreReading
@@ -30,7 +30,7 @@ def judged_workload(read: WeekRead, workload_id: int) -> JudgedWorkload:
     lately = read.costs.lately(sums, read.verdict_weeks)
     cost = sum_of_known(week_sums.micros for week_sums in lately) if lately else 0
     worth = returned(read.outputs, workload_id, read.costs, read.verdict_weeks)
-    waste = waste_known(read.costs.longer_waste.get(workload_id), lately)
+    waste = observed_waste_micros(read.costs.longer_waste.get(workload_id), lately)
     range_ = None
     if worth is not None and worth.count is not None:
         range_ = (worth.returned_low_micros or 0, worth.returned_high_micros or 0)

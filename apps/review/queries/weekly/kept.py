@@ -13,7 +13,7 @@ from apps.review.queries.weekly.json_text import as_json, digest_of_json, from_j
 
 
 @dataclass(frozen=True, slots=True)
-class KeptReview:
+class StoredReview:
     """A frozen review with its content; `editions` are all that are kept of its week."""
 
     id: int
@@ -58,9 +58,9 @@ def review_weeks() -> list[str]:
     )
 
 
-def kept_review(
+def stored_review(
     week: str, *, edition: int | None = None, team_ids: Collection[int] | None = None
-) -> KeptReview:
+) -> StoredReview:
     """A week's review, its newest edition unless one is asked for; refuses WeeklyReview.DoesNotExist.
 
     With `team_ids` its workloads are of these teams alone (as they were owned then), and nothing
@@ -70,17 +70,17 @@ def kept_review(
     chosen = [row for row in editions if edition is None or row.edition == edition]
     if not chosen:
         raise WeeklyReview.DoesNotExist(f"no review of {week} is kept")
-    return _kept(chosen[-1], len(editions), team_ids)
+    return _stored_review(chosen[-1], len(editions), team_ids)
 
 
-def newest_review(week: str, until: datetime | None = None) -> KeptReview | None:
+def newest_review(week: str, until: datetime | None = None) -> StoredReview | None:
     """The newest edition of a week's review, whole; None where none is kept.
 
     With `until` the newest that was made until then, or the first of all where none was.
     """
     rows = list(WeeklyReview.objects.filter(week=week).order_by("edition"))
     editions = [row for row in rows if until is None or row.made_at <= until] or rows[:1]
-    return _kept(editions[-1], len(rows), None) if editions else None
+    return _stored_review(editions[-1], len(rows), None) if editions else None
 
 
 def digest_is_good(review_id: int) -> bool:
@@ -90,10 +90,12 @@ def digest_is_good(review_id: int) -> bool:
     return digest_of_parts(row.content, workloads) == row.digest
 
 
-def _kept(row: WeeklyReview, editions: int, team_ids: Collection[int] | None) -> KeptReview:
+def _stored_review(
+    row: WeeklyReview, editions: int, team_ids: Collection[int] | None
+) -> StoredReview:
     rows = _workload_rows(row, team_ids).values_list("content", flat=True)
     plain = {**row.content, "workloads": list(rows)}
-    return KeptReview(
+    return StoredReview(
         id=row.pk,
         week=row.week,
         first_day=row.first_day,

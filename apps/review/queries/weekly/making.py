@@ -15,9 +15,9 @@ from apps.review.queries.weekly.content import (
     WeeklyContent,
 )
 from apps.review.queries.weekly.content_to_do import RecommendationsWeek
-from apps.review.queries.weekly.first_told import as_first_told
+from apps.review.queries.weekly.first_told import merge_earlier_edition
 from apps.review.queries.weekly.headline import review_title
-from apps.review.queries.weekly.kept import KeptReview, newest_review
+from apps.review.queries.weekly.kept import StoredReview, newest_review
 from apps.review.queries.weekly.moment import review_moment
 from apps.review.queries.weekly.narrowed import sums_of_teams
 from apps.review.queries.weekly.restated import earlier_edition
@@ -54,7 +54,7 @@ def make_content(week: ReviewWeek, at: datetime) -> WeeklyContent:
         read = read_week(week, stands_at)
         content = _costs_content(read, at, reviewed_teams(read))
         content = _with_sections(content, read, stands_at)
-        content = as_first_told(content, earlier)
+        content = merge_earlier_edition(content, earlier)
         content = replace(content, title=review_title(content), stands_at=stands_at.isoformat())
         return replace(content, earlier=earlier_edition(earlier, content, week.window(zone)))
 
@@ -103,7 +103,7 @@ def _with_sections(content: WeeklyContent, read: WeekRead, at: datetime) -> Week
     )
 
 
-def _previous(review: KeptReview | None) -> PreviousReview | None:
+def _previous(review: StoredReview | None) -> PreviousReview | None:
     if review is None:
         return None
     content = review.content

@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 
 from apps.placement.queries.moves.work import first_day_of_week
-from apps.review.queries.recommendations import recommendation_look_of
-from apps.review.queries.weekly.kept import KeptReview
+from apps.review.queries.recommendations import recommendation_detection_run_of
+from apps.review.queries.weekly.kept import StoredReview
 from apps.review.queries.weekly.weeks import ReviewWeek
 
 LOOKS_WAITED_FOR = timedelta(days=1)
@@ -15,7 +15,7 @@ LOOKS_WAITED_FOR = timedelta(days=1)
 
 
 def review_moment(
-    week: ReviewWeek, zone: str, at: datetime, review: KeptReview | None = None
+    week: ReviewWeek, zone: str, at: datetime, review: StoredReview | None = None
 ) -> datetime:
     """When the week's review falls due, on its Monday, or its recommendations were looked for that day; `at` where that is earlier.
 
@@ -26,7 +26,7 @@ def review_moment(
         return datetime.fromisoformat(review.content.stands_at).astimezone(at.tzinfo)
     ends_at = week.window(zone).ends_at
     due = datetime.combine(week.end_day, time(settings.REVIEW_HOUR), ZoneInfo(zone))
-    week_look = recommendation_look_of(first_day_of_week(week.end_day))
+    week_look = recommendation_detection_run_of(first_day_of_week(week.end_day))
     looked_at = (
         week_look.made_at if week_look and week_look.made_at < ends_at + LOOKS_WAITED_FOR else due
     )

@@ -17,23 +17,23 @@ from apps.review.queries.weekly.content import (
 )
 from apps.review.queries.weekly.content_to_do import RecommendationsWeek
 from apps.review.queries.weekly.headline import review_title
-from apps.review.queries.weekly.kept import KeptReview, kept_review
+from apps.review.queries.weekly.kept import StoredReview, stored_review
 from apps.review.queries.weekly.restated import BUDGET
 from apps.review.queries.weekly.weeks import TREND_WEEKS
 
 SURENESS = tuple(Status.values)
 
 
-def review_for(viewer: Viewer, week: str, *, edition: int | None = None) -> KeptReview:
+def review_for(viewer: Viewer, week: str, *, edition: int | None = None) -> StoredReview:
     """A week's review with what this viewer may see; refuses WeeklyReview.DoesNotExist.
 
     The digest stays that of the whole.
     """
-    review = kept_review(week, edition=edition, team_ids=viewer.seen_teams)
+    review = stored_review(week, edition=edition, team_ids=viewer.seen_teams)
     return review if viewer.seen_teams is None else review_of_teams(review, viewer.seen_teams)
 
 
-def review_of_teams(review: KeptReview, team_ids: frozenset[int]) -> KeptReview:
+def review_of_teams(review: StoredReview, team_ids: frozenset[int]) -> StoredReview:
     """Return a review with what is of these teams alone; the digest stays that of the whole."""
     return replace(review, content=narrowed(review.content, team_ids))
 

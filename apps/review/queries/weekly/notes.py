@@ -27,13 +27,13 @@ class ReviewNoteFact:
 
 def notes_of(week: str, viewer: Viewer) -> list[ReviewNoteFact]:
     """The oldest first; of a week as a whole for those who see everything, of workloads for their teams."""
-    rows = ReviewNote.objects.filter(_seen_by(viewer), week=week)
+    rows = ReviewNote.objects.filter(_visible_to_viewer(viewer), week=week)
     return [ReviewNoteFact(*row) for row in rows.order_by("id").values_list(*_COLUMNS)]
 
 
 def notes_of_workload(workload_id: int, viewer: Viewer) -> list[ReviewNoteFact]:
     """Of all weeks, the newest first."""
-    rows = ReviewNote.objects.filter(_seen_by(viewer), workload_id=workload_id)
+    rows = ReviewNote.objects.filter(_visible_to_viewer(viewer), workload_id=workload_id)
     return [ReviewNoteFact(*row) for row in rows.order_by("-id").values_list(*_COLUMNS)]
 
 
@@ -44,7 +44,7 @@ def decisions_of(notes: list[ReviewNoteFact]) -> dict[int, ReviewNoteFact]:
     }
 
 
-def _seen_by(viewer: Viewer) -> Q:
+def _visible_to_viewer(viewer: Viewer) -> Q:
     if viewer.seen_teams is None:
         return Q()
     return Q(workload__team_id__in=viewer.seen_teams)

@@ -127,7 +127,7 @@ def returned(
         week_outputs.count(workload_id, value.unit, trend_week.first_day, sums)
         for trend_week in trend_weeks(costs.week)[-weeks:]
     ]
-    total = _whole(counts)
+    total = _total_or_unknown(counts)
     low, high = _in_micros(value.low), _in_micros(value.high)
     return WorkloadReturn(
         unit=value.unit,
@@ -141,7 +141,7 @@ def returned(
     )
 
 
-def _whole(counts: Sequence[float | None]) -> float | None:
+def _total_or_unknown(counts: Sequence[float | None]) -> float | None:
     """The sum; None where a week of it was not counted."""
     known_counts = [count for count in counts if count is not None]
     return round(sum(known_counts), 6) if len(known_counts) == len(counts) else None

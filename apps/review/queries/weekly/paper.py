@@ -12,8 +12,8 @@ from apps.review.queries.weekly.content import (
     WeeklyContent,
     WeekVariance,
 )
-from apps.review.queries.weekly.kept import KeptReview
-from apps.review.queries.weekly.moment_words import edition_words, told_later_words
+from apps.review.queries.weekly.kept import StoredReview
+from apps.review.queries.weekly.moment_words import describe_later_recommendations, edition_words
 from apps.review.queries.weekly.paper_tables import (
     BUDGET_TABLE,
     COMMITMENT_TABLE,
@@ -53,7 +53,13 @@ from apps.show.document import (
     OutgoingDocument,
     Paragraph,
 )
-from apps.show.money import bridged, full_amount, short_amount, signed_amount, whole_amount
+from apps.show.money import (
+    amount_without_minor_units,
+    bridged,
+    full_amount,
+    short_amount,
+    signed_amount,
+)
 from apps.show.time import period, weekday
 from apps.show.words import OLD_CAUSE_WORDS
 
@@ -64,7 +70,7 @@ class ReviewPaper:
     the console's address (empty: none is set), the team whose part it is (None: the whole), and how
     many rows of a table there is room for."""
 
-    kept: KeptReview
+    kept: StoredReview
     names: Mapping[int, str]
     author: str
     site: str = ""
@@ -160,7 +166,7 @@ def _trend(content: WeeklyContent) -> DocumentBars:
         DocumentBar(
             f"{week}, this one" if week == content.week else week,
             None if micros is None else max(0, micros) / most if most > 0 else 0.0,
-            whole_amount(micros, content.currency),
+            amount_without_minor_units(micros, content.currency),
         )
         # Reviews of nothing were once frozen without a trend, and are still read.
         for week, micros in zip(content.trend_weeks, content.trend, strict=bool(content.trend))
@@ -172,7 +178,7 @@ def review_cautions(content: WeeklyContent) -> list[str]:
     """Return the cautions of a review: what is in no amount, and what the week is compared with."""
     cost, cautions = content.cost, []
     if cost.provisional_ms:
-        amount = whole_amount(cost.provisional_micros, content.currency)
+        amount = amount_without_minor_units(cost.provisional_micros, content.currency)
         cautions.append(
             f"{gpu_hours(cost.provisional_ms)} hours of the week were not settled when this was made; "
             f"what they cost so far ({amount}) is in no amount here."
@@ -185,12 +191,12 @@ def review_cautions(content: WeeklyContent) -> list[str]:
     if content.diverged_micros:
         cautions.append(
             f"Runs that went wrong without failing (diverged, NaN) cost "
-            f"{whole_amount(content.diverged_micros, content.currency)}, "
+            f"{amount_without_minor_units(content.diverged_micros, content.currency)}, "
             f"{'in' if content.has_diverged_in_waste else 'beside'} the waste."
         )
     return [
         *cautions,
-        *told_later_words(content),
+        *describe_later_recommendations(content),
         *_restated_words(content),
         *edition_words(content),
     ]
@@ -246,7 +252,7 @@ def _workloads(paper: ReviewPaper) -> Blocks:
     counts = content.verdict_counts
     by_verdict = [
         f"{words}: {counted(counts[verdict], 'workload')}, "
-        f"{whole_amount(_verdict_cost(content, verdict), content.currency)}"
+        f"{amount_without_minor_units(_verdict_cost(content, verdict), content.currency)}"
         for verdict, words in VERDICT_WORDS.items()
         if counts[verdict]
     ]
@@ -303,7 +309,10 @@ def forecast_words(week: BudgetsWeek, currency: str) -> list[str]:
     forecast = week.forecast
     if forecast.forecast_micros is None or forecast.came_micros is None:
         return []
-    low, high = (whole_amount(end, currency) for end in (forecast.low_micros, forecast.high_micros))
+    low, high = (
+        amount_without_minor_units(end, currency)
+        for end in (forecast.low_micros, forecast.high_micros)
+    )
     between = f" ({low} to {high})" if forecast.low_micros is not None else ""
     missed = change(forecast.came_micros, forecast.forecast_micros).replace(
         "no change", "as forecast"
@@ -312,8 +321,8 @@ def forecast_words(week: BudgetsWeek, currency: str) -> list[str]:
         f" of {weekday(date.fromisoformat(forecast.made_at[:10]))}" if forecast.made_at else ""
     )
     return [
-        f"The forecast{made_on} had {whole_amount(forecast.forecast_micros, currency)}{between} for the "
-        f"week; {whole_amount(forecast.came_micros, currency)} came: {missed}."
+        f"The forecast{made_on} had {amount_without_minor_units(forecast.forecast_micros, currency)}{between} for the "
+        f"week; {amount_without_minor_units(forecast.came_micros, currency)} came: {missed}."
     ]
 
 
@@ -324,8 +333,8 @@ def week_budget_words(week: BudgetsWeek, currency: str) -> list[str]:
         return []
     planned, actual = against.before_micros, against.after_micros
     return [
-        f"The week’s pro-rated budget was {whole_amount(planned, currency)}; "
-        f"{whole_amount(actual, currency)} came: {change(actual, planned)}."
+        f"The week’s pro-rated budget was {amount_without_minor_units(planned, currency)}; "
+        f"{amount_without_minor_units(actual, currency)} came: {change(actual, planned)}."
     ]
 
 
@@ -366,11 +375,13 @@ def quality_facts(quality: DataQualityWeek, currency: str) -> list[QualityFact]:
         QualityFact("Priced", per_cent(quality.priced_ratio), "of all time"),
         QualityFact("Not priced", f"{gpu_hours(quality.unpriced_ms)} h", "in no amount here"),
         QualityFact(
-            "No owner", whole_amount(quality.unowned_micros, currency), "no rule names a team"
+            "No owner",
+            amount_without_minor_units(quality.unowned_micros, currency),
+            "no rule names a team",
         ),
         QualityFact(
             "No workload",
-            whole_amount(quality.no_workload_micros, currency),
+            amount_without_minor_units(quality.no_workload_micros, currency),
             "no rule names a workload, or no job held it",
         ),
         QualityFact(

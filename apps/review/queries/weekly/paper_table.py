@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 from apps.economics.money import sum_of_known
 from apps.show.amounts import counted
 from apps.show.document import DocumentColumn, DocumentLocale, DocumentTable
-from apps.show.money import full_amount, rest_as_shown
+from apps.show.money import displayed_remainder, full_amount
 
 Row = TypeVar("Row")
 
@@ -66,7 +66,7 @@ class PaperTable(Generic[Row]):
         if total is None:
             return full_amount(None, locale.currency), full_amount(None, locale.currency)
         known_values = [value for value in map(field.value, shown) if value is not None]
-        remainder = rest_as_shown(total, known_values, locale.currency)
+        remainder = displayed_remainder(total, known_values, locale.currency)
         return full_amount(remainder, locale.currency), full_amount(total, locale.currency)
 
     def _unknown_words(self, rows: Sequence[Row]) -> str:

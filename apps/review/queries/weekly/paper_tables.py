@@ -39,7 +39,7 @@ from apps.show.cell_formats import (
     money_cell,
 )
 from apps.show.document import ColumnRoom, DocumentColumn
-from apps.show.money import GAP, short_amount, whole_amount
+from apps.show.money import GAP, amount_without_minor_units, short_amount
 from apps.show.time import period, short_day
 
 WIDE, PAPER, FILE = ColumnRoom.WIDE, ColumnRoom.PAPER, ColumnRoom.FILE
@@ -57,7 +57,7 @@ def _spread_written(spread: Spread, locale: CellLocale) -> str:
     return " to ".join(money_cell(end, locale.currency) for end in spread)
 
 
-class ReturnedBeside(NamedTuple):
+class ReturnWithCost(NamedTuple):
     """The return of a workload, beside what the same weeks cost."""
 
     spread: Spread
@@ -65,7 +65,7 @@ class ReturnedBeside(NamedTuple):
     weeks: int
 
 
-def _returned_shown(returned: ReturnedBeside, locale: CellLocale) -> str:
+def _returned_shown(returned: ReturnWithCost, locale: CellLocale) -> str:
     cost = short_amount(returned.cost_micros, locale.currency)
     span = "the week" if returned.weeks == 1 else counted(returned.weeks, "week")
     return f"{_spread_shown(returned.spread, locale)} for {cost} in {span}"
@@ -74,7 +74,7 @@ def _returned_shown(returned: ReturnedBeside, locale: CellLocale) -> str:
 def _measured_shown(measured: tuple[str, int], locale: CellLocale) -> str:
     measure, value = measured
     if measure == MONEY_MEASURE:
-        return whole_amount(value, locale.currency)
+        return amount_without_minor_units(value, locale.currency)
     return f"{gpu_hours(value)} GPU-hours"
 
 
@@ -153,12 +153,12 @@ def _weeks_change(trend: tuple[int | None, ...]) -> float | None:
     return change_ratio(trend[-1], trend[-2]) if len(trend) > 1 else None
 
 
-def _returned(workload: ReviewedWorkload) -> ReturnedBeside | None:
+def _returned(workload: ReviewedWorkload) -> ReturnWithCost | None:
     returned, verdict = workload.returned, workload.verdict
     if returned is None:
         return None
     spread = spread_of(returned.returned_low_micros, returned.returned_high_micros)
-    return None if spread is None else ReturnedBeside(spread, verdict.cost_micros, verdict.weeks)
+    return None if spread is None else ReturnWithCost(spread, verdict.cost_micros, verdict.weeks)
 
 
 def _scores(workload: ReviewedWorkload) -> str | None:

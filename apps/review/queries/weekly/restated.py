@@ -7,7 +7,7 @@ from apps.ledger.queries.cube import CubeQuestion, explore
 from apps.ledger.queries.windows import Window
 from apps.review.queries.weekly.content import EarlierEdition, Restated, WeeklyContent
 from apps.review.queries.weekly.json_text import as_json
-from apps.review.queries.weekly.kept import KeptReview
+from apps.review.queries.weekly.kept import StoredReview
 
 WHOLE, BUDGET = "organisation", "budget"
 PARTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], str]] = {
@@ -43,7 +43,7 @@ LISTED = "listed"
 
 
 def earlier_edition(
-    review: KeptReview | None, content: WeeklyContent, window: Window
+    review: StoredReview | None, content: WeeklyContent, window: Window
 ) -> EarlierEdition | None:
     """The edition that was kept before this one, and each figure that it had otherwise; None where there is none."""
     if review is None:

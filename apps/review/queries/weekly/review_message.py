@@ -12,7 +12,7 @@ from apps.review.queries.message_parts import (
     slack_escaped,
     slack_section,
 )
-from apps.review.queries.weekly.kept import KeptReview, kept_review
+from apps.review.queries.weekly.kept import StoredReview, stored_review
 from apps.review.queries.weekly.narrowed import review_of_teams
 from apps.review.queries.weekly.paper import ReviewPaper
 from apps.review.queries.weekly.paper_mail import MailedReview, mailed_review
@@ -20,14 +20,14 @@ from apps.show.document import DocumentFigures
 from apps.show.time import machine
 
 
-def review_paper(review: KeptReview, team_id: int | None = None) -> ReviewPaper:
+def review_paper(review: StoredReview, team_id: int | None = None) -> ReviewPaper:
     """A review with what a document of it needs; `team_id` says that it is narrowed to this team."""
     return ReviewPaper(review, person_names(), organisation().name, settings.SITE_URL, team_id)
 
 
 def paper_of_review(review: WeeklyReview, team_id: int | None) -> ReviewPaper:
     """A frozen review, the whole or a team's part, with what a document of it needs."""
-    review_read = kept_review(review.week, edition=review.edition)
+    review_read = stored_review(review.week, edition=review.edition)
     if team_id is not None:
         review_read = review_of_teams(review_read, teams_below(team_id))
     return review_paper(review_read, team_id)

@@ -2,7 +2,7 @@
 
 from apps.ledger.queries.cube import variances_by_team
 from apps.review.queries.weekly.content import ReviewedTeam, WeekCost
-from apps.review.queries.weekly.week_costs import idle_of, waste_known
+from apps.review.queries.weekly.week_costs import idle_of, observed_waste_micros
 from apps.review.queries.weekly.week_reading import WeekRead, week_variance
 
 
@@ -26,7 +26,7 @@ def reviewed_teams(read: WeekRead) -> tuple[ReviewedTeam, ...]:
                 trend=read.costs.trend(sums),
                 idle=idle_of(waste, read.costs.team_waste_ms.get(team_id, {})),
                 variance=week_variance(variances.get(team_id)),
-                waste_micros=waste_known(waste, [sums[monday]] if monday in sums else []),
+                waste_micros=observed_waste_micros(waste, [sums[monday]] if monday in sums else []),
                 diverged_micros=read.diverged.week_by_team.get(team_id),
                 no_workload_micros=read.costs.no_workload.get(team_id, 0),
                 frozen_before_micros=None if before is None else before.cost.micros,

@@ -5,7 +5,7 @@ from apps.review.queries.weekly.content import ReviewedWorkload, WeekCost, Workl
 from apps.review.queries.weekly.judged_workloads import judged_workload, shown_workloads
 from apps.review.queries.weekly.judging import verdict_thresholds, workload_verdict
 from apps.review.queries.weekly.output import week_units
-from apps.review.queries.weekly.week_costs import PART_KEYS, waste_known
+from apps.review.queries.weekly.week_costs import PART_KEYS, observed_waste_micros
 from apps.review.queries.weekly.week_reading import WeekRead
 from apps.workloads.queries import WorkloadFact
 
@@ -56,7 +56,7 @@ def _reviewed(
 def _waste(read: WeekRead, workload_id: int) -> WorkloadWaste:
     waste = read.costs.workload_waste.get(workload_id)
     sums = read.costs.workloads.get(workload_id, {}).get(read.week.first_day)
-    micros = waste_known(waste, () if sums is None else (sums,))
+    micros = observed_waste_micros(waste, () if sums is None else (sums,))
     cost = None if sums is None else sums.micros
     return WorkloadWaste(
         parts={} if waste is None else {PART_KEYS[part]: of for part, of in waste.parts.items()},

@@ -18,7 +18,7 @@ from apps.review.queries.alerts import waiting_alerts
 from apps.review.queries.finding_words import title_of
 from apps.review.queries.findings import FindingsWanted, findings
 from apps.review.queries.recommendations import (
-    newest_recommendation_look,
+    latest_recommendation_detection_run,
     open_recommendations,
     proven_savings,
 )
@@ -147,7 +147,7 @@ def recommendations_week(week: ReviewWeek, zone: str, at: datetime) -> Recommend
             for fact in open_recommendations(at)
         ),
         proven=(*_settled(zone, at), *inconclusive_savings(zone, at)),
-        is_known=newest_recommendation_look(at) is not None,
+        is_known=latest_recommendation_detection_run(at) is not None,
     )
 
 

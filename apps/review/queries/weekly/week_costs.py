@@ -116,7 +116,7 @@ def idle_of(waste: Waste | None, times: Mapping[WastePart, int]) -> IdleNumbers:
     )
 
 
-def waste_known(waste: Waste | None, sums: Iterable[CubeSums]) -> int | None:
+def observed_waste_micros(waste: Waste | None, sums: Iterable[CubeSums]) -> int | None:
     """Return the part of a cost that was waste; 0 where its time was observed and none was, None where nobody knows."""
     micros = None if waste is None else waste.micros
     if micros is None and any(week_sums.observed_milliseconds for week_sums in sums):

@@ -11,7 +11,7 @@ from apps.accounts.queries import OrganisationFact, organisation, teams
 from apps.ledger.queries.cube import CostVariance, CubeQuestion
 from apps.review.queries.weekly.content import WeekVariance
 from apps.review.queries.weekly.diverged import DivergedCosts, diverged_costs
-from apps.review.queries.weekly.kept import KeptReview, newest_review
+from apps.review.queries.weekly.kept import StoredReview, newest_review
 from apps.review.queries.weekly.output import Outputs, outputs
 from apps.review.queries.weekly.week_costs import WeekCosts, settled_question, week_costs
 from apps.review.queries.weekly.weeks import TREND_WEEKS, ReviewWeek
@@ -33,7 +33,7 @@ class WeekRead:
     outputs: Outputs
     scores: Mapping[int, ScorePairs]
     diverged: DivergedCosts
-    previous: KeptReview | None
+    previous: StoredReview | None
     verdict_weeks: int
 
     @property

@@ -21,7 +21,13 @@ from apps.ledger.queries.calendar import milliseconds_into
 from apps.ledger.queries.job_meters import JobHour, JobMeterSums, job_meters
 from apps.ledger.queries.tables import Row, copy_in, rows
 from apps.unit_economics.queries.runs.job_minutes import job_minutes
-from apps.workloads.queries.run_facts import CarriedHour, Life, jobs_carrying, lives, run_hours
+from apps.workloads.queries.run_facts import (
+    CarriedHour,
+    Life,
+    job_lifetimes,
+    jobs_carrying,
+    run_hours,
+)
 
 
 class Lines(NamedTuple):
@@ -103,7 +109,7 @@ def write_run_days(rolled: RolledDay, unasked: Collection[tuple[int, datetime]])
     line_rows = rows(LINES, params | {"jobs": job_ids})
     carried = _hours_carried(rolled, {row[0] for row in line_rows})
     meters = job_meters(list(carried), rolled.starts_at, rolled.ends_at) if carried else {}
-    lives_by_job = lives(list(carried))
+    lives_by_job = job_lifetimes(list(carried))
     hours: list[JobHourParts] = []
     for (job_id, hour), of_hour in groupby(line_rows, itemgetter(0, 1)):
         runs = carried.get(job_id, {}).get(hour, ())

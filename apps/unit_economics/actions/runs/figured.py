@@ -20,16 +20,16 @@ from apps.economics.run_time import Bucket, coverage, goodput
 from apps.unit_economics.models import RunFigures
 from apps.unit_economics.queries.runs.sums import RunSum
 from apps.workloads.queries.run_facts import SummaryFact
-from apps.workloads.queries.run_wholes import RunClock, RunWhole
+from apps.workloads.queries.run_wholes import RunClock, RunTotals
 
 MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RunInputs:
     """The facts that are known of a run besides its costs."""
 
-    whole: RunWhole
+    whole: RunTotals
     summary: SummaryFact | None
     clock: RunClock | None
     compute: "Compute | None" = None
@@ -42,7 +42,7 @@ class Compute:
     gpus: Fraction | None
 
 
-def figures_of(run_id: int, facts: Told, sums: Sequence[RunSum], at: datetime) -> RunFigures:
+def figures_of(run_id: int, facts: RunInputs, sums: Sequence[RunSum], at: datetime) -> RunFigures:
     """The run's figures as of `at`, all but its scaling, which is by other runs."""
     run = facts.whole
     return RunFigures(
@@ -61,7 +61,7 @@ def figures_of(run_id: int, facts: Told, sums: Sequence[RunSum], at: datetime) -
     )
 
 
-def _life_figures(facts: Told, at: datetime) -> dict[str, Any]:
+def _life_figures(facts: RunInputs, at: datetime) -> dict[str, Any]:
     summary, run = facts.summary, facts.whole
     began_at = (summary and summary.began_at) or run.began_at
     ended_at = summary.ended_at if summary and summary.began_at else run.ended_at
@@ -110,7 +110,7 @@ def _of_clock(clock: RunClock | None) -> dict[str, Any]:
     }
 
 
-def _training_figures(facts: Told, sums: Sequence[RunSum]) -> dict[str, Any]:
+def _training_figures(facts: RunInputs, sums: Sequence[RunSum]) -> dict[str, Any]:
     """Speed and MFU are of the time of its steps: waits between them show in goodput."""
     summary = facts.summary
     seconds = facts.clock.step_ms / 1_000 if facts.clock else None

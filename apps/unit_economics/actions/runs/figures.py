@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from apps.economics.run_figures import Sized, scaling_ratios
 from apps.ledger.queries.tables import run
 from apps.logs.changes import logged_pass
-from apps.unit_economics.actions.runs.figured import Compute, Told, figures_of
+from apps.unit_economics.actions.runs.figured import Compute, RunInputs, figures_of
 from apps.unit_economics.models import RunFigures
 from apps.unit_economics.queries.runs.slices import compute_held
 from apps.unit_economics.queries.runs.sums import due_runs, run_sums
@@ -37,7 +37,7 @@ def write_run_figures(*, run_ids: Collection[int], at: datetime) -> None:
     run_figures = [
         figures_of(
             run_id,
-            Told(
+            RunInputs(
                 wholes[run_id],
                 summaries.get(run_id),
                 clocks.get(run_id),

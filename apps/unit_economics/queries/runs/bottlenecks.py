@@ -9,7 +9,7 @@ from apps.accounts import queries as accounts
 from apps.economics.run_time import LEAST_TOLD, Bucket
 from apps.ledger.queries.windows import Window
 from apps.show.amounts import gpu_hours, per_cent
-from apps.show.money import whole_amount
+from apps.show.money import amount_without_minor_units
 from apps.unit_economics.queries.runs.causes import (
     MAY_CAUSE,
     Resource,
@@ -30,9 +30,9 @@ __all__ = [
     "BucketPart",
     "Resource",
     "SaturatedResource",
-    "WhereTimeWent",
-    "where_time_of_run_went",
-    "where_time_of_workload_went",
+    "TimeBreakdown",
+    "run_time_breakdown",
+    "workload_time_breakdown",
 ]
 
 
@@ -93,7 +93,7 @@ class Bottleneck:
 
 
 @dataclass(frozen=True, slots=True)
-class WhereTimeWent:
+class TimeBreakdown:
     """All buckets that have time, in their order, and the verdicts, the dearest first.
 
     `told_ratio` is of GPU time; None where there was none. `words` say it in one sentence.
@@ -107,12 +107,12 @@ class WhereTimeWent:
     words: str
 
 
-def where_time_of_run_went(run_id: int, *, window: Window | None = None) -> WhereTimeWent:
+def run_time_breakdown(run_id: int, *, window: Window | None = None) -> TimeBreakdown:
     """Of a run; all of it where no window is given."""
     return _time_of_runs([run_id], window, spent_of_run(run_id, window))
 
 
-def where_time_of_workload_went(workload_id: int, *, window: Window) -> WhereTimeWent:
+def workload_time_breakdown(workload_id: int, *, window: Window) -> TimeBreakdown:
     """Of all runs of a workload."""
     of_failed, of_others = spent_of_workload(workload_id, window)
     run_ids = [run.run_id for run in runs_of_window(workload_id, window)]
@@ -121,7 +121,7 @@ def where_time_of_workload_went(workload_id: int, *, window: Window) -> WhereTim
 
 def _time_of_runs(
     run_ids: Sequence[int], window: Window | None, spent: Sequence[BucketSpent]
-) -> WhereTimeWent:
+) -> TimeBreakdown:
     total_ms = sum(bucket_spent.unit_milliseconds for bucket_spent in spent)
     reported_ms = sum(
         bucket_spent.unit_milliseconds
@@ -136,7 +136,7 @@ def _time_of_runs(
     ratio = reported_ms / total_ms if total_ms else None
     judged_parts = parts if ratio is not None and ratio >= LEAST_TOLD else ()
     verdicts = _verdicts_of_parts(judged_parts, run_ids, window)
-    return WhereTimeWent(
+    return TimeBreakdown(
         parts=parts,
         micros=micros_of(spent),
         unit_milliseconds=total_ms,
@@ -188,7 +188,7 @@ def threshold_of(bucket: Bucket) -> float:
 def _cost_words(part: BucketPart, currency: str) -> str:
     if part.micros is None:
         return f"{gpu_hours(part.unit_milliseconds)} GPU-hours without a price"
-    return whole_amount(part.micros, currency)
+    return amount_without_minor_units(part.micros, currency)
 
 
 def _window_words(window: Window | None) -> str:

@@ -30,16 +30,16 @@ Key = TypeVar("Key", date, int, Bucket)
 
 def run_costs(run_id: int, viewer: Viewer) -> RunAnatomy | None:
     """One run that the viewer may see; None where there is none."""
-    run = _seen_runs([run_id], viewer).get(run_id)
+    run = _visible_runs([run_id], viewer).get(run_id)
     return None if run is None else _anatomy_of_run(run, viewer)
 
 
 def runs_compared(run_ids: Sequence[int], viewer: Viewer) -> tuple[RunCost, ...]:
     """Those of these runs that the viewer may see, in the order asked."""
-    visible_runs = _seen_runs(run_ids, viewer)
+    visible_runs = _visible_runs(run_ids, viewer)
     parts = parts_of_runs(list(visible_runs))
     return tuple(
-        RunCost(**_whole_cost(visible_runs[run_id], parts[run_id]))
+        RunCost(**_run_cost_fields(visible_runs[run_id], parts[run_id]))
         for run_id in dict.fromkeys(run_ids)
         if run_id in visible_runs
     )
@@ -54,12 +54,12 @@ def added(amounts: Iterable[RunAmounts]) -> RunAmounts:
     return RunAmounts(**{name: total for name, total in sums.items() if total is not None})
 
 
-def _seen_runs(run_ids: Sequence[int], viewer: Viewer) -> dict[int, RunRow]:
+def _visible_runs(run_ids: Sequence[int], viewer: Viewer) -> dict[int, RunRow]:
     rows_by_id = run_rows(list(run_ids))
     return {run_id: run for run_id, run in rows_by_id.items() if viewer.sees_team(run.team_id)}
 
 
-def _whole_cost(run: RunRow, parts: Sequence[RunCostPart]) -> dict[str, Any]:
+def _run_cost_fields(run: RunRow, parts: Sequence[RunCostPart]) -> dict[str, Any]:
     """Return the fields that every RunCost has."""
     statuses = {part.status for part in parts}
     return {
@@ -76,7 +76,7 @@ def _anatomy_of_run(run: RunRow, viewer: Viewer) -> RunAnatomy:
     parts = parts_of_runs([run.id])[run.id]
     jobs = jobs_of_run(run.id, {part.job_id for part in parts}, viewer)
     return RunAnatomy(
-        **_whole_cost(run, parts),
+        **_run_cost_fields(run, parts),
         as_of=run.computed_at,
         pending_days=_pending_days(parts, accounts.organisation().zone),
         days=tuple(

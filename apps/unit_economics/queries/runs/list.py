@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Case, DateTimeField, F, IntegerField, Q, Value, When
 from django.db.models.functions import Coalesce
 
-from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.accounts.queries.paging import PageRequest, Slice, page_of
 from apps.accounts.queries.reading import once
 from apps.unit_economics.models import RunFigures
 from apps.unit_economics.queries.runs.values import Order, RunRow, RunSort, RunsWanted
@@ -34,7 +34,7 @@ COLUMNS: Mapping[RunSort, str] = {
 }
 
 
-def run_page(wanted: RunsWanted, page_request: PageAsked) -> Slice[RunRow]:
+def run_page(wanted: RunsWanted, page_request: PageRequest) -> Slice[RunRow]:
     """The asked page of the wanted runs; those whose figure is not known come last either way."""
     column = COLUMNS[wanted.sort]
     figures = (

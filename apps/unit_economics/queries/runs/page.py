@@ -30,7 +30,7 @@ class DayOfRuns:
 
 
 @dataclass(frozen=True, slots=True)
-class RunsTold:
+class RunsSummary:
     """How many runs lived in a window, how many of them failed, and what their days in it cost."""
 
     runs: int
@@ -38,13 +38,13 @@ class RunsTold:
     days: tuple[DayOfRuns, ...]
 
 
-def runs_told(wanted: RunsWanted, window: Window) -> RunsTold:
+def summarize_runs(wanted: RunsWanted, window: Window) -> RunsSummary:
     """Of the wanted runs; what they cost on days outside the window is left out."""
     conditions = _run_conditions(wanted)
     parameters = _run_parameters(wanted, window)
     ((runs, failed),) = rows(COUNTED.format(conditions), parameters)
     days = rows(BY_DAY.format(chosen=conditions, gpu=sql.SQL(gpu_time("day"))), parameters)
-    return RunsTold(
+    return RunsSummary(
         runs=runs,
         failed=failed,
         days=tuple(DayOfRuns(day, Bucket(bucket), *amounts) for day, bucket, *amounts in days),

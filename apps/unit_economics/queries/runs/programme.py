@@ -6,7 +6,7 @@ from datetime import datetime
 
 from apps.economics.hours import first_hour
 from apps.economics.money import sum_of_known
-from apps.economics.run_time import Bucket, coverage, goodput, known_goodput
+from apps.economics.run_time import Bucket, coverage, goodput, goodput_if_reported
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.windows import Window
 from apps.unit_economics.models import RunFigures
@@ -19,7 +19,7 @@ from apps.unit_economics.queries.runs.spent import (
     spent_of_workload,
 )
 from apps.workloads.queries.requests import changes_of
-from apps.workloads.queries.run_facts import tokens_kept
+from apps.workloads.queries.run_facts import retained_tokens
 
 MODEL = "model"
 DAYS_PER_WEEK, SECONDS_PER_DAY = 7, 86_400
@@ -99,10 +99,10 @@ def programme(workload_id: int, *, window: Window, at: datetime) -> Programme:
     spent = [*of_failed, *of_others]
     micros = micros_of(spent)
     versions = _versions_shipped(workload_id, window)
-    tokens = tokens_kept(run_ids, window.starts_at, window.ends_at)
+    tokens = retained_tokens(run_ids, window.starts_at, window.ends_at)
     failed = _failed_micros(of_failed, of_others)
     began = sum(1 for run in runs if run.began_at and run.began_at >= window.starts_at)
-    told_days = _told_days(first_began_at(runs), window, at)
+    told_days = _recorded_days(first_began_at(runs), window, at)
     by_bucket = dict.fromkeys(Bucket, 0)
     for of_other in spent:
         by_bucket[of_other.bucket] += of_other.unit_milliseconds
@@ -119,7 +119,7 @@ def programme(workload_id: int, *, window: Window, at: datetime) -> Programme:
         runs=len(runs),
         experiments_per_week=began / told_days * DAYS_PER_WEEK if told_days else None,
         told_days=told_days,
-        goodput_ratio=known_goodput(goodput(by_bucket), coverage(by_bucket)),
+        goodput_ratio=goodput_if_reported(goodput(by_bucket), coverage(by_bucket)),
         told_ratio=coverage(by_bucket),
         failed_runs=sum(run.status == FAILED for run in runs),
         failed_micros=failed,
@@ -149,7 +149,7 @@ def _micros_per(micros: int | None, count: float) -> int | None:
     return None if micros is None or not count else round(micros / count)
 
 
-def _told_days(first: datetime | None, window: Window, at: datetime) -> float | None:
+def _recorded_days(first: datetime | None, window: Window, at: datetime) -> float | None:
     """Days of the window in which runs were known: from the local day of the first one, until now.
 
     A window that reaches back to before anybody told of runs is no measure of how often they begin.

@@ -10,7 +10,7 @@ from apps.economics.run_time import Bucket
 from apps.economics.step_times import Slowness, slowness, stragglers
 from apps.ledger.queries.windows import Window
 from apps.show.amounts import counted, per_cent
-from apps.show.money import whole_amount
+from apps.show.money import amount_without_minor_units
 from apps.show.words import joined
 from apps.unit_economics.queries.runs.list import run_rows
 from apps.unit_economics.queries.runs.spent import (
@@ -74,7 +74,7 @@ def slow_ranks(run_id: int, *, window: Window | None = None) -> Stragglers:
     S = Σ slowest ÷ Σ median, waste 1 − 1/S; a rank is slow by a robust z over 3.5 in 60 % or more of
     the windows of 50 steps.
     """
-    windows = _windows_told(run_id, window)
+    windows = _reported_windows(run_id, window)
     by_rank = _seconds_by_step(windows)
     steps = [step for step in by_rank.values() if len(step) > 1]
     rank_slowness = slowness([list(step.values()) for step in steps])
@@ -100,7 +100,7 @@ def slow_ranks(run_id: int, *, window: Window | None = None) -> Stragglers:
     )
 
 
-def _windows_told(run_id: int, window: Window | None) -> list[RankWindow]:
+def _reported_windows(run_id: int, window: Window | None) -> list[RankWindow]:
     """Return what ranks told last, of as long as can be looked at while somebody waits."""
     run = run_rows([run_id]).get(run_id)
     if run is None or run.began_at is None:
@@ -171,7 +171,11 @@ def _waiting_words(
         return (
             "Only one rank tells its steps: begin the run with per_rank=True to see which is slow."
         )
-    cost = "" if micros is None else f", {whole_amount(micros, accounts.organisation().currency)}"
+    cost = (
+        ""
+        if micros is None
+        else f", {amount_without_minor_units(micros, accounts.organisation().currency)}"
+    )
     lost = f"{per_cent(rank_slowness.wasted)} of training time{cost}"
     if slow:
         named = joined([_rank_words(rank) for rank in slow[:3]])

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 
-from apps.economics.run_time import Bucket, known_goodput
+from apps.economics.run_time import Bucket, goodput_if_reported
 from apps.workloads.queries.run_picture import RunJobFact
 
 
@@ -103,7 +103,7 @@ class RunRow:
     @property
     def known_goodput_ratio(self) -> float | None:
         """Productive ÷ reported time, where most of its time was reported."""
-        return known_goodput(self.goodput_ratio, self.told_ratio)
+        return goodput_if_reported(self.goodput_ratio, self.told_ratio)
 
 
 @dataclass(frozen=True, slots=True)

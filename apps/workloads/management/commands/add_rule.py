@@ -40,7 +40,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Show, add, or say why not."""
         at = timezone.now()
-        rule = RuleFact(_rule_asked(options), options["starts_at"], options["ends_at"])
+        rule = RuleFact(_parse_rule(options), options["starts_at"], options["ends_at"])
         moved = preview_rule(rule, at)
         hours = sum(float(move.gpu_milliseconds) for move in moved.moves) / HOUR_MS
         summary = {
@@ -59,7 +59,7 @@ class Command(BaseCommand):
         )
 
 
-def _rule_asked(options: dict[str, Any]) -> Rule:
+def _parse_rule(options: dict[str, Any]) -> Rule:
     conditions = {name: options[name] for name in (*TEXT_MATCHES, "label", "name")}
     cluster = options["cluster"]
     if not any(conditions.values()) and not cluster:

@@ -18,7 +18,7 @@ from apps.fleet.models import Node, TrustIncident, TrustKind, WaitingNode
 from apps.ledger.models import Bill, BillTwin
 from apps.placement.actions import make_offer_book, make_quote, request_admission
 from apps.placement.queries.admission_limits import AdmissionJob
-from apps.placement.queries.asked import QuoteRequest, RequestedWork
+from apps.placement.queries.quote_request import QuoteRequest, RequestedWork
 from apps.planning import actions as planning
 from apps.planning.actions.plans import NewPlan, keep_plan
 from apps.planning.actions.requests import NewCapacityRequest, raise_capacity_request

@@ -10,7 +10,7 @@ from apps.fleet.models import Device, Node
 from apps.ledger.models import Charge, ChargePiece
 from apps.unit_economics.models import ServiceTotal
 from apps.workloads.models import Allocation, Job, Workload
-from apps.workloads.models.returns import WorkloadValue
+from apps.workloads.models.business_value import WorkloadValue
 from tests import make
 from tests.apps.review.pool_scene import AT, BEGUN, HOUR, Part, held, idle
 from tests.apps.unit_economics.planted_runs import (

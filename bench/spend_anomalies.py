@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from apps.economics.spend_looks import SpendDetector
+from apps.economics.spend_detectors import SpendDetector
 from apps.economics.spend_watch import (
     FEWEST_SPEND_DAYS,
     days_that_last,

@@ -62,7 +62,7 @@ def _made() -> dict[str, Any]:
     from django.test.utils import CaptureQueriesContext
 
     from apps.review import actions
-    from apps.review.queries.weekly.kept import digest_is_good, stored_review
+    from apps.review.queries.weekly.stored_reviews import digest_is_good, stored_review
     from apps.review.queries.weekly.weeks import review_week
 
     week = review_week(WEEK)

@@ -52,7 +52,7 @@ from apps.unit_economics.queries import unit_costs
 from apps.uploads import imports as uploaded
 from apps.web.rest.bodies import GzipUnreadable
 from apps.web.rest.problems import framework_problem, problem, problem_answer, title_of
-from apps.workloads.actions import pool_capacity, promises, rules, workloads
+from apps.workloads.actions import pool_capacity, rules, slos, workloads
 from apps.workloads.api import rows, run_reports
 from apps.workloads.api import views as jobs
 from apps.workloads.api import wire as job_wire
@@ -178,8 +178,8 @@ STATUS_OF: dict[type[Exception], int] = {
     rules.RuleAlreadyEnded: 409,
     rules.RuleExists: 409,
     pool_capacity.CapacityOutsideLife: 409,
-    promises.ObjectiveAlreadyEnded: 409,
-    promises.ObjectiveExists: 409,
+    slos.ObjectiveAlreadyEnded: 409,
+    slos.ObjectiveExists: 409,
     uploaded.ImportAlreadyOver: 409,
     uploaded.ImportNotReady: 409,
     workloads.WorkloadExists: 409,

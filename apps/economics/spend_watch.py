@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from apps.economics.changes import WEEK
-from apps.economics.spend_looks import SpendDetector
+from apps.economics.spend_detectors import SpendDetector
 from apps.economics.spend_weeks import (
     MOST_WEEKS,
     MOVED_SHARE,

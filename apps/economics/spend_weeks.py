@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.economics.changes import WEEK
-from apps.economics.spend_looks import SpendDetector
+from apps.economics.spend_detectors import SpendDetector
 from apps.economics.step_times import MAD_TO_SIGMA
 
 Days = NDArray[np.float64]

@@ -31,7 +31,7 @@ WITHOUT_A_LINE = {
     "apps.planning.actions.portfolio.answer_portfolios": "calls answer_portfolio, which has its line",
     "apps.planning.actions.portfolio.request_weekly_portfolio": "calls ask_portfolio, which has its line",
     "apps.pricing.actions.api_prices.book_vendor": "called by the ledger's, which has its line",
-    "apps.review.actions.looking.detect_anomalies_if_due": "calls look_at_day, which has its line",
+    "apps.review.actions.level_detection.detect_anomalies_if_due": "calls look_at_day, which has its line",
     "apps.telemetry.actions.interning.remember": "fills a memory of this process",
 }
 

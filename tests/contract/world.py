@@ -42,7 +42,7 @@ from apps.placement.actions import (
 )
 from apps.placement.models import JobQuote
 from apps.placement.queries.admission_limits import AdmissionJob
-from apps.placement.queries.asked import QuoteRequest, RequestedWork
+from apps.placement.queries.quote_request import QuoteRequest, RequestedWork
 from apps.planning.actions import (
     NewActivityTarget,
     NewBudget,

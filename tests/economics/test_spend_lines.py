@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apps.economics.spend_detectors import SpendDetector
 from apps.economics.spend_lines import (
     YEAR_WEEKS,
     crept_over_pace,
     crept_over_year,
     whole_weeks,
 )
-from apps.economics.spend_looks import SpendDetector
 
 SEEDS = pytest.mark.parametrize("seed", range(5))
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.economics.spend_looks import SpendDetector
+from apps.economics.spend_detectors import SpendDetector
 from apps.economics.spend_watch import (
     expected_days,
     month_end,

@@ -15,7 +15,7 @@ import pytest
 from django.utils import timezone
 
 from apps.console.kit import waiting
-from apps.console.kit.carried import onward
+from apps.console.kit.sticky_filters import onward
 from bench.pages_ask import counted_statements
 from tests.contract.described import document
 from tests.markup import faults_of

@@ -11,7 +11,7 @@ from apps.console.pages.setup.questions import KINDS, SilentNode, UnconfirmedNod
 from apps.fleet.queries import PoolFact
 from apps.fleet.queries.agents import SilentAgentNode
 from apps.ledger.queries.open_questions import UnclaimedWork, UnpricedPool
-from apps.telemetry.queries.remarks import RejectionCount
+from apps.telemetry.queries.window_errors import RejectionCount
 from apps.workloads.queries.holding import UnknownNodeName
 from apps.workloads.queries.ownership import AccountWithoutOwner
 

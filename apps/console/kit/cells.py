@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from apps.console.kit.carried import onward
+from apps.console.kit.sticky_filters import onward
 from apps.console.templatetags.show_tags import UNKNOWN_MARK, time_element
 from apps.show import time
 from apps.show.cell_formats import (

@@ -6,7 +6,6 @@ from urllib.parse import unquote, urlencode
 
 from django.http import QueryDict
 
-from apps.console.kit.carried import OWN, OWN_DAYS, carried_texts
 from apps.console.kit.frame import Choice, Filter, PeriodFilter
 from apps.console.kit.months import months_before
 from apps.console.kit.periods import (
@@ -18,6 +17,7 @@ from apps.console.kit.periods import (
     PeriodWords,
 )
 from apps.console.kit.request import Context
+from apps.console.kit.sticky_filters import OWN, OWN_DAYS, carried_texts
 from apps.ledger import queries as ledger
 from apps.ledger.queries.comparison import BEFORE, Comparison, comparison_of
 from apps.ledger.queries.cube import filter_word

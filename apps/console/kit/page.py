@@ -11,17 +11,17 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from apps.accounts.queries import Role
-from apps.console.kit.carried import (
-    CARRYING,
-    carried_texts,
-    describe_sticky_filters,
-    with_custom_days,
-)
 from apps.console.kit.chart import DailyChart, FigureRow, LineChart
 from apps.console.kit.frame import Choice, EmptyState, Filter, Frame, Link, Step
 from apps.console.kit.glossary import GlossaryTerm, term_of
 from apps.console.kit.methods import method_of_page
 from apps.console.kit.request import Context, View, led_on, request_context, shown_to
+from apps.console.kit.sticky_filters import (
+    CARRYING,
+    carried_texts,
+    describe_sticky_filters,
+    with_custom_days,
+)
 from apps.console.kit.table import TableSection
 from apps.files.limits import BodyKind
 

@@ -20,10 +20,10 @@ from apps.accounts.authentication import viewer_of_request
 from apps.accounts.authentication.callers import Caller
 from apps.accounts.queries import OrganisationFact, Role, Viewer, organisation
 from apps.accounts.queries.reading import reading_once
-from apps.console.kit.carried import carried_texts, onward
 from apps.console.kit.cells import Locale
 from apps.console.kit.filling import filling
 from apps.console.kit.frame import Frame, Link
+from apps.console.kit.sticky_filters import carried_texts, onward
 from apps.console.kit.waiting import questions_waiting, unread_alerts
 from apps.files.limits import BodyKind
 from apps.ledger.queries.windows import Calendar, calendar_of

@@ -1,5 +1,6 @@
 """Changes to what is owned or rented, and the marks they leave."""
 
+from apps.fleet.actions.agent_reports import ReportedStatus, note_status, reclaim_node
 from apps.fleet.actions.clouds import (
     CloudAccountNameTaken,
     SyncRunsAlready,
@@ -84,7 +85,6 @@ from apps.fleet.actions.node_terms import (
     record_machine_terms,
     record_node_terms,
 )
-from apps.fleet.actions.telling import ReportedStatus, note_status, reclaim_node
 from apps.fleet.actions.trust import (
     TrustIncidentDecided,
     TrustMatter,

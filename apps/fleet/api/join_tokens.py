@@ -14,8 +14,8 @@ from apps.fleet import actions
 from apps.fleet.api.clusters import cluster_id_of
 from apps.fleet.api.wire import with_named
 from apps.fleet.queries import listing, pools
+from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
-from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Moment, Parameters, Strict, Text, parsed

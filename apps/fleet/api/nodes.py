@@ -26,7 +26,7 @@ from apps.fleet.api.wire import (
 )
 from apps.fleet.queries import listing
 from apps.fleet.queries.node_terms import NodeTermsFact, node_terms
-from apps.web.rest.once import once
+from apps.web.rest.idempotency import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, parsed

@@ -1,6 +1,13 @@
 """Queries of what is owned or rented, by when."""
 
 from apps.fleet.models import TrustDecision, TrustKind
+from apps.fleet.queries.agent_reports import (
+    AgentState,
+    Disagreement,
+    agent_states,
+    disagreements,
+    lifetimes_on_node,
+)
 from apps.fleet.queries.agents import (
     AgentFact,
     AgentsHeard,
@@ -60,16 +67,9 @@ from apps.fleet.queries.inventory import (
     share_policies,
 )
 from apps.fleet.queries.listing import node_if_on_record
-from apps.fleet.queries.living import NodeStatus, node_statuses
 from apps.fleet.queries.machine_lives import MachineLife, machine_lifetimes
+from apps.fleet.queries.node_status import NodeStatus, node_statuses
 from apps.fleet.queries.node_terms import NodeTermsFact, node_terms
-from apps.fleet.queries.telling import (
-    AgentState,
-    Disagreement,
-    agent_states,
-    disagreements,
-    lifetimes_on_node,
-)
 from apps.fleet.queries.trust import (
     approved_ceilings,
     trust_incident_if_any,

@@ -9,7 +9,7 @@ from django.db.models.functions import Coalesce
 
 from apps.economics.machines import is_same_machine
 from apps.fleet.models import Agent, CapacityUnit, ClusterToken, Node
-from apps.fleet.queries.living import SILENT_AFTER
+from apps.fleet.queries.node_status import SILENT_AFTER
 
 
 @dataclass(frozen=True, slots=True)

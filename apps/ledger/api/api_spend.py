@@ -22,8 +22,8 @@ from apps.ledger.queries.api_spend import GROUPS, Spend, SpendQuery, compared, s
 from apps.ledger.rest.parameters import parse_window
 from apps.pricing.actions.api_prices import UNITS, NewApiPrice
 from apps.pricing.queries.api_prices import api_price, api_prices
+from apps.web.rest.idempotency import once
 from apps.web.rest.money import ExactOut, MoneyOut, NamedOut
-from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import (

@@ -31,7 +31,7 @@ from apps.ledger.queries.bills.deliveries import (
     rejected_page,
 )
 from apps.uploads.files import LONGEST_NAME, UploadDraft
-from apps.web.rest.once import once
+from apps.web.rest.idempotency import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, Strict, Text, parsed

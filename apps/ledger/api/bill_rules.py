@@ -25,8 +25,8 @@ from apps.ledger.queries.bills.rules import (
     moves_if_ended,
     nodes_called,
 )
+from apps.web.rest.idempotency import once
 from apps.web.rest.money import MoneyOut, NamedOut, money_of
-from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, parsed

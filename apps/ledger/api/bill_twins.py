@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from apps.ledger.actions.bill_twins import LONGEST_REASON, TWIN_CHOICES, decide_twin
 from apps.ledger.api.bills import Amount
 from apps.ledger.queries.bills.twins import TwinFact, twin, twin_page
-from apps.web.rest.once import once
+from apps.web.rest.idempotency import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, Strict, Text, parsed

@@ -18,8 +18,8 @@ from apps.ledger.actions.close import CloseRequest, close_month
 from apps.ledger.queries.closes.checklist import checklist
 from apps.ledger.queries.closes.months import CloseFact, close_fact, close_page
 from apps.ledger.queries.closes.statements import journal, team_statements
+from apps.web.rest.idempotency import once
 from apps.web.rest.money import HoursOut, MoneyOut, money_of
-from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, parsed

@@ -18,7 +18,7 @@ from apps.ledger.api.bought import (
 )
 from apps.pricing import actions
 from apps.pricing.queries.commitments import CommitmentFact, commitment, commitments
-from apps.web.rest.once import once
+from apps.web.rest.idempotency import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, parsed

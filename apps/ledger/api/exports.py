@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from apps.accounts import queries as accounts
 from apps.accounts.queries import TokenFact
 from apps.ledger.actions import exports as actions
-from apps.ledger.queries.export_asked import (
+from apps.ledger.queries.export_scope import (
     ExportRefused,
     ExportScope,
     chosen_ids,
@@ -32,8 +32,8 @@ from apps.ledger.queries.exports import (
     file_parts,
     visible_export,
 )
+from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
-from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import IdInBody, Parameters, Strict, Text, parsed

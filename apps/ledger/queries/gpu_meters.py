@@ -6,9 +6,9 @@ from typing import Any
 from psycopg import sql
 
 from apps.economics.gpu_meters import SUMMED, GpuMeters
-from apps.ledger.queries.cube.legs import condition_of, key_columns, parameters_of, rows_of
 from apps.ledger.queries.cube.question import CubeQuestion
 from apps.ledger.queries.cube.sources import METER_DAYS, TEXTS
+from apps.ledger.queries.cube.subqueries import condition_of, key_columns, parameters_of, rows_of
 from apps.ledger.queries.loading import Loading
 from apps.ledger.queries.tables import rows
 

@@ -13,7 +13,6 @@ from apps.economics.states import Flag, State
 from apps.fleet import queries as fleet
 from apps.ledger.queries.comparison import THE_SPAN_BEFORE, Comparison
 from apps.ledger.queries.cube.days import Against, Daily, costs_by_day
-from apps.ledger.queries.cube.legs import amount_of, condition_of, parameters_of, rows_of
 from apps.ledger.queries.cube.question import CubeQuestion
 from apps.ledger.queries.cube.sources import DAYS
 from apps.ledger.queries.cube.states import (
@@ -24,6 +23,7 @@ from apps.ledger.queries.cube.states import (
     state_sums_of_periods,
     sureness,
 )
+from apps.ledger.queries.cube.subqueries import amount_of, condition_of, parameters_of, rows_of
 from apps.ledger.queries.tables import rows
 
 

@@ -5,9 +5,9 @@ from typing import LiteralString
 
 from psycopg import sql
 
-from apps.ledger.queries.cube.legs import filter_conditions, filter_parameters
 from apps.ledger.queries.cube.question import Filters
 from apps.ledger.queries.cube.sources import TAG, name_of
+from apps.ledger.queries.cube.subqueries import filter_conditions, filter_parameters
 from apps.ledger.queries.export_sources import SOURCES
 from apps.ledger.queries.export_sources import ExportWhat as ExportWhat
 from apps.ledger.queries.tables import rows

@@ -10,8 +10,8 @@ from psycopg.types.json import Jsonb
 
 from apps.accounts import queries as accounts
 from apps.ledger.queries.tables import first_row_per_params
-from apps.placement.queries.asked import QuoteRequest
 from apps.placement.queries.quote_answer import AnsweredQuote
+from apps.placement.queries.quote_request import QuoteRequest
 from apps.placement.queries.quotes import QuoteFact, pool_offers
 
 KEEP_QUOTE: LiteralString = """

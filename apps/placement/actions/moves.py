@@ -9,8 +9,8 @@ from django.db import transaction
 from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_pass
 from apps.placement.models import FleetMove, FleetMoveLook, FleetMoveProposal
-from apps.placement.queries.moves.looking import FleetDetection, detect_fleet_moves
 from apps.placement.queries.moves.proposal import MoveProposal, declined_by_key
+from apps.placement.queries.moves.weekly_search import FleetDetection, detect_fleet_moves
 from apps.placement.queries.moves.work import has_whole_week, move_week
 
 SETTLED_AFTER = timedelta(hours=6)

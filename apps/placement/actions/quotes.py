@@ -21,7 +21,6 @@ from apps.ledger.queries.windows import Window
 from apps.logs.changes import logged_batch, logged_change, logged_pass, one
 from apps.placement.actions.keeping_quotes import UnkeptQuote, keep_quote, keep_quotes
 from apps.placement.models import JobQuote
-from apps.placement.queries.asked import QuoteRequest, are_same_model
 from apps.placement.queries.interruptions import INTERRUPTED_STATES
 from apps.placement.queries.offer_facts import pool_key
 from apps.placement.queries.placement_scope import (
@@ -33,6 +32,7 @@ from apps.placement.queries.placement_scope import (
     visible_quote,
 )
 from apps.placement.queries.quote_answer import AnsweredQuote, answer_quote
+from apps.placement.queries.quote_request import QuoteRequest, are_same_model
 from apps.placement.queries.quotes import QuoteFact
 from apps.placement.queries.slurm_cache import LABELLED_WITHIN, QUOTE_LABEL
 from apps.placement.queries.slurm_pools import pools_of_jobs

@@ -29,9 +29,9 @@ from apps.placement.queries.admissions_shown import (
     is_limit_shown,
     visible_budget_ids,
 )
-from apps.placement.queries.asked import QuoteRequest
 from apps.placement.queries.placement_scope import WHOLE, PlacementScope
 from apps.placement.queries.quote_answer import AnsweredQuote, NoOfferBook, answer_quote
+from apps.placement.queries.quote_request import QuoteRequest
 from apps.placement.queries.skypilot_places import SkyPlaces, placed_resources, places_of
 from apps.placement.queries.skypilot_tasks import (
     ADMISSION,

@@ -42,10 +42,10 @@ from apps.placement.queries.admissions_shown import (
     visible_admission,
     visible_budget_ids,
 )
-from apps.placement.queries.asked import MOST_ASKED_GPUS
 from apps.placement.queries.placement_scope import PlacementScope
+from apps.placement.queries.quote_request import MOST_ASKED_GPUS
+from apps.web.rest.idempotency import once
 from apps.web.rest.money import MoneyOut, RatioOut
-from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import (

@@ -18,8 +18,8 @@ from apps.placement.api.spot_evidence import SeenInterruptionsOut
 from apps.placement.queries.next_moves import AnsweredMove, answered_move
 from apps.placement.queries.placement_scope import is_job_covered
 from apps.placement.queries.spot_series import spot_series_named
+from apps.web.rest.idempotency import once
 from apps.web.rest.money import RatioOut
-from apps.web.rest.once import once
 from apps.web.rest.schema import REPEAT_KEY
 from apps.web.rest.strict import Strict, Text, parsed
 from apps.workloads import queries as workloads

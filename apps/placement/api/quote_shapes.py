@@ -9,7 +9,8 @@ from apps.accounts.queries import organisation
 from apps.economics.gates import serialize_gates
 from apps.economics.placement.estimates import LEAST_CHANCE
 from apps.placement.api.offers import PriceRowOut, SpotEvidenceOut
-from apps.placement.queries.asked import (
+from apps.placement.queries.quote_gates import gates_of_quote
+from apps.placement.queries.quote_request import (
     INTERRUPTIBLE,
     JOB_KINDS,
     MOST_ASKED_GPUS,
@@ -17,7 +18,6 @@ from apps.placement.queries.asked import (
     RequestedDataset,
     RequestedWork,
 )
-from apps.placement.queries.quote_gates import gates_of_quote
 from apps.placement.queries.quotes import QuoteFact
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import MoneyOut, RatioOut

@@ -26,8 +26,8 @@ from apps.placement.api.quote_shapes import (
 )
 from apps.placement.queries.placement_scope import PlacementScope, shown_quote, visible_quote
 from apps.placement.queries.quotes import calibration, quote_page
+from apps.web.rest.idempotency import once
 from apps.web.rest.money import RatioOut
-from apps.web.rest.once import once
 from apps.web.rest.pages import (
     fields_of,
     list_of,

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.placement.api.callers import CanSeeOfferRates, cluster_of_rates
-from apps.placement.queries.given_to_schedulers import documents_as_yaml, documents_of
+from apps.placement.queries.scheduler_exports import documents_as_yaml, documents_of
 from apps.web.rest.strict import OptionalText, Parameters
 from apps.web.rest.views import RestView
 

@@ -15,12 +15,12 @@ from apps.economics.refusal import Refusal
 from apps.fleet import queries as fleet
 from apps.fleet.queries import PoolFact
 from apps.placement.models.admissions import AdmissionVerdict
-from apps.placement.queries.asked import are_same_model
 from apps.placement.queries.book import newest_book
 from apps.placement.queries.market_offers import quotas_of_place
 from apps.placement.queries.offer_facts import OfferFact, pool_key
 from apps.placement.queries.pool_offers import PAID_ANYWAY, idle_gpus
 from apps.placement.queries.quote_answer import teams_above
+from apps.placement.queries.quote_request import are_same_model
 from apps.planning.queries.budget_figures import BudgetFigures, figures_of
 from apps.planning.queries.budgets import (
     MONEY,

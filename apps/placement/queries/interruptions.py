@@ -27,8 +27,8 @@ from apps.economics.spot.evidence import (
 )
 from apps.fleet import queries as fleet
 from apps.ledger.queries.tables import rows
-from apps.placement.queries.asked import are_same_model
 from apps.placement.queries.offer_facts import STALE_EVIDENCE_DAYS, OfferFact, Place
+from apps.placement.queries.quote_request import are_same_model
 from apps.placement.queries.spot_evidence import EVIDENCE_SPAN as NOTICES_SPAN
 from apps.placement.queries.spot_evidence import (
     IMPORTED,

@@ -11,7 +11,12 @@ from apps.economics.hours import DAY_HOURS, HOUR
 from apps.economics.placement.estimates import InterruptionRate, LikelyRange, PlacedTerms
 from apps.economics.purchase import PurchaseOption
 from apps.economics.spot.evidence import factor_between
-from apps.placement.queries.asked import (
+from apps.placement.queries.book import BookFact
+from apps.placement.queries.interruptions import OWN_JOBS
+from apps.placement.queries.offer_facts import STALE_LIST_DAYS, OfferFact
+from apps.placement.queries.offer_waits import HOUR_MINUTES, wait_there
+from apps.placement.queries.places import EgressFact, egress_micros
+from apps.placement.queries.quote_request import (
     INTERRUPTIBLE,
     SERVING,
     QuoteRequest,
@@ -19,11 +24,6 @@ from apps.placement.queries.asked import (
     are_same_model,
     lies_within,
 )
-from apps.placement.queries.book import BookFact
-from apps.placement.queries.interruptions import OWN_JOBS
-from apps.placement.queries.offer_facts import STALE_LIST_DAYS, OfferFact
-from apps.placement.queries.offer_waits import HOUR_MINUTES, wait_there
-from apps.placement.queries.places import EgressFact, egress_micros
 from apps.placement.queries.spot_evidence import times_words
 
 GIGABITS_A_GIGABYTE, HOUR_SECONDS = 8, 3600

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from apps.economics.placement.gangs import idle_gpus_after_placement, starts_together
 from apps.economics.placement.wall_time import QueueWait
-from apps.placement.queries.asked import QuoteRequest
 from apps.placement.queries.offer_facts import OfferFact
+from apps.placement.queries.quote_request import QuoteRequest
 
 HOUR_MINUTES = 60
 THIN_WAITS = 10

@@ -17,18 +17,18 @@ from apps.economics.placement.estimates import (
     ranked_offers,
 )
 from apps.economics.refusal import Refusal
-from apps.placement.queries.asked import (
+from apps.placement.queries.book import BookFact, newest_book
+from apps.placement.queries.offer_facts import OfferFact
+from apps.placement.queries.offer_terms import PAID_ANYWAY, OfferTerms, match_offers
+from apps.placement.queries.placement_scope import PlacementScope, narrowed_book
+from apps.placement.queries.places import EgressFact, egress_from
+from apps.placement.queries.quote_request import (
     QuoteRequest,
     WorkBasis,
     are_same_model,
     refuse_impossible_job,
     work_basis,
 )
-from apps.placement.queries.book import BookFact, newest_book
-from apps.placement.queries.offer_facts import OfferFact
-from apps.placement.queries.offer_terms import PAID_ANYWAY, OfferTerms, match_offers
-from apps.placement.queries.placement_scope import PlacementScope, narrowed_book
-from apps.placement.queries.places import EgressFact, egress_from
 from apps.placement.queries.quotes import promised_gpus
 from apps.planning.queries.budgets import MONEY
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from apps.economics.purchase import PurchaseOption
-from apps.placement.queries.asked import are_same_model
 from apps.placement.queries.offer_facts import OfferFact
 from apps.placement.queries.quote_answer import AnsweredQuote
+from apps.placement.queries.quote_request import are_same_model
 from apps.placement.queries.skypilot_tasks import SkyResources, SkyTask
 
 SKY_CLOUDS = frozenset(

@@ -8,7 +8,7 @@ from typing import Any
 
 from apps.economics.gpu_catalogue import named_gpu
 from apps.economics.refusal import Refusal
-from apps.placement.queries.asked import (
+from apps.placement.queries.quote_request import (
     INTERRUPTIBLE,
     SERVING,
     UNINTERRUPTED,

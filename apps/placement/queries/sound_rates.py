@@ -12,8 +12,8 @@ from apps.economics.gpu_machines import GpuMachine
 from apps.economics.plausibility import TIMES, TIMES_OF_A_LIST, why_implausible
 from apps.economics.purchase import PurchaseOption
 from apps.placement.queries.places import accelerator_regions
+from apps.pricing.queries.comparable_prices import hourly
 from apps.pricing.queries.listing import rates_quarantined
-from apps.pricing.queries.neighbours import hourly
 
 Rate: TypeAlias = dict[str, Any]
 MachinePlace: TypeAlias = tuple[str, str, str]

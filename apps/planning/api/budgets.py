@@ -41,8 +41,8 @@ from apps.planning.queries.budgets import (
     to_major_units,
 )
 from apps.web.rest.gates import GateOut
+from apps.web.rest.idempotency import once
 from apps.web.rest.money import ExactOut, HoursOut, RatioOut
-from apps.web.rest.once import once
 from apps.web.rest.pages import (
     fields_of,
     list_of,

@@ -33,8 +33,8 @@ from apps.planning.queries.crossover_answers import answer_fields, compute_answe
 from apps.planning.queries.crossover_inputs import read_scenario
 from apps.planning.queries.scenario_text import scenario_tables
 from apps.planning.queries.service_hours import service_named
+from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
-from apps.web.rest.once import once
 from apps.web.rest.pages import (
     fields_of,
     list_of,

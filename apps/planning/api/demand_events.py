@@ -21,7 +21,7 @@ from apps.planning.queries.events import (
     demand_events,
 )
 from apps.planning.queries.series import DIMENSIONS_OF, name_of_key, part_named
-from apps.web.rest.once import once
+from apps.web.rest.idempotency import once
 from apps.web.rest.pages import (
     fields_of,
     list_of,

@@ -31,7 +31,7 @@ from apps.planning.api.plan_shapes import (
 )
 from apps.planning.queries.plan_outcomes import plan_outcome
 from apps.planning.queries.plans import plan_history, plan_of_id, plans
-from apps.web.rest.once import once
+from apps.web.rest.idempotency import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters

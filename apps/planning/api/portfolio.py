@@ -22,8 +22,8 @@ from apps.planning.queries.portfolio.runs import (
     portfolio_run,
     portfolio_runs,
 )
+from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
-from apps.web.rest.once import once
 from apps.web.rest.pages import (
     fields_of,
     list_of,

@@ -31,7 +31,7 @@ from apps.planning.queries.requests import (
     capacity_request,
     capacity_requests,
 )
-from apps.web.rest.once import once
+from apps.web.rest.idempotency import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import (

@@ -28,7 +28,6 @@ from apps.pricing.actions.deciding import (
     accept_rate,
     refuse_rate,
 )
-from apps.pricing.actions.doubts import judged
 from apps.pricing.actions.exchange import (
     ExchangeRateNotUnderstood,
     NewExchangeRate,
@@ -49,6 +48,7 @@ from apps.pricing.actions.owned import (
     end_owned_plan,
     set_power_tariff,
 )
+from apps.pricing.actions.price_checks import judged
 from apps.pricing.actions.price_policies import (
     GpuShareNotUnderstood,
     check_gpu_share,

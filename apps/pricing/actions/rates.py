@@ -23,7 +23,7 @@ from apps.pricing.actions.checking import (
     refuse_tiers,
     refuse_unconvertible,
 )
-from apps.pricing.actions.doubts import Doubts, Judged, judged, moved
+from apps.pricing.actions.price_checks import Doubts, Judged, judged, moved
 from apps.pricing.actions.quoted import NewRate, target_of
 from apps.pricing.actions.rows import (
     begins_at,
@@ -34,7 +34,7 @@ from apps.pricing.actions.rows import (
     stored_tiers,
 )
 from apps.pricing.models import Rate, RateKind, RateStanding, RateUnit
-from apps.pricing.queries.neighbours import last_rate_id, price_before
+from apps.pricing.queries.comparable_prices import last_rate_id, price_before
 from apps.pricing.queries.reach import Prices
 
 

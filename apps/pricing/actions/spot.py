@@ -23,7 +23,7 @@ from apps.pricing.actions.checking import (
     RateNotUnderstood,
     mark_priced,
 )
-from apps.pricing.actions.doubts import Doubts, Judged
+from apps.pricing.actions.price_checks import Doubts, Judged
 from apps.pricing.actions.quoted import NewRate, target_of
 from apps.pricing.actions.rates import (
     RateOverlaps,

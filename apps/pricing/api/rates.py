@@ -17,7 +17,7 @@ from apps.pricing.api.wire import RateEndIn, RateIn, RateOut, RatesAsked, ReachO
 from apps.pricing.queries import listing
 from apps.pricing.queries.reach import Prices, Reach, reach_of
 from apps.pricing.queries.tiers import tiers_of
-from apps.web.rest.once import once
+from apps.web.rest.idempotency import once
 from apps.web.rest.pages import fields_of, list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, parsed

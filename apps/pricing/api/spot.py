@@ -12,7 +12,7 @@ from apps.economics.purchase import PurchaseOption
 from apps.pricing import actions
 from apps.pricing.api.wire import SpotPricesIn, SpotPricesOut
 from apps.pricing.queries import RateKind
-from apps.web.rest.once import once
+from apps.web.rest.idempotency import once
 from apps.web.rest.schema import REPEAT_KEY
 from apps.web.rest.strict import parsed
 from apps.web.rest.views import PricesView

@@ -37,7 +37,7 @@ from apps.review.actions.chart_notes import (
     check_chart_note,
     remove_chart_note,
 )
-from apps.review.actions.looking import detect_anomalies, detect_anomalies_if_due
+from apps.review.actions.level_detection import detect_anomalies, detect_anomalies_if_due
 from apps.review.actions.measuring import measure_saving, measure_savings_if_due
 from apps.review.actions.messages import route_alerts, send_due_messages
 from apps.review.actions.recommendations import (
@@ -66,7 +66,7 @@ from apps.review.actions.review_notes import (
     add_review_note,
     check_review_note,
 )
-from apps.review.actions.spend_looking import detect_spend_anomalies
+from apps.review.actions.spend_detection import detect_spend_anomalies
 from apps.review.actions.verdicts import (
     LONGEST_VERDICT_REASON,
     SaidAlready,

@@ -20,10 +20,10 @@ from apps.review.models import (
     RecommendationStep,
     RecommendationVerb,
 )
+from apps.review.queries.recommending.all_kinds import detected_kinds, kinds_document
 from apps.review.queries.recommending.counting import counted_matters
 from apps.review.queries.recommending.kept_promises import promise_records, take_promises_down
 from apps.review.queries.recommending.kinds import GIVING_WAY, KINDS
-from apps.review.queries.recommending.looking import detected_kinds, kinds_document
 from apps.review.queries.recommending.proposal import (
     DetectedKind,
     RecommendationProposal,

@@ -8,9 +8,9 @@ from django.db.models import Exists, OuterRef
 from apps.accounts.queries import teams, teams_below
 from apps.logs.changes import logged_pass
 from apps.review.models import ReviewFile, WeeklyReview
-from apps.review.queries.weekly.kept import stored_review
 from apps.review.queries.weekly.paper_mail import printed_review
 from apps.review.queries.weekly.review_message import paper_of_review
+from apps.review.queries.weekly.stored_reviews import stored_review
 from apps.show.document import OutgoingDocument
 
 Typesetter = Callable[[OutgoingDocument, datetime], bytes]

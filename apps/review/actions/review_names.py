@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from apps.review.models import ReviewFile, WeeklyReview, WeeklyReviewWorkload
-from apps.review.queries.weekly.kept import digest_of_parts
+from apps.review.queries.weekly.stored_reviews import digest_of_parts
 
 
 def reseal_reviews(ids: Sequence[int]) -> None:

@@ -14,8 +14,8 @@ from apps.placement.queries.moves.work import first_day_of_week
 from apps.review.models import WeeklyReview, WeeklyReviewWorkload
 from apps.review.queries.recommendations import latest_recommendation_detection_run
 from apps.review.queries.weekly.content import WeeklyContent
-from apps.review.queries.weekly.kept import frozen_parts
 from apps.review.queries.weekly.making import make_content
+from apps.review.queries.weekly.stored_reviews import frozen_parts
 from apps.review.queries.weekly.week_costs import settled_question
 from apps.review.queries.weekly.weeks import ReviewWeek, last_week, review_week
 

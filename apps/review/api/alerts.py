@@ -25,7 +25,7 @@ from apps.review.queries.alerts import (
     entries_of,
     may_answer,
 )
-from apps.web.rest.once import once
+from apps.web.rest.idempotency import once
 from apps.web.rest.pages import fields_of, list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import (

@@ -24,7 +24,7 @@ from apps.review.queries.channels import (
     message_page,
 )
 from apps.web.outgoing import LONGEST_ADDRESS
-from apps.web.rest.once import once
+from apps.web.rest.idempotency import once
 from apps.web.rest.pages import (
     fields_of,
     list_of,

@@ -29,8 +29,8 @@ from apps.review.queries.recommendations import (
 from apps.review.queries.recommending.kept_promises import promise_records
 from apps.review.queries.recommending.kinds import KIND_LABELS
 from apps.web.rest.gates import GateOut
+from apps.web.rest.idempotency import once
 from apps.web.rest.money import MoneyOut, NamedOut
-from apps.web.rest.once import once
 from apps.web.rest.pages import (
     fields_of,
     list_of,

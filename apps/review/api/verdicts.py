@@ -22,7 +22,7 @@ from apps.review.queries.verdicts import (
     verdict_of,
     verdicts_of,
 )
-from apps.web.rest.once import once
+from apps.web.rest.idempotency import once
 from apps.web.rest.pages import fields_of
 from apps.web.rest.strict import Moment, OptionalText, Parameters, Strict, parsed
 from apps.web.rest.views import RestView

@@ -14,13 +14,13 @@ from apps.accounts.queries import Viewer, organisation
 from apps.review import actions
 from apps.review.api.alerts import AnswersAlerts
 from apps.review.queries.weekly.json_text import as_json
-from apps.review.queries.weekly.kept import StoredReview
 from apps.review.queries.weekly.narrowed import review_for
 from apps.review.queries.weekly.notes import DECISION_WORDS, ReviewNoteFact, notes_of
 from apps.review.queries.weekly.review_list import ListedReview, listed_reviews
 from apps.review.queries.weekly.review_words import VERDICT_WORDS
+from apps.review.queries.weekly.stored_reviews import StoredReview
+from apps.web.rest.idempotency import once
 from apps.web.rest.money import MoneyOut, NamedOut
-from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import IdInBody, OptionalText, Parameters, Strict, StrictInteger, parsed

@@ -19,8 +19,8 @@ from apps.review.models.channels import (
     MessageState,
 )
 from apps.review.models.chart_notes import ChartNote
+from apps.review.models.detection_runs import Look
 from apps.review.models.findings import Finding, FindingKind, Measure
-from apps.review.models.looks import Look
 from apps.review.models.personal import PERSONAL_FIELDS
 from apps.review.models.recommendations import (
     Recommendation,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from apps.ledger.queries.audit import AuditPlace, Probe
 from apps.review.models import SavingMeasurement, WeeklyReview, WeeklyReviewWorkload
 from apps.review.queries.measurements import measurement_digest
-from apps.review.queries.weekly.kept import digest_of_parts
+from apps.review.queries.weekly.stored_reviews import digest_of_parts
 
 REVIEWS = "a frozen review is what it was frozen as"
 MEASUREMENTS = "what was measured of a saving is what was said of it"

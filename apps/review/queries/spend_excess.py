@@ -7,6 +7,7 @@ from math import exp
 import numpy as np
 
 from apps.economics.changes import WEEK
+from apps.economics.spend_detectors import SpendDetector
 from apps.economics.spend_lines import (
     LINE_WEEKS,
     YEAR_WEEKS,
@@ -14,7 +15,6 @@ from apps.economics.spend_lines import (
     crept_over_year,
     whole_weeks,
 )
-from apps.economics.spend_looks import SpendDetector
 from apps.economics.spend_watch import on_new_levels, weights_like
 from apps.economics.spend_weeks import Days
 from apps.review.models import SpendAnomaly

@@ -1,6 +1,6 @@
 """An anomaly of spend in words: whose, how much more, since when, and what drove it."""
 
-from apps.economics.spend_looks import SpendDetector
+from apps.economics.spend_detectors import SpendDetector
 from apps.review.models import SpendSubject
 from apps.review.models.spend import SpendLine
 from apps.review.queries.spend_anomalies import SpendFact

@@ -21,14 +21,14 @@ from apps.fleet.queries import (
     ceilings_of_nodes,
     uuids_on_record,
 )
-from apps.telemetry.actions.gpus_beside import (
+from apps.telemetry.actions.hour_holders import DeviceAtHour, stored_holders
+from apps.telemetry.actions.interning import new_holders
+from apps.telemetry.actions.other_gpus import (
     NONE_BESIDE,
     ListedGpus,
     OtherGpus,
     count_other_gpus,
 )
-from apps.telemetry.actions.hour_holders import DeviceAtHour, stored_holders
-from apps.telemetry.actions.interning import new_holders
 from apps.telemetry.actions.windows import JudgedWindows
 from apps.telemetry.actions.wire import DeviceIn, Wire
 

@@ -12,8 +12,8 @@ from apps.telemetry.actions.attempts import attempted
 from apps.telemetry.actions.ceilings import NodeDelivery, within_ceilings, within_device_ceilings
 from apps.telemetry.actions.claims import Devices, NodeWindows, undisputed
 from apps.telemetry.actions.interning import NewDevices, device_ids, registered_device_ids
-from apps.telemetry.actions.remarks import Remark
-from apps.telemetry.actions.tolerant import tolerant_wire
+from apps.telemetry.actions.partial_batches import tolerant_wire
+from apps.telemetry.actions.window_errors import Remark
 from apps.telemetry.actions.windows import JudgedWindows, Pieces, judged
 from apps.telemetry.actions.wire import DeviceIn, NodeOfAnotherToken, Wire, wire
 

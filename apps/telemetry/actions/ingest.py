@@ -33,8 +33,8 @@ from apps.telemetry.actions.deliveries import (
 )
 from apps.telemetry.actions.interning import holder_ids
 from apps.telemetry.actions.partitions import ensure_days, forget
-from apps.telemetry.actions.remarks import counting
 from apps.telemetry.actions.storing import Outcome, Script, run_scripts
+from apps.telemetry.actions.window_errors import counting
 from apps.telemetry.actions.windows import JudgedWindows, Pieces
 from apps.telemetry.actions.wire import DRAM, ENERGY, MEMORY, OBSERVED, SM, TENSOR, WORKED
 

@@ -7,7 +7,7 @@ from django.conf import settings
 from numpy.typing import NDArray
 
 from apps.economics.hours import HOUR_MS
-from apps.telemetry.actions.remarks import Remark, refused_indices
+from apps.telemetry.actions.window_errors import Remark, refused_indices
 from apps.telemetry.actions.wire import (
     COLUMNS,
     DEVICE,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.economics.machines import is_plain
-from apps.telemetry.actions.remarks import Remark
+from apps.telemetry.actions.window_errors import Remark
 
 FORMAT = 1
 MAX_WINDOWS = 100_000

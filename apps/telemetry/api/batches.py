@@ -22,7 +22,7 @@ from apps.logs.context import current_request
 from apps.telemetry.actions.attempts import attempted
 from apps.telemetry.actions.deliveries import BatchDelivery, Receipt
 from apps.telemetry.actions.ingest import ingest_batches
-from apps.telemetry.actions.remarks import Remark
+from apps.telemetry.actions.window_errors import Remark
 from apps.telemetry.api.bodies import body
 from apps.telemetry.api.senders import Sender, expect, note, sender_of
 from apps.web.rest.body_limits import takes_body, without_scope

@@ -23,6 +23,6 @@ from apps.telemetry.queries.readings import (
     device_hours,
     device_minutes,
 )
-from apps.telemetry.queries.remarks import rejections_by_agent
 from apps.telemetry.queries.usage import usage_of_hour, usage_rows, usage_rows_of_hours
+from apps.telemetry.queries.window_errors import rejections_by_agent
 from apps.telemetry.queries.windows import windows_of_hour

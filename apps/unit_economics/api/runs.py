@@ -9,8 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.ledger.rest.parameters import parse_window
+from apps.unit_economics.api.run_answers import RunTeller, serialize_run_costs
 from apps.unit_economics.api.run_shapes import RunCostsOut, RunOut, RunsAsked
-from apps.unit_economics.api.runs_told import RunTeller, serialize_run_costs
 from apps.unit_economics.queries.runs.costs import run_costs
 from apps.unit_economics.queries.runs.gpu_meters import meters_of_runs
 from apps.unit_economics.queries.runs.list import run_page, run_rows

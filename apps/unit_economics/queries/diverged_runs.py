@@ -7,8 +7,8 @@ from typing import LiteralString
 from psycopg import sql
 
 from apps.economics.run_time import Bucket
-from apps.ledger.queries.cube.legs import amount_of, condition_of, parameters_of, rows_of
 from apps.ledger.queries.cube.question import CubeQuestion
+from apps.ledger.queries.cube.subqueries import amount_of, condition_of, parameters_of, rows_of
 from apps.ledger.queries.loading import Loading
 from apps.ledger.queries.tables import rows
 from apps.unit_economics.queries.cube_parts import RUN_DAYS

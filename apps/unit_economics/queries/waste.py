@@ -14,9 +14,9 @@ from apps.economics.run_time import FAILED_OR_REDONE
 from apps.economics.states import State
 from apps.ledger.queries.core_time import gpu_time
 from apps.ledger.queries.cube.days import Against
-from apps.ledger.queries.cube.legs import amount_of, condition_of, parameters_of, rows_of
 from apps.ledger.queries.cube.question import CubeQuestion, source_of
 from apps.ledger.queries.cube.sources import Source
+from apps.ledger.queries.cube.subqueries import amount_of, condition_of, parameters_of, rows_of
 from apps.ledger.queries.loading import Loading
 from apps.ledger.queries.tables import Row, rows
 from apps.ledger.queries.windows import Window

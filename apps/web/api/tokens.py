@@ -12,8 +12,8 @@ from apps.accounts.actions import tokens as actions
 from apps.accounts.queries import Scope, listing
 from apps.files.limits import BodyKind
 from apps.web.api.teams import team_id_of
+from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
-from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Moment, Parameters, Strict, Text, parsed

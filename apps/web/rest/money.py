@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from apps.economics.hours import HOUR_MS
 from apps.economics.money import MICROS
-from apps.web.rest.telling import Teller
+from apps.web.rest.fast_serializers import Teller
 
 DIGITS = 6
 

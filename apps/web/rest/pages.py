@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries.paging import PageRequest, Slice
-from apps.web.rest.telling import Teller, teller_of
+from apps.web.rest.fast_serializers import Teller, teller_of
 
 DEFAULT_LIMIT = 100
 MOST_ROWS = 1_000

@@ -25,7 +25,7 @@ from apps.workloads.actions.recording import record_events
 from apps.workloads.models import ImportBatch
 from apps.workloads.models import RejectedRow as KeptRejection
 from apps.workloads.queries.double_claims import double_claims
-from apps.workloads.queries.job_remarks import DOUBLED
+from apps.workloads.queries.job_row_errors import DOUBLED
 
 NUL = "\x00"
 # Of an exact fraction, above or below the line; products of two still fit a column.

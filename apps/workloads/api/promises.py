@@ -13,13 +13,13 @@ from rest_framework.response import Response
 from apps.accounts.authentication import needs
 from apps.accounts.queries import TokenFact
 from apps.fleet.queries import agent_of_token
+from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
-from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Moment, OptionalText, Parameters, Strict, Text, parsed
 from apps.web.rest.views import RestView
-from apps.workloads.actions.promises import add_objective, end_objective, record_change
+from apps.workloads.actions.slos import add_objective, end_objective, record_change
 from apps.workloads.api.naming import Called
 from apps.workloads.queries import promises
 from apps.workloads.queries.run_names import run_of_name

@@ -12,8 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import Role, organisation
+from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
-from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, parsed

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from apps.economics.hours import HOUR_MS
 from apps.economics.ownership import TEXT_MATCHES, Rule
 from apps.fleet.queries import clusters
-from apps.web.rest.once import once
+from apps.web.rest.idempotency import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, parsed

@@ -25,10 +25,10 @@ from apps.web.rest.views import RestView
 from apps.workloads import queries
 from apps.workloads.actions.recording import Recorded, record_event, record_events
 from apps.workloads.api.holding import serialize_holding
+from apps.workloads.api.job_scope import job_teller
 from apps.workloads.api.naming import Called
 from apps.workloads.api.rows import RowFault, TooManyRows
 from apps.workloads.api.shapes import HeldOut, JobEventOut, JobOut, JobsAsked
-from apps.workloads.api.telling import job_teller
 from apps.workloads.api.wire import (
     BodyUnreadable,
     EventIn,
@@ -39,7 +39,7 @@ from apps.workloads.api.wire import (
     remarks_on,
 )
 from apps.workloads.queries import listing
-from apps.workloads.queries.job_remarks import GPUS_LEFT_OUT
+from apps.workloads.queries.job_row_errors import GPUS_LEFT_OUT
 
 MOST_EVENTS = 5_000
 

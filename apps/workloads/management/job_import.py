@@ -20,7 +20,7 @@ from apps.workloads.providers.job_record import (
     SkippedRow,
     SkipReason,
 )
-from apps.workloads.queries.job_remarks import remark_in_words
+from apps.workloads.queries.job_row_errors import remark_in_words
 
 SECONDS_PER_HOUR = 3_600
 

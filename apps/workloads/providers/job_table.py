@@ -29,7 +29,7 @@ from apps.workloads.providers.job_record import (
     SkipReason,
 )
 from apps.workloads.providers.pool_count import PoolCount
-from apps.workloads.queries.job_remarks import EMPTY_CELL, NO_GPU_COLUMN, NOT_UTF8, REPLACED
+from apps.workloads.queries.job_row_errors import EMPTY_CELL, NO_GPU_COLUMN, NOT_UTF8, REPLACED
 
 PLAIN_TEXTS = ("user", "account", "partition", "qos", "name", "exit_code", "array_id")
 PART = re.compile(r"\d{1,4}/0*[1-9]\d{0,3}")

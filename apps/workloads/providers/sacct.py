@@ -26,7 +26,7 @@ from apps.workloads.providers.job_record import (
 )
 from apps.workloads.providers.sacct_layout import SacctLayout, find_layout
 from apps.workloads.providers.tres import Tres, read_tres, share_of
-from apps.workloads.queries.job_remarks import EMPTY_CELL, NOT_UTF8, REPLACED, UNTRACKED
+from apps.workloads.queries.job_row_errors import EMPTY_CELL, NOT_UTF8, REPLACED, UNTRACKED
 
 NO_NODES = frozenset({"None assigned", "None", "(null)", ""})
 NOT_ENDED = frozenset({"PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "COMPLETING", "CONFIGURING"})

@@ -11,7 +11,9 @@ from apps.files.lines import FileUnreadable
 from apps.files.stopping import STOP, WorkerStops, refuse_to_go_on, stopping_between_rows
 from apps.uploads.files import STOPPED, forget_stored, stored_path, why_away, why_unread
 from apps.workloads.actions import imports, uploads
-from apps.workloads.providers.first_look import (
+from apps.workloads.providers.gpu_tracking import knowing_clusters
+from apps.workloads.providers.job_file import JobFile, open_jobs
+from apps.workloads.providers.job_file_preview import (
     LINES_TRIED,
     header_of,
     proposed,
@@ -21,8 +23,6 @@ from apps.workloads.providers.first_look import (
     tried,
     what_it_is,
 )
-from apps.workloads.providers.gpu_tracking import knowing_clusters
-from apps.workloads.providers.job_file import JobFile, open_jobs
 from apps.workloads.providers.job_mapping import MappingRefused
 from apps.workloads.providers.job_record import JobRecord, JobRow, RejectedJobRow
 from apps.workloads.providers.sacct import read_sacct

@@ -15,7 +15,7 @@ from apps.placement.actions import (
     take_offer,
 )
 from apps.placement.queries.admission_limits import AdmissionJob
-from apps.placement.queries.asked import (
+from apps.placement.queries.quote_request import (
     INTERRUPTIBLE,
     UNINTERRUPTED,
     QuoteRequest,

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from apps.workloads.actions.promises import add_objective
+from apps.workloads.actions.slos import add_objective
 from apps.workloads.queries.promises import NewObjective
 from controlplane.demo.company import Company
 

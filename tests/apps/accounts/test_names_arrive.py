@@ -17,12 +17,12 @@ from apps.personal.names import words_of
 from apps.telemetry.actions import interning
 from apps.telemetry.models import HolderKey
 from apps.workloads.actions.imports import RejectedJobRow, open_batch, reject_rows
-from apps.workloads.actions.promises import record_change
 from apps.workloads.actions.report_shapes import RunEventIn, RunReportIn
 from apps.workloads.actions.request_statements import CountedRequests
 from apps.workloads.actions.requests import RequestTeller, record_requests
 from apps.workloads.actions.run_reports import Teller, record_reports
 from apps.workloads.actions.set_aside import set_spans_aside
+from apps.workloads.actions.slos import record_change
 from apps.workloads.actions.usage import Call, take_calls
 from apps.workloads.actions.workloads import add_workload
 from apps.workloads.models import (

@@ -27,7 +27,7 @@ from apps.personal.fields import (
 )
 from apps.personal.names import TakenNames
 from apps.review.models import Alert, AlertEntry, SpendAnomaly, WeeklyReview
-from apps.review.queries.weekly.kept import digest_is_good
+from apps.review.queries.weekly.stored_reviews import digest_is_good
 from apps.workloads.actions.recording import record_events
 from apps.workloads.models import Job, JobEvent
 from tests.apps.review.test_alerts import raised

@@ -10,7 +10,7 @@ from django.http import QueryDict
 from django.test import Client
 from django.utils import timezone
 
-from apps.console.kit.carried import carried_texts, onward, with_custom_days
+from apps.console.kit.sticky_filters import carried_texts, onward, with_custom_days
 from tests import make
 from tests.apps.console.people import signed_in
 from tests.apps.ledger.explored import make_explored

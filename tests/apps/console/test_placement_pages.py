@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from apps.placement.actions import make_offer_book, make_quote, set_egress_prices
 from apps.placement.models import JobQuote
-from apps.placement.queries.asked import QuoteRequest, RequestedWork
+from apps.placement.queries.quote_request import QuoteRequest, RequestedWork
 from tests import make
 from tests.apps.console.people import signed_in, words_of
 from tests.rest import with_token

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.economics.spot.trace import SpotTrace
-from apps.fleet.actions.telling import reclaim_node
+from apps.fleet.actions.agent_reports import reclaim_node
 from apps.placement.actions import SpotPlace, keep_spot_series
 from tests import make
 from tests.apps.console.people import csv_rows, signed_in, words_of

@@ -9,7 +9,7 @@ from django.db.models import Sum
 
 from apps.fleet import actions as fleet
 from apps.fleet.models import Node, Pool
-from apps.fleet.queries.telling import disagreements
+from apps.fleet.queries.agent_reports import disagreements
 from apps.ledger.models import Line
 from apps.ledger.queries.tables import rows
 from tests import make

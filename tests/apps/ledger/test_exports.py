@@ -16,7 +16,7 @@ from apps.economics.run_time import Bucket
 from apps.ledger.actions import exports
 from apps.ledger.models import Export, ExportState, ExportWhat, Line
 from apps.ledger.queries import Window
-from apps.ledger.queries.export_asked import ExportRefused, ExportScope, refuse_what_rows_lack
+from apps.ledger.queries.export_scope import ExportRefused, ExportScope, refuse_what_rows_lack
 from apps.ledger.queries.exports import Asker
 from apps.ledger.tasks import make_exports
 from apps.unit_economics.models import RunDay, ServiceDay

@@ -10,7 +10,7 @@ from apps.economics.states import State
 from apps.fleet.queries.not_understood import not_understood
 from apps.ledger.models import Line
 from apps.workloads.models import Allocation, Job, RejectedRow
-from apps.workloads.queries.job_remarks import DOUBLED
+from apps.workloads.queries.job_row_errors import DOUBLED
 from controlplane.ledger_audit import audit_here
 from tests import make
 from tests.apps.ledger import scene

@@ -21,7 +21,6 @@ from apps.ledger.models import Charge, ChargePart, LedgerDay, Line
 from apps.placement.actions import SpotPlace, keep_spot_series, make_offer_book
 from apps.placement.actions.moves import store_fleet_detection
 from apps.placement.models import FleetMove
-from apps.placement.queries.moves.looking import FleetDetection
 from apps.placement.queries.moves.proposal import (
     MoveKind,
     MoveKindDetection,
@@ -29,6 +28,7 @@ from apps.placement.queries.moves.proposal import (
     OneTimeCost,
     ProposalEvidence,
 )
+from apps.placement.queries.moves.weekly_search import FleetDetection
 from apps.placement.queries.moves.work import FleetWork, MoveSpan, move_week
 from apps.telemetry.actions.partitions import ensure_days
 from apps.telemetry.models import TelemetryWindow

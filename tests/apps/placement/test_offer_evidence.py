@@ -9,7 +9,7 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from apps.economics.spot.trace import SpotTrace
-from apps.fleet.actions.telling import reclaim_node
+from apps.fleet.actions.agent_reports import reclaim_node
 from apps.placement.actions import SpotPlace, keep_spot_series, make_offer_book
 from apps.placement.models import BookOffer
 from apps.workloads.models import Job

@@ -15,7 +15,7 @@ from apps.fleet.actions import bind_cluster_token
 from apps.fleet.queries import cluster_of_token, clusters
 from apps.placement.actions import make_offer_book, make_quote
 from apps.placement.models import JobAdmission, JobQuote
-from apps.placement.queries.asked import QuoteRequest, RequestedWork
+from apps.placement.queries.quote_request import QuoteRequest, RequestedWork
 from apps.planning.actions import NewBudget, add_budget
 from apps.planning.queries.budgets import BudgetStep
 from tests import make

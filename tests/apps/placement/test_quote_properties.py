@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 
 from apps.economics.placement.estimates import LikelyRange, estimate_offer, ranked_offers
 from apps.economics.purchase import PurchaseOption
-from apps.placement.queries.asked import (
+from apps.placement.queries.book import BookFact, cheapest_on_demand
+from apps.placement.queries.offer_facts import OfferFact
+from apps.placement.queries.offer_terms import match_offers
+from apps.placement.queries.quote_request import (
     INTERRUPTIBLE,
     JOB_KINDS,
     SERVING,
@@ -18,9 +21,6 @@ from apps.placement.queries.asked import (
     RequestedWork,
     WorkBasis,
 )
-from apps.placement.queries.book import BookFact, cheapest_on_demand
-from apps.placement.queries.offer_facts import OfferFact
-from apps.placement.queries.offer_terms import match_offers
 
 AT = datetime(2026, 3, 2, 14, tzinfo=UTC)
 MODELS = {"NVIDIA H100 80GB HBM3": 80.0, "NVIDIA A100-SXM4-40GB": 40.0, "NVIDIA L4": 24.0}

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from apps.fleet.actions import end_node
-from apps.fleet.actions.telling import reclaim_node
+from apps.fleet.actions.agent_reports import reclaim_node
 from apps.placement.models import SpotSeries
 from apps.placement.queries.spot_evidence import spot_evidence
 from tests import make

@@ -16,11 +16,11 @@ from apps.fleet.queries import pools
 from apps.marks.models import ChangedHour
 from apps.marks.queries import Pass
 from apps.pricing import actions, queries
-from apps.pricing.actions.doubts import Doubts
+from apps.pricing.actions.price_checks import Doubts
 from apps.pricing.models import Rate
+from apps.pricing.queries.comparable_prices import neighbours_of
 from apps.pricing.queries.deciding import rates_waiting
 from apps.pricing.queries.listing import rates_in_force
-from apps.pricing.queries.neighbours import neighbours_of
 from tests.make import NOON, make_node, make_organisation, make_person, make_pool, make_rate
 
 pytestmark = pytest.mark.django_db

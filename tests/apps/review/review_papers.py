@@ -24,9 +24,9 @@ from apps.review.queries.weekly.content_to_do import (
     ReviewedRecommendation,
 )
 from apps.review.queries.weekly.headline import review_title
-from apps.review.queries.weekly.kept import StoredReview
 from apps.review.queries.weekly.paper import ReviewPaper
 from apps.review.queries.weekly.review_words import SECTIONS
+from apps.review.queries.weekly.stored_reviews import StoredReview
 from tests.apps.review import reviews
 
 VERDICTS = (

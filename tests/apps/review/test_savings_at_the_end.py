@@ -13,10 +13,10 @@ from apps.placement.queries.moves.work import move_week
 from apps.review import actions
 from apps.review.models import Recommendation
 from apps.review.queries.recommendations import latest_recommendation_detection_run
+from apps.review.queries.recommending.current_holdings import held_time
 from apps.review.queries.recommending.idle_holders import detect_idle_holders
 from apps.review.queries.recommending.oversized_pools import detect_oversized_pools
 from apps.review.queries.recommending.spare_nodes import detect_unallocated_nodes
-from apps.review.queries.recommending.still_held import held_time
 from apps.review.queries.recommending.unused_work import detect_unused_work
 from apps.review.queries.recommending.waste_explained import waste_from
 from apps.review.queries.recommending.weeks import work_of_week

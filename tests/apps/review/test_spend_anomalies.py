@@ -9,7 +9,7 @@ import pytest
 from apps.accounts import actions as accounts
 from apps.accounts.queries import Viewer, viewer_of_user
 from apps.economics.refusal import Refusal
-from apps.economics.spend_looks import SpendDetector
+from apps.economics.spend_detectors import SpendDetector
 from apps.ledger.models import LedgerTeamDay
 from apps.review import actions
 from apps.review.queries.alerts import AlertsWanted, alerts

@@ -6,7 +6,7 @@ from math import pi, sin
 
 import pytest
 
-from apps.economics.spend_looks import SpendDetector
+from apps.economics.spend_detectors import SpendDetector
 from apps.planning.actions.budgets import NewBudget, add_budget
 from apps.planning.queries.budgets import BudgetStep
 from apps.review import actions

@@ -9,7 +9,7 @@ from django.db import ProgrammingError, transaction
 from apps.economics.refusal import Refusal
 from apps.review import actions
 from apps.review.models import WeeklyReview, WeeklyReviewWorkload
-from apps.review.queries.weekly.kept import digest_is_good, review_weeks, stored_review
+from apps.review.queries.weekly.stored_reviews import digest_is_good, review_weeks, stored_review
 from apps.workloads.actions.workloads import add_workload
 from tests import make
 from tests.apps.review.reviews import SCORED, VALUED, content, team, workload

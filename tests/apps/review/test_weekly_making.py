@@ -18,11 +18,11 @@ from apps.review import actions
 from apps.review.models import AlertKind, WeeklyReview
 from apps.review.queries.weekly import sections
 from apps.review.queries.weekly.content import ReviewedWorkload, WeeklyContent
-from apps.review.queries.weekly.kept import stored_review
 from apps.review.queries.weekly.making import make_content
 from apps.review.queries.weekly.narrowed import narrowed, review_for
 from apps.review.queries.weekly.paper_mail import mailed_review
 from apps.review.queries.weekly.review_message import review_paper
+from apps.review.queries.weekly.stored_reviews import stored_review
 from apps.workloads.actions.returns import NewScore, NewValue, state_score, state_value
 from apps.workloads.actions.workloads import add_workload
 from tests import make

@@ -28,11 +28,11 @@ from apps.review.queries.weekly.content import (
     ReviewedBudget,
     WeeklyContent,
 )
-from apps.review.queries.weekly.kept import newest_review
 from apps.review.queries.weekly.making import make_content
 from apps.review.queries.weekly.moment_words import describe_later_recommendations, edition_words
 from apps.review.queries.weekly.narrowed import narrowed
 from apps.review.queries.weekly.restated import restated
+from apps.review.queries.weekly.stored_reviews import newest_review
 from apps.workloads.actions.returns import NewScore, NewValue, state_score, state_value
 from apps.workloads.queries.returns import values_on
 from tests import make

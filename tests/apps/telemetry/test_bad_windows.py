@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from apps.telemetry.models import TelemetryWindow, WindowRejection
-from apps.telemetry.queries.remarks import RejectionCount, rejections_by_agent
+from apps.telemetry.queries.window_errors import RejectionCount, rejections_by_agent
 from tests.apps.telemetry.sending import batch, gpu, make_sending, ms, now, window
 
 pytestmark = pytest.mark.django_db

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from rest_framework import serializers
 
+from apps.web.rest.fast_serializers import teller_of
 from apps.web.rest.money import KeyOut, MoneyOut, RatioOut
 from apps.web.rest.pages import serialize_as
-from apps.web.rest.telling import teller_of
 
 
 class PartOut(serializers.Serializer[Any]):

@@ -16,7 +16,7 @@ from apps.workloads.providers.job_record import FieldUnreadable, JobRecord, JobR
 from apps.workloads.providers.sacct import SacctOptions, clusters_tracking_gpus, read_sacct
 from apps.workloads.providers.sacct_layout import LayoutUnknown, named_fields
 from apps.workloads.providers.tres import read_tres
-from apps.workloads.queries.job_remarks import remark_in_words
+from apps.workloads.queries.job_row_errors import remark_in_words
 
 COLUMNS = {
     "JobIDRaw": "7",

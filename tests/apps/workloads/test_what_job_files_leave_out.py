@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from apps.fleet.queries.not_understood import not_understood
 from apps.workloads.models import Allocation, Job, RejectedRow
 from apps.workloads.providers.sacct_layout import LayoutUnknown, find_layout
-from apps.workloads.queries.job_remarks import remark_in_words
+from apps.workloads.queries.job_row_errors import remark_in_words
 from tests import make
 from tests.apps.console.people import signed_in
 from tests.rest import with_token

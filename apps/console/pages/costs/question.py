@@ -9,7 +9,6 @@ from django.http import Http404, QueryDict
 from django.urls import reverse
 
 from apps.accounts import queries as accounts
-from apps.console.kit.carried import carried_texts
 from apps.console.kit.filters import compare_filter, filter_of, name_filter, period_filter
 from apps.console.kit.frame import EmptyState, Filter, Link, Step
 from apps.console.kit.periods import (
@@ -19,6 +18,7 @@ from apps.console.kit.periods import (
     period_words,
 )
 from apps.console.kit.request import Context
+from apps.console.kit.sticky_filters import carried_texts
 from apps.economics.refusal import Refusal
 from apps.fleet import queries as fleet
 from apps.ledger.queries.comparison import BEFORE, Comparison, comparison_of

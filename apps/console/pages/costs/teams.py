@@ -10,7 +10,8 @@ from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, Section, shown
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Table
-from apps.console.pages.costs.below import (
+from apps.console.pages.costs.days import days_file
+from apps.console.pages.costs.drilldown import (
     CostPlace,
     cost_page,
     day_chart,
@@ -18,7 +19,6 @@ from apps.console.pages.costs.below import (
     export_link,
     meters_of,
 )
-from apps.console.pages.costs.days import days_file
 from apps.console.pages.costs.lines import LinesOf, line_section, lines_file
 from apps.console.pages.costs.outlook import (
     outlook,

@@ -15,8 +15,8 @@ from apps.console.kit.frame import Choice, EmptyState, Filter, Link, Step
 from apps.console.kit.page import ConsolePage, Section, shown
 from apps.console.kit.periods import DEFAULT_PERIOD, compared_span_label, span
 from apps.console.kit.request import EVERYONE, Context
-from apps.console.pages.costs.below import CostPlace, day_chart, export_link, meters_of
 from apps.console.pages.costs.days import days_file
+from apps.console.pages.costs.drilldown import CostPlace, day_chart, export_link, meters_of
 from apps.console.pages.costs.figures import cost_figures
 from apps.console.pages.costs.question import CostQuery, parameters_of
 from apps.console.pages.costs.sums import Sums, summed_days, sums_of

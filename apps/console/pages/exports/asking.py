@@ -8,7 +8,7 @@ from apps.console.kit.entries import PickField, TextField, TicksField
 from apps.console.kit.request import Context
 from apps.economics.states import State
 from apps.ledger.actions.exports import NewExport
-from apps.ledger.queries.export_asked import ExportScope, chosen_ids, parse_export_window
+from apps.ledger.queries.export_scope import ExportScope, chosen_ids, parse_export_window
 from apps.ledger.queries.exports import ExportWhat, FileForm
 from apps.show.words import STATES as WORDS_OF_STATES
 

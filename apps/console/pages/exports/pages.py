@@ -17,7 +17,7 @@ from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Column, Table
 from apps.console.pages.exports.asking import FORMS, ExportForm, wanted_export
 from apps.ledger.actions import exports as actions
-from apps.ledger.queries.export_asked import (
+from apps.ledger.queries.export_scope import (
     ExportRefused,
 )
 from apps.ledger.queries.exports import (

@@ -15,7 +15,7 @@ from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Column, Table
 from apps.console.pages.fleet.agent_troubles import Trouble, is_silent, troubles_of, version_key
-from apps.console.pages.fleet.standing import StatusLabel, status_label_cell
+from apps.console.pages.fleet.status_words import StatusLabel, status_label_cell
 from apps.console.pages.fleet.trust import trust_sections
 from apps.console.pages.managers import role_sentence
 from apps.fleet.queries import AgentState, agent_states

@@ -22,7 +22,7 @@ from apps.console.pages.fleet.incident_costs import (
     is_silent,
     observed_until,
 )
-from apps.console.pages.fleet.standing import StatusLabel, status_label_cell
+from apps.console.pages.fleet.status_words import StatusLabel, status_label_cell
 from apps.console.pages.fleet.trust import trust_sections
 from apps.show.amounts import count, counted
 from apps.show.incidents import UNUSABLE, incident_advice, incident_label

@@ -36,7 +36,7 @@ from apps.console.pages.fleet.node_tables import (
     device_name,
 )
 from apps.console.pages.fleet.nodes import OUTAGES, milliseconds_within, node_status_label
-from apps.console.pages.fleet.standing import status_label_cell
+from apps.console.pages.fleet.status_words import status_label_cell
 from apps.console.pages.fleet.trust import trust_sections
 from apps.console.pages.meters import Metered, MeterTable, meter_table
 from apps.console.pages.pool_links import pool_href

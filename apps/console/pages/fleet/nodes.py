@@ -30,7 +30,7 @@ from apps.console.pages.fleet.pools import (
     listed_pools,
     spans_since_yesterday,
 )
-from apps.console.pages.fleet.standing import StatusLabel, status_label_cell
+from apps.console.pages.fleet.status_words import StatusLabel, status_label_cell
 from apps.console.pages.managers import role_sentence, step_for
 from apps.console.pages.pool_links import pool_href
 from apps.economics.gpu_meters import GpuMeters

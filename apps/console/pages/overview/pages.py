@@ -42,7 +42,7 @@ from apps.console.pages.costs.words import under_words
 from apps.console.pages.overview.empty import first_steps, no_team, nothing_charged
 from apps.console.pages.overview.finding import finding
 from apps.console.pages.overview.notices import amount_words, notices
-from apps.console.pages.recommendations.touching import to_do_section
+from apps.console.pages.recommendations.related import to_do_section
 from apps.fleet import queries as fleet
 from apps.ledger.queries import OverviewFacts, States, overview_facts
 from apps.ledger.queries.costs import least_sure

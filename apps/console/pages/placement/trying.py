@@ -12,10 +12,10 @@ from apps.console.kit.request import Context
 from apps.console.pages.placement import words
 from apps.economics.placement.estimates import LEAST_CHANCE
 from apps.economics.refusal import Refusal
-from apps.placement.queries.asked import QuoteRequest, RequestedDataset, RequestedWork
 from apps.placement.queries.book import BookFact
 from apps.placement.queries.placement_scope import PlacementScope
 from apps.placement.queries.quote_answer import answer_quote
+from apps.placement.queries.quote_request import QuoteRequest, RequestedDataset, RequestedWork
 
 MINUTE_SECONDS = 60
 FIELDS = {"gpus": "gpus", "work": "gpu_hours", "dataset": "place", "deadline": "deadline_hours"}

@@ -30,8 +30,8 @@ from apps.console.pages.prices.tables import (
 from apps.console.pages.setup.questions import recount
 from apps.pricing import actions
 from apps.pricing.queries import listing
+from apps.pricing.queries.comparable_prices import neighbours_of
 from apps.pricing.queries.deciding import WAITS
-from apps.pricing.queries.neighbours import neighbours_of
 from apps.pricing.queries.what_if import if_accepted
 from apps.show.money import quoted_amount
 

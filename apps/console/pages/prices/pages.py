@@ -50,8 +50,8 @@ from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
 from apps.pricing import queries as pricing
 from apps.pricing.queries import listing
+from apps.pricing.queries.comparable_prices import neighbours_of
 from apps.pricing.queries.deciding import WAITS, rates_waiting
-from apps.pricing.queries.neighbours import neighbours_of
 from apps.pricing.queries.owned import pools_owned
 from apps.show.amounts import counted, gpu_hours
 from apps.show.money import quoted_amount

@@ -14,6 +14,7 @@ from apps.console.kit.page import ConsolePage, FactList, Section, shown
 from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
 from apps.console.pages.recommendations import changes, words
 from apps.console.pages.recommendations.learned import KEPT, kind_records
+from apps.console.pages.recommendations.related import recommendation_rows, work_csv
 from apps.console.pages.recommendations.tables import (
     EVIDENCE,
     LOOKED_AT,
@@ -25,7 +26,6 @@ from apps.console.pages.recommendations.tables import (
     RecommendationRow,
     examined_counts,
 )
-from apps.console.pages.recommendations.touching import recommendation_rows, work_csv
 from apps.console.pages.recommendations.waste import (
     WASTE,
     describe_waste,

@@ -14,7 +14,7 @@ from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Include, Section, SideBySide, shown
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Column, Table
-from apps.console.pages.recommendations.touching import work_section
+from apps.console.pages.recommendations.related import work_section
 from apps.console.pages.runs.listing import runs_csv_of, runs_section
 from apps.console.pages.runs.numbers import NUMBERS, number_words
 from apps.console.pages.runs.question import RunsQuestion, runs_question

@@ -18,13 +18,13 @@ from apps.accounts.actions import (
     save_view,
 )
 from apps.accounts.queries.saved_views import SavedViewFact, saved_view, saved_views
-from apps.console.kit.carried import describe_sticky_filters, is_carried_to
 from apps.console.kit.cells import DAY_OR_INSTANT, PROSE, Locale, linked
 from apps.console.kit.change import Act, Change, ChangeForm, Done, changing
 from apps.console.kit.entries import PickField, TextField
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context, value_or_404
+from apps.console.kit.sticky_filters import describe_sticky_filters, is_carried_to
 from apps.console.kit.table import Column, Table
 from apps.console.pages.saved_views.page_words import page_name, parameter_words
 from apps.show.amounts import counted

@@ -16,14 +16,14 @@ from apps.console.pages.annotations.marks import forget_annotations
 from apps.console.pages.services.words import CHANGES, MEASURES, budget_words, promise_words
 from apps.economics.serving import SERVICE_KINDS
 from apps.show.amounts import counted, per_cent
-from apps.workloads.actions import promises
+from apps.workloads.actions import slos
 from apps.workloads.queries import WorkloadFact, workloads
 from apps.workloads.queries.answer_times import Attainment, attainment_if
 from apps.workloads.queries.promises import NewChange, NewObjective, objective_row
 
 CHANGING = SEES_EVERYTHING | {Role.LEAD}
 """Whoever answers for a service; `known` keeps them to those that they see."""
-PROMISES = {**MEASURES, promises.AVAILABILITY: "Answered without an error"}
+PROMISES = {**MEASURES, slos.AVAILABILITY: "Answered without an error"}
 LOOKED_BACK = timedelta(days=28)
 LONGEST_SECONDS = 1e6
 
@@ -46,8 +46,8 @@ def number_up_to(most: float) -> Callable[[str], float | None]:
 
 
 def _budget_days(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= promises.MOST_BUDGET_DAYS:
-        raise ValueError(f"Say 1 to {promises.MOST_BUDGET_DAYS} days.")
+    if not text.isdecimal() or not 1 <= int(text) <= slos.MOST_BUDGET_DAYS:
+        raise ValueError(f"Say 1 to {slos.MOST_BUDGET_DAYS} days.")
     return int(text)
 
 
@@ -91,7 +91,7 @@ def add_objective(context: Context, service_id: int) -> Change[NewObjective]:
     fact = get_service_or_404(service_id, context)
 
     def apply(objective: NewObjective) -> tuple[str, tuple[Any, ...]]:
-        promises.add_objective(objective=objective)
+        slos.add_objective(objective=objective)
         return f"{fact.name} has an objective.", ("service", service_id)
 
     return Change(
@@ -119,7 +119,7 @@ def end_objective(
         raise Http404
 
     def apply(entered: Mapping[str, Any]) -> tuple[str, tuple[Any, ...]]:
-        promises.end_objective(objective_id=objective_id, ended_at=entered["ended_at"])
+        slos.end_objective(objective_id=objective_id, ended_at=entered["ended_at"])
         return "The objective has an end.", ("service", service_id)
 
     return Change(
@@ -139,7 +139,7 @@ def add_change(context: Context, service_id: int) -> Change[NewChange]:
     fact = get_service_or_404(service_id, context)
 
     def apply(change: NewChange) -> tuple[str, tuple[Any, ...]]:
-        _, is_new = promises.record_change(change=change)
+        _, is_new = slos.record_change(change=change)
         forget_annotations()
         message = f"{change.name} is noted." if is_new else f"{change.name} was noted before."
         return message, ("service", service_id)
@@ -172,7 +172,7 @@ def _back_to(fact: WorkloadFact) -> Link:
 
 def _objective_of(entered: Mapping[str, Any], fact: WorkloadFact) -> NewObjective:
     """Return the objective that was entered; refuse what cannot be promised."""
-    is_error = entered["measure"] == promises.AVAILABILITY
+    is_error = entered["measure"] == slos.AVAILABILITY
     objective = NewObjective(
         workload_id=fact.id,
         feature=entered["feature"],
@@ -182,7 +182,7 @@ def _objective_of(entered: Mapping[str, Any], fact: WorkloadFact) -> NewObjectiv
         starts_at=entered["starts_at"],
         budget_days=entered["budget_days"],
     )
-    promises.refuse_nonsense(objective)
+    slos.refuse_nonsense(objective)
     return objective
 
 

@@ -17,7 +17,7 @@ from apps.console.kit.page import ConsolePage, Section
 from apps.console.kit.periods import NO_SPAN_BEFORE, compared_span_label
 from apps.console.kit.request import Context
 from apps.console.pages.annotations.marks import marked_chart
-from apps.console.pages.recommendations.touching import work_section
+from apps.console.pages.recommendations.related import work_section
 from apps.console.pages.services.finding import empty_state
 from apps.console.pages.services.question import ServicesQuestion, services_question
 from apps.console.pages.services.tables import (

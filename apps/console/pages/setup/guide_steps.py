@@ -16,7 +16,7 @@ from apps.console.pages.setup.commands import CHECK, SERVICE, config_command, si
 from apps.console.pages.setup.naming import pool_link
 from apps.console.pages.setup.organisation import is_organisation_fixed
 from apps.fleet import queries as fleet
-from apps.ledger.queries.sources_told import SourceArrivals, source_arrivals
+from apps.ledger.queries.source_arrivals import SourceArrivals, source_arrivals
 from apps.planning.queries.entered import EnteredPlanning, entered_planning
 from apps.pricing import queries as pricing
 from apps.pricing.queries.owned import pools_owned

@@ -10,7 +10,7 @@ from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.kit.table import Column, Table
 from apps.fleet.queries.not_understood import DOORS, NotUnderstoodFact, not_understood
 from apps.show.amounts import counted
-from apps.workloads.queries.job_remarks import remark_in_words
+from apps.workloads.queries.job_row_errors import remark_in_words
 
 MEANS = {
     "calls": "a count of a vendor's answer: the call is priced without it",

@@ -42,7 +42,7 @@ from apps.ledger import queries as ledger
 from apps.ledger.queries.open_questions import UnclaimedWork
 from apps.show.time import duration
 from apps.telemetry import queries as telemetry
-from apps.telemetry.queries.remarks import RejectionCount
+from apps.telemetry.queries.window_errors import RejectionCount
 from apps.workloads import queries as workloads
 
 LOOKED_BACK = "7d"

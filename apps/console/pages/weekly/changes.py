@@ -17,7 +17,7 @@ from apps.console.pages.weekly.note_forms import (
     ValueForm,
     WorkloadNoteForm,
 )
-from apps.console.pages.weekly.seen import get_review_or_404
+from apps.console.pages.weekly.visible_review import get_review_or_404
 from apps.console.pages.weekly.week import week_page
 from apps.review import actions
 from apps.review.queries.weekly.notes import DECISION_WORDS

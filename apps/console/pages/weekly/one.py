@@ -9,7 +9,7 @@ from apps.console.kit.page import ConsolePage, FactList, Section, shown
 from apps.console.kit.request import EVERYONE, Context, value_or_404
 from apps.console.pages.weekly import tables
 from apps.console.pages.weekly.changes import get_workload_or_404
-from apps.console.pages.weekly.seen import get_review_or_404
+from apps.console.pages.weekly.visible_review import get_review_or_404
 from apps.economics.serving import SERVICE_KINDS
 from apps.review.queries.alerts import may_answer
 from apps.review.queries.weekly.content import ReviewedWorkload, WeeklyContent

@@ -8,7 +8,7 @@ from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context, value_or_404
 from apps.console.pages.weekly import changes, one, tables
 from apps.console.pages.weekly.parts import week_tables
-from apps.console.pages.weekly.seen import get_review_or_404
+from apps.console.pages.weekly.visible_review import get_review_or_404
 from apps.console.pages.weekly.week import week_page
 from apps.review.queries.weekly.review_list import listed_reviews
 from apps.show.money import short_amount

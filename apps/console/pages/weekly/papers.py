@@ -8,7 +8,7 @@ from django.urls import path, reverse
 from apps.console.kit.frame import Link
 from apps.console.kit.page import shown
 from apps.console.kit.request import EVERYONE, Context, value_or_404
-from apps.console.pages.weekly.seen import get_review_or_404
+from apps.console.pages.weekly.visible_review import get_review_or_404
 from apps.review.queries.weekly.paper_mail import mailed_review
 from apps.review.queries.weekly.review_files import ReviewFileFact, review_files, review_pdf
 from apps.review.queries.weekly.review_message import review_paper

@@ -12,7 +12,7 @@ from apps.console.kit.page import FactList, Section
 from apps.console.kit.request import Context
 from apps.console.kit.table import Table
 from apps.console.pages.weekly import tables
-from apps.console.pages.weekly.seen import VisibleReview
+from apps.console.pages.weekly.visible_review import VisibleReview
 from apps.economics.money import sum_of_known, sum_or_unknown
 from apps.review.queries.weekly.content import (
     CommitmentsWeek,

@@ -14,7 +14,7 @@ from apps.console.kit.request import Context
 from apps.console.pages.weekly.note_forms import ReviewNoteForm
 from apps.console.pages.weekly.papers import paper_links
 from apps.console.pages.weekly.parts import week_sections
-from apps.console.pages.weekly.seen import VisibleReview
+from apps.console.pages.weekly.visible_review import VisibleReview
 from apps.review.queries.weekly.paper import review_cautions
 from apps.show.time import period
 

@@ -7,9 +7,9 @@ from psycopg import sql
 
 from apps.economics.states import Flag
 from apps.ledger.queries.cube.dimensions import Dimension, dimensions
-from apps.ledger.queries.cube.legs import leg_keys, legs_of, numbers_of, parameters_of
 from apps.ledger.queries.cube.question import CubeQuestion
 from apps.ledger.queries.cube.sources import DAYS, SOURCES, TEXTS, name_of
+from apps.ledger.queries.cube.subqueries import leg_keys, legs_of, numbers_of, parameters_of
 from apps.ledger.queries.loading import Loading
 from apps.ledger.queries.tables import rows
 

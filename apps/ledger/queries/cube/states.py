@@ -9,8 +9,8 @@ from psycopg import sql
 
 from apps.economics.states import State
 from apps.ledger.queries.costs import STATUSES, settlement_status
-from apps.ledger.queries.cube.legs import key_names, legs_of, parameters_of
 from apps.ledger.queries.cube.question import CubeQuestion, Key, includes_remainder, source_of
+from apps.ledger.queries.cube.subqueries import key_names, legs_of, parameters_of
 from apps.ledger.queries.tables import Row, rows
 from apps.ledger.queries.windows import Window
 

@@ -9,12 +9,18 @@ from psycopg import sql
 
 from apps.economics.money import sum_of_known
 from apps.ledger.queries.cube.dimensions import dimensions
-from apps.ledger.queries.cube.legs import key_names, leg_keys, legs_of, numbers_of, parameters_of
 from apps.ledger.queries.cube.question import (
     CubeQuestion,
     Key,
     refuse_unanswerable,
     source_of,
+)
+from apps.ledger.queries.cube.subqueries import (
+    key_names,
+    leg_keys,
+    legs_of,
+    numbers_of,
+    parameters_of,
 )
 from apps.ledger.queries.tables import Row, rows
 

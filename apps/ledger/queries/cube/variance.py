@@ -17,8 +17,8 @@ from apps.economics.variance import (
 from apps.fleet import queries as fleet
 from apps.ledger.models import ChargeKind
 from apps.ledger.queries.capacity_cells import capacity_cell
-from apps.ledger.queries.cube.legs import legs_of, parameters_of
 from apps.ledger.queries.cube.question import CubeQuestion, refuse_unanswerable, source_of
+from apps.ledger.queries.cube.subqueries import legs_of, parameters_of
 from apps.ledger.queries.tables import rows
 
 USEFUL = [int(State.ACTIVE), int(State.UNOBSERVED)]

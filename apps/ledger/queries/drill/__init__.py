@@ -1,6 +1,6 @@
 """The way from a sum down to the lines behind it; everything is asked for as somebody."""
 
-from apps.ledger.queries.drill.behind import (
+from apps.ledger.queries.drill.line_provenance import (
     ChargePieceDetail,
     LineProvenance,
     SiblingLine,

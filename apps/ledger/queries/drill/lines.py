@@ -6,8 +6,8 @@ from datetime import date, datetime
 from psycopg import sql
 
 from apps.economics.states import Evidence, Flag, State
-from apps.ledger.queries.cube.legs import filter_conditions, filter_parameters
 from apps.ledger.queries.cube.question import CubeQuestion
+from apps.ledger.queries.cube.subqueries import filter_conditions, filter_parameters
 from apps.ledger.queries.export_sources import JOB_TAGGED
 from apps.ledger.queries.loading import LEFT_OUT
 from apps.ledger.queries.shared_words import JOINED, SHARED_AS, SHARED_BY

@@ -5,9 +5,9 @@ from dataclasses import replace
 from django.conf import settings
 from psycopg import sql
 
-from apps.ledger.queries.cube.legs import condition_of, parameters_of, rows_of
 from apps.ledger.queries.cube.question import CubeQuestion
 from apps.ledger.queries.cube.sources import DAYS, TAG, name_of
+from apps.ledger.queries.cube.subqueries import condition_of, parameters_of, rows_of
 from apps.ledger.queries.tables import rows
 
 MOST_TAGS = 200

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from apps.accounts.queries import has_organisation
 from apps.economics.refusal import Refusal
-from apps.placement.queries.given_to_schedulers import GIVEN, documents_as_yaml, documents_of
+from apps.placement.queries.scheduler_exports import GIVEN, documents_as_yaml, documents_of
 
 
 class Command(BaseCommand):

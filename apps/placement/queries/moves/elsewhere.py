@@ -12,7 +12,6 @@ from apps.economics.moves.saving import (
 )
 from apps.economics.placement.estimates import LikelyRange
 from apps.economics.purchase import PurchaseOption
-from apps.placement.queries.asked import are_same_model, lies_within
 from apps.placement.queries.book import BookFact
 from apps.placement.queries.moves.candidates import candidate_cells, why_not_by_hour
 from apps.placement.queries.moves.datasets import WorkDataset, datasets_of_work
@@ -28,6 +27,7 @@ from apps.placement.queries.moves.proposal import (
 from apps.placement.queries.moves.work import WEEKS, FleetWork, WorkCell
 from apps.placement.queries.offer_facts import OfferFact
 from apps.placement.queries.places import EgressFact, egress_from, egress_micros
+from apps.placement.queries.quote_request import are_same_model, lies_within
 
 DISRUPTION = MoveDisruption(
     DisruptionClass.MEDIUM,

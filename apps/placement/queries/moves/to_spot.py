@@ -10,7 +10,6 @@ from apps.economics.moves.spot import CheckpointHabit, SpotMove, spot_move
 from apps.economics.placement.estimates import LikelyRange
 from apps.economics.placement.wall_time import NeverFinishes
 from apps.economics.purchase import PurchaseOption
-from apps.placement.queries.asked import are_same_model
 from apps.placement.queries.book import BookFact
 from apps.placement.queries.moves.candidates import candidate_cells, why_not_by_hour
 from apps.placement.queries.moves.offers import NO_BOOK, fill_there, offer_evidence
@@ -24,6 +23,7 @@ from apps.placement.queries.moves.proposal import (
 )
 from apps.placement.queries.moves.work import WEEKS, FleetWork, WorkCell
 from apps.placement.queries.offer_facts import OfferFact
+from apps.placement.queries.quote_request import are_same_model
 from apps.unit_economics.queries.runs.habits import TrainingHabit, training_habits
 
 HOUR_SECONDS = 3600

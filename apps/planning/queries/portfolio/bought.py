@@ -13,7 +13,7 @@ from apps.ledger.queries.calendar import HourSpan, month_span, posting_month
 from apps.ledger.queries.purchases import BoughtHour, bought_hours
 from apps.ledger.queries.tables import named_rows
 from apps.planning.queries.portfolio.families import PoolFamily
-from apps.workloads.queries.run_wholes import runs_with_checkpoints
+from apps.workloads.queries.run_totals import runs_with_checkpoints
 
 MICROS = 1_000_000
 MOST_MONTHS = 3

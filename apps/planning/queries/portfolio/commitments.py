@@ -17,7 +17,7 @@ from apps.economics.portfolio.names import (
 )
 from apps.economics.purchase import PurchaseOption
 from apps.fleet.queries import PoolFact
-from apps.fleet.queries.living import node_statuses
+from apps.fleet.queries.node_status import node_statuses
 from apps.ledger.queries.calendar import local_day, posting_month
 from apps.planning.queries.portfolio.families import FamilyPrices, PoolFamily
 from apps.pricing.queries.commitments import CommitmentFact

@@ -15,11 +15,11 @@ from apps.accounts.queries import has_organisation
 from apps.economics.refusal import Refusal
 from apps.review import actions
 from apps.review.queries.weekly.json_text import as_json
-from apps.review.queries.weekly.kept import StoredReview, stored_review
 from apps.review.queries.weekly.paper import ReviewPaper, review_document
 from apps.review.queries.weekly.paper_mail import mailed_review, printed_review
 from apps.review.queries.weekly.review_message import review_paper
 from apps.review.queries.weekly.review_words import VERDICT_WORDS
+from apps.review.queries.weekly.stored_reviews import StoredReview, stored_review
 from apps.show.amounts import counted
 from apps.show.data import file_size
 from apps.show.document import DocumentLocale, DocumentTable, csv_of_table

@@ -15,7 +15,7 @@ from apps.review.queries.recommending.proposal import (
     effort_cost,
 )
 from apps.review.queries.recommending.weeks import weekly_detector
-from apps.review.queries.recommending.whole_work import (
+from apps.review.queries.recommending.workload_totals import (
     NO_PRICE,
     PAID_ANYWAY,
     WorkloadTotals,

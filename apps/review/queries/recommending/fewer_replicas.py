@@ -37,7 +37,7 @@ from apps.review.queries.recommending.proposal import (
 )
 from apps.review.queries.recommending.slot_words import describe_slots
 from apps.review.queries.recommending.weeks import weekly_detector
-from apps.review.queries.recommending.whole_work import (
+from apps.review.queries.recommending.workload_totals import (
     LEAST_FREED,
     LITTLE_FREED,
     NO_PRICE,

@@ -18,6 +18,7 @@ from apps.ledger.queries.cube import CubeQuestion, explore
 from apps.ledger.queries.kinds import ChargeKind
 from apps.placement.queries.moves.work import FleetWork, WorkCell
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
+from apps.review.queries.recommending.current_holdings import ENDED, HeldTime, held_time
 from apps.review.queries.recommending.proposal import (
     ASSUMED,
     MEASURED,
@@ -25,9 +26,8 @@ from apps.review.queries.recommending.proposal import (
     RecommendationProposal,
     effort_cost,
 )
-from apps.review.queries.recommending.still_held import ENDED, HeldTime, held_time
 from apps.review.queries.recommending.weeks import stretches_of, weekly_detector
-from apps.review.queries.recommending.whole_work import LEAST_FREED, NO_PRICE
+from apps.review.queries.recommending.workload_totals import LEAST_FREED, NO_PRICE
 from apps.unit_economics.queries.waste import WastePart, waste_time_by
 
 KIND = "idle_holder"

@@ -18,7 +18,7 @@ from apps.review.queries.recommending.proposal import (
     effort_cost,
 )
 from apps.review.queries.recommending.weeks import weekly_detector
-from apps.review.queries.recommending.whole_work import charged_for_calls
+from apps.review.queries.recommending.workload_totals import charged_for_calls
 from apps.workloads.queries import workloads
 
 KIND = "to_self_host"

@@ -19,7 +19,7 @@ from apps.economics.portfolio_verdict import Verdict, VerdictCause, judge
 from apps.ledger.queries.windows import Window
 from apps.placement.queries.moves.work import FleetWork
 from apps.review.queries.recommending.proposal import DetectedKind
-from apps.review.queries.recommending.whole_work import (
+from apps.review.queries.recommending.workload_totals import (
     WorkloadTotals,
     charged_for_calls,
     workload_totals,

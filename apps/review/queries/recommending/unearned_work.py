@@ -17,7 +17,7 @@ from apps.review.queries.recommending.proposal import (
 )
 from apps.review.queries.recommending.unearned_case import UnearnedCase, judged_cases
 from apps.review.queries.recommending.weeks import weekly_detector
-from apps.review.queries.recommending.whole_work import LITTLE_FREED, NO_PRICE
+from apps.review.queries.recommending.workload_totals import LITTLE_FREED, NO_PRICE
 from apps.review.queries.weekly.judging import worth_range
 from apps.review.queries.weekly.review_words import UNIT_WORDS
 from apps.show.amounts import per_cent

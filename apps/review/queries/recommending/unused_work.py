@@ -22,14 +22,14 @@ from apps.ledger.queries.kinds import ChargeKind
 from apps.ledger.queries.windows import Window
 from apps.placement.queries.moves.work import FleetWork, WorkCell
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
+from apps.review.queries.recommending.current_holdings import ENDED, HeldTime, held_time
 from apps.review.queries.recommending.proposal import (
     DetectedKind,
     RecommendationProposal,
     effort_cost,
 )
-from apps.review.queries.recommending.still_held import ENDED, HeldTime, held_time
 from apps.review.queries.recommending.weeks import weekly_detector
-from apps.review.queries.recommending.whole_work import LEAST_FREED, LITTLE_FREED, NO_PRICE
+from apps.review.queries.recommending.workload_totals import LEAST_FREED, LITTLE_FREED, NO_PRICE
 from apps.unit_economics.queries.unit_costs import UnitCost, UnitFilter, unit_cost_groups
 
 KIND = "unused_work"

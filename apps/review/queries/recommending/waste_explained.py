@@ -15,6 +15,7 @@ from apps.economics.waste_reasons import (
 )
 from apps.review.queries.recommending.checkpoint_cadence import KIND as CADENCE
 from apps.review.queries.recommending.checkpoint_cadence import NEAR_BEST
+from apps.review.queries.recommending.current_holdings import ENDED
 from apps.review.queries.recommending.fewer_replicas import KIND as REPLICAS
 from apps.review.queries.recommending.fewer_replicas import NO_WAY, NOTHING_HELD
 from apps.review.queries.recommending.idle_holders import LITTLE_IDLE, NOT_AGAIN, SHORT_PAUSES
@@ -28,9 +29,8 @@ from apps.review.queries.recommending.proposal import (
     RecommendationProposal,
     proposals_by_matter,
 )
-from apps.review.queries.recommending.still_held import ENDED
 from apps.review.queries.recommending.waste_cells import DetectedWaste, WasteCell
-from apps.review.queries.recommending.whole_work import NO_PRICE
+from apps.review.queries.recommending.workload_totals import NO_PRICE
 
 PUT_OFF, DONE = ("dismissed", "snoozed"), ("done", "verified", "failed")
 TO_BE_DONE = ("open", "claimed")

@@ -15,9 +15,8 @@ from apps.review.queries.weekly.content import (
     WeeklyContent,
 )
 from apps.review.queries.weekly.content_to_do import RecommendationsWeek
-from apps.review.queries.weekly.first_told import merge_earlier_edition
+from apps.review.queries.weekly.first_edition import merge_earlier_edition
 from apps.review.queries.weekly.headline import review_title
-from apps.review.queries.weekly.kept import StoredReview, newest_review
 from apps.review.queries.weekly.moment import review_moment
 from apps.review.queries.weekly.narrowed import sums_of_teams
 from apps.review.queries.weekly.restated import earlier_edition
@@ -38,6 +37,7 @@ from apps.review.queries.weekly.sections import (
     recommendations_week,
 )
 from apps.review.queries.weekly.shown_sections import sections_left_out
+from apps.review.queries.weekly.stored_reviews import StoredReview, newest_review
 from apps.review.queries.weekly.week_reading import WeekRead, read_week, week_variance
 from apps.review.queries.weekly.weeks import ReviewWeek, trend_weeks
 

@@ -7,7 +7,7 @@ from django.conf import settings
 
 from apps.placement.queries.moves.work import first_day_of_week
 from apps.review.queries.recommendations import recommendation_detection_run_of
-from apps.review.queries.weekly.kept import StoredReview
+from apps.review.queries.weekly.stored_reviews import StoredReview
 from apps.review.queries.weekly.weeks import ReviewWeek
 
 LOOKS_WAITED_FOR = timedelta(days=1)

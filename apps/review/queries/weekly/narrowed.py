@@ -17,8 +17,8 @@ from apps.review.queries.weekly.content import (
 )
 from apps.review.queries.weekly.content_to_do import RecommendationsWeek
 from apps.review.queries.weekly.headline import review_title
-from apps.review.queries.weekly.kept import StoredReview, stored_review
 from apps.review.queries.weekly.restated import BUDGET
+from apps.review.queries.weekly.stored_reviews import StoredReview, stored_review
 from apps.review.queries.weekly.weeks import TREND_WEEKS
 
 SURENESS = tuple(Status.values)

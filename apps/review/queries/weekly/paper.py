@@ -12,7 +12,6 @@ from apps.review.queries.weekly.content import (
     WeeklyContent,
     WeekVariance,
 )
-from apps.review.queries.weekly.kept import StoredReview
 from apps.review.queries.weekly.moment_words import describe_later_recommendations, edition_words
 from apps.review.queries.weekly.paper_tables import (
     BUDGET_TABLE,
@@ -40,6 +39,7 @@ from apps.review.queries.weekly.review_words import (
     VERDICT_WORDS,
     WORKLOADS,
 )
+from apps.review.queries.weekly.stored_reviews import StoredReview
 from apps.show.amounts import change, count, counted, gpu_hours, per_cent
 from apps.show.document import (
     DocumentBar,

@@ -7,7 +7,7 @@ from apps.ledger.queries.cube import CubeQuestion, explore
 from apps.ledger.queries.windows import Window
 from apps.review.queries.weekly.content import EarlierEdition, Restated, WeeklyContent
 from apps.review.queries.weekly.json_text import as_json
-from apps.review.queries.weekly.kept import StoredReview
+from apps.review.queries.weekly.stored_reviews import StoredReview
 
 WHOLE, BUDGET = "organisation", "budget"
 PARTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], str]] = {

@@ -12,10 +12,10 @@ from apps.review.queries.message_parts import (
     slack_escaped,
     slack_section,
 )
-from apps.review.queries.weekly.kept import StoredReview, stored_review
 from apps.review.queries.weekly.narrowed import review_of_teams
 from apps.review.queries.weekly.paper import ReviewPaper
 from apps.review.queries.weekly.paper_mail import MailedReview, mailed_review
+from apps.review.queries.weekly.stored_reviews import StoredReview, stored_review
 from apps.show.document import DocumentFigures
 from apps.show.time import machine
 

@@ -11,8 +11,8 @@ from apps.accounts.queries import OrganisationFact, organisation, teams
 from apps.ledger.queries.cube import CostVariance, CubeQuestion
 from apps.review.queries.weekly.content import WeekVariance
 from apps.review.queries.weekly.diverged import DivergedCosts, diverged_costs
-from apps.review.queries.weekly.kept import StoredReview, newest_review
 from apps.review.queries.weekly.output import Outputs, outputs
+from apps.review.queries.weekly.stored_reviews import StoredReview, newest_review
 from apps.review.queries.weekly.week_costs import WeekCosts, settled_question, week_costs
 from apps.review.queries.weekly.weeks import TREND_WEEKS, ReviewWeek
 from apps.unit_economics.queries.run_workloads import workloads_of_runs

@@ -20,7 +20,7 @@ from apps.economics.run_time import Bucket, coverage, goodput
 from apps.unit_economics.models import RunFigures
 from apps.unit_economics.queries.runs.sums import RunSum
 from apps.workloads.queries.run_facts import SummaryFact
-from apps.workloads.queries.run_wholes import RunClock, RunTotals
+from apps.workloads.queries.run_totals import RunClock, RunTotals
 
 MILLION = 1_000_000
 

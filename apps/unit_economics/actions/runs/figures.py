@@ -13,7 +13,7 @@ from apps.unit_economics.models import RunFigures
 from apps.unit_economics.queries.runs.slices import compute_held
 from apps.unit_economics.queries.runs.sums import due_runs, run_sums
 from apps.workloads.queries.run_facts import run_summaries
-from apps.workloads.queries.run_wholes import run_clocks, run_wholes
+from apps.workloads.queries.run_totals import run_clocks, run_wholes
 
 # Arbitrary but fixed: what several write of runs and of runs like them, they write in turn.
 FIGURING = 7_305_051

@@ -9,8 +9,8 @@ from psycopg import sql
 from apps.economics.run_time import Bucket
 from apps.economics.states import State
 from apps.ledger.queries.core_time import gpu_time
-from apps.ledger.queries.cube.legs import condition_of, parameters_of, rows_of
 from apps.ledger.queries.cube.question import CubeQuestion
+from apps.ledger.queries.cube.subqueries import condition_of, parameters_of, rows_of
 from apps.ledger.queries.tables import rows
 from apps.unit_economics.queries.cube_parts import RUN_DAYS
 

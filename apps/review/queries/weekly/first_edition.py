@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from apps.review.queries.weekly.content import WeeklyContent
-from apps.review.queries.weekly.kept import StoredReview
+from apps.review.queries.weekly.stored_reviews import StoredReview
 
 
 def merge_earlier_edition(content: WeeklyContent, earlier: StoredReview | None) -> WeeklyContent:

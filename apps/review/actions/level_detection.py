@@ -16,7 +16,7 @@ from apps.economics.watch import (
 )
 from apps.ledger.queries.calendar import local_day
 from apps.logs.changes import logged_pass
-from apps.review.actions.spend_looking import detect_spend_anomalies
+from apps.review.actions.spend_detection import detect_spend_anomalies
 from apps.review.models import Finding, FindingKind, Look
 from apps.review.queries.causes import causes_of
 from apps.review.queries.series import Series, every_series

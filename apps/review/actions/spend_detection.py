@@ -9,7 +9,7 @@ import numpy as np
 from django.db import transaction
 
 from apps.economics.changes import WEEK
-from apps.economics.spend_looks import SpendDetector
+from apps.economics.spend_detectors import SpendDetector
 from apps.economics.spend_watch import (
     days_that_last,
     expected_days,

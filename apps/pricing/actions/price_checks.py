@@ -18,7 +18,7 @@ from apps.economics.plausibility import (
 from apps.economics.purchase import PurchaseOption
 from apps.pricing.actions.quoted import NewRate, target_of
 from apps.pricing.models import RateKind, RateStanding
-from apps.pricing.queries.neighbours import (
+from apps.pricing.queries.comparable_prices import (
     LatestPrice,
     NeighbourMachine,
     PriceBefore,

@@ -7,9 +7,9 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.http import Http404
 
 from apps.console.kit.request import Context
-from apps.review.queries.weekly.kept import StoredReview, review_weeks
 from apps.review.queries.weekly.narrowed import review_for
 from apps.review.queries.weekly.notes import ReviewNoteFact, decisions_of, notes_of
+from apps.review.queries.weekly.stored_reviews import StoredReview, review_weeks
 
 LARGEST_EDITION = 32_767
 

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from apps.economics.machines import ODD, is_plain, plain
-from apps.telemetry.actions.remarks import UNKNOWN_FIELD, Remark, refused_indices
+from apps.telemetry.actions.window_errors import UNKNOWN_FIELD, Remark, refused_indices
 from apps.telemetry.actions.wire import (
     COLUMNS,
     HOLDER,

@@ -1,5 +1,7 @@
 """Growth that has gone on for months as it was is carried on; what ended, stepped or only wandered is not."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -51,10 +53,48 @@ def test_growth_that_ended_and_a_step_are_not_steady() -> None:
     assert steadiness(np.full(26, 100.0)) == 0
 
 
+ENDED = {
+    "flat for four weeks": lambda week: 0.05 * np.minimum(week, 22),
+    "flat for six weeks": lambda week: 0.05 * np.minimum(week, 20),
+    "falling for three weeks": lambda week: (
+        0.06 * (np.minimum(week, 23) - np.maximum(week - 23, 0))
+    ),
+}
+
+
+@pytest.mark.parametrize("grew", ENDED.values(), ids=ENDED)
+@pytest.mark.parametrize("seed", range(4))
+def test_growth_that_ended_weeks_ago_is_mostly_believed_no_more(
+    grew: Callable[[Floats], Floats], seed: int
+) -> None:
+    day = np.arange(182)
+    scatter = np.random.default_rng(seed).normal(0, 0.05, len(day))
+    values = 100 * np.exp(grew(day / WEEK) + scatter)
+    totals = daily_scenarios(values, 184).totals[:, -1]
+    last_week = float(values[-WEEK:].mean())
+    assert totals.mean() < 1.5 * last_week
+    assert np.quantile(totals, 0.1) < 1.2 * last_week
+
+
+def test_what_grew_fast_may_end_or_go_on_and_the_interval_holds_both() -> None:
+    values = growing_days(0.1, 26, 0)
+    low, high = np.quantile(daily_scenarios(values, 184).totals[:, -1], (0.1, 0.9))
+    assert high > 1.5 * low
+    assert low < 2 * values[-WEEK:].mean()
+
+
+def test_a_season_near_its_top_is_not_carried_on() -> None:
+    week = np.arange(26.0)
+    assert steadiness(100 * np.exp(0.6 * np.sin(2 * np.pi * (week - 13) / 52))) < 0.6
+
+
 def test_little_history_and_weeks_of_nothing_are_not_steady() -> None:
     assert steadiness(100 * 1.02 ** np.arange(8.0)) == 0
     assert steadiness(np.full(26, np.nan)) == 0
     assert steadiness(np.zeros(26)) == 0
+    lately_unknown = 100 * 1.02 ** np.arange(26.0)
+    lately_unknown[-2] = np.nan
+    assert steadiness(lately_unknown) == 0
 
 
 def test_growth_that_never_changed_is_wholly_steady_and_its_trend_longer() -> None:

@@ -16,12 +16,12 @@ from apps.economics.forecast.daily_moves import (
     MOST_APART,
     SHRUNK,
     TARGET_WEEKS,
-    damped_trend,
     level_moves,
     means_between,
     most_expected,
     share_within,
     steadiness,
+    trend_ways,
     weeks_to_the_end,
 )
 from apps.economics.forecast.daily_rare import comes_rarely, rare_days
@@ -138,7 +138,7 @@ def daily_scenarios(values: Floats, horizon: int) -> DailyScenarios:
     if step is not None:
         doubted = np.maximum(1 + draw.permutation(step.offsets)[:, None], 0.0)
         level = level * doubted / doubted.mean()
-    trend = damped_trend(mean, horizon, steady)
+    trend = trend_ways(mean, horizon, steady, draw)
     lasting = lasting_weeks(levels)
     if lasting is None:
         level = level * level_moves(growths, levels, horizon, draw)
@@ -146,7 +146,7 @@ def daily_scenarios(values: Floats, horizon: int) -> DailyScenarios:
         level = swinging_levels(level, levels, lasting, draw)
     has_shifted = lasting is None and shift is not None
     most = np.maximum(most_expected(levels, mean), ahead if has_shifted else 0.0)
-    level = level * np.exp(trend) * share_within(level.mean(axis=0), most)
+    level = level * trend * share_within(level.mean(axis=0), most)
     place = np.arange(horizon) % WEEK
     repeating_days = keep_recurring_days(values, ordinary_days, ERROR_WEEKS * WEEK)
     errors = _day_errors(weeks_to_the_end(repeating_days), levels, shape, horizon, draw)

@@ -9,7 +9,7 @@ from apps.economics.step_times import MAD_TO_SIGMA
 
 WEEK = 7
 SHRUNK, DAMPING, BLOCK_WEEKS, TARGET_WEEKS = 0.5, 0.9, 3, 4
-STEADY_DAMPING, STEADY_TRIALS = 0.95, 4
+STEADY_DAMPING, STEADY_TRIALS, LATE_WEEKS = 0.95, 4, 5
 MOST_APART, ORDINARY_GROWTHS = 2.0, 3.0
 MOST_OF_BEST_WEEKS = 1.1
 
@@ -39,11 +39,26 @@ def damped_trend(mean: float, horizon: int, steady: float = 0.0) -> Floats:
     return trend
 
 
+def trend_ways(mean: float, horizon: int, steady: float, draw: np.random.Generator) -> Floats:
+    """Return the factor of the trend by scenario and day ahead; on the mean it is that of `damped_trend`.
+
+    The growth that is believed for being `steady` ends at once in some scenarios and goes on twice as long in others.
+    """
+    plain = damped_trend(mean, horizon)
+    further = damped_trend(mean, horizon, steady) - plain
+    further = np.minimum(further, np.log(MOST_APART))
+    shares = draw.permutation((np.arange(SCENARIOS) + 0.5) / (SCENARIOS / 2))
+    ways = np.exp(shares[:, None] * further)
+    factors: Floats = np.exp(plain + further) * ways / ways.mean(axis=0)
+    return factors
+
+
 def steadiness(levels: Floats) -> float:
-    """How far growth of four weeks went on over the next four as it was, 0 to 1; `levels` are by week, NaN where not known.
+    """Return how far growth of four weeks went on over the next four as it was, and does so still, 0 to 1; `levels` are by week, NaN where not known.
 
     1 less the squares of what it missed by as a share of those of what came, the less of the earlier and the later half
-    of the weeks: a ramp that is over, or one step, is steady in one of them alone.
+    of the weeks: one step is steady in one of them alone. Then the share that the growth of the last five weeks is of
+    the mean, as much as it may be: a ramp that is over, or a season near its top, is not steady any more.
     """
     logs = np.log(np.where(levels > 0, levels, np.nan))
     has_trials = len(logs) >= STEADY_TRIALS + 3 * TARGET_WEEKS - 1
@@ -52,12 +67,24 @@ def steadiness(levels: Floats) -> float:
     means = means_between(logs, begins, begins + length)
     growth = means[length:] - means[:-length]
     before, after = growth[:-length], growth[length:]
-    known_places = np.flatnonzero(~np.isnan(before + after))
-    if len(known_places) < STEADY_TRIALS:
+    known = np.flatnonzero(~np.isnan(before + after))
+    if len(known) < STEADY_TRIALS:
         return 0.0
-    return min(
-        _share_foreseen(before[half], after[half]) for half in np.array_split(known_places, 2)
-    )
+    foreseen = min(_share_foreseen(before[half], after[half]) for half in np.array_split(known, 2))
+    return foreseen * _share_of_late(logs, float(np.nanmean(growth)) / length)
+
+
+def _share_of_late(logs: Floats, usual: float) -> float:
+    """Return the growth a week of the last five weeks as a share of the usual, 0 to 1, plus an error of its line."""
+    late = logs[-LATE_WEEKS:]
+    if np.isnan(late).any() or not usual:
+        return 0.0
+    weeks = np.arange(LATE_WEEKS) - (LATE_WEEKS - 1) / 2
+    slope = float(weeks @ late) / float(weeks @ weeks)
+    missed = late - late.mean() - slope * weeks
+    error = float(np.sqrt(missed @ missed / (LATE_WEEKS - 2) / (weeks @ weeks)))
+    along = slope if usual > 0 else -slope
+    return min(1.0, max(0.0, (along + error) / abs(usual)))
 
 
 def _share_foreseen(growth: Floats, after: Floats) -> float:

@@ -107,7 +107,7 @@ DURATION = _number_format(time.duration, lambda span: f"{span.total_seconds():.0
 """A timedelta; whole seconds in CSV."""
 MONEY = _money_format(money.full_amount)
 SIGNED_MONEY = _money_format(money.signed_amount)
-WHOLE_MONEY = _money_format(money.amount_without_minor_units)
+WHOLE_MONEY = _money_format(money.rounded_amount)
 """An estimate, whose minor units say nothing; CSV has them."""
 UNIT_COST = _money_format(money.unit_cost)
 QUOTED = Format(

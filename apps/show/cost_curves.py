@@ -18,7 +18,7 @@ from apps.show.charts import (
     spread_apart,
     ticks_between,
 )
-from apps.show.money import MICROS, amount_without_minor_units
+from apps.show.money import MICROS, rounded_amount
 from apps.show.words import StateWords
 
 _TOP_PX, _BOTTOM_PX = 26, 28
@@ -56,7 +56,7 @@ def cost_curves(
     """Lines from zero over volumes from zero, named at their ends; marks as dotted lines down."""
 
     def amount_said(amount: float) -> str:
-        return amount_without_minor_units(round(amount * MICROS), currency)
+        return rounded_amount(round(amount * MICROS), currency)
 
     most = max(volume for line in lines for volume, _ in line.points)
     amounts = [amount for line in lines for _, amount in line.points]

@@ -63,7 +63,7 @@ def full_amount(micros: int | None, currency: str) -> str:
     return _signed_figure(micros, currency, _fixed_or_less(_to_major_units(abs(micros)), currency))
 
 
-def amount_without_minor_units(micros: int | None, currency: str) -> str:
+def rounded_amount(micros: int | None, currency: str) -> str:
     """For sentences: no minor units, as in `$18,210`; under 100 to the minor unit."""
     if micros is None:
         return UNKNOWN

@@ -24,7 +24,7 @@ from apps.ledger.actions import close
 from apps.ledger.actions.calls import price_waiting
 from apps.ledger.solvers.api_pricing import books
 from apps.show.amounts import gpu_hours, per_cent
-from apps.show.money import amount_without_minor_units, short_amount
+from apps.show.money import rounded_amount, short_amount
 from apps.workloads.actions.usage import Call, take_calls
 from apps.workloads.models import Workload
 from tests import make
@@ -337,9 +337,6 @@ def test_the_title_the_figure_and_the_total_of_a_table_are_one(
     no_job: LiteralString = f"AND {OF_ONE[key]} = %(id)s AND line.job_id IS NULL"
     assert of_lines(no_job, id=planted[key]) > 3_000_000
     (title,) = re.findall(r"<h1>(.*?)</h1>", page)
-    assert shown(amount_without_minor_units(whole, "USD")) in title
+    assert shown(rounded_amount(whole, "USD")) in title
     (total,) = re.findall(r"<tfoot>.*?</tfoot>", page, re.DOTALL)[:1]
-    assert (
-        shown(amount_without_minor_units(whole, "USD")) in total
-        or f"{whole / 1_000_000:,.2f}" in total
-    )
+    assert shown(rounded_amount(whole, "USD")) in total or f"{whole / 1_000_000:,.2f}" in total

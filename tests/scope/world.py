@@ -108,7 +108,7 @@ from apps.review.actions import (
 from apps.review.models import AlertKind, AnomalyVerdict, Finding
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
 from apps.show.document import document_text
-from apps.show.money import amount_without_minor_units, full_amount, short_amount
+from apps.show.money import full_amount, rounded_amount, short_amount
 from apps.telemetry.models import Incident
 from apps.unit_economics.models import ServiceCount, ServiceDay, ServiceTotal
 from apps.uploads.files import StoredFile
@@ -950,7 +950,5 @@ def _sums(**lines: Any) -> frozenset[str]:
     amount = micros["effective_micros__sum"]
     assert amount, f"no line has a cost of {lines}"
     exact = f"{Decimal(amount) / 1_000_000:.2f}"
-    shown = {
-        show(amount, "USD") for show in (short_amount, amount_without_minor_units, full_amount)
-    }
+    shown = {show(amount, "USD") for show in (short_amount, rounded_amount, full_amount)}
     return frozenset({str(amount), exact} | shown)

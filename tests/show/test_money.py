@@ -56,8 +56,8 @@ def test_a_table_shows_every_minor_unit_of_its_currency(micros, currency, text):
 
 
 def test_a_sentence_leaves_the_minor_units_out():
-    assert money.amount_without_minor_units(18_210_490_000, "USD") == "$18,210"
-    assert money.amount_without_minor_units(12_400_000, "USD") == "$12.40"
+    assert money.rounded_amount(18_210_490_000, "USD") == "$18,210"
+    assert money.rounded_amount(12_400_000, "USD") == "$12.40"
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_difference_always_has_its_sign():
     [
         money.short_amount,
         money.full_amount,
-        money.amount_without_minor_units,
+        money.rounded_amount,
         money.unit_cost,
         money.signed_amount,
     ],
@@ -106,7 +106,7 @@ def test_something_is_never_written_as_nothing(micros):
     for format_ in (
         money.short_amount,
         money.full_amount,
-        money.amount_without_minor_units,
+        money.rounded_amount,
         money.unit_cost,
     ):
         assert format_(micros, "USD").strip("−$0.,kMB")

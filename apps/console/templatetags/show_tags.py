@@ -41,7 +41,7 @@ def _or_unknown(format_: Callable[..., str]) -> Callable[..., str]:
 for _format in (
     money.short_amount,
     money.full_amount,
-    money.amount_without_minor_units,
+    money.rounded_amount,
     money.unit_cost,
     money.signed_amount,
     amounts.gpu_hours,

@@ -3,7 +3,7 @@
 from apps.planning.queries.budget_figures import BudgetFigures
 from apps.planning.queries.budgets import MONEY, ORGANISATION, TEAM, BudgetFact
 from apps.show.amounts import counted, gpu_hours, per_cent
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 
 EXCEEDED = "exceeded already"
 
@@ -11,7 +11,7 @@ EXCEEDED = "exceeded already"
 def amount(budget: BudgetFact, value: int | None, currency: str) -> str:
     """In a sentence: `$41,302` or `1,204 GPU-hours`."""
     if budget.measure == MONEY:
-        return amount_without_minor_units(value, currency)
+        return rounded_amount(value, currency)
     return f"{gpu_hours(value)} GPU-hours"
 
 

@@ -25,7 +25,7 @@ from apps.planning.queries.request_profile import (
 from apps.planning.queries.requests import CapacityRequestFact
 from apps.planning.queries.series import TEAM
 from apps.show.amounts import gpu_hours, per_cent
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 
 DAY_MS = DAY_HOURS * HOUR_MS
 MONTH_MS = 30 * DAY_MS
@@ -152,7 +152,7 @@ def budget_words(budget: BudgetRoom, currency: str) -> str:
 
     def amount(value: int) -> str:
         if budget.measure == MONEY:
-            return amount_without_minor_units(value, currency)
+            return rounded_amount(value, currency)
         return f"{gpu_hours(abs(value))} GPU-hours"
 
     until = f"until {date.fromisoformat(budget.end_day) - timedelta(days=1)}"

@@ -17,7 +17,7 @@ from apps.review.queries.spend_anomalies import SpendFact, SpendWanted, spend_an
 from apps.review.queries.spend_words import spend_facts, spend_title
 from apps.review.queries.verdicts import WAITING
 from apps.show.amounts import per_cent
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 from apps.show.time import weekday
 from apps.workloads import queries as workloads
 
@@ -83,7 +83,7 @@ def _spend_matter(anomaly: SpendFact, currency: str) -> AlertMatter:
 def _facts_of(finding: FindingFact, name: str, currency: str) -> list[tuple[str, str]]:
     impact = "not known"
     if finding.impact_micros is not None:
-        impact = amount_without_minor_units(finding.impact_micros, currency)
+        impact = rounded_amount(finding.impact_micros, currency)
     facts = [
         ("Workload", f"{name} ({finding.feature})" if finding.feature else name),
         ("Since", weekday(finding.changed_on)),

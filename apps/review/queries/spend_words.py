@@ -5,7 +5,7 @@ from apps.review.models import SpendSubject
 from apps.review.models.spend import SpendLine
 from apps.review.queries.spend_anomalies import SpendFact
 from apps.show.amounts import counted, per_cent
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 from apps.show.time import day, weekday
 from apps.show.words import OLD_CAUSE_WORDS
 
@@ -37,7 +37,7 @@ DIMENSIONS = {
 
 def spend_title(anomaly: SpendFact, currency: str) -> str:
     """`Research: $1,204 more than usual since Mon 2 March (+62 %)`, or what it crept over, since when."""
-    more = amount_without_minor_units(anomaly.excess_micros, currency)
+    more = rounded_amount(anomaly.excess_micros, currency)
     size = "" if anomaly.effect_ratio is None else f" (+{per_cent(anomaly.effect_ratio)})"
     name = anomaly.name
     if anomaly.subject == SpendSubject.ORGANISATION:
@@ -56,11 +56,11 @@ def spend_facts(anomaly: SpendFact, currency: str) -> list[tuple[str, str]]:
     facts = [
         ("Of", f"{anomaly.subject} {anomaly.name}" if anomaly.key else anomaly.name),
         ("Since", weekday(anomaly.over_since or anomaly.began_on)),
-        ("Spent", amount_without_minor_units(anomaly.spent_micros, currency)),
-        ("Expected", amount_without_minor_units(anomaly.expected_micros, currency)),
+        ("Spent", rounded_amount(anomaly.spent_micros, currency)),
+        ("Expected", rounded_amount(anomaly.expected_micros, currency)),
     ]
     if month is not None:
-        facts.append(("Projected monthly impact", amount_without_minor_units(month, currency)))
+        facts.append(("Projected monthly impact", rounded_amount(month, currency)))
     facts.append(("Found", f"{LOOKS[anomaly.look]}, against {line_words(anomaly)}"))
     facts.append(("Main driver", driven_by(anomaly)))
     if anomaly.known_event:

@@ -46,7 +46,7 @@ from apps.review.queries.verdicts import FINDING, SPEND, STATES, WAITING
 from apps.show.amounts import counted
 from apps.show.level_lines import Level, level_line
 from apps.show.marked_days import NumberedDay
-from apps.show.money import amount_without_minor_units, short_amount
+from apps.show.money import rounded_amount, short_amount
 from apps.show.time import weekday
 from apps.workloads.queries import WorkloadFact, workloads
 
@@ -236,7 +236,7 @@ def _changes_finding(findings: Sequence[FindingFact], within: str, currency: str
     sentence = f"{' and '.join(kinds)} {within}"
     if not more:
         return sentence
-    return f"{sentence}; anomalies come to +{amount_without_minor_units(more, currency)} a month"
+    return f"{sentence}; anomalies come to +{rounded_amount(more, currency)} a month"
 
 
 def _what_is_watched(last_look: LatestDetectionRun | None, days: str) -> str:

@@ -45,7 +45,7 @@ from apps.review.queries.verdicts import STATES, WAITING
 from apps.show.amounts import counted
 from apps.show.level_lines import Level, level_line
 from apps.show.marked_days import NumberedDay
-from apps.show.money import amount_without_minor_units, short_amount
+from apps.show.money import rounded_amount, short_amount
 from apps.show.time import weekday
 
 SEEN_FOR = ("90d", "the last 90 days")
@@ -175,7 +175,7 @@ def spend_finding(rows: Sequence[SpendRow], others: str, within: str, currency: 
     waiting = [row.found for row in rows if row.found.state in WAITING]
     if not waiting:
         return others
-    more = amount_without_minor_units(sum(anomaly.excess_micros for anomaly in waiting), currency)
+    more = rounded_amount(sum(anomaly.excess_micros for anomaly in waiting), currency)
     sentence = (
         f"{counted(len(waiting), 'anomaly', 'anomalies')} of spend {within}, {more} more than usual"
     )
@@ -285,18 +285,15 @@ def _days_chart(spend_fact: SpendFact, context: Context) -> LineChart | None:
     days, currency = _days_of(spend_fact, context), context.currency
     if not any(micros for _, micros in days):
         return None
-    points = [
-        (day, micros / 1_000_000, amount_without_minor_units(micros, currency))
-        for day, micros in days
-    ]
+    points = [(day, micros / 1_000_000, rounded_amount(micros, currency)) for day, micros in days]
     expected, spent = (
         spend_fact.expected_micros / spend_fact.days,
         spend_fact.spent_micros / spend_fact.days,
     )
     until = spend_fact.ended_on - DAY_LONG if spend_fact.ended_on else points[-1][0]
     labels = (
-        f"{amount_without_minor_units(round(expected), currency)} a day expected",
-        f"{amount_without_minor_units(round(spent), currency)} spent",
+        f"{rounded_amount(round(expected), currency)} a day expected",
+        f"{rounded_amount(round(spent), currency)} spent",
     )
     levels = (
         Level(
@@ -320,7 +317,7 @@ def _days_chart(spend_fact: SpendFact, context: Context) -> LineChart | None:
             points,
             levels,
             marks,
-            lambda value: amount_without_minor_units(round(value * 1_000_000), currency),
+            lambda value: rounded_amount(round(value * 1_000_000), currency),
         ),
         behind=SPEND_DAYS.section(days[::-1], context),
         csv_href=reverse("spend-anomaly-days", args=[spend_fact.id]),

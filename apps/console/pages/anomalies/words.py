@@ -9,7 +9,7 @@ from apps.review.queries.measures import COST, DATA_WAIT, MFU, TOKENS
 from apps.review.queries.spend_anomalies import SpendFact
 from apps.review.queries.verdicts import STATES
 from apps.show.amounts import counted, per_cent
-from apps.show.money import amount_without_minor_units, unit_cost
+from apps.show.money import rounded_amount, unit_cost
 from apps.show.time import day
 
 UNITS: Mapping[str, str] = {
@@ -63,7 +63,7 @@ def impact(finding: FindingFact, currency: str) -> str:
     """Return what a finding comes to in 30 days, in words."""
     if finding.impact_micros is None:
         return "not known in money"
-    size = amount_without_minor_units(abs(finding.impact_micros), currency)
+    size = rounded_amount(abs(finding.impact_micros), currency)
     return f"{size} {'more' if finding.impact_micros > 0 else 'less'} in 30 days"
 
 

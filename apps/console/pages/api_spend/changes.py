@@ -31,7 +31,7 @@ from apps.pricing.actions import api_prices
 from apps.pricing.actions.api_prices import UNITS, NewApiPrice
 from apps.pricing.queries.api_prices import api_price
 from apps.show.amounts import count, counted
-from apps.show.money import amount_without_minor_units, quoted_amount
+from apps.show.money import quoted_amount, rounded_amount
 from apps.web.rest.body_limits import takes_body
 
 FINANCE = frozenset({Role.FINANCE})
@@ -182,9 +182,7 @@ def _effects_of(thought: NewApiPrice, context: Context) -> tuple[str, ...]:
     if touched.requests and thought.discount_ratio is not None and thought.unit == "all":
         if touched.list_micros is not None:
             cost = round(touched.list_micros * (1 - thought.discount_ratio))
-            effects.append(
-                f"With the discount they cost about {amount_without_minor_units(cost, currency)}."
-            )
+            effects.append(f"With the discount they cost about {rounded_amount(cost, currency)}.")
     elif touched.requests and thought.amount is not None:
         quantity = touched.quantity(thought.unit)
         cost_of = quoted_amount(thought.amount * quantity / thought.per_quantity, thought.currency)
@@ -199,7 +197,7 @@ def _calls_touched(touched: Touched, context: Context) -> tuple[str, ...]:
     now = (
         "have no price"
         if touched.micros is None
-        else f"cost {amount_without_minor_units(touched.micros, currency)}"
+        else f"cost {rounded_amount(touched.micros, currency)}"
     )
     effects = [f"{counted(touched.requests, 'past call')} are priced again; they {now} now."]
     if touched.closed_hours:

@@ -10,7 +10,7 @@ from apps.economics.money import sum_of_known
 from apps.ledger.queries.api_spend import Spend
 from apps.ledger.queries.windows import Window
 from apps.show.amounts import change, count, counted, per_cent, share
-from apps.show.money import amount_without_minor_units, short_amount, unit_cost
+from apps.show.money import rounded_amount, short_amount, unit_cost
 from apps.show.time import weekday
 from apps.show.words import StateWords
 
@@ -25,7 +25,7 @@ def finding_of(rows: Sequence[Spend], total: Spend | None, within: str, currency
     if total.micros is None:
         calls = counted(total.requests, "call")
         return f"{calls} to model APIs {within}, and none of them has a price"
-    sentence = f"Model APIs cost {amount_without_minor_units(total.micros, currency)} {within}"
+    sentence = f"Model APIs cost {rounded_amount(total.micros, currency)} {within}"
     part = share(rows[0].micros, total.micros)
     if len(rows) > 1 and part:
         sentence = f"{sentence}, {per_cent(part)} of it {rows[0].key[1]}"
@@ -154,4 +154,4 @@ def _dearest_day(
     """Today's is not over: it is said with what it has so far."""
     most, day = max((micros or 0, day) for day, micros in zip(days, totals, strict=True))
     so_far = " so far" if day == today else ""
-    return f"Highest day: {weekday(day)}, {amount_without_minor_units(most, currency)}{so_far}."
+    return f"Highest day: {weekday(day)}, {rounded_amount(most, currency)}{so_far}."

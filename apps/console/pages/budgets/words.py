@@ -25,7 +25,7 @@ from apps.planning.queries.budgets import (
 )
 from apps.show.amounts import count, counted, gpu_hours, per_cent
 from apps.show.charts import amount_tick
-from apps.show.money import amount_without_minor_units, short_amount
+from apps.show.money import rounded_amount, short_amount
 from apps.show.time import period, short_day
 from apps.show.words import joined
 
@@ -35,11 +35,7 @@ MOST_NAMED = 3
 
 def cell_amount(budget: BudgetFact, value: int, currency: str) -> str:
     """In a table: `$41,302`, or `1,204 h`."""
-    return (
-        amount_without_minor_units(value, currency)
-        if budget.measure == MONEY
-        else f"{gpu_hours(value)} h"
-    )
+    return rounded_amount(value, currency) if budget.measure == MONEY else f"{gpu_hours(value)} h"
 
 
 def figure_amount(budget: BudgetFact, value: int | None, currency: str) -> str | None:
@@ -195,7 +191,7 @@ def progress_of(figures: BudgetFigures, currency: str) -> str:
     progress = f"{used} used, {per_cent(figures.share_gone)} of its time gone"
     provisional = figures.spent.provisional
     return (
-        f"{progress}; {amount_without_minor_units(provisional, currency)} provisional"
+        f"{progress}; {rounded_amount(provisional, currency)} provisional"
         if provisional
         else progress
     )

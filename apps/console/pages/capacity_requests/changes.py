@@ -43,7 +43,7 @@ from apps.planning.queries.requests import (
     may_withdraw,
 )
 from apps.show.amounts import counted
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 from apps.show.time import period
 from apps.workloads.queries import workloads
 
@@ -283,7 +283,7 @@ def _cost_of(request: NewCapacityRequest, profile: RequestProfile, context: Cont
     micros = capacity_cost(request.gpus, length, price.micros)
     every = "" if request.ends_at else "every "
     return (
-        f"at {amount_without_minor_units(micros, context.currency)} for {every}{span_words(length)}, by the "
+        f"at {rounded_amount(micros, context.currency)} for {every}{span_words(length)}, by the "
         f"{BASES[price.basis]}"
     )
 

@@ -13,7 +13,7 @@ from apps.planning.queries.request_words import (
 )
 from apps.planning.queries.requests import APPROVED, STATES, WAITING, CapacityRequestFact
 from apps.show.amounts import counted
-from apps.show.money import amount_without_minor_units, unit_cost
+from apps.show.money import rounded_amount, unit_cost
 from apps.show.time import day_or_instant, minute_duration
 
 
@@ -60,7 +60,7 @@ def cost_words(fact: CapacityRequestFact, currency: str, *, sees_prices: bool) -
     if price is None or micros is None:
         return "Unknown: no price of these GPUs is known"
     span = span_words(fact.milliseconds or MONTH_MS)
-    amount = amount_without_minor_units(micros, currency)
+    amount = rounded_amount(micros, currency)
     cost_text = f"{amount} for {span}" if fact.ends_at else f"{amount} for every {span}, open-ended"
     if not sees_prices:
         return f"{cost_text}; {BASES[price.basis]}"

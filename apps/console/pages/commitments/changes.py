@@ -27,7 +27,7 @@ from apps.ledger.queries.commitment_preview import Moved, if_ended, if_entered
 from apps.pricing import actions
 from apps.pricing.queries.commitments import CommitmentFact, commitments
 from apps.show.amounts import counted, per_cent
-from apps.show.money import amount_without_minor_units, signed_amount
+from apps.show.money import rounded_amount, signed_amount
 
 BUYS = frozenset({Role.FINANCE})
 UNITS = {"node": "Nodes", "gpu": "GPUs"}
@@ -195,12 +195,12 @@ def _entry_effects(moved: Moved, currency: str) -> tuple[str, ...]:
     if moved.cost is None:
         sentences.append("What it costs is not known: its currency has no rate of exchange.")
     elif moved.on_demand is None:
-        cost = amount_without_minor_units(moved.cost, currency)
+        cost = rounded_amount(moved.cost, currency)
         sentences.append(f"It costs {cost} in them; some of what it would cover has no price.")
     else:
         sentences.append(
-            f"What it would have covered cost about {amount_without_minor_units(moved.on_demand, currency)}; "
-            f"the commitment costs {amount_without_minor_units(moved.cost, currency)} in these hours "
+            f"What it would have covered cost about {rounded_amount(moved.on_demand, currency)}; "
+            f"the commitment costs {rounded_amount(moved.cost, currency)} in these hours "
             f"({signed_amount(moved.difference, currency)})."
         )
     return (*sentences, *_closed_hours(moved))
@@ -218,8 +218,8 @@ def _end_effects(moved: Moved, currency: str) -> tuple[str, ...]:
         sentences.append("What that moves is not known: a price or a rate of exchange is missing.")
     else:
         sentences.append(
-            f"{amount_without_minor_units(moved.cost, currency)} of its cost goes, and what it covered costs "
-            f"about {amount_without_minor_units(moved.on_demand, currency)} again "
+            f"{rounded_amount(moved.cost, currency)} of its cost goes, and what it covered costs "
+            f"about {rounded_amount(moved.on_demand, currency)} again "
             f"({signed_amount(-moved.difference, currency)})."
         )
     return (*sentences, *_closed_hours(moved))

@@ -62,7 +62,7 @@ from apps.ledger.queries.offered_use import taken_for_granted
 from apps.pricing.queries.commitments import CommitmentFact, commitments_in
 from apps.pricing.queries.commitments import commitments as every_commitment
 from apps.show.amounts import per_cent
-from apps.show.money import amount_without_minor_units, full_amount, quoted_amount
+from apps.show.money import full_amount, quoted_amount, rounded_amount
 from apps.show.time import duration
 
 LONGEST_AHEAD = timedelta(days=90)
@@ -297,7 +297,7 @@ def _commitment_terms(
 ) -> list[tuple[str, str]]:
     """The terms in words; amounts as they were agreed, in the commitment's own currency."""
     term, currency = term_of(fact, context.at), fact.currency
-    left = amount_without_minor_units(term.left_micros, currency)
+    left = rounded_amount(term.left_micros, currency)
     over = f" over {duration(term.left_hours * HOUR)}" if term.left_hours else ""
     terms = [
         ("Kind", KINDS[fact.kind]),

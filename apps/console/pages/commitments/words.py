@@ -10,7 +10,7 @@ from apps.fleet.queries import pools
 from apps.ledger.queries.commitments import Figures, Use, total
 from apps.pricing.queries.commitments import CommitmentFact
 from apps.show.amounts import counted, per_cent
-from apps.show.money import amount_without_minor_units, quoted_amount, short_amount
+from apps.show.money import quoted_amount, rounded_amount, short_amount
 from apps.show.time import weekday
 from apps.show.words import StateWords
 
@@ -91,7 +91,7 @@ def finding_of(use: Use, period: str, currency: str) -> str:
         more = " of on-demand" if rate >= 0 else " more than on-demand"
         return f"Commitments {verb} {per_cent(abs(rate))}{more} in {period}; {unused}"
     if not total_figures.used:
-        amount = amount_without_minor_units(total_figures.unused_cost, currency)
+        amount = rounded_amount(total_figures.unused_cost, currency)
         return f"Nobody used the commitments of {period}: {amount}"
     return f"What commitments saved in {period} is not known; {unused}"
 
@@ -101,7 +101,7 @@ def _unused_words(figures: Figures, currency: str) -> str:
         return "what was not used has no known cost"
     if not figures.unused_cost:
         return "all of them was used"
-    return f"{amount_without_minor_units(figures.unused_cost, currency)} was not used"
+    return f"{rounded_amount(figures.unused_cost, currency)} was not used"
 
 
 def figures_of(use: Use, status: str, currency: str) -> tuple[Figure, ...]:
@@ -171,9 +171,7 @@ def _worst_day(days: Sequence[tuple[date, Figures]], currency: str) -> str:
     most, worst = max(unused)
     if not most:
         return "Every day was used in full."
-    return (
-        f"Most was left unused on {weekday(worst)}: {amount_without_minor_units(most, currency)}."
-    )
+    return f"Most was left unused on {weekday(worst)}: {rounded_amount(most, currency)}."
 
 
 def granted_words(untold: Mapping[str, int]) -> str:

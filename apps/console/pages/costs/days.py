@@ -17,7 +17,7 @@ from apps.ledger.queries.windows import Window
 from apps.review.queries.annotations import AnnotationsWanted
 from apps.show.amounts import per_cent, share
 from apps.show.charts import DailySeries, daily_cost_by_state
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 from apps.show.time import short_day, weekday
 from apps.show.words import StateWords, basis_words
 
@@ -159,7 +159,7 @@ def _chart_sentence(
     """The dearest day or week; today's, which is not over, by what it has so far."""
     most, highest = max((of_day.total or 0, day) for day, of_day in zip(days, by_day, strict=True))
     largest = max(sums.states, key=lambda state: sums.by_state[state.key] or 0, default=None)
-    amount = amount_without_minor_units(most, cost_query.currency)
+    amount = rounded_amount(most, cost_query.currency)
     is_today = highest == cost_query.context.calendar.today and label is weekday
     so_far = " so far" if is_today else ""
     sentence = f"Highest {'day: ' if label is weekday else ''}{label(highest)}, {amount}{so_far}"

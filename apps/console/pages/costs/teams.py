@@ -45,7 +45,7 @@ from apps.ledger.queries.cube import CubeQuestion, filter_word
 from apps.ledger.queries.cube.days import costs_by_day
 from apps.ledger.queries.cube.states import state_sums
 from apps.ledger.queries.drill import lines_of_no_job
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 from apps.show.words import state_words
 from apps.workloads import queries as workloads
 
@@ -154,7 +154,7 @@ def no_job(context: Context, team_id: int) -> ConsolePage:
     subject = f"{_state_label(state)} time of {name}" if state else f"Other charges of {name}"
     if cost_query.texts.get("pool"):
         subject = f"{subject} on {cost_query.texts['pool']}"
-    finding = f"{subject} cost {amount_without_minor_units(sums.total, cost_query.currency)} {cost_query.words.within}."
+    finding = f"{subject} cost {rounded_amount(sums.total, cost_query.currency)} {cost_query.words.within}."
     if sums.total is None:
         finding = (
             f"What {subject[0].lower()}{subject[1:]} cost {cost_query.words.within} is not known."

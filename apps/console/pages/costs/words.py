@@ -6,7 +6,7 @@ from apps.console.pages.costs.question import CostQuery
 from apps.console.pages.costs.sums import Sums
 from apps.ledger.queries.cube.states import Sureness
 from apps.show.amounts import counted, per_cent, share
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 from apps.show.time import instant
 from apps.show.words import basis_words
 
@@ -19,7 +19,7 @@ def spent(cost_query: CostQuery, subject: str, sums: Sums) -> str:
     if sums.total is None:
         return f"What {subject} cost {when} is not known: no price covers it."
     loaded = LOADED.get(str(cost_query.question.loading), "")
-    sentence = f"{subject} cost {amount_without_minor_units(sums.total, cost_query.currency)}{loaded} {when}"
+    sentence = f"{subject} cost {rounded_amount(sums.total, cost_query.currency)}{loaded} {when}"
     if sums.worked_ratio is None:
         return f"{sentence}."
     if not sums.gpu_milliseconds:

@@ -16,7 +16,7 @@ from apps.economics.crossover.uncertainty import BreakEvenInput, TornadoBar
 from apps.planning.queries.crossover import SavedScenarioFact, ScenarioRunFact
 from apps.planning.queries.crossover_reach import ForecastVolumes, VolumeAhead
 from apps.planning.queries.crossover_tried import ExploredRun
-from apps.show.money import MICROS, amount_without_minor_units, unit_cost
+from apps.show.money import MICROS, rounded_amount, unit_cost
 from apps.show.time import month
 
 Row = TypeVar("Row")
@@ -26,7 +26,7 @@ NOT_ASKED = "–"
 COMPARED = "what a million tokens cost, and what self-hosting saves a month (P50)"
 
 MONTHLY = Format(
-    lambda money, _: amount_without_minor_units(round(money[0] * MICROS), money[1]),
+    lambda money, _: rounded_amount(round(money[0] * MICROS), money[1]),
     lambda money, _: repr(money[0]),
     "number-cell",
 )

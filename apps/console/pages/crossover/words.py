@@ -10,7 +10,7 @@ from apps.planning.queries.crossover import SavedScenarioFact, ScenarioRunFact
 from apps.planning.queries.crossover_reach import ForecastVolumes
 from apps.planning.queries.crossover_tried import ExploredRun
 from apps.show.amounts import per_cent
-from apps.show.money import MICROS, amount_without_minor_units, unit_cost
+from apps.show.money import MICROS, rounded_amount, unit_cost
 from apps.show.time import month
 
 ADVICE: Mapping[str, str] = {
@@ -88,7 +88,7 @@ def input_words(key: str, pools: tuple[str, ...] = ()) -> str:
 
 def month_amount(amount: float, currency: str) -> str:
     """A month's cost, in whole units."""
-    return amount_without_minor_units(round(amount * MICROS), currency)
+    return rounded_amount(round(amount * MICROS), currency)
 
 
 def token_price(amount: float | None, currency: str) -> str:

@@ -49,7 +49,7 @@ from apps.ledger.queries.cube import (
 from apps.ledger.queries.cube.days import Daily, costs_against, costs_by_day
 from apps.ledger.queries.cube.states import state_sums, sureness
 from apps.show.amounts import change, gpu_hours
-from apps.show.money import amount_without_minor_units, bridged
+from apps.show.money import bridged, rounded_amount
 from apps.show.waterfall import waterfall
 from apps.show.words import CAUSE_WORDS
 
@@ -308,7 +308,7 @@ def _title_sentence(cost_query: CostQuery, answer: CubeAnswer, names: CubeNames,
         return f"Nothing was charged to {audience} {within}."
     if total_micros is None:
         return f"What it cost {within} is not known: no price covers it."
-    total_text = amount_without_minor_units(total_micros, cost_query.currency)
+    total_text = rounded_amount(total_micros, cost_query.currency)
     if before is not None and answer.question.against is not None:
         moved = "" if before.micros is None else change(total_micros, before.micros)
         then = compared_span_label(answer.question.against, answer.question.window)
@@ -322,7 +322,7 @@ def _title_sentence(cost_query: CostQuery, answer: CubeAnswer, names: CubeNames,
         return spent(cost_query, audience, sums)
     first = max(named, key=lambda row: row.sums.micros or 0)
     text = keyed_words(name, names.text(name, first.keys[0]))
-    most = amount_without_minor_units(first.sums.micros, cost_query.currency)
+    most = rounded_amount(first.sums.micros, cost_query.currency)
     return f"{text} cost the most {within}: {most} of {total_text}."
 
 
@@ -348,9 +348,7 @@ def _posted_words(posted: PostedApart, currency: str) -> tuple[str, ...]:
         (posted.later_micros, "of it is posted in later months, as corrections"),
         (posted.earlier_micros, "posted in it corrects earlier months, and is in their days"),
     )
-    return tuple(
-        f"{amount_without_minor_units(micros, currency)} {text}" for micros, text in words if micros
-    )
+    return tuple(f"{rounded_amount(micros, currency)} {text}" for micros, text in words if micros)
 
 
 def _filter_bar(cost_query: CostQuery) -> tuple[Filter, ...]:

@@ -30,7 +30,7 @@ from apps.planning.queries.series import (
     name_of_key,
 )
 from apps.show.amounts import count, counted, gpu_hours, per_cent
-from apps.show.money import MICROS, amount_without_minor_units
+from apps.show.money import MICROS, rounded_amount
 from apps.show.time import day, instant, minute_duration, month, short_day
 from apps.show.words import joined
 
@@ -96,7 +96,7 @@ def amount(forecast: ForecastFact, value: float, currency: str) -> str:
     """A value of a series, with its unit."""
     measure = forecast.series.measure
     if measure == SPEND:
-        return amount_without_minor_units(round(value * MICROS), currency)
+        return rounded_amount(round(value * MICROS), currency)
     if measure == QUEUE_WAIT:
         return minute_duration(timedelta(hours=value))
     if measure == GPU_HOURS:

@@ -47,7 +47,7 @@ from apps.planning.queries.waiting_costs import (
 )
 from apps.show.amounts import counted, gpu_hours
 from apps.show.charts import Json
-from apps.show.money import amount_without_minor_units, short_amount
+from apps.show.money import rounded_amount, short_amount
 from apps.show.part_bars import BarPart, PartedBar, part_bars
 from apps.show.words import joined
 from apps.workloads import queries as workloads
@@ -196,7 +196,7 @@ def _finding(total: WaitingCost, within_words: str, currency: str) -> str:
         sentence += ", " + _worth(waits.micros, waits.unpriced_ms, currency)
     if lost.milliseconds:
         sentence += f"; outages took {gpu_hours(lost.milliseconds)} GPU-hours"
-        cost = None if lost.micros is None else amount_without_minor_units(lost.micros, currency)
+        cost = None if lost.micros is None else rounded_amount(lost.micros, currency)
         sentence += f", which cost {cost}" if cost else ", at a cost that is not known"
     return sentence[0].upper() + sentence[1:]
 
@@ -205,7 +205,7 @@ def _worth(micros: int | None, unpriced_ms: int, currency: str) -> str:
     if micros is None:
         return "and no policy says what an hour of it costs"
     at_least = "at least " if unpriced_ms else ""
-    return f"worth {at_least}{amount_without_minor_units(micros, currency)}"
+    return f"worth {at_least}{rounded_amount(micros, currency)}"
 
 
 def _key_figures(total: WaitingCost, currency: str) -> tuple[Figure, ...]:

@@ -4,7 +4,7 @@ from apps.console.pages.costs.question import CostQuery
 from apps.console.pages.costs.sums import Sums
 from apps.ledger.queries import Basis
 from apps.show.amounts import per_cent, share
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 from apps.show.words import basis_words
 from apps.unit_economics.queries.waste import Waste
 
@@ -16,7 +16,7 @@ def finding(cost_query: CostQuery, sums: Sums | None, waste: Waste) -> str:
         return f"Nothing was charged {cost_query.words.within}{_to_whom(cost_query)}."
     if sums.total is None:
         return _unknown_cost(cost_query)
-    amount = amount_without_minor_units(sums.total, cost_query.currency)
+    amount = rounded_amount(sums.total, cost_query.currency)
     sentence = f"{cost_query.words.subject} cost {amount}"
     if subject:
         sentence = f"{subject} cost {amount} {cost_query.words.within}"

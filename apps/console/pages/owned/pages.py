@@ -24,7 +24,7 @@ from apps.console.pages.owned.tables import (
 )
 from apps.ledger.queries.owned_plans import PlanStatus, plan_months, plan_standings
 from apps.show.amounts import counted
-from apps.show.money import amount_without_minor_units, full_amount, quoted_amount, unit_cost
+from apps.show.money import full_amount, quoted_amount, rounded_amount, unit_cost
 
 
 @shown(SEES_EVERYTHING, "owned-hardware")
@@ -114,7 +114,7 @@ def _plans_finding(standings: Sequence[PlanStatus], context: Context) -> str:
     ]
     if not in_service:
         return "No hardware of your own is in service."
-    left = amount_without_minor_units(
+    left = rounded_amount(
         sum(plan_summary.left_micros for plan_summary in in_service), context.currency
     )
     nodes = counted(sum(plan_summary.plan.nodes for plan_summary in in_service), "node")

@@ -36,7 +36,7 @@ from apps.economics.money import sum_of_known
 from apps.economics.refusal import Refusal
 from apps.ledger import queries as ledger
 from apps.show.amounts import counted, gpu_hours, per_cent, share
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 from apps.workloads.actions import workloads
 
 KINDS = {kind: kind for kind in ("training", "serving", "batch", "notebook", "other")}
@@ -237,17 +237,17 @@ def _ownership_finding(
     spent = sum_of_known(row.micros for row in named) or 0
     sentence = f"No workload cost anything {period.within}"
     if spent:
-        amount = amount_without_minor_units(spent, currency)
+        amount = rounded_amount(spent, currency)
         sentence = f"{counted(len(named), 'workload')} cost {amount} {period.within}"
     if not sees_everything:
-        return f"{sentence}, of {amount_without_minor_units(total_micros, currency)} that your teams’ GPU time cost."
+        return f"{sentence}, of {rounded_amount(total_micros, currency)} that your teams’ GPU time cost."
     unowned_micros = sum_of_known(row.micros for row in nobodys)
     if not nobodys:
         return f"{sentence}, and every job has an owner."
     if unowned_micros is None:
         return f"{sentence}; jobs without an owner held GPUs that have no price."
     part = per_cent(share(unowned_micros, total_micros))
-    return f"{sentence}; {amount_without_minor_units(unowned_micros, currency)}, {part} of all, has no owner."
+    return f"{sentence}; {rounded_amount(unowned_micros, currency)}, {part} of all, has no owner."
 
 
 def _unowned_finding(rows: Sequence[UnownedJobs], period: PeriodWords, currency: str) -> str:
@@ -257,7 +257,7 @@ def _unowned_finding(rows: Sequence[UnownedJobs], period: PeriodWords, currency:
     jobs = counted(sum(row.jobs for row in rows), "job")
     if micros is None:
         return f"{jobs} without an owner held {gpu_hours(milliseconds)} GPU-hours {period.within}."
-    return f"{jobs} without an owner cost {amount_without_minor_units(micros, currency)} {period.within}."
+    return f"{jobs} without an owner cost {rounded_amount(micros, currency)} {period.within}."
 
 
 urlpatterns = [

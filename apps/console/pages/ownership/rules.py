@@ -31,7 +31,7 @@ from apps.economics.ownership import TEXT_MATCHES, Rule
 from apps.economics.refusal import Refusal
 from apps.ledger.queries import cost_of_jobs
 from apps.show.amounts import counted, gpu_hours
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 from apps.workloads import queries as workloads
 from apps.workloads.actions import rules as actions
 from apps.workloads.queries import RuleFact, RulePreview
@@ -327,7 +327,7 @@ def _gain_finding(
         return f"{jobs} of {criteria}; none of them would change hands."
     micros, milliseconds, _ = sum_costs(moves)
     jobs = counted(sum(row.jobs for row in moves), "job")
-    worth = "" if micros is None else f", {amount_without_minor_units(micros, context.currency)},"
+    worth = "" if micros is None else f", {rounded_amount(micros, context.currency)},"
     return f"{jobs} with {gpu_hours(milliseconds)} GPU-hours{worth} would move to {owner}."
 
 

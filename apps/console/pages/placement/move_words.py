@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from apps.placement.queries.fleet_moves import MoveDetectionRunFact, OpenFleetMove
 from apps.show.amounts import counted
-from apps.show.money import amount_without_minor_units, full_amount
+from apps.show.money import full_amount, rounded_amount
 from apps.show.words import StateWords
 
 KINDS = {
@@ -25,8 +25,8 @@ CONFIDENCE = {"high": "High", "medium": "Medium", "low": "Low"}
 def saving_words(move: OpenFleetMove, currency: str) -> str:
     """`$776 to $1,366`."""
     low, high = (
-        amount_without_minor_units(move.saving.low, currency),
-        amount_without_minor_units(move.saving.high, currency),
+        rounded_amount(move.saving.low, currency),
+        rounded_amount(move.saving.high, currency),
     )
     return low if low == high else f"{low} to {high}"
 
@@ -55,7 +55,7 @@ def moves_finding(moves: Sequence[OpenFleetMove], currency: str, *, sees_all: bo
         return f"Nothing{scope} is worth moving this week"
     if not counted_moves:
         return f"{counted(len(moves), 'move')} proposed; others for the same dollars save more"
-    likely = amount_without_minor_units(sum(move.saving.likely for move in counted_moves), currency)
+    likely = rounded_amount(sum(move.saving.likely for move in counted_moves), currency)
     others = len(moves) - len(counted_moves)
     others_text = f"; {counted(others, 'other')} would be for the same dollars" if others else ""
     return f"{counted(len(counted_moves), 'move')} would save about {likely} a month{others_text}"

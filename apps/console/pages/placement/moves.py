@@ -37,7 +37,7 @@ from apps.placement.queries.fleet_moves import (
 )
 from apps.placement.queries.moves.proposal import ProposalEvidence
 from apps.show.amounts import counted
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 
 MOST_WEEKS = 60
 
@@ -189,7 +189,7 @@ def _key_figures(
     counted_moves = [row.move for row in rows if row.move.is_counted]
     currency = context.currency
     low, high = (
-        amount_without_minor_units(sum(end), currency)
+        rounded_amount(sum(end), currency)
         for end in (
             [move.saving.low for move in counted_moves],
             [move.saving.high for move in counted_moves],
@@ -198,12 +198,12 @@ def _key_figures(
     return (
         Figure(
             "Counted savings",
-            amount_without_minor_units(review.counted_micros, currency),
+            rounded_amount(review.counted_micros, currency),
             f"a month; the ends add up to {low} and {high}",
         ),
         Figure(
             "Paid by the hour",
-            amount_without_minor_units(review.addressable_micros, currency),
+            rounded_amount(review.addressable_micros, currency),
             "a month: no more can be saved",
         ),
         Figure("Moves", str(len(rows)), f"{len(counted_moves)} of them added up"),
@@ -215,13 +215,13 @@ def _move_figures(move: OpenFleetMove, currency: str) -> tuple[Figure, ...]:
     return (
         Figure(
             "Saves a month",
-            amount_without_minor_units(move.saving.likely, currency),
+            rounded_amount(move.saving.likely, currency),
             "half of the cases are above",
         ),
         Figure("Range, p10 to p90", words.saving_words(move, currency), "a month"),
         Figure(
             "Spent there",
-            amount_without_minor_units(move.spend_micros, currency),
+            rounded_amount(move.spend_micros, currency),
             "a month, paid by the hour",
         ),
         Figure(

@@ -12,7 +12,7 @@ from apps.planning.queries.plan_outcomes import PlanOutcome
 from apps.planning.queries.plans import PlanFact, PlannedItemFact
 from apps.planning.queries.request_words import BASES
 from apps.show.amounts import count, counted, per_cent
-from apps.show.money import amount_without_minor_units, unit_cost
+from apps.show.money import rounded_amount, unit_cost
 from apps.show.time import day, minute_duration, period
 from apps.show.words import joined
 
@@ -51,7 +51,7 @@ def finding_of(outcome: PlanOutcome, currency: str) -> str:
     priced = (
         "at a cost that is not known"
         if cost is None
-        else f"for {amount_without_minor_units(round(cost.likely), currency)}"
+        else f"for {rounded_amount(round(cost.likely), currency)}"
     )
     sentence = (
         f"{outcome.plan.name} adds {hours_text(outcome.whole.planned.likely)} GPU-hours {priced}"
@@ -172,7 +172,7 @@ def moved_effects(before: PlanOutcome, after: PlanOutcome, currency: str) -> lis
     of = "to" if change >= 0 else "from"
     effects = [f"It {did} {hours_text(abs(change))} GPU-hours {of} the plan’s weeks."]
     costs = [
-        amount_without_minor_units(round(outcome.whole.total_cost.likely), currency)
+        rounded_amount(round(outcome.whole.total_cost.likely), currency)
         for outcome in (after, before)
         if outcome.whole.total_cost is not None
     ]

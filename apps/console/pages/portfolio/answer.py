@@ -15,7 +15,7 @@ from apps.console.pages.portfolio.tables import DURATION, HELD_OUT, OF_ANSWER, O
 from apps.economics.gates import read_gates
 from apps.planning.queries.portfolio.runs import PortfolioRunFact
 from apps.show.duration_curve import DurationLayer, duration_curve
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 from apps.show.time import instant
 
 MOST_CURVES = 3
@@ -51,7 +51,7 @@ def _key_figures(answer: Mapping[str, Any]) -> tuple[Figure, ...]:
     rates, chosen = answer["bought"]["savings"], answer["chosen"]
     months, currency = words.months_of(answer), answer["currency"]
     mean, tail = (
-        amount_without_minor_units(words.micros_of(chosen[name] / months), currency)
+        rounded_amount(words.micros_of(chosen[name] / months), currency)
         for name in ("mean_cost", "tail_cost")
     )
     committed = sum(one["parts"]["committed_hours"] for one in answer["families"])

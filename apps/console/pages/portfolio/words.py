@@ -6,7 +6,7 @@ from typing import Any
 
 from apps.planning.queries.portfolio.runs import PortfolioRunFact
 from apps.show.amounts import counted, per_cent
-from apps.show.money import MICROS, amount_without_minor_units
+from apps.show.money import MICROS, rounded_amount
 
 MONTH_HOURS = 730
 NO_GAP = 0.00005
@@ -93,13 +93,13 @@ def finding(answer: Mapping[str, Any]) -> str:
     currency, months = answer["currency"], months_of(answer)
     chosen, nothing = answer["chosen"], compared(answer, "nothing new")
     if not chosen["lots"]:
-        cost = amount_without_minor_units(micros_of(chosen["mean_cost"] / months), currency)
+        cost = rounded_amount(micros_of(chosen["mean_cost"] / months), currency)
         return f"Buy nothing new: what holds, with spot and on demand, costs least, about {cost} a month"
     saved = (nothing["mean_cost"] - chosen["mean_cost"]) / months
     share = saved / nothing["mean_cost"] * months if nothing["mean_cost"] else 0.0
     if saved <= 0:
         return f"Buy {bought_gpus(answer)}: it holds the limits that were set"
-    amount = amount_without_minor_units(micros_of(saved), currency)
+    amount = rounded_amount(micros_of(saved), currency)
     return f"Buy {bought_gpus(answer)}: about {amount} a month less than buying nothing new, {per_cent(share)}"
 
 

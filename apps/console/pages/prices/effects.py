@@ -7,7 +7,7 @@ from apps.economics.hours import HOUR
 from apps.ledger.queries.closes.months import closed_spans
 from apps.pricing.queries.what_if import WhatIf
 from apps.show.amounts import counted
-from apps.show.money import amount_without_minor_units, signed_amount
+from apps.show.money import rounded_amount, signed_amount
 from apps.show.time import instant
 from apps.show.words import joined
 
@@ -48,8 +48,8 @@ def charged_again(what_if: WhatIf, context: Context, unmoved: str) -> tuple[str,
         return (*sentences, unmoved)
     moved = what_if.after_micros - what_if.before_micros
     sentences.append(
-        f"Their effective cost goes from about {amount_without_minor_units(what_if.before_micros, currency)} to "
-        f"about {amount_without_minor_units(what_if.after_micros, currency)} ({signed_amount(moved, currency)})."
+        f"Their effective cost goes from about {rounded_amount(what_if.before_micros, currency)} to "
+        f"about {rounded_amount(what_if.after_micros, currency)} ({signed_amount(moved, currency)})."
     )
     if what_if.unpriced_before != what_if.unpriced_after:
         sentences.append(

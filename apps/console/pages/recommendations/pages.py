@@ -48,7 +48,7 @@ from apps.review.queries.recommendations import (
     recommendations,
 )
 from apps.show.amounts import counted
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 
 OLD_WEEKS = 4
 
@@ -270,7 +270,7 @@ def _key_figures(
         Figure(
             "Open",
             words.describe_range(to_do, currency),
-            f"a month, likely {amount_without_minor_units(to_do.likely, currency)}; de-duplicated",
+            f"a month, likely {rounded_amount(to_do.likely, currency)}; de-duplicated",
         ),
         Figure(
             "Claimed",
@@ -282,7 +282,7 @@ def _key_figures(
         ),
         Figure(
             "Proven",
-            amount_without_minor_units(saved, currency),
+            rounded_amount(saved, currency),
             words.proven_note(proven, currency),
         )
         if proven
@@ -297,16 +297,16 @@ def _figures_of(
     freed = fact.frees_gpu_hours
     measured = None if newest is None else newest.measured
     return (
-        Figure("Saves a month", amount_without_minor_units(fact.saving.likely, currency), "likely"),
+        Figure("Saves a month", rounded_amount(fact.saving.likely, currency), "likely"),
         Figure(words.range_label(fact), words.describe_range(fact.saving, currency), "a month"),
         Figure("Frees", f"{freed:,.0f} GPU-hours", "a month, on GPUs that are paid anyway")
         if freed
         else Figure("Spent there", "–", "others hold GPUs of this pool: what it costs is not shown")
         if fact.spend_micros is None
-        else Figure("Spent there", amount_without_minor_units(fact.spend_micros, currency), "a month, paid by the hour"),
+        else Figure("Spent there", rounded_amount(fact.spend_micros, currency), "a month, paid by the hour"),
         Figure("Effort", f"{fact.effort_hours} h", "of an engineer")
         if measured is None
-        else Figure("Measured a month", amount_without_minor_units(measured.saving.likely, currency),
+        else Figure("Measured a month", rounded_amount(measured.saving.likely, currency),
                     f"{words.describe_range(measured.saving, currency)}, by {counted(measured.days, 'settled day')}"),
     )  # fmt: skip
 

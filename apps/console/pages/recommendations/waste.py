@@ -20,7 +20,7 @@ from apps.review.queries.recommending.waste_explained import (
     WasteLine,
     waste_from,
 )
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def describe_waste(explained: ExplainedWaste, currency: str) -> str:
     if not total:
         return "nothing was wasted in the weeks looked at"
     return (
-        f"of {amount_without_minor_units(total, currency)} of waste a month {explained.covered_micros / total:.0%} is covered by"
+        f"of {rounded_amount(total, currency)} of waste a month {explained.covered_micros / total:.0%} is covered by"
         f" recommendations, {1 - (explained.covered_micros + explained.other_micros) / total:.0%} has a reason, {explained.other_micros / total:.0%} neither"
     )
 

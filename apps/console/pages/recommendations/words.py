@@ -16,7 +16,7 @@ from apps.review.queries.recommendations import (
 from apps.review.queries.recommending.kinds import KIND_LABELS
 from apps.review.queries.recommending.proposal import ASSUMED
 from apps.show.amounts import counted
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 from apps.show.time import instant
 from apps.show.words import StateWords
 
@@ -42,8 +42,8 @@ def kind_label(kind: str) -> str:
 def describe_range(saving: SavingRange, currency: str) -> str:
     """`$776 to $1,366`."""
     low, high = (
-        amount_without_minor_units(saving.low, currency),
-        amount_without_minor_units(saving.high, currency),
+        rounded_amount(saving.low, currency),
+        rounded_amount(saving.high, currency),
     )
     return low if low == high else f"{low} to {high}"
 
@@ -129,9 +129,7 @@ def is_overdue(fact: RecommendationFact, today: date) -> bool:
 
 def proven_note(proven: Sequence[SettledSaving], currency: str) -> str:
     """Return what was promised of the proven savings, and how many failed."""
-    promised = amount_without_minor_units(
-        sum(saving.promised.likely for saving in proven), currency
-    )
+    promised = rounded_amount(sum(saving.promised.likely for saving in proven), currency)
     failed = sum(not saving.is_verified for saving in proven)
     verified = counted(len(proven) - failed, "verified", "verified")
     return f"a month, of {promised} promised: {verified}, {failed} failed"

@@ -33,7 +33,7 @@ from apps.console.pages.runs.words import (
 from apps.economics.run_time import Bucket
 from apps.show.amounts import change, counted, per_cent, points, share
 from apps.show.counts import energy, short_count
-from apps.show.money import amount_without_minor_units, full_amount
+from apps.show.money import full_amount, rounded_amount
 from apps.show.run_buckets import BUCKETS, in_a_sentence, strip_of_buckets
 from apps.show.strip import Strip
 from apps.show.time import duration
@@ -171,9 +171,11 @@ def finding_of(run_costs: Sequence[RunCost], currency: str) -> str:
     if highest is cheapest:
         return f"{counted(len(run_costs), 'run')} cost the same"
     more = (highest.amounts.effective_micros or 0) - (cheapest.amounts.effective_micros or 0)
-    sentence = f"{highest.run.key} cost {amount_without_minor_units(more, currency)} more than {cheapest.run.key}"
+    sentence = (
+        f"{highest.run.key} cost {rounded_amount(more, currency)} more than {cheapest.run.key}"
+    )
     parts = [
-        f"{amount_without_minor_units(part, currency)} of {in_a_sentence(bucket)}"
+        f"{rounded_amount(part, currency)} of {in_a_sentence(bucket)}"
         for bucket, part in _by_difference(cheapest, highest)
         if part > 0
     ]
@@ -189,7 +191,7 @@ def differences(run_costs: Sequence[RunCost], currency: str) -> Iterator[str]:
                 "cost",
                 _cost_of(first),
                 _cost_of(other),
-                lambda micros: amount_without_minor_units(micros, currency),
+                lambda micros: rounded_amount(micros, currency),
             ),
             *_difference_words("took", first.run.wall_seconds, other.run.wall_seconds, _wall_time),
             *_moved_points("goodput", first.run.known_goodput_ratio, other.run.known_goodput_ratio),
@@ -197,9 +199,7 @@ def differences(run_costs: Sequence[RunCost], currency: str) -> Iterator[str]:
         ]
         for bucket, more in _by_difference(first, other)[:2]:
             sign = "more" if more > 0 else "less"
-            parts.append(
-                f"{amount_without_minor_units(abs(more), currency)} {sign} of {in_a_sentence(bucket)}"
-            )
+            parts.append(f"{rounded_amount(abs(more), currency)} {sign} of {in_a_sentence(bucket)}")
         text = joined(parts) if parts else "nothing that is known differs"
         yield f"{other.run.key} against {first.run.key}: {text}."
 

@@ -25,7 +25,7 @@ from apps.console.pages.runs.tables import HOW_TO_READ, RUN_DAYS, RUNS
 from apps.economics.gpu_meters import meters_together
 from apps.review.queries.annotations import AnnotationsWanted
 from apps.show.amounts import counted, per_cent, share
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 from apps.show.run_buckets import BUCKETS
 from apps.unit_economics.queries.runs.gpu_meters import meters_of_runs
 from apps.unit_economics.queries.runs.list import run_page
@@ -131,7 +131,7 @@ def finding_of(report: RunsSummary, sums: BucketSums, within: str, currency: str
         return f"{runs} ran {within}; nothing of {'it' if report.runs == 1 else 'them'} is charged yet."
     if sums.total is None:
         return f"What {runs} cost {within} is not known: no price covers it."
-    sentence = f"{runs} cost {amount_without_minor_units(sums.total, currency)} {within}"
+    sentence = f"{runs} cost {rounded_amount(sums.total, currency)} {within}"
     lost, untold = share(sums.no_progress, sums.total), share(sums.untold, sums.total)
     if untold == 1:
         return f"{sentence}; what it was spent on was not reported."

@@ -37,7 +37,7 @@ from apps.console.pages.runs.words import span_of, status_of
 from apps.economics.run_time import LEAST_TOLD, Bucket
 from apps.show.amounts import counted, gpu_hours, per_cent, share
 from apps.show.counts import short_count
-from apps.show.money import amount_without_minor_units, short_amount, unit_cost
+from apps.show.money import rounded_amount, short_amount, unit_cost
 from apps.show.run_buckets import BUCKETS
 from apps.show.time import duration, instant
 from apps.unit_economics.queries.runs.bottlenecks import run_time_breakdown
@@ -151,7 +151,7 @@ def finding_of(anatomy: RunAnatomy, sums: BucketSums) -> str:
         return f"{run.key}{how or ' is known'}; nothing of it is charged yet."
     if sums.total is None:
         return f"{run.key}{how}; what it cost is not known: no price covers it."
-    cost = amount_without_minor_units(sums.total, anatomy.currency)
+    cost = rounded_amount(sums.total, anatomy.currency)
     sentence = f"{run.key}{how}, and cost {cost}" if how else f"{run.key} cost {cost}"
     if run.wall_seconds:
         sentence += f" in {duration(span_of(run.wall_seconds))}"

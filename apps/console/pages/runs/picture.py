@@ -10,7 +10,7 @@ from apps.economics.money import sum_of_known
 from apps.economics.run_time import LEAST_TOLD, Bucket, coverage, goodput, goodput_if_reported
 from apps.ledger.queries.costs import least_sure
 from apps.show.amounts import gpu_hours, per_cent, share
-from apps.show.money import amount_without_minor_units, short_amount
+from apps.show.money import rounded_amount, short_amount
 from apps.show.run_buckets import BUCKETS, NO_PROGRESS, in_a_sentence, no_progress
 from apps.show.sparkline import sparkline
 from apps.show.time import weekday
@@ -214,9 +214,9 @@ def _unknown_figure(sums: BucketSums, currency: str) -> Figure:
 
 def _highest_day(days: Mapping[date, BucketSums], totals: BucketSums, currency: str) -> str:
     most, highest = max((of_day.total or 0, day) for day, of_day in days.items())
-    sentence = f"Highest day: {weekday(highest)}, {amount_without_minor_units(most, currency)}"
+    sentence = f"Highest day: {weekday(highest)}, {rounded_amount(most, currency)}"
     if len(days) == 1:
-        sentence = f"{weekday(highest)} cost {amount_without_minor_units(most, currency)}"
+        sentence = f"{weekday(highest)} cost {rounded_amount(most, currency)}"
     lost = [(totals.known.get(bucket, 0), bucket) for bucket in NO_PROGRESS]
     most_lost, bucket = max(lost)
     if not most_lost:

@@ -24,7 +24,7 @@ from apps.console.pages.runs.verdicts import Advice, bottleneck_verdicts, checkp
 from apps.console.pages.runs.words import Doubted, doubted_mfu, sentence
 from apps.show.amounts import change, counted, gpu_hours, per_cent
 from apps.show.counts import short_count
-from apps.show.money import amount_without_minor_units, short_amount, unit_cost
+from apps.show.money import rounded_amount, short_amount, unit_cost
 from apps.show.sparkline import Sparkline, sparkline
 from apps.show.time import short_day
 from apps.unit_economics.queries.runs.bottlenecks import workload_time_breakdown
@@ -180,9 +180,11 @@ def finding_of(name: str, training_programme: Programme, within: str, currency: 
     runs, versions = counted(training_programme.runs, "run"), len(training_programme.versions)
     if training_programme.micros is None:
         return f"What {runs} of {name} cost {within} is not known: nothing of it has a price yet."
-    summary = f"{runs} of {name} cost {amount_without_minor_units(training_programme.micros, currency)} {within}"
+    summary = (
+        f"{runs} of {name} cost {rounded_amount(training_programme.micros, currency)} {within}"
+    )
     if versions and training_programme.version_micros is not None:
-        version_cost = amount_without_minor_units(training_programme.version_micros, currency)
+        version_cost = rounded_amount(training_programme.version_micros, currency)
         return (
             f"{summary}: {version_cost} for each of {counted(versions, 'model version')} shipped."
         )

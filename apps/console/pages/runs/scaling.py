@@ -15,7 +15,7 @@ from apps.console.pages.runs.question import RunsQuestion
 from apps.show import curves
 from apps.show.amounts import counted
 from apps.show.counts import times
-from apps.show.money import amount_without_minor_units, short_amount
+from apps.show.money import rounded_amount, short_amount
 from apps.show.time import duration
 from apps.show.unknown import UNKNOWN
 from apps.unit_economics.queries.runs.curves import (
@@ -141,7 +141,7 @@ def _curves_of(answer: ScalingAnswer, context: Context) -> tuple[LineChart, ...]
     cost = DrawnMeasure(
         id="cost-to-train",
         title=f"On {counted(answer.more, 'GPU')} it costs "
-        f"{amount_without_minor_units(round(answer.micros.value), currency)}",
+        f"{rounded_amount(round(answer.micros.value), currency)}",
         unit=f"cost of a model version in {currency} against GPUs, at what a GPU-hour cost so far",
         measure="Cost",
         of=lambda point: point.micros,

@@ -16,7 +16,7 @@ from apps.economics.money import sum_of_known
 from apps.economics.serving import Purpose
 from apps.show.amounts import change, count, counted, per_cent, share
 from apps.show.counts import short_count
-from apps.show.money import amount_without_minor_units, short_amount
+from apps.show.money import rounded_amount, short_amount
 from apps.show.time import weekday
 from apps.unit_economics.queries.unit_costs import PartAmounts, UnitCost
 
@@ -93,7 +93,7 @@ def _worst_day(shown: Sequence[date], parts_by_day: dict[date, PartAmounts], cur
     idle, worst = max((parts_by_day[day].idle or 0, day) for day in shown if day in parts_by_day)
     if not idle:
         return "No day had hours without requests."
-    return f"Most hours without requests: {weekday(worst)}, {amount_without_minor_units(idle, currency)}."
+    return f"Most hours without requests: {weekday(worst)}, {rounded_amount(idle, currency)}."
 
 
 def finding_of_all(
@@ -106,7 +106,7 @@ def finding_of_all(
     services = counted(len(costs), "service")
     if total.parts.total is None:
         return f"What {services} cost {within} is not known: no price covers it"
-    sentence = f"{services} cost {amount_without_minor_units(total.parts.total, currency)} {within}"
+    sentence = f"{services} cost {rounded_amount(total.parts.total, currency)} {within}"
     unasked = unasked_ratio(total)
     if unasked is None:
         return f"{sentence}; their requests were not counted"

@@ -34,7 +34,7 @@ from apps.fleet import queries as fleet
 from apps.fleet.queries import PoolFact
 from apps.pricing.queries.what_if import cost_of_added_nodes
 from apps.show.amounts import counted
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 from apps.show.time import day
 
 DAY = timedelta(days=1)
@@ -249,13 +249,13 @@ def node_effects(
     if micros:
         until_words = "up to now" if ended_at is None else f"to {_dated(ended_at, context)}"
         sentences.append(
-            f"From {_dated_day(first)} {until_words} they cost {amount_without_minor_units(micros, context.currency)} by "
+            f"From {_dated_day(first)} {until_words} they cost {rounded_amount(micros, context.currency)} by "
             "the pool’s prices, commitments aside; hours of closed months wait for corrections."
         )
     if span is not None and micros:
         within, _ = _cost_of_nodes(pool, nodes, span[0], span[1])
         sentences.append(
-            f"Of that {amount_without_minor_units(within, context.currency)} are of the time of the jobs that "
+            f"Of that {rounded_amount(within, context.currency)} are of the time of the jobs that "
             f"name them, {_dated(span[0], context)} to {_dated(span[1], context)}."
         )
     if unpriced:
@@ -274,8 +274,8 @@ def node_price_words(pool: PoolFact, count: int, context: Context) -> str:
             "somebody says it, never nothing."
         )
     return (
-        f"{they} {amount_without_minor_units(micros, context.currency)} a day, "
-        f"{amount_without_minor_units(micros * MONTH_OF_DAYS, context.currency)} in 30 days, at the price of today."
+        f"{they} {rounded_amount(micros, context.currency)} a day, "
+        f"{rounded_amount(micros * MONTH_OF_DAYS, context.currency)} in 30 days, at the price of today."
     )
 
 

@@ -21,7 +21,7 @@ from apps.console.pages.shared_costs.tables import (
     shown_months,
 )
 from apps.show.amounts import counted
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 from apps.show.time import month as month_words
 
 
@@ -88,7 +88,7 @@ def _shared_finding(
         sentence = "Fees of bills are shared"
     if not micros:
         return f"{sentence}; nothing of this month is charged yet."
-    return f"{sentence}: {amount_without_minor_units(sum(micros), currency)} so far this month."
+    return f"{sentence}: {rounded_amount(sum(micros), currency)} so far this month."
 
 
 urlpatterns = [

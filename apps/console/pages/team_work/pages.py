@@ -36,7 +36,7 @@ from apps.ledger.queries.comparison import compared_spans
 from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.gpu_meters import meters_by
 from apps.show.amounts import change, counted, per_cent
-from apps.show.money import amount_without_minor_units, short_amount
+from apps.show.money import rounded_amount, short_amount
 from apps.show.waste_bars import WasteParts, waste_bars
 from apps.unit_economics.queries.league import League, league_of
 from apps.unit_economics.queries.team_work import TeamWork, by_team, work_of_teams
@@ -188,12 +188,12 @@ def _work_finding(teams: Sequence[TeamWork], within: str, currency: str) -> str:
         return f"No team’s work has a known cost {within}"
     wasted = sum_of_known(team.wasted_micros for team in teams)
     subject = "The team’s work" if len(teams) == 1 else f"The work of {counted(len(teams), 'team')}"
-    sentence = f"{subject} cost {amount_without_minor_units(cost, currency)} {within}"
+    sentence = f"{subject} cost {rounded_amount(cost, currency)} {within}"
     if wasted is None or not cost:
         return f"{sentence}; what of it was waste is not known"
     if not wasted:
         return f"{sentence}; none of it is known to be waste"
-    return f"{sentence}; {amount_without_minor_units(wasted, currency)} of it ({per_cent(wasted / cost)}) was waste"
+    return f"{sentence}; {rounded_amount(wasted, currency)} of it ({per_cent(wasted / cost)}) was waste"
 
 
 def _key_metrics(
@@ -267,7 +267,7 @@ def _waste_chart(ranked: Sequence[WorkRow], currency: str) -> LineChart | None:
     most = wasting[0]
     return LineChart(
         name="waste-figure",
-        title=f"Most waste: {most.team}, {amount_without_minor_units(most.work.wasted_micros, currency)}.",
+        title=f"Most waste: {most.team}, {rounded_amount(most.work.wasted_micros, currency)}.",
         unit=f"waste by its parts, in {currency}",
         figure=waste_bars(bars, currency),
     )

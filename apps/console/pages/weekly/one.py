@@ -18,7 +18,7 @@ from apps.review.queries.weekly.notes import notes_of_workload
 from apps.review.queries.weekly.review_list import weeks_of_workload
 from apps.review.queries.weekly.review_words import UNIT_WORDS, VERDICT_WORDS
 from apps.show.amounts import change, counted, per_cent
-from apps.show.money import amount_without_minor_units, short_amount, unit_cost
+from apps.show.money import rounded_amount, short_amount, unit_cost
 from apps.show.sparkline import sparkline
 from apps.workloads.queries import WorkloadFact
 from apps.workloads.queries.returns import scores_of, values_of
@@ -205,12 +205,12 @@ def _facts(row: ReviewedWorkload, content: WeeklyContent) -> Section | None:
         for score in row.scores
     ]
     facts += [
-        (key.replace("_", " ").capitalize(), amount_without_minor_units(micros, currency))
+        (key.replace("_", " ").capitalize(), rounded_amount(micros, currency))
         for key, micros in row.waste.parts.items()
     ]
     if row.waste.diverged_micros is not None:
         runs = f" ({', '.join(row.waste.diverged_runs)})" if row.waste.diverged_runs else ""
-        diverged = amount_without_minor_units(row.waste.diverged_micros, currency)
+        diverged = rounded_amount(row.waste.diverged_micros, currency)
         where = (
             "of failed or redone" if content.has_diverged_in_waste else "beside failed or redone"
         )

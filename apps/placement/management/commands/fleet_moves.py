@@ -20,7 +20,7 @@ from apps.placement.queries.fleet_moves import (
     moves_of_week,
 )
 from apps.placement.queries.moves.work import first_day_of_week, move_week
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 
 
 class Command(BaseCommand):
@@ -53,13 +53,13 @@ class Command(BaseCommand):
         self, look_fact: MoveDetectionRunFact, moves: tuple[OpenFleetMove, ...]
     ) -> None:
         currency = organisation().currency
-        counted = amount_without_minor_units(look_fact.counted_micros, currency)
+        counted = rounded_amount(look_fact.counted_micros, currency)
         self.stdout.write(
             f"{len(moves)} moves of the week of {look_fact.week}, from {look_fact.weeks} weeks; {counted} a month counted"
         )
         for move in moves:
             ends = (move.saving.low, move.saving.high)
-            low, high = (amount_without_minor_units(end, currency) for end in ends)
+            low, high = (rounded_amount(end, currency) for end in ends)
             mark = "" if move.is_counted else " (not counted)"
             self.stdout.write(
                 f"{move.kind:13} {low} to {high} a month{mark}: {move.subject}, {move.source} to {move.target};"

@@ -17,7 +17,7 @@ from apps.review.queries.recommendations import (
     open_recommendations,
 )
 from apps.review.queries.recommending.kinds import KIND_LABELS
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 
 
 class Command(BaseCommand):
@@ -48,13 +48,13 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(fields, default=str))
             return
         currency = organisation().currency
-        counted = amount_without_minor_units(newest_look.counted_micros, currency)
+        counted = rounded_amount(newest_look.counted_micros, currency)
         self.stdout.write(
             f"{len(open_ones)} recommendations in the week of {newest_look.week}; {counted} a month counted"
         )
         for open_recommendation in open_ones:
             low, high = (
-                amount_without_minor_units(end, currency)
+                rounded_amount(end, currency)
                 for end in (open_recommendation.saving.low, open_recommendation.saving.high)
             )
             mark = "" if open_recommendation.is_counted else " (not counted)"

@@ -21,7 +21,7 @@ from apps.review.queries.recommending.proposal import (
     DetectedKind,
     RecommendationProposal,
 )
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 
 TITLES: dict[str, str] = {
     "to_spot": "Run {subject} on spot",
@@ -122,7 +122,7 @@ def _is_assumed(move: OpenFleetMove) -> bool:
 
 def _against(move: OpenFleetMove) -> str:
     """Return what was looked for that would make a move not worth it, and what the worst of that leaves of the saving."""
-    least = amount_without_minor_units(move.saving.low, organisation().currency)
+    least = rounded_amount(move.saving.low, organisation().currency)
     return f"looked for {SOUGHT[move.kind]}: at the worse end (p10) it saves {least} a month"
 
 

@@ -8,7 +8,7 @@ from apps.planning.queries.budgets import GPU_HOURS, MONEY
 from apps.review.queries.weekly.content import Restated, WeeklyContent
 from apps.review.queries.weekly.restated import BUDGET, FIGURES, LISTED, WHOLE
 from apps.show.amounts import counted
-from apps.show.money import amount_without_minor_units, signed_amount
+from apps.show.money import rounded_amount, signed_amount
 from apps.show.time import month, weekday
 
 MOST_NAMED = 5
@@ -96,9 +96,9 @@ def _restated_words(moved: Restated, currency: str, measures: Mapping[str, str])
 def _figure_words(value: object, currency: str, *, is_money: bool, is_time: bool) -> str:
     """Micro-units as an amount, GPU-milliseconds as GPU-hours, all else as it is."""
     if value is None:
-        return amount_without_minor_units(None, currency) if is_money else "not known"
+        return rounded_amount(None, currency) if is_money else "not known"
     if isinstance(value, bool) or not isinstance(value, int):
         return f"{value}"
     if is_money:
-        return amount_without_minor_units(value, currency)
+        return rounded_amount(value, currency)
     return f"{value / HOUR_MS:,.0f} GPU-hours" if is_time else f"{value}"

@@ -54,9 +54,9 @@ from apps.show.document import (
     Paragraph,
 )
 from apps.show.money import (
-    amount_without_minor_units,
     bridged,
     full_amount,
+    rounded_amount,
     short_amount,
     signed_amount,
 )
@@ -166,7 +166,7 @@ def _trend(content: WeeklyContent) -> DocumentBars:
         DocumentBar(
             f"{week}, this one" if week == content.week else week,
             None if micros is None else max(0, micros) / most if most > 0 else 0.0,
-            amount_without_minor_units(micros, content.currency),
+            rounded_amount(micros, content.currency),
         )
         # Reviews of nothing were once frozen without a trend, and are still read.
         for week, micros in zip(content.trend_weeks, content.trend, strict=bool(content.trend))
@@ -178,7 +178,7 @@ def review_cautions(content: WeeklyContent) -> list[str]:
     """Return the cautions of a review: what is in no amount, and what the week is compared with."""
     cost, cautions = content.cost, []
     if cost.provisional_ms:
-        amount = amount_without_minor_units(cost.provisional_micros, content.currency)
+        amount = rounded_amount(cost.provisional_micros, content.currency)
         cautions.append(
             f"{gpu_hours(cost.provisional_ms)} hours of the week were not settled when this was made; "
             f"what they cost so far ({amount}) is in no amount here."
@@ -191,7 +191,7 @@ def review_cautions(content: WeeklyContent) -> list[str]:
     if content.diverged_micros:
         cautions.append(
             f"Runs that went wrong without failing (diverged, NaN) cost "
-            f"{amount_without_minor_units(content.diverged_micros, content.currency)}, "
+            f"{rounded_amount(content.diverged_micros, content.currency)}, "
             f"{'in' if content.has_diverged_in_waste else 'beside'} the waste."
         )
     return [
@@ -252,7 +252,7 @@ def _workloads(paper: ReviewPaper) -> Blocks:
     counts = content.verdict_counts
     by_verdict = [
         f"{words}: {counted(counts[verdict], 'workload')}, "
-        f"{amount_without_minor_units(_verdict_cost(content, verdict), content.currency)}"
+        f"{rounded_amount(_verdict_cost(content, verdict), content.currency)}"
         for verdict, words in VERDICT_WORDS.items()
         if counts[verdict]
     ]
@@ -310,8 +310,7 @@ def forecast_words(week: BudgetsWeek, currency: str) -> list[str]:
     if forecast.forecast_micros is None or forecast.came_micros is None:
         return []
     low, high = (
-        amount_without_minor_units(end, currency)
-        for end in (forecast.low_micros, forecast.high_micros)
+        rounded_amount(end, currency) for end in (forecast.low_micros, forecast.high_micros)
     )
     between = f" ({low} to {high})" if forecast.low_micros is not None else ""
     missed = change(forecast.came_micros, forecast.forecast_micros).replace(
@@ -321,8 +320,8 @@ def forecast_words(week: BudgetsWeek, currency: str) -> list[str]:
         f" of {weekday(date.fromisoformat(forecast.made_at[:10]))}" if forecast.made_at else ""
     )
     return [
-        f"The forecast{made_on} had {amount_without_minor_units(forecast.forecast_micros, currency)}{between} for the "
-        f"week; {amount_without_minor_units(forecast.came_micros, currency)} came: {missed}."
+        f"The forecast{made_on} had {rounded_amount(forecast.forecast_micros, currency)}{between} for the "
+        f"week; {rounded_amount(forecast.came_micros, currency)} came: {missed}."
     ]
 
 
@@ -333,8 +332,8 @@ def week_budget_words(week: BudgetsWeek, currency: str) -> list[str]:
         return []
     planned, actual = against.before_micros, against.after_micros
     return [
-        f"The week’s pro-rated budget was {amount_without_minor_units(planned, currency)}; "
-        f"{amount_without_minor_units(actual, currency)} came: {change(actual, planned)}."
+        f"The week’s pro-rated budget was {rounded_amount(planned, currency)}; "
+        f"{rounded_amount(actual, currency)} came: {change(actual, planned)}."
     ]
 
 
@@ -376,12 +375,12 @@ def quality_facts(quality: DataQualityWeek, currency: str) -> list[QualityFact]:
         QualityFact("Not priced", f"{gpu_hours(quality.unpriced_ms)} h", "in no amount here"),
         QualityFact(
             "No owner",
-            amount_without_minor_units(quality.unowned_micros, currency),
+            rounded_amount(quality.unowned_micros, currency),
             "no rule names a team",
         ),
         QualityFact(
             "No workload",
-            amount_without_minor_units(quality.no_workload_micros, currency),
+            rounded_amount(quality.no_workload_micros, currency),
             "no rule names a workload, or no job held it",
         ),
         QualityFact(

@@ -39,7 +39,7 @@ from apps.show.cell_formats import (
     money_cell,
 )
 from apps.show.document import ColumnRoom, DocumentColumn
-from apps.show.money import GAP, amount_without_minor_units, short_amount
+from apps.show.money import GAP, rounded_amount, short_amount
 from apps.show.time import period, short_day
 
 WIDE, PAPER, FILE = ColumnRoom.WIDE, ColumnRoom.PAPER, ColumnRoom.FILE
@@ -74,7 +74,7 @@ def _returned_shown(returned: ReturnWithCost, locale: CellLocale) -> str:
 def _measured_shown(measured: tuple[str, int], locale: CellLocale) -> str:
     measure, value = measured
     if measure == MONEY_MEASURE:
-        return amount_without_minor_units(value, locale.currency)
+        return rounded_amount(value, locale.currency)
     return f"{gpu_hours(value)} GPU-hours"
 
 

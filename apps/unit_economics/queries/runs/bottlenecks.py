@@ -9,7 +9,7 @@ from apps.accounts import queries as accounts
 from apps.economics.run_time import LEAST_TOLD, Bucket
 from apps.ledger.queries.windows import Window
 from apps.show.amounts import gpu_hours, per_cent
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 from apps.unit_economics.queries.runs.causes import (
     MAY_CAUSE,
     Resource,
@@ -188,7 +188,7 @@ def threshold_of(bucket: Bucket) -> float:
 def _cost_words(part: BucketPart, currency: str) -> str:
     if part.micros is None:
         return f"{gpu_hours(part.unit_milliseconds)} GPU-hours without a price"
-    return amount_without_minor_units(part.micros, currency)
+    return rounded_amount(part.micros, currency)
 
 
 def _window_words(window: Window | None) -> str:

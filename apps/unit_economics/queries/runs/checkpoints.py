@@ -14,7 +14,7 @@ from apps.economics.checkpoints import (
     young,
 )
 from apps.ledger.queries.windows import Window
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 from apps.show.time import duration
 from apps.unit_economics.models import RunFigures
 from apps.unit_economics.queries.runs.habits import MeasuredSaves, measured_saves
@@ -177,7 +177,7 @@ def _advice_words(
     cost = (
         ""
         if excess is None
-        else f"; that costs {amount_without_minor_units(excess, accounts.organisation().currency)} a week"
+        else f"; that costs {rounded_amount(excess, accounts.organisation().currency)} a week"
     )
     return (
         f"Saves checkpoints too {often}: every {_duration_words(cadence)} of training, "

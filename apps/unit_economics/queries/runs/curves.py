@@ -12,7 +12,7 @@ from apps.economics.scaling import ScalingLaw, Throughput
 from apps.ledger.queries.windows import Window
 from apps.show.amounts import counted
 from apps.show.counts import short_count, times
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 from apps.show.words import joined
 from apps.unit_economics.models import RunFigures
 from apps.unit_economics.queries.runs.spent import runs_of_window
@@ -296,11 +296,11 @@ def _answer_words(
     if micros is None:
         return f"{sentence}."
     currency = accounts.organisation().currency
-    cost = amount_without_minor_units(round(micros.value), currency)
+    cost = rounded_amount(round(micros.value), currency)
     if micros.low is None or micros.high is None:
         return f"{sentence}; a model version then costs {cost}."
     between = "–".join(
-        amount_without_minor_units(round(bound), currency) for bound in (micros.low, micros.high)
+        rounded_amount(round(bound), currency) for bound in (micros.low, micros.high)
     )
     return f"{sentence}; a model version then costs {cost} ({between})."
 

@@ -10,7 +10,7 @@ from apps.economics.run_time import Bucket
 from apps.economics.step_times import Slowness, slowness, stragglers
 from apps.ledger.queries.windows import Window
 from apps.show.amounts import counted, per_cent
-from apps.show.money import amount_without_minor_units
+from apps.show.money import rounded_amount
 from apps.show.words import joined
 from apps.unit_economics.queries.runs.list import run_rows
 from apps.unit_economics.queries.runs.spent import (
@@ -171,11 +171,7 @@ def _waiting_words(
         return (
             "Only one rank tells its steps: begin the run with per_rank=True to see which is slow."
         )
-    cost = (
-        ""
-        if micros is None
-        else f", {amount_without_minor_units(micros, accounts.organisation().currency)}"
-    )
+    cost = "" if micros is None else f", {rounded_amount(micros, accounts.organisation().currency)}"
     lost = f"{per_cent(rank_slowness.wasted)} of training time{cost}"
     if slow:
         named = joined([_rank_words(rank) for rank in slow[:3]])

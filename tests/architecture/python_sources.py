@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("apps", "controlplane", "agents", "bench", "deploy", "docs")
-LONGEST = 50
+LONGEST = 80
 """Lines of a function after the one with `def`."""
 HTTP_METHODS = frozenset({"get", "post", "put", "patch", "delete"})
 

@@ -1,17 +1,18 @@
 """Spend that creeps over a line of its own: the pace of its budget, or the same weeks a year ago."""
 
 from dataclasses import dataclass
+from math import exp
 
 import numpy as np
 
 from apps.economics.changes import WEEK
-from apps.economics.spend_weeks import Days, over_line
+from apps.economics.spend_weeks import Days
 from apps.economics.step_times import MAD_TO_SIGMA
 
 LINE_WEEKS = 26
 """So many weeks up to the last are held against a line, or as many as the line has."""
 FEWEST_WEEKS, FIRST_WEEKS, HELD_WEEKS = 8, 4, 3
-"""The first four say where it began, the last three have to be over."""
+"""Eight have to be known; the first four say where it began, the last three have to be over."""
 YEAR_WEEKS = 52
 LEAST_OVER = 0.1
 """Of the logarithm of a week over its line."""
@@ -40,52 +41,72 @@ def crept_over_pace(weeks: Days, pace: Days, strictness: float = 1.0) -> CreptOv
     """Whether what began within a budget's pace has risen over it, and rises still.
 
     Both are of the same weeks, oldest first, since the budget's period began; NaN where not known. It began within it where
-    the middle one of the first four weeks is not over. See `_crept` for the rest.
+    the middle one of the first four known weeks is not over. See `_crept` for the rest. A budget that is cut is no
+    creep: spend rose by half of what it has to also since the four known weeks before it went over.
     """
-    over = over_line(weeks, pace)[-LINE_WEEKS:]
-    if _middle(over[:FIRST_WEEKS]) > 0:
+    weeks, over = weeks[-LINE_WEEKS:], _over(weeks, pace)[-LINE_WEEKS:]
+    found = _crept(weeks, over, _noise(over), strictness)
+    if found is None or _middle(_known(over)[:FIRST_WEEKS]) > 0:
         return None
-    return _crept(over, _noise(over), strictness)
+    within = _known(weeks[: len(weeks) - found.weeks])[-FIRST_WEEKS:]
+    return found if _rose(weeks[-HELD_WEEKS:], within, strictness * LEAST_OVER / 2) else None
 
 
 def crept_over_year(weeks: Days, strictness: float = 1.0) -> CreptOver | None:
     """Whether weeks rose over the same weeks a year (52 weeks) ago by more than they were over them before.
 
     `weeks` oldest first, NaN where not known: 60 of them at least. A season that comes again is in both, and growth that was
-    there already is in the first four weeks compared. How far the two years wander apart by themselves is read off
-    the variance of differences over four weeks beyond that of one week's (the walk of a local level model, Harvey 1989).
+    there already is in the first four weeks compared; what was below last year then has to rise over last year itself. How
+    far the two years wander apart by themselves is read off the variance of differences over four weeks beyond that of one
+    week's (the walk of a local level model, Harvey 1989).
     """
-    ratios = over_line(weeks[YEAR_WEEKS:], weeks[:-YEAR_WEEKS])[-LINE_WEEKS:]
-    if len(ratios) < FEWEST_WEEKS:
+    ratios = _over(weeks[YEAR_WEEKS:], weeks[:-YEAR_WEEKS])[-LINE_WEEKS:]
+    if len(_known(ratios)) < FEWEST_WEEKS:
         return None
-    usual = _middle(ratios[:FIRST_WEEKS])
-    near, far = (_variance(ratios[apart:] - ratios[:-apart]) for apart in (1, APART))
+    usual = max(0.0, _middle(_known(ratios)[:FIRST_WEEKS]))
+    near, far = (_variance(_steps(ratios, apart)) for apart in (1, APART))
     walk = max(0.0, (far - near) / (APART - 1)) * (len(ratios) - FIRST_WEEKS)
     sigma = float(np.hypot(_noise(ratios), walk**0.5))
-    found = _crept(ratios - usual, sigma, strictness)
+    found = _crept(weeks[-len(ratios) :], ratios - usual, sigma, strictness)
     return None if found is None else CreptOver(found.weeks, found.over, usual)
 
 
-def _crept(over: Days, sigma: float, strictness: float) -> CreptOver | None:
+def _crept(weeks: Days, over: Days, sigma: float, strictness: float) -> CreptOver | None:
     """Of weeks over a line that began within it: whether each of the last three is over it, and they rise.
 
     The middle one by a logarithm of 0.1 and 3.5 `sigma` (of a week), each by half of that; no less than the three before, and
-    more than any three did before they went over.
+    more than any three did before they went over. Weeks that are not known count for none of this. The spend itself
+    has to have risen by 0.1 since the first four known weeks: where only the line fell, nothing crept.
     """
-    if len(over) < FEWEST_WEEKS or np.isnan(over[-HELD_WEEKS:]).any():
+    last = over[-HELD_WEEKS:]
+    if len(_known(over)) < FEWEST_WEEKS or np.isnan(last).any():
         return None
-    least = strictness * max(LEAST_OVER, DEVIATIONS * sigma)
-    level = _middle(over[-HELD_WEEKS:])
-    if level <= least or over[-HELD_WEEKS:].min() <= least / 2:
+    least, level = strictness * max(LEAST_OVER, DEVIATIONS * sigma), _middle(last)
+    risen = _rose(weeks[-HELD_WEEKS:], _known(weeks)[:FIRST_WEEKS], strictness * LEAST_OVER)
+    if level <= least or last.min() <= least / 2 or not risen:
         return None
-    weeks = _in_a_row(over)
-    earlier = over[: len(over) - weeks]
+    run = _in_a_row(over)
+    earlier = over[: len(over) - run]
     before = [
         _middle(earlier[end - HELD_WEEKS : end]) for end in range(HELD_WEEKS, len(earlier) + 1)
     ]
     rises = not level < _middle(over[-2 * HELD_WEEKS : -HELD_WEEKS])
-    is_news = not any(each >= level for each in before)
-    return CreptOver(weeks, level) if rises and is_news and len(earlier) else None
+    return CreptOver(run, level) if rises and not any(each >= level for each in before) else None
+
+
+def _rose(now: Days, before: Days, by: float) -> bool:
+    """Whether the middle one of weeks of spend is over that of known ones before by a logarithm of `by`."""
+    return _middle(now) > exp(by) * _middle(before)
+
+
+def _over(weeks: Days, line: Days) -> Days:
+    """The logarithm of each week over its line: minus infinity of a week without spend, NaN where either is not known."""
+    over: Days = np.full(len(weeks), np.nan)
+    usable = (line > 0) & ~np.isnan(weeks)
+    over[usable] = -np.inf
+    usable &= weeks > 0
+    over[usable] = np.log(weeks[usable] / line[usable])
+    return over
 
 
 def _in_a_row(over: Days) -> int:
@@ -95,24 +116,29 @@ def _in_a_row(over: Days) -> int:
 
 def _noise(over: Days) -> float:
     """The deviation of a week from its level, by how weeks in a row differ."""
-    return max(LEAST_SIGMA, _deviation(np.diff(over)) / 2**0.5)
+    steps = _steps(over, 1)
+    if not len(steps):
+        return LEAST_SIGMA
+    deviation = MAD_TO_SIGMA * float(np.median(np.abs(steps - np.median(steps))))
+    return max(LEAST_SIGMA, deviation / 2**0.5)
 
 
-def _deviation(steps: Days) -> float:
-    """The robust deviation of steps from their middle; 0 where none is known."""
-    known = steps[~np.isnan(steps)]
-    if not len(known):
-        return 0.0
-    return MAD_TO_SIGMA * float(np.median(np.abs(known - np.median(known))))
+def _steps(over: Days, apart: int) -> Days:
+    """By how much weeks so far apart differ, where both are known and of spend."""
+    of_spend = np.where(np.isinf(over), np.nan, over)
+    return _known(of_spend[apart:] - of_spend[:-apart])
 
 
 def _variance(steps: Days) -> float:
-    """Of what is known; 0 where nothing is."""
-    known = steps[~np.isnan(steps)]
-    return float(known.var()) if len(known) else 0.0
+    """0 of none."""
+    return float(steps.var()) if len(steps) else 0.0
+
+
+def _known(weeks: Days) -> Days:
+    return weeks[~np.isnan(weeks)]
 
 
 def _middle(weeks: Days) -> float:
     """The median of what is known; NaN where nothing is."""
-    known = weeks[~np.isnan(weeks)]
+    known = _known(weeks)
     return float(np.median(known)) if len(known) else float("nan")

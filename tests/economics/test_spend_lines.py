@@ -86,6 +86,61 @@ def test_a_season_that_comes_again_is_none_and_what_creeps_beyond_it_is_found(se
     assert found.over == pytest.approx(0.02 * (end - 2 - YEAR_WEEKS - 4), abs=0.06)
 
 
+@SEEDS
+def test_flat_spend_over_a_budget_that_was_cut_is_no_creep_and_spend_that_rose_over_it_is(
+    seed: int,
+) -> None:
+    weeks, cut = weeks_like(26, seed), np.where(np.arange(26) < 13, 740.0, 1.0)
+    for share in (0.8, 0.5):
+        pace = np.maximum(cut, share * 740.0)
+        for end in range(17, 27):
+            assert crept_over_pace(weeks[:end], pace[:end]) is None
+    rose_before = weeks * np.where(np.arange(26) < 6, 0.6, 1.0)
+    assert crept_over_pace(rose_before, np.maximum(cut, 0.5 * 740.0)) is None
+    rises = weeks * rising(26, 12, 0.03)
+    assert crept_over_pace(rises, np.maximum(cut, 0.95 * 740.0)) is not None
+
+
+@SEEDS
+@pytest.mark.parametrize(("fell", "still_falls"), [(0.014, 0.0), (0.02, 0.0), (0.02, 0.007)])
+def test_spend_that_does_not_rise_crept_over_no_year_that_fell(
+    seed: int, fell: float, still_falls: float
+) -> None:
+    week = np.arange(YEAR_WEEKS + 26)
+    level = np.exp(-fell * np.minimum(week, 26) - still_falls * np.maximum(0, week - 26))
+    weeks = weeks_like(len(week), seed) * level
+    assert [crept_over_year(weeks[:end]) for end in range(62, 79)] == [None] * 17
+    dips = np.where(week < YEAR_WEEKS, np.exp(-0.014 * np.minimum(week, 52 - week)), 1.0)
+    came_back = weeks_like(len(week), seed) * dips
+    assert [crept_over_year(came_back[:end]) for end in range(62, 79)] == [None] * 17
+
+
+def test_what_was_below_last_year_has_to_rise_over_last_year_itself() -> None:
+    weeks = np.full(YEAR_WEEKS + 26, 100.0)
+    weeks[YEAR_WEEKS:] = 80 * rising(26, 4, 0.03)
+    found = crept_over_year(weeks)
+    assert found is not None
+    assert found.usual == 0
+    assert found.over == pytest.approx(np.log(weeks[-2] / 100))
+    assert [crept_over_year(weeks[:end]) for end in range(60, 70)] == [None] * 10
+
+
+def test_weeks_without_spend_are_within_a_pace_and_weeks_not_known_are_neither() -> None:
+    pace = np.full(12, 100.0)
+    over = [150.0] * 4
+    for rested in (0.0, -50.0):
+        found = crept_over_pace(np.array([rested] * 8 + over), pace)
+        assert found is not None
+        assert found.weeks == 4
+        assert found.over == pytest.approx(np.log(1.5))
+    assert crept_over_pace(np.array([np.nan] * 8 + over), pace) is None
+    assert crept_over_pace(np.array([np.nan] * 4 + [120.0] * 4 + [150.0] * 4), pace) is None
+    between = np.array([90.0] * 5 + [np.nan] * 3 + over)
+    assert crept_over_pace(between, pace) is not None
+    late = np.array([np.nan] * 3 + [90.0] * 5 + over)
+    assert crept_over_pace(late, pace) is not None
+
+
 def test_too_few_weeks_or_weeks_that_are_not_known_say_nothing() -> None:
     weeks = 95 * rising(20, 9, 0.03)
     pace = np.full(20, 100.0)

@@ -1,6 +1,8 @@
 """The daily look at spend: what is out of line, whose it is at the most specific, and what it is made of."""
 
-from collections.abc import Iterable, Sequence
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
@@ -43,6 +45,8 @@ from apps.review.queries.spend_stories import (
 )
 from apps.review.queries.verdicts import SPEND, VerdictsInForce, verdicts_in_force
 
+log = logging.getLogger(__name__)
+
 TOGETHER_WITHIN = 3
 """Days between the beginnings of two series that show the same money."""
 TOLD_SHARE = 0.5
@@ -69,6 +73,7 @@ def detect_spend_anomalies(*, day: date, at: datetime, zone: str) -> int:
     """Look at every series of spend as it was before `day`; how many there are.
 
     What is found goes on being told of for two weeks, or until it is over. Looking again at the same day finds the same.
+    A series that cannot be judged is in the log, and left out: it stops no other.
     """
     all_series = every_spend_series(day, zone)
     if not all_series:
@@ -84,21 +89,46 @@ def detect_spend_anomalies(*, day: date, at: datetime, zone: str) -> int:
     anomalies = list(SpendAnomaly.objects.select_for_update().filter(first_seen_on__lte=day))
     current = [candidate for candidate in anomalies if _is_current(candidate, spend_look)]
     for current_anomaly in current:
-        _follow(current_anomaly, spend_look)
+        with _left_out_if_it_breaks(current_anomaly), transaction.atomic():
+            _follow(current_anomaly, spend_look)
     for series in all_series:
         if any(
             _is_of(candidate, series.of) and not _is_settled(candidate, spend_look)
             for candidate in current
         ):
             continue
-        excess = _excess_of(series, anomalies, spend_look)
-        if excess is not None:
-            anomaly = _place(series, excess, current, spend_look)
+        with _left_out_if_it_breaks(series.of):
+            anomaly = _look_at(series, anomalies, current, spend_look)
             if anomaly is not None:
                 current.append(anomaly)
                 anomalies.append(anomaly)
     _look_over_own_lines(all_series, anomalies, spend_look)
     return len(all_series)
+
+
+@contextmanager
+def _left_out_if_it_breaks(of: SubjectOfSpend | SpendAnomaly) -> Iterator[None]:
+    """Log what breaks for one series. What of it reads or writes rows has to be in a savepoint of its own."""
+    try:
+        yield
+    except Exception:
+        # The key of a charge is made of texts of bills; those of all others are ids.
+        key = "-" if of.subject == SpendSubject.CHARGE else of.key
+        log.exception("spend_not_judged subject=%s key=%s", of.subject, key)
+
+
+def _look_at(
+    series: SpendSeries,
+    known: Sequence[SpendAnomaly],
+    current: Sequence[SpendAnomaly],
+    look: _SpendDetectionContext,
+) -> SpendAnomaly | None:
+    """What is out of line now of a series against its own days, written; None: nothing that is not told of."""
+    excess = _excess_of(series, known, look)
+    if excess is None:
+        return None
+    with transaction.atomic():
+        return _place(series, excess, current, look)
 
 
 def _look_over_own_lines(
@@ -111,11 +141,15 @@ def _look_over_own_lines(
         if any(_is_current(each, look) and not _is_settled(each, look) for each in own):
             continue
         strictness = look.said.strictness_of(series.of.series)
-        told = ToldBefore(own, _levels_of(series, own, look), strictness)
-        excess = over_own_line(series, lines, told)
-        story = None if excess is None else excess_story(series, excess.days, look.zone)
-        if excess and story and not _is_rise_told(series.of, story, excess, known, look):
-            known.append(_write(series, series.of, story, excess, look))
+        with _left_out_if_it_breaks(series.of):
+            told = ToldBefore(own, _levels_of(series, own, look), strictness)
+            excess = over_own_line(series, lines, told)
+            if excess is None:
+                continue
+            with transaction.atomic():
+                story = excess_story(series, excess.days, look.zone)
+                if story and not _is_rise_told(series.of, story, excess, known, look):
+                    known.append(_write(series, series.of, story, excess, look))
 
 
 def _is_rise_told(

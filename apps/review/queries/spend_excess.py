@@ -22,6 +22,8 @@ from apps.review.queries.spend_own_lines import BudgetPace
 from apps.review.queries.spend_series import SpendSeries
 from apps.review.queries.spend_stories import DAYS_BEFORE, ExcessDays
 
+LEAST_LINE = 0.25
+"""Of a budget's pace: days that cost less than so much of it say nothing of how it is divided."""
 NewLevel = tuple[int, float]
 """From which day on (its ordinal), and its ratio to the one before."""
 
@@ -69,7 +71,7 @@ def over_own_line(series: SpendSeries, lines: OwnLines, told: ToldBefore) -> Exc
 
 
 def _over_pace(series: SpendSeries, pace: BudgetPace, told: ToldBefore) -> Excess | None:
-    """Held against the four weeks before it went over, scaled to the pace: what they were of is what was planned."""
+    """Held against the pace in dollars, divided as the four weeks before it went over were: what they were of was planned."""
     first = max(series.first, pace.first)
     spent, planned = series.values[first - series.first :], pace.days[first - pace.first :]
     # What was told of a budget is told again where it is over by more than that.
@@ -86,14 +88,33 @@ def _over_pace(series: SpendSeries, pace: BudgetPace, told: ToldBefore) -> Exces
         return None
     began, since = series.last - WEEK + 1, series.last + 1 - WEEK * found.weeks
     days = ExcessDays(began, series.last, since - DAYS_BEFORE, since - 1)
-    weights = weights_like(days.line_in(series), range(began, series.last + 1))
-    usual = sum(weight * series.values[day - series.first] for day, weight in weights.items())
-    scale = float(planned[-WEEK:].sum()) / usual
-    return Excess(replace(days, scale=scale), SpendDetector.BUDGET, pace.name, since, first)
+    days = _scaled_to(float(planned[-WEEK:].sum()), days, series)
+    return Excess(days, SpendDetector.BUDGET, pace.name, since, first)
+
+
+def _scaled_to(pace: float, days: ExcessDays, series: SpendSeries) -> ExcessDays:
+    """With the scale that makes their line what was planned for them, in micro-units: more than 0.
+
+    A line that is not known, rested or was credited is none to divide a pace by: that is divided as the days themselves are.
+    """
+    usual = _spent_like(days, series)
+    if usual < LEAST_LINE * pace:
+        days = replace(days, line_from=days.began, line_until=days.until)
+        usual = _spent_like(days, series)
+    return replace(days, scale=pace / usual)
+
+
+def _spent_like(days: ExcessDays, series: SpendSeries) -> float:
+    """What as many of each weekday of their line cost, in micro-units; 0 where none is known."""
+    line = days.line_in(series)
+    if not line:
+        return 0.0
+    weights = weights_like(line, range(days.began, days.until + 1))
+    return sum(weight * float(series.values[day - series.first]) for day, weight in weights.items())
 
 
 def _over_year(series: SpendSeries, weeks: Days, told: ToldBefore) -> Excess | None:
-    """Held against the same days of 52 weeks ago, with the growth that there was anyhow."""
+    """Held against the same days of 52 weeks ago, × the growth that there was anyhow, which is no less than 1."""
     after = series.last + 1
     levels = [(len(weeks) - (after - began) // WEEK, ratio) for began, ratio in told.levels]
     scaled = on_new_levels(weeks, [level for level in levels if level[0] > 0])

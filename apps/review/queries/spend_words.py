@@ -44,9 +44,8 @@ def spend_title(anomaly: SpendFact, currency: str) -> str:
         name = "The organisation"
     if anomaly.over_since is None:
         return f"{name}: {more} more than usual {_when(anomaly)}{size}"
-    over = (
-        f"{more} over {OVER_LINES[SpendDetector(anomaly.look)]} in {counted(anomaly.days, 'day')}"
-    )
+    line = OVER_LINES[SpendDetector(anomaly.look)]
+    over = f"{more} over {_times(anomaly)}{line} in {counted(anomaly.days, 'day')}"
     return f"{name}: {over}, over it since {day(anomaly.over_since)}{size}"
 
 
@@ -76,9 +75,9 @@ def line_words(anomaly: SpendFact) -> str:
     if anomaly.look == SpendDetector.BUDGET:
         return f"the pace of its budget {anomaly.line_name}"
     if anomaly.look == SpendDetector.YEAR:
-        return (
-            f"the same weeks a year ago × {anomaly.line_scale:.2f}, as they were over them before"
-        )
+        times = _times(anomaly)
+        anyhow = ", as it was before it crept" if times else ""
+        return f"{times}{OVER_LINES[SpendDetector.YEAR]}{anyhow}"
     line = LINES.get(SpendDetector(anomaly.look))
     if line is None and anomaly.line_from is not None and anomaly.line_until is not None:
         return f"the weeks from {day(anomaly.line_from)} to {day(anomaly.line_until)}"
@@ -109,6 +108,12 @@ def driven_by(anomaly: SpendFact) -> str:
             phrases.append(f"{DIMENSIONS[driver['dimension']]} {top['name']} ({share})")
             break
     return ", ".join(phrases)
+
+
+def _times(anomaly: SpendFact) -> str:
+    """`1.30 × `: how much more than a year ago it was before it crept; '' where it was no more."""
+    times = f"{anomaly.line_scale:.2f}"
+    return f"{times} × " if anomaly.look == SpendDetector.YEAR and times != "1.00" else ""
 
 
 def _when(anomaly: SpendFact) -> str:

@@ -1,16 +1,24 @@
 """Spend that creeps over its budget or over last year is told once, against that line; a season or room in a budget is none."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from math import pi, sin
+from typing import Any
 
+import numpy as np
 import pytest
+from django.db.models import F
 
 from apps.economics.spend_detectors import SpendDetector
+from apps.ledger.models import LedgerDay, LedgerPoolDay, LedgerTeamDay, LedgerUserDay
 from apps.planning.actions.budgets import NewBudget, add_budget
 from apps.planning.queries.budgets import BudgetStep
 from apps.review import actions
+from apps.review.actions import spend_detection
 from apps.review.queries.spend_anomalies import SpendFact, SpendWanted, spend_anomalies
+from apps.review.queries.spend_excess import OwnLines, ToldBefore, over_own_line
+from apps.review.queries.spend_own_lines import BudgetPace
+from apps.review.queries.spend_series import WHOLE, SpendSeries
 from apps.review.queries.spend_words import describe_detection, line_words, spend_title
 from tests import make
 from tests.apps.review.spend_history import FIRST, Dollars, Spender, usual, write_days
@@ -113,6 +121,90 @@ def test_a_slow_creep_over_a_budget_is_told_once_against_its_pace(
     assert describe_detection(found).startswith("found creeping over its budget, since ")
 
 
+RESTED_DAYS = 63
+
+
+@pytest.mark.parametrize("with_rows", [True, False])
+def test_what_rested_when_its_budget_began_is_told_against_the_pace_in_dollars(
+    red: Team,
+    *,
+    with_rows: bool,
+) -> None:
+    own, back = usual(0), BUDGET_FROM + RESTED_DAYS
+    red.spend(own, BUDGET_FROM)
+    if with_rows:
+        red.spend(lambda day: 0.0, back, BUDGET_FROM)
+    red.spend(own, back + 40, back)
+    red.plan(0.5 * OF_WEEK)
+    look(back, back + 40)
+    (found,) = told(SpendDetector.BUDGET)
+    adds_up(found)
+    assert found.expected_micros == pytest.approx(0.5 * OF_WEEK * 1e6 * found.days, rel=0.001)
+    assert found.line_scale > 0
+
+
+@pytest.mark.parametrize(
+    ("since_budget", "before_it"),
+    [(-50.0, 90.0), (0.0, np.nan), (0.001, 90.0), (np.nan, 90.0), (90.0, 90.0)],
+)
+def test_the_scale_of_a_line_is_finite_and_makes_it_the_pace(
+    since_budget: float, before_it: float
+) -> None:
+    """Credits, rest, next to nothing or days not known before it went over, and a usual line."""
+    last = 12 * 7
+    values = np.array([before_it] * 35 + [since_budget] * 28 + [150.0] * 21)
+    series = SpendSeries(WHOLE, 1, values)
+    pace = BudgetPace("Whole", 1, np.full(last, 100.0))
+    excess = over_own_line(series, OwnLines({WHOLE.series: [pace]}, {}), ToldBefore([], [], 1.0))
+    if np.isnan(before_it):
+        assert excess is None, "seven weeks are known, and eight are the least"
+        return
+    assert excess is not None
+    days = excess.days
+    assert np.isfinite(days.scale)
+    assert days.scale > 0
+    line = values[days.line_from - 1 : days.line_until]
+    assert days.scale * 7 * line.mean() == pytest.approx(700)
+    assert (days.line_from == days.began) == (since_budget != 90.0)
+
+
+def test_what_a_budgets_first_weeks_cost_without_a_price_is_not_known(red: Team) -> None:
+    """Over its budget since the first week that is known: nothing says that it crept."""
+    red.spend(usual(0), 140)
+    first_known = FIRST + timedelta(days=115)
+    for table in (LedgerDay, LedgerTeamDay, LedgerPoolDay, LedgerUserDay):
+        early = table.objects.filter(team_id=red.id, day__lt=first_known)
+        early.update(unpriced_milliseconds=F("unit_milliseconds") / 2)
+    red.plan(0.5 * OF_WEEK)
+    look(115, 140)
+    assert told(SpendDetector.BUDGET) == []
+
+
+def test_a_series_that_cannot_be_judged_is_logged_and_stops_no_other(
+    red: Team, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    red.spend(creeping(BUDGET_FROM + 14, 0.0025), 170)
+    red.plan(1.05 * OF_WEEK)
+    judged, looked_at = spend_detection.over_own_line, spend_detection.out_of_line
+
+    def breaks_of_the_pool(series: Any, *rest: Any) -> Any:
+        if series.of.subject == "pool":
+            raise ValueError("no day before")
+        return judged(series, *rest)
+
+    def breaks_of_large_ones(values: Any, *rest: Any) -> Any:
+        if values[-1] > 500e6:
+            raise ValueError("too large")
+        return looked_at(values, *rest)
+
+    monkeypatch.setattr(spend_detection, "over_own_line", breaks_of_the_pool)
+    monkeypatch.setattr(spend_detection, "out_of_line", breaks_of_large_ones)
+    look(140, 170)
+    assert {found.name for found in told()} == {"Red"}
+    assert f"spend_not_judged subject=pool key={red.pool}" in caplog.text
+    assert "spend_not_judged subject=organisation" in caplog.text
+
+
 def test_spend_within_its_budget_that_rises_is_none(red: Team) -> None:
     red.spend(creeping(BUDGET_FROM + 14, 0.0025), 170)
     red.plan(1.5 * OF_WEEK)
@@ -126,6 +218,21 @@ def test_spend_that_was_over_its_budget_from_the_first_week_on_crept_over_nothin
     red.spend(usual(0), 170)
     red.plan(0.8 * OF_WEEK)
     look(100, 170)
+    assert told() == []
+
+
+def test_flat_spend_over_a_budget_that_was_cut_is_no_creep(red: Team) -> None:
+    red.spend(usual(0), 200)
+    first, cut = FIRST + timedelta(days=BUDGET_FROM), date(2026, 6, 1)
+    steps = [
+        BudgetStep(day, Decimal(round(30.4 * share * OF_WEEK)))
+        for day, share in ((first, 1.05), (cut, 0.5))
+    ]
+    budget = NewBudget(
+        "Red 2026", "team", str(red.id), "money", "monthly", first, None, tuple(steps)
+    )
+    add_budget(budget=budget, at=datetime(2026, 1, 5, tzinfo=UTC))
+    look(160, 200)
     assert told() == []
 
 
@@ -171,7 +278,27 @@ def test_what_creeps_beyond_last_years_season_is_told_against_the_same_weeks_of_
     grown = 1.002 ** ((found.began_on - FIRST).days - YEAR - 50)
     assert found.effect_ratio == pytest.approx(grown - 1, abs=0.06)
     assert "over the same weeks a year ago in" in spend_title(found, "USD")
-    assert line_words(found).startswith("the same weeks a year ago × ")
+    assert line_words(found) == "the same weeks a year ago"
+
+
+def test_growth_that_was_there_before_a_creep_is_said_with_the_line(red: Team) -> None:
+    """A third more than last year anyhow, then a creep: the line is last year's weeks times that."""
+    grows = creeping(YEAR + 50, 0.003)
+    red.spend(lambda day: grows(day) * (1.33 if day >= YEAR else 1.0), YEAR + 150)
+    look(YEAR + 110, YEAR + 150)
+    found = told(SpendDetector.YEAR)[-1]
+    adds_up(found)
+    assert found.line_scale == pytest.approx(1.33, abs=0.05)
+    times = f"{found.line_scale:.2f} × the same weeks a year ago"
+    assert f"over {times} in" in spend_title(found, "USD")
+    assert line_words(found) == f"{times}, as it was before it crept"
+
+
+def test_flat_spend_after_a_year_that_fell_is_none(red: Team) -> None:
+    own = usual(0)
+    red.spend(lambda day: own(day) * 0.998 ** min(day, 182), YEAR + 182)
+    look(YEAR + 150, YEAR + 182)
+    assert told(SpendDetector.YEAR) == []
 
 
 @pytest.mark.parametrize("growth", [1.0, 1.3])

@@ -7,26 +7,21 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
-import numpy as np
 from django.db import transaction
 
 from apps.economics.changes import WEEK
 from apps.economics.spend_detectors import SpendDetector
-from apps.economics.spend_watch import (
-    days_that_last,
-    expected_days,
-    on_new_levels,
-    out_of_line,
-)
+from apps.economics.spend_watch import on_new_levels, out_of_line
 from apps.logs.changes import logged_pass
 from apps.review.models import SpendAnomaly, SpendSubject
 from apps.review.queries.causes import causes_of_spend
-from apps.review.queries.spend_anomalies import CURRENT_DAYS, current_since
+from apps.review.queries.spend_anomalies import current_since
 from apps.review.queries.spend_excess import (
     Excess,
     OwnLines,
     ToldBefore,
-    days_over_line,
+    days_held_against_its_line,
+    days_it_lasts,
     over_own_line,
 )
 from apps.review.queries.spend_own_lines import budget_paces, weeks_of_years
@@ -380,45 +375,12 @@ def _follow(anomaly: SpendAnomaly, spend_look: _SpendDetectionContext) -> None:
         full_series = own_series
         if began == own_series.first and anomaly.seen_in:
             full_series = spend_look.series.get(anomaly.seen_in[0]["series"], own_series)
-        until = min(began + _days_of_anomaly(anomaly, own_series) - 1, own_series.last)
-        story = excess_story(full_series, _days_of(anomaly, until), spend_look.zone, own_series.of)
+        until = min(began + days_it_lasts(anomaly, own_series) - 1, own_series.last)
+        story = excess_story(
+            full_series, days_held_against_its_line(anomaly, until), spend_look.zone, own_series.of
+        )
         if story is not None:
             anomaly.days = until - began + 1
             anomaly.ended_on = date.fromordinal(until + 1) if until < own_series.last else None
             _update_from_story(anomaly, own_series.of, story, spend_look)
     anomaly.save()
-
-
-def _days_of(anomaly: SpendAnomaly, until: int) -> ExcessDays:
-    """Its days up to one, against the line that it was found against."""
-    began = anomaly.began_on.toordinal()
-    if anomaly.line_from is None or anomaly.line_until is None:
-        return ExcessDays.after_usual(began, until)
-    return ExcessDays(
-        began,
-        until,
-        anomaly.line_from.toordinal(),
-        anomaly.line_until.toordinal(),
-        anomaly.line_scale,
-        is_known=anomaly.look == SpendDetector.YEAR,
-    )
-
-
-def _days_of_anomaly(anomaly: SpendAnomaly, series: SpendSeries) -> int:
-    """How many days it lasts: what creeps over a line of its own, until a week is in line with that."""
-    began = anomaly.began_on.toordinal()
-    if not SpendDetector(anomaly.look).is_over_own_line:
-        return _days_lasted(series, began)
-    return days_over_line(series, began, anomaly.expected_micros / anomaly.days, CURRENT_DAYS)
-
-
-def _days_lasted(series: SpendSeries, began: int) -> int:
-    """How many days from its first on are above what was expected of them when it began."""
-    place = began - series.first
-    values = series.values[: place + CURRENT_DAYS].copy()
-    off = []
-    for day in range(place, len(values)):
-        expected = expected_days(values)[day] if place else 0.0
-        off.append(0.0 if np.isnan(expected) else float(values[day] - expected))
-        values[day] = expected
-    return days_that_last(off)

@@ -15,9 +15,15 @@ from apps.economics.spend_lines import (
     crept_over_year,
     whole_weeks,
 )
-from apps.economics.spend_watch import on_new_levels, weights_like
+from apps.economics.spend_watch import (
+    days_that_last,
+    expected_days,
+    on_new_levels,
+    weights_like,
+)
 from apps.economics.spend_weeks import Days
 from apps.review.models import SpendAnomaly
+from apps.review.queries.spend_anomalies import CURRENT_DAYS
 from apps.review.queries.spend_own_lines import BudgetPace
 from apps.review.queries.spend_series import SpendSeries
 from apps.review.queries.spend_stories import DAYS_BEFORE, ExcessDays
@@ -130,7 +136,42 @@ def _over_year(series: SpendSeries, weeks: Days, told: ToldBefore) -> Excess | N
     return Excess(days, SpendDetector.YEAR, over_since=since, rose_since=after - WEEK * compared)
 
 
-def days_over_line(series: SpendSeries, began: int, expected_a_day: float, most: int) -> int:
+def days_held_against_its_line(anomaly: SpendAnomaly, until: int) -> ExcessDays:
+    """Its days up to one, against the line that it was found against."""
+    began = anomaly.began_on.toordinal()
+    if anomaly.line_from is None or anomaly.line_until is None:
+        return ExcessDays.after_usual(began, until)
+    return ExcessDays(
+        began,
+        until,
+        anomaly.line_from.toordinal(),
+        anomaly.line_until.toordinal(),
+        anomaly.line_scale,
+        is_known=anomaly.look == SpendDetector.YEAR,
+    )
+
+
+def days_it_lasts(anomaly: SpendAnomaly, series: SpendSeries) -> int:
+    """How many days it lasts: what creeps over a line of its own, until a week is in line with that."""
+    began = anomaly.began_on.toordinal()
+    if not SpendDetector(anomaly.look).is_over_own_line:
+        return _days_lasted(series, began)
+    return _days_over_line(series, began, anomaly.expected_micros / anomaly.days, CURRENT_DAYS)
+
+
+def _days_lasted(series: SpendSeries, began: int) -> int:
+    """How many days from its first on are above what was expected of them when it began."""
+    place = began - series.first
+    values = series.values[: place + CURRENT_DAYS].copy()
+    off = []
+    for day in range(place, len(values)):
+        expected = expected_days(values)[day] if place else 0.0
+        off.append(0.0 if np.isnan(expected) else float(values[day] - expected))
+        values[day] = expected
+    return days_that_last(off)
+
+
+def _days_over_line(series: SpendSeries, began: int, expected_a_day: float, most: int) -> int:
     """How many days from its first on it is over its line, up to the first week in line again; no more than `most`."""
     end = min(series.last, began + most - 1)
     place = began - series.first

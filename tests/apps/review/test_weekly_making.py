@@ -38,6 +38,8 @@ from tests.apps.review.review_weeks import (
 )
 
 pytestmark = pytest.mark.django_db
+SUNDAY = MONDAY - timedelta(days=1)
+"""Before the review's moment: what is stated after it is in no review of the week."""
 
 
 @pytest.fixture
@@ -113,7 +115,7 @@ def test_one_that_returns_less_than_it_costs_is_to_be_retired(company: Company) 
 def test_without_a_stated_value_nothing_earns_however_good_it_is(company: Company) -> None:
     company.plant()
     score = NewScore(company.chat, "accuracy", 0.93, True, date(2026, 2, 10))
-    state_score(score=score, by=company.petra, at=MONDAY, today=MONDAY.date())
+    state_score(score=score, by=company.petra, at=SUNDAY, today=SUNDAY.date())
     chat = workload_of(made(company), company.chat)
     assert chat.verdict.verdict == "unknown"
     assert "accuracy 0.93" in chat.verdict.reason
@@ -125,7 +127,7 @@ def test_a_score_as_large_as_numbers_go_stops_no_review(company: Company) -> Non
     for workload_id, hours in ((small, 1), (company.train, 1_000)):
         plant_cell(WEEK.first_day, company.ads, company.pool, hours=hours, workload_id=workload_id)
         score = NewScore(workload_id, "huge", 1e308, True, WEEK.first_day)
-        state_score(score=score, by=company.petra, at=MONDAY, today=MONDAY.date())
+        state_score(score=score, by=company.petra, at=SUNDAY, today=SUNDAY.date())
     actions.make_review(week=WEEK, at=MONDAY)
     reviewed = stored_review(WEEK.name).content
     (of_large,), (of_small,) = (
@@ -220,7 +222,7 @@ def test_what_is_credited_more_than_it_cost_has_no_waste_in_per_cent(company: Co
     day, credited = WEEK.first_day, {"rate": -300, "workload_id": company.train}
     plant_cell(day, company.ads, company.pool, **credited)
     score = NewScore(company.train, "accuracy", 0.9, True, day)
-    state_score(score=score, by=company.petra, at=MONDAY, today=MONDAY.date())
+    state_score(score=score, by=company.petra, at=SUNDAY, today=SUNDAY.date())
     content = made(company)
     reviewed = workload_of(content, company.train)
     assert (reviewed.waste.micros, reviewed.waste.ratio) == (504 * DOLLAR, None)

@@ -45,7 +45,7 @@ def company() -> Company:
     )
     state_value(value=value, by=found.petra, at=MONDAY - timedelta(days=1))
     score = NewScore(found.chat, "accuracy", 0.75, True, day + 2 * DAY)
-    state_score(score=score, by=found.petra, at=MONDAY, today=END)
+    state_score(score=score, by=found.petra, at=MONDAY - timedelta(days=1), today=END)
     step = BudgetStep(date(2026, 1, 1), Decimal(10_000))
     budget = planning.NewBudget(
         "All", "organisation", "", "money", "monthly", date(2026, 1, 1), None, steps=(step,)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from statistics import stdev
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -11,7 +12,12 @@ from apps.economics.moves.saving import TENTH_OF_NORMAL
 from apps.economics.states import State
 from apps.fleet.models import Device, Node
 from apps.review.queries.recommending.oversized_pools import detect_oversized_pools
-from apps.review.queries.recommending.proposal import DetectedKind, RecommendationProposal
+from apps.review.queries.recommending.pool_capacity import GONE, NO_PRICE, TOO_YOUNG
+from apps.review.queries.recommending.proposal import (
+    DetectedKind,
+    Detector,
+    RecommendationProposal,
+)
 from apps.review.queries.recommending.queued_beside_idle import detect_queued_with_idle
 from apps.review.queries.recommending.slot_words import describe_slots
 from apps.review.queries.recommending.spare_nodes import (
@@ -247,10 +253,10 @@ def test_a_queue_that_nothing_stands_beside_is_only_a_queue(llm: Workload) -> No
 
 
 def plant_slices(
-    llm: Workload, *, taken: int, option: str = "on_demand", name: str = "h100"
+    llm: Workload, *, taken: int, option: str = "on_demand", name: str = "h100", **pool: Any
 ) -> int:
     """A machine whose first GPU is cut into seven slices, of which a job holds so many; its pool's id."""
-    pool_id = plant_pool(name, 1, lambda *_: [held(llm, 7)], purchase_option=option)
+    pool_id = plant_pool(name, 1, lambda *_: [held(llm, 7)], purchase_option=option, **pool)
     node = Node.objects.get(pool_id=pool_id)
     parent = make.make_device(f"GPU-{name}", node_id=node.pk, at=pool_scene.BEGUN)
     Device.objects.bulk_create(
@@ -288,6 +294,40 @@ def test_slices_that_nobody_takes_while_others_wait_save_what_would_be_rented(
         Allocation.objects.update(device_uuids=["GPU-0"])
     proposal = only_freed(detect_stranded_slices(AT))
     assert proposal.saving.likely == pytest.approx(PRICE * MONTH / 2, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("pool", "why"),
+    [
+        ({"price": None}, NO_PRICE),
+        ({"hours": range(500)}, GONE),
+        ({"hours": range(504, pool_scene.HOURS)}, TOO_YOUNG),
+    ],
+)
+def test_slices_of_which_no_saving_is_known_are_passed_over_and_say_why(
+    llm: Workload, pool: dict[str, Any], why: str
+) -> None:
+    """Jobs waited for them: a price that nobody knows, or machines that are gone, save what is unknown, and not nothing."""
+    plant_slices(llm, taken=0, **pool)
+    for start in range(0, 672, 24):
+        pool_scene.make_job(llm, "h100-0", submitted=start, started=start + 12, gpus=1)
+    Allocation.objects.update(device_uuids=["GPU-0"])
+    found = detect_stranded_slices(AT)
+    assert (found.proposals, found.passed_over) == ([], {why: 1})
+
+
+@pytest.mark.parametrize(
+    "detect", [detect_unallocated_nodes, detect_needless_floors, detect_oversized_pools]
+)
+@pytest.mark.parametrize(
+    ("pool", "why"), [({"price": None}, NO_PRICE), ({"hours": range(500)}, GONE)]
+)
+def test_no_kind_of_a_pool_saves_nothing_where_its_saving_is_unknown(
+    llm: Workload, detect: Detector, pool: dict[str, Any], why: str
+) -> None:
+    plant_pool("h100", 3, lambda _, machine: [held(llm)] if machine == 0 else [], **pool)
+    found = detect(AT)
+    assert (found.proposals, found.passed_over) == ([], {why: 1})
 
 
 def test_what_slices_would_save_is_as_wide_as_its_weeks_differ(llm: Workload) -> None:

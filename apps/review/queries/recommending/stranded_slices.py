@@ -18,6 +18,7 @@ from apps.review.queries.recommending.pool_capacity import (
     PoolCapacity,
     is_within_reach,
     pool_capacities,
+    why_no_machines,
 )
 from apps.review.queries.recommending.proposal import (
     DetectedKind,
@@ -53,6 +54,8 @@ def detect_stranded_slices(detected: DetectedKind, work: FleetWork, _: datetime)
         part = part_of_gpu(use, capacity.pool if capacity else None)
         if capacity is None or part is None:
             detected.pass_over("how its GPUs can be cut is not known", key)
+        elif why := why_no_machines(capacity):
+            detected.pass_over(why, key)
         elif use.is_unclear:
             detected.pass_over("which slices its jobs held is not known", key)
         elif use.held_hours >= MOST_HELD * use.hours:
@@ -78,6 +81,7 @@ def _proposal_of(
     met_hours, work = beside
     pool, days, met = capacity.pool, work.span.hours // 24, sum(met_hours.values())
     freed = _freed_month(use, part, work)
+    # Without any by the hour there is no price, and nothing that has to be rented.
     price = (capacity.price or 0.0) / capacity.of_machine
     spend = capacity.spend_micros
     saved = month_of_weeks(_weeks_of(met_hours, work), price).capped(round(freed * price))

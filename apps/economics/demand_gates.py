@@ -11,8 +11,8 @@ from apps.economics.gates import (
     parts_gate,
     worst_gate,
 )
+from apps.economics.number_words import money_text, number_text, quantity_text
 
-OF_FORECAST = (GateName.BASELINE, GateName.COVERAGE)
 NO_FORECAST = "there is no forecast of its place, which would be tried on what came"
 UNTRIED = "its forecast was not tried on what came"
 UNPRICED = "nobody said what waiting costs"
@@ -25,7 +25,7 @@ class DemandGrounds:
     """What GPUs that are needed, or asked for, stand on: their forecast's own gates, None without one.
 
     `wanted` are the most GPUs at once (None: not known), `there` those that can be held then (None: nothing bounds them), and
-    `waiting_price` is of a GPU-hour that is waited for, None where nobody said. `whole` is what is expected of all pools
+    `waiting_price` is of a GPU-hour that is waited for in units of `currency`, None where nobody said. `whole` is what is expected of all pools
     together, `parts` of each, None of one without a forecast; none where the whole is one pool.
     """
 
@@ -33,18 +33,29 @@ class DemandGrounds:
     wanted: float | None
     there: float | None
     waiting_price: float | None
+    currency: str
     whole: float = 0.0
     parts: Sequence[float | None] = ()
 
 
-def own_gates(forecast: Sequence[Gate] | None) -> tuple[Gate, ...]:
+def own_gates(forecast: Sequence[Gate] | None) -> tuple[Gate, Gate]:
     """Of a forecast how it did beside its best baseline and what its intervals covered: of several of a name the worst."""
-    return tuple(_own_gate(forecast, name) for name in OF_FORECAST)
+    return _own_gate(forecast, GateName.BASELINE), _own_gate(forecast, GateName.COVERAGE)
 
 
 def demand_gates(grounds: DemandGrounds) -> tuple[Gate, ...]:
     """Its forecast's baseline and intervals, what is there, and its pools (else its hours) beside the whole."""
-    return (*own_gates(grounds.forecast), _room_gate(grounds), _pools_gate(grounds))
+    baseline, coverage, pools = forecast_gates(grounds.forecast, grounds.whole, grounds.parts)
+    room = room_gate(grounds.wanted, grounds.there, grounds.waiting_price, grounds.currency)
+    return baseline, coverage, room, pools
+
+
+def forecast_gates(
+    forecast: Sequence[Gate] | None, whole: float = 0.0, parts: Sequence[float | None] = ()
+) -> tuple[Gate, Gate, Gate]:
+    """Its baseline, its intervals, and its pools (else its hours) beside the whole: see `DemandGrounds`."""
+    baseline, coverage = own_gates(forecast)
+    return baseline, coverage, _pools_gate(forecast, whole, parts)
 
 
 def term_gate(history_days: float | None, term_days: float) -> Gate:
@@ -62,24 +73,35 @@ def _own_gate(forecast: Sequence[Gate] | None, name: GateName) -> Gate:
     return Gate(name, None, NO_FORECAST if forecast is None else UNTRIED)
 
 
-def _room_gate(grounds: DemandGrounds) -> Gate:
-    wanted, there, price = grounds.wanted, grounds.there, grounds.waiting_price
+def room_gate(
+    wanted: float | None, there: float | None, waiting_price: float | None, currency: str
+) -> Gate:
+    """Whether GPUs that are wanted at once are there; else what of them waits, at the price of a GPU-hour of waiting.
+
+    None: what is wanted, or what waiting costs, is not known; of `there`: nothing bounds them.
+    """
     if wanted is None:
         return Gate(GateName.CAPACITY, None, "what will be needed is not known")
-    beyond = wanted - (there or 0.0)
-    priced = UNPRICED if price is None else f"at {price:,.4g} an hour each"
-    fallback = f"what is there; what is beyond it waits, up to {beyond:,.4g} GPUs, {priced}"
+    beyond = quantity_text(number_text(wanted - (there or 0.0)), "GPUs")
+    priced = (
+        UNPRICED
+        if waiting_price is None
+        else f"at {money_text(waiting_price, currency)} an hour each"
+    )
+    fallback = f"what is there; what is beyond it waits, up to {beyond}, {priced}"
     return capacity_gate(wanted, there, "GPUs", fallback)
 
 
-def _pools_gate(grounds: DemandGrounds) -> Gate:
-    known = [part for part in grounds.parts if part is not None]
-    lacking = len(grounds.parts) - len(known)
-    own = [gate for gate in grounds.forecast or () if gate.name is GateName.PARTS]
+def _pools_gate(
+    forecast: Sequence[Gate] | None, whole: float, parts: Sequence[float | None]
+) -> Gate:
+    known = [part for part in parts if part is not None]
+    lacking = len(parts) - len(known)
+    own = [gate for gate in forecast or () if gate.name is GateName.PARTS]
     if lacking:
-        says = f"of {lacking} of its {len(grounds.parts)} pools there is no forecast"
+        says = f"of {lacking} of its {len(parts)} pools there is no forecast"
         return worst_gate([*own, Gate(GateName.PARTS, None, says)])
     if not known:
-        return worst_gate(own or [parts_gate(grounds.whole, ())])
-    gate = parts_gate(grounds.whole, known)
+        return worst_gate(own or [parts_gate(whole, ())])
+    gate = parts_gate(whole, known)
     return worst_gate([*own, gate if gate.is_passed else replace(gate, fallback=OWN_FORECAST)])

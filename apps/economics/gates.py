@@ -1,9 +1,12 @@
 """Sanity gates: what an answer is held against before anybody acts on it, and what stands in its place where it fails."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from math import ceil, floor, isnan
 from typing import Any
+
+from apps.economics.number_words import error_text, number_text, quantity_text, told_apart
 
 COVERED = (0.65, 0.95)
 """What an 80 % interval has to cover of its own back-test."""
@@ -85,51 +88,72 @@ _RANKS = {False: 0, None: 1, True: 2}
 
 
 def baseline_gate(error: float | None, baselines: Mapping[str, float]) -> Gate:
-    """Whether an answer's error in its own back-test is at most that of the best baseline, by name."""
-    if error is None or not baselines:
+    """Whether an answer's error in its own back-test is at most that of the best baseline, by name; NaN is not known."""
+    known = {name: missed for name, missed in baselines.items() if not isnan(missed)}
+    if error is None or isnan(error) or not known:
         return Gate(GateName.BASELINE, None, "no back-test yet: its history is too short for one")
-    best = min(baselines, key=lambda name: baselines[name])
-    least = baselines[best]
-    comparison = f"{error:.3g} beside {least:.3g} of {best}"
-    if error <= least * (1 + ROUNDING):
-        return Gate(GateName.BASELINE, is_passed=True, says=f"its error before was {comparison}")
-    return Gate(
-        GateName.BASELINE, is_passed=False, says=f"its error before was {comparison}", fallback=best
-    )
+    best = min(known, key=lambda name: known[name])
+    least = known[best]
+    is_passed = error <= least * (1 + ROUNDING)
+    own, other = compared_texts(error, least, error_text)
+    says = f"its error before was {own} beside {other} of {best}"
+    return Gate(GateName.BASELINE, is_passed, says, "" if is_passed else best)
 
 
 def capacity_gate(most: float, ceiling: float | None, unit: str, fallback: str) -> Gate:
-    """Whether the most that an answer has at once is there; without a ceiling nothing bounds it."""
+    """Whether the most that an answer has at once is there; without a ceiling nothing bounds it. `unit` is in the plural."""
     if ceiling is None:
         return Gate(GateName.CAPACITY, None, "nothing on record bounds it")
-    sentence = f"at most {most:,.4g} {unit} at once, and {ceiling:,.4g} are there"
     is_inside = most <= ceiling * (1 + ROUNDING)
-    return Gate(GateName.CAPACITY, is_inside, sentence, "" if is_inside else fallback)
+    wanted, there = compared_texts(most, ceiling)
+    verb = "is" if there == "1" else "are"
+    says = f"at most {quantity_text(wanted, unit)} at once, and {there} {verb} there"
+    return Gate(GateName.CAPACITY, is_inside, says, "" if is_inside else fallback)
+
+
+def compared_texts(
+    own: float, least: float, text: Callable[[float, int], str] = number_text
+) -> tuple[str, str]:
+    """Both as they are written, told apart where the first is more."""
+    if own <= least * (1 + ROUNDING):
+        return text(own, 0), text(least, 0)
+    return told_apart(own, least, text)
 
 
 def coverage_gate(coverage: float | None) -> Gate:
-    """Whether what came lay in its 80 % intervals about as often as they say."""
-    if coverage is None:
+    """Whether what came lay in its 80 % intervals about as often as they say; NaN is not known."""
+    if coverage is None or isnan(coverage):
         return Gate(GateName.COVERAGE, None, "no interval was tried on what came yet")
     least, most = COVERED
-    sentence = f"{coverage * 100:.0f} % of what came lay in its 80 % intervals"
-    return Gate(GateName.COVERAGE, least <= coverage <= most, sentence)
+    says = f"{coverage_hundredths(coverage)} % of what came lay in its 80 % intervals"
+    return Gate(GateName.COVERAGE, least <= coverage <= most, says)
+
+
+def coverage_hundredths(coverage: float) -> int:
+    """A coverage in whole per cent, outside COVERED wherever it is: 0.6499 is 64 and 0.9501 is 96."""
+    hundredths = round(coverage * 100, 6)
+    if coverage < COVERED[0]:
+        return floor(hundredths)
+    return ceil(hundredths) if coverage > COVERED[1] else round(hundredths)
 
 
 def history_gate(history_days: float, term_days: float) -> Gate:
     """Whether a term is at most three times the history that it rests on."""
-    sentence = f"{history_days:,.0f} days of history for a term of {term_days:,.0f} days"
-    return Gate(GateName.HISTORY, term_days <= TERM_OF_HISTORY * history_days, sentence)
+    history, term = (quantity_text(number_text(days), "days") for days in (history_days, term_days))
+    says = f"{history} of history for a term of {term}"
+    return Gate(GateName.HISTORY, term_days <= TERM_OF_HISTORY * history_days, says)
 
 
-def parts_gate(expected_total: float, parts: Sequence[float]) -> Gate:
-    """Whether the parts come to the whole, but for a tenth of it."""
+def parts_gate(expected_total: float, parts: Sequence[float], unit: str = "") -> Gate:
+    """Whether the parts come to the whole, but for a tenth of it; `unit` of both, in the plural."""
     if not parts:
         return Gate(GateName.PARTS, None, "it has no parts to be held against")
     total = sum(parts)
-    sentence = f"its parts come to {total:,.4g} beside {expected_total:,.4g} of the whole"
+    told, whole = number_text(total), number_text(expected_total)
+    come_to = quantity_text(told, unit) if unit else told
+    says = f"its parts come to {come_to} beside {whole} of the whole"
     return Gate(
-        GateName.PARTS, abs(total - expected_total) <= PARTS_WITHIN * abs(expected_total), sentence
+        GateName.PARTS, abs(total - expected_total) <= PARTS_WITHIN * abs(expected_total), says
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from apps.economics.demand_gates import UNPRICED, own_gates, term_gate
 from apps.economics.gates import Gate, GateName, capacity_gate, parts_gate
+from apps.economics.number_words import money_text, number_text, quantity_text
 from apps.economics.planned_work import Floats
 
 
@@ -15,7 +16,7 @@ class PlanGrounds:
     """The grounds of a plan: its forecast's own gates and days of history, None without a forecast.
 
     By day `wanted` are GPU-hours in the middle of the scenarios (None: not known), `there` those that can be held (empty: nothing
-    bounds them) and `hours` how long it is. `waiting_price` is of a GPU-hour that is waited for, None where nobody said.
+    bounds them) and `hours` how long it is. `waiting_price` is of a GPU-hour that is waited for, None where nobody said, in units of `currency`.
     `whole` is the plan's total, `parts` those of its weeks.
     """
 
@@ -25,6 +26,7 @@ class PlanGrounds:
     there: Floats
     hours: Floats
     waiting_price: float | None
+    currency: str
     whole: float
     parts: Sequence[float]
 
@@ -46,8 +48,13 @@ def _room_gate(grounds: PlanGrounds) -> Gate:
     day = int(np.argmax(wanted - there))
     gpu_hours = float(beyond.sum())
     price = grounds.waiting_price
-    priced = UNPRICED if price is None else f"priced at {gpu_hours * price:,.0f}"
-    fallback = f"what is there; {gpu_hours:,.0f} GPU-hours beyond it wait, {priced}"
+    priced = (
+        UNPRICED
+        if price is None
+        else f"priced at {money_text(gpu_hours * price, grounds.currency)}"
+    )
+    waiting = quantity_text(number_text(gpu_hours), "GPU-hours")
+    fallback = f"what is there; {waiting} beyond it wait, {priced}"
     most, ceiling = (float(series[day] / grounds.hours[day]) for series in (wanted, there))
     return capacity_gate(most, ceiling, "GPUs in the mean of a day", fallback)
 

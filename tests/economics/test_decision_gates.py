@@ -16,6 +16,7 @@ SPOT = QuotedOffer(
     watched_hours=240.0,
     cost=110.0,
     parts=(100.0, 10.0),
+    currency="USD",
 )
 
 

@@ -24,6 +24,7 @@ GROUNDS = DemandGrounds(
     wanted=52.0,
     there=48.0,
     waiting_price=6.0,
+    currency="USD",
     whole=40.0,
     parts=(30.0, 12.0),
 )
@@ -44,7 +45,9 @@ def test_of_several_gates_of_a_name_the_worst_is_told_whatever_their_order(
 
 
 def test_without_a_forecast_nobody_can_tell() -> None:
-    gates = demand_gates(DemandGrounds(None, wanted=None, there=None, waiting_price=None))
+    gates = demand_gates(
+        DemandGrounds(None, wanted=None, there=None, waiting_price=None, currency="USD")
+    )
     assert [(gate.name, gate.is_passed) for gate in gates] == [
         (GateName.BASELINE, None), (GateName.COVERAGE, None), (GateName.CAPACITY, None), (GateName.PARTS, None),
     ]  # fmt: skip
@@ -55,10 +58,12 @@ def test_what_is_beyond_what_is_there_waits_at_its_price() -> None:
     gate = gate_of(GateName.CAPACITY)
     assert gate.is_passed is False
     assert (
-        gate.fallback == "what is there; what is beyond it waits, up to 4 GPUs, at 6 an hour each"
+        gate.fallback
+        == "what is there; what is beyond it waits, up to 4 GPUs, at 6.00 USD an hour each"
     )
     unpriced = gate_of(GateName.CAPACITY, waiting_price=None)
     assert unpriced.fallback.endswith("nobody said what waiting costs")
+    assert "up to 1 GPU, at" in gate_of(GateName.CAPACITY, wanted=49.0).fallback
     assert gate_of(GateName.CAPACITY, there=52.0).is_passed is True
     assert gate_of(GateName.CAPACITY, there=None).is_passed is None
 

@@ -43,6 +43,36 @@ def test_what_nobody_can_tell_is_neither_passed_nor_failed(gate: Gate) -> None:
     assert failed_gates([gate]) == ()
 
 
+def test_what_loses_by_little_does_not_look_as_if_it_had_not() -> None:
+    lost = baseline_gate(1.2345, {"last week": 1.2344})
+    assert lost.is_passed is False
+    assert lost.says == "its error before was 1.2345 beside 1.2344 of last week"
+    won = baseline_gate(1.2344, {"last week": 1.2345})
+    assert won.says == "its error before was 1.23 beside 1.23 of last week"
+    over = capacity_gate(24.02, 24, "GPUs", "what is there")
+    assert over.says == "at most 24.02 GPUs at once, and 24 are there"
+
+
+def test_an_error_that_is_no_number_is_no_baseline() -> None:
+    nan = float("nan")
+    assert baseline_gate(5.0, {"mean": nan, "last week": 6.0}).is_passed is True
+    assert baseline_gate(nan, {"mean": 1.0}).is_passed is None
+    assert baseline_gate(1.0, {"mean": nan}).is_passed is None
+    assert coverage_gate(nan).is_passed is None
+
+
+def test_counts_have_no_exponent_and_one_is_one() -> None:
+    many = capacity_gate(12_000, 10_240, "GPUs", "what is there")
+    assert many.says == "at most 12,000 GPUs at once, and 10,240 are there"
+    one = capacity_gate(1, 1, "GPUs", "")
+    assert one.says == "at most 1 GPU at once, and 1 is there"
+    assert (
+        parts_gate(21_600, [28_080]).says == "its parts come to 28,080 beside 21,600 of the whole"
+    )
+    assert parts_gate(1, [1], "GPUs").says == "its parts come to 1 GPU beside 1 of the whole"
+    assert history_gate(1, 2.5).says == "1 day of history for a term of 2.5 days"
+
+
 def test_no_more_is_held_than_is_there() -> None:
     over = capacity_gate(35.4, 24, "GPUs", "what is there")
     assert (over.is_passed, over.fallback) == (False, "what is there")
@@ -53,10 +83,23 @@ def test_no_more_is_held_than_is_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("coverage", "is_passed"), [(0.40, False), (0.65, True), (0.95, True), (0.96, False)]
+    ("coverage", "is_passed"),
+    [
+        (0.40, False),
+        (0.6499, False),
+        (0.65, True),
+        (0.6501, True),
+        (0.9499, True),
+        (0.95, True),
+        (0.9501, False),
+        (0.96, False),
+    ],
 )
 def test_intervals_cover_about_what_they_say(coverage: float, *, is_passed: bool) -> None:
-    assert coverage_gate(coverage).is_passed is is_passed
+    gate = coverage_gate(coverage)
+    assert gate.is_passed is is_passed
+    told = float(gate.says.partition(" %")[0]) / 100
+    assert (0.65 <= told <= 0.95) is is_passed, "a text never says otherwise than its gate"
 
 
 def test_a_term_is_at_most_three_times_its_history() -> None:

@@ -17,6 +17,7 @@ GROUNDS = PlanGrounds(
     there=np.array([480.0, 480.0, 480.0]),
     hours=np.array([24.0, 24.0, 24.0]),
     waiting_price=2.0,
+    currency="USD",
     whole=1680.0,
     parts=(720.0, 960.0),
 )
@@ -47,7 +48,7 @@ def test_what_is_beyond_the_gpus_that_are_there_waits() -> None:
     gate = gate_of(GateName.CAPACITY)
     assert gate.is_passed is False
     assert gate.says == "at most 40 GPUs in the mean of a day at once, and 20 are there"
-    assert gate.fallback == "what is there; 480 GPU-hours beyond it wait, priced at 960"
+    assert gate.fallback == "what is there; 480 GPU-hours beyond it wait, priced at 960 USD"
     unpriced = gate_of(GateName.CAPACITY, waiting_price=None)
     assert "nobody said what waiting costs" in unpriced.fallback
 

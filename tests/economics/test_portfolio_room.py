@@ -20,7 +20,7 @@ from tests.economics.portfolios import gpu_family, portfolio
 
 def test_demand_beyond_the_gpus_that_are_there_waits_and_is_priced() -> None:
     # Of 10, 20, 30, 20 and 12, 41, 60, 38 with 25 there: 5 hours wait, and 16 + 35 + 13.
-    family = within_room(gpu_family(room=(25.0,), waiting_price=2.0), ())
+    family = within_room(gpu_family(room=(25.0,), waiting_price=2.0, currency="USD"), ())
 
     assert family.demand.tolist() == [[10, 20, 25, 20], [12, 25, 25, 25]]
     assert family.waiting is not None
@@ -29,7 +29,9 @@ def test_demand_beyond_the_gpus_that_are_there_waits_and_is_priced() -> None:
     gate = room_gate(family)
     assert (gate.name, gate.is_passed) == (GateName.CAPACITY, False)
     assert gate.says == "H100: at most 60 GPUs at once, and 25 are there"
-    assert gate.fallback == "demand up to these; 34 GPU-hours beyond them wait, priced at 69"
+    assert (
+        gate.fallback == "demand up to these; 34.5 GPU-hours beyond them wait, priced at 69.00 USD"
+    )
 
 
 def test_what_waits_without_a_price_says_so_and_what_fits_passes() -> None:

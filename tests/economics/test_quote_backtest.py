@@ -38,7 +38,7 @@ def jobs(count: int, said: float = 1.0, within: float = 0.2, **given: object) ->
 
 
 def gates(ended: list[EndedQuote]) -> tuple[Gate, Gate]:
-    return quote_backtest(ended)
+    return quote_backtest(ended, "USD")
 
 
 def test_a_quote_that_knows_more_than_the_mean_passes() -> None:
@@ -48,7 +48,7 @@ def test_a_quote_that_knows_more_than_the_mean_passes() -> None:
     assert coverage.is_passed is True, (
         "all of a few in their ranges do not say that these are too wide"
     )
-    assert "100% of 11 jobs cost what lay between" in coverage.says
+    assert "100 % of 11 jobs cost what lay between" in coverage.says
 
 
 def test_a_quote_that_knows_less_names_the_mean_that_is_to_be_taken() -> None:
@@ -66,7 +66,7 @@ def test_the_mean_is_of_jobs_that_had_ended_when_it_was_asked() -> None:
     many = [replace(asked, asked_at=asked.asked_at + place * DAY / 24) for place in range(10)]
     baseline, _ = gates([one, replace(two, asked_at=FIRST, actual=320.0), later, *many])
     assert baseline.says.startswith(
-        "the cost of 10 jobs was missed by 40 on the mean, beside 20 of"
+        "the cost of 10 jobs was missed by 40 USD on the mean, beside 20 of"
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from apps.economics.gates import Gate, GateName, capacity_gate, parts_gate
+from apps.economics.gates import Gate, GateName, capacity_gate, compared_texts, parts_gate
 
 ENTERED = "its volume and ranges are entered: there is no back-test of them"
 BORNE = (
@@ -17,7 +17,8 @@ def crossover_gates(
     """Whether the replicas allowed serve the volume (million tokens a month), and the parts of self-hosting come to its month."""
     served = capacity_gate(volume, most_volume, "million tokens a month", "the API")
     if most_volume is not None:
-        sentence = f"{volume:,.4g} million tokens a month, and the replicas allowed serve {most_volume:,.4g}"
+        asked, most = compared_texts(volume, most_volume)
+        sentence = f"{asked} million tokens a month, and the replicas allowed serve {most}"
         served = replace(served, says=sentence)
     return (
         Gate(GateName.COVERAGE, None, ENTERED),

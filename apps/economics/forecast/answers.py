@@ -22,6 +22,7 @@ from apps.economics.gates import (
     coverage_gate,
     parts_gate,
 )
+from apps.economics.number_words import number_text
 
 LEAST_ORIGINS = 14
 """Forecasts by the hour that have to be followed before a baseline takes their place: two weeks of them."""
@@ -182,7 +183,7 @@ def middles_gate(days: int, points: Floats, expected: Floats) -> Gate:
     steps = slice(0, ahead * DAY)
     total, middles = float(expected[steps].sum()), float(points[steps].sum())
     parts = parts_gate(total, [middles])
-    sentence = f"{counted_days(ahead)} the middles of its hours come to {middles:,.4g}, whole paths to {total:,.4g}"
+    sentence = f"{counted_days(ahead)} the middles of its hours come to {number_text(middles)}, whole paths to {number_text(total)}"
     fallback = "" if parts.is_passed else "totals of whole paths, which no sum of middles is"
     return replace(parts, says=sentence, fallback=fallback)
 

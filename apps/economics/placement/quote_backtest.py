@@ -5,7 +5,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from statistics import fmean
 
-from apps.economics.gates import COVERED, Gate, GateName, baseline_gate, coverage_gate
+from apps.economics.gates import (
+    COVERED,
+    Gate,
+    GateName,
+    baseline_gate,
+    compared_texts,
+    coverage_gate,
+    coverage_hundredths,
+)
 
 LEAST_ENDED = 10
 """So many jobs have to have ended before anything is said of quotes by them."""
@@ -30,12 +38,12 @@ class EndedQuote:
     actual: float
 
 
-def quote_backtest(ended: Sequence[EndedQuote]) -> tuple[Gate, Gate]:
+def quote_backtest(ended: Sequence[EndedQuote], currency: str) -> tuple[Gate, Gate]:
     """How quotes bought the same way did beside the plain mean of jobs that had ended before, and what their ranges held."""
-    return _beside_the_mean(ended), _within_their_ranges(ended)
+    return _beside_the_mean(ended, currency), _within_their_ranges(ended)
 
 
-def _beside_the_mean(ended: Sequence[EndedQuote]) -> Gate:
+def _beside_the_mean(ended: Sequence[EndedQuote], currency: str) -> Gate:
     missed, missed_by_mean = [], []
     for quote in ended:
         rates = [each.actual / each.gpus for each in ended if each.ended_at <= quote.asked_at]
@@ -45,7 +53,8 @@ def _beside_the_mean(ended: Sequence[EndedQuote]) -> Gate:
     if len(missed) < LEAST_ENDED:
         return Gate(GateName.BASELINE, None, _too_few(len(ended)))
     own, mean = fmean(missed), fmean(missed_by_mean)
-    says = f"the cost of {len(missed)} jobs was missed by {own:,.4g} on the mean, beside {mean:,.4g} of {MEAN_BEFORE}"
+    told, beside = compared_texts(own, mean)
+    says = f"the cost of {len(missed)} jobs was missed by {told} {currency} on the mean, beside {beside} of {MEAN_BEFORE}"
     return replace(baseline_gate(own, {MEAN_BEFORE: mean}), says=says)
 
 
@@ -59,7 +68,7 @@ def _within_their_ranges(ended: Sequence[EndedQuote]) -> Gate:
         return Gate(GateName.COVERAGE, None, _too_few(len(ended)))
     coverage = sum(inside) / len(inside)
     gate = coverage_gate(coverage)
-    says = f"{coverage:.0%} of {len(inside)} jobs cost what lay between the low and the high end of their quotes"
+    says = f"{coverage_hundredths(coverage)} % of {len(inside)} jobs cost what lay between the low and the high end of their quotes"
     if coverage > COVERED[1] and len(inside) < LEAST_FOR_WIDE:
         return replace(gate, is_passed=True, says=says)
     how = "narrow" if coverage < COVERED[0] else "wide"

@@ -24,6 +24,7 @@ class QuotedOffer:
     watched_hours: float | None
     cost: float | None
     parts: tuple[float, ...]
+    currency: str
 
 
 def quote_gates(offer: QuotedOffer, ended: Sequence[EndedQuote]) -> tuple[Gate, ...]:
@@ -32,7 +33,7 @@ def quote_gates(offer: QuotedOffer, ended: Sequence[EndedQuote]) -> tuple[Gate, 
     `ended` are those of its way of buying.
     """
     return (
-        *quote_backtest(ended),
+        *quote_backtest(ended, offer.currency),
         capacity_gate(offer.gpus, offer.there, "GPUs", NEXT),
         _cost_gate(offer),
         *_evidence_gates(offer),
@@ -42,7 +43,7 @@ def quote_gates(offer: QuotedOffer, ended: Sequence[EndedQuote]) -> tuple[Gate, 
 def _cost_gate(offer: QuotedOffer) -> Gate:
     if offer.cost is None:
         return Gate(GateName.PARTS, None, "what it costs is not known")
-    return parts_gate(offer.cost, offer.parts)
+    return parts_gate(offer.cost, offer.parts, offer.currency)
 
 
 def _evidence_gates(offer: QuotedOffer) -> Iterator[Gate]:

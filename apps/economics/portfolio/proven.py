@@ -13,7 +13,9 @@ from apps.economics.gates import (
     Gate,
     GateName,
     baseline_gate,
+    compared_texts,
     coverage_gate,
+    coverage_hundredths,
     history_gate,
 )
 from apps.economics.portfolio.answer import Mixer
@@ -194,7 +196,11 @@ def portfolio_gates(
     gate = baseline_gate(own_cost, rules)
     if own_cost is not None and rules:
         best = min(rules, key=lambda name: rules[name])
-        sentence = f"on its own history it cost {own_cost:,.0f}, and {best} {rules[best]:,.0f}"
+        currency = bounded.question.families[0].currency
+        own, other = (
+            f"{text} {currency}".strip() for text in compared_texts(own_cost, rules[best])
+        )
+        sentence = f"on its own history it cost {own}, and {best} {other}"
         gate = replace(gate, says=sentence)
         if gate.is_passed is False and answered_by == CHOSEN:
             within = f"{sentence}, which buys more than the budget or the limits allow"
@@ -216,7 +222,7 @@ def _coverage_gate(coverage: float | None) -> Gate:
     if coverage is None:
         return Gate(GateName.COVERAGE, None, "no range of scenarios was tried on what came")
     gate = coverage_gate(coverage)
-    says = f"{coverage:.0%} of the hours that came lay within the 80 % interval of the scenarios"
+    says = f"{coverage_hundredths(coverage)} % of the hours that came lay within the 80 % interval of the scenarios"
     if gate.is_passed:
         return replace(gate, says=says)
     how = "narrow" if coverage < COVERED[0] else "wide"

@@ -40,6 +40,7 @@ class GpuFamily:
     part of its hours that run again. Beyond `on_demand_quota` GPUs at once nothing can be had on
     demand: an hour without a GPU costs `shortage_cost` then. `room` are the GPUs that can be held at once by planned
     month (none: nothing bounds them), and `waiting` what of its demand is beyond them, once that is taken out of it.
+    `currency` is what prices are said in, where it is told.
     """
 
     name: str
@@ -54,6 +55,7 @@ class GpuFamily:
     room: tuple[float, ...] = ()
     waiting_price: float | None = None
     waiting: WaitingDemand | None = None
+    currency: str = ""
 
     @property
     def hours(self) -> int:

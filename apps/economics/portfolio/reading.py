@@ -131,8 +131,9 @@ def portfolio_request_of(document: Mapping[str, Any]) -> PortfolioRequest:
     on = root.day("on")
     months = root.whole("months", 12, least=1, most=MOST_MONTHS)
     usual = _growth_of(root, DemandGrowth())
+    currency = root.text("currency")
     pairs = [
-        _family_of(table, months, usual)
+        _family_of(table, months, usual, currency)
         for table in root.tables("families", least=1, most=MOST_TABLES)
     ]
     families = tuple(family for family, _ in pairs)
@@ -140,7 +141,7 @@ def portfolio_request_of(document: Mapping[str, Any]) -> PortfolioRequest:
     request = PortfolioRequest(
         name=root.text("name"),
         on=on,
-        currency=root.text("currency"),
+        currency=currency,
         scenarios=root.whole("scenarios", 50, least=1, most=MOST_SCENARIOS),
         seed=root.whole("seed", 1),
         plan=LadderPlan(
@@ -174,7 +175,7 @@ def portfolio_request_of(document: Mapping[str, Any]) -> PortfolioRequest:
 
 
 def _family_of(
-    table: ScenarioTable, months: int, usual: DemandGrowth
+    table: ScenarioTable, months: int, usual: DemandGrowth, currency: str
 ) -> tuple[GpuFamily, DemandSource]:
     on_demand = table.number("on_demand", least=LEAST_RATE, most=MOST_RATE)
     family = GpuFamily(
@@ -189,6 +190,7 @@ def _family_of(
         shortage_cost=table.number_or_none("shortage_cost", least=on_demand, most=MOST_RATE),
         room=table.hours("room") if "room" in table else (),
         waiting_price=table.number_or_none("waiting_cost", most=MOST_RATE),
+        currency=currency,
     )
     if family.on_demand_quota != inf:
         # What is beyond a quota that was entered is blocked, and priced as such.

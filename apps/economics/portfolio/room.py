@@ -7,6 +7,7 @@ import numpy as np
 
 from apps.economics.forecast.scores import Floats
 from apps.economics.gates import Gate, GateName, capacity_gate
+from apps.economics.number_words import money_text, number_text, quantity_text
 from apps.economics.portfolio.names import MONTH_HOURS
 from apps.economics.portfolio.question import CapacityHeld, GpuFamily, WaitingDemand
 
@@ -52,8 +53,9 @@ def room_gate(family: GpuFamily) -> Gate:
     priced = (
         "nobody said what waiting costs"
         if waiting.cost is None
-        else f"priced at {waiting.cost:,.0f}"
+        else f"priced at {money_text(waiting.cost, family.currency)}"
     )
-    fallback = f"demand up to these; {waiting.gpu_hours:,.0f} GPU-hours beyond them wait, {priced}"
+    hours = quantity_text(number_text(waiting.gpu_hours), "GPU-hours")
+    fallback = f"demand up to these; {hours} beyond them wait, {priced}"
     gate = capacity_gate(waiting.most_wanted, waiting.most_there, "GPUs", fallback)
     return replace(gate, says=f"{family.name}: {gate.says}")

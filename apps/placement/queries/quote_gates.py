@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, LiteralString
 
+from apps.accounts.queries import organisation
 from apps.economics.gates import Gate
 from apps.economics.money import MICROS
 from apps.economics.placement.quote_backtest import EndedQuote
@@ -64,6 +65,7 @@ def gates_of_answer(
                 for micros in (compute, first["egress_micros"])
                 if micros is not None
             ),
+            currency=organisation().currency,
         ),
         _ended_quotes(first["option"], at, team_id, cluster_id),
     )

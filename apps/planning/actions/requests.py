@@ -89,7 +89,7 @@ def raise_capacity_request(*, request: NewCapacityRequest, by: int | None, at: d
     """
     check_capacity_request(request)
     capacity = request.asked
-    profile = request_profile(capacity, at).as_json()
+    profile = request_profile(capacity, request.starts_at, request.ends_at, at).as_json()
     with transaction.atomic():
         row = CapacityRequest.objects.create(
             team_id=capacity.team_id,

@@ -18,7 +18,7 @@ from apps.ledger.queries.windows import DAY
 from apps.planning.models import Forecast, ForecastMethod, ForecastSeries
 from apps.planning.queries.forecasts import BY_DAY, BY_HOUR, FALLBACKS, clip_to_capacity, newest_id
 from apps.planning.queries.history import key_of
-from apps.planning.queries.series import SeriesKey, series_name
+from apps.planning.queries.series import SeriesKey, series_name, series_title
 
 LAST_WEEK = "last_week"
 MOST_OF_SEEN = 3.0
@@ -64,7 +64,7 @@ def gates_of_spans(spans: Sequence[AheadSpan]) -> tuple[Gate, ...]:
     first = {span.forecast_id: span for span in reversed(spans) if span.kept_gates}
     return joint_gates(
         [
-            (f"{span.name} {ORIGIN_WORDS[span.origin]}", span.gates)
+            (f"{series_title(span.series)} {ORIGIN_WORDS[span.origin]}", span.gates)
             for span in reversed(first.values())
         ]
     )

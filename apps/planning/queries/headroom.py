@@ -6,6 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from math import ceil
 
+from apps.accounts.queries import organisation
 from apps.economics.budgets import sum_ahead
 from apps.economics.demand_gates import DemandGrounds, demand_gates, term_gate
 from apps.economics.gates import Gate
@@ -164,6 +165,7 @@ def _with_gates(
         wanted=found.needed,
         there=min(rooms.of_pools(policy.its_pools, begins, hours), default=None),
         waiting_price=float(policy.short_cost),
+        currency=organisation().currency,
         whole=expected(policy.series) or 0.0,
         parts=[] if own is None else [expected(each) for each in pool_series(policy.series)],
     )

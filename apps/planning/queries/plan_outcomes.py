@@ -193,6 +193,7 @@ def plan_outcome(plan: PlanFact, at: datetime) -> PlanOutcome:
                 there=there,
                 hours=day_hours,
                 waiting_price=_waiting_price(plan, wanted, there),
+                currency=organisation().currency,
                 whole=(total_span.total or total_span.planned).likely,
                 parts=[(week.total or week.planned).likely for week in weeks],
             )

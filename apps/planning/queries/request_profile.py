@@ -7,11 +7,11 @@ from typing import Any
 
 from apps.accounts.queries import organisation, teams_below
 from apps.economics.capacity import GpuReturn, MeasuredUse
-from apps.economics.demand_gates import DemandGrounds, demand_gates
+from apps.economics.demand_gates import forecast_gates
 from apps.economics.gates import Gate, read_gates, serialize_gates
 from apps.economics.gpu_meters import GpuMeters
 from apps.economics.hours import HOUR, MILLISECOND
-from apps.economics.money import MICROS, sum_of_known
+from apps.economics.money import sum_of_known
 from apps.economics.run_time import Bucket
 from apps.economics.states import State
 from apps.fleet import queries as fleet
@@ -32,8 +32,8 @@ from apps.planning.queries.capacity_places import (
     pools_of,
     price_of_pools,
 )
-from apps.planning.queries.job_waits import waiting_price
-from apps.planning.queries.series import GPU_HOURS, POOL, TEAM, SeriesKey, name_of_key
+from apps.planning.queries.request_room import RequestRoom, request_room
+from apps.planning.queries.series import GPU_HOURS, TEAM, SeriesKey, name_of_key
 from apps.unit_economics.queries.runs.bucket_time import BucketTime, bucket_times
 from apps.unit_economics.queries.time_to_work import first_work, quantiles_of
 from apps.unit_economics.queries.waste import WastePart, waste_by, waste_time_by
@@ -156,7 +156,7 @@ class BudgetRoom:
 class RequestProfile:
     """A snapshot: the days it is of, the use where the capacity is asked for and everywhere, and what follows.
 
-    `span_ms` is how long of these days there was anything to measure.
+    `span_ms` is how long of these days there was anything to measure. `room` is None of one that an earlier release kept.
     """
 
     first_day: str
@@ -168,6 +168,7 @@ class RequestProfile:
     price: GpuHourPrice | None
     forecasts: tuple[DemandForecast, ...]
     budgets: tuple[BudgetRoom, ...] = ()
+    room: RequestRoom | None = None
 
     @property
     def days(self) -> tuple[date, date]:
@@ -195,12 +196,15 @@ def profile_from_json(document: Mapping[str, Any]) -> RequestProfile:
             for each in document["forecasts"]
         ),
         "budgets": tuple(BudgetRoom(**budget) for budget in document["budgets"]),
+        "room": RequestRoom(**document["room"]) if document.get("room") else None,
     }
     return RequestProfile(**{**document, **fields})
 
 
-def request_profile(capacity: RequestedCapacity, at: datetime) -> RequestProfile:
-    """The 28 complete local days before `at`, prices and forecasts as they stand then."""
+def request_profile(
+    capacity: RequestedCapacity, starts_at: datetime, ends_at: datetime | None, at: datetime
+) -> RequestProfile:
+    """The 28 complete local days before `at`, prices and forecasts as they stand then, and the room from `starts_at` to `ends_at` (None: open)."""
     zone = organisation().zone
     end_day = local_day(at, zone)
     window = Window("", end_day - timedelta(days=PROFILE_DAYS), end_day, zone)
@@ -219,6 +223,12 @@ def request_profile(capacity: RequestedCapacity, at: datetime) -> RequestProfile
         price=price_of_pools(capacity.pool_ids, window, at),
         forecasts=_forecasts_of(capacity, at),
         budgets=_budgets_of(capacity, at),
+        room=request_room(
+            place_series(capacity.pool_id, capacity.gpu_model),
+            capacity.pool_ids,
+            (starts_at, ends_at),
+            at,
+        ),
     )
 
 
@@ -333,25 +343,10 @@ def _mean_of(row: Forecast) -> float:
 
 
 def _gates_of(row: Forecast, series: SeriesKey, at: datetime) -> tuple[Gate, ...]:
-    """What it was held against, in the hour in which most of it is beyond what is there, and its pools beside it."""
-    hours, room = row.expected or row.points, row.capacity
-    place = max(range(len(hours)), key=lambda each: hours[each] - (room[each] if room else 0.0))
-    pools = pool_series(series)
-    parts = [newest_forecast(pool, at) for pool in pools]
-    price = None if series.dimension == TEAM else waiting_price(_pools_of_series(series))
-    return demand_gates(
-        DemandGrounds(
-            forecast=read_gates(row.gates),
-            wanted=hours[place],
-            there=room[place] if room else None,
-            waiting_price=None if price is None else price / MICROS,
-            whole=_mean_of(row),
-            parts=[None if part is None else _mean_of(part) for part in parts],
-        )
+    """What it was held against, and its pools beside it."""
+    parts = [newest_forecast(pool, at) for pool in pool_series(series)]
+    return forecast_gates(
+        read_gates(row.gates),
+        _mean_of(row),
+        [None if part is None else _mean_of(part) for part in parts],
     )
-
-
-def _pools_of_series(series: SeriesKey) -> frozenset[int]:
-    if series.dimension == POOL:
-        return pools_of(int(series.key), "")
-    return pools_of(None, series.key)

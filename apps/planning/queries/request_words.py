@@ -1,9 +1,10 @@
 """Sentences of what a request's profile says, with numbers and the formula of each."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
+from apps.accounts.queries import organisation
 from apps.economics.capacity import (
     GpuReturn,
     ReturnedGpus,
@@ -11,9 +12,10 @@ from apps.economics.capacity import (
     gpu_returns,
     returned_together,
 )
-from apps.economics.demand_gates import DemandGrounds, demand_gates, term_gate
-from apps.economics.gates import Gate, joint_gates
+from apps.economics.demand_gates import forecast_gates, room_gate, term_gate
+from apps.economics.gates import Gate, GateName, joint_gates
 from apps.economics.hours import DAY_HOURS, HOUR_MS
+from apps.economics.money import MICROS
 from apps.planning.queries.budgets import MONEY
 from apps.planning.queries.capacity_places import CONTRACTED, EFFECTIVE, LIST
 from apps.planning.queries.request_profile import (
@@ -27,6 +29,10 @@ from apps.planning.queries.series import TEAM
 from apps.show.amounts import gpu_hours, per_cent
 from apps.show.money import rounded_amount
 
+NOT_HELD_AGAINST = "it was raised before what is asked for was held against what is there"
+NO_DEMAND = "there is no forecast of what is held there beside it"
+NOT_SEEN = "what all teams hold there beside it is for who sees everything"
+ONLY_THERE = "what is there; what is beyond it waits"
 DAY_MS = DAY_HOURS * HOUR_MS
 MONTH_MS = 30 * DAY_MS
 """What an open request is priced by: 30 days."""
@@ -110,22 +116,47 @@ def demands_seen(fact: CapacityRequestFact, *, sees_all: bool) -> list[DemandFor
 
 
 def request_gates(fact: CapacityRequestFact, *, sees_all: bool) -> tuple[Gate, ...]:
-    """What the forecast that it is answered from was held against as it was raised, and its history beside the term.
+    """What the forecast that it is answered from was held against as it was raised, its history beside the term, and what is there.
 
-    That of the place, for who sees it; else those of the teams. An open request counts for the 30 days that it is priced by.
+    The forecast is that of the place, for who sees it; else those of the teams. An open request counts for the 30 days that it is priced by.
     """
     demands = demands_seen(fact, sees_all=sees_all)
     of_place = [demand for demand in demands if demand.dimension != TEAM]
     term_days = (fact.milliseconds or MONTH_MS) / DAY_MS
-    if not demands:
-        nothing = DemandGrounds(None, wanted=None, there=None, waiting_price=None)
-        return (*demand_gates(nothing), term_gate(None, term_days))
-    return joint_gates(
-        [
-            (_name_of(demand), (*demand.gates, term_gate(demand.history_days, term_days)))
-            for demand in of_place or demands
-        ]
+    gates: tuple[Gate, ...] = (*forecast_gates(None), term_gate(None, term_days))
+    if demands:
+        gates = joint_gates(
+            [
+                (_name_of(demand), (*demand.gates, term_gate(demand.history_days, term_days)))
+                for demand in of_place or demands
+            ]
+        )
+    room = _room_gate(fact, sees_all=sees_all)
+    others = [gate for gate in gates if gate.name is not room.name]
+    return (*others[:2], room, *others[2:])
+
+
+def _room_gate(fact: CapacityRequestFact, *, sees_all: bool) -> Gate:
+    """Whether what is asked for is there beside what is expected there already; who does not see that is told of what is asked for alone."""
+    where, asked, room = (
+        f"pool {fact.pool}" if fact.pool else fact.gpu_model,
+        fact.gpus,
+        fact.profile.room,
     )
+    if room is None:
+        return Gate(GateName.CAPACITY, None, f"{where}: {NOT_HELD_AGAINST}")
+    is_there_alone = room.there is None or asked <= room.there
+    is_known = sees_all and room.expected is not None
+    if room.there is not None and is_there_alone and not is_known:
+        return Gate(GateName.CAPACITY, None, f"{where}: {NO_DEMAND if sees_all else NOT_SEEN}")
+    expected = room.expected if sees_all else None
+    price = None if room.waiting_micros is None else room.waiting_micros / MICROS
+    gate = room_gate((expected or 0.0) + asked, room.there, price, organisation().currency)
+    if gate.is_passed is None:
+        return replace(gate, says=f"{where}: {gate.says}")
+    says = f"{where}: with the {asked:,} asked for {gate.says}"
+    # What waiting costs is said where headroom is.
+    return replace(gate, says=says, fallback=gate.fallback if sees_all else ONLY_THERE)
 
 
 def forecast_words(demand: DemandForecast, gpus: int) -> str:

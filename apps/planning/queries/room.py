@@ -36,6 +36,11 @@ class RoomAhead:
         bounds = [(starts_at + place * HOUR, 1) for place in range(hours)]
         return self._of_spans(pool_ids & frozenset(self._gpu_pools), bounds)
 
+    def is_bounded(self, pool_ids: frozenset[int]) -> bool:
+        """Whether none of these pools starts more GPUs as they are asked for: those that nobody entered are not there then."""
+        pools = pool_ids & frozenset(self._gpu_pools)
+        return all(self._bound(pool) is not None for pool in pools)
+
     def of_days(self, series: SeriesKey, begins: Sequence[datetime]) -> list[float]:
         """GPU-hours of each day that begins at one of these moments, the last of which only ends the day before."""
         bounds = [(begin, (end - begin) // HOUR) for begin, end in pairwise(begins)]

@@ -96,6 +96,29 @@ def name_of_key(series: SeriesKey) -> str:
     return _names().get(series.dimension, {}).get(series.key, series.key)
 
 
+MEASURES: Mapping[str, str] = {
+    GPU_HOURS: "GPU-hours",
+    REQUESTS: "Requests",
+    TOKENS: "Tokens",
+    SPEND: "Spend",
+    QUEUE_WAIT: "Queue wait",
+}
+DIMENSIONS: Mapping[str, str] = {
+    WHOLE: "the organisation",
+    POOL: "pool",
+    GPU_MODEL: "GPU model",
+    WORKLOAD_CLASS: "workload class",
+    TEAM: "team",
+    SERVICE: "service",
+}
+
+
+def series_title(series: SeriesKey) -> str:
+    """Return what people call a series, its measure and what it is of: `GPU-hours of pool h100`."""
+    of = name_of_key(series) if series.dimension else ""
+    return f"{MEASURES[series.measure]} of {DIMENSIONS[series.dimension]} {of}".strip()
+
+
 def unit_of(measure: str, currency: str) -> str:
     """Return the unit of a value of an hour."""
     return {

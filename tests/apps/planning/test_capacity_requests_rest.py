@@ -10,6 +10,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from apps.economics.gates import Gate, GateName, serialize_gates
+from apps.planning.actions.gpu_quotas import NewGpuQuota, add_gpu_quota
 from apps.planning.models import CapacityRequest, Forecast, ForecastMethod, ForecastSeries
 from apps.planning.queries.series import SeriesKey
 from tests import make
@@ -118,7 +119,7 @@ def test_what_is_wrong_is_refused_by_its_field(starved, given, field) -> None:
 
 
 def forecast_of(series: SeriesKey, gates: list[Gate], **given: Any) -> None:
-    """Fourteen days of 40 GPUs each hour, made from 10 days; 30 can be held."""
+    """Fourteen days of 40 GPUs each hour, made from 10 days."""
     row = ForecastSeries.objects.create(
         measure=series.measure, dimension=series.dimension, key=series.key
     )
@@ -126,7 +127,7 @@ def forecast_of(series: SeriesKey, gates: list[Gate], **given: Any) -> None:
         "series": row, "granularity": "hour", "points": [40.0] * 336, "horizon": 336, "made_at": ASKED_AT,
         "starts_at": ASKED_AT, "history_from": ASKED_AT - timedelta(days=10), "observed_hours": 240,
         "imported_hours": 0, "left_out_hours": 0, "recent": [], "quantiles": [], "digest": "", "method": ForecastMethod.WEIGHTED_MEDIAN,
-        "capacity": [30.0] * 336, "gates": serialize_gates(gates),
+        "gates": serialize_gates(gates),
     } | given  # fmt: skip
     Forecast.objects.create(**values)
 
@@ -139,14 +140,15 @@ def test_a_request_says_what_its_forecast_was_held_against_as_it_was_raised(star
     """In one sentence with what is answered instead, on its page and over REST; later forecasts change nothing of it."""
     team_id, pool_id = starved
     forecast_of(SeriesKey("gpu_hours", "pool", str(pool_id)), [LOST, COVERED])
-    forecast_of(SeriesKey("gpu_hours", "team", str(team_id)), [COVERED], capacity=[])
+    forecast_of(SeriesKey("gpu_hours", "team", str(team_id)), [COVERED])
+    add_gpu_quota(quota=NewGpuQuota("aws", "", "", 50, 14), at=ASKED_AT)
     request_id = raised(team_id, pool_id=pool_id, ends_at=NEXT_DAY + timedelta(days=90))
     Forecast.objects.all().delete()
     page = text_of(signed_in("finance").get(f"/capacity-requests/{request_id}").content.decode())
     assert "Not passed: pool h100: it lost: last_week." in page
     assert (
-        "Not passed: pool h100: at most 40 GPUs at once, and 30 are there: "
-        "what is there; what is beyond it waits, up to 10 GPUs, nobody said what waiting costs."
+        "Not passed: pool h100: with the 12 asked for at most 52 GPUs at once, and 50 are there: "
+        "what is there; what is beyond it waits, up to 2 GPUs, nobody said what waiting costs."
     ) in page
     assert "Not passed: pool h100: 10 days of history for a term of 90 days" in page
     answer = with_token("read", name="all").get(f"{PATH}/{request_id}").json()
@@ -156,7 +158,9 @@ def test_a_request_says_what_its_forecast_was_held_against_as_it_was_raised(star
     # What all of a pool's teams ask for is not a lead's to see: theirs is of the team.
     lead = signed_in("lead", team_id)
     own = lead.get(f"{PATH}/{request_id}").json()["gates"]
-    assert {each["says"].partition(":")[0] for each in own} == {"team Research"}
+    assert [each["says"].partition(":")[0] for each in own if each["name"] != "capacity"] == [
+        "team Research"
+    ] * 4
     assert "pool h100: it lost" not in lead.get(f"/capacity-requests/{request_id}").content.decode()
 
 
@@ -172,8 +176,12 @@ def test_a_request_that_an_earlier_release_kept_is_read_as_it_was(starved) -> No
     forecast_of(SeriesKey("gpu_hours", "pool", str(pool_id)), [LOST])
     request_id = raised(team_id, pool_id=pool_id)
     row = CapacityRequest.objects.get(pk=request_id)
+    del row.profile["room"]
     for name in ("gates", "history_days"):
         del row.profile["forecasts"][0][name]
     CapacityRequest.objects.filter(pk=request_id).update(profile=row.profile)
     answer = with_token("read", name="all").get(f"{PATH}/{request_id}").json()
-    assert [(each["name"], each["is_passed"]) for each in answer["gates"]] == [("history", None)]
+    assert [(each["name"], each["is_passed"]) for each in answer["gates"]] == [
+        ("history", None),
+        ("capacity", None),
+    ]

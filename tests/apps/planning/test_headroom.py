@@ -220,10 +220,10 @@ def test_a_policy_says_what_it_was_held_against_on_its_page_and_over_rest(pool: 
     finance = signed_in("finance")
     page = text_of(finance.get("/headroom").content.decode())
     assert (
-        "Not passed: Serving: gpu_hours:workload_class=serving by the hour: it lost: last_week."
+        "Not passed: Serving: GPU-hours of workload class serving by the hour: it lost: last_week."
         in page
     )
-    beyond = "what is there; what is beyond it waits, up to 1 GPUs, at 6 an hour each"
+    beyond = "what is there; what is beyond it waits, up to 1 GPU, at 6.00 USD an hour each"
     assert f"Not passed: Serving: at most 17 GPUs at once, and 16 are there: {beyond}." in page
     assert "Passed: 20 days of history for a term of 7 days." in page
     (row,) = with_token("read", name="all").get("headroom-policies").json()["results"]
@@ -248,7 +248,7 @@ def test_a_model_is_held_against_its_pools_and_a_lead_time_against_its_history(p
     found = figures(pool, dimension="gpu_model", key=model, pool_ids=(), lead_days=90)
     parts, history = found.gates[-2:]
     assert (parts.name, parts.is_passed) == (GateName.PARTS, False)
-    assert parts.says == "its parts come to 2.808e+04 beside 2.16e+04 of the whole"
+    assert parts.says == "its parts come to 28,080 beside 21,600 of the whole"
     assert (history.name, history.is_passed) == (GateName.HISTORY, False)
     assert history.says == "20 days of history for a term of 90 days"
 

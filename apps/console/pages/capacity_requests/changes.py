@@ -257,7 +257,7 @@ def _returned_words(profile: RequestProfile) -> str:
 def _attached(request: NewCapacityRequest, context: Context) -> ChangePreview:
     """Preview what will be kept with a capacity request. Refuses CapacityNotAskable."""
     actions.check_capacity_request(request)
-    profile = request_profile(request.asked, context.at)
+    profile = request_profile(request.asked, request.starts_at, request.ends_at, context.at)
     _, is_there = judged_use(profile)
     sentence = f"{counted(request.gpus, 'GPU')} are asked for {_cost_of(request, profile, context)}"
     days = period(*profile.days)

@@ -36,7 +36,14 @@ from apps.planning.queries.events import (
     demand_events,
     touched_series,
 )
-from apps.planning.queries.series import SeriesKey, name_of_key, unit_of
+from apps.planning.queries.series import (
+    DIMENSIONS,
+    MEASURES,
+    SeriesKey,
+    name_of_key,
+    series_title,
+    unit_of,
+)
 from apps.show.amounts import counted
 from apps.show.words import joined
 
@@ -46,14 +53,14 @@ EVERY = ":"
 
 def _of_words(event: DemandEventFact) -> str:
     """Return what a demand event touches, in words."""
-    measure = words.MEASURES.get(event.measure, "Every figure")
+    measure = MEASURES.get(event.measure, "Every figure")
     if not event.dimension:
         return (
             f"{measure} of everything"
             if event.effect != ADDED
             else f"{measure} of the organisation"
         )
-    return f"{measure} of {words.DIMENSIONS[event.dimension]} {name_of_key(event.series)}"
+    return f"{measure} of {DIMENSIONS[event.dimension]} {name_of_key(event.series)}"
 
 
 def _ways_to_change(event: DemandEventFact, _: Locale) -> str:
@@ -102,7 +109,7 @@ class DemandEventForm(ChangeForm):
     kind = PickField("Kind", {key: text.capitalize() for key, text in EVENT_KINDS.items()})
     first_day = DayField("First day")
     last_day = DayField("Last day", "Empty: from then on.", is_needed=False)
-    measure = PickField("Which figure", {"": "Every figure", **words.MEASURES})
+    measure = PickField("Which figure", {"": "Every figure", **MEASURES})
     series = PickField("Of what")
     effect = PickField(
         "Effect on a day",
@@ -229,7 +236,7 @@ def _get_event_or_404(event_id: int) -> DemandEventFact:
 def _series_picks() -> dict[str, str]:
     """Everything, and each part that a series is forecast of."""
     parts = {
-        f"{series.dimension}:{series.key}": f"{words.DIMENSIONS[series.dimension]} {name_of_key(series)}"
+        f"{series.dimension}:{series.key}": f"{DIMENSIONS[series.dimension]} {name_of_key(series)}"
         for series in touched_series()
         if series.dimension
     }
@@ -285,7 +292,7 @@ def _effect_words(event: DemandEventFact, context: Context) -> tuple[str, ...]:
 def _touched_words(series: Sequence[SeriesKey]) -> str:
     if not series:
         return "It touches no series that is forecast so far."
-    names = [words.series_title(key) for key in series[:MOST_NAMED]]
+    names = [series_title(key) for key in series[:MOST_NAMED]]
     if len(series) > MOST_NAMED:
         names.append(f"{len(series) - MOST_NAMED} more")
     return f"Forecasts made again within ten minutes: {joined(names)}."

@@ -21,34 +21,17 @@ from apps.planning.queries.forecasts import (
 )
 from apps.planning.queries.reconciliation import ReconciledWay, ReconciliationFact
 from apps.planning.queries.series import (
+    DIMENSIONS,
     GPU_HOURS,
     QUEUE_WAIT,
-    REQUESTS,
     SPEND,
-    TOKENS,
-    SeriesKey,
-    name_of_key,
+    series_title,
 )
 from apps.show.amounts import count, counted, gpu_hours, per_cent
 from apps.show.money import MICROS, rounded_amount
 from apps.show.time import day, instant, minute_duration, month, short_day
 from apps.show.words import joined
 
-MEASURES = {
-    GPU_HOURS: "GPU-hours",
-    REQUESTS: "Requests",
-    TOKENS: "Tokens",
-    SPEND: "Spend",
-    QUEUE_WAIT: "Queue wait",
-}
-DIMENSIONS = {
-    "": "the organisation",
-    "pool": "pool",
-    "gpu_model": "GPU model",
-    "workload_class": "workload class",
-    "team": "team",
-    "service": "service",
-}
 WAYS = {
     "pool": "Pools",
     "gpu_model": "GPU models",
@@ -79,12 +62,6 @@ LATELY = timedelta(hours=12)
 def title_of(forecast: ForecastFact) -> str:
     """`GPU-hours of pool h100`."""
     return series_title(forecast.series)
-
-
-def series_title(series: SeriesKey) -> str:
-    """Return the title of a series: its measure, and what it is of."""
-    of = name_of_key(series) if series.dimension else ""
-    return f"{MEASURES[series.measure]} of {DIMENSIONS[series.dimension]} {of}".strip()
 
 
 def error_words(mase: float) -> str:

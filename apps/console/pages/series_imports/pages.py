@@ -15,7 +15,6 @@ from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, Include, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.kit.table import Column, Table
-from apps.console.pages.forecasts.words import series_title
 from apps.console.pages.imports.receiving import NO_FILE, REJECTED_ROWS, UploadForm, receiving
 from apps.console.pages.imports.steps import BUSY, STATES, FileOnItsWay
 from apps.console.pages.series_imports.reading import (
@@ -35,6 +34,7 @@ from apps.console.pages.series_imports.sections import (
 )
 from apps.files.limits import BodyKind
 from apps.planning.actions import series_uploads
+from apps.planning.queries.series import series_title
 from apps.planning.queries.series_imports import (
     SeriesImportFact,
     rejected_series_rows,

@@ -13,9 +13,8 @@ from apps.accounts.queries import supported_zones
 from apps.console.kit.change import ChangeForm
 from apps.console.kit.entries import ParsedField, PickField
 from apps.console.kit.request import Context
-from apps.console.pages.forecasts.words import series_title
 from apps.planning.queries.history_units import units_of
-from apps.planning.queries.series import DIMENSIONS_OF, SeriesKey, possible_series
+from apps.planning.queries.series import DIMENSIONS_OF, SeriesKey, possible_series, series_title
 from apps.planning.queries.series_imports import SeriesImportFact
 
 ROWS = {

@@ -12,7 +12,7 @@ from apps.console.kit.form import Field, FormSection
 from apps.console.kit.page import FactList, Section
 from apps.console.kit.request import Context
 from apps.console.kit.table import Column, Table
-from apps.console.pages.forecasts.words import number, series_title
+from apps.console.pages.forecasts.words import number
 from apps.console.pages.imports.steps import discard_form
 from apps.console.pages.series_imports.reading import (
     FirstRow,
@@ -22,7 +22,7 @@ from apps.console.pages.series_imports.reading import (
     reading_form,
     requested_series,
 )
-from apps.planning.queries.series import unit_of
+from apps.planning.queries.series import series_title, unit_of
 from apps.planning.queries.series_imports import SeriesImportFact
 from apps.show.amounts import counted
 from apps.show.time import instant

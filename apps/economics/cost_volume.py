@@ -15,6 +15,8 @@ KNOWN_WITHIN = 0.25
 """Of the share of the cost that moves with work."""
 SURE_WITHIN, FAR_VOLUME = 0.05, 2.0
 """Work that doubled or halved lies outside of what the days before can say, unless cost follows it as surely as this."""
+LEVEL_MOVED, LEVEL_ERRORS = 0.05, 2.0
+"""A level of work that moved is one by more than this, and by more than so many standard errors."""
 FEWEST_POINTS = 3
 """Days with work, beyond which a step of it can be fitted."""
 LEAST_SPREAD = 1e-6
@@ -56,6 +58,26 @@ def volume_step(days: Sequence[CostDay], first: int, memory: float) -> float:
     if len(points) <= FEWEST_POINTS:
         return 0.0
     return step_effect(points, first, memory=memory).effect
+
+
+def level_move(days: Sequence[CostDay], first: int) -> tuple[float, float]:
+    """The logarithm by which the level of work clearly moved at the change, with its standard error; 0 where it did not, or on too few days.
+
+    As a step beside its trend, or, where it has no clear trend, also as the difference of the means, which says more: their
+    standard error is that of a mean of AR(1) noise, noise ÷ (1 − memory) × √(1/n + 1/m).
+    """
+    points = [SeriesPoint(day.day, log(day.work)) for day in days if day.work > 0]
+    old, new = ([p.value for p in points if (p.day < first) is is_old] for is_old in (True, False))
+    if len(points) <= FEWEST_POINTS:
+        return 0.0, 0.0
+    step = step_effect(points, first)
+    moves = [(step.effect, step.error)] if step.is_told else []
+    if abs(step.slope) <= LEVEL_ERRORS * step.slope_error:
+        moved = fmean(new) - fmean(old)
+        error = step.noise / (1 - step.memory) * sqrt(1 / len(old) + 1 / len(new))
+        moves += [(moved, error)] if abs(moved) > LEVEL_ERRORS * error else []
+    largest = max(moves, key=lambda move: abs(move[0]), default=(0.0, 0.0))
+    return largest if abs(largest[0]) > LEVEL_MOVED else (0.0, 0.0)
 
 
 def following_share(before: Sequence[CostDay]) -> tuple[float, float]:

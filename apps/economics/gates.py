@@ -26,7 +26,9 @@ class GateName(StrEnum):
     HISTORY = "history"
     PARTS = "parts"
     PRE_TREND = "pre_trend"
+    POST_TREND = "post_trend"
     PLACEBO = "placebo"
+    VOLUME = "volume"
     CONTROL = "control"
 
 

@@ -13,17 +13,19 @@ from apps.economics.changes import WEEK
 from apps.economics.cost_volume import (
     FOLLOWS_FROM,
     KNOWN_WITHIN,
+    LEVEL_MOVED,
     CostDay,
     fixed_cost_share,
     following_share,
     high_quantile,
     is_beyond,
+    level_move,
     mean_work,
     per_day,
     per_unit,
     volume_step,
 )
-from apps.economics.gates import Gate, failed_gates
+from apps.economics.gates import Gate, GateName, failed_gates
 from apps.economics.hours import DAY_HOURS
 from apps.economics.moves.saving import MONTH_HOURS, SavingRange
 from apps.economics.saving_gates import control_gate, gated_step
@@ -90,7 +92,7 @@ class RealisedSaving:
     `following` is the share of the cost before that moves with the work: 1 is a cost per unit, 0 one that stands.
     `before_micros` is what a day cost before, on average. `step` is what the cost moved by at the change, beside its own
     trend: a logarithm, or where `is_amount` a part of `before_micros`. `doubt` is how much of `micros` gates that failed leave open.
-    `volume` is what of the step (in its unit) the work may have moved, of a cost that may not follow it: it is in the ends.
+    `volume` is what of the step (in its unit) the work may have moved, as nobody knows how its cost follows it: it is in the ends.
     """
 
     days: int
@@ -165,8 +167,9 @@ def saving_since(
     log(cost ÷ what the work would have cost at the unit cost of before) = a + b·t + weekdays + d·1{t ≥ T} + e, with AR(1)
     noise: so a fall in volume saves nothing, nor does a trend that goes on. Only where the days before say surely that less
     than FOLLOWS_FROM of the cost moves with the work (machines that are held whatever comes), what it would have cost is the
-    weekday's mean + what more work costs by their slope. Else the interval also has what the step of the work at the change
-    comes to of the most of the cost that may stand. With a `twin` (work that was not touched, over the same days, and that did
+    weekday's mean + what more work costs by their slope. What a day's noise of work does not move, a new level of it may: where
+    that clearly moved (`level_move`), the interval also holds that the cost follows the level wholly. Else it also has what
+    the step of the work at the change comes to of the most of the cost that may stand. With a `twin` (work that was not touched, over the same days, and that did
     not move at the change itself) the logarithm is of the ratio to it. Where a day's cost is next to nothing, amounts stand in
     the place of logarithms. What the work would have cost is nothing at least.
     """
@@ -186,8 +189,9 @@ def saving_since(
         steeper = per_day(before, following + error)
         base = sum(map(as_before, after))
         bend = (sum(map(steeper, after)) - base) / base if base > 0 else inf
-    of = _CostModel(as_before, following, bend, fixed_share if follows else 0.0)
-    return _measured(before, after, twin, of)
+    # A new level moves the cost no less than a day's noise of it, and no more than wholly.
+    standing = fixed_share if follows else following - 1
+    return _measured(before, after, twin, _CostModel(as_before, following, bend, standing))
 
 
 def judge_saving(
@@ -226,7 +230,7 @@ def what_it_takes(measured: RealisedSaving, promise: SavingRange, *, days_since:
     """Return a sentence of what it would take to tell a saving that cannot be told yet."""
     if measured.is_void(promise):
         return (
-            "it takes work that was not touched to hold it against, or weeks before without such a move: "
+            "it takes work that was not touched to hold it against, or weeks without such a move: "
             + "; ".join(gate.says for gate in failed_gates(measured.gates))
         )
     promised = promise.likely * measured.work_ratio
@@ -238,7 +242,7 @@ def what_it_takes(measured: RealisedSaving, promise: SavingRange, *, days_since:
         if measured.told_with(days) <= share:
             weeks = (days - days_since + WEEK - 1) // WEEK
             more = "another week" if weeks == 1 else f"{weeks} more weeks"
-            return f"it takes about {more} to tell {share:.0%} from nothing"
+            return f"it takes about {more} to tell {_share_words(share)} from nothing"
     return f"no number of weeks would tell it: {_why_never(measured, share)}"
 
 
@@ -247,22 +251,28 @@ def _why_never(measured: RealisedSaving, share: float) -> str:
     moved = measured.volume if measured.is_amount else 1 - exp(-measured.volume)
     if moved >= share:
         return (
-            f"the work moved at the change, and if the cost does not follow it, that alone comes to {min(1.0, moved):.0%};"
-            f" {share:.0%} was promised, and it takes weeks of before in which the work moved too"
+            f"the work moved at the change, and whether the cost follows that or not comes to {min(1.0, moved):.0%};"
+            f" {_share_words(share)} was promised, and it takes weeks of before in which the work moved as much"
         )
     least = measured.told_with(LONGEST_DAYS)
     shows = f"no saving below {least:.0%} shows" if least < 1 else "not even all of it shows"
     return (
-        f"the cost moves so much by itself that in {LONGEST_DAYS // WEEK} weeks {shows}, and {share:.0%} was promised;"
+        f"the cost moves so much by itself that in {LONGEST_DAYS // WEEK} weeks {shows}, and {_share_words(share)} was promised;"
         " it takes work that was not touched to hold it against"
     )
+
+
+def _share_words(share: float) -> str:
+    """A part of the cost; a promise may be above all of it."""
+    return f"{share:.0%}" if share <= 1 else "more than its cost"
 
 
 @dataclass(frozen=True, slots=True)
 class _CostModel:
     """The model of what a day's work would have cost: the share of cost that moves with it, and by how much more it may be since.
 
-    `standing` is the most of a cost that may stand where it is taken to move with the work.
+    `standing` is the most of a cost that may stand where it is taken to move with the work; below 0 where it is taken not to
+    move by so much, and may after all follow a new level of it.
     """
 
     as_before: Callable[[CostDay], float]
@@ -289,12 +299,14 @@ def _measured(
     if twin_points:
         step = step_effect(twin_points, first)
     gated = gated_step(twin_points or points, first, step)
-    doubt = max(doubt, gated.doubt)
+    step, doubt = gated.step, max(doubt, gated.doubt)
     actual = sum(day.micros for day in after)
-    reach = NormalDist().inv_cdf(HIGH) * of.bend
-    volume = of.standing * volume_step(days, first, step.memory)
-    if is_amount:
-        volume *= fmean(map(of.as_before, after)) / scale
+    moved, error = (
+        level_move(days, first) if of.standing < 0 else (volume_step(days, first, step.memory), 0.0)
+    )
+    to_unit = fmean(map(of.as_before, after)) / scale if is_amount else 1.0
+    volume = of.standing * moved * to_unit
+    reach = NormalDist().inv_cdf(HIGH) * _together(of.bend, of.standing * error * to_unit)
 
     def saved(effect: float) -> float:
         if is_amount:
@@ -313,12 +325,24 @@ def _measured(
         step=step,
         is_amount=is_amount,
         method=SavingMethod.CONTROLLED if twin_points else SavingMethod.SERIES,
-        gates=(*gated.gates, *gates),
+        gates=(*gated.gates, *_volume_gates(of.standing * moved, moved), *gates),
         doubt=abs(saved(step.effect + doubt) - saved(step.effect)) if doubt else 0.0,
         volume=abs(volume),
         seen=tuple(point.day for point in twin_points or points),
         first=first,
     )
+
+
+def _volume_gates(volume: float, moved: float) -> tuple[Gate, ...]:
+    """Of work whose level moved, where that leaves more than LEVEL_MOVED open."""
+    if abs(volume) <= LEVEL_MOVED:
+        return ()
+    sentence = (
+        f"the work moved by {expm1(moved):+.1%} at the change, and the days before do not say how the cost follows"
+        " a new level of it: the interval holds all of it and none"
+    )
+    fallback = "a verdict only where it is the same both ways"
+    return (Gate(GateName.VOLUME, is_passed=False, says=sentence, fallback=fallback),)
 
 
 def _control_gates(

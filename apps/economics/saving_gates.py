@@ -1,12 +1,12 @@
-"""Gates of a measured saving before it is called one: a line before it, and no step where nothing was done."""
+"""Gates of a measured saving before it is called one: a line before it that goes on since, and no step where nothing was done."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from apps.economics.changes import WEEK
 from apps.economics.gates import Gate, GateName
-from apps.economics.step_dates import date_steps
-from apps.economics.step_effect import SeriesPoint, StepEffect, bend_of, step_effect
+from apps.economics.step_dates import DateStep, date_steps
+from apps.economics.step_effect import SeriesPoint, StepEffect, bend_of, mean_effect, step_effect
 
 OTHER_ERRORS = 3.0
 """Standard errors beyond which a step among the days before, where nothing was done, is one, or a bend: of several one lies out by chance."""
@@ -19,6 +19,8 @@ NEAREST = 7
 """Days before the claim from which on another step is told from the one since."""
 GRADUAL_ERRORS, BACK_SHARE, GRADUAL = 2.5, 0.5, ((28, 28), (28, 56))
 """The same of what came over some days, if more than such a share of the step that is left; how many before the claim it began, and how many it took."""
+SINCE_ERRORS, BEND_ERRORS = (3.5, 0.8), 2.7
+"""The same of a second step since the change, and of a trend since that is another than before: what goes against the step."""
 LEAST_PLACEBO = 1e-6
 """Of a cost: less is how numbers are rounded."""
 FEWEST_DAYS = 14
@@ -30,10 +32,14 @@ DOUBTED = 2.0
 
 @dataclass(frozen=True, slots=True)
 class GatedStep:
-    """The gates of a step, and by how much its ends are moved outwards for those that failed, in its own unit."""
+    """The gates of a step, and by how much its ends are moved outwards for those that failed, in its own unit.
+
+    `step` is the same, or where the line since is not the line before the mean since beside the line before.
+    """
 
     gates: tuple[Gate, ...]
     doubt: float
+    step: StepEffect
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +56,25 @@ class _Placebo:
 
 
 def gated_step(points: Sequence[SeriesPoint], first: int, step: StepEffect) -> GatedStep:
-    """The trend of the days before `first`, and the placebo: steps among them, and a few weeks before beside the one since."""
+    """The trend before `first`, whether it goes on since, and the placebo: steps before, alone and beside the one since."""
     old = [point for point in points if point.day < first]
     if len(old) < FEWEST_DAYS:
         few = f"{len(old)} days before it are too few to try it on"
-        gates = tuple(Gate(name, None, few) for name in (GateName.PRE_TREND, GateName.PLACEBO))
-        return GatedStep(gates, 0.0)
+        names = (GateName.PRE_TREND, GateName.POST_TREND, GateName.PLACEBO)
+        return GatedStep(tuple(Gate(name, None, few) for name in names), 0.0, step)
+    new = [point.day for point in points if point.day >= first]
+    tried = [
+        *(point.day for point in old[WEEK:] if point.day <= old[-1].day + 1 - NEAREST),
+        *new[WEEK : len(new) - WEEK + 1],
+    ]
+    dates = date_steps(points, first, tried)
     ahead = (points[-1].day - old[0].day) / max(1, old[-1].day - old[0].day)
-    line, bent = _line_gate(old, ahead, step)
-    placebo, stepped = _placebo_gate(points, old, first, step)
-    return GatedStep((line, placebo), max(bent, stepped))
+    since, moved = _since_gate(points, first, [one for one in dates if one.day >= first], step)
+    counted = mean_effect(points, first) if moved else step
+    line, bent = _line_gate(old, ahead, counted)
+    earlier = [one for one in dates if one.day < first]
+    placebo, stepped = _placebo_gate(points, old, first, earlier, step)
+    return GatedStep((line, since, placebo), max(bent, moved, stepped), counted)
 
 
 def control_gate(control: Sequence[SeriesPoint], first: int) -> tuple[Gate, float]:
@@ -85,13 +100,43 @@ def _line_gate(old: Sequence[SeriesPoint], ahead: float, step: StepEffect) -> tu
     return _failed(GateName.PRE_TREND, sentence), abs(bend) * (2 * ahead - 1) ** 2
 
 
+def _since_gate(
+    points: Sequence[SeriesPoint], first: int, dates: Sequence[DateStep], step: StepEffect
+) -> tuple[Gate, float]:
+    """Whether the line of before goes on since, a step away; else how far the second step or the bend takes it from there.
+
+    A step that came back, or faded, would else be taken for a trend that the days before do not show, and the days since be
+    held against costs that never were. More of the same is no reason to doubt it.
+    """
+    ahead = points[-1].day - first + 1
+    bend = step_effect(points, first, over=ahead, other_step=(first, 1))
+    bent = _Placebo(bend.effect, bend.error, "since it the line left that of the days before, by")
+    seconds = [
+        _Placebo(*one.beside, f"a second step, {one.day - first} days after it, comes to")
+        for one in dates
+    ]
+    beyond = [other for other in seconds if other.is_beyond(_at_memory(SINCE_ERRORS, step))]
+    beyond += [bent] if bent.is_beyond(BEND_ERRORS) else []
+    beyond = [other for other in beyond if other.effect * step.effect < 0]
+    worst = max(beyond, key=lambda other: abs(other.effect), default=bent)
+    words = f"{worst.where} {worst.effect:+.1%}, with a standard error of {worst.error:.1%}"
+    if not beyond:
+        sentence = f"since it nothing went back, and the line of before goes on: {words}"
+        return Gate(GateName.POST_TREND, is_passed=True, says=sentence), 0.0
+    return _failed(GateName.POST_TREND, words), DOUBTED * abs(worst.effect)
+
+
 def _placebo_gate(
-    points: Sequence[SeriesPoint], old: Sequence[SeriesPoint], first: int, step: StepEffect
+    points: Sequence[SeriesPoint],
+    old: Sequence[SeriesPoint],
+    first: int,
+    dates: Sequence[DateStep],
+    step: StepEffect,
 ) -> tuple[Gate, float]:
     """Whether no step is found where nothing was done: in the middle of the days before, a third from either end, and lately."""
     middle, *others = (_placebo(old, part, step) for part in PARTS)
     beyond = [other for other in (middle, *others) if other.is_beyond(OTHER_ERRORS)]
-    beyond += _earlier(points, old, first, step)
+    beyond += _earlier(dates, old[-1].day + 1, step) + _gradual(points, old, first, step)
     worst = max(beyond, key=lambda placebo: abs(placebo.effect), default=middle)
     sentence = (
         f"a step {worst.where}, when nothing was done, comes to {worst.effect:+.1%},"
@@ -102,19 +147,15 @@ def _placebo_gate(
     return _failed(GateName.PLACEBO, sentence), DOUBTED * abs(worst.effect)
 
 
-def _earlier(
-    points: Sequence[SeriesPoint], old: Sequence[SeriesPoint], first: int, step: StepEffect
-) -> list[_Placebo]:
-    """Steps on days before that are there beside the one since, or rather than it; and what came gradually.
+def _earlier(dates: Sequence[DateStep], end: int, step: StepEffect) -> list[_Placebo]:
+    """Steps on days before that are there beside the one since, or rather than it.
 
     What came down before anybody claimed it was not saved by the change; nor was it where dear weeks, for which it was
     claimed, are over. Every day is tried, so the standard errors that a day needs are those that the farthest out of all
     days seldom reaches by chance: the more the noise remembers, the less alike two days are, and the more there are.
     """
-    end = old[-1].day + 1
-    days = [point.day for point in old[WEEK:] if point.day <= end - NEAREST]
     placebos = []
-    for date_step in date_steps(points, first, days):
+    for date_step in dates:
         back = end - date_step.day
         beside, alone = (
             _Placebo(*seen, f"{back} days before") for seen in (date_step.beside, date_step.alone)
@@ -125,7 +166,7 @@ def _earlier(
         is_of_then = late and step.is_told and alone.is_beyond(0.0)
         if is_of_then and date_step.gain > _at_memory(LIKELIER_EARLIER, step):
             placebos.append(alone)
-    return placebos + _gradual(points, old, first, step)
+    return placebos
 
 
 def _at_memory(bound: tuple[float, float], step: StepEffect) -> float:

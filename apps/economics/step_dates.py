@@ -1,4 +1,4 @@
-"""On which earlier days a series stepped too, or instead of on a known day: every day of them tried, by generalised least squares.
+"""On which other days a series stepped too, or instead of on a known day: every day of them tried, by generalised least squares.
 
 Where the noise remembers, a step shows on its own day alone: one that is looked for two days off is not seen, however large.
 """
@@ -28,7 +28,7 @@ class SeenStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DateStep:
-    """The step on an earlier day: `beside` the one of the known day, and `alone`, in its place.
+    """The step on another day: `beside` the one of the known day, and `alone`, in its place.
 
     `gain` is twice the logarithm of how much likelier the days are with it in the place of the known day's; below 0: less.
     """
@@ -51,7 +51,7 @@ class _DayFit(NamedTuple):
 def date_steps(
     points: Sequence[SeriesPoint], first: int, days: Sequence[int]
 ) -> tuple[DateStep, ...]:
-    """The step on each of these days (of the points', before `first`), fitted with the one since `first`, and without it.
+    """The step on each of these days (of the points', other than `first`), fitted with the one since `first`, and without it.
 
     As `step_effect` with `beside`, with the memories weighed alike, but for all days at once: what a day adds to the fit
     without it is taken from sums over the days since (Frisch and Waugh 1933). Days on which no step can be told from the rest

@@ -100,6 +100,20 @@ def step_effect(
             [_step_share(point.day, *other_step), *row]
             for point, row in zip(points, rows, strict=True)
         ]
+    return _fitted(points, rows, memory)
+
+
+def mean_effect(points: Sequence[SeriesPoint], first: int) -> StepEffect:
+    """How far the points since `first` lie from the trend of before on the mean, where theirs is another: segmented regression.
+
+    In units of the series. There are four points at least, and some on both sides.
+    """
+    rows = _design(points, first, is_weekly=_has_weeks(points, first))
+    return _fitted(points, _with_bend(points, rows, first), None)
+
+
+def _fitted(points: Sequence[SeriesPoint], rows: Matrix, memory: float | None) -> StepEffect:
+    """The effect of the last column but one, for a memory or all of them."""
     freedom = max(1, len(rows) - len(rows[0]) + 1)
     sums = _Products.of(points, rows)
     memories = MEMORIES if memory is None else (memory,)
@@ -127,6 +141,16 @@ def bend_of(points: Sequence[SeriesPoint], *, memory: float, noise: float) -> tu
     lower = _cholesky(_Products.of(points, rows).whitened(memory))
     by_bend = lower[place][place]
     return (lower[-1][place] / by_bend, noise / by_bend) if by_bend else (0.0, inf)
+
+
+def _with_bend(points: Sequence[SeriesPoint], rows: Matrix, first: int) -> Matrix:
+    """The rows with what the trend since is beside the one before: around the middle of the days since, so that the step is their mean."""
+    since = [point.day for point in points if point.day >= first]
+    middle, reach = fmean(since), max(1, since[-1] - since[0])
+    return [
+        [(point.day - middle) / reach if point.day >= first else 0.0, *row]
+        for point, row in zip(points, rows, strict=True)
+    ]
 
 
 def _step_share(day: int, first: int, over: int) -> float:

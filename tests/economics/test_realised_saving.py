@@ -327,7 +327,10 @@ def test_a_trend_is_neither_a_saving_nor_hides_one(seed: int, trend: float) -> N
 def test_a_step_before_when_nothing_was_done_makes_it_untold_and_says_what_it_takes() -> None:
     found, status = twelve_weeks(series(1, jump=0.2), 0.1)
     assert status is SavingStatus.UNKNOWN
-    assert [gate.name for gate in found.gates if gate.is_passed is False] == ["placebo"]
+    assert [gate.name for gate in found.gates if gate.is_passed is False] == [
+        "post_trend",
+        "placebo",
+    ]
     said = what_it_takes(found, SavingRange(1, 2, 3), days_since=SPAN)
     assert "a step 42 days before, when nothing was done, comes to -" in said
     # Beside what is more than four times as large it is no reason to doubt.
@@ -592,7 +595,89 @@ def test_too_few_days_before_try_no_placebo() -> None:
     assert [
         gate.is_passed
         for gate in gated_step(points_of(days[SPAN - 13 : SPAN + 20]), SPAN, found.step).gates
-    ] == [None, None]
+    ] == [None, None, None]
+
+
+def resized(seed: int, level: float, effect: float, noise: float = 0.1) -> list[CostDay]:
+    """Machines that are held for the level of the work, which moves at the claim, and not for each day's noise of it."""
+    chance = random.Random(seed + 500)  # noqa: S311 - a simulation
+    return [
+        replace(
+            day,
+            micros=day.micros * (level if day.day >= SPAN else 1),
+            work=100 * exp(chance.gauss(0, noise)) * (level if day.day >= SPAN else 1),
+        )
+        for day in series(seed, effect=effect)
+    ]
+
+
+@pytest.mark.parametrize("level", [0.7, 0.8, 0.9, 1.1, 1.2, 1.3])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_new_level_of_work_may_move_a_cost_that_its_daily_noise_does_not(
+    seed: int, level: float
+) -> None:
+    """What fell with the work is no saving, and a true one is not failed as the work grew; that, too, if the cost stood."""
+    for effect in (0.0, 0.1):
+        found, status = twelve_weeks(resized(seed, level, effect), 0.1)
+        assert found.following < 0.2
+        assert found.low <= effect * found.actual_micros / (1 - effect) <= found.high
+        if effect and level > 1:
+            assert status is SavingStatus.UNKNOWN
+        if not effect:
+            assert status is not SavingStatus.VERIFIED
+        gate = next(gate for gate in found.gates if gate.name == "volume")
+        assert gate.is_passed is False
+        assert "the days before do not say how the cost follows a new level of it" in gate.says
+    # What is more than the work could have moved is told all the same.
+    assert twelve_weeks(resized(seed, level, 0.6), 0.5)[1] is SavingStatus.VERIFIED
+
+
+def test_the_noise_of_work_alone_takes_no_saving_away() -> None:
+    for noise in (0.05, 0.1):
+        assert twelve_weeks(resized(3, 1.0, 0.1, noise), 0.1)[1] is SavingStatus.VERIFIED
+
+
+@pytest.mark.parametrize(
+    ("moves", "after"), [(0.6, 1.0), (0.8, 1.0), (0.8, 1.1), (1.3, 0.85), (0.7, 1.3)]
+)
+@pytest.mark.parametrize("weeks", [3, 6])
+@pytest.mark.parametrize("memory", [0.0, 0.6])
+def test_what_came_back_is_counted_until_then_and_not_told(
+    moves: float, after: float, weeks: int, memory: float
+) -> None:
+    """A flat cost: so the days since are held against about as much as the days before, however long it is ago."""
+    until = SPAN + 7 * weeks
+    days = [
+        replace(
+            day,
+            micros=day.micros * (1 if day.day < SPAN else moves if day.day < until else after),
+        )
+        for day in series(70, memory=memory)
+    ]
+    found, status = twelve_weeks(days, 0.1)
+    assert status is SavingStatus.UNKNOWN
+    assert found.work_ratio == pytest.approx(1, abs=0.3)
+    gate = next(gate for gate in found.gates if gate.name == "post_trend")
+    assert gate.is_passed is False
+    assert gate.says in what_it_takes(found, promised_of(found, 0.1), days_since=SPAN)
+
+
+def test_what_fades_is_held_against_the_line_before() -> None:
+    """A fifth that is gone after twelve weeks saved a tenth of them."""
+    days = [
+        replace(day, micros=day.micros * (1 - 0.2 * (2 - day.day / SPAN) if day.day >= SPAN else 1))
+        for day in series(11)
+    ]
+    found, status = twelve_weeks(days, 0.1)
+    assert status is SavingStatus.UNKNOWN
+    assert share_saved(found) == pytest.approx(0.1, abs=0.02)
+
+
+def test_a_promise_above_the_cost_is_said_in_words() -> None:
+    found, _ = twelve_weeks(series(13), 0.1)
+    for share in (1.5, 1e6):
+        said = what_it_takes(found, promised_of(found, share), days_since=SPAN)
+        assert said == "it takes about another week to tell more than its cost from nothing"
 
 
 def points_of(days: list[CostDay]) -> list[SeriesPoint]:

@@ -13,7 +13,9 @@ NAMES = {
     GateName.HISTORY: "Its history",
     GateName.PARTS: "Its parts",
     GateName.PRE_TREND: "Its trend before",
+    GateName.POST_TREND: "Its trend since",
     GateName.PLACEBO: "A placebo at earlier dates",
+    GateName.VOLUME: "The level of its work",
     GateName.CONTROL: "The work it is held against",
 }
 STATES = {True: "Passed", False: "Failed", None: "Not known"}

@@ -95,7 +95,7 @@ def test_a_known_effect_is_measured_within_five_per_cent_and_verified_when_the_w
     )
     assert "56 settled days before 2 March 2026" in last.measured.counterfactual
     assert last.measured.method.startswith("interrupted time series")
-    assert [gate["name"] for gate in last.measured.gates] == ["pre_trend", "placebo"]
+    assert [gate["name"] for gate in last.measured.gates] == ["pre_trend", "post_trend", "placebo"]
     assert last.promise.likely == spent_before(0.3) * 1_000_000
     (proven,) = proven_savings(JUDGED_AT, frozenset({subject.team_id}))
     assert (proven.is_verified, proven.measured) == (True, last.measured)

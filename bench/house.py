@@ -19,16 +19,69 @@ from functools import cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LONGEST = 50
-NAMES_OF_FRAMEWORKS = {"Command", "Meta", "Migration", "Media"}
-"""Django looks these up by name: that there are many says nothing."""
+LONGEST = 80
+RETIRED_NAMES = frozenset(
+    [
+        "told",
+        "tell",
+        "tells",
+        "telling",
+        "said",
+        "says",
+        "asked",
+        "asks",
+        "ask",
+        "found",
+        "given",
+        "known",
+        "each",
+        "behind",
+        "standing",
+        "stands",
+        "living",
+        "lived",
+        "lives",
+        "came",
+        "come",
+        "beside",
+        "whole",
+        "own",
+        "held",
+        "turned",
+        "here",
+        "thing",
+        "things",
+        "whose",
+        "who",
+        "meant",
+        "seen",
+        "looked",
+        "looks",
+        "look",
+        "anew",
+        "put",
+        "stood",
+        "rest",
+        "gone",
+        "went",
+        "made",
+        "make",
+        "kept",
+        "keeps",
+        "laid",
+        "lay",
+    ]
+)
+"""Pronouns and participles that name no value: the noun does (`for job in jobs`)."""
+OPENERS = re.compile(r"(?:What|Whose|Which|The same)\b")
+"""Docstrings that begin so say nothing by themselves."""
 
 PUBLISHED = "_fact"
 TABLE = re.compile(r"\b(?:FROM|JOIN)\s+(?:ONLY\s+)?(([a-z]+)_\w+)", re.IGNORECASE)
-CLASS = re.compile(r"^[ \t]*class (\w+)\s*[(:]", re.MULTILINE)
 ONE_WORD = re.compile(r"_[a-z0-9]+")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 @dataclass(frozen=True)
@@ -55,7 +108,7 @@ class Source:
 
 @dataclass(frozen=True)
 class House:
-    """A tree of files; `apps` and, for names of classes, `controlplane`, without migrations."""
+    """A tree of files: `apps`, without migrations."""
 
     root: Path
 
@@ -95,15 +148,23 @@ class House:
             and isinstance(node.value.value, str)
         )
 
-    def class_names_used_twice(self) -> Mapping[str, list[str]]:
-        """Names of classes that are defined in more than one place, with where they are."""
-        found: dict[str, list[str]] = {}
-        for source in (*self.sources, *self.sources_of("controlplane")):
-            for defined in CLASS.finditer(source.text):
-                if defined[1] not in NAMES_OF_FRAMEWORKS:
-                    line = source.text.count("\n", 0, defined.start(1)) + 1
-                    found.setdefault(defined[1], []).append(f"{source.path}:{line}")
-        return {name: places for name, places in sorted(found.items()) if len(places) > 1}
+    def retired_names(self) -> list[str]:
+        """Return where a value of a function, or a parameter, has a retired name: `path:line name`."""
+        return [
+            f"{source.path}:{line} {name}"
+            for source in self.sources
+            for line, name in sorted(set(_values_of_functions(source)))
+            if name in RETIRED_NAMES
+        ]
+
+    def leaning_docstrings(self) -> list[str]:
+        """Return where a docstring opens with What, Whose, Which or The same: `path:line`."""
+        return [
+            f"{source.path}:{node.body[0].lineno}"
+            for source in self.sources
+            for node in source.nodes
+            if isinstance(node, DOCUMENTED) and OPENERS.match(ast.get_docstring(node) or "")
+        ]
 
     def one_word_private_functions(self) -> int:
         """Such as `_row`: too short to search for."""
@@ -176,6 +237,17 @@ class House:
         }
 
 
+def _values_of_functions(source: Source) -> Iterator[tuple[int, str]]:
+    """Names that functions, lambdas and comprehensions give to values, with their lines; fields of classes are none."""
+    for node in source.nodes:
+        if isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+        elif isinstance(node, Function | ast.Lambda):
+            for inner in ast.walk(node):
+                if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+                    yield inner.lineno, inner.id
+
+
 def p90(numbers: list[int]) -> int:
     """What nine in ten are at most."""
     return numbers[int(len(numbers) * 0.9)]
@@ -187,11 +259,14 @@ FIGURES: Mapping[str, Callable[[House], int]] = {
     "lines of ledger": lambda house: house.lines_by_room().get("ledger", 0),
     "lines of comments and docstrings": House.lines_of_comments,
     "functions": lambda house: len(house.lengths_of_functions()),
-    "functions of more than 50 lines": lambda house: sum(
+    f"functions of more than {LONGEST} lines": lambda house: sum(
         length > LONGEST for length in house.lengths_of_functions()
     ),
     "lines of a function, p90": lambda house: p90(house.lengths_of_functions()),
-    "class names used twice": lambda house: len(house.class_names_used_twice()),
+    "values with a retired name": lambda house: len(house.retired_names()),
+    "docstrings that open with What, Whose, Which or The same": lambda house: len(
+        house.leaning_docstrings()
+    ),
     "one-word private functions": House.one_word_private_functions,
     "CSV answers by hand in console": lambda house: house.calls_in_console("csv_answer"),
     "`<table>` in templates": House.tables_in_templates,
@@ -234,12 +309,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT)
     parser.add_argument("--against", metavar="COMMIT", help="count this commit too, as before")
-    parser.add_argument("--names", action="store_true", help="list class names used twice")
+    parser.add_argument(
+        "--names", action="store_true", help="list retired names and docstrings that lean"
+    )
     asked = parser.parse_args()
     after = House(asked.folder)
     if asked.names:
-        for name, places in after.class_names_used_twice().items():
-            sys.stdout.write(f"{name}: {', '.join(places)}\n")
+        for line in (*after.retired_names(), *after.leaning_docstrings()):
+            sys.stdout.write(f"{line}\n")
         return
     with tempfile.TemporaryDirectory() as folder:
         before = at_commit(asked.against, Path(folder)) if asked.against else None

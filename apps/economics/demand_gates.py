@@ -1,4 +1,4 @@
-"""What a demand for GPUs that is forecast is held against: headroom, requests for capacity and plans stand on it."""
+"""The gates of a forecast demand for GPUs: headroom, requests for capacity and plans stand on it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ OWN_FORECAST = "its own forecast, which is no sum of those of its pools"
 
 @dataclass(frozen=True, slots=True)
 class DemandGrounds:
-    """What GPUs that are needed, or asked for, stand on: their forecast's own gates, None without one.
+    """The grounds of GPUs that are needed, or asked for: their forecast's own gates, None without one.
 
     `wanted` are the most GPUs at once (None: not known), `there` those that can be held then (None: nothing bounds them), and
     `waiting_price` is of a GPU-hour that is waited for in units of `currency`, None where nobody said. `whole` is what is expected of all pools
@@ -51,11 +51,11 @@ def demand_gates(grounds: DemandGrounds) -> tuple[Gate, ...]:
 
 
 def forecast_gates(
-    forecast: Sequence[Gate] | None, whole: float = 0.0, parts: Sequence[float | None] = ()
+    forecast: Sequence[Gate] | None, expected_total: float = 0.0, parts: Sequence[float | None] = ()
 ) -> tuple[Gate, Gate, Gate]:
     """Its baseline, its intervals, and its pools (else its hours) beside the whole: see `DemandGrounds`."""
     baseline, coverage = own_gates(forecast)
-    return baseline, coverage, _pools_gate(forecast, whole, parts)
+    return baseline, coverage, _pools_gate(forecast, expected_total, parts)
 
 
 def term_gate(history_days: float | None, term_days: float) -> Gate:
@@ -67,9 +67,9 @@ def term_gate(history_days: float | None, term_days: float) -> Gate:
 
 
 def _own_gate(forecast: Sequence[Gate] | None, name: GateName) -> Gate:
-    found = [gate for gate in forecast or () if gate.name is name]
-    if found:
-        return worst_gate(found)
+    named_gates = [gate for gate in forecast or () if gate.name is name]
+    if named_gates:
+        return worst_gate(named_gates)
     return Gate(name, None, NO_FORECAST if forecast is None else UNTRIED)
 
 
@@ -93,15 +93,17 @@ def room_gate(
 
 
 def _pools_gate(
-    forecast: Sequence[Gate] | None, whole: float, parts: Sequence[float | None]
+    forecast: Sequence[Gate] | None, expected_total: float, parts: Sequence[float | None]
 ) -> Gate:
-    known = [part for part in parts if part is not None]
-    lacking = len(parts) - len(known)
-    own = [gate for gate in forecast or () if gate.name is GateName.PARTS]
+    known_parts = [part for part in parts if part is not None]
+    lacking = len(parts) - len(known_parts)
+    own_parts_gates = [gate for gate in forecast or () if gate.name is GateName.PARTS]
     if lacking:
-        says = f"of {lacking} of its {len(parts)} pools there is no forecast"
-        return worst_gate([*own, Gate(GateName.PARTS, None, says)])
-    if not known:
-        return worst_gate(own or [parts_gate(whole, ())])
-    gate = parts_gate(whole, known)
-    return worst_gate([*own, gate if gate.is_passed else replace(gate, fallback=OWN_FORECAST)])
+        sentence = f"of {lacking} of its {len(parts)} pools there is no forecast"
+        return worst_gate([*own_parts_gates, Gate(GateName.PARTS, None, sentence)])
+    if not known_parts:
+        return worst_gate(own_parts_gates or [parts_gate(expected_total, ())])
+    gate = parts_gate(expected_total, known_parts)
+    return worst_gate(
+        [*own_parts_gates, gate if gate.is_passed else replace(gate, fallback=OWN_FORECAST)]
+    )

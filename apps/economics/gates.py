@@ -75,7 +75,7 @@ def worst_gate(gates: Sequence[Gate]) -> Gate:
 
 
 def labelled_gates(label: str, gates: Iterable[Gate]) -> tuple[Gate, ...]:
-    """The same gates with whose they are before what each says."""
+    """Return the gates with whose they are before what each says."""
     return tuple(replace(gate, says=f"{label}: {gate.says}") for gate in gates)
 
 
@@ -91,15 +91,15 @@ _RANKS = {False: 0, None: 1, True: 2}
 
 def baseline_gate(error: float | None, baselines: Mapping[str, float]) -> Gate:
     """Whether an answer's error in its own back-test is at most that of the best baseline, by name; NaN is not known."""
-    known = {name: missed for name, missed in baselines.items() if not isnan(missed)}
-    if error is None or isnan(error) or not known:
+    baseline_errors = {name: missed for name, missed in baselines.items() if not isnan(missed)}
+    if error is None or isnan(error) or not baseline_errors:
         return Gate(GateName.BASELINE, None, "no back-test yet: its history is too short for one")
-    best = min(known, key=lambda name: known[name])
-    least = known[best]
+    best = min(baseline_errors, key=lambda name: baseline_errors[name])
+    least = baseline_errors[best]
     is_passed = error <= least * (1 + ROUNDING)
-    own, other = compared_texts(error, least, error_text)
-    says = f"its error before was {own} beside {other} of {best}"
-    return Gate(GateName.BASELINE, is_passed, says, "" if is_passed else best)
+    error_words, other = compared_texts(error, least, error_text)
+    sentence = f"its error before was {error_words} beside {other} of {best}"
+    return Gate(GateName.BASELINE, is_passed, sentence, "" if is_passed else best)
 
 
 def capacity_gate(most: float, ceiling: float | None, unit: str, fallback: str) -> Gate:
@@ -109,17 +109,17 @@ def capacity_gate(most: float, ceiling: float | None, unit: str, fallback: str) 
     is_inside = most <= ceiling * (1 + ROUNDING)
     wanted, there = compared_texts(most, ceiling)
     verb = "is" if there == "1" else "are"
-    says = f"at most {quantity_text(wanted, unit)} at once, and {there} {verb} there"
-    return Gate(GateName.CAPACITY, is_inside, says, "" if is_inside else fallback)
+    sentence = f"at most {quantity_text(wanted, unit)} at once, and {there} {verb} there"
+    return Gate(GateName.CAPACITY, is_inside, sentence, "" if is_inside else fallback)
 
 
 def compared_texts(
-    own: float, least: float, text: Callable[[float, int], str] = number_text
+    value: float, least: float, text: Callable[[float, int], str] = number_text
 ) -> tuple[str, str]:
     """Both as they are written, told apart where the first is more."""
-    if own <= least * (1 + ROUNDING):
-        return text(own, 0), text(least, 0)
-    return told_apart(own, least, text)
+    if value <= least * (1 + ROUNDING):
+        return text(value, 0), text(least, 0)
+    return told_apart(value, least, text)
 
 
 def coverage_gate(coverage: float | None) -> Gate:
@@ -127,8 +127,8 @@ def coverage_gate(coverage: float | None) -> Gate:
     if coverage is None or isnan(coverage):
         return Gate(GateName.COVERAGE, None, "no interval was tried on what came yet")
     least, most = COVERED
-    says = f"{coverage_hundredths(coverage)} % of what came lay in its 80 % intervals"
-    return Gate(GateName.COVERAGE, least <= coverage <= most, says)
+    sentence = f"{coverage_hundredths(coverage)} % of what came lay in its 80 % intervals"
+    return Gate(GateName.COVERAGE, least <= coverage <= most, sentence)
 
 
 def coverage_hundredths(coverage: float) -> int:
@@ -142,8 +142,8 @@ def coverage_hundredths(coverage: float) -> int:
 def history_gate(history_days: float, term_days: float) -> Gate:
     """Whether a term is at most three times the history that it rests on."""
     history, term = (quantity_text(number_text(days), "days") for days in (history_days, term_days))
-    says = f"{history} of history for a term of {term}"
-    return Gate(GateName.HISTORY, term_days <= TERM_OF_HISTORY * history_days, says)
+    sentence = f"{history} of history for a term of {term}"
+    return Gate(GateName.HISTORY, term_days <= TERM_OF_HISTORY * history_days, sentence)
 
 
 def parts_gate(expected_total: float, parts: Sequence[float], unit: str = "") -> Gate:
@@ -151,11 +151,11 @@ def parts_gate(expected_total: float, parts: Sequence[float], unit: str = "") ->
     if not parts:
         return Gate(GateName.PARTS, None, "it has no parts to be held against")
     total = sum(parts)
-    told, whole = number_text(total), number_text(expected_total)
-    come_to = quantity_text(told, unit) if unit else told
-    says = f"its parts come to {come_to} beside {whole} of the whole"
+    total_text, expected_text = number_text(total), number_text(expected_total)
+    come_to = quantity_text(total_text, unit) if unit else total_text
+    sentence = f"its parts come to {come_to} beside {expected_text} of the whole"
     return Gate(
-        GateName.PARTS, abs(total - expected_total) <= PARTS_WITHIN * abs(expected_total), says
+        GateName.PARTS, abs(total - expected_total) <= PARTS_WITHIN * abs(expected_total), sentence
     )
 
 

@@ -32,8 +32,8 @@ def told_apart(
 
 def quantity_text(text: str, unit: str) -> str:
     """A number that is written, and its unit in the plural: `1 GPU`, `12 GPUs`, `1 GPU in the mean of a day`."""
-    noun, gap, rest = unit.partition(" ")
-    return f"{text} {noun.removesuffix('s') if text == '1' else noun}{gap}{rest}"
+    noun, gap, qualifier = unit.partition(" ")
+    return f"{text} {noun.removesuffix('s') if text == '1' else noun}{gap}{qualifier}"
 
 
 def money_text(amount: float, currency: str) -> str:

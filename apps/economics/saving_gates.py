@@ -157,12 +157,13 @@ def _earlier(dates: Sequence[DateStep], end: int, step: StepEffect) -> list[_Pla
     placebos = []
     for date_step in dates:
         back = end - date_step.day
-        beside, alone = (
-            _Placebo(*seen, f"{back} days before") for seen in (date_step.beside, date_step.alone)
+        beside_date, alone = (
+            _Placebo(*step_seen, f"{back} days before")
+            for step_seen in (date_step.beside, date_step.alone)
         )
         late = back <= LATELY
-        if beside.is_beyond(_at_memory(LATE_ERRORS if late else FAR_ERRORS, step)):
-            placebos.append(beside)
+        if beside_date.is_beyond(_at_memory(LATE_ERRORS if late else FAR_ERRORS, step)):
+            placebos.append(beside_date)
         is_of_then = late and step.is_told and alone.is_beyond(0.0)
         if is_of_then and date_step.gain > _at_memory(LIKELIER_EARLIER, step):
             placebos.append(alone)

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class SpendDetector(StrEnum):
-    """What found an excess: which span of days, held against which line; BUDGET and YEAR are creeps over a line of their own."""
+    """The detector of an excess: which span of days, held against which line; BUDGET and YEAR are creeps over a line of their own."""
 
     DAY = "day"
     WEEK = "week"

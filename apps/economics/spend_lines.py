@@ -45,11 +45,11 @@ def crept_over_pace(weeks: Days, pace: Days, strictness: float = 1.0) -> CreptOv
     creep: spend rose by half of what it has to also since the four known weeks before it went over.
     """
     weeks, over = weeks[-LINE_WEEKS:], _over(weeks, pace)[-LINE_WEEKS:]
-    found = _crept(weeks, over, _noise(over), strictness)
-    if found is None or _middle(_known(over)[:FIRST_WEEKS]) > 0:
+    crept = _crept(weeks, over, _noise(over), strictness)
+    if crept is None or _middle(_known(over)[:FIRST_WEEKS]) > 0:
         return None
-    within = _known(weeks[: len(weeks) - found.weeks])[-FIRST_WEEKS:]
-    return found if _rose(weeks[-HELD_WEEKS:], within, strictness * LEAST_OVER / 2) else None
+    within = _known(weeks[: len(weeks) - crept.weeks])[-FIRST_WEEKS:]
+    return crept if _rose(weeks[-HELD_WEEKS:], within, strictness * LEAST_OVER / 2) else None
 
 
 def crept_over_year(weeks: Days, strictness: float = 1.0) -> CreptOver | None:
@@ -67,8 +67,8 @@ def crept_over_year(weeks: Days, strictness: float = 1.0) -> CreptOver | None:
     near, far = (_variance(_steps(ratios, apart)) for apart in (1, APART))
     walk = max(0.0, (far - near) / (APART - 1)) * (len(ratios) - FIRST_WEEKS)
     sigma = float(np.hypot(_noise(ratios), walk**0.5))
-    found = _crept(weeks[-len(ratios) :], ratios - usual, sigma, strictness)
-    return None if found is None else CreptOver(found.weeks, found.over, usual)
+    crept = _crept(weeks[-len(ratios) :], ratios - usual, sigma, strictness)
+    return None if crept is None else CreptOver(crept.weeks, crept.over, usual)
 
 
 def _crept(weeks: Days, over: Days, sigma: float, strictness: float) -> CreptOver | None:
@@ -91,7 +91,11 @@ def _crept(weeks: Days, over: Days, sigma: float, strictness: float) -> CreptOve
         _middle(earlier[end - HELD_WEEKS : end]) for end in range(HELD_WEEKS, len(earlier) + 1)
     ]
     rises = not level < _middle(over[-2 * HELD_WEEKS : -HELD_WEEKS])
-    return CreptOver(run, level) if rises and not any(each >= level for each in before) else None
+    return (
+        CreptOver(run, level)
+        if rises and not any(earlier_level >= level for earlier_level in before)
+        else None
+    )
 
 
 def _rose(now: Days, before: Days, by: float) -> bool:
@@ -140,5 +144,5 @@ def _known(weeks: Days) -> Days:
 
 def _middle(weeks: Days) -> float:
     """The median of what is known; NaN where nothing is."""
-    known = _known(weeks)
-    return float(np.median(known)) if len(known) else float("nan")
+    known_weeks = _known(weeks)
+    return float(np.median(known_weeks)) if len(known_weeks) else float("nan")

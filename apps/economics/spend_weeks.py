@@ -194,8 +194,8 @@ def _lasts(values: Days, ordinary: Days, expected: Days, strictness: float) -> b
     What was ordinary of those: without the incidents that came back.
     """
     lately, usually = (
-        _middles(over_line(each, expected), LASTING_DAYS, LASTING_DAYS)
-        for each in (values, ordinary)
+        _middles(over_line(series, expected), LASTING_DAYS, LASTING_DAYS)
+        for series in (values, ordinary)
     )
     before = usually[:-LASTING_DAYS][~np.isnan(usually[:-LASTING_DAYS])]
     usual, sigma = _usual_of(before, 0.0)
@@ -204,11 +204,11 @@ def _lasts(values: Days, ordinary: Days, expected: Days, strictness: float) -> b
 
 
 def _creep_of(
-    values: Days, known: Days, ordinary: Days, least_sigma: float, strictness: float
+    values: Days, known_days: Days, ordinary: Days, least_sigma: float, strictness: float
 ) -> OverLine | None:
     """Against lines of weeks longer ago, by the middle one of two weeks' days, where it rises still.
 
-    A month's end, an incident or a burst moves no middle of two weeks, and does not come three weeks in a row. `known` is
+    A month's end, an incident or a burst moves no middle of two weeks, and does not come three weeks in a row. `known_days` is
     without dips and rests, `ordinary` without incidents too: usual growth goes on for longer.
     """
     for weeks in CREEP_LINES:
@@ -224,7 +224,7 @@ def _creep_of(
         least = strictness * max(CREEP_A_DAY * since + usual, usual + OF_CREEP * sigma, largest)
         by_week = _middles(over, WEEK, FEWEST_OF_WEEK)[-1 : -RISING * WEEK - 1 : -WEEK]
         if lately > least and by_week[0] >= STILL * lately and by_week.min() > STEADY * least:
-            dearer = float(over_line(sums_of(values), line_of(sums_of(known), weeks))[-1])
+            dearer = float(over_line(sums_of(values), line_of(sums_of(known_days), weeks))[-1])
             return OverLine(SpendDetector.CREEP, WEEK, 0, dearer, weeks) if dearer > 0 else None
     return None
 

@@ -60,13 +60,13 @@ def date_steps(
     design, wanted = StepDesign.of(points, first), set(days)
     places = [place for place, point in enumerate(points) if place and point.day in wanted]
     tried = [_fits(design, points, memory, places) for memory in MEMORIES]
-    known = max(in_place for in_place, _ in tried)
+    best_in_place = max(in_place for in_place, _ in tried)
     steps = []
     for place in places:
         fits = [of_memory[place] for _, of_memory in tried if place in of_memory]
         if len(fits) == len(MEMORIES):
             best = max(fits, key=lambda fit: fit.in_place)
-            gain = 2 * (best.in_place - known)
+            gain = 2 * (best.in_place - best_in_place)
             steps.append(DateStep(points[place].day, _mixed(fits), best.alone, gain))
     return tuple(steps)
 
@@ -76,9 +76,9 @@ def _mixed(fits: Sequence[_DayFit]) -> SeenStep:
     best = max(fit.likelihood for fit in fits)
     weights = [size * exp(fit.likelihood - best) for fit, size in zip(fits, CELLS, strict=True)]
     shares = [weight / sum(weights) for weight in weights]
-    seen = [(share, *fit.beside) for share, fit in zip(shares, fits, strict=True)]
-    effect = sum(share * of_one for share, of_one, _ in seen)
-    spread = sum(share * (error**2 + (of_one - effect) ** 2) for share, of_one, error in seen)
+    seen_steps = [(share, *fit.beside) for share, fit in zip(shares, fits, strict=True)]
+    effect = sum(share * of_one for share, of_one, _ in seen_steps)
+    spread = sum(share * (error**2 + (of_one - effect) ** 2) for share, of_one, error in seen_steps)
     return SeenStep(effect, sqrt(spread))
 
 
@@ -94,48 +94,48 @@ def _fits(
         log(row[place]) for place, row in enumerate(lower[:-1]) if row[place]
     )
 
-    def in_place(rest: float) -> float:
-        return weights - count / 2 * log(max(rest, least))
+    def in_place(square_sum: float) -> float:
+        return weights - count / 2 * log(max(square_sum, least))
 
-    found = {}
+    fits = {}
     for place, (products, square) in _products_from(design, points, memory, places).items():
         parts: list[float] = []
         for row in range(step + 1):
             left = products[row] - sum(map(mul, lower[row], parts))
             parts.append(left / lower[row][row] if lower[row][row] else 0.0)
-        own = square - sum(part**2 for part in parts)
-        if own <= SINGULAR * square:
+        own_square = square - sum(part**2 for part in parts)
+        if own_square <= SINGULAR * square:
             continue
         shared = products[-1] - sum(map(mul, values, parts))
-        rest = max(values[-1] ** 2 - shared**2 / own, least)
-        all_own, all_shared = own + parts[step] ** 2, shared + parts[step] * values[step]
+        remainder = max(values[-1] ** 2 - shared**2 / own_square, least)
+        all_own, all_shared = own_square + parts[step] ** 2, shared + parts[step] * values[step]
         without = max(values[-1] ** 2 + values[step] ** 2 - all_shared**2 / all_own, least)
-        found[place] = _DayFit(
-            SeenStep(shared / own, sqrt(rest / freedom / own)),
+        fits[place] = _DayFit(
+            SeenStep(shared / own_square, sqrt(remainder / freedom / own_square)),
             SeenStep(all_shared / all_own, sqrt(without / (freedom + 1) / all_own)),
-            restricted - log(own) / 2 - freedom / 2 * log(rest),
+            restricted - log(own_square) / 2 - freedom / 2 * log(remainder),
             in_place(without),
         )
-    return in_place(values[-1] ** 2), found
+    return in_place(values[-1] ** 2), fits
 
 
 def _products_from(
     design: StepDesign, points: Sequence[SeriesPoint], memory: float, places: Sequence[int]
 ) -> dict[int, tuple[list[float], float]]:
     """Of a step at each place with every column of the rows, and with itself, once both are whitened: sums from the end."""
-    rows, wanted, found = design.rows, set(places), {}
+    rows, wanted, products_by_place = design.rows, set(places), {}
     sums, square = [0.0] * len(rows[0]), 0.0
     for place in range(len(rows) - 1, 0, -1):
         gap = points[place].day - points[place - 1].day
-        kept, weight = memory**gap, design.sums.weight(memory, gap)
+        memory_left, weight = memory**gap, design.sums.weight(memory, gap)
         fresh = [
-            weight * (now - kept * was)
+            weight * (now - memory_left * was)
             for now, was in zip(rows[place], rows[place - 1], strict=True)
         ]
         if place in wanted:
             products = [one + other for one, other in zip(sums, fresh, strict=True)]
-            found[place] = (products, square + weight)
-        stays = 1 - kept
+            products_by_place[place] = (products, square + weight)
+        stays = 1 - memory_left
         sums = [one + stays * other for one, other in zip(sums, fresh, strict=True)]
         square += weight * stays**2
-    return found
+    return products_by_place

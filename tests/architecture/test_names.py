@@ -1,4 +1,4 @@
-"""A class has a name of its own in the whole tree; those that have not are listed, ever fewer."""
+"""Values are named by their nouns, and docstrings stand alone."""
 
 from pathlib import Path
 
@@ -7,7 +7,14 @@ import pytest
 from bench.house import FIGURES, House
 
 ROOT = Path(__file__).resolve().parents[2]
-LISTED = Path(__file__).with_name("class_names_used_twice.txt")
+ALLOWED = frozenset(
+    {
+        ("apps/console/kit/entries.py", "said"),
+        ("apps/ledger/actions/settle.py", "tell"),
+        ("apps/pricing/actions/quotas.py", "held"),
+    }
+)
+"""Path and name of parameters that callers of several functions give by this name."""
 
 
 @pytest.fixture(scope="module")
@@ -15,13 +22,14 @@ def house() -> House:
     return House(ROOT)
 
 
-def test_the_class_names_that_are_used_twice_are_those_listed(house) -> None:
-    """The list only shrinks: whoever gives a class a name of its own takes the old one off it."""
-    listed = LISTED.read_text().split()
-    found = house.class_names_used_twice()
-    further = {name: places for name, places in found.items() if name not in listed}
-    assert further == {}, "find a name that is nobody else's"
-    assert [name for name in listed if name not in found] == [], "no longer used twice: strike it"
+def test_no_value_has_a_retired_name(house) -> None:
+    retired = {(line.split(":")[0], line.split()[-1]) for line in house.retired_names()}
+    assert sorted(retired - ALLOWED) == [], "name the value by its noun"
+    assert sorted(ALLOWED - retired) == [], "no longer there: strike it"
+
+
+def test_every_docstring_stands_alone(house) -> None:
+    assert house.leaning_docstrings() == [], "say what it is or does: Return the …"
 
 
 def test_what_is_counted_is_counted_by_place(tmp_path) -> None:
@@ -36,6 +44,9 @@ def test_what_is_counted_is_counted_by_place(tmp_path) -> None:
         "apps/fleet/two.py": (
             'class Span: ...\nclass Meta: ...\nSQL = "SELECT 1 FROM fleet_changed"\n'
         ),
+        "apps/fleet/three.py": (
+            '"""What is here."""\ndef jobs_of(said): return [each for each in said]\nclass Seen:\n    found: int = 0\n'
+        ),
         "apps/marks/models.py": 'class Changed:\n    class Meta:\n        db_table = "fleet_changed"\n',
         "apps/console/page.py": "import csv_answer\ncsv_answer(1)\n",
         "templates/page.html": "<table></table> <table class='x'></table>",
@@ -45,9 +56,8 @@ def test_what_is_counted_is_counted_by_place(tmp_path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     small = House(tmp_path)
-    assert small.class_names_used_twice() == {
-        "Span": ["apps/fleet/two.py:1", "apps/ledger/one.py:1"]
-    }
+    assert small.retired_names() == ["apps/fleet/three.py:2 each", "apps/fleet/three.py:2 said"]
+    assert small.leaning_docstrings() == ["apps/fleet/three.py:1"]
     assert small.one_word_private_functions() == 1
     assert small.foreign_tables_in_sql() == {"apps/fleet/two.py": 1, "apps/ledger/one.py": 1}
     assert (small.calls_in_console("csv_answer"), small.tables_in_templates()) == (1, 2)

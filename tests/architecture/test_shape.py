@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import apps
+from bench.house import House, p90
 from controlplane.refusals import STATUS_OF
 from tests.architecture.python_sources import ROOT, python_sources
 
@@ -48,6 +49,10 @@ def test_no_function_is_longer_than_the_wall():
         f"{source.path}:{where}" for source in python_sources() for where in source.long_functions
     ]
     assert long == []
+
+
+def test_nine_functions_in_ten_are_short():
+    assert p90(House(ROOT).lengths_of_functions()) <= 30
 
 
 def test_no_file_outgrows_a_page_of_attention():

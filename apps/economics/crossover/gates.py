@@ -17,8 +17,8 @@ def crossover_gates(
     """Whether the replicas allowed serve the volume (million tokens a month), and the parts of self-hosting come to its month."""
     served = capacity_gate(volume, most_volume, "million tokens a month", "the API")
     if most_volume is not None:
-        asked, most = compared_texts(volume, most_volume)
-        sentence = f"{asked} million tokens a month, and the replicas allowed serve {most}"
+        volume_text, most = compared_texts(volume, most_volume)
+        sentence = f"{volume_text} million tokens a month, and the replicas allowed serve {most}"
         served = replace(served, says=sentence)
     return (
         Gate(GateName.COVERAGE, None, ENTERED),

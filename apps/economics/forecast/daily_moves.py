@@ -67,10 +67,10 @@ def steadiness(levels: Floats) -> float:
     means = means_between(logs, begins, begins + length)
     growth = means[length:] - means[:-length]
     before, after = growth[:-length], growth[length:]
-    known = np.flatnonzero(~np.isnan(before + after))
-    if len(known) < STEADY_TRIALS:
+    trials = np.flatnonzero(~np.isnan(before + after))
+    if len(trials) < STEADY_TRIALS:
         return 0.0
-    foreseen = min(_share_foreseen(before[half], after[half]) for half in np.array_split(known, 2))
+    foreseen = min(_share_foreseen(before[half], after[half]) for half in np.array_split(trials, 2))
     return foreseen * _share_of_late(logs, float(np.nanmean(growth)) / length)
 
 

@@ -35,13 +35,13 @@ def without_lone_days(values: Floats) -> Floats:
     is_judged = (~np.isnan(neighbours)).sum(axis=1) >= LEAST_BESIDE
     is_judged &= ~np.isnan(values)
     days, last = np.flatnonzero(is_judged), known_days[-1] if len(known_days) else -1
-    own, low = values[days], np.nanmin(neighbours[days], axis=1, initial=np.inf)
+    alone, low = values[days], np.nanmin(neighbours[days], axis=1, initial=np.inf)
     high = np.nanmax(neighbours[days], axis=1, initial=-np.inf)
-    is_credit = (own < 0) & (low >= 0)
-    beyond = np.maximum(low - own, own - high)
+    is_credit = (alone < 0) & (low >= 0)
+    beyond = np.maximum(low - alone, alone - high)
     is_alone = (beyond > high - low) & (is_credit | (days != last))
     clipped = values.copy()
-    clipped[days[is_alone]] = np.clip(own, low, high)[is_alone]
+    clipped[days[is_alone]] = np.clip(alone, low, high)[is_alone]
     return clipped
 
 

@@ -46,16 +46,20 @@ def quote_backtest(ended: Sequence[EndedQuote], currency: str) -> tuple[Gate, Ga
 def _beside_the_mean(ended: Sequence[EndedQuote], currency: str) -> Gate:
     missed, missed_by_mean = [], []
     for quote in ended:
-        rates = [each.actual / each.gpus for each in ended if each.ended_at <= quote.asked_at]
+        rates = [
+            quote_before.actual / quote_before.gpus
+            for quote_before in ended
+            if quote_before.ended_at <= quote.asked_at
+        ]
         if quote.said is not None and rates:
             missed.append(abs(quote.said - quote.actual))
             missed_by_mean.append(abs(fmean(rates) * quote.gpus - quote.actual))
     if len(missed) < LEAST_ENDED:
         return Gate(GateName.BASELINE, None, _too_few(len(ended)))
-    own, mean = fmean(missed), fmean(missed_by_mean)
-    told, beside = compared_texts(own, mean)
-    says = f"the cost of {len(missed)} jobs was missed by {told} {currency} on the mean, beside {beside} of {MEAN_BEFORE}"
-    return replace(baseline_gate(own, {MEAN_BEFORE: mean}), says=says)
+    mean_miss, mean = fmean(missed), fmean(missed_by_mean)
+    miss_text, mean_text = compared_texts(mean_miss, mean)
+    sentence = f"the cost of {len(missed)} jobs was missed by {miss_text} {currency} on the mean, beside {mean_text} of {MEAN_BEFORE}"
+    return replace(baseline_gate(mean_miss, {MEAN_BEFORE: mean}), says=sentence)
 
 
 def _within_their_ranges(ended: Sequence[EndedQuote]) -> Gate:
@@ -68,12 +72,12 @@ def _within_their_ranges(ended: Sequence[EndedQuote]) -> Gate:
         return Gate(GateName.COVERAGE, None, _too_few(len(ended)))
     coverage = sum(inside) / len(inside)
     gate = coverage_gate(coverage)
-    says = f"{coverage_hundredths(coverage)} % of {len(inside)} jobs cost what lay between the low and the high end of their quotes"
+    sentence = f"{coverage_hundredths(coverage)} % of {len(inside)} jobs cost what lay between the low and the high end of their quotes"
     if coverage > COVERED[1] and len(inside) < LEAST_FOR_WIDE:
-        return replace(gate, is_passed=True, says=says)
+        return replace(gate, is_passed=True, says=sentence)
     how = "narrow" if coverage < COVERED[0] else "wide"
     fallback = "" if gate.is_passed else f"the same offer, whose range of costs is too {how}"
-    return replace(gate, says=says, fallback=fallback)
+    return replace(gate, says=sentence, fallback=fallback)
 
 
 def _too_few(ended: int) -> str:

@@ -28,7 +28,7 @@ class QuotedOffer:
 
 
 def quote_gates(offer: QuotedOffer, ended: Sequence[EndedQuote]) -> tuple[Gate, ...]:
-    """What quotes bought so came to, what is there, its parts beside the whole, and on spot the hours of evidence for as many of work.
+    """The grounds of a quote: what quotes bought so came to, what is there, its parts beside the whole, and on spot the hours of evidence for as many of work.
 
     `ended` are those of its way of buying.
     """

@@ -197,10 +197,10 @@ def portfolio_gates(
     if own_cost is not None and rules:
         best = min(rules, key=lambda name: rules[name])
         currency = bounded.question.families[0].currency
-        own, other = (
+        own_text, other = (
             f"{text} {currency}".strip() for text in compared_texts(own_cost, rules[best])
         )
-        sentence = f"on its own history it cost {own}, and {best} {other}"
+        sentence = f"on its own history it cost {own_text}, and {best} {other}"
         gate = replace(gate, says=sentence)
         if gate.is_passed is False and answered_by == CHOSEN:
             within = f"{sentence}, which buys more than the budget or the limits allow"
@@ -222,11 +222,13 @@ def _coverage_gate(coverage: float | None) -> Gate:
     if coverage is None:
         return Gate(GateName.COVERAGE, None, "no range of scenarios was tried on what came")
     gate = coverage_gate(coverage)
-    says = f"{coverage_hundredths(coverage)} % of the hours that came lay within the 80 % interval of the scenarios"
+    sentence = f"{coverage_hundredths(coverage)} % of the hours that came lay within the 80 % interval of the scenarios"
     if gate.is_passed:
-        return replace(gate, says=says)
+        return replace(gate, says=sentence)
     how = "narrow" if coverage < COVERED[0] else "wide"
-    return replace(gate, says=says, fallback=f"the same choice, whose range of costs is too {how}")
+    return replace(
+        gate, says=sentence, fallback=f"the same choice, whose range of costs is too {how}"
+    )
 
 
 def _history_gates(

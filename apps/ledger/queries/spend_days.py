@@ -83,10 +83,10 @@ def spend_by_day(window: Window, by: str) -> dict[int | str, SpendDays]:
 
 
 def spend_by_week(window: Window, by: str) -> dict[int | str, SpendDays]:
-    """The same by the whole week, counted back from the window's last: its last seven days are week 0. Not of charges."""
-    found = rows(WEEKS_BY[by], _params(window.first_day, window.end_day))
+    """Return the spend by the whole week, counted back from the window's last: its last seven days are week 0. Not of charges."""
+    week_rows = rows(WEEKS_BY[by], _params(window.first_day, window.end_day))
     spent: dict[int | str, SpendDays] = {}
-    for key, week, micros, is_provisional, unpriced, unit in found:
+    for key, week, micros, is_provisional, unpriced, unit in week_rows:
         weeks = spent.setdefault(key, SpendDays())
         weeks.micros[week] = micros
         if is_provisional or unpriced > MOST_UNPRICED * unit:

@@ -81,8 +81,8 @@ def _ended_quotes(
         "cluster": cluster_id,
         "most": MOST_ENDED,
     }
-    found = []
+    ended_quotes = []
     for asked_at, ended_at, gpus, *micros in rows(ENDED, params):
-        said, low, high, actual = (None if micro is None else micro / MICROS for micro in micros)
-        found.append(EndedQuote(asked_at, ended_at, gpus, said, low, high, actual or 0.0))
-    return found
+        quoted, low, high, actual = (None if micro is None else micro / MICROS for micro in micros)
+        ended_quotes.append(EndedQuote(asked_at, ended_at, gpus, quoted, low, high, actual or 0.0))
+    return ended_quotes

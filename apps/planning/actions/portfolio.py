@@ -147,13 +147,13 @@ def _answer_of(
 
     run = PortfolioRun.objects.get(id=run_id)
     if run.tries > MOST_TRIES:
-        said = f"{MOST_TRIES} workers were lost while they answered it"
-        raise PortfolioRefused("", f"{said}: plan fewer months, scenarios, families or offers")
+        sentence = f"{MOST_TRIES} workers were lost while they answered it"
+        raise PortfolioRefused("", f"{sentence}: plan fewer months, scenarios, families or offers")
     inputs = portfolio_inputs(run.overlay, clock())
     solved = solver(inputs.document, inputs.hours_of_series, inputs.in_service, watch)
-    found = with_whole_gate(solved, inputs)
-    measured = measured_fields(inputs, found.pop("attainable_costs"))
-    plain: dict[str, Any] = json.loads(json.dumps(found | measured, default=str, allow_nan=False))
+    fields = with_whole_gate(solved, inputs)
+    measured = measured_fields(inputs, fields.pop("attainable_costs"))
+    plain: dict[str, Any] = json.loads(json.dumps(fields | measured, default=str, allow_nan=False))
     return plain
 
 

@@ -47,7 +47,7 @@ class AheadSpan:
 
     @property
     def gates(self) -> tuple[Gate, ...]:
-        """What that forecast was held against."""
+        """The gates of that forecast."""
         return read_gates(self.kept_gates)
 
     @property
@@ -57,7 +57,7 @@ class AheadSpan:
 
 
 def gates_of_spans(spans: Sequence[AheadSpan]) -> tuple[Gate, ...]:
-    """What the forecasts of these hours were held against, one gate of each name.
+    """Return the gates of the forecasts of these hours, one gate of each name.
 
     Of each forecast once: where its last week comes again it is no other one.
     """

@@ -143,13 +143,13 @@ def headroom_of(policies: Sequence[HeadroomPolicyFact], at: datetime) -> list[He
 
 
 def _with_gates(
-    found: HeadroomFigures,
+    figures: HeadroomFigures,
     ahead: Mapping[SeriesKey, SeriesAhead],
     rooms: RoomAhead,
     begins: datetime,
 ) -> HeadroomFigures:
-    """What it is held against: its forecasts' own gates, what can be there all of its lead time, and its pools together."""
-    policy = found.policy
+    """Return the figures with their gates: its forecasts' own gates, what can be there all of its lead time, and its pools together."""
+    policy = figures.policy
     hours = policy.lead_days * DAY // HOUR
 
     def expected(series: SeriesKey) -> float | None:
@@ -158,20 +158,20 @@ def _with_gates(
             return None
         return sum_ahead([(its.hours, (begins - its.starts_at) // HOUR)], hours).expected
 
-    own = ahead.get(policy.series)
-    since = None if own is None else own.known_since
+    own_ahead = ahead.get(policy.series)
+    since = None if own_ahead is None else own_ahead.known_since
     grounds = DemandGrounds(
-        forecast=None if own is None else gates_of_spans(found.spans),
-        wanted=found.needed,
+        forecast=None if own_ahead is None else gates_of_spans(figures.spans),
+        wanted=figures.needed,
         there=min(rooms.of_pools(policy.its_pools, begins, hours), default=None),
         waiting_price=float(policy.short_cost),
         currency=organisation().currency,
         whole=expected(policy.series) or 0.0,
-        parts=[] if own is None else [expected(each) for each in pool_series(policy.series)],
+        parts=[] if own_ahead is None else [expected(pool) for pool in pool_series(policy.series)],
     )
     history_days = None if since is None else (begins - since) / DAY
     gates = (*demand_gates(grounds), term_gate(history_days, policy.lead_days))
-    return replace(found, gates=gates)
+    return replace(figures, gates=gates)
 
 
 def _headroom_figures(

@@ -192,8 +192,8 @@ def profile_from_json(document: Mapping[str, Any]) -> RequestProfile:
         "waits": document["waits"] and WaitFact(**document["waits"]),
         "price": document["price"] and GpuHourPrice(**document["price"]),
         "forecasts": tuple(
-            DemandForecast(**each | {"gates": read_gates(each.get("gates", ()))})
-            for each in document["forecasts"]
+            DemandForecast(**table | {"gates": read_gates(table.get("gates", ()))})
+            for table in document["forecasts"]
         ),
         "budgets": tuple(BudgetRoom(**budget) for budget in document["budgets"]),
         "room": RequestRoom(**document["room"]) if document.get("room") else None,
@@ -343,7 +343,7 @@ def _mean_of(row: Forecast) -> float:
 
 
 def _gates_of(row: Forecast, series: SeriesKey, at: datetime) -> tuple[Gate, ...]:
-    """What it was held against, and its pools beside it."""
+    """Return the gates of the forecast, and of its pools beside it."""
     parts = [newest_forecast(pool, at) for pool in pool_series(series)]
     return forecast_gates(
         read_gates(row.gates),

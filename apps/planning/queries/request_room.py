@@ -1,4 +1,4 @@
-"""What is there for a request for capacity: GPUs expected in its place, and those that can be held there, in its days."""
+"""The room for a request for capacity: GPUs expected in its place, and those that can be held there, in its days."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -47,8 +47,8 @@ def request_room(
     there = rooms.of_pools(pool_ids, begins, hours)
     if not there and not expected and rooms.is_bounded(pool_ids):
         there = [0.0] * hours
-    asked, room = expected or [0.0] * hours, there or [0.0] * hours
-    place = max(range(hours), key=lambda each: asked[each] - room[each])
+    demand, room = expected or [0.0] * hours, there or [0.0] * hours
+    place = max(range(hours), key=lambda hour: demand[hour] - room[hour])
     return RequestRoom(
         expected=expected[place] if expected else None,
         there=there[place] if there else None,

@@ -116,7 +116,7 @@ def demands_seen(fact: CapacityRequestFact, *, sees_all: bool) -> list[DemandFor
 
 
 def request_gates(fact: CapacityRequestFact, *, sees_all: bool) -> tuple[Gate, ...]:
-    """What the forecast that it is answered from was held against as it was raised, its history beside the term, and what is there.
+    """Return the gates of a request: of the forecast that it is answered from as it was raised, its history beside the term, and what is there.
 
     The forecast is that of the place, for who sees it; else those of the teams. An open request counts for the 30 days that it is priced by.
     """
@@ -138,25 +138,25 @@ def request_gates(fact: CapacityRequestFact, *, sees_all: bool) -> tuple[Gate, .
 
 def _room_gate(fact: CapacityRequestFact, *, sees_all: bool) -> Gate:
     """Whether what is asked for is there beside what is expected there already; who does not see that is told of what is asked for alone."""
-    where, asked, room = (
+    where, asked_gpus, room = (
         f"pool {fact.pool}" if fact.pool else fact.gpu_model,
         fact.gpus,
         fact.profile.room,
     )
     if room is None:
         return Gate(GateName.CAPACITY, None, f"{where}: {NOT_HELD_AGAINST}")
-    is_there_alone = room.there is None or asked <= room.there
+    is_there_alone = room.there is None or asked_gpus <= room.there
     is_known = sees_all and room.expected is not None
     if room.there is not None and is_there_alone and not is_known:
         return Gate(GateName.CAPACITY, None, f"{where}: {NO_DEMAND if sees_all else NOT_SEEN}")
     expected = room.expected if sees_all else None
     price = None if room.waiting_micros is None else room.waiting_micros / MICROS
-    gate = room_gate((expected or 0.0) + asked, room.there, price, organisation().currency)
+    gate = room_gate((expected or 0.0) + asked_gpus, room.there, price, organisation().currency)
     if gate.is_passed is None:
         return replace(gate, says=f"{where}: {gate.says}")
-    says = f"{where}: with the {asked:,} asked for {gate.says}"
+    sentence = f"{where}: with the {asked_gpus:,} asked for {gate.says}"
     # What waiting costs is said where headroom is.
-    return replace(gate, says=says, fallback=gate.fallback if sees_all else ONLY_THERE)
+    return replace(gate, says=sentence, fallback=gate.fallback if sees_all else ONLY_THERE)
 
 
 def forecast_words(demand: DemandForecast, gpus: int) -> str:

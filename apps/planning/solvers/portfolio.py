@@ -57,7 +57,7 @@ def solve_portfolio(
     watch: Watch,
     unproven_share: float = 1.0,
 ) -> tuple[PortfolioRequest, PortfolioAnswer, dict[str, Any]]:
-    """What a document asks, the answer, and the answer as JSON has it.
+    """The question of a document, the answer, and the answer as JSON has it.
 
     In the latter `held_out` scores choices on the last month of the histories, or says why not, and
     `attainable_costs` are what the months in service could have cost, by family, and `wanted_gpus` what each asks for on the mean. `unproven_share` bounds terms of
@@ -124,13 +124,13 @@ def counted_mixer(watch: Watch, *, is_try: bool = False) -> Mixer:
 
     One that only tries a rule on the history is none of those that are counted.
     """
-    found = 0
+    count = 0
 
     def mixer(question: PortfolioQuestion, costs: PortfolioCosts) -> SolvedMix:
-        nonlocal found
+        nonlocal count
 
         def tell() -> None:
-            watch(found, SOLVED)
+            watch(count, SOLVED)
 
         tell()
         keeps_limit = True
@@ -140,7 +140,7 @@ def counted_mixer(watch: Watch, *, is_try: bool = False) -> Mixer:
             unlimited = question.without_blocked_limit
             mix = least_cost_mix(unlimited, PortfolioCosts(unlimited), watch=tell)
             keeps_limit = False
-        found += not is_try
+        count += not is_try
         return SolvedMix(mix.lots, mix.gap, keeps_limit)
 
     return mixer

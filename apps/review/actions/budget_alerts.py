@@ -117,10 +117,10 @@ def _alerted_thresholds(all_figures: Sequence[BudgetFigures]) -> dict[str, Alert
 
 
 def _raise_forecast_alert(figures: BudgetFigures, at: datetime, zone: str) -> None:
-    looks, matter = _recent_budget_outlooks(figures, at, zone), matter_of(figures, FORECAST)
+    outlooks, matter = _recent_budget_outlooks(figures, at, zone), matter_of(figures, FORECAST)
     if figures.share_used is not None and figures.share_used > 1:
         end_matters(matters=[matter], reason=EXCEEDED_REASON, at=at)
-    elif is_warned(looks):
+    elif is_warned(outlooks):
         currency, passed = organisation().currency, figures.exceeds_at(at)
         raise_alert(
             alert_matter=AlertMatter(
@@ -134,7 +134,7 @@ def _raise_forecast_alert(figures: BudgetFigures, at: datetime, zone: str) -> No
             ),
             at=at,
         )
-    elif is_over(looks):
+    elif is_over(outlooks):
         end_matters(matters=[matter], reason=NO_LONGER_REASON, at=at)
 
 

@@ -114,56 +114,65 @@ def _left_out_if_it_breaks(of: SubjectOfSpend | SpendAnomaly) -> Iterator[None]:
 
 def _look_at(
     series: SpendSeries,
-    known: Sequence[SpendAnomaly],
+    anomalies: Sequence[SpendAnomaly],
     current: Sequence[SpendAnomaly],
-    look: _SpendDetectionContext,
+    context: _SpendDetectionContext,
 ) -> SpendAnomaly | None:
-    """What is out of line now of a series against its own days, written; None: nothing that is not told of."""
-    excess = _excess_of(series, known, look)
+    """Return the excess of now of a series against its own days, written; None: nothing that is not told of."""
+    excess = _excess_of(series, anomalies, context)
     if excess is None:
         return None
     with transaction.atomic():
-        return _place(series, excess, current, look)
+        return _place(series, excess, current, context)
 
 
 def _look_over_own_lines(
-    found: Sequence[SpendSeries], known: list[SpendAnomaly], look: _SpendDetectionContext
+    all_series: Sequence[SpendSeries],
+    anomalies: list[SpendAnomaly],
+    context: _SpendDetectionContext,
 ) -> None:
-    """What creeps over its budget or over last year, parts before their wholes; a rise that is told of is not told again."""
-    lines = OwnLines(budget_paces(look.last, look.at), weeks_of_years(look.last, look.zone))
-    for series in reversed(found):
-        own = [anomaly for anomaly in known if _is_of(anomaly, series.of)]
-        if any(_is_current(each, look) and not _is_settled(each, look) for each in own):
+    """Detect what creeps over its budget or over last year, parts before their wholes; a rise that is told of is not told again."""
+    lines = OwnLines(
+        budget_paces(context.last, context.at), weeks_of_years(context.last, context.zone)
+    )
+    for series in reversed(all_series):
+        own_anomalies = [anomaly for anomaly in anomalies if _is_of(anomaly, series.of)]
+        if any(
+            _is_current(anomaly, context) and not _is_settled(anomaly, context)
+            for anomaly in own_anomalies
+        ):
             continue
-        strictness = look.said.strictness_of(series.of.series)
+        strictness = context.said.strictness_of(series.of.series)
         with _left_out_if_it_breaks(series.of):
-            told = ToldBefore(own, _levels_of(series, own, look), strictness)
-            excess = over_own_line(series, lines, told)
+            told_before = ToldBefore(
+                own_anomalies, _levels_of(series, own_anomalies, context), strictness
+            )
+            excess = over_own_line(series, lines, told_before)
             if excess is None:
                 continue
             with transaction.atomic():
-                story = excess_story(series, excess.days, look.zone)
-                if story and not _is_rise_told(series.of, story, excess, known, look):
-                    known.append(_write(series, series.of, story, excess, look))
+                story = excess_story(series, excess.days, context.zone)
+                if story and not _is_rise_told(series.of, story, excess, anomalies, context):
+                    anomalies.append(_write(series, series.of, story, excess, context))
 
 
 def _is_rise_told(
     of: SubjectOfSpend,
     story: ExcessStory,
     excess: Excess,
-    known: Iterable[SpendAnomaly],
-    look: _SpendDetectionContext,
+    anomalies: Iterable[SpendAnomaly],
+    context: _SpendDetectionContext,
 ) -> bool:
     """Whether half of a rise or more is of its own or its parts' anomalies that began while it rose, and last."""
-    a_day, told = story.excess / WEEK, 0.0
-    for anomaly in known:
-        other = look.series.get(series_text(anomaly.subject, anomaly.key))
+    a_day, reported = story.excess / WEEK, 0.0
+    for anomaly in anomalies:
+        other = context.series.get(series_text(anomaly.subject, anomaly.key))
         is_since = anomaly.ended_on is None and anomaly.began_on.toordinal() >= excess.rose_since
         if other is None or not is_since or _is_wider(other.of, of):
             continue
         size = (anomaly.spent_micros - anomaly.expected_micros) / anomaly.days / a_day
-        told += max(0.0, min(size, story.share_of(other.of)))
-    return told >= TOLD_SHARE
+        reported += max(0.0, min(size, story.share_of(other.of)))
+    return reported >= TOLD_SHARE
 
 
 def _is_wider(other: SubjectOfSpend, of: SubjectOfSpend) -> bool:
@@ -187,15 +196,15 @@ def _is_of(anomaly: SpendAnomaly, of: SubjectOfSpend) -> bool:
 
 
 def _excess_of(
-    series: SpendSeries, known: Iterable[SpendAnomaly], look: _SpendDetectionContext
+    series: SpendSeries, anomalies: Iterable[SpendAnomaly], context: _SpendDetectionContext
 ) -> Excess | None:
     """The days that are out of line now, on the levels that came before; None: none are."""
     levels = [
         (began - series.first, ratio)
-        for began, ratio in _levels_of(series, known, look)
+        for began, ratio in _levels_of(series, anomalies, context)
         if began > series.first
     ]
-    strictness = look.said.strictness_of(series.of.series)
+    strictness = context.said.strictness_of(series.of.series)
     outlier = out_of_line(on_new_levels(series.values, levels), strictness, series.first)
     if outlier is None:
         return None
@@ -213,16 +222,16 @@ def _excess_of(
 
 
 def _levels_of(
-    series: SpendSeries, known: Iterable[SpendAnomaly], look: _SpendDetectionContext
+    series: SpendSeries, anomalies: Iterable[SpendAnomaly], context: _SpendDetectionContext
 ) -> list[tuple[int, float]]:
     """From which day on (its ordinal) it has a level that is usual by now, and its ratio to the one before."""
     return [
         (anomaly.began_on.toordinal(), _ratio_of(anomaly))
-        for anomaly in known
+        for anomaly in anomalies
         if _is_of(anomaly, series.of)
         and anomaly.ended_on is None
         and anomaly.expected_micros > 0
-        and (not _is_current(anomaly, look) or (SPEND, anomaly.pk) in look.said.explained)
+        and (not _is_current(anomaly, context) or (SPEND, anomaly.pk) in context.said.explained)
     ]
 
 
@@ -236,16 +245,16 @@ def _place(
     series: SpendSeries,
     excess: Excess,
     current: Sequence[SpendAnomaly],
-    look: _SpendDetectionContext,
+    context: _SpendDetectionContext,
 ) -> SpendAnomaly | None:
     """Write it at the most specific subject that explains it; None where the same money is told of already."""
-    story, began = excess_story(series, excess.days, look.zone), excess.days.began
-    if story is None or _is_already_covered(series.of, story, began, current, look):
+    story, began = excess_story(series, excess.days, context.zone), excess.days.began
+    if story is None or _is_already_covered(series.of, story, began, current, context):
         return None
     of = explained_by(story, series.of)
     if of.series != series.of.series:
-        own_series = look.series.get(of.series)
-        inner = excess_story(series, excess.days, look.zone, of)
+        own_series = context.series.get(of.series)
+        inner = excess_story(series, excess.days, context.zone, of)
         twin = next(
             (anomaly for anomaly in current if _is_of(anomaly, of) and _is_near(anomaly, began)),
             None,
@@ -255,8 +264,8 @@ def _place(
             return None
         if inner is not None:
             seen_in = (series.of, story)
-            return _write(own_series or series, of, inner, excess, look, seen_in=seen_in)
-    return _write(series, series.of, story, excess, look)
+            return _write(own_series or series, of, inner, excess, context, seen_in=seen_in)
+    return _write(series, series.of, story, excess, context)
 
 
 def _is_already_covered(

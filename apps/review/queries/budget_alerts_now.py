@@ -1,4 +1,4 @@
-"""What an alert of a budget would be told from now: its own words stay as they were raised."""
+"""The facts of a budget alert as of now: its own words stay as they were raised."""
 
 from datetime import datetime
 
@@ -19,7 +19,7 @@ def matter_of(figures: BudgetFigures, what: str) -> str:
 
 
 def facts_now(fact: AlertFact, team_ids: frozenset[int] | None, at: datetime) -> Facts:
-    """The same facts as of `at`; none of other kinds, of a budget that these teams may not see or that is gone, or of a period that is over."""
+    """Return the facts of an alert as of `at`; none of other kinds, of a budget that these teams may not see or that is gone, or of a period that is over."""
     if fact.kind not in (AlertKind.BUDGET_THRESHOLD, AlertKind.BUDGET_FORECAST):
         return []
     about = [

@@ -66,33 +66,35 @@ class ToldBefore:
     strictness: float
 
 
-def over_own_line(series: SpendSeries, lines: OwnLines, told: ToldBefore) -> Excess | None:
+def over_own_line(series: SpendSeries, lines: OwnLines, told_before: ToldBefore) -> Excess | None:
     """Its last week where it crept over one of its budgets, or else over last year; None: it did not."""
     for pace in lines.paces.get(series.of.series, ()):
-        found = _over_pace(series, pace, told)
-        if found is not None:
-            return found
+        excess = _over_pace(series, pace, told_before)
+        if excess is not None:
+            return excess
     weeks = lines.weeks.get(series.of.series)
-    return None if weeks is None else _over_year(series, weeks, told)
+    return None if weeks is None else _over_year(series, weeks, told_before)
 
 
-def _over_pace(series: SpendSeries, pace: BudgetPace, told: ToldBefore) -> Excess | None:
+def _over_pace(series: SpendSeries, pace: BudgetPace, told_before: ToldBefore) -> Excess | None:
     """Held against the pace in dollars, divided as the four weeks before it went over were: what they were of was planned."""
     first = max(series.first, pace.first)
     spent, planned = series.values[first - series.first :], pace.days[first - pace.first :]
     # What was told of a budget is told again where it is over by more than that.
     ratios = [
         anomaly.spent_micros / anomaly.expected_micros
-        for anomaly in told.anomalies
+        for anomaly in told_before.anomalies
         if (anomaly.look, anomaly.line_name) == (SpendDetector.BUDGET, pace.name)
         and anomaly.began_on.toordinal() >= first
         and anomaly.expected_micros > 0
     ]
-    known = max(ratios, default=1.0)
-    found = crept_over_pace(whole_weeks(spent), known * whole_weeks(planned), told.strictness)
-    if found is None:
+    highest_ratio = max(ratios, default=1.0)
+    crept = crept_over_pace(
+        whole_weeks(spent), highest_ratio * whole_weeks(planned), told_before.strictness
+    )
+    if crept is None:
         return None
-    began, since = series.last - WEEK + 1, series.last + 1 - WEEK * found.weeks
+    began, since = series.last - WEEK + 1, series.last + 1 - WEEK * crept.weeks
     days = ExcessDays(began, series.last, since - DAYS_BEFORE, since - 1)
     days = _scaled_to(float(planned[-WEEK:].sum()), days, series)
     return Excess(days, SpendDetector.BUDGET, pace.name, since, first)
@@ -111,7 +113,7 @@ def _scaled_to(pace: float, days: ExcessDays, series: SpendSeries) -> ExcessDays
 
 
 def _spent_like(days: ExcessDays, series: SpendSeries) -> float:
-    """What as many of each weekday of their line cost, in micro-units; 0 where none is known."""
+    """Return the cost of as many of each weekday of their line, in micro-units; 0 where none is known."""
     line = days.line_in(series)
     if not line:
         return 0.0
@@ -119,20 +121,20 @@ def _spent_like(days: ExcessDays, series: SpendSeries) -> float:
     return sum(weight * float(series.values[day - series.first]) for day, weight in weights.items())
 
 
-def _over_year(series: SpendSeries, weeks: Days, told: ToldBefore) -> Excess | None:
+def _over_year(series: SpendSeries, weeks: Days, told_before: ToldBefore) -> Excess | None:
     """Held against the same days of 52 weeks ago, × the growth that there was anyhow, which is no less than 1."""
     after = series.last + 1
-    levels = [(len(weeks) - (after - began) // WEEK, ratio) for began, ratio in told.levels]
+    levels = [(len(weeks) - (after - began) // WEEK, ratio) for began, ratio in told_before.levels]
     scaled = on_new_levels(weeks, [level for level in levels if level[0] > 0])
-    found = crept_over_year(scaled, told.strictness)
-    if found is None:
+    crept = crept_over_year(scaled, told_before.strictness)
+    if crept is None:
         return None
     year = WEEK * YEAR_WEEKS
-    grown = float(scaled[-1 - YEAR_WEEKS] / weeks[-1 - YEAR_WEEKS]) * exp(found.usual)
+    grown = float(scaled[-1 - YEAR_WEEKS] / weeks[-1 - YEAR_WEEKS]) * exp(crept.usual)
     began, last = series.last - WEEK + 1, series.last
     days = ExcessDays(began, last, began - year, last - year, scale=grown, is_known=True)
     compared = min(LINE_WEEKS, len(weeks) - YEAR_WEEKS)
-    since = after - WEEK * found.weeks
+    since = after - WEEK * crept.weeks
     return Excess(days, SpendDetector.YEAR, over_since=since, rose_since=after - WEEK * compared)
 
 

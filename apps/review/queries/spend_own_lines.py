@@ -34,7 +34,7 @@ OF_BUDGETS = {
 
 @dataclass(frozen=True, slots=True)
 class BudgetPace:
-    """What a budget has for each day, in micro-units, from `first` (an ordinal) to the last that is looked at."""
+    """A budget's amount for each day, in micro-units, from `first` (an ordinal) to the last that is looked at."""
 
     name: str
     first: int
@@ -46,7 +46,7 @@ def budget_paces(last: date, at: datetime) -> dict[str, list[BudgetPace]]:
 
     A budget's period is as long as it holds; within it each month, or the whole project, is spent evenly.
     """
-    found: dict[str, list[BudgetPace]] = defaultdict(list)
+    paces: dict[str, list[BudgetPace]] = defaultdict(list)
     for budget in planned.budgets_as_of(at):
         subject = OF_BUDGETS.get(budget.scope)
         is_money = budget.measure == planned.MONEY
@@ -54,8 +54,8 @@ def budget_paces(last: date, at: datetime) -> dict[str, list[BudgetPace]]:
             first = max(budget.first_day, last - timedelta(days=WEEK * LINE_WEEKS - 1))
             days = np.fromiter(_pace_of(budget, first, last), float)
             pace = BudgetPace(budget.name, first.toordinal(), days)
-            found[series_text(subject, budget.key)].append(pace)
-    return dict(found)
+            paces[series_text(subject, budget.key)].append(pace)
+    return dict(paces)
 
 
 def _pace_of(budget: BudgetFact, first: date, last: date) -> Iterator[float]:
@@ -80,9 +80,11 @@ def weeks_of_years(last: date, zone: str) -> dict[str, Days]:
     for by, subject in ((BY_POOL, SpendSubject.POOL), (BY_WORKLOAD, SpendSubject.WORKLOAD)):
         for key, weeks in spend_by_week(window, by).items():
             spent[series_text(subject, str(key))] = weeks
-    found = {series: _weeks_known(weeks) for series, weeks in spent.items()}
+    weeks_by_series = {series: _weeks_known(weeks) for series, weeks in spent.items()}
     return {
-        series: weeks for series, weeks in found.items() if len(weeks) >= YEAR_WEEKS + FEWEST_WEEKS
+        series: weeks
+        for series, weeks in weeks_by_series.items()
+        if len(weeks) >= YEAR_WEEKS + FEWEST_WEEKS
     }
 
 

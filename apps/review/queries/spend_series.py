@@ -86,8 +86,8 @@ def every_spend_series(day: date, zone: str) -> list[SpendSeries]:
     if last is None:
         return []
     by_team = spend_by_day(window, BY_TEAM)
-    found = [(WHOLE, together(by_team.values()))]
-    found += with_teams(by_team)
+    all_series = [(WHOLE, together(by_team.values()))]
+    all_series += with_teams(by_team)
     subjects = {named_subject.series: named_subject for named_subject in subjects_named()}
     for by, subject in (
         (BY_POOL, SpendSubject.POOL),
@@ -96,10 +96,10 @@ def every_spend_series(day: date, zone: str) -> list[SpendSeries]:
     ):
         for key, days in sorted(spend_by_day(window, by).items()):
             text = series_text(subject, str(key))
-            found.append((subjects.get(text) or _charge_subject(str(key)), days))
+            all_series.append((subjects.get(text) or _charge_subject(str(key)), days))
     return [
         SpendSeries(of, first, _values_of(days, first, last.toordinal()))
-        for of, days in found
+        for of, days in all_series
         if (first := _first_day(days)) is not None and first <= last.toordinal()
     ]
 
@@ -157,12 +157,12 @@ def with_teams(
     by_team: Mapping[int | str, SpendDays],
 ) -> list[tuple[SubjectOfSpend, SpendDays]]:
     """Each team with all below it, of what each has of its own; those with the most below first."""
-    found = [
-        (each, together(by_team[team_id] for team_id in each.team_ids if team_id in by_team))
-        for each in subjects_named()
-        if each.subject == SpendSubject.TEAM
+    named_series = [
+        (subject, together(by_team[team_id] for team_id in subject.team_ids if team_id in by_team))
+        for subject in subjects_named()
+        if subject.subject == SpendSubject.TEAM
     ]
-    return sorted(found, key=lambda pair: -len(pair[0].team_ids))
+    return sorted(named_series, key=lambda pair: -len(pair[0].team_ids))
 
 
 def _below(parents: Mapping[int, int | None]) -> dict[int, frozenset[int]]:
@@ -177,10 +177,10 @@ def _below(parents: Mapping[int, int | None]) -> dict[int, frozenset[int]]:
 
 def together(several: Iterable[SpendDays]) -> SpendDays:
     """The sum of several."""
-    whole = SpendDays()
-    for each in several:
-        whole.add(each)
-    return whole
+    total = SpendDays()
+    for days in several:
+        total.add(days)
+    return total
 
 
 def _first_day(days: SpendDays) -> int | None:

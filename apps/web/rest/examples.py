@@ -17,12 +17,12 @@ Named = Mapping[str, Any]
 
 
 def recorded(operation_id: str) -> dict[str, dict[str, Any]]:
-    """What the file of an operation holds: nothing of one that has none."""
+    """Return the document of an operation's file: nothing of one that has none."""
     file = RECORDED / f"{operation_id}.json"
     if not file.exists():
         return {}
-    held: dict[str, dict[str, Any]] = json.loads(file.read_bytes())
-    return held
+    document: dict[str, dict[str, Any]] = json.loads(file.read_bytes())
+    return document
 
 
 def requests_of(operation_id: str) -> Named:

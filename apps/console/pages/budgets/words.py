@@ -127,8 +127,8 @@ def list_finding(running: Sequence[BudgetFigures], currency: str) -> str:
     if not exceeding:
         unknown = sum(figures.headroom is None for figures in running)
         holding = len(running) - unknown
-        said = f"{counted(holding, 'budget')} of {len(running)} will hold at forecast"
-        return f"{said}; of {unknown} it is not known" if unknown else said
+        sentence = f"{counted(holding, 'budget')} of {len(running)} will hold at forecast"
+        return f"{sentence}; of {unknown} it is not known" if unknown else sentence
     named = _first_named([figures.budget.name for figures in exceeding])
     verb = "is" if len(exceeding) == 1 else "are"
     return (

@@ -181,7 +181,7 @@ VERSIONS = Table[CloseFact](
         Column("invoices", "Billed by then", lambda close: close.invoices or None, WRAPPED,
                missing=NONE),
         Column("note", "Note", lambda close: close.note or None, WRAPPED, missing=NONE),
-        Column("reopened_at", "Opened again", lambda each: each.reopened_at, WRAPPED,
+        Column("reopened_at", "Opened again", lambda close: close.reopened_at, WRAPPED,
                shown=_opened_again),
     ),
     about="the digest is of every line: equal digests, equal months",

@@ -67,7 +67,7 @@ def _run_money(run: ScenarioRunFact | None, *path: str) -> Money | None:
 
 
 def _saved_money(run: ScenarioRunFact | None) -> Money | None:
-    """What is saved base case; None where the replicas allowed cannot serve that."""
+    """Return the saving at the base case; None where the replicas allowed cannot serve that."""
     is_served = run is None or run.figure("costs", "is_served") is not False
     return _run_money(run, "costs", "savings_month") if is_served else None
 

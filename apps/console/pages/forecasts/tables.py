@@ -125,7 +125,7 @@ _JUDGED: tuple[Column[ForecastFact], ...] = (
     Column(
         "baseline",
         "Best baseline",
-        lambda each: nearest_score(each, "best_baseline_mase"),
+        lambda forecast: nearest_score(forecast, "best_baseline_mase"),
         MASE,
         csv="best_baseline_mase",
     ),
@@ -272,11 +272,11 @@ EARLIER = Table[ForecastFact](
     (
         Column("starts_at", "From", lambda forecast: forecast.starts_at, DAY_OR_INSTANT,
                href=lambda forecast: reverse("forecast", args=[forecast.id])),
-        Column("hours", "Hours that came", lambda each: each.realised_hours, COUNT, csv="realised_hours"),
-        Column("error", "Mean error", lambda each: each.realised_error, NUMBER, csv="realised_error"),
-        Column("reconciled_error", "Of what adds up", lambda each: each.realised_reconciled_error, NUMBER,
+        Column("hours", "Hours that came", lambda forecast: forecast.realised_hours, COUNT, csv="realised_hours"),
+        Column("error", "Mean error", lambda forecast: forecast.realised_error, NUMBER, csv="realised_error"),
+        Column("reconciled_error", "Of what adds up", lambda forecast: forecast.realised_reconciled_error, NUMBER,
                csv="realised_reconciled_error", missing="–"),
-        Column("mase", "Error (MASE)", lambda each: each.realised_mase, MASE, csv="realised_mase"),
+        Column("mase", "Error (MASE)", lambda forecast: forecast.realised_mase, MASE, csv="realised_mase"),
         Column("coverage", "In the 80 % interval", lambda forecast: forecast.realised_coverage, RATIO,
                csv="realised_coverage_80",
                warns=lambda forecast: _is_narrow(forecast.realised_coverage)),
@@ -294,7 +294,7 @@ DAILY_EARLIER = replace(
             key="days",
             text="Days that came",
             csv="realised_days",
-            value=lambda each: each.realised_hours // 24,
+            value=lambda forecast: forecast.realised_hours // 24,
         )
         if column.key == "hours"
         else column

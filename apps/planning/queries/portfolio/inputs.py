@@ -88,8 +88,8 @@ class PortfolioInputs:
         if not pools <= named:
             return f"{len(pools - named)} of {len(pools)} pools are in no family, and the forecast of all GPUs is of them too"
         first = date.fromisoformat(self.document["on"])
-        found = forecast_gpus(SeriesKey(GPU_HOURS, WHOLE), first, self.document["months"])
-        return "all GPUs together have no forecast by the day" if found is None else found
+        gpus_ahead = forecast_gpus(SeriesKey(GPU_HOURS, WHOLE), first, self.document["months"])
+        return "all GPUs together have no forecast by the day" if gpus_ahead is None else gpus_ahead
 
     def hours_of_series(self, names: Sequence[str]) -> list[float | None]:
         """The GPU-hours of series, summed by the hour. Refuses a Refusal."""
@@ -132,8 +132,8 @@ def inputs_with(
 
 def with_whole_gate(fields: Mapping[str, Any], inputs: PortfolioInputs | None) -> dict[str, Any]:
     """An answer's fields with its families held against what is forecast of all GPUs; a portfolio of a file alone has no such whole."""
-    whole = ONE_FILE if inputs is None else inputs.whole_gpus
-    gate = whole_gate(fields["wanted_gpus"], whole)
+    gpus_wanted = ONE_FILE if inputs is None else inputs.whole_gpus
+    gate = whole_gate(fields["wanted_gpus"], gpus_wanted)
     gates = [*fields["gates"], *serialize_gates([gate])]
     return {name: value for name, value in fields.items() if name != "wanted_gpus"} | {
         "gates": gates

@@ -73,7 +73,7 @@ class RecommendationProposal:
 
 @dataclass(slots=True)
 class DetectedKind:
-    """What a detector looked at: `looked_at` of the things that `looked_at_words` names, and what it proposes.
+    """The result of a detector: `looked_at` of the things that `looked_at_words` names, and what it proposes.
 
     `passed_over` says why the others are no proposal, with how many; `declined` says it by the key of what may have
     been proposed before, and `little` what those would save that save too little. `weeks` is how many it looked at, None where it looks at none. Where it could not look, `not_looked` says why: then its matters stay as they are.

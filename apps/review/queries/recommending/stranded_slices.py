@@ -76,9 +76,9 @@ def _proposal_of(
     capacity: PoolCapacity,
     use: SliceUse,
     part: float,
-    beside: tuple[Mapping[datetime, float], FleetWork],
+    machines: tuple[Mapping[datetime, float], FleetWork],
 ) -> RecommendationProposal:
-    met_hours, work = beside
+    met_hours, work = machines
     pool, days, met = capacity.pool, work.span.hours // 24, sum(met_hours.values())
     freed = _freed_month(use, part, work)
     # Without any by the hour there is no price, and nothing that has to be rented.
@@ -116,7 +116,7 @@ def _proposal_of(
 
 
 def _weeks_of(met: Mapping[datetime, float], work: FleetWork) -> list[tuple[float, int]]:
-    """What jobs waited for of each whole week, and its hours: how far weeks differ is the width of the saving."""
+    """Return what jobs waited for of each whole week, and its hours: how far weeks differ is the width of the saving."""
     return [
         (
             sum(gpus for hour, gpus in met.items() if week.starts_at <= hour < week.ends_at),

@@ -13,7 +13,7 @@ from apps.economics.sharing import METHODS
 from apps.economics.split import NothingToSplitBy, largest_remainder
 
 
-class Becomes(StrEnum):
+class ChargeKindOfRow(StrEnum):
     """The kind of charge that a row becomes; the ledger knows it by the same word."""
 
     NODE_HOUR = "node_hour"
@@ -133,7 +133,7 @@ class BillMatch:
     """
 
     kind: str
-    becomes: Becomes
+    becomes: ChargeKindOfRow
     node_id: int | None = None
     pool_id: int | None = None
     team_id: int | None = None
@@ -163,8 +163,8 @@ FEE = "a fee of its own"
 NOT_COMPUTE = "billed beside the machines"
 WITH_NODE = "billed with its node, and carried like its time"
 OF_ITS_KIND = {
-    TAX: (Becomes.TAX, "tax"),
-    CREDIT: (Becomes.CREDIT, "credit"),
+    TAX: (ChargeKindOfRow.TAX, "tax"),
+    CREDIT: (ChargeKindOfRow.CREDIT, "credit"),
 }
 
 
@@ -181,7 +181,7 @@ def match(traits: Traits, rules: Sequence[BillRowRule], places: Places) -> BillM
         method = rule.share_method
         return BillMatch(
             kind,
-            Becomes.SHARED,
+            ChargeKindOfRow.SHARED,
             reason=f"shared {METHODS[method]}",
             label=rule.shared_as,
             by=by,
@@ -192,11 +192,18 @@ def match(traits: Traits, rules: Sequence[BillRowRule], places: Places) -> BillM
         node_ids = _node_lifetimes_of_rule(rule, places)
         carried = (node_ids[0] if node_ids else None, rule.pool_id, team_id)
         return BillMatch(
-            kind, Becomes.NODE_HOUR, *carried, by=by, rule_id=rule_id, lives=_if_several(node_ids)
+            kind,
+            ChargeKindOfRow.NODE_HOUR,
+            *carried,
+            by=by,
+            rule_id=rule_id,
+            lives=_if_several(node_ids),
         )
     if kind == CAPACITY:
         label = traits.resource_id or traits.usage_type or traits.service
-        return BillMatch(kind, Becomes.SERVICE, None, None, team_id, NOT_USED, label, by, rule_id)
+        return BillMatch(
+            kind, ChargeKindOfRow.SERVICE, None, None, team_id, NOT_USED, label, by, rule_id
+        )
     if kind != COMPUTE:
         becomes, reason = _non_compute_charge(kind, traits)
         named = _attached_node(becomes, rule, traits, places)
@@ -212,7 +219,9 @@ def match(traits: Traits, rules: Sequence[BillRowRule], places: Places) -> BillM
         return compute_match
     reason = NO_NODE if traits.resource_id else NO_RESOURCE
     label = traits.resource_id or traits.usage_type or traits.service
-    return BillMatch(kind, Becomes.UNMATCHED, None, None, team_id, reason, label, by, rule_id)
+    return BillMatch(
+        kind, ChargeKindOfRow.UNMATCHED, None, None, team_id, reason, label, by, rule_id
+    )
 
 
 def spread(costs: BilledCosts, weights: Sequence[int]) -> list[BilledCosts]:
@@ -249,26 +258,29 @@ def _team_of_tag(traits: Traits, places: Places) -> int | None:
     return places.teams.get(team_name.lower())
 
 
-def _non_compute_charge(kind: str, traits: Traits) -> tuple[Becomes, str]:
+def _non_compute_charge(kind: str, traits: Traits) -> tuple[ChargeKindOfRow, str]:
     """Return what a row that is not compute becomes: a charge of its own, of a kind that says what it is."""
     if kind in OF_ITS_KIND:
         return OF_ITS_KIND[kind]
     if kind == COMMITMENT and traits.commitment_status.lower() == "unused":
-        return Becomes.COMMITMENT_UNUSED, "commitment nobody used"
+        return ChargeKindOfRow.COMMITMENT_UNUSED, "commitment nobody used"
     if kind == COMMITMENT:
-        return Becomes.PURCHASE, "purchase"
+        return ChargeKindOfRow.PURCHASE, "purchase"
     # A fee of no commitment (support, say) pays for its own period and covers no later use.
-    return Becomes.SERVICE, FEE if traits.category == "Purchase" else NOT_COMPUTE
+    return ChargeKindOfRow.SERVICE, FEE if traits.category == "Purchase" else NOT_COMPUTE
 
 
 def _attached_node(
-    becomes: Becomes, rule: BillRowRule | None, traits: Traits, places: Places
+    becomes: ChargeKindOfRow, rule: BillRowRule | None, traits: Traits, places: Places
 ) -> tuple[tuple[int, ...], str] | None:
     """The node that a row beside its time follows, and by what; what a rule says goes first.
 
     Not what is of a commitment, which names what it covers and follows its owner.
     """
-    if becomes in (Becomes.COMMITMENT_UNUSED, Becomes.PURCHASE) and traits.kind == COMMITMENT:
+    if (
+        becomes in (ChargeKindOfRow.COMMITMENT_UNUSED, ChargeKindOfRow.PURCHASE)
+        and traits.kind == COMMITMENT
+    ):
         return None
     if rule is not None and (rule.node_id or rule.pool_id or rule.team_id):
         node_ids = _node_lifetimes_of_rule(rule, places)
@@ -304,10 +316,10 @@ def _compute_match(traits: Traits, places: Places) -> BillMatch | None:
     if named is not None:
         node_ids, by = named
         several = _if_several(node_ids)
-        return BillMatch(COMPUTE, Becomes.NODE_HOUR, node_ids[0], by=by, lives=several)
+        return BillMatch(COMPUTE, ChargeKindOfRow.NODE_HOUR, node_ids[0], by=by, lives=several)
     pool_id = _pool_of_type(traits, places)
     if pool_id is not None:
-        return BillMatch(COMPUTE, Becomes.NODE_HOUR, None, pool_id, by="usage type")
+        return BillMatch(COMPUTE, ChargeKindOfRow.NODE_HOUR, None, pool_id, by="usage type")
     return None
 
 

@@ -11,7 +11,7 @@ MS_PER_SECOND = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Plate:
+class NodePowerRating:
     """The most power that a node draws, and how many GPUs of what thermal design power are in it.
 
     `gpu_watts` None: nobody knows, so that a meter of its GPUs says nothing about the node.
@@ -48,7 +48,7 @@ class NodeEnergy:
         return self.measured_share == 1
 
 
-def energy_of_node(plate: Plate, up_ms: int, meters: Sequence[Meter]) -> NodeEnergy:
+def energy_of_node(plate: NodePowerRating, up_ms: int, meters: Sequence[Meter]) -> NodeEnergy:
     """Return the energy drawn by a node that could be used for `up_ms` of an hour.
 
     The host's part is by the plate while the node was up. A GPU's is what its meter told, and for

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.economics.billing import (
-    Becomes,
     BilledCosts,
     BillMatch,
     BillRowRule,
+    ChargeKindOfRow,
     Places,
     Traits,
     match,
@@ -42,7 +42,7 @@ PLACES = Places(
 )
 def test_a_resource_id_is_found_also_at_the_end_of_a_path(resource: str) -> None:
     found = match(replace(PLAIN, resource_id=resource), [], PLACES)
-    assert (found.becomes, found.by) == (Becomes.NODE_HOUR, "resource id")
+    assert (found.becomes, found.by) == (ChargeKindOfRow.NODE_HOUR, "resource id")
     assert found.node_id in (1, 2)
 
 
@@ -55,13 +55,13 @@ def test_without_a_resource_the_usage_type_names_the_one_pool_of_its_machines() 
     found = match(PLAIN, [], PLACES)
     assert (found.pool_id, found.by) == (10, "usage type")
     both = replace(PLAIN, usage_type="p5.48xlarge or p4d.24xlarge")
-    assert match(both, [], PLACES).becomes is Becomes.UNMATCHED
+    assert match(both, [], PLACES).becomes is ChargeKindOfRow.UNMATCHED
 
 
 def test_compute_of_no_node_says_why_and_what_it_is_of() -> None:
     unknown = match(replace(PLAIN, resource_id="i-99", tags={"Team": "Research"}), [], PLACES)
     assert (unknown.becomes, unknown.reason, unknown.label, unknown.team_id) == (
-        Becomes.UNMATCHED,
+        ChargeKindOfRow.UNMATCHED,
         "no node has this resource id",
         "i-99",
         7,
@@ -73,15 +73,17 @@ def test_compute_of_no_node_says_why_and_what_it_is_of() -> None:
 @pytest.mark.parametrize(
     ("changes", "becomes"),
     [
-        ({"kind": "tax"}, Becomes.TAX),
-        ({"kind": "credit"}, Becomes.CREDIT),
-        ({"kind": "disk"}, Becomes.SERVICE),
-        ({"kind": "commitment", "commitment_status": "Unused"}, Becomes.COMMITMENT_UNUSED),
-        ({"kind": "commitment"}, Becomes.PURCHASE),
-        ({"kind": "other", "category": "Purchase"}, Becomes.SERVICE),
+        ({"kind": "tax"}, ChargeKindOfRow.TAX),
+        ({"kind": "credit"}, ChargeKindOfRow.CREDIT),
+        ({"kind": "disk"}, ChargeKindOfRow.SERVICE),
+        ({"kind": "commitment", "commitment_status": "Unused"}, ChargeKindOfRow.COMMITMENT_UNUSED),
+        ({"kind": "commitment"}, ChargeKindOfRow.PURCHASE),
+        ({"kind": "other", "category": "Purchase"}, ChargeKindOfRow.SERVICE),
     ],
 )
-def test_what_is_not_compute_is_a_charge_of_its_own(changes: dict, becomes: Becomes) -> None:
+def test_what_is_not_compute_is_a_charge_of_its_own(
+    changes: dict, becomes: ChargeKindOfRow
+) -> None:
     assert match(replace(PLAIN, **changes), [], PLACES).becomes is becomes
 
 
@@ -94,22 +96,22 @@ def test_what_is_not_compute_is_a_charge_of_its_own(changes: dict, becomes: Beco
 def test_what_is_billed_with_a_node_follows_it(kind: str, names: dict, by: str) -> None:
     found = match(replace(PLAIN, kind=kind, **names), [], PLACES)
     assert (found.node_id, found.team_id, found.by) == (1, None, by)
-    assert found.becomes is not Becomes.NODE_HOUR
+    assert found.becomes is not ChargeKindOfRow.NODE_HOUR
 
 
 def test_what_may_be_a_machines_time_is_where_what_it_names_is_on_record() -> None:
     timed = replace(PLAIN, kind="other", may_be_time=True)
     named = match(replace(timed, resource_id="gpu-02"), [], PLACES)
-    assert (named.kind, named.becomes, named.node_id) == ("compute", Becomes.NODE_HOUR, 2)
+    assert (named.kind, named.becomes, named.node_id) == ("compute", ChargeKindOfRow.NODE_HOUR, 2)
     typed = match(timed, [], PLACES)
-    assert (typed.kind, typed.becomes, typed.pool_id) == ("compute", Becomes.NODE_HOUR, 10)
+    assert (typed.kind, typed.becomes, typed.pool_id) == ("compute", ChargeKindOfRow.NODE_HOUR, 10)
     for beside in (
         replace(timed, resource_id="cluster-7"),
         replace(timed, usage_type="something"),
         # A disk bears its machine's name as a tag.
         replace(timed, resource_id="vol-7", tags={"Name": "gpu-02"}),
     ):
-        assert match(beside, [], PLACES).becomes is Becomes.SERVICE
+        assert match(beside, [], PLACES).becomes is ChargeKindOfRow.SERVICE
     a_person_says = [BillRowRule(1, resource_id="gpu-02", kind="licence")]
     assert match(replace(timed, resource_id="gpu-02"), a_person_says, PLACES).kind == "licence"
 
@@ -143,7 +145,7 @@ def test_a_rule_makes_a_shared_cost_of_what_is_no_machines_and_no_commitments(
     rule = BillRowRule(5, service="Mach*", share_method="even")
     found = match(replace(PLAIN, **changes), [rule], PLACES)
     assert (found.becomes, found.share_method, found.reason, found.label, found.rule_id) == (
-        *(Becomes.SHARED, "even", "shared evenly", "Mach"),
+        *(ChargeKindOfRow.SHARED, "even", "shared evenly", "Mach"),
         5,
     )
     assert (found.node_id, found.pool_id, found.team_id) == (None, None, None)
@@ -152,10 +154,10 @@ def test_a_rule_makes_a_shared_cost_of_what_is_no_machines_and_no_commitments(
 def test_what_a_machine_or_a_commitment_has_already_is_not_shared() -> None:
     rules = [BillRowRule(5, service="Mach*", share_method="even")]
     for changes, becomes in (
-        ({"resource_id": "i-01"}, Becomes.NODE_HOUR),
-        ({}, Becomes.NODE_HOUR),
-        ({"kind": "commitment"}, Becomes.PURCHASE),
-        ({"kind": "commitment", "commitment_status": "unused"}, Becomes.COMMITMENT_UNUSED),
+        ({"resource_id": "i-01"}, ChargeKindOfRow.NODE_HOUR),
+        ({}, ChargeKindOfRow.NODE_HOUR),
+        ({"kind": "commitment"}, ChargeKindOfRow.PURCHASE),
+        ({"kind": "commitment", "commitment_status": "unused"}, ChargeKindOfRow.COMMITMENT_UNUSED),
     ):
         assert match(replace(PLAIN, **changes), rules, PLACES).becomes is becomes
 
@@ -179,12 +181,12 @@ def test_the_first_rule_that_fits_wins_and_leaves_the_rest_as_ever() -> None:
     ]
     assert match(replace(PLAIN, tags={"env": "production"}), rules, PLACES).pool_id == 11
     third = match(replace(PLAIN, resource_id="i-99", tags={"env": "dev"}), rules, PLACES)
-    assert (third.becomes, third.team_id, third.by) == (Becomes.UNMATCHED, 7, "rule 3")
+    assert (third.becomes, third.team_id, third.by) == (ChargeKindOfRow.UNMATCHED, 7, "rule 3")
     assert match(PLAIN, rules[:2], PLACES).by == "usage type"
     any_value = BillRowRule(4, tag_key="env", kind="disk", pool_id=11)
     disk = match(replace(PLAIN, tags={"env": ""}), [any_value], PLACES)
     words = ("billed beside the machines", "Machines", "rule 4")
-    assert disk == BillMatch("disk", Becomes.SERVICE, None, 11, None, *words, rule_id=4)
+    assert disk == BillMatch("disk", ChargeKindOfRow.SERVICE, None, 11, None, *words, rule_id=4)
 
 
 def test_lives_of_one_name_after_the_other_all_go_with_what_names_them() -> None:

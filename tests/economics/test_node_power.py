@@ -5,18 +5,24 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.economics.node_power import Meter, NodeEnergy, Plate, drawn_by_tariff, energy_of_node
+from apps.economics.node_power import (
+    Meter,
+    NodeEnergy,
+    NodePowerRating,
+    drawn_by_tariff,
+    energy_of_node,
+)
 from apps.economics.owned import DrawnPower, OwnedPurchase, power_micros, written_off_before
 from apps.economics.owned_time import TariffSpan
 
 HOUR_MS = 3_600_000
-DGX = Plate(watts=10_200, gpus=8, gpu_watts=700)
+DGX = NodePowerRating(watts=10_200, gpus=8, gpu_watts=700)
 FULL = Meter(HOUR_MS, Fraction(900_000))
 
 
 def test_the_hosts_part_is_the_plate_less_its_gpus() -> None:
     assert DGX.host_watts == 4_600
-    assert Plate(4_000, 8, 700).host_watts == 0
+    assert NodePowerRating(4_000, 8, 700).host_watts == 0
 
 
 def test_all_meters_told() -> None:
@@ -30,7 +36,9 @@ def test_no_meter_told_is_the_plate() -> None:
 
 
 def test_a_meter_that_told_half_of_the_hour_leaves_half_to_the_plate() -> None:
-    energy = energy_of_node(Plate(1_000, 1, 400), HOUR_MS, [Meter(HOUR_MS // 2, Fraction(1_000))])
+    energy = energy_of_node(
+        NodePowerRating(1_000, 1, 400), HOUR_MS, [Meter(HOUR_MS // 2, Fraction(1_000))]
+    )
     assert energy == NodeEnergy(Fraction(600 * 3_600 + 1_000 + 400 * 1_800), Fraction(1, 2))
 
 
@@ -42,13 +50,13 @@ def test_what_a_meter_told_out_of_service_counts_and_the_plate_does_not() -> Non
 
 def test_without_a_gpus_own_watts_or_without_gpus_the_plate_tells_it_all() -> None:
     plate = NodeEnergy(Fraction(500 * 3_600), Fraction(0))
-    assert energy_of_node(Plate(500, 8, None), HOUR_MS, [FULL] * 8) == plate
-    assert energy_of_node(Plate(500, 0, 700), HOUR_MS, []) == plate
+    assert energy_of_node(NodePowerRating(500, 8, None), HOUR_MS, [FULL] * 8) == plate
+    assert energy_of_node(NodePowerRating(500, 0, 700), HOUR_MS, []) == plate
 
 
 def test_a_day_of_eight_gpus_as_the_methods_give_it() -> None:
     # (8 × 700 + 1800) W × 24 h, PUE 1.3: 230.88 kWh, 27.7056 at 0.12 (METHODS 9).
-    energy = energy_of_node(Plate(7_400, 8, 700), 24 * HOUR_MS, [])
+    energy = energy_of_node(NodePowerRating(7_400, 8, 700), 24 * HOUR_MS, [])
     drawn = [DrawnPower(energy.joules, 120_000)]
     assert power_micros(drawn, Fraction(13, 10)) == 27_705_600
 

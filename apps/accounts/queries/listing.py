@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 from django.db.models import F, Q, QuerySet
 
 from apps.accounts.models import AccessToken, Team
-from apps.accounts.queries.paging import PageRequest, Slice, page_of
+from apps.accounts.queries.paging import Page, PageRequest, page_of
 from apps.accounts.queries.viewers import Viewer
 
 Rows: TypeAlias = "QuerySet[Any, Any]"
@@ -14,7 +14,7 @@ Rows: TypeAlias = "QuerySet[Any, Any]"
 
 def team_page(
     viewer: Viewer, page_request: PageRequest, parent: str | None = None
-) -> Slice[dict[str, Any]]:
+) -> Page[dict[str, Any]]:
     """The viewer's teams by name (those right below one of them)."""
     rows = _team_rows(viewer)
     if parent is not None:
@@ -33,7 +33,7 @@ def team_named(name: str) -> int | None:
     return Team.objects.filter(name=name).values_list("id", flat=True).first()
 
 
-def token_page(page_request: PageRequest) -> Slice[dict[str, Any]]:
+def token_page(page_request: PageRequest) -> Page[dict[str, Any]]:
     """Tokens by id, the newest first; never their secrets, which nobody has."""
     return page_of(_token_rows(), page_request, "-id")
 

@@ -26,7 +26,7 @@ class PageRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Slice(Generic[Row]):
+class Page(Generic[Row]):
     """A page's rows, with the keys of its neighbours' edges; None where there is no neighbour."""
 
     rows: list[Row]
@@ -41,7 +41,7 @@ def equality_conditions(chosen: Mapping[str, Any]) -> Q:
 
 def page_of(
     query: "QuerySet[Any, dict[str, Any]]", page_request: PageRequest, *order: str
-) -> Slice[dict[str, Any]]:
+) -> Page[dict[str, Any]]:
     """The asked page of `found.values(…)`, ordered by `order`: not null, unique together.
 
     A name in `order` that begins with a minus goes down. The rows carry the names of `order`.
@@ -60,8 +60,8 @@ def page_of(
 
 
 def merged_page(
-    slices: Sequence[Slice[dict[str, Any]]], page_request: PageRequest, *order: str
-) -> Slice[dict[str, Any]]:
+    slices: Sequence[Page[dict[str, Any]]], page_request: PageRequest, *order: str
+) -> Page[dict[str, Any]]:
     """Return one page of several lists that are read as one, given the asked page of each.
 
     Their rows carry the names of `order`, in which each of the lists is and all are unique together.
@@ -78,14 +78,14 @@ def merged_page(
 
 def _slice_of_rows(
     rows: list[dict[str, Any]], page_request: PageRequest, order: tuple[str, ...], *, has_more: bool
-) -> Slice[dict[str, Any]]:
+) -> Page[dict[str, Any]]:
     """These rows; `has_more`: others lie beyond them in the direction in which was asked."""
     if not rows:
-        return Slice([], None, None)
+        return Page([], None, None)
     backward = page_request.before is not None
     has_next = backward or has_more
     has_previous = has_more if backward else page_request.after is not None
-    return Slice(
+    return Page(
         rows,
         after=_key_of_row(rows[-1], order) if has_next else None,
         before=_key_of_row(rows[0], order) if has_previous else None,

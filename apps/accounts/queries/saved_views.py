@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db.models import F, Q, QuerySet
 
 from apps.accounts.models import SavedView
-from apps.accounts.queries.search import Hits, Kind, SearchHit, Sought, begins_first, hits
+from apps.accounts.queries.search import Hits, Kind, Search, SearchHit, begins_first, hits
 from apps.accounts.queries.viewers import Viewer
 
 
@@ -42,7 +42,7 @@ def saved_view(view_id: int, viewer: Viewer) -> SavedViewFact | None:
     return next(iter(_facts_of(_visible_views(viewer).filter(id=view_id))), None)
 
 
-def search_views(viewer: Viewer, query: Sought) -> Hits:
+def search_views(viewer: Viewer, query: Search) -> Hits:
     """Those that have the text in their name."""
     named = _visible_views(viewer).filter(name__icontains=query.text)
     ordered = named.order_by(begins_first("name", query.text), "name", "id")

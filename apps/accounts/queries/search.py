@@ -29,7 +29,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class Search:
     """A text to look for, at least SHORTEST letters, and how many of each kind to tell."""
 
     text: str
@@ -59,13 +59,13 @@ class Hits:
     has_more: bool
 
 
-def sought(text: str, limit: int) -> Sought:
+def sought(text: str, limit: int) -> Search:
     """Return the typed text without what no name holds: outer and double spaces, control characters."""
     printable = "".join(character if character.isprintable() else " " for character in text)
-    return Sought(" ".join(printable.split())[:LONGEST].strip(), limit)
+    return Search(" ".join(printable.split())[:LONGEST].strip(), limit)
 
 
-def hits(kind: Kind, candidates: Iterable[SearchHit], sought_: Sought) -> Hits:
+def hits(kind: Kind, candidates: Iterable[SearchHit], sought_: Search) -> Hits:
     """Of what was read, one more than is to be told, so that it is known whether there is more."""
     rows = list(candidates)
     return Hits(kind, tuple(rows[: sought_.limit]), len(rows) > sought_.limit)
@@ -82,7 +82,7 @@ def about(*parts: str) -> str:
     return ", ".join(filter(None, parts))
 
 
-def search_teams(viewer: Viewer, query: Sought) -> Hits:
+def search_teams(viewer: Viewer, query: Search) -> Hits:
     """The viewer's teams by a part of their name or the beginning of their cost centre."""
     named = Q(name__icontains=query.text) | Q(cost_centre__istartswith=query.text)
     rows = Team.objects.filter(named)
@@ -93,7 +93,7 @@ def search_teams(viewer: Viewer, query: Sought) -> Hits:
     return hits(Kind.TEAM, (SearchHit(*row) for row in values), query)
 
 
-def search_people(viewer: Viewer, query: Sought) -> Hits:
+def search_people(viewer: Viewer, query: Search) -> Hits:
     """People by a part of their name or the beginning of their address, for who sees everything."""
     if not viewer.sees_everything:
         return Hits(Kind.PERSON, (), has_more=False)

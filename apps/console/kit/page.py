@@ -15,7 +15,7 @@ from apps.console.kit.chart import DailyChart, FigureRow, LineChart
 from apps.console.kit.frame import Choice, EmptyState, Filter, Frame, Link, Step
 from apps.console.kit.glossary import GlossaryTerm, term_of
 from apps.console.kit.methods import method_of_page
-from apps.console.kit.request import Context, View, led_on, request_context, shown_to
+from apps.console.kit.request import Context, View, request_context, shown_to, with_current_filters
 from apps.console.kit.sticky_filters import (
     CARRYING,
     carried_texts,
@@ -232,10 +232,12 @@ def answered(request: HttpRequest, page: ConsolePage, status: int = 200) -> Http
     """A page by its template, its links with what goes on to their pages."""
 
     def led(links: Sequence[Link]) -> tuple[Link, ...]:
-        return tuple(led_on(link, page.context) for link in links)
+        return tuple(with_current_filters(link, page.context) for link in links)
 
     def filled(empty: EmptyState) -> EmptyState:
-        links = [step.link and led_on(step.link, page.context) for step in empty.steps]
+        links = [
+            step.link and with_current_filters(step.link, page.context) for step in empty.steps
+        ]
         steps = zip(empty.steps, links, strict=True)
         return replace(empty, steps=tuple(replace(step, link=link) for step, link in steps))
 
@@ -249,7 +251,7 @@ def answered(request: HttpRequest, page: ConsolePage, status: int = 200) -> Http
 
     page = replace(
         page,
-        back=page.back and led_on(page.back, page.context),
+        back=page.back and with_current_filters(page.back, page.context),
         trail=led(page.trail),
         actions=led(page.actions),
         tabs=tuple(replace(tab, value=page.context.onward(tab.value)) for tab in page.tabs),

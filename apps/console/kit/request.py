@@ -94,7 +94,7 @@ def value_or_404(value: Found | None, message: str = "") -> Found:
     return value
 
 
-def led_on(link: Link, context: Context) -> Link:
+def with_current_filters(link: Link, context: Context) -> Link:
     """The link with what goes on to its page."""
     return replace(link, href=context.onward(link.href))
 

@@ -14,7 +14,7 @@ from apps.console.kit.cells import CURRENCY, TEXT, UNKNOWN, Format, Locale, esca
 from apps.console.kit.form import Field
 from apps.console.kit.frame import Link
 from apps.console.kit.glossary import meaning_of
-from apps.console.kit.request import Context, led_on
+from apps.console.kit.request import Context, with_current_filters
 from apps.show.amounts import counted
 from apps.show.words import StateWords
 
@@ -201,7 +201,7 @@ class Table(Generic[Row]):
             problem=self._problem(context.query),
             empty=options.pop("empty", self.empty),
             csv_href=context.href(csv_href) if csv_href else "",
-            links=tuple(led_on(link, context) for link in options.pop("links", ())),
+            links=tuple(with_current_filters(link, context) for link in options.pop("links", ())),
             css=self.css,
             **options,
         )

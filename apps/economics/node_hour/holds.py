@@ -24,7 +24,7 @@ class Hold(NamedTuple):
     pooled: bool
 
 
-class Era(NamedTuple):
+class HoldInterval(NamedTuple):
     """A span of the lived time in which some GPU is known, or none."""
 
     start_ms: int
@@ -35,7 +35,7 @@ class Era(NamedTuple):
 class HoldingNode(NamedTuple):
     """The devices that can be held: whole GPUs without slices, and slices; with what they showed."""
 
-    eras: Sequence[Era]
+    eras: Sequence[HoldInterval]
     devices: Mapping[int, DeviceOfHour]
     slices: Mapping[int, Sequence[DeviceOfHour]]
     usage: Mapping[int, Sequence[UsageFact]]

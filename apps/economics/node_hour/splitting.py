@@ -20,7 +20,7 @@ from apps.economics.node_hour.facts import (
     UsageFact,
 )
 from apps.economics.node_hour.gpu import GpuHour, add_gpu
-from apps.economics.node_hour.holds import Era, HoldingNode, flags_of, holds_by_device
+from apps.economics.node_hour.holds import HoldingNode, HoldInterval, flags_of, holds_by_device
 from apps.economics.node_hour.names import HolderNames
 from apps.economics.states import Flag
 
@@ -175,26 +175,28 @@ def _holding_node(
     ), gpus
 
 
-def _device_intervals(gpus: Iterable[DeviceOfHour], lived_span: tuple[int, int]) -> list[Era]:
+def _device_intervals(
+    gpus: Iterable[DeviceOfHour], lived_span: tuple[int, int]
+) -> list[HoldInterval]:
     """The lived time in order, cut where the first GPU becomes known or the last one ends."""
     reached, end = lived_span
-    eras: list[Era] = []
+    eras: list[HoldInterval] = []
     for gpu in sorted(gpus, key=lambda gpu: gpu.start_ms):
         if gpu.start_ms > reached:
-            eras.append(Era(reached, gpu.start_ms, is_known=False))
+            eras.append(HoldInterval(reached, gpu.start_ms, is_known=False))
         if gpu.end_ms > reached:
-            eras.append(Era(max(reached, gpu.start_ms), gpu.end_ms, is_known=True))
+            eras.append(HoldInterval(max(reached, gpu.start_ms), gpu.end_ms, is_known=True))
             reached = gpu.end_ms
     if reached < end:
-        eras.append(Era(reached, end, is_known=False))
+        eras.append(HoldInterval(reached, end, is_known=False))
     return _join_eras(eras)
 
 
-def _join_eras(eras: Iterable[Era]) -> list[Era]:
-    joined: list[Era] = []
+def _join_eras(eras: Iterable[HoldInterval]) -> list[HoldInterval]:
+    joined: list[HoldInterval] = []
     for era in eras:
         if joined and joined[-1].is_known and era.is_known:
-            joined[-1] = Era(joined[-1].start_ms, era.end_ms, is_known=True)
+            joined[-1] = HoldInterval(joined[-1].start_ms, era.end_ms, is_known=True)
         else:
             joined.append(era)
     return joined

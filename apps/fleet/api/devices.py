@@ -13,7 +13,7 @@ from apps.fleet.api.wire import AgentOut, AgentsAsked, DeviceOut, DevicesAsked, 
 from apps.fleet.queries import listing
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
-from apps.web.rest.strict import Parameters, Strict, parsed
+from apps.web.rest.strict import Parameters, StrictSerializer, parsed
 from apps.web.rest.views import RestView
 
 STATUS = (
@@ -56,7 +56,7 @@ class DeviceConfirmation(RestView):
     @extend_schema(operation_id="confirm_device", request=None, responses=DeviceOut)
     def post(self, request: Request, device_id: int) -> Response:
         """Say that a device is ours; saying it twice keeps the first time."""
-        parsed(Strict, request)
+        parsed(StrictSerializer, request)
         actions.confirm_device(device_id=device_id, at=timezone.now())
         return Response(serialize_device(listing.device_row(device_id)))
 

@@ -16,10 +16,10 @@ from rest_framework.views import APIView
 from apps.files.limits import BodyKind
 from apps.fleet import actions
 from apps.fleet.api.wire import SOURCES
-from apps.web.rest.strict import OptionalText, Strict, Text, parsed
+from apps.web.rest.strict import OptionalText, StrictSerializer, Text, parsed
 
 
-class EnrolmentIn(Strict):
+class EnrolmentIn(StrictSerializer):
     """The invitation or join token, and what came with it."""
 
     token = Text(max_length=100, write_only=True)

@@ -18,11 +18,11 @@ from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import Moment, Parameters, Strict, Text, parsed
+from apps.web.rest.strict import Moment, Parameters, StrictSerializer, Text, parsed
 from apps.web.rest.views import Manages, RestView
 
 
-class JoinTokenIn(Strict):
+class JoinTokenIn(StrictSerializer):
     """The nodes that may join, until when, and what their own tokens may do."""
 
     name = Text(help_text="what carries it, such as a DaemonSet")
@@ -126,7 +126,7 @@ class JoinTokenRevocation(JoinTokensView):
     @extend_schema(operation_id="revoke_join_token", request=None, responses=JoinTokenOut)
     def post(self, request: Request, join_token_id: int) -> Response:
         """No node joins with it any more; nodes that did go on. A revoked one stays as it is."""
-        parsed(Strict, request)
+        parsed(StrictSerializer, request)
         if listing.join_token_row(join_token_id)["revoked_at"] is None:
             actions.revoke_join_token(join_token_id=join_token_id, at=timezone.now())
         return Response(serialize_join_token(listing.join_token_row(join_token_id)))

@@ -17,7 +17,7 @@ from apps.fleet.queries.trust import trust_incident_page, waiting_node_page
 from apps.web.rest.money import NamedOut, named_parts
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
-from apps.web.rest.strict import Id, Parameters, Strict, parsed
+from apps.web.rest.strict import Id, Parameters, StrictSerializer, parsed
 from apps.web.rest.views import Manages, RestView
 
 OPEN = "only those that nobody decided on yet, or that somebody did"
@@ -105,7 +105,7 @@ class TrustDecisionView(RestView):
         decide: Callable[..., None],
     ) -> dict[str, Any]:
         """Decide, and return the row as it stands then; the same again changes nothing."""
-        parsed(Strict, request)
+        parsed(StrictSerializer, request)
         if row_of()["decision"] != self.decision:
             decide(decision=self.decision, by=self.viewer().name, at=timezone.now())
         return row_of()

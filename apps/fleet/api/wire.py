@@ -15,8 +15,8 @@ from apps.web.rest.strict import (
     Moment,
     OptionalText,
     Parameters,
-    Strict,
     StrictInteger,
+    StrictSerializer,
     Text,
 )
 
@@ -31,7 +31,7 @@ IDLE_SHARINGS = ("keep", "by_held_time")
 PURCHASE_OPTIONS = tuple(str(option) for option in PurchaseOption)
 
 
-class ClusterIn(Strict):
+class ClusterIn(StrictSerializer):
     """A scheduler's domain."""
 
     name = Text()
@@ -47,7 +47,7 @@ class ClusterOut(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
 
 
-class ClusterTokenIn(Strict):
+class ClusterTokenIn(StrictSerializer):
     """A token of this cluster alone: one of `jobs` writes its jobs, one of `schedule` asks where they may run."""
 
     name = Text()
@@ -75,7 +75,7 @@ class PoolsAsked(Parameters):
     cluster = Text(required=False, help_text="the name of a cluster")
 
 
-class PoolIn(Strict):
+class PoolIn(StrictSerializer):
     """Nodes of one model, one price and one purchase option."""
 
     name = Text()
@@ -92,7 +92,7 @@ class PoolIn(Strict):
     share_rule = serializers.ChoiceField(choices=SHARE_RULES, default="largest")
 
 
-class PoolCorrectionIn(Strict):
+class PoolCorrectionIn(StrictSerializer):
     """A correction of what was put on record wrongly of a pool; what is not said stays."""
 
     provider = Text(required=False)
@@ -141,7 +141,7 @@ class NodesAsked(Parameters):
     alive_at = Moment(required=False, help_text="only nodes that lived at this moment")
 
 
-class NodeIn(Strict):
+class NodeIn(StrictSerializer):
     """A machine, or with kind `pool` a pool counted as a whole."""
 
     name = Text()
@@ -178,7 +178,7 @@ class NodeOut(serializers.Serializer[Any]):
     reservation = serializers.CharField()
 
 
-class NodeCorrectionIn(Strict):
+class NodeCorrectionIn(StrictSerializer):
     """A correction of what a node's provider calls it, and of how it was bought; what is left out stays."""
 
     provider_id = Text(allow_blank=True, required=False)
@@ -196,21 +196,21 @@ class NodeCorrectionIn(Strict):
     )
 
 
-class NodeEndIn(Strict):
+class NodeEndIn(StrictSerializer):
     """When a node ended, and who says so."""
 
     ended_at = Moment()
     reason = Text()
 
 
-class CapacityIn(Strict):
+class CapacityIn(StrictSerializer):
     """How many units a node has, from when."""
 
     units = StrictInteger(min_value=0, max_value=MOST_UNITS)
     from_at = Moment()
 
 
-class InvitationIn(Strict):
+class InvitationIn(StrictSerializer):
     """Until when an agent may enrol."""
 
     expires_at = Moment()
@@ -310,7 +310,7 @@ class OutagesAsked(Parameters):
     during = Moment(required=False, help_text="only outages that lasted at this moment")
 
 
-class OutageIn(Strict):
+class OutageIn(StrictSerializer):
     """When a node, or one of its devices, could not be used."""
 
     node_id = IdInBody()
@@ -320,7 +320,7 @@ class OutageIn(Strict):
     ends_at = Moment(required=False, allow_null=True, default=None)
 
 
-class OutageEndIn(Strict):
+class OutageEndIn(StrictSerializer):
     """Since when it works again."""
 
     ended_at = Moment()

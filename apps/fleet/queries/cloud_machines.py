@@ -50,7 +50,7 @@ class StrayNode:
 
 
 @dataclass(frozen=True, slots=True)
-class Strays:
+class InventoryMismatch:
     """Machines that are no node, nodes that are no machine, and how many are both.
 
     `unread` names accounts whose machines were not read lately: nodes of their provider are not
@@ -75,7 +75,7 @@ def machines_of(account_id: int, at: datetime) -> list[MachineFact] | None:
     )
 
 
-def strays(at: datetime) -> Strays:
+def strays(at: datetime) -> InventoryMismatch:
     """Who is missing on either side, of the accounts whose machines are read.
 
     A node counts where it lives at `at`, in a pool of such an account's provider and one of its
@@ -93,7 +93,7 @@ def strays(at: datetime) -> Strays:
         node: _names_of_node(node.name, node.provider_id) for node in _live_nodes(judged, at)
     }
     node_names = {name for names in names_by_node.values() for name in names}
-    return Strays(
+    return InventoryMismatch(
         machines=tuple(machine for machine in machines if not node_names & set(machine.names)),
         nodes=tuple(
             node

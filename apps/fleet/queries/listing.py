@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 
-from apps.accounts.queries.paging import PageRequest, Slice, equality_conditions, page_of
+from apps.accounts.queries.paging import Page, PageRequest, equality_conditions, page_of
 from apps.fleet.models import (
     Agent,
     Cluster,
@@ -50,7 +50,7 @@ class OutagesWanted:
     during: datetime | None = None
 
 
-def cluster_page(page_request: PageRequest) -> Slice[dict[str, Any]]:
+def cluster_page(page_request: PageRequest) -> Page[dict[str, Any]]:
     """Clusters by name."""
     return page_of(Cluster.objects.values(*CLUSTER), page_request, "name")
 
@@ -65,7 +65,7 @@ def cluster_named(name: str) -> int | None:
     return Cluster.objects.filter(name=name).values_list("id", flat=True).first()
 
 
-def pool_page(page_request: PageRequest, cluster: str | None = None) -> Slice[dict[str, Any]]:
+def pool_page(page_request: PageRequest, cluster: str | None = None) -> Page[dict[str, Any]]:
     """Pools by name (of one cluster)."""
     rows = _pool_rows() if cluster is None else _pool_rows().filter(cluster__name=cluster)
     return page_of(rows, page_request, "name")
@@ -81,7 +81,7 @@ def pool_named(name: str) -> int | None:
     return Pool.objects.filter(name=name).values_list("id", flat=True).first()
 
 
-def node_page(wanted: NodesWanted, page_request: PageRequest) -> Slice[dict[str, Any]]:
+def node_page(wanted: NodesWanted, page_request: PageRequest) -> Page[dict[str, Any]]:
     """Nodes by name, then id."""
     chosen = {
         "pool__name": wanted.pool,
@@ -128,7 +128,7 @@ def node_begun(cluster_id: int | None, name: str, started_at: datetime) -> int |
     return begun.values_list("id", flat=True).first()
 
 
-def device_page(wanted: DevicesWanted, page_request: PageRequest) -> Slice[dict[str, Any]]:
+def device_page(wanted: DevicesWanted, page_request: PageRequest) -> Page[dict[str, Any]]:
     """Devices by id."""
     chosen = {
         "node_id": wanted.node_id,
@@ -144,7 +144,7 @@ def device_row(device_id: int) -> dict[str, Any]:
     return _one_row(_device_rows(), device_id)
 
 
-def agent_page(node_id: int | None, page_request: PageRequest) -> Slice[dict[str, Any]]:
+def agent_page(node_id: int | None, page_request: PageRequest) -> Page[dict[str, Any]]:
     """Agents by id (of one node)."""
     return page_of(
         _agent_rows().filter(equality_conditions({"node_id": node_id})), page_request, "id"
@@ -156,7 +156,7 @@ def agent_row(agent_id: int) -> dict[str, Any]:
     return _one_row(_agent_rows(), agent_id)
 
 
-def join_token_page(page_request: PageRequest) -> Slice[dict[str, Any]]:
+def join_token_page(page_request: PageRequest) -> Page[dict[str, Any]]:
     """Join tokens by id, the newest first."""
     return page_of(_join_token_rows(), page_request, "-id")
 
@@ -171,7 +171,7 @@ def join_token_row(join_token_id: int) -> dict[str, Any]:
     return _one_row(_join_token_rows(), join_token_id)
 
 
-def outage_page(wanted: OutagesWanted, page_request: PageRequest) -> Slice[dict[str, Any]]:
+def outage_page(wanted: OutagesWanted, page_request: PageRequest) -> Page[dict[str, Any]]:
     """Outages by id, the newest first."""
     chosen = {"node_id": wanted.node_id, "period__contains": wanted.during}
     return page_of(_outage_rows().filter(equality_conditions(chosen)), page_request, "-id")

@@ -3,14 +3,14 @@
 from django.db.models import Q
 from django.db.models.functions import Lower
 
-from apps.accounts.queries.search import Hits, Kind, SearchHit, Sought, about, begins_first, hits
+from apps.accounts.queries.search import Hits, Kind, Search, SearchHit, about, begins_first, hits
 from apps.fleet.models import Device, Node, Pool
 
 UUID_BEGINNINGS = ("", "gpu-", "mig-")
 """What stands before the digits of a UUID and may be left out."""
 
 
-def search_nodes(query: Sought) -> Hits:
+def search_nodes(query: Search) -> Hits:
     """Nodes by a part of their name."""
     rows = Node.objects.filter(name__icontains=query.text, period__isempty=False)
     ordered = rows.order_by(begins_first("name", query.text), "name", "-id")
@@ -22,7 +22,7 @@ def search_nodes(query: Sought) -> Hits:
     return hits(Kind.NODE, search_hits, query)
 
 
-def search_devices(query: Sought) -> Hits:
+def search_devices(query: Search) -> Hits:
     """GPUs and slices by the beginning of their UUID, with or without the letters before it."""
     text = query.text.lower()
     begins = Q()
@@ -37,7 +37,7 @@ def search_devices(query: Sought) -> Hits:
     return hits(Kind.DEVICE, search_hits, query)
 
 
-def search_pools(query: Sought) -> Hits:
+def search_pools(query: Search) -> Hits:
     """Pools by a part of their name or of the model of their GPUs."""
     named = Q(name__icontains=query.text) | Q(gpu_model__icontains=query.text)
     rows = Pool.objects.filter(named).order_by(begins_first("name", query.text), "name")

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import F, Q
 
-from apps.accounts.queries.paging import PageRequest, Slice, equality_conditions, page_of
+from apps.accounts.queries.paging import Page, PageRequest, equality_conditions, page_of
 from apps.fleet.models import NodeCeiling, TrustIncident, WaitingNode
 
 WAITING = (
@@ -23,7 +23,7 @@ INCIDENT = (
 
 def waiting_node_page(
     page_request: PageRequest, *, is_open: bool | None = None
-) -> Slice[dict[str, Any]]:
+) -> Page[dict[str, Any]]:
     """Machines that came beyond their token's number, the latest first."""
     return page_of(_waiting_rows(is_open=is_open), page_request, "-id")
 
@@ -41,14 +41,14 @@ def waiting_node_row(waiting_node_id: int) -> dict[str, Any]:
 
 def trust_incident_page(
     page_request: PageRequest, *, node_id: int | None = None, is_open: bool | None = None
-) -> Slice[dict[str, Any]]:
+) -> Page[dict[str, Any]]:
     """Matters of trust (of a node), the latest first."""
     return page_of(_incident_rows(node_id, is_open=is_open), page_request, "-id")
 
 
 def trust_incidents_begun(
     page_request: PageRequest, chosen: Mapping[str, Any], since: datetime | None
-) -> Slice[dict[str, Any]]:
+) -> Page[dict[str, Any]]:
     """Return matters of trust that fit `chosen` (by lookup) as incidents, the one begun last first.
 
     `id` is the matter's below zero, so that it is no other incident's; a key of `page_request` is of
@@ -61,7 +61,7 @@ def trust_incidents_begun(
         page_request.limit, _negated_key(page_request.after), _negated_key(page_request.before)
     )
     page = page_of(rows, incident_request, "-first_at", "id")
-    return Slice([_as_incident(row) for row in page.rows], page.after, page.before)
+    return Page([_as_incident(row) for row in page.rows], page.after, page.before)
 
 
 def _negated_key(key: tuple[Any, ...] | None) -> tuple[Any, ...] | None:

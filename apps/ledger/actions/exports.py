@@ -39,7 +39,7 @@ class NewExport:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ExportLease:
     """An export that is this caller's to make; a later turn of the same export is another's."""
 
     export_id: int
@@ -93,7 +93,7 @@ def cancel_export(*, export_id: int, at: datetime) -> None:
 
 @logged_change(count=answered)
 @transaction.atomic
-def take_up_export(*, at: datetime) -> Turn | None:
+def take_up_export(*, at: datetime) -> ExportLease | None:
     """The oldest export that nobody makes; None: there is none, or another is being made.
 
     One at a time: the other workers are for settling. One whose maker fell silent is begun again;
@@ -125,25 +125,27 @@ def take_up_export(*, at: datetime) -> Turn | None:
             *("attempt", "tries", "failure"),
         ]
     )
-    return Turn(export.id, export.attempt)
+    return ExportLease(export.id, export.attempt)
 
 
 @logged_change()
-def begin_export(*, turn: Turn, team_ids: frozenset[int] | None, rows_estimated: int) -> None:
+def begin_export(
+    *, turn: ExportLease, team_ids: frozenset[int] | None, rows_estimated: int
+) -> None:
     """Record whose rows the file will hold, and about how many."""
     _claimed_export(turn).update(
         team_ids=None if team_ids is None else sorted(team_ids), rows_estimated=rows_estimated
     )
 
 
-def record_export_progress(*, turn: Turn, rows: int, at: datetime) -> bool:
+def record_export_progress(*, turn: ExportLease, rows: int, at: datetime) -> bool:
     """Say how far it is; False: it was called off, or is another's to make."""
     return bool(_claimed_export(turn).update(rows=rows, alive_at=at))
 
 
 @logged_change(count=answered)
 @transaction.atomic
-def end_export(*, turn: Turn, written: WrittenExport, at: datetime) -> bool:
+def end_export(*, turn: ExportLease, written: WrittenExport, at: datetime) -> bool:
     """The file is whole and kept for a week; False: nobody wants it of this caller any more.
 
     The row stays locked until the caller's transaction ends, for the file to be put in its place.
@@ -162,7 +164,7 @@ def end_export(*, turn: Turn, written: WrittenExport, at: datetime) -> bool:
 
 
 @logged_change()
-def release_export(*, turn: Turn, reason: str, at: datetime | None) -> None:
+def release_export(*, turn: ExportLease, reason: str, at: datetime | None) -> None:
     """Leave it for later, for a reason that is not its own: that is no try of it.
 
     It is taken up again SILENT_AFTER from `at`; None: by whoever comes next.
@@ -173,7 +175,7 @@ def release_export(*, turn: Turn, reason: str, at: datetime | None) -> None:
 
 
 @logged_change()
-def break_off_export(*, turn: Turn, failure: str, at: datetime) -> None:
+def break_off_export(*, turn: ExportLease, failure: str, at: datetime) -> None:
     """It cannot be made."""
     _claimed_export(turn).update(state=ExportState.FAILED, failure=failure, ended_at=at)
 
@@ -205,5 +207,5 @@ def forget_stored_export(name: str) -> bool:
     return True
 
 
-def _claimed_export(turn: Turn) -> Any:
+def _claimed_export(turn: ExportLease) -> Any:
     return Export.objects.filter(id=turn.export_id, attempt=turn.attempt, state=ExportState.MAKING)

@@ -8,16 +8,16 @@ from apps.economics.billing import BilledCosts
 from apps.economics.sharing import METHODS, energy_weights
 from apps.economics.spread import spread
 from apps.ledger.queries.energy import drawn_by
-from apps.ledger.queries.spreading import Bearer, SharedCharge
+from apps.ledger.queries.spreading import CostOwnerTotals, SharedCharge
 
 Weights = Mapping[int, int]
-Shares = list[tuple[Bearer, BilledCosts]]
+Shares = list[tuple[CostOwnerTotals, BilledCosts]]
 
 
 class HourSharing:
     """The bearers of one hour, and their weights by each method, worked out once."""
 
-    def __init__(self, hour: datetime, bearers: Sequence[Bearer]) -> None:
+    def __init__(self, hour: datetime, bearers: Sequence[CostOwnerTotals]) -> None:
         self._hour = hour
         self._bearers = bearers
         self._known: dict[str, tuple[Weights, str]] = {}
@@ -31,21 +31,21 @@ class HourSharing:
         weights, explanation = self._known[charge.method]
         if not any(weights.values()):
             # An hour without lines: nobody to spread over, so the platform team carries it.
-            platform = Bearer(None, accounts.special_teams().platform_id, None, None, None)
+            platform = CostOwnerTotals(None, accounts.special_teams().platform_id, None, None, None)
             return [
                 (platform, charge.costs)
             ], f"{explanation}; nobody was there, Platform carries it"
         parts = spread(charge.costs, weights).items()
         return [(self._bearers[place], costs) for place, costs in parts], explanation
 
-    def _by_team(self, charge: SharedCharge) -> Iterator[tuple[Bearer, BilledCosts]]:
+    def _by_team(self, charge: SharedCharge) -> Iterator[tuple[CostOwnerTotals, BilledCosts]]:
         """Each team's part by its weight; inside it by direct cost, else by time."""
         for team_id, part in spread(charge.costs, charge.weights).items():
             own_places = [n for n, bearer in enumerate(self._bearers) if bearer.team_id == team_id]
             by_cost = {n: max(0, self._bearers[n].effective_micros) for n in own_places}
             weights = by_cost if any(by_cost.values()) else self._times_of(own_places)
             if not any(weights.values()):
-                yield Bearer(None, team_id, None, None, None), part
+                yield CostOwnerTotals(None, team_id, None, None, None), part
             else:
                 for place, costs in spread(part, weights).items():
                     yield self._bearers[place], costs

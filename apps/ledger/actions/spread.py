@@ -17,7 +17,7 @@ from apps.ledger.actions.sharing import HourSharing
 from apps.ledger.queries.calendar import local_day, posting_month
 from apps.ledger.queries.spreading import (
     SPREAD,
-    Bearer,
+    CostOwnerTotals,
     SpreadLine,
     bearers_of_hour,
     idle_of_hour,
@@ -64,7 +64,7 @@ def _spread_all(hour: datetime, month: date, zone: str) -> Done:
     return outcome, [Mark(Pass.ROLLUP, pool_id, day) for pool_id in pools]
 
 
-def _shared_lines(hour: datetime, bearers: Sequence[Bearer]) -> Iterable[SpreadLine]:
+def _shared_lines(hour: datetime, bearers: Sequence[CostOwnerTotals]) -> Iterable[SpreadLine]:
     """The lines of shared charges; each charge says by what it was really spread."""
     sharing = HourSharing(hour, bearers)
     for charge in shared_charges_of_hour(hour, hour + HOUR):
@@ -77,10 +77,10 @@ def _shared_lines(hour: datetime, bearers: Sequence[Bearer]) -> Iterable[SpreadL
             yield _spread_line(charge.id, bearer, Flag.SHARED, costs)
 
 
-def _idle_lines(hour: datetime, bearers: Sequence[Bearer]) -> Iterable[SpreadLine]:
+def _idle_lines(hour: datetime, bearers: Sequence[CostOwnerTotals]) -> Iterable[SpreadLine]:
     sharing = [pool.id for pool in fleet.pools().values() if pool.idle_sharing != "keep"]
     for pool_id, idle in (idle_of_hour(hour, sharing) if sharing else {}).items():
-        owner = Bearer(pool_id, idle.team_id, None, None, None)
+        owner = CostOwnerTotals(pool_id, idle.team_id, None, None, None)
         held_times = {
             place: bearer.held_ms
             for place, bearer in enumerate(bearers)
@@ -91,7 +91,9 @@ def _idle_lines(hour: datetime, bearers: Sequence[Bearer]) -> Iterable[SpreadLin
             yield _spread_line(charge, bearer, Flag.SHARED_IDLE, BilledCosts(*amounts, None))
 
 
-def _spread_line(charge_id: int, bearer: Bearer, flag: Flag, costs: BilledCosts) -> SpreadLine:
+def _spread_line(
+    charge_id: int, bearer: CostOwnerTotals, flag: Flag, costs: BilledCosts
+) -> SpreadLine:
     return SpreadLine(
         charge_id=charge_id,
         pool_id=bearer.pool_id,

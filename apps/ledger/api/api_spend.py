@@ -31,8 +31,8 @@ from apps.web.rest.strict import (
     OptionalText,
     Parameters,
     QuotedAmount,
-    Strict,
     StrictInteger,
+    StrictSerializer,
     Text,
     parsed,
 )
@@ -114,7 +114,7 @@ class ApiSpendOut(serializers.Serializer[Any]):
     cost_per_million_tokens = MoneyOut(source="million_micros", allow_null=True)
 
 
-class ApiPriceIn(Strict):
+class ApiPriceIn(StrictSerializer):
     """A contract price: an `amount` for `per_quantity` of a unit, or a `discount_ratio` off."""
 
     vendor = Text()
@@ -129,7 +129,7 @@ class ApiPriceIn(Strict):
     ends_at = Moment(required=False, allow_null=True, default=None)
 
 
-class ApiPriceEndIn(Strict):
+class ApiPriceEndIn(StrictSerializer):
     """From when it prices nothing."""
 
     ended_at = Moment()
@@ -151,7 +151,7 @@ class ApiPriceOut(serializers.Serializer[Any]):
     ends_at = serializers.DateTimeField(allow_null=True)
 
 
-class VendorCostsIn(Strict):
+class VendorCostsIn(StrictSerializer):
     """A vendor's own cost report as it came: a page, or a list of pages."""
 
     vendor = Text()

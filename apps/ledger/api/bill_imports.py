@@ -34,20 +34,20 @@ from apps.uploads.files import LONGEST_NAME, UploadDraft
 from apps.web.rest.idempotency import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import Parameters, Strict, Text, parsed
+from apps.web.rest.strict import Parameters, StrictSerializer, Text, parsed
 from apps.web.rest.views import AcceptsBills, CanManageBilling, Permissions, RestView, SeesPrices
 
 STATES = ("waiting", "running", "held", "done", "failed", "undone")
 
 
-class BillUploadIn(Strict):
+class BillUploadIn(StrictSerializer):
     """A file of a bill, as a form; with `addition` it is one of several and replaces nothing."""
 
     file = serializers.FileField(max_length=LONGEST_NAME)
     addition = serializers.BooleanField(required=False, default=False)
 
 
-class BillAcceptanceIn(Strict):
+class BillAcceptanceIn(StrictSerializer):
     """Why a bill import is accepted without the rows that could not be read."""
 
     reason = Text(max_length=LONGEST_REASON)
@@ -208,7 +208,7 @@ class BillImportUndo(BillImportsView):
 
         One that was undone already stays as it is.
         """
-        parsed(Strict, request)
+        parsed(StrictSerializer, request)
         if _get_delivery_or_404(import_id).undone_at is None:
             undo_delivery(import_id=import_id, at=timezone.now())
         return Response(self.told(_get_delivery_or_404(import_id)))
@@ -228,7 +228,7 @@ class BillImportCalledOff(BillImportsView):
     @once()
     def post(self, request: Request, import_id: int) -> Response:
         """Take nothing of a file that waits or is being read: it is `failed` then, and its file goes."""
-        parsed(Strict, request)
+        parsed(StrictSerializer, request)
         _get_delivery_or_404(import_id)
         call_off_bill(import_id=import_id, at=timezone.now())
         return Response(self.told(_get_delivery_or_404(import_id)))
@@ -251,7 +251,7 @@ class BillImportReadAgain(BillImportsView):
 
         One that waits for that already, or is being read, stays as it is.
         """
-        parsed(Strict, request)
+        parsed(StrictSerializer, request)
         if _get_delivery_or_404(import_id).state not in UNDER_WAY:
             read_bill_again(import_id=import_id, at=timezone.now())
         return Response(self.told(_get_delivery_or_404(import_id)), status=202)

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.economics.billing import Becomes, BillRowRule
+from apps.economics.billing import BillRowRule, ChargeKindOfRow
 from apps.economics.focus.kinds import KINDS
 from apps.economics.sharing import BILL_METHODS
 from apps.files.limits import BodyKind
@@ -29,7 +29,7 @@ from apps.web.rest.idempotency import once
 from apps.web.rest.money import MoneyOut, NamedOut, money_of
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, parsed
+from apps.web.rest.strict import OptionalText, Parameters, StrictSerializer, Text, parsed
 from apps.web.rest.views import PricesView
 
 PATTERNS = (
@@ -38,7 +38,7 @@ PATTERNS = (
 NONE = ""
 
 
-class BillRuleIn(Strict):
+class BillRuleIn(StrictSerializer):
     """A rule for rows, by shell patterns (empty: all), and what it makes of them: a kind, a place, a team, all."""
 
     issuer = OptionalText()
@@ -87,7 +87,7 @@ class BillRuleOut(serializers.Serializer[Any]):
 class PlaceOut(serializers.Serializer[Any]):
     """Where rows go; `team` carries what no node and no pool does, empty where all share it."""
 
-    becomes = serializers.ChoiceField(choices=[str(Become) for Become in Becomes])
+    becomes = serializers.ChoiceField(choices=[str(Become) for Become in ChargeKindOfRow])
     kind = serializers.ChoiceField(choices=KINDS)
     node = serializers.CharField(allow_null=True)
     pool = serializers.CharField(allow_null=True)
@@ -190,7 +190,7 @@ class BillRuleEnd(BillRulesView):
 
         Ending it again changes nothing.
         """
-        parsed(Strict, request)
+        parsed(StrictSerializer, request)
         bill_rule(bill_rule_id)
         end_bill_rule(rule_id=bill_rule_id, at=timezone.now())
         return Response(_serialize_rule(bill_rule(bill_rule_id)))
@@ -204,7 +204,7 @@ class BillRuleEndPreview(BillRulesView):
     @extend_schema(operation_id="preview_bill_rule_end", request=None, responses=BillMovesOut)
     def post(self, request: Request, bill_rule_id: int) -> Response:
         """The rows that would go elsewhere without it; nothing is ended."""
-        parsed(Strict, request)
+        parsed(StrictSerializer, request)
         rule = bill_rule(bill_rule_id)
         return _moves_response([] if rule.ended_at else moves_if_ended(bill_rule_id))
 

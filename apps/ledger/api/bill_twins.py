@@ -15,11 +15,11 @@ from apps.ledger.queries.bills.twins import TwinFact, twin, twin_page
 from apps.web.rest.idempotency import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import Parameters, Strict, Text, parsed
+from apps.web.rest.strict import Parameters, StrictSerializer, Text, parsed
 from apps.web.rest.views import AcceptsBills, RestView, SeesPrices
 
 
-class TwinChoiceIn(Strict):
+class TwinChoiceIn(StrictSerializer):
     """A choice of which bill counts from now on, and why."""
 
     choice = serializers.ChoiceField(choices=TWIN_CHOICES)

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.ledger.queries.bills.comparing import apart_sums, variance_of
+from apps.ledger.queries.bills.comparing import unreconciled_sums, variance_of
 from apps.ledger.queries.bills.deliveries import bill_fact, bill_page
 from apps.web.rest.money import MoneyOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
@@ -130,7 +130,7 @@ class BillView(RestView):
         serialized = serialize_as(BillOut, bill) | {"reconciliation": None}
         if bill.reconciled_at is not None:
             currency = accounts.organisation().currency
-            apart = apart_sums(bill_id)
+            apart = unreconciled_sums(bill_id)
             serialized["reconciliation"] = serialize_as(
                 ReconciliationOut, variance_of(bill_id), currency, apart=apart
             )

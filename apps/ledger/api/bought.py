@@ -14,7 +14,7 @@ from apps.pricing import actions
 from apps.pricing.queries.commitments import CommitmentFact
 from apps.web.rest.money import ExactOut, NamedOut
 from apps.web.rest.pages import serialize_as
-from apps.web.rest.strict import Moment, OptionalText, Strict, StrictInteger, Text
+from apps.web.rest.strict import Moment, OptionalText, StrictInteger, StrictSerializer, Text
 
 UNITS = ("node", "gpu")
 KINDS = ("capacity_block", "reserved", "committed_use", "savings_plan")
@@ -36,7 +36,7 @@ def _amount_field() -> Pattern:
     return Pattern(AMOUNT, max_length=LONGEST_AMOUNT, required=False, default="0")
 
 
-class CommitmentIn(Strict):
+class CommitmentIn(StrictSerializer):
     """Units of machines, or a spend an hour at prices by instance type; bounds are whole seconds."""
 
     name = Text()
@@ -74,7 +74,7 @@ class CommitmentIn(Strict):
     source = OptionalText()  # type: ignore[assignment]
 
 
-class CommitmentEndIn(Strict):
+class CommitmentEndIn(StrictSerializer):
     """From when it covers nothing and costs nothing."""
 
     ended_at = Moment()

@@ -22,11 +22,11 @@ from apps.web.rest.idempotency import once
 from apps.web.rest.money import HoursOut, MoneyOut, money_of
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, parsed
+from apps.web.rest.strict import OptionalText, Parameters, StrictSerializer, Text, parsed
 from apps.web.rest.views import ClosesMonths, RestView, SeesPrices
 
 
-class CloseIn(Strict):
+class CloseIn(StrictSerializer):
     """A month to close, and which open questions of its checklist may stay open, by code."""
 
     month = Text(max_length=7, help_text="such as 2026-07")

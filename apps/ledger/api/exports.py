@@ -36,7 +36,7 @@ from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import IdInBody, Parameters, Strict, Text, parsed
+from apps.web.rest.strict import IdInBody, Parameters, StrictSerializer, Text, parsed
 from apps.web.rest.views import Reads, RestView
 
 WHATS = ("lines", "job_days", "days", "service_days", "run_days")
@@ -50,7 +50,7 @@ class NameList(serializers.ListField):
     child = Text()
 
 
-class ExportIn(Strict):
+class ExportIn(StrictSerializer):
     """The rows to export: of lines, of job days (a job's lines of a day summed), of days, services or runs.
 
     As CSV packed by gzip, or as Parquet.

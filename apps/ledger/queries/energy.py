@@ -9,7 +9,7 @@ from apps.economics.hours import HOUR, MILLISECOND
 from apps.economics.sharing import DrawnShare
 from apps.economics.usage import UsageRow
 from apps.fleet import queries as fleet
-from apps.ledger.queries.spreading import Bearer
+from apps.ledger.queries.spreading import CostOwnerTotals
 from apps.ledger.queries.tables import rows
 from apps.telemetry import queries as telemetry
 from apps.workloads import queries as workloads
@@ -39,7 +39,7 @@ class _Holding:
     granted: Mapping[int, Mapping[Holder, int]]
 
 
-def drawn_by(hour: datetime, bearers: Sequence[Bearer]) -> list[DrawnShare]:
+def drawn_by(hour: datetime, bearers: Sequence[CostOwnerTotals]) -> list[DrawnShare]:
     """Return what each GPU of the hour drew, for bearers by their place.
 
     A GPU's energy goes to the processes seen on it by the time they worked, else to whom it was

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Q
 
 from apps.accounts.queries import Viewer
-from apps.accounts.queries.paging import PageRequest, Slice, page_of
+from apps.accounts.queries.paging import Page, PageRequest, page_of
 from apps.files import is_stored, open_file
 from apps.ledger.models import Export, ExportState
 from apps.ledger.models import ExportWhat as ExportWhat
@@ -97,10 +97,10 @@ class ExportFact:
         return self.team_ids is not None and self.team_ids <= viewer.team_ids
 
 
-def export_page(asker: Asker, viewer: Viewer, page_request: PageRequest) -> Slice[ExportFact]:
+def export_page(asker: Asker, viewer: Viewer, page_request: PageRequest) -> Page[ExportFact]:
     """The asker's exports, newest first; everybody's to who sees everything."""
     page = page_of(_visible_exports(asker, viewer).values(*COLUMNS), page_request, "-id")
-    return Slice([_export_fact(row) for row in page.rows], page.after, page.before)
+    return Page([_export_fact(row) for row in page.rows], page.after, page.before)
 
 
 def exports_of(person_id: int, most: int) -> list[ExportFact]:

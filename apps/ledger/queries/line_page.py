@@ -8,7 +8,7 @@ from typing import Any
 from psycopg import sql
 
 from apps.accounts.queries import Viewer
-from apps.accounts.queries.paging import PageRequest, Slice
+from apps.accounts.queries.paging import Page, PageRequest
 from apps.economics.states import Evidence, Flag, State
 from apps.ledger.queries.costs import Basis
 from apps.ledger.queries.shared_words import JOINED, SHARED_AS, SHARED_BY
@@ -58,7 +58,7 @@ class LineFact:
     shared_bill_id: int | None = None
 
 
-def line_page(wanted: Wanted, viewer: Viewer, page_request: PageRequest) -> Slice[LineFact]:
+def line_page(wanted: Wanted, viewer: Viewer, page_request: PageRequest) -> Page[LineFact]:
     """The asked page of the wanted lines. With a node, everybody's lines of it are among them."""
     backward = page_request.before is not None
     key = page_request.before if backward else page_request.after
@@ -79,10 +79,10 @@ def line_page(wanted: Wanted, viewer: Viewer, page_request: PageRequest) -> Slic
     if backward:
         lines.reverse()
     if not lines:
-        return Slice([], None, None)
+        return Page([], None, None)
     has_next, has_previous = (True, has_more) if backward else (has_more, key is not None)
     after = lines[-1].key if has_next else None
-    return Slice(lines, after, lines[0].key if has_previous else None)
+    return Page(lines, after, lines[0].key if has_previous else None)
 
 
 def _beyond_key(key: tuple[Any, ...] | None, *, is_rising: bool) -> Any:

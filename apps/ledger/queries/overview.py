@@ -12,16 +12,16 @@ from apps.economics.money import sum_of_known
 from apps.economics.states import Flag, State
 from apps.fleet import queries as fleet
 from apps.ledger.queries.comparison import THE_SPAN_BEFORE, Comparison
-from apps.ledger.queries.cube.days import Against, Daily, costs_by_day
+from apps.ledger.queries.cube.days import Daily, PeriodComparison, costs_by_day
 from apps.ledger.queries.cube.question import CubeQuestion
 from apps.ledger.queries.cube.sources import DAYS
 from apps.ledger.queries.cube.states import (
+    DataQuality,
     States,
     StateSum,
-    Sureness,
+    data_quality,
     state_sums,
     state_sums_of_periods,
-    sureness,
 )
 from apps.ledger.queries.cube.subqueries import amount_of, condition_of, parameters_of, rows_of
 from apps.ledger.queries.tables import rows
@@ -71,7 +71,7 @@ class OverviewFacts:
     unobserved: Share
     unclaimed: Share
     contested: Share
-    known: Sureness
+    known: DataQuality
 
 
 def overview_facts(
@@ -108,7 +108,7 @@ def overview_facts(
         ),
         unclaimed=_share_of(flagged_sums, lambda flagged: bool(flagged.flags & Flag.UNCLAIMED)),
         contested=_share_of(flagged_sums, lambda flagged: bool(flagged.flags & Flag.CONTESTED)),
-        known=sureness(all_sums, question.window, at),
+        known=data_quality(all_sums, question.window, at),
     )
 
 
@@ -122,7 +122,7 @@ def _sums_with_flags(question: CubeQuestion) -> list[FlaggedSum]:
 
 
 def _compared_teams(
-    question: CubeQuestion, against: Against | None
+    question: CubeQuestion, against: PeriodComparison | None
 ) -> dict[int, tuple[int | None, int | None]]:
     if against is None:
         return {}

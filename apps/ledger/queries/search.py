@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 from apps.accounts.queries import Viewer
 from apps.accounts.queries.saved_views import search_views
-from apps.accounts.queries.search import Hits, Kind, Sought, search_people, search_teams
+from apps.accounts.queries.search import Hits, Kind, Search, search_people, search_teams
 from apps.fleet.queries.search import search_devices, search_nodes, search_pools
 from apps.pricing.queries.search import search_rates
 from apps.workloads.queries.search import search_jobs_and_runs, search_workloads
 
-READS: dict[frozenset[Kind], Callable[[Viewer, Sought], tuple[Hits, ...]]] = {
+READS: dict[frozenset[Kind], Callable[[Viewer, Search], tuple[Hits, ...]]] = {
     frozenset({Kind.VIEW}): lambda viewer, query: (search_views(viewer, query),),
     frozenset({Kind.TEAM}): lambda viewer, query: (search_teams(viewer, query),),
     frozenset({Kind.WORKLOAD}): lambda viewer, query: (search_workloads(viewer, query),),
@@ -22,7 +22,7 @@ READS: dict[frozenset[Kind], Callable[[Viewer, Sought], tuple[Hits, ...]]] = {
 }
 
 
-def search_everything(viewer: Viewer, query: Sought, kind: Kind | None = None) -> tuple[Hits, ...]:
+def search_everything(viewer: Viewer, query: Search, kind: Kind | None = None) -> tuple[Hits, ...]:
     """Return what bears the name, by kind (None: every kind), without kinds of which there is nothing.
 
     A text that is too short finds nothing.

@@ -21,7 +21,7 @@ SPREAD = int(Flag.SHARED | Flag.SHARED_IDLE)
 
 
 @dataclass(frozen=True, slots=True)
-class Bearer:
+class CostOwnerTotals:
     """The lines of one bearer of a pool in an hour, added up.
 
     `held_ms` counts only what a job held, of GPUs or of cores, as the pool is measured. The others
@@ -83,7 +83,7 @@ class IdlePool:
     costs: tuple[IdleCost, ...]
 
 
-def bearers_of_hour(hour: datetime) -> list[Bearer]:
+def bearers_of_hour(hour: datetime) -> list[CostOwnerTotals]:
     """Everyone on the hour's node-hour lines, in a stable order."""
     query = sql.SQL(
         """
@@ -116,7 +116,7 @@ def bearers_of_hour(hour: datetime) -> list[Bearer]:
             "unseen": int(State.UNOBSERVED),
         },
     )
-    return [Bearer(*row) for row in bearer_rows]
+    return [CostOwnerTotals(*row) for row in bearer_rows]
 
 
 def shared_charges_of_hour(hour: datetime, ends_at: datetime) -> list[SharedCharge]:

@@ -35,7 +35,7 @@ STOPPED = "the worker that made it was asked to stop; it is made anew"
 NOT_KEPT = "the place where files are kept would not take it"
 
 
-class Unwanted(Exception):
+class ExportCancelled(Exception):
     """It was called off, or another has taken it up."""
 
 
@@ -57,7 +57,7 @@ def _make_next() -> bool:
         return False
     try:
         _make_file(turn)
-    except Unwanted:
+    except ExportCancelled:
         log.info("export_unwanted export=%s", turn.export_id)
     except WorkerStops:
         exports.release_export(turn=turn, reason=STOPPED, at=None)
@@ -81,7 +81,7 @@ def forget_files() -> None:
     forget_drafts(EXPORTS, at - HALF_MADE_FOR)
 
 
-def _make_file(turn: exports.Turn) -> None:
+def _make_file(turn: exports.ExportLease) -> None:
     fact = export_fact(turn.export_id)
     wanted = wanted_of(fact, _teams_now(fact))
     exports.begin_export(turn=turn, team_ids=wanted.team_ids, rows_estimated=rows_expected(wanted))
@@ -91,12 +91,12 @@ def _make_file(turn: exports.Turn) -> None:
         written = exports.WrittenExport(rows, hashed.size, hashed.digest.hexdigest())
         with transaction.atomic():
             if not exports.end_export(turn=turn, written=written, at=timezone.now()):
-                raise Unwanted
+                raise ExportCancelled
             # Before the row says that it is there; if it never says so, the next attempt writes anew.
             draft.publish()
 
 
-def _write_rows(turn: exports.Turn, wanted: Wanted, form: FileForm, out: Hashed) -> int:
+def _write_rows(turn: exports.ExportLease, wanted: Wanted, form: FileForm, out: Hashed) -> int:
     """Everything, with a word after every day; how many rows. Refuses Unwanted."""
     currency, rows = accounts.organisation().currency, 0
     with rows_file(form, wanted.what, out) as file:
@@ -107,7 +107,7 @@ def _write_rows(turn: exports.Turn, wanted: Wanted, form: FileForm, out: Hashed)
                 file.write(block)
             file.end_day()
             if not exports.record_export_progress(turn=turn, rows=rows, at=timezone.now()):
-                raise Unwanted
+                raise ExportCancelled
     return rows
 
 

@@ -52,8 +52,8 @@ from apps.web.rest.strict import (
     OptionalText,
     Parameters,
     PatternOfRows,
-    Strict,
     StrictInteger,
+    StrictSerializer,
     Text,
     ids_named,
     parsed,
@@ -78,7 +78,7 @@ def _hours_field() -> serializers.FloatField:
     )
 
 
-class AdmissionIn(Strict):
+class AdmissionIn(StrictSerializer):
     """A job. Its work is `gpu_hours`, or `hours` of all its GPUs; its GPUs are of a pool, or of a model (at a provider, in a region).
 
     Without `estimated_cost`, in the organisation's currency, it is priced from the newest offer book.
@@ -113,7 +113,7 @@ class AdmissionFilters(Parameters):
     )
 
 
-class OverrideIn(Strict):
+class OverrideIn(StrictSerializer):
     """Why it may start all the same."""
 
     reason = Text(max_length=actions.LONGEST_OVERRIDE_REASON)

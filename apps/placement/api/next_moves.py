@@ -21,7 +21,7 @@ from apps.placement.queries.spot_series import spot_series_named
 from apps.web.rest.idempotency import once
 from apps.web.rest.money import RatioOut
 from apps.web.rest.schema import REPEAT_KEY
-from apps.web.rest.strict import Strict, Text, parsed
+from apps.web.rest.strict import StrictSerializer, Text, parsed
 from apps.workloads import queries as workloads
 
 MODES = {mode.name.lower(): mode for mode in SpotMode}
@@ -36,7 +36,7 @@ def _price_field(help_text: str, **more: Any) -> serializers.FloatField:
     return serializers.FloatField(max_value=MOST_RATE, help_text=help_text, **more)
 
 
-class NextMoveIn(Strict):
+class NextMoveIn(StrictSerializer):
     """A running job as it stands, in hours; prices an hour of all its nodes, in one currency."""
 
     mode = serializers.ChoiceField(choices=list(MODES), help_text="what it runs on now")

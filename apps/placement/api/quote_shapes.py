@@ -22,7 +22,14 @@ from apps.placement.queries.quotes import QuoteFact
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import MoneyOut, RatioOut
 from apps.web.rest.pages import serialize_as
-from apps.web.rest.strict import IdInBody, Moment, OptionalText, Strict, StrictInteger, Text
+from apps.web.rest.strict import (
+    IdInBody,
+    Moment,
+    OptionalText,
+    StrictInteger,
+    StrictSerializer,
+    Text,
+)
 
 MOST_OFFERS = 300
 LONGEST_LIST = 50
@@ -36,7 +43,7 @@ def _number(least: float, most: float = MOST_NUMBER) -> serializers.FloatField:
     )
 
 
-class WorkIn(Strict):
+class WorkIn(StrictSerializer):
     """How much: `gpu_hours` (with least and most, `of_model`), `tokens` of a training, or as a run took; one of them."""
 
     gpu_hours = _number(1e-6)
@@ -49,14 +56,14 @@ class WorkIn(Strict):
     like_run = IdInBody(required=False, allow_null=True, default=None)
 
 
-class CheckpointIn(Strict):
+class CheckpointIn(StrictSerializer):
     """The time that a checkpoint blocks, and how often one is written; null: not known. Without a cadence the best is advised."""
 
     write_seconds = _number(0, 86_400)
     cadence_seconds = _number(1, 86_400 * 30)
 
 
-class DatasetIn(Strict):
+class DatasetIn(StrictSerializer):
     """Where the data lies, as `provider:region`, and how fast it can be moved (null: not known)."""
 
     place = Text()
@@ -64,7 +71,7 @@ class DatasetIn(Strict):
     gbps = _number(1e-6, 1e6)
 
 
-class QuoteIn(Strict):
+class QuoteIn(StrictSerializer):
     """A job. What is assumed stands in where nothing was measured, and is named in the answer.
 
     `priority` is the scheduler's QOS: queue waits are of jobs of it, where ten or more started there in the last 14 days. `residency` are
@@ -216,7 +223,7 @@ class QuoteOneOut(QuoteOut):
     offers = QuotedOfferOut(many=True)
 
 
-class TakenIn(Strict):
+class TakenIn(StrictSerializer):
     """The offer that was taken, by a job or a run, by its id; one of them."""
 
     offer = Text(max_length=500)

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 
 from apps.accounts.queries import teams_below
-from apps.accounts.queries.paging import PageRequest, Slice, equality_conditions, page_of
+from apps.accounts.queries.paging import Page, PageRequest, equality_conditions, page_of
 from apps.fleet import queries as fleet
 from apps.ledger.queries.windows import Window
 from apps.placement.models import JobAdmission
@@ -145,10 +145,10 @@ def wanted_admissions(
     )
 
 
-def admission_page(wanted: AdmissionsWanted, page_request: PageRequest) -> Slice[AdmissionFact]:
+def admission_page(wanted: AdmissionsWanted, page_request: PageRequest) -> Page[AdmissionFact]:
     """A page of these, the newest first."""
     page = page_of(_wanted_rows(wanted).values(*COLUMNS), page_request, "-asked_at", "-id")
-    return Slice(_admission_facts(page.rows), page.after, page.before)
+    return Page(_admission_facts(page.rows), page.after, page.before)
 
 
 def newest_admissions(wanted: AdmissionsWanted, limit: int) -> list[AdmissionFact]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, LiteralString
 
-from apps.accounts.queries.paging import PageRequest, Slice, page_of
+from apps.accounts.queries.paging import Page, PageRequest, page_of
 from apps.accounts.queries.reading import once
 from apps.economics.purchase import PurchaseOption
 from apps.ledger.queries.tables import rows
@@ -87,7 +87,7 @@ def cheapest_on_demand(offers: Iterable[OfferFact]) -> dict[Place, OfferFact]:
 
 def offer_page(
     page_request: PageRequest, pool_ids: Collection[int] | None = None
-) -> Slice[dict[str, Any]]:
+) -> Page[dict[str, Any]]:
     """A page of the newest book's offers, or of those of these pools alone, by key."""
     newest = OfferBook.objects.order_by("-hour").values("id")[:1]
     of_book = BookOffer.objects.filter(book__in=newest)

@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, LiteralString
 
-from apps.accounts.queries.paging import PageRequest, Slice, page_of
+from apps.accounts.queries.paging import Page, PageRequest, page_of
 from apps.accounts.queries.reading import once
 from apps.economics.money import MICROS
 from apps.ledger.queries.tables import rows
@@ -40,7 +40,7 @@ def egress_micros(gigabytes: float, price: EgressFact, per_dollar: Decimal) -> f
     return float(Decimal(gigabytes) * price.usd_per_gb * per_dollar * MICROS)
 
 
-def egress_page(page_request: PageRequest) -> Slice[dict[str, Any]]:
+def egress_page(page_request: PageRequest) -> Page[dict[str, Any]]:
     """Every price, by source and target."""
     prices = EgressPrice.objects.values("id", *EgressFact.__slots__)
     return page_of(prices, page_request, "source_place", "target_place")

@@ -8,7 +8,7 @@ from typing import Any, LiteralString
 
 from django.db.models import Q
 
-from apps.accounts.queries.paging import PageRequest, Slice, equality_conditions, page_of
+from apps.accounts.queries.paging import Page, PageRequest, equality_conditions, page_of
 from apps.accounts.queries.reading import once
 from apps.ledger.queries.tables import rows
 from apps.placement.models import JobQuote
@@ -140,7 +140,7 @@ def quote_page(
     team_ids: frozenset[int] | None = None,
     pool_ids: frozenset[int] | None = None,
     cluster_id: int | None = None,
-) -> Slice[QuoteFact]:
+) -> Page[QuoteFact]:
     """A page of quotes of these teams with an offer of these pools (None: any), the newest first.
 
     Those that were asked for the cluster are among them, also without an offer.
@@ -150,7 +150,7 @@ def quote_page(
         quotes = quotes.filter(Q(pool_ids__overlap=sorted(pool_ids)) | Q(cluster_id=cluster_id))
     page = page_of(quotes.values(*COLUMNS), page_request, "-asked_at", "-id")
     facts = [QuoteFact(*(row[name] for name in COLUMNS)) for row in page.rows]
-    return Slice(facts, page.after, page.before)
+    return Page(facts, page.after, page.before)
 
 
 def calibration(

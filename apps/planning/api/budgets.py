@@ -57,7 +57,7 @@ from apps.web.rest.strict import (
     OptionalText,
     Parameters,
     PatternOfRows,
-    Strict,
+    StrictSerializer,
     Text,
     parsed,
 )
@@ -68,14 +68,14 @@ LONGEST_NOTE = 2_000
 UNIT_HELP = "the organisation's currency, or GPU-hours"
 
 
-class BudgetStepIn(Strict):
+class BudgetStepIn(StrictSerializer):
     """An amount from a day on: the first from `first_day`, which need not be said; others from months on."""
 
     from_day = serializers.DateField(required=False, allow_null=True, default=None)
     amount = PatternOfRows(r"^[0-9]{1,12}(\.[0-9]{1,6})?$", max_length=19)
 
 
-class BudgetIn(Strict):
+class BudgetIn(StrictSerializer):
     """A budget as a whole; `of` names what it is for, empty of the organisation."""
 
     name = Text()

@@ -44,7 +44,7 @@ from apps.web.rest.pages import (
     slice_of,
 )
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import OptionalText, Parameters, Strict, parsed
+from apps.web.rest.strict import OptionalText, Parameters, StrictSerializer, parsed
 from apps.web.rest.views import Reads, RestView, serialize_team_reference
 from apps.workloads.queries import workloads
 
@@ -57,7 +57,7 @@ class ScenarioTables(serializers.DictField):
     """A scenario as JSON has it: the same tables and keys as the file."""
 
 
-class KeptScenarioIn(Strict):
+class KeptScenarioIn(StrictSerializer):
     """A scenario to be kept; what it leaves out is measured of `service`, if one is named."""
 
     scenario = ScenarioTables(help_text=INPUT_HELP)
@@ -65,7 +65,7 @@ class KeptScenarioIn(Strict):
     team = OptionalText(help_text="by name; without one, and without a service: the organisation's")
 
 
-class ScenarioIn(Strict):
+class ScenarioIn(StrictSerializer):
     """A scenario to be answered at once."""
 
     scenario = ScenarioTables(help_text=INPUT_HELP)
@@ -257,7 +257,7 @@ class RunsOfScenario(CrossoverView):
     def post(self, request: Request, scenario_id: int) -> Response:
         """Have it run now, which takes up to a minute."""
         self.changeable(scenario_id)
-        parsed(Strict, request)
+        parsed(StrictSerializer, request)
         actions.request_scenario_run(scenario_id=scenario_id, at=timezone.now())
         return Response(_serialize_full_scenario(self.seen(scenario_id), self.viewer()), status=202)
 

@@ -31,11 +31,11 @@ from apps.web.rest.pages import (
     slice_of,
 )
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, parsed
+from apps.web.rest.strict import OptionalText, Parameters, StrictSerializer, Text, parsed
 from apps.web.rest.views import RestView
 
 
-class DemandEventIn(Strict):
+class DemandEventIn(StrictSerializer):
     """Days of an event, what it touches, and what it does to each of them.
 
     `series` empty: of everything. An amount more of a part is as much more of the organisation; a factor of a part

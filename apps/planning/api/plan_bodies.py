@@ -29,7 +29,7 @@ from apps.planning.queries.plan_items import (
 )
 from apps.planning.queries.plan_outcomes import priced_window
 from apps.planning.queries.plans import PlanFact
-from apps.web.rest.strict import OptionalText, Strict, StrictInteger, Text, parsed
+from apps.web.rest.strict import OptionalText, StrictInteger, StrictSerializer, Text, parsed
 
 NEEDED = {
     TRAINING: ("gpus", "parameters", "tokens"),
@@ -38,7 +38,7 @@ NEEDED = {
 }
 
 
-class PlannedItemIn(Strict):
+class PlannedItemIn(StrictSerializer):
     """Planned work from a day on; each kind has fields of its own.
 
     `training`: gpus, parameters, tokens, and mfu or like_run. `launch`: requests_by_week, tokens_per_request, and
@@ -71,7 +71,7 @@ class PlannedItemIn(Strict):
     )
 
 
-class PlanTermsIn(Strict):
+class PlanTermsIn(StrictSerializer):
     """The terms of a plan: what it is called, what for, and over which weeks."""
 
     name = Text()
@@ -97,7 +97,7 @@ class WhatIfPlanEditIn(PlanTermsIn):
     )
 
 
-class WhatIfPlanCopyIn(Strict):
+class WhatIfPlanCopyIn(StrictSerializer):
     """Another plan of the same work: there, or in another pool or on another GPU model."""
 
     name = Text()

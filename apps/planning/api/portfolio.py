@@ -33,13 +33,13 @@ from apps.web.rest.pages import (
     slice_of,
 )
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import Parameters, Strict, parsed
+from apps.web.rest.strict import Parameters, StrictSerializer, parsed
 from apps.web.rest.views import CanManageBilling, Reads, RestView, SeesPrices
 
 TABLES_HELP = "as [[{}]] of docs/portfolio.md; a table of a name that is known changes it"
 
 
-class PortfolioIn(Strict):
+class PortfolioIn(StrictSerializer):
     """Inputs said over the ledger's question; whatever is left out is as the ledger has it, or without a limit."""
 
     months = serializers.IntegerField(required=False, min_value=1, max_value=60)
@@ -163,7 +163,7 @@ class CancelledPortfolioRun(PortfolioView):
     def post(self, request: Request, portfolio_id: int) -> Response:
         """Call it off; refused where it is over."""
         _get_run_or_404(portfolio_id)
-        parsed(Strict, request)
+        parsed(StrictSerializer, request)
         actions.cancel_portfolio(run_id=portfolio_id, at=timezone.now())
         return Response(_serialize_run(_get_run_or_404(portfolio_id)))
 

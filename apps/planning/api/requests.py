@@ -38,8 +38,8 @@ from apps.web.rest.strict import (
     Moment,
     OptionalText,
     Parameters,
-    Strict,
     StrictInteger,
+    StrictSerializer,
     Text,
     parsed,
     refuse_others,
@@ -83,7 +83,7 @@ class CapacityRequestsQuery(Parameters):
     state = OptionalText(help_text=f"{', '.join(STATES)}; several by comma")
 
 
-class CapacityRequestIn(Strict):
+class CapacityRequestIn(StrictSerializer):
     """GPUs for a team (and one of its workloads) in a pool or of a GPU model, one of them.
 
     Without `ends_at` it is open-ended.
@@ -99,7 +99,7 @@ class CapacityRequestIn(Strict):
     reason = Text(max_length=LONGEST_REASON)
 
 
-class RequestDecisionIn(Strict):
+class RequestDecisionIn(StrictSerializer):
     """The decision on a request, and why: needed where it is approved or declined."""
 
     decision = serializers.ChoiceField(choices=list(DECISIONS))

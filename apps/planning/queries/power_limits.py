@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from apps.economics.gpu_catalogue import gpu_model
 from apps.economics.hours import HOUR
-from apps.economics.node_power import Plate
+from apps.economics.node_power import NodePowerRating
 from apps.economics.room_power import MoreGpus, NodeMetering, RoomDraw, RoomLimit, more_gpus_of
 from apps.fleet import queries as fleet
 from apps.ledger.queries.owned_hours import NOTHING, NodeDrew, node_draws_by_hour
@@ -202,7 +202,11 @@ def _metering_of(node: fleet.NodeFact, drew: NodeDrew, plate: int | None) -> Nod
     if pool.counts_cores:
         return NodeMetering(node.name, "", 0, lived_share, (), plate)
     design = _design_watts(pool.gpu_model)
-    host = None if plate is None or design is None else Plate(plate, node.units, design).host_watts
+    host = (
+        None
+        if plate is None or design is None
+        else NodePowerRating(plate, node.units, design).host_watts
+    )
     return NodeMetering(node.name, pool.gpu_model, node.units, lived_share, drew.meters, host)
 
 

@@ -21,20 +21,20 @@ from apps.web.rest.idempotency import once
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.pages import fields_of, list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import Moment, Parameters, PatternOfRows, Strict, Text, parsed
+from apps.web.rest.strict import Moment, Parameters, PatternOfRows, StrictSerializer, Text, parsed
 from apps.web.rest.views import PricesView
 
 METHOD_KEYS = tuple(str(method) for method in METHODS)
 
 
-class WeightIn(Strict):
+class WeightIn(StrictSerializer):
     """The weight of a team: a text of up to 6 decimals, never a float."""
 
     team = Text(help_text="by name")
     weight = PatternOfRows(r"^[0-9]{1,12}(\.[0-9]{1,6})?$", max_length=19)
 
 
-class SharedCostIn(Strict):
+class SharedCostIn(StrictSerializer):
     """A monthly amount that the lines of every hour carry a part of."""
 
     name = Text()
@@ -45,14 +45,14 @@ class SharedCostIn(Strict):
     ends_at = Moment(required=False, allow_null=True, default=None)
 
 
-class SharedWeightsIn(Strict):
+class SharedWeightsIn(StrictSerializer):
     """New weights, from the beginning of an hour on."""
 
     weights = WeightIn(many=True)
     starts_at = Moment()
 
 
-class SharedCostEndIn(Strict):
+class SharedCostEndIn(StrictSerializer):
     """Until when the cost is shared."""
 
     ended_at = Moment()

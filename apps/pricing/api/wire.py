@@ -15,7 +15,7 @@ from apps.web.rest.strict import (
     Parameters,
     PatternOfRows,
     QuotedAmount,
-    Strict,
+    StrictSerializer,
     Text,
 )
 
@@ -27,14 +27,14 @@ MOST_POINTS = 5_000
 PURCHASE_OPTIONS = tuple(str(option) for option in PurchaseOption)
 
 
-class PriceIn(Strict):
+class PriceIn(StrictSerializer):
     """An amount as quoted: a text, never a float; 9 of its decimals are kept, rounded half to even."""
 
     amount = QuotedAmount()
     currency = PatternOfRows("^[A-Z]{3}$", max_length=3)
 
 
-class TierIn(Strict):
+class TierIn(StrictSerializer):
     """The cost of a unit beyond so many node-hours or GPU-hours of a month."""
 
     beyond = PatternOfRows(r"^[0-9]{1,12}(\.[0-9]{1,3})?$", max_length=16)
@@ -60,7 +60,7 @@ class RatesAsked(Parameters):
     standing = serializers.ChoiceField(choices=STANDINGS, required=False)
 
 
-class RateIn(Strict):
+class RateIn(StrictSerializer):
     """A price for one pool, or for every pool of this description in this region (else any)."""
 
     kind = serializers.ChoiceField(choices=KINDS)
@@ -117,7 +117,7 @@ class RateOut(serializers.Serializer[Any]):
     tiers = TierOut(many=True)
 
 
-class SpotPointIn(Strict):
+class SpotPointIn(StrictSerializer):
     """The spot price of one machine in one place since a moment; it holds until the next one."""
 
     provider = Text()
@@ -130,7 +130,7 @@ class SpotPointIn(Strict):
     unit = serializers.ChoiceField(choices=UNITS, default="node")
 
 
-class SpotPricesIn(Strict):
+class SpotPricesIn(StrictSerializer):
     """Points in any order; the same ones again change nothing."""
 
     source = OptionalText()  # type: ignore[assignment]  # see RateIn
@@ -163,7 +163,7 @@ class SpotPricesOut(serializers.Serializer[Any]):
     remarks = RemarkedPoint(many=True)
 
 
-class RateEndIn(Strict):
+class RateEndIn(StrictSerializer):
     """Until when the price holds."""
 
     ended_at = Moment()

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from django.db.models import F, Max, Min, Q, QuerySet
 
-from apps.accounts.queries.paging import PageRequest, Slice, page_of
+from apps.accounts.queries.paging import Page, PageRequest, page_of
 from apps.economics.purchase import PurchaseOption
 from apps.fleet.queries import PoolFact
 from apps.pricing.models import Rate, RateKind, RateStanding
@@ -29,7 +29,7 @@ class RatesWanted:
     standing: str | None = None
 
 
-def rate_page(wanted: RatesWanted, page_request: PageRequest) -> Slice[dict[str, Any]]:
+def rate_page(wanted: RatesWanted, page_request: PageRequest) -> Page[dict[str, Any]]:
     """Rates by what they price, then as they were entered: the history of one thing together."""
     chosen = {
         "provider": wanted.provider,

@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from apps.accounts.queries.paging import PageRequest, Slice, page_of
+from apps.accounts.queries.paging import Page, PageRequest, page_of
 from apps.pricing.models import CloudQuota
 
 HELD = "reservation/"
@@ -48,7 +48,7 @@ def quotas() -> list[QuotaFact]:
     return [QuotaFact(*row) for row in rows.values_list(*QuotaFact.__slots__)]
 
 
-def quota_page(wanted: QuotasWanted, page_request: PageRequest) -> Slice[dict[str, Any]]:
+def quota_page(wanted: QuotasWanted, page_request: PageRequest) -> Page[dict[str, Any]]:
     """A page of them in the same order."""
     chosen = {"provider": wanted.provider, "account": wanted.account, "region": wanted.region}
     conditions = {name: value for name, value in chosen.items() if value is not None}

@@ -3,13 +3,13 @@
 from django.db.models import Q
 
 from apps.accounts.queries import Viewer
-from apps.accounts.queries.search import Hits, Kind, SearchHit, Sought, about, hits
+from apps.accounts.queries.search import Hits, Kind, Search, SearchHit, about, hits
 from apps.pricing.models import Rate
 
 NAMED_BY = ("pool__name", "instance_type", "gpu_model", "provider", "source")
 
 
-def search_rates(viewer: Viewer, query: Sought) -> Hits:
+def search_rates(viewer: Viewer, query: Search) -> Hits:
     """Rates by a part of what they price, of the provider or of where they come from."""
     if not viewer.sees_prices:
         return Hits(Kind.RATE, (), has_more=False)

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from django.db.models import QuerySet
 
-from apps.accounts.queries.paging import PageRequest, Slice, page_of
+from apps.accounts.queries.paging import Page, PageRequest, page_of
 from apps.pricing.models import SharedCost, SharedWeight
 
 Rows: TypeAlias = "QuerySet[Any, Any]"
@@ -40,13 +40,13 @@ def shared_cost_rows() -> list[SharedCostRow]:
     return _shared_rows(costs)
 
 
-def shared_cost_page(page_request: PageRequest) -> Slice[SharedCostRow]:
+def shared_cost_page(page_request: PageRequest) -> Page[SharedCostRow]:
     """Shared costs as they were entered, the newest first."""
     cost_rows: Rows = SharedCost.objects.values("id")
     page = page_of(cost_rows, page_request, "-id")
     ids = [row["id"] for row in page.rows]
     by_id = {row.id: row for row in _shared_rows(SharedCost.objects.filter(id__in=ids))}
-    return Slice([by_id[cost_id] for cost_id in ids], page.after, page.before)
+    return Page([by_id[cost_id] for cost_id in ids], page.after, page.before)
 
 
 def shared_cost(cost_id: int) -> SharedCostRow:

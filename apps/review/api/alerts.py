@@ -32,7 +32,7 @@ from apps.web.rest.strict import (
     Moment,
     OptionalText,
     Parameters,
-    Strict,
+    StrictSerializer,
     parsed,
     refuse_others,
     split_words,
@@ -108,7 +108,7 @@ class AlertWithStepsOut(AlertOut):
     steps = AlertEntryOut(many=True)
 
 
-class AlertReasonIn(Strict):
+class AlertReasonIn(StrictSerializer):
     """Why, kept with the alert."""
 
     reason = OptionalText(max_length=actions.LONGEST_ALERT_REASON)
@@ -152,7 +152,11 @@ class AlertView(RestView):
         return serialize_as(AlertWithStepsOut, _alert_fields(fact) | {"steps": steps})
 
     def answered(
-        self, request: Request, alert_id: int, body: type[Strict], act: Callable[..., None]
+        self,
+        request: Request,
+        alert_id: int,
+        body: type[StrictSerializer],
+        act: Callable[..., None],
     ) -> Response:
         """Do it with what the body says, and tell what the alert is then."""
         fields = parsed(body, request)

@@ -26,7 +26,7 @@ from apps.review.queries.annotations import (
 from apps.web.rest.idempotency import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, parsed
+from apps.web.rest.strict import OptionalText, Parameters, StrictSerializer, Text, parsed
 from apps.web.rest.views import Reads, RestView
 from apps.workloads import queries as workloads
 
@@ -50,7 +50,7 @@ class AnnotationParameters(Parameters):
     window = OptionalText(help_text="as of costs; the last 90 days where it is not said")
 
 
-class ChartNoteIn(Strict):
+class ChartNoteIn(StrictSerializer):
     """A note; with neither a team nor a workload of the organisation, which finance and platform do."""
 
     day = serializers.DateField(help_text="a day of the organisation's zone")

@@ -7,14 +7,14 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 
 from apps.web.rest.schema import REPEAT_KEY
-from apps.web.rest.strict import Strict
+from apps.web.rest.strict import StrictSerializer
 
 MatterAnswer = TypeVar("MatterAnswer", bound=Callable[..., Any])
 
 
 def answer_schema(
     operation_id: str,
-    body: type[Strict],
+    body: type[StrictSerializer],
     matter: type[serializers.Serializer[Any]],
 ) -> Callable[[MatterAnswer], MatterAnswer]:
     """Of the operation that takes `body` and answers `matter`; sent again under its key it changes nothing."""

@@ -34,7 +34,14 @@ from apps.web.rest.pages import (
     slice_of,
 )
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import OptionalText, Parameters, Strict, StrictInteger, Text, parsed
+from apps.web.rest.strict import (
+    OptionalText,
+    Parameters,
+    StrictInteger,
+    StrictSerializer,
+    Text,
+    parsed,
+)
 from apps.web.rest.views import CanManageBilling, Reads, RestView, SeesPrices
 
 
@@ -55,7 +62,7 @@ def _hour_field(help_text: str) -> StrictInteger:
     )
 
 
-class AlertChannelIn(Strict):
+class AlertChannelIn(StrictSerializer):
     """A channel as a whole. `address`: mail addresses by comma, or the address of a webhook; never answered."""
 
     name = Text()

@@ -44,7 +44,7 @@ from apps.web.rest.strict import (
     Moment,
     OptionalText,
     Parameters,
-    Strict,
+    StrictSerializer,
     parsed,
     refuse_others,
     split_words,
@@ -224,7 +224,7 @@ class WholeRecommendationOut(RecommendationOut):
     outcomes = RecommendationOutcomeOut(many=True)
 
 
-class RecommendationAnswerIn(Strict):
+class RecommendationAnswerIn(StrictSerializer):
     """Why; who claims it says until when, and whose it is; who snoozes it until when."""
 
     reason = OptionalText(

@@ -24,7 +24,7 @@ from apps.review.queries.verdicts import (
 )
 from apps.web.rest.idempotency import once
 from apps.web.rest.pages import fields_of
-from apps.web.rest.strict import Moment, OptionalText, Parameters, Strict, parsed
+from apps.web.rest.strict import Moment, OptionalText, Parameters, StrictSerializer, parsed
 from apps.web.rest.views import RestView
 
 
@@ -43,7 +43,7 @@ class AnomalyVerdictOut(serializers.Serializer[Any]):
     taken_back_reason = serializers.CharField()
 
 
-class VerdictReasonIn(Strict):
+class VerdictReasonIn(StrictSerializer):
     """Why, kept with who said it."""
 
     reason = OptionalText(max_length=actions.LONGEST_VERDICT_REASON)

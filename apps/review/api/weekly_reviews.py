@@ -23,7 +23,14 @@ from apps.web.rest.idempotency import once
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import IdInBody, OptionalText, Parameters, Strict, StrictInteger, parsed
+from apps.web.rest.strict import (
+    IdInBody,
+    OptionalText,
+    Parameters,
+    StrictInteger,
+    StrictSerializer,
+    parsed,
+)
 from apps.web.rest.views import RestView
 
 
@@ -87,7 +94,7 @@ class EditionQuery(Parameters):
     edition = StrictInteger(required=False, min_value=1, max_value=32_767)
 
 
-class ReviewNoteIn(Strict):
+class ReviewNoteIn(StrictSerializer):
     """A comment, or a decision about a workload of the review; without `workload` on the week as a whole."""
 
     workload = IdInBody(required=False, allow_null=True, default=None)

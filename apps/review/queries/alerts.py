@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from apps.accounts.queries import Role, Viewer
-from apps.accounts.queries.paging import PageRequest, Slice, page_of
+from apps.accounts.queries.paging import Page, PageRequest, page_of
 from apps.review.models import (
     Alert,
     AlertEntry,
@@ -106,11 +106,11 @@ def waiting_alerts(at: datetime) -> list[AlertFact]:
     return sorted(alert_facts, key=lambda alert: (alert.told_at, alert.id), reverse=True)
 
 
-def alert_page(wanted: AlertsWanted, page_request: PageRequest) -> Slice[AlertFact]:
+def alert_page(wanted: AlertsWanted, page_request: PageRequest) -> Page[AlertFact]:
     """A page of them, the newest first."""
     page = page_of(_rows_of(wanted).values(*_COLUMNS), page_request, "-told_at", "-id")
     rows = [AlertFact(*(row[name] for name in _COLUMNS)) for row in page.rows]
-    return Slice(rows, page.after, page.before)
+    return Page(rows, page.after, page.before)
 
 
 def alert(alert_id: int, team_ids: frozenset[int] | None) -> AlertFact:

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Count, OuterRef, Q, Subquery
 from django.utils.crypto import salted_hmac
 
-from apps.accounts.queries.paging import PageRequest, Slice, equality_conditions, page_of
+from apps.accounts.queries.paging import Page, PageRequest, equality_conditions, page_of
 from apps.accounts.queries.sealed import opened_secret, sealed_secret
 from apps.review.models import (
     AlertChannel,
@@ -106,11 +106,11 @@ def messages(channel_id: int | None, most: int | None = None) -> list[MessageFac
     return [MessageFact(*row) for row in rows]
 
 
-def message_page(page_request: PageRequest) -> Slice[MessageFact]:
+def message_page(page_request: PageRequest) -> Page[MessageFact]:
     """A page of all messages, the newest first."""
     page = page_of(_messages_of(None).values(*_MESSAGE), page_request, "-made_at", "-id")
     rows = [MessageFact(*(row[name] for name in _MESSAGE)) for row in page.rows]
-    return Slice(rows, page.after, page.before)
+    return Page(rows, page.after, page.before)
 
 
 def message_counts(channel_id: int | None) -> MessageCounts:

@@ -10,7 +10,7 @@ Given = TypeVar("Given")
 Result = TypeVar("Result")
 
 
-def attempted(work: Callable[[], Result]) -> Result | Exception:
+def capture_exception(work: Callable[[], Result]) -> Result | Exception:
     """Return what `work` comes to, or what it raised: the others that came with it go on."""
     try:
         return work()
@@ -27,7 +27,7 @@ def attempted_together(
             return [*work(items)]
         except Exception as trouble:  # noqa: BLE001  # whose it was shows when each is alone
             leave_lost_connection(trouble)
-    return [attempted(partial(_of_one, work, item)) for item in items]
+    return [capture_exception(partial(_of_one, work, item)) for item in items]
 
 
 def _of_one(work: Callable[[Sequence[Given]], Sequence[Result]], item: Given) -> Result:

@@ -8,7 +8,7 @@ import msgspec
 from django.db import connection
 
 from apps.fleet.queries import AgentFact
-from apps.telemetry.actions.attempts import attempted
+from apps.telemetry.actions.attempts import capture_exception
 from apps.telemetry.actions.ceilings import NodeDelivery, within_ceilings, within_device_ceilings
 from apps.telemetry.actions.claims import Devices, NodeWindows, undisputed
 from apps.telemetry.actions.interning import NewDevices, device_ids, registered_device_ids
@@ -123,7 +123,7 @@ def next_turn(
     that are of its node or name its GPUs, and those after it wait for it.
     """
     turn: dict[int, JudgedBatch | PlacedBatch | Exception] = {
-        place: attempted(entry.placed) if isinstance(entry, JudgedBatch) else entry
+        place: capture_exception(entry.placed) if isinstance(entry, JudgedBatch) else entry
         for place, entry in left.items()
     }
     new = {place for place, entry in turn.items() if isinstance(entry, JudgedBatch)}

@@ -17,7 +17,7 @@ from apps.economics.hours import HOUR_MS
 from apps.logs.changes import field_of, logged_batch
 from apps.marks.actions import Mark
 from apps.marks.queries import Pass
-from apps.telemetry.actions.attempts import attempted, attempted_together
+from apps.telemetry.actions.attempts import attempted_together, capture_exception
 from apps.telemetry.actions.claims import Devices
 from apps.telemetry.actions.copying import EPOCH_MS, Values, binary_copies
 from apps.telemetry.actions.deliveries import (
@@ -107,7 +107,7 @@ def ingest_batches(deliveries: Sequence[BatchDelivery]) -> list[Receipt | Except
     befell it; nobody's delivery depends on another's. A window that is not sound costs no other
     window: it is remarked on, by its index in the batch.
     """
-    read = [attempted(partial(judged_batch, delivery)) for delivery in deliveries]
+    read = [capture_exception(partial(judged_batch, delivery)) for delivery in deliveries]
     left = dict(enumerate(_advanced(JudgedBatch, bound_batches, read)))
     receipts: dict[int, Receipt | Exception] = {}
     while left:
@@ -154,7 +154,7 @@ def _lacks_partition(outcome: Outcome) -> bool:
 def _receipt(prepared: _Prepared, outcome: Outcome) -> Receipt | Exception:
     if isinstance(outcome, Exception):
         return outcome
-    return attempted(partial(prepared.receipt, is_new=outcome))
+    return capture_exception(partial(prepared.receipt, is_new=outcome))
 
 
 def _advanced(

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_POST
 from apps.accounts.queries import Scope
 from apps.files.limits import BodyKind
 from apps.logs.context import current_request
-from apps.telemetry.actions.attempts import attempted
+from apps.telemetry.actions.attempts import capture_exception
 from apps.telemetry.actions.deliveries import BatchDelivery, Receipt
 from apps.telemetry.actions.ingest import ingest_batches
 from apps.telemetry.actions.window_errors import Remark
@@ -69,14 +69,14 @@ def receive_batches(environs: Sequence[Mapping[str, Any]]) -> list[bytes | Excep
     """The answer to each of some deliveries that arrive together, or what `received` would raise."""
     at = timezone.now()
     expect((environ.get("HTTP_AUTHORIZATION") for environ in environs), at)
-    arrivals = [attempted(partial(_read_arrival, environ, at)) for environ in environs]
+    arrivals = [capture_exception(partial(_read_arrival, environ, at)) for environ in environs]
     read_arrivals = [candidate for candidate in arrivals if isinstance(candidate, _Arrival)]
     receipts = iter(ingest_batches([read_arrival.delivery for read_arrival in read_arrivals]))
     answers: list[bytes | Exception] = []
     for arrival in arrivals:
         outcome = next(receipts) if isinstance(arrival, _Arrival) else arrival
         if isinstance(arrival, _Arrival) and isinstance(outcome, Receipt):
-            answers.append(attempted(partial(_encode_reply, arrival.sender, outcome, at)))
+            answers.append(capture_exception(partial(_encode_reply, arrival.sender, outcome, at)))
         elif isinstance(outcome, Exception):
             answers.append(outcome)
     lost = any(isinstance(answer, (OperationalError, InterfaceError)) for answer in answers)

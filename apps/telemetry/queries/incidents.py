@@ -7,8 +7,8 @@ from typing import Any
 from django.db.models import F, Q
 
 from apps.accounts.queries.paging import (
+    Page,
     PageRequest,
-    Slice,
     equality_conditions,
     merged_page,
     page_of,
@@ -29,7 +29,7 @@ class IncidentsWanted:
     until: datetime | None = None
 
 
-def incidents(wanted: IncidentsWanted, page_request: PageRequest) -> Slice[dict[str, Any]]:
+def incidents(wanted: IncidentsWanted, page_request: PageRequest) -> Page[dict[str, Any]]:
     """The one that began last first. `ended_at` is None while it lasts."""
     rows = Incident.objects.filter(chosen_by(wanted)).annotate(node_name=F("node__name"))
     columns = (
@@ -39,9 +39,7 @@ def incidents(wanted: IncidentsWanted, page_request: PageRequest) -> Slice[dict[
     return page_of(rows.values(*columns), page_request, "-started_at", "-id")
 
 
-def incidents_and_trust(
-    wanted: IncidentsWanted, page_request: PageRequest
-) -> Slice[dict[str, Any]]:
+def incidents_and_trust(wanted: IncidentsWanted, page_request: PageRequest) -> Page[dict[str, Any]]:
     """Return incidents and matters of trust as one list, the one that began last first.
 
     A matter of trust is of a node, or of the machines that come with a join token; of no device.

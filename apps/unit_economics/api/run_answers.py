@@ -16,7 +16,7 @@ MICROS = 1_000_000
 Told = dict[str, Any]
 
 
-class RunTeller:
+class RunSerializer:
     """Tells runs to one viewer; names are read once for an answer."""
 
     def __init__(self, viewer: Viewer) -> None:

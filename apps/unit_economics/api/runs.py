@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.ledger.rest.parameters import parse_window
-from apps.unit_economics.api.run_answers import RunTeller, serialize_run_costs
+from apps.unit_economics.api.run_answers import RunSerializer, serialize_run_costs
 from apps.unit_economics.api.run_shapes import RunCostsOut, RunOut, RunsAsked
 from apps.unit_economics.queries.runs.costs import run_costs
 from apps.unit_economics.queries.runs.gpu_meters import meters_of_runs
@@ -32,7 +32,7 @@ class Runs(RestView):
     )
     def get(self, request: Request) -> Response:
         """The runs of the caller's teams with their figures, those begun last first."""
-        query, teller = RunsAsked.of(request), RunTeller(self.viewer())
+        query, teller = RunsAsked.of(request), RunSerializer(self.viewer())
         page = run_page(_runs_wanted(query, teller), parse_page_request(request))
         runs = listing.runs_by_id([row.id for row in page.rows], self.viewer())
         meters = meters_of_runs([row.id for row in page.rows])
@@ -51,7 +51,7 @@ class RunView(RestView):
         if run is None or not viewer.sees_team(run["owner"].team_id):
             raise ObjectDoesNotExist(f"there is no run {run_id}")
         figures, meters = run_rows([run_id]), meters_of_runs([run_id])
-        return Response(RunTeller(viewer).told(run, figures.get(run_id), meters.get(run_id)))
+        return Response(RunSerializer(viewer).told(run, figures.get(run_id), meters.get(run_id)))
 
 
 class RunCosts(RestView):
@@ -70,7 +70,7 @@ class RunCosts(RestView):
         return Response(serialize_run_costs(costs))
 
 
-def _runs_wanted(query: dict[str, Any], teller: RunTeller) -> RunsWanted:
+def _runs_wanted(query: dict[str, Any], teller: RunSerializer) -> RunsWanted:
     window = parse_window(query["window"], timezone.now()) if "window" in query else None
     return RunsWanted(
         team_ids=teller.team_ids(query.get("team")),

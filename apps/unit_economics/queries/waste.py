@@ -13,7 +13,7 @@ from apps.economics.refusal import Refusal
 from apps.economics.run_time import FAILED_OR_REDONE
 from apps.economics.states import State
 from apps.ledger.queries.core_time import gpu_time
-from apps.ledger.queries.cube.days import Against
+from apps.ledger.queries.cube.days import PeriodComparison
 from apps.ledger.queries.cube.question import CubeQuestion, source_of
 from apps.ledger.queries.cube.sources import Source
 from apps.ledger.queries.cube.subqueries import amount_of, condition_of, parameters_of, rows_of
@@ -128,7 +128,7 @@ def _refuse_untold(question: CubeQuestion) -> None:
             raise WasteNotTold(name, f"waste is kept by {', '.join(sorted(GROUPED))}")
 
 
-def waste_of_window(question: CubeQuestion, against: Against | None) -> WasteOfWindow:
+def waste_of_window(question: CubeQuestion, against: PeriodComparison | None) -> WasteOfWindow:
     """The waste of these costs, and of the spans in which they are compared. One reading."""
     first_day = against.before.first_day if against else question.window.first_day
     days, teams = _of_days_and_teams(question, first_day)

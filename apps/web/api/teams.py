@@ -15,7 +15,7 @@ from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, parsed
+from apps.web.rest.strict import OptionalText, Parameters, StrictSerializer, Text, parsed
 from apps.web.rest.views import RestView, repeats, serialize_team_reference
 
 KINDS = ("team", "platform", "unowned")
@@ -30,7 +30,7 @@ class TeamsAsked(Parameters):
     )
 
 
-class TeamIn(Strict):
+class TeamIn(StrictSerializer):
     """A team, below another or at the top."""
 
     name = Text()
@@ -40,7 +40,7 @@ class TeamIn(Strict):
     cost_centre = OptionalText()
 
 
-class TeamChangeIn(Strict):
+class TeamChangeIn(StrictSerializer):
     """A change of a team; what is left out stays."""
 
     parent = Text(  # type: ignore[assignment]  # see TeamsAsked

@@ -16,13 +16,13 @@ from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import Moment, Parameters, Strict, Text, parsed
+from apps.web.rest.strict import Moment, Parameters, StrictSerializer, Text, parsed
 from apps.web.rest.views import Manages, RestView
 
 SCOPES = tuple(Scope.values)
 
 
-class TokenIn(Strict):
+class TokenIn(StrictSerializer):
     """A token; with a team it reads only what is that team's and below."""
 
     name = Text()
@@ -112,7 +112,7 @@ class TokenRevocation(TokensView):
     @extend_schema(operation_id="revoke_token", request=None, responses=TokenOut)
     def post(self, request: Request, token_id: int) -> Response:
         """End a token now; a revoked one stays as it is."""
-        parsed(Strict, request)
+        parsed(StrictSerializer, request)
         if listing.token_row(token_id)["revoked_at"] is None:
             actions.revoke_token(token_id=token_id, at=timezone.now())
         return Response(serialize_token(listing.token_row(token_id)))

@@ -13,8 +13,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.queries.paging import PageRequest, Slice
-from apps.web.rest.fast_serializers import Teller, teller_of
+from apps.accounts.queries.paging import Page, PageRequest
+from apps.web.rest.fast_serializers import Teller, compile_serializer
 
 DEFAULT_LIMIT = 100
 MOST_ROWS = 1_000
@@ -40,7 +40,7 @@ def parse_page_request(request: Request) -> PageRequest:
 
 
 def paged(
-    request: Request, page: Slice[Row], serialize: Callable[[Row], Mapping[str, Any]]
+    request: Request, page: Page[Row], serialize: Callable[[Row], Mapping[str, Any]]
 ) -> Response:
     """The answer of a list: each row as `serialize` tells it, and the ways to the neighbour pages."""
     before, after = (
@@ -72,7 +72,7 @@ def serialize_as(
 @cache
 def _compiled_serializer(form: type[serializers.Serializer[Any]], currency: str | None) -> Teller:
     # Making a serializer takes many times as long as telling a row by it.
-    return teller_of(form(context={} if currency is None else {"currency": currency}))
+    return compile_serializer(form(context={} if currency is None else {"currency": currency}))
 
 
 def fields_of(value: Any) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def fields_of(value: Any) -> dict[str, Any]:
 
 def slice_of(
     rows: Iterable[Row], page_request: PageRequest, key: Callable[[Row], tuple[Any, ...]]
-) -> Slice[Row]:
+) -> Page[Row]:
     """The asked page of rows that are all here already, in the order of their unique `key`."""
     ordered = sorted(rows, key=key)
     if page_request.after is not None:
@@ -95,8 +95,8 @@ def slice_of(
         page_rows = ordered[: page_request.limit]
         has_previous, has_next = page_request.after is not None, len(ordered) > page_request.limit
     if not page_rows:
-        return Slice([], None, None)
-    return Slice(
+        return Page([], None, None)
+    return Page(
         page_rows,
         key(page_rows[-1]) if has_next else None,
         key(page_rows[0]) if has_previous else None,

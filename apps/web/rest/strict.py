@@ -21,7 +21,7 @@ EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 LATEST = datetime(2100, 1, 1, tzinfo=UTC)
 
 
-class Strict(serializers.Serializer[Any]):
+class StrictSerializer(serializers.Serializer[Any]):
     """A body whose fields are all known; each unknown one is refused by its name."""
 
     def to_internal_value(self, data: Any) -> Any:
@@ -155,7 +155,7 @@ class IdInBody(StrictInteger):
         super().__init__(**{"min_value": 1, "max_value": LARGEST_ID} | kwargs)
 
 
-def parsed(serializer: type[Strict], request: Request, **context: Any) -> dict[str, Any]:
+def parsed(serializer: type[StrictSerializer], request: Request, **context: Any) -> dict[str, Any]:
     """The body of a request as `serializer` understands it; it takes no query parameters."""
     unread = _parameter_refusals(request.query_params, set())
     if unread:
@@ -170,13 +170,13 @@ def parsed(serializer: type[Strict], request: Request, **context: Any) -> dict[s
     return dict(body.validated_data)
 
 
-def parsed_data(serializer: type[Strict], data: Any) -> dict[str, Any]:
+def parsed_data(serializer: type[StrictSerializer], data: Any) -> dict[str, Any]:
     """A JSON document as `serializer` understands it; refuses a ValidationError."""
     return dict(_create_parser(serializer).run_validation(data))
 
 
 @cache
-def _create_parser(serializer: type[Strict]) -> Strict:
+def _create_parser(serializer: type[StrictSerializer]) -> StrictSerializer:
     # Making one takes longer than parsing most bodies by it; parsing leaves nothing in it.
     return serializer()
 

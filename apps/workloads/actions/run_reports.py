@@ -29,7 +29,7 @@ from apps.workloads.models import Run, RunAttempt, Workload, WorkloadKind
 
 
 @dataclass(frozen=True, slots=True)
-class Teller:
+class Reporter:
     """On whose word: a team (None: nobody's in particular), and the one cluster it may speak for."""
 
     team_id: int | None = None
@@ -47,7 +47,7 @@ class ReportTaken:
 
 @logged_change(count=answered)
 def record_reports(
-    *, reports: Sequence[RunReportIn], teller: Teller, at: datetime
+    *, reports: Sequence[RunReportIn], teller: Reporter, at: datetime
 ) -> list[ReportTaken | Refusal]:
     """Take reports, in the order given; each answer is what became of it, or why it cannot be taken.
 
@@ -85,7 +85,7 @@ def _pseudonymised_reports(reports: Sequence[RunReportIn]) -> Sequence[RunReport
     ]
 
 
-def _record_report(report: RunReportIn, teller: Teller, at: datetime) -> ReportTaken | Refusal:
+def _record_report(report: RunReportIn, teller: Reporter, at: datetime) -> ReportTaken | Refusal:
     cluster = clusters()[teller.cluster_id].name if teller.cluster_id is not None else None
     if cluster is not None and report.job.cluster not in ("", cluster):
         return Refusal(
@@ -112,7 +112,7 @@ def _record_report(report: RunReportIn, teller: Teller, at: datetime) -> ReportT
     return ReportTaken(run, attempt_id, bool(changes or scores))
 
 
-def _run_of_report(report: RunReportIn, teller: Teller, at: datetime) -> int:
+def _run_of_report(report: RunReportIn, teller: Reporter, at: datetime) -> int:
     """The run that its attempt is of already; else that of its name, opened where there is none."""
     told_by = Q(team=None) if teller.team_id is None else Q(team_id=teller.team_id)
     attempts = RunAttempt.objects.filter(told_by, key=report.attempt, run__key=report.run)
@@ -169,7 +169,7 @@ class _Before(NamedTuple):
 
 
 def _keep_attempt(
-    report: RunReportIn, run_and_teller: tuple[int, Teller], cluster: str, at: datetime
+    report: RunReportIn, run_and_teller: tuple[int, Reporter], cluster: str, at: datetime
 ) -> tuple[int, _Before | None]:
     """Its id, of a run as somebody told it; what it was before, None where it is new."""
     run_id, teller = run_and_teller

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.views import RestView
-from apps.workloads.api.naming import Called
+from apps.workloads.api.naming import NameResolver
 from apps.workloads.api.shapes import AllocationOut, AllocationsAsked
 from apps.workloads.queries import listing
 
@@ -29,7 +29,7 @@ class Allocations(RestView):
 
         Asked for a job of another team, the list is empty.
         """
-        query, called = AllocationsAsked.of(request), Called(self.viewer())
+        query, called = AllocationsAsked.of(request), NameResolver(self.viewer())
         wanted = listing.AllocationsWanted(
             job_id=query.get("job_id"),
             node_id=query.get("node_id"),
@@ -46,7 +46,7 @@ class Allocations(RestView):
         return paged(request, page, lambda row: serialize_allocation(row, called))
 
 
-def serialize_allocation(row: dict[str, Any], called: Called) -> dict[str, Any]:
+def serialize_allocation(row: dict[str, Any], called: NameResolver) -> dict[str, Any]:
     """An allocation as it is answered."""
     team_id = row["owner"].team_id
     is_seen = called.viewer.sees_team(team_id)

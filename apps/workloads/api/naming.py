@@ -9,7 +9,7 @@ from apps.web.rest.views import serialize_team_reference
 from apps.workloads import queries
 
 
-class Called:
+class NameResolver:
     """Teams and workloads as one viewer may call them; read once for an answer."""
 
     def __init__(self, viewer: Viewer) -> None:

@@ -17,10 +17,10 @@ from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import Moment, OptionalText, Parameters, Strict, Text, parsed
+from apps.web.rest.strict import Moment, OptionalText, Parameters, StrictSerializer, Text, parsed
 from apps.web.rest.views import RestView
 from apps.workloads.actions.slos import add_objective, end_objective, record_change
-from apps.workloads.api.naming import Called
+from apps.workloads.api.naming import NameResolver
 from apps.workloads.queries import promises
 from apps.workloads.queries.run_names import run_of_name
 
@@ -35,7 +35,7 @@ class ObjectivesAsked(Parameters):
     workload = Text(required=False, help_text="the name of a workload")
 
 
-class ObjectiveIn(Strict):
+class ObjectiveIn(StrictSerializer):
     """A promise: `target_ratio` of the requests are answered within so long.
 
     `latency` is the whole answer, `first_token` the time to its first token; of `availability`,
@@ -56,7 +56,7 @@ class ObjectiveIn(Strict):
     )
 
 
-class ObjectiveEndIn(Strict):
+class ObjectiveEndIn(StrictSerializer):
     """From when on a promise counts no more."""
 
     ended_at = Moment()
@@ -84,7 +84,7 @@ class ChangesAsked(Parameters):
     until = Moment(required=False)
 
 
-class ChangeIn(Strict):
+class ChangeIn(StrictSerializer):
     """Something that changed about a workload and may explain its numbers.
 
     Of kind `model` with a `run`, it is a model version shipped.
@@ -123,7 +123,7 @@ class ServiceObjectives(RestView):
     )
     def get(self, request: Request) -> Response:
         """The promises of the caller's services, those made last first."""
-        query, called = ObjectivesAsked.of(request), Called(self.viewer())
+        query, called = ObjectivesAsked.of(request), NameResolver(self.viewer())
         workload_ids = called.workload_ids(query.get("workload"))
         page = promises.objective_page(called.viewer, workload_ids, parse_page_request(request))
         return paged(request, page, lambda row: _serialize_objective(row, called))
@@ -137,7 +137,7 @@ class ServiceObjectives(RestView):
     @once()
     def post(self, request: Request) -> Response:
         """Promise something of a service from a moment on; the same one again is answered 200."""
-        body, called = parsed(ObjectiveIn, request), Called(self.viewer())
+        body, called = parsed(ObjectiveIn, request), NameResolver(self.viewer())
         workload_id = _workload_id(body, called)
         wanted = promises.NewObjective(workload_id=workload_id, **body)
         existing_id = promises.objective_like(wanted)
@@ -159,7 +159,7 @@ class ServiceObjectiveEnd(RestView):
     @once()
     def post(self, request: Request, objective_id: int) -> Response:
         """The promise counts no more from then on; the same end again changes nothing."""
-        body, called = parsed(ObjectiveEndIn, request), Called(self.viewer())
+        body, called = parsed(ObjectiveEndIn, request), NameResolver(self.viewer())
         if _serialize_objective_by_id(objective_id, called)["ends_at"] != _serialize_moment(
             body["ended_at"]
         ):
@@ -196,7 +196,7 @@ class WorkloadChanges(RestView):
     )
     def get(self, request: Request) -> Response:
         """List the changes of the caller's workloads, the latest first."""
-        query, called = ChangesAsked.of(request), Called(self.viewer())
+        query, called = ChangesAsked.of(request), NameResolver(self.viewer())
         workload_ids = called.workload_ids(query.get("workload"))
         span = query.get("since"), query.get("until")
         page = promises.change_page(called.viewer, workload_ids, span, parse_page_request(request))
@@ -214,7 +214,7 @@ class WorkloadChanges(RestView):
 
         A team's token tells of its own team alone.
         """
-        body, called = parsed(ChangeIn, request), Called(self.viewer())
+        body, called = parsed(ChangeIn, request), NameResolver(self.viewer())
         own_team_id = request.auth.team_id if isinstance(request.auth, TokenFact) else None
         team_id = called.team_id(body["team"])
         if own_team_id not in (None, team_id):
@@ -230,7 +230,7 @@ class WorkloadChanges(RestView):
         return Response(serialized, status=201 if is_new else 200)
 
 
-def _workload_id(body: dict[str, Any], called: Called) -> int:
+def _workload_id(body: dict[str, Any], called: NameResolver) -> int:
     """The workload that a body names by `team` and `workload`, which are taken out of it."""
     team_id = called.team_id(body.pop("team"))
     workload_id = called.workload_id(team_id, body.pop("workload"))
@@ -248,14 +248,14 @@ def _run_id(key: str, team_id: int, *, is_any_teams: bool) -> int | None:
     return run_id
 
 
-def _serialize_objective_by_id(objective_id: int, called: Called) -> dict[str, Any]:
+def _serialize_objective_by_id(objective_id: int, called: NameResolver) -> dict[str, Any]:
     row = promises.objective_row(objective_id, called.viewer)
     if row is None:
         raise ObjectDoesNotExist(f"there is no promise {objective_id}")
     return _serialize_objective(row, called)
 
 
-def _serialize_objective(row: dict[str, Any], called: Called) -> dict[str, Any]:
+def _serialize_objective(row: dict[str, Any], called: NameResolver) -> dict[str, Any]:
     return serialize_as(ObjectiveOut, {**row, "workload": _workload_name(row, called)})
 
 
@@ -263,7 +263,7 @@ def _serialize_change(row: dict[str, Any], named: dict[str, Any] | None) -> dict
     return serialize_as(ChangeOut, {**row, "workload": named, "run": row["run__key"]})
 
 
-def _workload_name(row: dict[str, Any], called: Called) -> dict[str, Any] | None:
+def _workload_name(row: dict[str, Any], called: NameResolver) -> dict[str, Any] | None:
     return called.workload(row["workload_id"])
 
 

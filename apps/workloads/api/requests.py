@@ -25,7 +25,7 @@ from apps.workloads.actions.requests import (
     RequestTeller,
     record_requests,
 )
-from apps.workloads.api.naming import Called
+from apps.workloads.api.naming import NameResolver
 from apps.workloads.api.request_wire import read_row, row_schema
 from apps.workloads.api.rows import RowFault, TooManyRows
 from apps.workloads.api.wire import BodyUnreadable, Fault, fault_of
@@ -136,7 +136,7 @@ class RequestHours(RestView):
     )
     def get(self, request: Request) -> Response:
         """List the counts of services of the caller's teams, the latest hours first."""
-        query, called = RequestHoursAsked.of(request), Called(self.viewer())
+        query, called = RequestHoursAsked.of(request), NameResolver(self.viewer())
         wanted = request_listing.RequestHoursWanted(
             workload_ids=called.workload_ids(query.get("workload")),
             service=query.get("service"),
@@ -209,7 +209,7 @@ def _serialize_taken(
     }
 
 
-def _serialize_request_hour(row: dict[str, Any], called: Called) -> dict[str, Any]:
+def _serialize_request_hour(row: dict[str, Any], called: NameResolver) -> dict[str, Any]:
     named = {"workload": called.workload(row["workload_id"]), "service": row["service_named"]}
     return serialize_as(RequestHourOut, {**row, **named})
 

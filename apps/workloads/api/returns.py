@@ -16,11 +16,11 @@ from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, parsed
+from apps.web.rest.strict import OptionalText, Parameters, StrictSerializer, Text, parsed
 from apps.web.rest.views import RestView
 from apps.workloads.actions import returns as actions
 from apps.workloads.actions.returns import LONGEST_NOTE, NewScore, NewValue
-from apps.workloads.api.naming import Called
+from apps.workloads.api.naming import NameResolver
 from apps.workloads.queries import returns
 
 
@@ -46,7 +46,7 @@ class ReturnsAsked(Parameters):
     workload = Text(required=False, help_text="the name of a workload")
 
 
-class WorkloadValueIn(Strict):
+class WorkloadValueIn(StrictSerializer):
     """The worth of one unit from a day on, in the organisation's currency; without both ends, no value any more."""
 
     team = Text()
@@ -77,7 +77,7 @@ class WorkloadValueOut(serializers.Serializer[Any]):
     stated_at = serializers.DateTimeField()
 
 
-class WorkloadScoreIn(Strict):
+class WorkloadScoreIn(StrictSerializer):
     """How good a workload's results were on a day: an evaluation's score, task success."""
 
     team = Text()
@@ -114,7 +114,7 @@ class WorkloadValues(RestView):
     )
     def get(self, request: Request) -> Response:
         """All that was stated of the caller's workloads, the newest statement first."""
-        query, called = ReturnsAsked.of(request), Called(self.viewer())
+        query, called = ReturnsAsked.of(request), NameResolver(self.viewer())
         workload_ids = called.workload_ids(query.get("workload"))
         page = returns.value_page(called.viewer, workload_ids, parse_page_request(request))
         return paged(request, page, lambda row: _serialize_value(row, called))
@@ -128,7 +128,7 @@ class WorkloadValues(RestView):
     @once()
     def post(self, request: Request) -> Response:
         """State what one unit is worth; earlier statements stay as history."""
-        body, called = parsed(WorkloadValueIn, request), Called(self.viewer())
+        body, called = parsed(WorkloadValueIn, request), NameResolver(self.viewer())
         value = NewValue(_pop_workload_id(body, called), **body)
         value_id = actions.state_value(value=value, by=called.viewer, at=timezone.now())
         return Response(_serialize_value(returns.value_row(value_id), called), status=201)
@@ -147,7 +147,7 @@ class WorkloadScores(RestView):
     )
     def get(self, request: Request) -> Response:
         """All scores of the caller's workloads, the newest statement first."""
-        query, called = ReturnsAsked.of(request), Called(self.viewer())
+        query, called = ReturnsAsked.of(request), NameResolver(self.viewer())
         workload_ids = called.workload_ids(query.get("workload"))
         page = returns.score_page(called.viewer, workload_ids, parse_page_request(request))
         return paged(request, page, lambda row: _serialize_score(row, called))
@@ -161,14 +161,18 @@ class WorkloadScores(RestView):
     @once()
     def post(self, request: Request) -> Response:
         """State a score of a day; weekly reviews show it beside what the workload cost."""
-        body, called, at = parsed(WorkloadScoreIn, request), Called(self.viewer()), timezone.now()
+        body, called, at = (
+            parsed(WorkloadScoreIn, request),
+            NameResolver(self.viewer()),
+            timezone.now(),
+        )
         score = NewScore(_pop_workload_id(body, called), **body)
         today = at.astimezone(ZoneInfo(organisation().zone)).date()
         score_id = actions.state_score(score=score, by=called.viewer, at=at, today=today)
         return Response(_serialize_score(returns.score_row(score_id), called), status=201)
 
 
-def _pop_workload_id(body: dict[str, Any], called: Called) -> int:
+def _pop_workload_id(body: dict[str, Any], called: NameResolver) -> int:
     """The workload that a body names, of a team that the caller sees; taken out of the body."""
     name = body.pop("team")
     if not called.team_ids(name):
@@ -179,7 +183,7 @@ def _pop_workload_id(body: dict[str, Any], called: Called) -> int:
     return workload_id
 
 
-def _serialize_value(row: dict[str, Any], called: Called) -> dict[str, Any]:
+def _serialize_value(row: dict[str, Any], called: NameResolver) -> dict[str, Any]:
     fields = {
         "workload": called.workload(row["workload_id"]),
         "currency": organisation().currency,
@@ -188,6 +192,6 @@ def _serialize_value(row: dict[str, Any], called: Called) -> dict[str, Any]:
     return serialize_as(WorkloadValueOut, row | fields)
 
 
-def _serialize_score(row: dict[str, Any], called: Called) -> dict[str, Any]:
+def _serialize_score(row: dict[str, Any], called: NameResolver) -> dict[str, Any]:
     fields = {"workload": called.workload(row["workload_id"]), "stated_by": row["stated_name"]}
     return serialize_as(WorkloadScoreOut, row | fields)

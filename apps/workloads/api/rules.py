@@ -21,7 +21,7 @@ from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, parsed
 from apps.web.rest.views import RestView
 from apps.workloads.actions.rules import add_rule, end_rule, refuse_nonsense
-from apps.workloads.api.naming import Called
+from apps.workloads.api.naming import NameResolver
 from apps.workloads.api.shapes import MovesOut, RuleEndIn, RuleIn, RuleOut, RulesAsked
 from apps.workloads.queries import (
     OwnerFact,
@@ -45,7 +45,7 @@ class OwnershipRules(RestView):
     )
     def get(self, request: Request) -> Response:
         """The rules that give jobs to the caller's teams, past ones too, in order of priority."""
-        query, called = RulesAsked.of(request), Called(self.viewer())
+        query, called = RulesAsked.of(request), NameResolver(self.viewer())
         visible_ids = called.viewer.seen_teams
         team_ids = called.team_ids(query.get("team"))
         page = listing.rule_page(
@@ -65,7 +65,7 @@ class OwnershipRules(RestView):
 
         The same rule again is answered 200. `/ownership-rules/preview` says what it would move.
         """
-        called = Called(self.viewer())
+        called = NameResolver(self.viewer())
         rule = parse_rule(parsed(RuleIn, request), called)
         existing_id = listing.rule_like(rule)
         if existing_id is not None:
@@ -81,7 +81,7 @@ class OwnershipRuleView(RestView):
     def get(self, request: Request, rule_id: int) -> Response:
         """A rule by its id; one for another team is as if there were none."""
         Parameters.of(request)
-        return Response(_serialize_rule_by_id(rule_id, Called(self.viewer())))
+        return Response(_serialize_rule_by_id(rule_id, NameResolver(self.viewer())))
 
 
 class OwnershipRuleEnd(RestView):
@@ -96,7 +96,7 @@ class OwnershipRuleEnd(RestView):
     @once()
     def post(self, request: Request, rule_id: int) -> Response:
         """The rule counts no more from then on; the same end again changes nothing."""
-        body, called = parsed(RuleEndIn, request), Called(self.viewer())
+        body, called = parsed(RuleEndIn, request), NameResolver(self.viewer())
         rule = listing.rule_fact(rule_id)
         if rule is None or rule.ends_at != body["ended_at"]:
             end_rule(rule_id=rule_id, **body, at=timezone.now())
@@ -109,7 +109,7 @@ class OwnershipRulePreview(RestView):
     @extend_schema(operation_id="preview_ownership_rule", request=RuleIn, responses=MovesOut)
     def post(self, request: Request) -> Response:
         """The jobs it matches, and from whom their GPU time would come; nothing is kept."""
-        called = Called(self.viewer())
+        called = NameResolver(self.viewer())
         rule = parse_rule(parsed(RuleIn, request), called)
         refuse_nonsense(rule)
         taker = OwnerFact(rule.rule.team_id, rule.rule.workload_id)
@@ -124,7 +124,7 @@ class OwnershipRuleEndPreview(RestView):
     def post(self, request: Request, rule_id: int) -> Response:
         """The jobs it would lose, and to whom; nothing is ended."""
         ended_at: datetime = parsed(RuleEndIn, request)["ended_at"]
-        rule, called = listing.rule_fact(rule_id), Called(self.viewer())
+        rule, called = listing.rule_fact(rule_id), NameResolver(self.viewer())
         if rule is None:
             raise ObjectDoesNotExist(f"there is no rule {rule_id}")
         giver = OwnerFact(rule.rule.team_id, rule.rule.workload_id)
@@ -132,7 +132,7 @@ class OwnershipRuleEndPreview(RestView):
         return Response(_serialize_moves(moved, called, lambda taker: (giver, taker)))
 
 
-def parse_rule(body: dict[str, Any], called: Called) -> RuleFact:
+def parse_rule(body: dict[str, Any], called: NameResolver) -> RuleFact:
     """The rule that a body describes; refuses a ValidationError that names the field."""
     team_id = called.team_id(body["team"])
     texts = {name: body[name] for name in (*TEXT_MATCHES, "label", "name")}
@@ -146,7 +146,7 @@ def parse_rule(body: dict[str, Any], called: Called) -> RuleFact:
     return RuleFact(rule, body["starts_at"], body["ends_at"])
 
 
-def serialize_rule(row: dict[str, Any], called: Called) -> dict[str, Any]:
+def serialize_rule(row: dict[str, Any], called: NameResolver) -> dict[str, Any]:
     """A rule as it is answered."""
     cluster_id = row["cluster_id"]
     fields = {
@@ -160,7 +160,7 @@ def serialize_rule(row: dict[str, Any], called: Called) -> dict[str, Any]:
 
 def _serialize_moves(
     moved: RulePreview,
-    called: Called,
+    called: NameResolver,
     between: Callable[[OwnerFact], tuple[OwnerFact, OwnerFact]],
 ) -> dict[str, Any]:
     def owner(fact: OwnerFact) -> dict[str, Any]:
@@ -186,7 +186,7 @@ def _gpu_hours(milliseconds: Fraction) -> float:
     return round(float(milliseconds / HOUR_MS), 6)
 
 
-def _serialize_rule_by_id(rule_id: int, called: Called) -> dict[str, Any]:
+def _serialize_rule_by_id(rule_id: int, called: NameResolver) -> dict[str, Any]:
     row = listing.rule_row(rule_id)
     if row is None or not called.viewer.sees_team(row["team_id"]):
         raise ObjectDoesNotExist(f"there is no rule {rule_id}")

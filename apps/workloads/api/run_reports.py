@@ -16,8 +16,8 @@ from apps.fleet.queries import cluster_of_token
 from apps.web.rest.bodies import json_body
 from apps.workloads.actions.report_shapes import RunReportIn
 from apps.workloads.actions.run_reports import (
+    Reporter,
     ReportTaken,
-    Teller,
     record_reports,
 )
 from apps.workloads.api.rows import RowFault
@@ -111,7 +111,7 @@ def _serialize_reported(taken: dict[int, ReportTaken], faults: list[Fault]) -> d
     }
 
 
-def _run_teller(request: Request) -> Teller:
+def _run_teller(request: Request) -> Reporter:
     if not isinstance(request.auth, TokenFact):
-        return Teller()
-    return Teller(request.auth.team_id, cluster_of_token(request.auth.id))
+        return Reporter()
+    return Reporter(request.auth.team_id, cluster_of_token(request.auth.id))

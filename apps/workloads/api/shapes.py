@@ -10,8 +10,8 @@ from apps.web.rest.strict import (
     Moment,
     OptionalText,
     Parameters,
-    Strict,
     StrictInteger,
+    StrictSerializer,
     Text,
 )
 
@@ -29,7 +29,7 @@ class WorkloadsAsked(Parameters):
     kind = serializers.ChoiceField(choices=KINDS, required=False)
 
 
-class WorkloadIn(Strict):
+class WorkloadIn(StrictSerializer):
     """A stable thing with an owner: a training programme, a service, a notebook fleet."""
 
     name = Text()
@@ -137,7 +137,7 @@ class RulesAsked(Parameters):
     team = Text(required=False, help_text="the name of a team")
 
 
-class RuleIn(Strict):
+class RuleIn(StrictSerializer):
     """Jobs that match all that is given belong to this team, and to its workload if one is named.
 
     The lowest priority number wins. In `name`, `*` stands for any letters; `label` is `key=value`.
@@ -157,7 +157,7 @@ class RuleIn(Strict):
     ends_at = Moment(required=False, allow_null=True, default=None)
 
 
-class RuleEndIn(Strict):
+class RuleEndIn(StrictSerializer):
     """From when on a rule counts no more."""
 
     ended_at = Moment()

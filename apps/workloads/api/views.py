@@ -26,7 +26,7 @@ from apps.workloads import queries
 from apps.workloads.actions.recording import Recorded, record_event, record_events
 from apps.workloads.api.holding import serialize_holding
 from apps.workloads.api.job_scope import job_teller
-from apps.workloads.api.naming import Called
+from apps.workloads.api.naming import NameResolver
 from apps.workloads.api.rows import RowFault, TooManyRows
 from apps.workloads.api.shapes import HeldOut, JobEventOut, JobOut, JobsAsked
 from apps.workloads.api.wire import (
@@ -136,7 +136,7 @@ class Jobs(RestView):
 
         Where rules must be asked for each job a page may be short and still have a next one.
         """
-        query, called = JobsAsked.of(request), Called(self.viewer())
+        query, called = JobsAsked.of(request), NameResolver(self.viewer())
         wanted = listing.JobsWanted(
             team_ids=called.team_ids(query.pop("team", None)),
             workload_ids=called.workload_ids(query.pop("workload", None)),
@@ -221,7 +221,7 @@ class JobDetail(RestView):
         A job of another team is as if there were none.
         """
         Parameters.of(request)
-        job, called = queries.job(job_id), Called(self.viewer())
+        job, called = queries.job(job_id), NameResolver(self.viewer())
         owner = queries.NOBODY if job is None else _owner_of_job(job)
         if job is None or not called.viewer.sees_team(owner.team_id):
             raise ObjectDoesNotExist(f"there is no job {job_id}")
@@ -235,7 +235,7 @@ class JobDetail(RestView):
         return Response(JobDetailOut(fields).data)
 
 
-def serialize_job(row: dict[str, Any], called: Called) -> dict[str, Any]:
+def serialize_job(row: dict[str, Any], called: NameResolver) -> dict[str, Any]:
     """A job of a list as it is answered."""
     owner = row["owner"]
     fields = {

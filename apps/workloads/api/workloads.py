@@ -13,7 +13,7 @@ from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, parsed
 from apps.web.rest.views import RestView
 from apps.workloads.actions.workloads import WorkloadExists, add_workload
-from apps.workloads.api.naming import Called
+from apps.workloads.api.naming import NameResolver
 from apps.workloads.api.shapes import WorkloadIn, WorkloadOut, WorkloadsAsked
 from apps.workloads.queries import listing
 
@@ -30,7 +30,7 @@ class Workloads(RestView):
     )
     def get(self, request: Request) -> Response:
         """The workloads of the caller's teams, by name."""
-        query, called = WorkloadsAsked.of(request), Called(self.viewer())
+        query, called = WorkloadsAsked.of(request), NameResolver(self.viewer())
         visible_ids = called.viewer.seen_teams
         team_ids = called.team_ids(query.pop("team", None))
         wanted = listing.WorkloadsWanted(
@@ -48,7 +48,7 @@ class Workloads(RestView):
     @once()
     def post(self, request: Request) -> Response:
         """Add a workload of a team; the same one again is answered 200."""
-        body, called = parsed(WorkloadIn, request), Called(self.viewer())
+        body, called = parsed(WorkloadIn, request), NameResolver(self.viewer())
         team_id = called.team_id(body["team"])
         try:
             made_id = add_workload(name=body["name"], team_id=team_id, kind=body["kind"])
@@ -68,12 +68,12 @@ class WorkloadView(RestView):
     def get(self, request: Request, workload_id: int) -> Response:
         """A workload by its id; one of another team is as if there were none."""
         Parameters.of(request)
-        row, called = listing.workload_row(workload_id), Called(self.viewer())
+        row, called = listing.workload_row(workload_id), NameResolver(self.viewer())
         if row is None or not called.viewer.sees_team(row["team_id"]):
             raise ObjectDoesNotExist(f"there is no workload {workload_id}")
         return Response(serialize_workload(row, called))
 
 
-def serialize_workload(row: dict[str, Any], called: Called) -> dict[str, Any]:
+def serialize_workload(row: dict[str, Any], called: NameResolver) -> dict[str, Any]:
     """A workload as it is answered."""
     return serialize_as(WorkloadOut, {**row, "team": called.team(row["team_id"])})

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from django.db.models import F, Min, Q, QuerySet
 
 from apps.accounts.queries import Viewer
-from apps.accounts.queries.paging import PageRequest, Slice, equality_conditions, page_of
+from apps.accounts.queries.paging import Page, PageRequest, equality_conditions, page_of
 from apps.economics.ownership import JobTraits, Rule, in_rank, rules_of
 from apps.workloads.models import Allocation, Job, JobEvent, OwnershipRule, Run, RunSpan, Workload
 from apps.workloads.queries.ownership import NOBODY, OwnerFact, RuleFact, rules
@@ -70,7 +70,7 @@ class AllocationsWanted:
     ends_at: datetime | None = None
 
 
-def workload_page(wanted: WorkloadsWanted, page_request: PageRequest) -> Slice[Found]:
+def workload_page(wanted: WorkloadsWanted, page_request: PageRequest) -> Page[Found]:
     """Workloads by name, then id."""
     chosen = {"team_id__in": wanted.team_ids, "name": wanted.name, "kind": wanted.kind}
     return page_of(
@@ -91,13 +91,13 @@ def workload_of(team_id: int, name: str) -> Found | None:
     return _first_row(Workload.objects.values(*WORKLOAD).filter(team_id=team_id, name=name))
 
 
-def job_page(wanted: JobsWanted, viewer: Viewer, page_request: PageRequest) -> Slice[Found]:
+def job_page(wanted: JobsWanted, viewer: Viewer, page_request: PageRequest) -> Page[Found]:
     """Jobs that the viewer may see, those recorded last first, each with `owner`, an OwnerFact."""
     job_rows: Rows = Job.objects.filter(_jobs_chosen(wanted)).values("cluster__name", *JOB)
     ruling = Ruling()
     if viewer.sees_everything and not wanted.asks_owner:
         page = page_of(job_rows, page_request, "-id")
-        return Slice(_with_owner(page.rows, ruling.owners(page.rows)), page.after, page.before)
+        return Page(_with_owner(page.rows, ruling.owners(page.rows)), page.after, page.before)
 
     def kept(rows: Sequence[Found]) -> list[Found]:
         owned = _with_owner(rows, ruling.owners(rows))
@@ -121,7 +121,7 @@ def allocations_of_job(job_id: int) -> list[Found]:
     return list(rows.order_by("starts_at", "node_name", "part"))
 
 
-def allocation_page(wanted: AllocationsWanted, page_request: PageRequest) -> Slice[Found]:
+def allocation_page(wanted: AllocationsWanted, page_request: PageRequest) -> Page[Found]:
     """Allocations, those recorded last first; each with its job's `owner`, an OwnerFact."""
     chosen = {"job_id": wanted.job_id, "node_id": wanted.node_id}
     allocations = Allocation.objects.filter(equality_conditions(chosen))
@@ -135,7 +135,7 @@ def allocation_page(wanted: AllocationsWanted, page_request: PageRequest) -> Sli
     jobs = Job.objects.filter(id__in={row["job_id"] for row in page.rows}).values(*JOB)
     owner_of = Ruling().owners(list(jobs))
     rows = [{**row, "owner": owner_of.get(row["job_id"], NOBODY)} for row in page.rows]
-    return Slice(rows, page.after, page.before)
+    return Page(rows, page.after, page.before)
 
 
 def runs_by_id(run_ids: Collection[int], viewer: Viewer) -> dict[int, Found]:
@@ -197,7 +197,7 @@ def runs_with_jobs(rows: Sequence[Found], viewer: Viewer) -> list[Found]:
     ]
 
 
-def rule_page(team_ids: frozenset[int] | None, page_request: PageRequest) -> Slice[Found]:
+def rule_page(team_ids: frozenset[int] | None, page_request: PageRequest) -> Page[Found]:
     """Rules by priority, then id (of some teams)."""
     rule_rows = OwnershipRule.objects.filter(equality_conditions({"team_id__in": team_ids}))
     return page_of(_rule_rows(rule_rows), page_request, "priority", "id")
@@ -307,7 +307,7 @@ def _scanned_page(
     candidates: Rows,
     page_request: PageRequest,
     keep_wanted: Callable[[Sequence[Found]], list[Found]],
-) -> Slice[Found]:
+) -> Page[Found]:
     """A page of what `keep_wanted` keeps of rows by falling id, or by rising for the page before."""
     backward = page_request.before is not None
     start = page_request.before if backward else page_request.after
@@ -327,8 +327,8 @@ def _scanned_page(
     beyond = (edge,) if has_more and edge is not None else None
     first = (rows[0]["id"],) if rows else None
     if backward:
-        return Slice(rows[::-1], after=first, before=beyond)
-    return Slice(rows, after=beyond, before=first if page_request.after is not None else None)
+        return Page(rows[::-1], after=first, before=beyond)
+    return Page(rows, after=beyond, before=first if page_request.after is not None else None)
 
 
 def _next_part(candidates: Rows, edge: int | None, *, is_rising: bool) -> list[Found]:

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import F, QuerySet
 
 from apps.accounts.queries import Viewer
-from apps.accounts.queries.paging import PageRequest, Slice, equality_conditions, page_of
+from apps.accounts.queries.paging import Page, PageRequest, equality_conditions, page_of
 from apps.workloads.models import ServiceObjective, WorkloadChange
 
 OBJECTIVE = (
@@ -53,7 +53,7 @@ class NewChange:
 
 def objective_page(
     viewer: Viewer, workload_ids: Collection[int] | None, page_request: PageRequest
-) -> Slice[dict[str, Any]]:
+) -> Page[dict[str, Any]]:
     """Promises of services that the viewer may see, those made last first."""
     visible_rows = _visible_to_viewer(_objective_rows(), viewer, workload_ids)
     return page_of(visible_rows, page_request, "-id")
@@ -77,7 +77,7 @@ def change_page(
     workload_ids: Collection[int] | None,
     span: tuple[datetime | None, datetime | None],
     page_request: PageRequest,
-) -> Slice[dict[str, Any]]:
+) -> Page[dict[str, Any]]:
     """Return the changes of workloads that the viewer may see, the latest first."""
     conditions = {"at__gte": span[0], "at__lt": span[1]}
     rows: Rows = WorkloadChange.objects.filter(equality_conditions(conditions)).values(*CHANGE)

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Q
 
 from apps.accounts.queries import Viewer
-from apps.accounts.queries.paging import PageRequest, Slice, equality_conditions, page_of
+from apps.accounts.queries.paging import Page, PageRequest, equality_conditions, page_of
 from apps.workloads.models import RequestHour
 from apps.workloads.queries.requests import COUNTED
 
@@ -30,7 +30,7 @@ class RequestHoursWanted:
 
 def request_hour_page(
     wanted: RequestHoursWanted, viewer: Viewer, page_request: PageRequest
-) -> Slice[dict[str, Any]]:
+) -> Page[dict[str, Any]]:
     """Return the counts of services that the viewer may see, the latest hours first.
 
     Counts of no known service are theirs whose token told them.

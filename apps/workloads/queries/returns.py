@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from apps.accounts.queries import Viewer
-from apps.accounts.queries.paging import PageRequest, Slice, page_of
+from apps.accounts.queries.paging import Page, PageRequest, page_of
 from apps.workloads.models import ValueUnit, WorkloadScore, WorkloadValue
 
 VALUE_UNITS = dict(ValueUnit.choices)
@@ -81,7 +81,7 @@ def values_of(workload_id: int) -> list[ValueFact]:
 
 def value_page(
     viewer: Viewer, workload_ids: Collection[int] | None, page_request: PageRequest
-) -> Slice[dict[str, Any]]:
+) -> Page[dict[str, Any]]:
     """Return what was stated of workloads that the viewer may see, the newest statement first."""
     rows = _visible_rows(WorkloadValue.objects.all(), viewer, workload_ids)
     return page_of(rows.values(*_VALUE), page_request, "-id")
@@ -101,7 +101,7 @@ def scores_of(workload_id: int) -> list[ScoreFact]:
 
 def score_page(
     viewer: Viewer, workload_ids: Collection[int] | None, page_request: PageRequest
-) -> Slice[dict[str, Any]]:
+) -> Page[dict[str, Any]]:
     """Scores by owners' word of workloads that the viewer may see, the newest statement first."""
     rows = _visible_rows(WorkloadScore.objects.all(), viewer, workload_ids)
     return page_of(rows.values(*_SCORE), page_request, "-id")

@@ -11,7 +11,7 @@ from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, When
 from django.db.models.functions import Collate, Lower
 
 from apps.accounts.queries import Viewer
-from apps.accounts.queries.search import Hits, Kind, SearchHit, Sought, about, begins_first, hits
+from apps.accounts.queries.search import Hits, Kind, Search, SearchHit, about, begins_first, hits
 from apps.economics.ownership import TEXT_MATCHES
 from apps.workloads.models import Job, Run, RunSpan, Workload
 from apps.workloads.queries.listing import JOB, Ruling
@@ -23,7 +23,7 @@ MOST_LOOKED_AT = 500
 Rows: TypeAlias = "QuerySet[Any, Any]"
 
 
-def search_workloads(viewer: Viewer, search: Sought) -> Hits:
+def search_workloads(viewer: Viewer, search: Search) -> Hits:
     """Workloads of the viewer's teams by a part of their name."""
     rows = Workload.objects.filter(name__icontains=search.text)
     if not viewer.sees_everything:
@@ -37,7 +37,7 @@ def search_workloads(viewer: Viewer, search: Sought) -> Hits:
     )
 
 
-def search_jobs_and_runs(viewer: Viewer, search: Sought) -> tuple[Hits, Hits]:
+def search_jobs_and_runs(viewer: Viewer, search: Search) -> tuple[Hits, Hits]:
     """Jobs by the beginning of their id or name, and runs by that of their key."""
     if viewer.sees_everything:
         jobs = _search_jobs(Q(), search, search.limit + 1)
@@ -54,7 +54,7 @@ def search_jobs_and_runs(viewer: Viewer, search: Sought) -> tuple[Hits, Hits]:
     return _job_hits(theirs, search), _run_hits(_runs_of(viewer, search, ruling), search)
 
 
-def _search_jobs(scope: Q, search: Sought, most: int) -> list[dict[str, Any]]:
+def _search_jobs(scope: Q, search: Search, most: int) -> list[dict[str, Any]]:
     """By id, the very one first, then by name; of one id or name the latest first."""
     jobs = Job.objects.filter(scope, merged_into=None).annotate(
         # In the order of the indexes: a beginning that many jobs share is read no further than needed.
@@ -106,7 +106,7 @@ def _search_runs(scope: Q, text: str) -> Rows:
     return rows
 
 
-def _runs_of(viewer: Viewer, search: Sought, ruling: Ruling) -> Iterator[dict[str, Any]]:
+def _runs_of(viewer: Viewer, search: Search, ruling: Ruling) -> Iterator[dict[str, Any]]:
     """A run of no workload is whose its first job is; without a job, of who told of it."""
     scope = Q(workload=None) | Q(workload__team_id__in=viewer.team_ids)
     runs = list(_search_runs(scope, search.text)[:MOST_LOOKED_AT])
@@ -120,7 +120,7 @@ def _runs_of(viewer: Viewer, search: Sought, ruling: Ruling) -> Iterator[dict[st
             yield run
 
 
-def _job_hits(jobs: list[dict[str, Any]], search: Sought) -> Hits:
+def _job_hits(jobs: list[dict[str, Any]], search: Search) -> Hits:
     job_hits = (
         SearchHit(
             job["id"],
@@ -132,6 +132,6 @@ def _job_hits(jobs: list[dict[str, Any]], search: Sought) -> Hits:
     return hits(Kind.JOB, job_hits, search)
 
 
-def _run_hits(runs: Any, search: Sought) -> Hits:
+def _run_hits(runs: Any, search: Search) -> Hits:
     run_hits = (SearchHit(run["id"], run["key"], run["name"] or "") for run in runs)
     return hits(Kind.RUN, run_hits, search)

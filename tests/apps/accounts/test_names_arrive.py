@@ -20,7 +20,7 @@ from apps.workloads.actions.imports import RejectedJobRow, open_batch, reject_ro
 from apps.workloads.actions.report_shapes import RunEventIn, RunReportIn
 from apps.workloads.actions.request_statements import CountedRequests
 from apps.workloads.actions.requests import RequestTeller, record_requests
-from apps.workloads.actions.run_reports import Teller, record_reports
+from apps.workloads.actions.run_reports import Reporter, record_reports
 from apps.workloads.actions.set_aside import set_spans_aside
 from apps.workloads.actions.slos import record_change
 from apps.workloads.actions.usage import Call, take_calls
@@ -115,8 +115,8 @@ def run_reports(_: Path) -> None:
         "ghopper/first", "a", began, 0, workload="of ghopper", model={"by": "ghopper"},
         tags={"owner": "GHopper"}, events=(score,),
     )  # fmt: skip
-    record_reports(reports=[report], teller=Teller(team_id=team), at=NOON)
-    (again,) = record_reports(reports=[report], teller=Teller(team_id=team), at=NOON)
+    record_reports(reports=[report], teller=Reporter(team_id=team), at=NOON)
+    (again,) = record_reports(reports=[report], teller=Reporter(team_id=team), at=NOON)
     assert getattr(again, "is_changed", None) is False
     attempt = RunAttempt.objects.get()
     assert Run.objects.get().key == f"{HERS}/first"

@@ -16,7 +16,7 @@ from apps.ledger.actions import close
 from apps.ledger.actions.bills import undo_delivery
 from apps.ledger.actions.reconcile import bills_due, reconcile_bill
 from apps.ledger.models import Bill, BilledHour, BillImport, Charge, ChargePart, Line
-from apps.ledger.queries.bills.comparing import apart_sums
+from apps.ledger.queries.bills.comparing import unreconciled_sums
 from apps.ledger.queries.commitment_preview import if_ended, if_entered
 from apps.ledger.queries.commitments import Figures, commitment_use, ends_within, term_of
 from apps.ledger.queries.commitments_billed import billed_spans
@@ -386,7 +386,7 @@ def test_a_commitments_owner_keeps_what_nobody_used_when_the_bill_comes(
     assert owners_of("commitment_unused") == {team_id: 34_000_000}
     one = Commitment.objects.get()
     unused_charge = Charge.objects.get(kind="commitment_unused")
-    told = apart_sums(Bill.objects.get().id)
+    told = unreconciled_sums(Bill.objects.get().id)
     assert [each.team_name for each in told if each.charge_kind == "commitment_unused"] == [
         "research"
     ]

@@ -28,7 +28,7 @@ from apps.ledger.actions.bills import undo_delivery
 from apps.ledger.actions.exchanging import state_rate
 from apps.ledger.actions.reconcile import reconcile_waiting
 from apps.ledger.models import Bill, BilledCharge, BillRule, Charge, Close, Line, StatementLine
-from apps.ledger.queries.bills.comparing import apart_sums
+from apps.ledger.queries.bills.comparing import unreconciled_sums
 from apps.ledger.queries.bills.rules import moves_if_added, moves_if_ended
 from apps.ledger.queries.closes.statements import journal
 from apps.ledger.queries.shared_costs import carried as carried_by_cost
@@ -157,7 +157,7 @@ def test_a_hundred_dollars_are_a_hundred_dollars_over_all_hours(
     assert of_the_bill() == (100, 0)
     hours = BilledCharge.objects.aggregate(first=Sum("rows"), effective=Sum("effective_micros"))
     assert hours == {"first": 1, "effective": 100_000_000}
-    (apart,) = apart_sums(Bill.objects.get().id)
+    (apart,) = unreconciled_sums(Bill.objects.get().id)
     assert (apart.charge_kind, apart.label, apart.reason) == (
         *("shared", "AWS Support"),
         "shared by direct cost",

@@ -19,7 +19,7 @@ from apps.economics.billing import BilledCosts
 from apps.economics.sharing import METHODS
 from apps.ledger.actions.sharing import HourSharing
 from apps.ledger.models import Charge, ChargeKind, Line
-from apps.ledger.queries.spreading import Bearer, SharedCharge
+from apps.ledger.queries.spreading import CostOwnerTotals, SharedCharge
 from apps.pricing import actions as pricing
 from apps.pricing.models import SharedCost
 from apps.workloads.models import Job
@@ -267,7 +267,7 @@ def test_weights_change_with_an_hour_and_a_name_is_shared_once_at_a_time() -> No
 
 bearers = st.lists(
     st.builds(
-        Bearer,
+        CostOwnerTotals,
         pool_id=st.just(1),
         team_id=st.integers(1, 4),
         workload_id=st.none(),
@@ -289,7 +289,7 @@ team_weights = st.dictionaries(st.integers(1, 6), st.integers(1, 10**9), min_siz
     bearers, st.tuples(money, money, money), st.integers(-(10**12), 10**12), methods, team_weights
 )
 def test_the_parts_of_a_shared_charge_sum_to_it_on_every_basis(
-    bearers: list[Bearer],
+    bearers: list[CostOwnerTotals],
     amounts: tuple[int, int, int],
     billed: int,
     method: str,

@@ -22,7 +22,7 @@ from apps.unit_economics.queries.runs.bottlenecks import run_time_breakdown
 from apps.unit_economics.queries.waste import Waste, WastePart, waste_by
 from apps.workloads.actions.folding_runs import fold_due_runs
 from apps.workloads.actions.report_shapes import RunReportIn
-from apps.workloads.actions.run_reports import Teller, record_reports
+from apps.workloads.actions.run_reports import Reporter, record_reports
 from apps.workloads.api.run_wire import read_report
 from controlplane.ledger_audit import audit_here
 from tests import make
@@ -88,7 +88,7 @@ def report(sequence: int, *losses: tuple[int, float | None], **given: Any) -> No
     read = read_report(msgspec.Raw(msgspec.json.encode(told | given)), at=IN_APRIL, row=0)
     assert isinstance(read, RunReportIn), read
     at = IN_APRIL + timedelta(minutes=sequence)
-    record_reports(reports=[read], teller=Teller(), at=at)
+    record_reports(reports=[read], teller=Reporter(), at=at)
     fold_due_runs(at=at)
 
 

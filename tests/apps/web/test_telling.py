@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rest_framework import serializers
 
-from apps.web.rest.fast_serializers import teller_of
+from apps.web.rest.fast_serializers import compile_serializer
 from apps.web.rest.money import KeyOut, MoneyOut, RatioOut
 from apps.web.rest.pages import serialize_as
 
@@ -111,7 +111,7 @@ def test_what_a_row_lacks_is_a_mistake_that_is_named() -> None:
     [(0, "0.000000"), (-1, "-0.000001"), (1_000_000, "1.000000"), (-10**21 - 5, "-1000000000000000.000005")],
 )  # fmt: skip
 def test_amounts_are_told_to_the_micro_unit(micros: int, amount: str) -> None:
-    tell = teller_of(MoneyOut(context={"currency": "JPY"}))
+    tell = compile_serializer(MoneyOut(context={"currency": "JPY"}))
 
     assert tell(micros) == {"amount": amount, "currency": "JPY"}
     assert tell({"amount": "5", "currency": "USD"}) == {"amount": "5", "currency": "USD"}
@@ -123,4 +123,4 @@ def test_a_field_of_another_way_is_asked_itself() -> None:
 
         name = "DATA_WAIT"
 
-    assert teller_of(KeyOut())(Known()) == "data_wait"
+    assert compile_serializer(KeyOut())(Known()) == "data_wait"

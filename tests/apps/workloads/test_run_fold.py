@@ -16,7 +16,7 @@ from apps.marks.queries import Pass
 from apps.workloads.actions.folding_runs import fold_run
 from apps.workloads.actions.report_shapes import RunReportIn
 from apps.workloads.actions.run_changes import touch_runs
-from apps.workloads.actions.run_reports import Teller, record_reports
+from apps.workloads.actions.run_reports import Reporter, record_reports
 from apps.workloads.api.run_wire import read_report
 from apps.workloads.models import RunHour, RunSpan, RunSummary
 from apps.workloads.queries import run_fold_facts as facts
@@ -54,7 +54,7 @@ def take(*reports: dict[str, Any]) -> None:
     assert len(good_) == len(read)
     moments = [each.ended_at or each.began_at for each in good_]
     moments += [window.ends_at for each in good_ for window in each.windows]
-    record_reports(reports=good_, teller=Teller(), at=max(moments))
+    record_reports(reports=good_, teller=Reporter(), at=max(moments))
 
 
 def job(since: float, until: float | None, raw_id: str = "4711", **given: Any) -> None:

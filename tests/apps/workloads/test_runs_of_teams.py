@@ -11,7 +11,7 @@ from django.db import transaction
 from apps.accounts.queries import Viewer
 from apps.workloads.actions.report_shapes import RunReportIn
 from apps.workloads.actions.run_names import NamedRun, open_runs
-from apps.workloads.actions.run_reports import Teller, record_reports
+from apps.workloads.actions.run_reports import Reporter, record_reports
 from apps.workloads.api.run_wire import read_report
 from apps.workloads.models import Run
 from apps.workloads.queries.listing import run_with_jobs
@@ -51,7 +51,7 @@ def reported(team: str, steps: int, *, word_of: int | None = None) -> int:
     )
     read = read_report(msgspec.Raw(msgspec.json.encode(told)), at=NOW, row=0)
     assert isinstance(read, RunReportIn)
-    (taken,) = record_reports(reports=[read], teller=Teller(word_of), at=NOW)
+    (taken,) = record_reports(reports=[read], teller=Reporter(word_of), at=NOW)
     return int(taken.run_id)
 
 
@@ -161,7 +161,7 @@ def test_a_run_that_a_team_below_told_of_stays_its_own(teams) -> None:
         told = report(window(10, 20), run="train-1", attempt=attempt, job={"raw_id": ""})
         read = read_report(msgspec.Raw(msgspec.json.encode(told)), at=NOW, row=0)
         assert isinstance(read, RunReportIn)
-        (taken,) = record_reports(reports=[read], teller=Teller(team_id), at=NOW)
+        (taken,) = record_reports(reports=[read], teller=Reporter(team_id), at=NOW)
         return int(taken.run_id)
 
     theirs = tell_of(below, "a")

@@ -11,7 +11,7 @@ from django.utils.http import urlencode
 
 from apps.console.kit.chart import ChartMark, DailyChart, LineChart
 from apps.console.kit.frame import Link
-from apps.console.kit.request import Context, led_on
+from apps.console.kit.request import Context, with_current_filters
 from apps.ledger.queries.windows import LONGEST, Window
 from apps.review.queries.annotations import (
     AnnotationsWanted,
@@ -86,7 +86,7 @@ def _links_of(wanted: AnnotationsWanted, context: Context, more: int) -> tuple[L
     links = [Link(all_of_it, f"{reverse('annotations')}?{urlencode({'window': window_param})}")]
     if context.viewer.team_ids:
         links.append(Link("Note something", new_note_href(wanted)))
-    return tuple(led_on(link, context) for link in links)
+    return tuple(with_current_filters(link, context) for link in links)
 
 
 def new_note_href(wanted: AnnotationsWanted) -> str:

@@ -25,7 +25,7 @@ from apps.console.pages.clouds.tables import (
 from apps.console.pages.clouds.words import advice_of, is_under_way, needs
 from apps.console.pages.managers import step_for
 from apps.fleet.actions import clouds as actions
-from apps.fleet.queries.cloud_machines import Strays, strays
+from apps.fleet.queries.cloud_machines import InventoryMismatch, strays
 from apps.fleet.queries.clouds import CloudAccountFact, SyncHealth, cloud_accounts, sync_health
 from apps.pricing.queries.quotas import quotas
 from apps.providers.cloud import KINDS
@@ -158,7 +158,7 @@ def _reading_words(health: SyncHealth) -> Mapping[str, str]:
 
 
 def _stray_sections(
-    missing: Strays, accounts: Sequence[CloudAccountFact], context: Context
+    missing: InventoryMismatch, accounts: Sequence[CloudAccountFact], context: Context
 ) -> Iterator[TableSection]:
     """Machines that are no node, and nodes that no account runs."""
     unread = ", ".join(missing.unread)
@@ -195,7 +195,9 @@ def _stray_sections(
     )
 
 
-def _stray_machines(missing: Strays, accounts: Sequence[CloudAccountFact]) -> list[StrayMachine]:
+def _stray_machines(
+    missing: InventoryMismatch, accounts: Sequence[CloudAccountFact]
+) -> list[StrayMachine]:
     names = {account.id: account.name for account in accounts}
     return [
         StrayMachine(machine, names.get(machine.account_id, "")) for machine in missing.machines
@@ -224,7 +226,7 @@ def _no_account(context: Context) -> EmptyState:
 
 
 def _clouds_finding(
-    accounts: Sequence[CloudAccountFact], health: Sequence[SyncHealth], missing: Strays
+    accounts: Sequence[CloudAccountFact], health: Sequence[SyncHealth], missing: InventoryMismatch
 ) -> str:
     if not accounts:
         return "No cloud is read yet."

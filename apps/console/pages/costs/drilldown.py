@@ -23,7 +23,7 @@ from apps.ledger.queries import States
 from apps.ledger.queries.costs import least_sure
 from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.cube.days import Daily
-from apps.ledger.queries.cube.states import Sureness, sureness
+from apps.ledger.queries.cube.states import DataQuality, data_quality
 from apps.ledger.queries.gpu_meters import meters_by
 from apps.review.queries.annotations import AnnotationsWanted
 from apps.workloads import queries as workloads
@@ -53,7 +53,7 @@ class PageParts(TypedDict, total=False):
     meters: Section | None
     to_do: Section | None
     lines: TableSection
-    known: Sureness
+    known: DataQuality
     is_of_job: bool
 
 
@@ -67,7 +67,7 @@ def cost_page(
 ) -> ConsolePage:
     """The page; where nothing was charged it says what to ask instead."""
     is_of_job = parts.get("is_of_job", False)
-    certainty = parts.get("known") or sureness(
+    certainty = parts.get("known") or data_quality(
         daily.states, cost_query.question.window, cost_query.context.at
     )
     status = least_sure(certainty.statuses)

@@ -8,7 +8,7 @@ from apps.console.kit.chart import Figure, figure_or_unknown
 from apps.console.kit.periods import NO_SPAN_BEFORE, compared_span_label
 from apps.console.pages.costs.question import CostQuery
 from apps.console.pages.costs.sums import SummedDays, Sums, is_unobserved
-from apps.ledger.queries.cube.days import Against
+from apps.ledger.queries.cube.days import PeriodComparison
 from apps.show.amounts import change, gpu_hours, per_cent, points
 from apps.show.money import short_amount
 from apps.show.sparkline import Sparkline, sparkline
@@ -138,7 +138,7 @@ def together(parts: Sequence[str]) -> str:
     return "; ".join(filter(None, parts))
 
 
-def against_words(against: Against | None) -> str:
+def against_words(against: PeriodComparison | None) -> str:
     """`on 8 to 14 November`."""
     return f"on {compared_span_label(against.before, against.now)}" if against else ""
 

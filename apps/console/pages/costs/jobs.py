@@ -24,7 +24,7 @@ from apps.economics.states import State
 from apps.ledger.queries import States, StateSum, settlement_status
 from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.cube.days import Daily, costs_by_day
-from apps.ledger.queries.cube.states import JobSums, Sureness, job_sums, state_sums
+from apps.ledger.queries.cube.states import DataQuality, JobSums, job_sums, state_sums
 from apps.ledger.queries.drill import LineRow, lines_of_job
 from apps.show.amounts import counted
 from apps.show.time import instant, weekday
@@ -212,7 +212,7 @@ def _job_days(
 
 def _job_sureness(
     lines: Sequence[LineRow], state_rows: Sequence[StateSum], cost_query: CostQuery
-) -> Sureness:
+) -> DataQuality:
     """How sure this one job's sums are."""
     settlement = settlement_status(cost_query.question.window, cost_query.context.at)
     held_milliseconds = sum(
@@ -223,7 +223,7 @@ def _job_sureness(
         for state_row in state_rows
         if state_row.state == State.UNOBSERVED
     )
-    return Sureness(
+    return DataQuality(
         statuses=frozenset(line.status for line in lines),
         held_milliseconds=held_milliseconds,
         observed_milliseconds=held_milliseconds - unobserved,

@@ -9,7 +9,7 @@ from apps.economics.hours import HOUR_MS
 from apps.economics.money import sum_of_known
 from apps.economics.states import State
 from apps.ledger.queries import StateSum
-from apps.ledger.queries.cube.days import Against, Daily
+from apps.ledger.queries.cube.days import Daily, PeriodComparison
 from apps.show.amounts import share
 from apps.show.words import NOT_WORKED, STATES, StateWords
 
@@ -74,7 +74,7 @@ class SummedDays:
 
     days: Mapping[date, Sums]
     whole: Sums
-    against: Against | None
+    against: PeriodComparison | None
     now: Sums
     before: Sums
 

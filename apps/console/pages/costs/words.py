@@ -4,7 +4,7 @@ from apps.console.kit.cells import titled
 from apps.console.pages.costs.days import LOADED
 from apps.console.pages.costs.question import CostQuery
 from apps.console.pages.costs.sums import Sums
-from apps.ledger.queries.cube.states import Sureness
+from apps.ledger.queries.cube.states import DataQuality
 from apps.show.amounts import counted, per_cent, share
 from apps.show.money import rounded_amount
 from apps.show.time import instant
@@ -35,7 +35,7 @@ def spent(cost_query: CostQuery, subject: str, sums: Sums) -> str:
     return f"{sentence}, and {_active_part(sums)} of it was active."
 
 
-def under_words(cost_query: CostQuery, certainty: Sureness) -> tuple[str, ...]:
+def under_words(cost_query: CostQuery, certainty: DataQuality) -> tuple[str, ...]:
     """Return which amount is shown, of when, how much of it was observed, and how far it is settled."""
     basis = basis_words(str(cost_query.question.basis))
     observed = share(certainty.observed_milliseconds, certainty.held_milliseconds)

@@ -47,7 +47,7 @@ from apps.ledger.queries.cube import (
     variance_of,
 )
 from apps.ledger.queries.cube.days import Daily, costs_against, costs_by_day
-from apps.ledger.queries.cube.states import state_sums, sureness
+from apps.ledger.queries.cube.states import data_quality, state_sums
 from apps.show.amounts import change, gpu_hours
 from apps.show.money import bridged, rounded_amount
 from apps.show.waterfall import waterfall
@@ -79,7 +79,7 @@ def explorer(context: Context) -> ConsolePage:
         return _refused_page(cost_query, cost_query.asked.nearest)
     answer = explore(cost_query.question)
     daily = _daily_costs(cost_query.question, context.at)
-    certainty = sureness(daily.states, cost_query.question.window, context.at)
+    certainty = data_quality(daily.states, cost_query.question.window, context.at)
     status = least_sure(certainty.statuses)
     summed = summed_days(daily)
     figures = cost_figures(

@@ -15,7 +15,7 @@ from apps.accounts.queries.paging import PageRequest
 from apps.console.kit.cells import DURATION, INSTANT, drawn, linked
 from apps.console.kit.frame import Link
 from apps.console.kit.page import shown
-from apps.console.kit.request import EVERYONE, Context, led_on
+from apps.console.kit.request import EVERYONE, Context, with_current_filters
 from apps.console.kit.table import Column, Table, TableSection
 from apps.console.pages.fleet import timeline_bars as bars
 from apps.console.pages.fleet.node import on_record
@@ -226,7 +226,10 @@ def timeline(node_id: int, requested_day: RequestedDay, context: Context) -> Tim
         happenings=HAPPENINGS.section(rows[:MOST_ROWS], context),
         meanings=_meanings_of(facts),
         csv_href=context.href(reverse("node-timeline", args=[node_id])),
-        days=tuple(led_on(link, context) for link in _adjacent_day_links(context.path, day, today)),
+        days=tuple(
+            with_current_filters(link, context)
+            for link in _adjacent_day_links(context.path, day, today)
+        ),
         here=context.path,
         kept=context.frame.carries,
         day=(day or today).isoformat(),

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from apps.accounts import queries as accounts
 from apps.console.kit.frame import Link
-from apps.console.kit.request import led_on
+from apps.console.kit.request import with_current_filters
 from apps.console.pages.costs.question import CostQuery
 from apps.console.pages.managers import role_sentence
 from apps.ledger.queries import Basis, OverviewFacts, Share
@@ -42,7 +42,8 @@ def notices(cost_query: CostQuery, facts: OverviewFacts) -> tuple[Notice, ...]:
         return tuple(
             replace(
                 period_notice,
-                link=period_notice.link and led_on(period_notice.link, cost_query.context),
+                link=period_notice.link
+                and with_current_filters(period_notice.link, cost_query.context),
             )
             for period_notice in (*period_notices, *_fleet_notices())
         )

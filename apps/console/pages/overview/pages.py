@@ -46,7 +46,7 @@ from apps.console.pages.recommendations.related import to_do_section
 from apps.fleet import queries as fleet
 from apps.ledger.queries import OverviewFacts, States, overview_facts
 from apps.ledger.queries.costs import least_sure
-from apps.ledger.queries.cube.days import Against
+from apps.ledger.queries.cube.days import PeriodComparison
 from apps.show.amounts import change, gpu_hours
 from apps.show.money import short_amount
 from apps.show.words import WASTE_WORDS
@@ -259,7 +259,7 @@ def _total_of(states: States) -> int | None:
     return sums_of(states).total if states else 0
 
 
-def _compared_words(against: Against | None) -> str:
+def _compared_words(against: PeriodComparison | None) -> str:
     if against is None:
         return NO_SPAN_BEFORE
     return (

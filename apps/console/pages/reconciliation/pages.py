@@ -35,7 +35,7 @@ def bill(context: Context, bill_id: int) -> ConsolePage:
     """The bill beside the estimate."""
     issued_bill, currency = _bill_of(bill_id), context.currency
     variance = comparing.variance_of(bill_id)
-    parts, apart = _variance_parts(variance, currency), comparing.apart_sums(bill_id)
+    parts, apart = _variance_parts(variance, currency), comparing.unreconciled_sums(bill_id)
     usage_types = unmatched_usage_types(bill_id)
     twins = [
         (twin, context.onward(reverse("bill", args=[twin.beside.id])))
@@ -75,7 +75,7 @@ def bill(context: Context, bill_id: int) -> ConsolePage:
 def apart_csv(context: Context, bill_id: int) -> HttpResponse:
     """Return what of a bill no node-hour carries, as CSV."""
     table = _apart_table(_bill_of(bill_id), {})
-    return table.csv(comparing.apart_sums(bill_id), context, f"bill {bill_id} beside nodes")
+    return table.csv(comparing.unreconciled_sums(bill_id), context, f"bill {bill_id} beside nodes")
 
 
 @shown(SEES_EVERYTHING, "bills")

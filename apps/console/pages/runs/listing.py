@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from django.http import HttpResponse
 from django.urls import reverse
 
-from apps.accounts.queries.paging import PageRequest, Slice
+from apps.accounts.queries.paging import Page, PageRequest
 from apps.console.kit.chart import FigureRow
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Include, shown
@@ -85,7 +85,7 @@ def runs_days_csv(context: Context) -> HttpResponse:
 
 
 def runs_section(
-    table: Table[RunFact], page: Slice[RunFact], question: RunsQuestion, total: int, csv_href: str
+    table: Table[RunFact], page: Page[RunFact], question: RunsQuestion, total: int, csv_href: str
 ) -> TableSection:
     """The fifty runs that are asked for, each with a box that chooses it to be compared."""
     return table.section(

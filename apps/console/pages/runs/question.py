@@ -7,7 +7,7 @@ from django.core import signing
 from django.http import QueryDict
 
 from apps.accounts import queries as accounts
-from apps.accounts.queries.paging import PageRequest, Slice
+from apps.accounts.queries.paging import Page, PageRequest
 from apps.console.kit.filters import (
     Reading,
     filter_of,
@@ -82,7 +82,7 @@ class RunsQuestion:
         key = column.key if column is not None else ""
         return {RUNS.sort: f"-{key}" if falls else key}
 
-    def part(self, page: Slice[RunRow], total: int) -> Part:
+    def part(self, page: Page[RunRow], total: int) -> Part:
         """Return which of the runs are shown, and the ways to those before and after."""
         shown, runs = len(page.rows), counted(total, "run")
         return Part(

@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 from django.urls import path, reverse
 
 from apps.accounts.queries import Viewer
-from apps.accounts.queries.search import Hits, Kind, SearchHit, Sought, sought
+from apps.accounts.queries.search import Hits, Kind, Search, SearchHit, sought
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Include, shown
 from apps.console.kit.request import EVERYONE, Context
@@ -121,7 +121,7 @@ def suggested(context: Context) -> HttpResponse:
     return HttpResponse(render_to_string("search/_suggested.html", {"page": results}))
 
 
-def _search_results(context: Context, query: Sought, kind: Kind | None) -> SearchResults:
+def _search_results(context: Context, query: Search, kind: Kind | None) -> SearchResults:
     all_hits = search_everything(context.viewer, query, kind)
     groups = tuple(_group_of(hits, query.text, context) for hits in all_hits)
     hint = "" if groups else "Nothing that you may see bears this name."
@@ -130,7 +130,7 @@ def _search_results(context: Context, query: Sought, kind: Kind | None) -> Searc
     return SearchResults(groups, hint, _search_address(query.text, context))
 
 
-def _finding_of(query: Sought, groups: Sequence[Group]) -> str:
+def _finding_of(query: Search, groups: Sequence[Group]) -> str:
     """Return what a search found, in one sentence."""
     if not query.text:
         return "Search"
@@ -177,7 +177,7 @@ def _scope_words(viewer: Viewer) -> str:
     return "Work of your teams; nodes, GPUs and pools of the whole fleet."
 
 
-def _empty_search_state(query: Sought, results: SearchResults, viewer: Viewer) -> EmptyState | None:
+def _empty_search_state(query: Search, results: SearchResults, viewer: Viewer) -> EmptyState | None:
     """Return what can be found and how; None where something was."""
     if results.groups:
         return None

@@ -15,7 +15,7 @@ from apps.console.kit.change import ChangeForm
 from apps.console.kit.entries import PickField
 from apps.console.kit.form import FormSection
 from apps.console.kit.page import ConsolePage, SecretOnce, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context, led_on
+from apps.console.kit.request import SEES_EVERYTHING, Context, with_current_filters
 from apps.console.pages.managers import role_sentence
 from apps.console.pages.setup.guide_steps import (
     GuideStep,
@@ -147,10 +147,12 @@ def _starting_words(context: Context) -> SafeString:
 
 def _led_step(step: GuideStep, context: Context) -> GuideStep:
     how = [
-        replace(substep, link=substep.link and led_on(substep.link, context))
+        replace(substep, link=substep.link and with_current_filters(substep.link, context))
         for substep in step.how
     ]
-    return replace(step, link=step.link and led_on(step.link, context), how=tuple(how))
+    return replace(
+        step, link=step.link and with_current_filters(step.link, context), how=tuple(how)
+    )
 
 
 def token_picks(at: datetime) -> dict[str, dict[str, str]]:

@@ -12,7 +12,7 @@ from apps.console.kit.cells import drawn, linked
 from apps.console.kit.change import Act, ChangeForm, Done, acting
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, led_on
+from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, with_current_filters
 from apps.console.kit.table import TableSection
 from apps.console.kit.waiting import keep_count
 from apps.console.pages.managers import role_sentence
@@ -158,7 +158,7 @@ def _question_section(
 def _step_words(step: Step | None, name: str, context: Context) -> SafeString:
     if step is None:
         return SafeString("")
-    step = replace(step, link=step.link and led_on(step.link, context))
+    step = replace(step, link=step.link and with_current_filters(step.link, context))
     return drawn("components/step.html", step=step, name=name)
 
 

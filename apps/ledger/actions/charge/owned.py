@@ -9,7 +9,7 @@ from itertools import pairwise
 from apps.accounts import queries as accounts
 from apps.economics.gpu_catalogue import gpu_model
 from apps.economics.hours import HOUR_MS
-from apps.economics.node_power import NodeEnergy, Plate, drawn_by_tariff, energy_of_node
+from apps.economics.node_power import NodeEnergy, NodePowerRating, drawn_by_tariff, energy_of_node
 from apps.economics.owned import JOULES_PER_KWH, power_micros
 from apps.economics.owned_time import TariffSpan, within
 from apps.economics.rates import Piece
@@ -185,10 +185,12 @@ def _node_drew(plan: PlanHour, pool: fleet.PoolFact, live_node: _LiveNode, draw:
         # As many plates as its GPUs make nodes, and no meter.
         units_ms = sum(units * (end - start) for start, end, units in live_node.spans)
         plates = Fraction(units_ms, live_node.lived_ms * max(1, pool.gpus_per_node))
-        energy = energy_of_node(Plate(plan.watts, 0, None), up_ms, ())
+        energy = energy_of_node(NodePowerRating(plan.watts, 0, None), up_ms, ())
         return _Drew(replace(energy, joules=energy.joules * plates), live_node.lived_ms, up_ms)
     model = gpu_model(pool.gpu_model)
-    plate = Plate(plan.watts, live_node.spans[-1][2], None if model is None else model.tdp_watts)
+    plate = NodePowerRating(
+        plan.watts, live_node.spans[-1][2], None if model is None else model.tdp_watts
+    )
     return _Drew(energy_of_node(plate, up_ms, draw.meters), live_node.lived_ms, up_ms)
 
 

@@ -180,6 +180,6 @@ LIMIT %(limit)s
 """
 
 
-def apart_sums(bill_id: int, limit: int = MOST_APART) -> list[ApartSum]:
+def unreconciled_sums(bill_id: int, limit: int = MOST_APART) -> list[ApartSum]:
     """Return the sums that no node carries, the dearest first."""
     return [ApartSum(*row) for row in rows(SUMS_APART, {"bill": bill_id, "limit": limit})]

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.cache import caches
 
-from apps.accounts.queries.paging import PageRequest, Slice, page_of
+from apps.accounts.queries.paging import Page, PageRequest, page_of
 from apps.ledger.models import Bill, BillImport, RejectedBillRow
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.unread_bills import UnreadDelivery, unread_of
@@ -108,10 +108,10 @@ class RejectedBillFact:
     reason: str
 
 
-def bill_page(page_request: PageRequest) -> Slice[BillFact]:
+def bill_page(page_request: PageRequest) -> Page[BillFact]:
     """Bills that have rows or had them, the latest period first."""
     page = page_of(Bill.objects.values(*BILL_COLUMNS), page_request, "-starts_at", "-id")
-    return Slice(_facts_of(page.rows), page.after, page.before)
+    return Page(_facts_of(page.rows), page.after, page.before)
 
 
 def bill_fact(bill_id: int) -> BillFact | None:
@@ -158,10 +158,10 @@ def delivery(import_id: int) -> DeliveryFact | None:
     return None if row is None else DeliveryFact(*row)
 
 
-def delivery_page(page_request: PageRequest) -> Slice[DeliveryFact]:
+def delivery_page(page_request: PageRequest) -> Page[DeliveryFact]:
     """Deliveries, the newest first."""
     page = page_of(BillImport.objects.values(*DeliveryFact.__slots__), page_request, "-id")
-    return Slice([DeliveryFact(**row) for row in page.rows], page.after, page.before)
+    return Page([DeliveryFact(**row) for row in page.rows], page.after, page.before)
 
 
 def bills_of_deliveries(import_ids: Sequence[int]) -> dict[int, list[int]]:
@@ -173,11 +173,11 @@ def bills_of_deliveries(import_ids: Sequence[int]) -> dict[int, list[int]]:
     return bills
 
 
-def rejected_page(import_id: int, page_request: PageRequest) -> Slice[RejectedBillFact]:
+def rejected_page(import_id: int, page_request: PageRequest) -> Page[RejectedBillFact]:
     """Rows of a delivery that were not taken, by line."""
     rejected = RejectedBillRow.objects.filter(batch_id=import_id)
     page = page_of(rejected.values(*RejectedBillFact.__slots__), page_request, "line")
-    return Slice([RejectedBillFact(**row) for row in page.rows], page.after, page.before)
+    return Page([RejectedBillFact(**row) for row in page.rows], page.after, page.before)
 
 
 def _facts_of(bill_rows: Sequence[Mapping[str, Any]]) -> list[BillFact]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from apps.accounts import queries as accounts
-from apps.accounts.queries.paging import PageRequest, Slice, page_of
+from apps.accounts.queries.paging import Page, PageRequest, page_of
 from apps.accounts.queries.reading import once
 from apps.economics.billing import BillMatch, BillRowRule, match
 from apps.fleet import queries as fleet
@@ -97,11 +97,11 @@ def bill_rule_rows() -> list[BillRuleRow]:
     return _with_sums(rule_rows)
 
 
-def bill_rule_page(page_request: PageRequest) -> Slice[BillRuleRow]:
+def bill_rule_page(page_request: PageRequest) -> Page[BillRuleRow]:
     """Return the bill rules a page at a time, as they were made."""
     page = page_of(BillRule.objects.values(*COLUMNS), page_request, "id")
     rule_rows = [BillRuleRow(*[row[name] for name in COLUMNS]) for row in page.rows]
-    return Slice(_with_sums(rule_rows), page.after, page.before)
+    return Page(_with_sums(rule_rows), page.after, page.before)
 
 
 def bill_rule(rule_id: int) -> BillRuleRow:

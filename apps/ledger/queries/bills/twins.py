@@ -8,7 +8,7 @@ from decimal import Decimal
 from django.db.models import F, Q
 
 from apps.accounts import queries as accounts
-from apps.accounts.queries.paging import PageRequest, Slice, page_of
+from apps.accounts.queries.paging import Page, PageRequest, page_of
 from apps.accounts.queries.people import person_names
 from apps.economics.focus.names import are_one_period, payer_key, provider_key
 from apps.ledger.models import Bill, BillImport, BillTwin, TwinChoice
@@ -210,11 +210,11 @@ def open_twins() -> list[TwinFact]:
     return _facts_of(BillTwin.objects.filter(choice="").order_by("-bill__starts_at", "id"))
 
 
-def twin_page(page_request: PageRequest) -> Slice[TwinFact]:
+def twin_page(page_request: PageRequest) -> Page[TwinFact]:
     """Every one that was noticed, the latest first."""
     page = page_of(BillTwin.objects.values(*TWIN_KEYS), page_request, "-id")
     of = BillTwin.objects.filter(id__in=[row["id"] for row in page.rows]).order_by("-id")
-    return Slice(_facts_of(of), page.after, page.before)
+    return Page(_facts_of(of), page.after, page.before)
 
 
 def twin(twin_id: int) -> TwinFact | None:

@@ -8,7 +8,7 @@ from django.db.models import TextField, Value
 from django.db.models.functions import Coalesce
 
 from apps.accounts import queries as accounts
-from apps.accounts.queries.paging import PageRequest, Slice, page_of
+from apps.accounts.queries.paging import Page, PageRequest, page_of
 from apps.ledger.models import Close
 from apps.ledger.queries.calendar import HourSpan, month_span
 from apps.ledger.queries.closed_months import closed_months
@@ -71,11 +71,11 @@ def closes(month: date | None = None) -> list[CloseFact]:
     return [CloseFact(*row) for row in named.values_list(*columns)]
 
 
-def close_page(page_request: PageRequest) -> Slice[CloseFact]:
+def close_page(page_request: PageRequest) -> Page[CloseFact]:
     """Closes, the newest month and version first."""
     page = page_of(Close.objects.values(*CLOSE_KEYS), page_request, "-month", "-version")
     facts = {fact.id: fact for fact in closes()} if page.rows else {}
-    return Slice([facts[row["id"]] for row in page.rows], page.after, page.before)
+    return Page([facts[row["id"]] for row in page.rows], page.after, page.before)
 
 
 def close_fact(close_id: int) -> CloseFact | None:

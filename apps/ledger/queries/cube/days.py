@@ -14,7 +14,7 @@ DAYS_BETWEEN = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
+class PeriodComparison:
     """Two like spans of whole days that are over, by state."""
 
     now: Window
@@ -28,7 +28,7 @@ class Daily:
     """The days of the window with costs, in order; `against` None where there is no like span before."""
 
     days: Mapping[date, States]
-    against: Against | None = None
+    against: PeriodComparison | None = None
 
     @property
     def states(self) -> list[StateSum]:
@@ -55,7 +55,7 @@ def costs_by_day(
         _states_within(days, span)
         for days, span in zip((states_by_day, before), spans, strict=True)
     )
-    return Daily(window_states, Against(*spans, now_states, before_states))
+    return Daily(window_states, PeriodComparison(*spans, now_states, before_states))
 
 
 def _is_just_before(span: Window, window: Window) -> bool:
@@ -69,7 +69,9 @@ def costs_against(question: CubeQuestion, before: Window) -> Daily:
     """Each day by state, and all of them against all of `before`: neither is cut to days that are over."""
     now, then = (_states_of_days(question, window) for window in (question.window, before))
     now_states = _states_within(now, question.window)
-    return Daily(now, Against(question.window, before, now_states, _states_within(then, before)))
+    return Daily(
+        now, PeriodComparison(question.window, before, now_states, _states_within(then, before))
+    )
 
 
 def _states_of_days(question: CubeQuestion, window: Window) -> dict[date, States]:

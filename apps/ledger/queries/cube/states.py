@@ -66,7 +66,7 @@ class JobSums:
 
 
 @dataclass(frozen=True, slots=True)
-class Sureness:
+class DataQuality:
     """How sure sums are: their statuses, coverage of held GPU time, how far they are settled, and whether their months are closed."""
 
     statuses: frozenset[str]
@@ -132,10 +132,10 @@ def job_sums(question: CubeQuestion, sort: str = "-cost") -> JobSums:
     return JobSums(jobs=jobs, total=total, count=job_rows[0][1] if job_rows else 0)
 
 
-def sureness(states: Iterable[StateSum], window: Window, at: datetime) -> Sureness:
+def data_quality(states: Iterable[StateSum], window: Window, at: datetime) -> DataQuality:
     """How sure these sums of a window are."""
     sums, window_standing = list(states), settlement_status(window, at)
-    return Sureness(
+    return DataQuality(
         statuses=frozenset(status for state_sum in sums for status in state_sum.statuses),
         held_milliseconds=sum(state_sum.held_milliseconds for state_sum in sums),
         observed_milliseconds=sum(state_sum.observed_milliseconds for state_sum in sums),

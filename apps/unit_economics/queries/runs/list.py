@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Case, DateTimeField, F, IntegerField, Q, Value, When
 from django.db.models.functions import Coalesce
 
-from apps.accounts.queries.paging import PageRequest, Slice, page_of
+from apps.accounts.queries.paging import Page, PageRequest, page_of
 from apps.accounts.queries.reading import once
 from apps.unit_economics.models import RunFigures
 from apps.unit_economics.queries.runs.values import Order, RunRow, RunSort, RunsWanted
@@ -34,7 +34,7 @@ COLUMNS: Mapping[RunSort, str] = {
 }
 
 
-def run_page(wanted: RunsWanted, page_request: PageRequest) -> Slice[RunRow]:
+def run_page(wanted: RunsWanted, page_request: PageRequest) -> Page[RunRow]:
     """The asked page of the wanted runs; those whose figure is not known come last either way."""
     column = COLUMNS[wanted.sort]
     figures = (
@@ -49,7 +49,7 @@ def run_page(wanted: RunsWanted, page_request: PageRequest) -> Slice[RunRow]:
     )
     way = "-" if wanted.order is Order.FALLING else ""
     page = page_of(figures, page_request, "is_unknown", f"{way}sorted_by", f"{way}run_id")
-    return Slice([_run_row(row) for row in page.rows], page.after, page.before)
+    return Page([_run_row(row) for row in page.rows], page.after, page.before)
 
 
 @once

@@ -12,7 +12,7 @@ def name_faults(event: JobEventIn) -> Iterator[tuple[str, str]]:
     """Yield each field whose name has markup, characters that are not seen or too many, and why.
 
     A cluster, an id, a node, a device or a label by another name would be another one. Of other
-    texts what is not seen is replaced as they are read (`machines.seen_text`).
+    texts what is not seen is replaced as they are read (`machines.printable_text`).
     """
     for field, text, most in _names_of_event(event):
         if fault := name_fault(text, most):

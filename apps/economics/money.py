@@ -45,7 +45,7 @@ class Money:
         return cls(EXACT.scaleb(Decimal(micros), -6), currency)
 
     def micros(self) -> int:
-        """Whole micro-units, as stored; refuses NotWholeMicros rather than round."""
+        """Whole micro-units, as stored; refuses FractionalMicros rather than round."""
         numerator, denominator = self.amount.as_integer_ratio()
         quotient, remainder = divmod(numerator * MICROS, denominator)
         if remainder:

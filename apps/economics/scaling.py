@@ -38,7 +38,7 @@ class ScalingLaw:
     largest: int
 
     def rate(self, gpus: float) -> float:
-        """Work in a unit of time. Refuses BeyondWhatWasSeen."""
+        """Work in a unit of time. Refuses BeyondObservedScale."""
         if gpus > FURTHEST * self.largest:
             raise BeyondObservedScale(
                 f"{gpus:g} GPUs are over twice the largest run seen, {self.largest}"
@@ -47,11 +47,11 @@ class ScalingLaw:
         return self.speed * gpus / (1 + waits)
 
     def speed_up(self, gpus: float, more: float) -> float:
-        """How many times as fast `more` GPUs are. Refuses BeyondWhatWasSeen."""
+        """How many times as fast `more` GPUs are. Refuses BeyondObservedScale."""
         return self.rate(more) / self.rate(gpus)
 
     def cost_multiplier(self, gpus: float, more: float) -> float:
-        """How many times as dear the same work is then. Refuses BeyondWhatWasSeen."""
+        """How many times as dear the same work is then. Refuses BeyondObservedScale."""
         return more / gpus / self.speed_up(gpus, more)
 
     @property

@@ -33,13 +33,13 @@ ASK_EXPORT = """
 from datetime import UTC, datetime
 from apps.accounts.actions import add_person
 from apps.ledger import queries as ledger
-from apps.ledger.actions.exports import NewExport, ask_export
+from apps.ledger.actions.exports import NewExport, request_export
 from apps.ledger.queries.exports import Asker, ExportWhat
 at = datetime.now(UTC)
 person = add_person(email="fin@example.org", name="Fin", role="finance", password="a long password")
 window = ledger.window_of("7d", ledger.calendar_of("UTC", 1, at))
 wanted = NewExport(what=ExportWhat.LINES, window=window, asked={}, chosen={})
-ask_export(wanted=wanted, asker=Asker(person_id=person), at=at)
+request_export(wanted=wanted, asker=Asker(person_id=person), at=at)
 """
 IS_MADE = "SELECT state FROM ledger_export"
 BLOCKED = """SELECT count(*) FROM pg_stat_activity

@@ -129,7 +129,7 @@ def release_bill_import(*, import_id: int, reason: str) -> None:
 @logged_change()
 @transaction.atomic
 def read_bill_again(*, import_id: int, at: datetime) -> None:
-    """Have a file of which nothing was taken read again, from its first row. Refuses BillNotKept."""
+    """Have a file of which nothing was taken read again, from its first row. Refuses BillFileNotStored."""
     batch = BillImport.objects.select_for_update().get(id=import_id)
     if batch.state != BillImportState.FAILED or not batch.stored_as:
         raise BillFileNotStored(f"the file of {batch.name} is not kept: send it again")

@@ -97,7 +97,7 @@ def _make_file(turn: exports.ExportLease) -> None:
 
 
 def _write_rows(turn: exports.ExportLease, wanted: Wanted, form: FileForm, out: Hashed) -> int:
-    """Everything, with a word after every day; how many rows. Refuses Unwanted."""
+    """Everything, with a word after every day; how many rows. Refuses ExportCancelled."""
     currency, rows = accounts.organisation().currency, 0
     with rows_file(form, wanted.what, out) as file:
         for day in _days_wanted(wanted):

@@ -28,7 +28,7 @@ class RunSerializer:
     def told(
         self, run: Mapping[str, Any], figures: RunRow | None, meters: GpuMeters | None
     ) -> Told:
-        """A run as `listing.runs_told` tells it, with its figures; without any they are null."""
+        """A run as `listing.runs_with_jobs` tells it, with its figures; without any they are null."""
         figure_fields: Told = {}
         if figures is not None:
             figure_fields = fields_of(figures) | {

@@ -157,7 +157,7 @@ class UnitCost:
 
 
 def unit_cost_groups(chosen: UnitFilter, group_by: Sequence[str] = ()) -> list[UnitCost]:
-    """Unit costs by group, ordered by the groups' values; refuses UnitGroupNotKnown.
+    """Unit costs by group, ordered by the groups' values; refuses UnknownUnitGroup.
 
     Without any group, one of all services (none where there is no cost). By feature, the rows of a
     service sum to what it cost: those of its features, and after them the parts that no feature has.

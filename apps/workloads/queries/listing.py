@@ -139,13 +139,13 @@ def allocation_page(wanted: AllocationsWanted, page_request: PageRequest) -> Pag
 
 
 def runs_by_id(run_ids: Collection[int], viewer: Viewer) -> dict[int, Found]:
-    """These runs as `runs_told` tells them."""
+    """These runs as `runs_with_jobs` tells them."""
     rows: Rows = Run.objects.values("id", "key", "workload_id").filter(id__in=run_ids)
     return {run["id"]: run for run in runs_with_jobs(list(rows), viewer)}
 
 
 def run_with_jobs(run_id: int, viewer: Viewer) -> Found | None:
-    """One run as `runs_told` tells it; None where there is none."""
+    """One run as `runs_with_jobs` tells it; None where there is none."""
     return runs_by_id([run_id], viewer).get(run_id)
 
 

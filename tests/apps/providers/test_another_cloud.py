@@ -53,7 +53,7 @@ from apps.providers.cloud import CloudRefused
 from apps.economics.purchase import PurchaseOption
 from apps.providers.reading import (
     AccountLimit, BoughtAhead, CloudPrice, LimitsRead, MachinesRead, PartRead, PricesRead,
-    SeenMachine,
+    ObservedMachine,
 )
 
 TOLD = Path(__file__).with_name("told.json")
@@ -98,7 +98,7 @@ def limits(asked):
 
 
 def machines(asked):
-    seen = SeenMachine(
+    seen = ObservedMachine(
         "srv-1", "srv-1", ("srv-1",), "north-1", "north-1", "h100.8", "on_demand", 96, None
     )
     yield MachinesRead((seen,), "")

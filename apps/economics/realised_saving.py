@@ -190,8 +190,8 @@ def saving_since(
         base = sum(map(as_before, after))
         bend = (sum(map(steeper, after)) - base) / base if base > 0 else inf
     # A new level moves the cost no less than a day's noise of it, and no more than wholly.
-    standing = fixed_share if follows else following - 1
-    return _measured(before, after, twin, _CostModel(as_before, following, bend, standing))
+    fixed_part = fixed_share if follows else following - 1
+    return _measured(before, after, twin, _CostModel(as_before, following, bend, fixed_part))
 
 
 def judge_saving(

@@ -17,6 +17,8 @@ SURE_WITHIN, FAR_VOLUME = 0.05, 2.0
 """Work that doubled or halved lies outside of what the days before can say, unless cost follows it as surely as this."""
 LEVEL_MOVED, LEVEL_ERRORS = 0.05, 2.0
 """A level of work that moved is one by more than this, and by more than so many standard errors."""
+LEAST_INDEX = 0.1
+"""Of the mean of its span: where a day costs less, amounts are held against each other, and not their logarithms."""
 FEWEST_POINTS = 3
 """Days with work, beyond which a step of it can be fitted."""
 LEAST_SPREAD = 1e-6
@@ -78,6 +80,15 @@ def level_move(days: Sequence[CostDay], first: int) -> tuple[float, float]:
         moves += [(moved, error)] if abs(moved) > LEVEL_ERRORS * error else []
     largest = max(moves, key=lambda move: abs(move[0]), default=(0.0, 0.0))
     return largest if abs(largest[0]) > LEVEL_MOVED else (0.0, 0.0)
+
+
+def is_even(days: Sequence[CostDay], as_before: Callable[[CostDay], float]) -> bool:
+    """Whether every day's cost has a logarithm that is no outlier for what it is."""
+    pairs = [(day.micros, as_before(day)) for day in days if day.micros or as_before(day)]
+    if not pairs or min(min(pair) for pair in pairs) <= 0:
+        return False
+    ratios = [cost / would for cost, would in pairs]
+    return min(ratios) >= LEAST_INDEX * fmean(ratios)
 
 
 def following_share(before: Sequence[CostDay]) -> tuple[float, float]:

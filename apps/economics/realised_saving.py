@@ -13,22 +13,22 @@ from apps.economics.changes import WEEK
 from apps.economics.cost_volume import (
     FOLLOWS_FROM,
     KNOWN_WITHIN,
-    LEVEL_MOVED,
     CostDay,
     fixed_cost_share,
     following_share,
     high_quantile,
     is_beyond,
+    is_even,
     level_move,
     mean_work,
     per_day,
     per_unit,
     volume_step,
 )
-from apps.economics.gates import Gate, GateName, failed_gates
+from apps.economics.gates import Gate, failed_gates
 from apps.economics.hours import DAY_HOURS
 from apps.economics.moves.saving import MONTH_HOURS, SavingRange
-from apps.economics.saving_gates import control_gate, gated_step
+from apps.economics.saving_gates import control_gate, gated_step, volume_gates
 from apps.economics.step_effect import HIGH, SeriesPoint, StepEffect, step_effect, step_error
 
 BEFORE_DAYS, WINDOW_DAYS = 84, 28
@@ -40,8 +40,6 @@ LATER_LOOKS = 1.2
 FEWEST_BEFORE, FEWEST_AFTER = 14, 21
 LEAST_PART = 0.5
 """Of the low end of what was promised, for the work that was done since: less is no success."""
-LEAST_INDEX = 0.1
-"""Of the mean of its span: where a day costs less, amounts are held against each other, and not their logarithms."""
 VOID_SHARE = 0.5
 """Of what was measured or promised, whichever is more: where a gate that failed leaves more open, nothing can be told."""
 FEWEST_TWIN = 28
@@ -286,7 +284,7 @@ def _measured(
 ) -> RealisedSaving:
     days, first = (*before, *after), after[0].day
     scale = fmean(day.micros for day in before)
-    is_amount = not (_is_even(before, of.as_before) and _is_even(after, of.as_before))
+    is_amount = not (is_even(before, of.as_before) and is_even(after, of.as_before))
     points = _points(days, of.as_before, scale if is_amount else None)
     twin_points, control = _twin_ratio_series(points, twin, first)
     is_steadier = not is_amount and _is_steadier(twin_points, points, first)
@@ -325,24 +323,12 @@ def _measured(
         step=step,
         is_amount=is_amount,
         method=SavingMethod.CONTROLLED if twin_points else SavingMethod.SERIES,
-        gates=(*gated.gates, *_volume_gates(of.standing * moved, moved), *gates),
+        gates=(*gated.gates, *volume_gates(of.standing * moved, moved), *gates),
         doubt=abs(saved(step.effect + doubt) - saved(step.effect)) if doubt else 0.0,
         volume=abs(volume),
         seen=tuple(point.day for point in twin_points or points),
         first=first,
     )
-
-
-def _volume_gates(volume: float, moved: float) -> tuple[Gate, ...]:
-    """Of work whose level moved, where that leaves more than LEVEL_MOVED open."""
-    if abs(volume) <= LEVEL_MOVED:
-        return ()
-    sentence = (
-        f"the work moved by {expm1(moved):+.1%} at the change, and the days before do not say how the cost follows"
-        " a new level of it: the interval holds all of it and none"
-    )
-    fallback = "a verdict only where it is the same both ways"
-    return (Gate(GateName.VOLUME, is_passed=False, says=sentence, fallback=fallback),)
 
 
 def _control_gates(
@@ -362,15 +348,6 @@ def _control_gates(
 
 def _together(reach: float, other: float) -> float:
     return sqrt(reach**2 + other**2)
-
-
-def _is_even(days: Sequence[CostDay], as_before: Callable[[CostDay], float]) -> bool:
-    """Whether every day's cost has a logarithm that is no outlier for what it is."""
-    pairs = [(day.micros, as_before(day)) for day in days if day.micros or as_before(day)]
-    if not pairs or min(min(pair) for pair in pairs) <= 0:
-        return False
-    ratios = [cost / would for cost, would in pairs]
-    return min(ratios) >= LEAST_INDEX * fmean(ratios)
 
 
 def _points(

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import expm1
 
 from apps.economics.changes import WEEK
+from apps.economics.cost_volume import LEVEL_MOVED
 from apps.economics.gates import Gate, GateName
 from apps.economics.step_dates import DateStep, date_steps
 from apps.economics.step_effect import SeriesPoint, StepEffect, bend_of, mean_effect, step_effect
@@ -86,6 +88,18 @@ def control_gate(control: Sequence[SeriesPoint], first: int) -> tuple[Gate, floa
         return Gate(GateName.CONTROL, is_passed=True, says=sentence), 0.0
     sentence = f"work that was not touched moved at the change too, {effect_words}, and is not held against it"
     return _failed(GateName.CONTROL, sentence), step.effect
+
+
+def volume_gates(volume: float, moved: float) -> tuple[Gate, ...]:
+    """Of work whose level moved, where that leaves more than LEVEL_MOVED open."""
+    if abs(volume) <= LEVEL_MOVED:
+        return ()
+    sentence = (
+        f"the work moved by {expm1(moved):+.1%} at the change, and the days before do not say how the cost follows"
+        " a new level of it: the interval holds all of it and none"
+    )
+    fallback = "a verdict only where it is the same both ways"
+    return (Gate(GateName.VOLUME, is_passed=False, says=sentence, fallback=fallback),)
 
 
 def _line_gate(old: Sequence[SeriesPoint], ahead: float, step: StepEffect) -> tuple[Gate, float]:

@@ -125,8 +125,8 @@ def test_a_budget_says_what_its_rest_was_held_against(teams) -> None:
     plant(series, BY_DAY, [24.0] * 548, gates=serialize_gates([passed]))
     found = project(key=str(grey))
     page = text_of(signed_in("finance").get(f"/budgets/{found.budget.id}").content.decode())
-    assert "Not passed: spend:team=Grey by the hour: it lost: mean_28." in page
-    assert "Passed: spend:team=Grey by the hour: 76 % of what came, and so of 1 more." in page
+    assert "Not passed: Spend of team Grey by the hour: it lost: mean_28." in page
+    assert "Passed: Spend of team Grey by the hour: 76 % of what came, and so of 1 more." in page
     answer = with_token("manage").get(f"budgets/{found.budget.id}/headroom").json()
     assert [(each["name"], each["is_passed"]) for each in answer["rest_gates"]] == [
         ("coverage", True),
@@ -137,8 +137,8 @@ def test_a_budget_says_what_its_rest_was_held_against(teams) -> None:
     again = figures_of([budget(found.budget.id, None)], AT)[0].rest
     assert [span.origin for span in again.spans] == [BY_HOUR, LAST_WEEK]
     assert [gate.says for gate in again.gates] == [
-        "spend:team=Grey by the hour: 76 % of what came",
-        "spend:team=Grey by the hour: it lost",
+        "Spend of team Grey by the hour: 76 % of what came",
+        "Spend of team Grey by the hour: it lost",
     ]
     # Without a forecast it is a run rate, or nothing: neither was tried on what came.
     bare = project(key=str(make.make_team("Bare")), name="Another")

@@ -40,10 +40,14 @@ Drawn = Callable[[Sequence[Floats], int], PortfolioQuestion]
 
 @dataclass(frozen=True, slots=True)
 class BoundedOffers:
-    """A question whose offers are bounded by what their history bears; `cautions` say why, by the offer's name."""
+    """A question whose offers are bounded by what their history bears; `cautions` say why, by the offer's name.
+
+    `cap` is how much is bought of a term that is over three times its history.
+    """
 
     question: PortfolioQuestion
     cautions: Mapping[str, str]
+    cap: str = ""
 
 
 def tried_rules(
@@ -140,6 +144,10 @@ def bounded_offers(
     such terms the shortest has it.
     """
     offers, cautions = [], dict[str, str]()
+    cap = (
+        f"at most {unproven_share:.0%} of what the quietest day had in use at once "
+        "(RUNRATE_UNPROVEN_PERCENT sets it)"
+    )
     filled = {offer.family: filled_history(histories[offer.family]) for offer in question.offers}
     bearers: dict[str, str] = {}
     for offer in sorted(question.offers, key=lambda offer: offer.term_hours):
@@ -162,7 +170,7 @@ def bounded_offers(
             lots = min(lots, floor(room / offer.lot))
             why = (
                 f"{count_known_hours(histories[offer.family]) / DAY:,.0f} days of history for a term of {offer.term_hours / DAY:,.0f}"
-                f" days, over {TERM_OF_HISTORY:.0f} times as long: at most {unproven_share:.0%} of what the quietest day had in use at once (RUNRATE_UNPROVEN_PERCENT sets it)"
+                f" days, over {TERM_OF_HISTORY:.0f} times as long: {cap}"
             )
         if why:
             cautions[offer.name] = why
@@ -171,7 +179,7 @@ def bounded_offers(
                 offer, most_lots=lots if offer.most_lots is None else min(lots, offer.most_lots)
             )
         )
-    return BoundedOffers(replace(question, offers=tuple(offers)), cautions)
+    return BoundedOffers(replace(question, offers=tuple(offers)), cautions, cap)
 
 
 def _is_unproven(offer: CapacityOffer, history: Floats) -> bool:
@@ -237,7 +245,7 @@ def _history_gates(
     for offer in bought:
         days = count_known_hours(histories[offer.family]) / DAY
         gate = history_gate(days, offer.term_hours / DAY)
-        fallback = "" if gate.is_passed else bounded.cautions.get(offer.name, "")
+        fallback = "" if gate.is_passed else bounded.cap
         yield replace(gate, says=f"{offer.name}: {gate.says}", fallback=fallback)
     if not bought:
         yield Gate(GateName.HISTORY, None, "nothing is bought, so nothing rests on its history")

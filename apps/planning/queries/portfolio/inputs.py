@@ -132,8 +132,8 @@ def inputs_with(
 
 def with_whole_gate(fields: Mapping[str, Any], inputs: PortfolioInputs | None) -> dict[str, Any]:
     """An answer's fields with its families held against what is forecast of all GPUs; a portfolio of a file alone has no such whole."""
-    gpus_wanted = ONE_FILE if inputs is None else inputs.whole_gpus
-    gate = whole_gate(fields["wanted_gpus"], gpus_wanted)
+    gpus_forecast = ONE_FILE if inputs is None else inputs.whole_gpus
+    gate = whole_gate(fields["wanted_gpus"], gpus_forecast)
     gates = [*fields["gates"], *serialize_gates([gate])]
     return {name: value for name, value in fields.items() if name != "wanted_gpus"} | {
         "gates": gates

@@ -69,9 +69,7 @@ def candidate_models(name: str) -> tuple[GpuModel, ...]:
     if exact is not None:
         return (exact,)
     words = set(_plain_words(name).split())
-    return tuple(
-        model for model, family, model_words in _WORDS if family in words and words <= model_words
-    )
+    return tuple(model for model, family, names in _WORDS if family in words and words <= names)
 
 
 SLICE_NAME = re.compile(

@@ -74,24 +74,24 @@ class ChangeForm(forms.Form):
     ) -> None:
         super().__init__()
         self.fields.update(more or {})
-        for name, form_field in self.fields.items():
-            if isinstance(form_field, MomentField):
-                form_field.place(context.zone, context.at)
-            if isinstance(form_field, PickField | TicksField):
-                form_field.offer((picks or {}).get(name, form_field.picks))
-            form_field.initial = (initial or {}).get(name, form_field.initial)
-            form_field.label = str(form_field.label).replace("{currency}", context.currency)
+        for name, entry in self.fields.items():
+            if isinstance(entry, MomentField):
+                entry.place(context.zone, context.at)
+            if isinstance(entry, PickField | TicksField):
+                entry.offer((picks or {}).get(name, entry.picks))
+            entry.initial = (initial or {}).get(name, entry.initial)
+            entry.label = str(entry.label).replace("{currency}", context.currency)
         is_asked = any(name in params for name in (*self.fields, LOOK)) or not self.fields
         if self.asked_by:
             is_asked = any(name in params for name in self.asked_by)
         is_bound = is_sent or is_asked
         entered = {
-            name: params.get(name, entry_field.initial)
-            if not isinstance(entry_field, TicksField)
+            name: params.get(name, entry.initial)
+            if not isinstance(entry, TicksField)
             else params.getlist(name)
             if is_bound or name in params
-            else list(entry_field.initial or ())
-            for name, entry_field in self.fields.items()
+            else list(entry.initial or ())
+            for name, entry in self.fields.items()
         }
         self.is_bound, self.initial = is_bound, entered
         if self.is_bound:
@@ -177,21 +177,19 @@ class Change(Generic[Thought]):
         params = request.POST if is_sent else request.GET
         form = self.form(params, context, self.picks, self.initial, self.more, is_sent=is_sent)
         checked = self._looked_at(form)
-        shown_fingerprint = fingerprint(form.frozen(), checked[1]) if checked is not None else ""
+        digest = fingerprint(form.frozen(), checked[1]) if checked is not None else ""
         status, to = 400 if is_sent else 200, params.get(TO, "")
         if is_sent and self.empty is not None:
             status = 409
         elif self.is_long and LOOK in params and SEEN not in params:
             status = 200 if checked is not None else 400
         elif is_sent and checked is not None:
-            if params.get(SEEN) != shown_fingerprint:
+            if params.get(SEEN) != digest:
                 messages.warning(request, MOVED if SEEN in params else UNSEEN)
                 status = 409
             elif (done := self._applied(form, checked[0])) is not None:
                 return done_answer(request, done, to if to in RETURNS else "")
-        page = self._page(
-            form, checked[1] if checked is not None else None, shown_fingerprint, context, to
-        )
+        page = self._page(form, checked[1] if checked is not None else None, digest, context, to)
         return answered(request, page, status)
 
     def _looked_at(self, form: ChangeForm) -> tuple[Thought, ChangePreview] | None:
@@ -219,11 +217,11 @@ class Change(Generic[Thought]):
         self,
         form: ChangeForm,
         preview: ChangePreview | None,
-        shown_fingerprint: str,
+        digest: str,
         context: Context,
         to: str,
     ) -> ConsolePage:
-        fields, current_path = form.frozen(), context.path
+        fields, path = form.frozen(), context.path
         back = Link(RETURNS[to], reverse(to)) if to in RETURNS else self.back
         carried = (_hidden(TO, to),) if to in RETURNS else ()
         sections: list[Section] = []
@@ -234,8 +232,8 @@ class Change(Generic[Thought]):
                         effects=preview.effects,
                         hidden=(*fields, *carried),
                         confirm=self.confirm,
-                        seen=shown_fingerprint,
-                        here=current_path,
+                        seen=digest,
+                        here=path,
                         back=back,
                     )
                 )
@@ -243,9 +241,7 @@ class Change(Generic[Thought]):
         if fields:
             is_first = preview is None
             method = "post" if self.is_long else "get"
-            section = form.section(
-                "field", current_path, self.look, method=method, is_primary=is_first
-            )
+            section = form.section("field", path, self.look, method=method, is_primary=is_first)
             look_fields = (_hidden(LOOK, "yes"),) if self.is_long else ()
             sections.append(replace(section, fields=(*section.fields, *look_fields, *carried)))
         return ConsolePage(
@@ -352,13 +348,13 @@ def fingerprint(entered: Sequence[Field], preview: ChangePreview) -> str:
         if isinstance(section, TableSection)
     ]
     shown = [*preview.effects, *rows] if preview.same is None else [*preview.same]
-    entries = [(form_field.name, form_field.values) for form_field in entered]
+    entries = [(entry.name, entry.values) for entry in entered]
     return hashlib.sha256(repr((entries, shown)).encode()).hexdigest()[:16]
 
 
 def frozen_fields(form: forms.Form) -> tuple[Field, ...]:
     """The entries of a form as the template takes them; a password is not shown again."""
-    return tuple(_frozen(form[name], form_field) for name, form_field in form.fields.items())
+    return tuple(_frozen(form[name], entry) for name, entry in form.fields.items())
 
 
 def words_of(refusal: Exception) -> str:
@@ -373,31 +369,31 @@ def _hidden(name: str, value: str) -> Field:
     return Field(name=name, label="", value=value, kind="hidden")
 
 
-def _frozen(bound: forms.BoundField, form_field: forms.Field) -> Field:
-    entered = None if isinstance(form_field, PasswordField) else bound.value()
-    is_ticks = isinstance(form_field, TicksField)
+def _frozen(bound: forms.BoundField, entry: forms.Field) -> Field:
+    entered = None if isinstance(entry, PasswordField) else bound.value()
+    is_ticks = isinstance(entry, TicksField)
     value = "" if entered is None or is_ticks else str(entered).strip()
     chosen = {*map(str, entered or ())} if is_ticks else {value}
-    picks = form_field.picks if isinstance(form_field, PickField | TicksField) else {}
+    picks = entry.picks if isinstance(entry, PickField | TicksField) else {}
     return Field(
         name=bound.name,
         label=str(bound.label),
         value=value,
-        kind=getattr(form_field, "kind", "text"),
+        kind=getattr(entry, "kind", "text"),
         problem=" ".join(map(str, bound.errors)),
-        hint=str(form_field.help_text),
+        hint=str(entry.help_text),
         choices=tuple(Choice(key, text, key in chosen) for key, text in picks.items()),
-        autocomplete=getattr(form_field, "autocomplete", ""),
-        rows=getattr(form_field, "rows", 0),
-        **_line_of(form_field, value),
+        autocomplete=getattr(entry, "autocomplete", ""),
+        rows=getattr(entry, "rows", 0),
+        **_line_of(entry, value),
     )
 
 
-def _line_of(form_field: forms.Field, entered: str) -> dict[str, str]:
-    if not isinstance(form_field, SliderField):
+def _line_of(entry: forms.Field, entered: str) -> dict[str, str]:
+    if not isinstance(entry, SliderField):
         return {}
     return {
-        "least": repr(form_field.least),
-        "most": repr(form_field.most),
-        "said": form_field.said_of(entered),
+        "least": repr(entry.least),
+        "most": repr(entry.most),
+        "said": entry.said_of(entered),
     }

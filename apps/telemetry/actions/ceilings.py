@@ -132,12 +132,12 @@ def within_ceilings(reports: Sequence[NodeDelivery]) -> list[NodeDelivery]:
     What is stored of hours in which new holders are named is read for all of them at once, before
     anything is counted.
     """
-    left = [_without_waiting(node_report) for node_report in reports]
-    named = [_hour_names(node_report) for node_report in left]
+    left = [_without_waiting(report) for report in reports]
+    named = [_hour_names(report) for report in left]
     _learn_stored_holders(left, named)
     within = [
-        _without_names(_without_holders(node_report, names))
-        for node_report, names in zip(left, named, strict=True)
+        _without_names(_without_holders(report, names))
+        for report, names in zip(left, named, strict=True)
     ]
     for report in left:
         report.memory().drop_hours()
@@ -154,40 +154,35 @@ def within_device_ceilings(reports: Sequence[NodeDelivery]) -> list[NodeDelivery
 
     Asked where lists of devices are about to be registered: of all of them at once.
     """
-    node_ids = {node_report.agent.node_id for node_report in reports}
+    node_ids = {report.agent.node_id for report in reports}
     ceilings = ceilings_of_nodes(node_ids)
     for report in reports:
         report.memory().ceilings = ceilings[report.agent.node_id]
     names = {
         name
-        for node_report in reports
-        for device in node_report.batch.devices
+        for report in reports
+        for device in report.batch.devices
         if device is not None
         for name in (device.uuid, _gpu_of(device))
     }
-    uuids_by_node = uuids_on_record(node_ids, names)
-    other_gpus = count_other_gpus(
-        [
-            span
-            for node_report in reports
-            if (span := _span_of_new_gpus(node_report, uuids_by_node[node_report.agent.node_id]))
-        ]
-    )
+    uuids = uuids_on_record(node_ids, names)
+    spans = (_span_of_new_gpus(report, uuids[report.agent.node_id]) for report in reports)
+    other_gpus = count_other_gpus([span for span in spans if span])
     return [
         _within_device_ceilings(
-            node_report,
-            uuids_by_node[node_report.agent.node_id],
-            other_gpus.get(node_report.agent.node_id, NONE_BESIDE),
+            report,
+            uuids[report.agent.node_id],
+            other_gpus.get(report.agent.node_id, NONE_BESIDE),
         )
-        for node_report in reports
+        for report in reports
     ]
 
 
-def _span_of_new_gpus(report: NodeDelivery, recorded_uuids: Collection[str]) -> ListedGpus | None:
+def _span_of_new_gpus(report: NodeDelivery, known_uuids: Collection[str]) -> ListedGpus | None:
     """When a list with new GPUs has windows, and which it names; None without a new one."""
     gpus = report.gpus()
     pieces = report.judgement.pieces
-    if not pieces.device.size or all(uuid in recorded_uuids for uuid in gpus):
+    if not pieces.device.size or all(uuid in known_uuids for uuid in gpus):
         return None
     return ListedGpus(
         report.agent.node_id,
@@ -198,14 +193,14 @@ def _span_of_new_gpus(report: NodeDelivery, recorded_uuids: Collection[str]) -> 
 
 
 def _within_device_ceilings(
-    report: NodeDelivery, recorded_uuids: Collection[str], other_gpus: OtherGpus
+    report: NodeDelivery, known_uuids: Collection[str], other_gpus: OtherGpus
 ) -> NodeDelivery:
     devices = [device for device in report.batch.devices if device is not None]
     memory = report.memory()
-    beyond = _gpus_beyond(report, recorded_uuids, other_gpus)
+    beyond = _gpus_beyond(report, known_uuids, other_gpus)
     waiting = {device.uuid for device in devices if _gpu_of(device) in beyond}
-    waiting |= _slices_beyond(report, devices, recorded_uuids)
-    new = [uuid for device in devices if (uuid := device.uuid) not in {*recorded_uuids, *waiting}]
+    waiting |= _slices_beyond(report, devices, known_uuids)
+    new = [uuid for device in devices if (uuid := device.uuid) not in {*known_uuids, *waiting}]
     waiting |= set(_counted_names(report, new))
     if not waiting:
         return report
@@ -214,7 +209,7 @@ def _within_device_ceilings(
 
 
 def _gpus_beyond(
-    report: NodeDelivery, recorded_uuids: Collection[str], other_gpus: OtherGpus
+    report: NodeDelivery, known_uuids: Collection[str], other_gpus: OtherGpus
 ) -> set[str]:
     """The GPUs that the node has no room for, beside those that it reports in other lists.
 
@@ -222,8 +217,8 @@ def _gpus_beyond(
     """
     gpus, most = report.gpus(), report.ceilings().most_gpus()
     room = min(most - other_gpus.together, 2 * most - other_gpus.in_an_hour)
-    on_record = sum(uuid in recorded_uuids for uuid in gpus)
-    beyond = set(_beyond(gpus, recorded_uuids, max(room, min(on_record, most))))
+    on_record = sum(uuid in known_uuids for uuid in gpus)
+    beyond = set(_beyond(gpus, known_uuids, max(room, min(on_record, most))))
     if beyond:
         others = (
             other_gpus.together if room == most - other_gpus.together else other_gpus.in_an_hour
@@ -241,7 +236,7 @@ def _gpus_beyond(
 
 
 def _slices_beyond(
-    report: NodeDelivery, devices: Sequence[DeviceIn], recorded_uuids: Collection[str]
+    report: NodeDelivery, devices: Sequence[DeviceIn], known_uuids: Collection[str]
 ) -> set[str]:
     models = {device.uuid: device.model for device in devices}
     slices: dict[str, list[str]] = {}
@@ -251,7 +246,7 @@ def _slices_beyond(
     beyond: set[str] = set()
     for gpu, uuids in slices.items():
         most = report.ceilings().most_slices(models.get(gpu) or models[uuids[0]])
-        extra = _beyond(uuids, recorded_uuids, most)
+        extra = _beyond(uuids, known_uuids, most)
         if extra:
             beyond |= set(extra)
             _raise(

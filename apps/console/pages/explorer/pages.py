@@ -273,15 +273,13 @@ def _cause_chart(variance: CostVariance, cost_query: CostQuery) -> LineChart | N
     )
     rows = _cause_rows(dict(zip(variance.causes, amounts, strict=True)))
     unpriced = [gpu_hours(ms) for ms in variance.unpriced_milliseconds]
-    unpriced_note = (
-        f"; without a price and in none of it: {unpriced[0]} h before, {unpriced[1]} h now"
-    )
+    note = f"; without a price and in none of it: {unpriced[0]} h before, {unpriced[1]} h now"
     cause_table = CAUSES.section(rows, cost_query.context)
     return LineChart(
         name="causes-chart",
         title="What made the difference",
         unit=f"{compared_span_label(against, cost_query.question.window)} to {span(cost_query.question.window)}, {currency}"
-        f"{unpriced_note if any(variance.unpriced_milliseconds) else ''}",
+        f"{note if any(variance.unpriced_milliseconds) else ''}",
         figure=waterfall(
             ("Before", variance.before_micros),
             [(row.name, row.micros) for row in rows],
@@ -298,7 +296,7 @@ def _cause_rows(causes: Mapping[str, int]) -> list[CauseRow]:
 
 
 def _title_sentence(cost_query: CostQuery, answer: CubeAnswer, names: CubeNames, sums: Sums) -> str:
-    total_micros, before, within = (
+    total, before, within = (
         answer.total.sums.micros,
         answer.total.before,
         cost_query.words.within,
@@ -306,11 +304,11 @@ def _title_sentence(cost_query: CostQuery, answer: CubeAnswer, names: CubeNames,
     if not answer.rows:
         audience = "anybody" if cost_query.context.viewer.sees_everything else "your teams"
         return f"Nothing was charged to {audience} {within}."
-    if total_micros is None:
+    if total is None:
         return f"What it cost {within} is not known: no price covers it."
-    total_text = rounded_amount(total_micros, cost_query.currency)
+    total_text = rounded_amount(total, cost_query.currency)
     if before is not None and answer.question.against is not None:
-        moved = "" if before.micros is None else change(total_micros, before.micros)
+        moved = "" if before.micros is None else change(total, before.micros)
         then = compared_span_label(answer.question.against, answer.question.window)
         return f"Costs were {total_text} {within}{f', {moved} against {then}' if moved else ''}."
     name = answer.question.group_by[0] if answer.question.group_by else ""

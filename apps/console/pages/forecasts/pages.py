@@ -90,11 +90,11 @@ def daily_forecast_list_csv(context: Context) -> HttpResponse:
 @shown(EVERYONE, "forecasts")
 def forecast_page(context: Context, forecast_id: int) -> ConsolePage:
     """One forecast: the fan, the hours or days behind it, its errors before and after."""
-    detailed_forecast = _get_forecast_or_404(context, forecast_id)
-    forecast = detailed_forecast.forecast
+    detailed = _get_forecast_or_404(context, forecast_id)
+    forecast = detailed.forecast
     return ConsolePage(
         context=context,
-        finding=f"{words.title_of(forecast)}: about {_expected(detailed_forecast, context)}",
+        finding=f"{words.title_of(forecast)}: about {_expected(detailed, context)}",
         under=(
             f"from {_begins(forecast, context)}, {counted(forecast.horizon, forecast.granularity)} ahead",
             *words.shift_in_short(forecast),
@@ -104,7 +104,7 @@ def forecast_page(context: Context, forecast_id: int) -> ConsolePage:
         back=Link("All forecasts", reverse("daily-forecasts" if forecast.is_daily else "forecasts")),
         sections=(
             FigureRow(_key_figures(forecast, context.currency)),
-            _fan(detailed_forecast, context),
+            _fan(detailed, context),
             MONTHS.section(
                 forecast.months, context, csv_href=reverse("forecast-months-csv", args=[forecast.id])
             )
@@ -126,9 +126,9 @@ def forecast_page(context: Context, forecast_id: int) -> ConsolePage:
 @shown(EVERYONE, "forecasts")
 def forecast_csv(context: Context, forecast_id: int) -> HttpResponse:
     """The hours or days of one forecast, with every quantile."""
-    detailed_forecast = _get_forecast_or_404(context, forecast_id)
-    table = DAYS if detailed_forecast.forecast.is_daily else HOURS
-    return table.csv(detailed_forecast.hours, context, f"forecast-{forecast_id}")
+    detailed = _get_forecast_or_404(context, forecast_id)
+    table = DAYS if detailed.forecast.is_daily else HOURS
+    return table.csv(detailed.hours, context, f"forecast-{forecast_id}")
 
 
 @shown(EVERYONE, "forecasts")
@@ -162,7 +162,7 @@ def _list_page(
     table: Table[ForecastFact],
     how_far: str,
 ) -> ConsolePage:
-    made_at = max((forecast_fact.made_at for forecast_fact in rows), default=None)
+    made_at = max((fact.made_at for fact in rows), default=None)
     progress = forecast_progress(context.at, context.organisation.zone)
     notes = (
         (f"Today’s forecasts are being made: {progress.done} of {progress.count} series so far.",)
@@ -211,11 +211,11 @@ def _tabs_of_series(forecast: ForecastFact) -> tuple[Choice, ...]:
     )
 
 
-def _expected(detailed_forecast: ForecastHours, context: Context) -> str:
-    forecast = detailed_forecast.forecast
+def _expected(detailed: ForecastHours, context: Context) -> str:
+    forecast = detailed.forecast
     if forecast.is_daily:
         return words.expected_month(forecast, context.currency)
-    recent = [value for _, value in detailed_forecast.recent]
+    recent = [value for _, value in detailed.recent]
     sentence = words.expected(forecast, context.currency, context.at, context.zone)
     return sentence + words.against_before(forecast, recent)
 
@@ -269,11 +269,7 @@ def _get_forecast_or_404(context: Context, forecast_id: int) -> ForecastHours:
 
 def _list_finding(rows: Sequence[ForecastFact], context: Context, how_far: str) -> str:
     organisation_forecast = next(
-        (
-            forecast_fact
-            for forecast_fact in rows
-            if forecast_fact.series == SeriesKey(GPU_HOURS, WHOLE)
-        ),
+        (fact for fact in rows if fact.series == SeriesKey(GPU_HOURS, WHOLE)),
         None,
     )
     if organisation_forecast is not None and organisation_forecast.is_daily:
@@ -334,23 +330,21 @@ def _first_figure(forecast: ForecastFact, currency: str) -> Figure:
     return figure_or_unknown(title, value, later)
 
 
-def _fan(detailed_forecast: ForecastHours, context: Context) -> LineChart:
-    forecast, zone = detailed_forecast.forecast, context.zone
+def _fan(detailed: ForecastHours, context: Context) -> LineChart:
+    forecast, zone = detailed.forecast, context.zone
     after = ", with actuals" if forecast.realised_hours else ""
     covered = nearest_score(forecast, "coverage_80")
     how_far = "28 days ahead" if forecast.is_daily else "24 hours ahead"
     unit = words.unit_of_steps(forecast, _a_step(forecast))
     if covered is not None:
         unit += f"; the band is the 80 % interval: {per_cent(covered)} of {forecast.granularity}s lay in it, {how_far}"
-    elif detailed_forecast.hours[0].quantiles:
+    elif detailed.hours[0].quantiles:
         unit += "; the band is the 80 % interval: how much lies in it is not measured yet"
     unit += words.drawn_events(forecast.events)
     before, by = (
         ("the half year", "by the day") if forecast.is_daily else ("the week", "by the hour")
     )
-    drawn_before = (
-        detailed_forecast.recent if forecast.is_daily else detailed_forecast.recent[-DRAWN_BEFORE:]
-    )
+    drawn_before = detailed.recent if forecast.is_daily else detailed.recent[-DRAWN_BEFORE:]
     return LineChart(
         name="fan",
         title=f"{words.title_of(forecast)} {by}: {before} before, and what is expected{after}",
@@ -359,14 +353,14 @@ def _fan(detailed_forecast: ForecastHours, context: Context) -> LineChart:
             [(at.astimezone(zone), value) for at, value in drawn_before],
             [
                 FanPoint(hour.hour.astimezone(zone), hour.value, _interval_of(hour))
-                for hour in detailed_forecast.hours
+                for hour in detailed.hours
             ],
-            [(hour.hour.astimezone(zone), hour.observed) for hour in detailed_forecast.hours],
+            [(hour.hour.astimezone(zone), hour.observed) for hour in detailed.hours],
             lambda value: words.amount(forecast, value, context.currency),
             words.number,
             [_drawn_event(event, zone) for event in forecast.events],
         ),
-        behind=(DAYS if forecast.is_daily else HOURS).section(detailed_forecast.hours, context),
+        behind=(DAYS if forecast.is_daily else HOURS).section(detailed.hours, context),
         csv_href=reverse("forecast-csv", args=[forecast.id]),
     )
 

@@ -270,9 +270,7 @@ def _workloads(paper: ReviewPaper) -> Blocks:
 
 def _verdict_cost(content: WeeklyContent, verdict: str) -> int | None:
     return sum_of_known(
-        workload.cost.micros
-        for workload in content.workloads
-        if workload.verdict.verdict == verdict
+        work.cost.micros for work in content.workloads if work.verdict.verdict == verdict
     )
 
 
@@ -316,11 +314,9 @@ def forecast_words(week: BudgetsWeek, currency: str) -> list[str]:
     missed = change(forecast.came_micros, forecast.forecast_micros).replace(
         "no change", "as forecast"
     )
-    made_on = (
-        f" of {weekday(date.fromisoformat(forecast.made_at[:10]))}" if forecast.made_at else ""
-    )
+    of_day = f" of {weekday(date.fromisoformat(forecast.made_at[:10]))}" if forecast.made_at else ""
     return [
-        f"The forecast{made_on} had {rounded_amount(forecast.forecast_micros, currency)}{between} for the "
+        f"The forecast{of_day} had {rounded_amount(forecast.forecast_micros, currency)}{between} for the "
         f"week; {rounded_amount(forecast.came_micros, currency)} came: {missed}."
     ]
 
@@ -374,9 +370,7 @@ def quality_facts(quality: DataQualityWeek, currency: str) -> list[QualityFact]:
         QualityFact("Priced", per_cent(quality.priced_ratio), "of all time"),
         QualityFact("Not priced", f"{gpu_hours(quality.unpriced_ms)} h", "in no amount here"),
         QualityFact(
-            "No owner",
-            rounded_amount(quality.unowned_micros, currency),
-            "no rule names a team",
+            "No owner", rounded_amount(quality.unowned_micros, currency), "no rule names a team"
         ),
         QualityFact(
             "No workload",

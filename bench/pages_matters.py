@@ -78,7 +78,7 @@ def _budgets(company: Company) -> None:
     steps = (BudgetStep(company.month, Decimal(40_000)),)
     for number in range(company.teams):
         name, key = f"Budget of team {number}", str(TEAM + number)
-        budget = planning.NewBudget(
+        budget = planning.EnteredBudget(
             name, "team", key, "money", "monthly", company.month, None, steps
         )
         planning.add_budget(budget=budget, at=company.at)
@@ -168,7 +168,7 @@ def _headroom(company: Company) -> None:
         "Pretraining", "pool", str(POOL), (), Decimal(6), Decimal(2), lead_days=14
     )
     planning.add_headroom_policy(policy=policy, at=company.at)
-    quota = planning.NewGpuQuota("aws", "", "", 20_000, 14, "Person 2")
+    quota = planning.EnteredGpuQuota("aws", "", "", 20_000, 14, "Person 2")
     planning.add_gpu_quota(quota=quota, at=company.at)
     limit = planning.NewPowerLimit("Hall 2", (POOL,), Decimal(240), Decimal("1.3"))
     planning.add_power_limit(limit=limit, at=company.at)

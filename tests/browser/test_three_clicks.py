@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 
 from apps.accounts.models import Team
 from apps.ledger.models import ApiHour
-from apps.planning.actions import NewBudget, add_budget
+from apps.planning.actions import EnteredBudget, add_budget
 from apps.planning.queries.budgets import BudgetStep
 from apps.review.actions import AlertMatter, raise_alert
 from apps.review.models import AlertKind
@@ -44,7 +44,7 @@ def spending(committed: None) -> Spending:
     )  # fmt: skip
     first = made.began_at.date().replace(day=1)
     steps = (BudgetStep(first, Decimal(40)),)
-    research = NewBudget(
+    research = EnteredBudget(
         "Research project", "team", str(made.research), "money", "project",
         first, date(now.year + 1, 12, 31), steps,
     )  # fmt: skip

@@ -44,9 +44,9 @@ from apps.placement.models import JobQuote
 from apps.placement.queries.admission_limits import AdmissionJob
 from apps.placement.queries.quote_request import QuoteRequest, RequestedWork
 from apps.planning.actions import (
+    EnteredBudget,
+    EnteredGpuQuota,
     NewActivityTarget,
-    NewBudget,
-    NewGpuQuota,
     NewHeadroomPolicy,
     NewPowerLimit,
     ScenarioEntry,
@@ -199,7 +199,7 @@ def make_world() -> World:
     ids["plan_id"], ids["item_id"] = _planned(pool_id)
     ids["capacity_request_id"] = _asked_for(team_id, workload_id, pool_id)
     ids["budget_id"] = _budget(team_id)
-    quota = NewGpuQuota("aws", "", "", 64, 14, "Petra", 128, date(2026, 3, 2))
+    quota = EnteredGpuQuota("aws", "", "", 64, 14, "Petra", 128, date(2026, 3, 2))
     add_gpu_quota(quota=quota, at=make.NOON)
     policy = NewHeadroomPolicy(
         "Pretraining", "pool", str(pool_id), (), Decimal(6), Decimal(2), lead_days=14
@@ -258,7 +258,7 @@ def _admitted(team_id: int, pool_id: int) -> int:
     """A job that a hard budget denies, so that it can be overridden."""
     month = datetime.now(tz=UTC).date().replace(day=1)
     steps = (BudgetStep(month, Decimal(1)),)
-    tiny = NewBudget(
+    tiny = EnteredBudget(
         "One hour", "team", str(team_id), "gpu_hours", "monthly", month, None, steps, is_hard=True
     )
     add_budget(budget=tiny, at=make.NOON)
@@ -530,7 +530,7 @@ def _budget(team_id: int) -> int:
     """What a team may spend each month, with another amount from a later one on."""
     months = date(2026, 1, 1), date(2026, 7, 1)
     steps = tuple(BudgetStep(month, Decimal(50_000)) for month in months)
-    budget = NewBudget(
+    budget = EnteredBudget(
         "GPUs", "team", str(team_id), "money", "monthly", months[0], None, steps, "Agreed"
     )
     return add_budget(budget=budget, at=make.NOON)

@@ -16,7 +16,7 @@ from django.core.management import call_command
 from apps.accounts.models import Team
 from apps.placement.actions import make_offer_book
 from apps.placement.models import JobAdmission, JobQuote
-from apps.planning.actions import NewBudget, add_budget
+from apps.planning.actions import EnteredBudget, add_budget
 from apps.planning.queries.budgets import BudgetStep
 from tests import make
 from tests.journeys.skypilot import in_skypilot
@@ -63,7 +63,7 @@ def asking(*requests: str, task: Any = TASK) -> list[dict[str, Any]]:
 def limit(amount: int, *, is_hard: bool) -> None:
     first = datetime.now(UTC).date().replace(day=1)
     key = str(Team.objects.get(name="Speech").pk)
-    budget = NewBudget(
+    budget = EnteredBudget(
         "Speech", "team", key, "money", "monthly", first, None,
         (BudgetStep(first, Decimal(amount)),), is_hard=is_hard,
     )  # fmt: skip

@@ -19,7 +19,7 @@ from apps.fleet import actions as fleet
 from apps.ledger.actions.clock import mark_by_clock
 from apps.ledger.models import Line
 from apps.placement.actions import follow_quotes, make_offer_book, take_quotes_of_jobs
-from apps.planning.actions import NewBudget, add_budget
+from apps.planning.actions import EnteredBudget, add_budget
 from apps.planning.queries.budgets import BudgetStep
 from apps.workloads.actions.rules import add_rule
 from apps.workloads.models import Job
@@ -103,7 +103,7 @@ def hard_budget(amount: str) -> None:
     first = now.date().replace(day=1)
     steps = (BudgetStep(first, Decimal(amount)),)
     speech = str(Team.objects.get(name="Speech").pk)
-    budget = NewBudget(
+    budget = EnteredBudget(
         "Speech, monthly", "team", speech, "money", "monthly", first, None, steps, is_hard=True
     )
     add_budget(budget=budget, at=now)

@@ -60,9 +60,9 @@ from apps.placement.actions import (
 from apps.placement.queries.admission_limits import AdmissionJob
 from apps.placement.queries.quote_request import QuoteRequest, RequestedWork
 from apps.planning.actions import (
+    EnteredBudget,
+    EnteredGpuQuota,
     NewActivityTarget,
-    NewBudget,
-    NewGpuQuota,
     NewHeadroomPolicy,
     NewPowerLimit,
     ScenarioEntry,
@@ -391,7 +391,7 @@ def _budgets(teams: Mapping[str, int], now: datetime) -> int:
         ("allowance-of-coots", "team", str(teams["harbour"])),
         ("allowance-of-swifts", "team", str(teams["zephyr"])),
     ):
-        budget = NewBudget(name, scope, key, "money", "monthly", steps[0].from_day, None, steps)
+        budget = EnteredBudget(name, scope, key, "money", "monthly", steps[0].from_day, None, steps)
         ids[name] = add_budget(budget=budget, at=now)
     return ids["allowance-of-swifts"]
 
@@ -465,7 +465,7 @@ def _quoted(now: datetime) -> int:
 def _gpu_quota(pool_id: int, now: datetime) -> int:
     """What the provider of a pool lets all together have."""
     provider = fleet_queries.pools()[pool_id].provider
-    quota = NewGpuQuota(provider, "", "", 64, 14, raised_by="quota-of-dunlins")
+    quota = EnteredGpuQuota(provider, "", "", 64, 14, raised_by="quota-of-dunlins")
     return add_gpu_quota(quota=quota, at=now)
 
 

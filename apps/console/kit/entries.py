@@ -11,9 +11,10 @@ from django import forms
 
 from apps.economics.hours import hour_of
 from apps.files.limits import BodyKind, size_words
+from apps.show.entries import LONGEST_TEXT
 from apps.web.rest.body_limits import largest_file_of
 
-LONGEST_TEXT = 200
+FALSE = frozenset({"", "no"})
 LONGEST_LIST = 2_000
 LONGEST_PASSWORD = 4_096
 EARLIEST, LATEST = date(1970, 1, 2), date(3000, 1, 1)
@@ -144,20 +145,16 @@ class PickField(ParsedField):
         self.picks, self.meaning = picks, one_of(picks)
 
 
-OVER_IT = {False: "warn", True: "deny"}
-"""What admissions do to jobs over a limit, by whether it is hard."""
-
-
-class HardLimitField(PickField):
-    """Whether a limit denies the jobs that are asked admission for, or only warns of them; means a bool."""
-
-    def __init__(self) -> None:
-        picks = {"": "Warn (soft)", "hard": "Deny (hard)"}
-        super().__init__("Enforcement", picks, "What admissions answer.")
+class TrueOrFalseField(PickField):
+    """One of two choices, which means a bool: the key of false is empty or `no`."""
 
     def clean(self, value: Any) -> bool:
-        """Whether it is hard."""
-        return bool(super().clean(value) == "hard")
+        """Whether the choice of true was made."""
+        return super().clean(value) not in FALSE
+
+    def key_of(self, *, value: bool) -> str:
+        """Return the key of the choice that means this."""
+        return next(key for key in self.picks if (key not in FALSE) == value)
 
 
 class MomentField(ParsedField):

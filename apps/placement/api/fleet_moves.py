@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import organisation, teams
+from apps.accounts.queries.facts import fields_of
 from apps.placement.queries.fleet_moves import (
     MoveDetectionRunFact,
     OpenFleetMove,
@@ -18,14 +19,7 @@ from apps.placement.queries.fleet_moves import (
     moves_of_week,
 )
 from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
-from apps.web.rest.pages import (
-    fields_of,
-    list_of,
-    paged,
-    parse_page_request,
-    serialize_as,
-    slice_of,
-)
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import PricesView, RestView

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
+from apps.accounts.queries.facts import fields_of
 from apps.accounts.queries.reading import reading_once
 from apps.placement import actions
 from apps.placement.api.callers import PlacementView
@@ -28,14 +29,7 @@ from apps.placement.queries.placement_scope import PlacementScope, shown_quote, 
 from apps.placement.queries.quotes import calibration, quote_page
 from apps.web.rest.idempotency import once
 from apps.web.rest.money import RatioOut
-from apps.web.rest.pages import (
-    fields_of,
-    list_of,
-    paged,
-    parse_page_request,
-    serialize_as,
-    slice_of,
-)
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, parsed
 

@@ -3,7 +3,6 @@
 from apps.planning.actions.budgets import (
     BudgetNameTaken,
     BudgetNotUnderstood,
-    NewBudget,
     add_budget,
     check_budget,
     remove_budget,
@@ -28,7 +27,6 @@ from apps.planning.actions.forecasts import make_forecasts, make_forecasts_if_du
 from apps.planning.actions.gpu_quotas import (
     GpuQuotaExists,
     GpuQuotaNotUnderstood,
-    NewGpuQuota,
     add_gpu_quota,
     check_gpu_quota,
     remove_gpu_quota,
@@ -68,3 +66,5 @@ from apps.planning.actions.targets import (
     remove_activity_target,
     set_activity_target,
 )
+from apps.planning.queries.budgets import EnteredBudget as EnteredBudget
+from apps.planning.queries.gpu_quotas import EnteredGpuQuota as EnteredGpuQuota

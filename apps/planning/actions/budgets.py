@@ -1,7 +1,6 @@
 """Budgets are set, replaced and removed; what they were stays in the audit trail."""
 
-from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -9,13 +8,21 @@ from django.conf import settings
 from django.db import transaction
 
 from apps.accounts import queries as accounts
-from apps.accounts.actions.constraints import refusing
+from apps.accounts.actions.entered import keep, replace
+from apps.accounts.queries.facts import fields_of
 from apps.economics.hours import EARLIEST_MONTH, MONTHS_END
 from apps.economics.refusal import Refusal
 from apps.economics.serving import SERVICE_KINDS
 from apps.logs.changes import logged_change
 from apps.planning.models import Budget, BudgetMeasure, BudgetRecurrence, BudgetScope
-from apps.planning.queries.budgets import MONTHLY, ORGANISATION, SERVICE, TAG, TEAM, BudgetStep
+from apps.planning.queries.budgets import (
+    MONTHLY,
+    ORGANISATION,
+    SERVICE,
+    TAG,
+    TEAM,
+    EnteredBudget,
+)
 from apps.workloads import queries as workloads
 
 LARGEST, DECIMALS = Decimal(10) ** 12, 6
@@ -30,41 +37,22 @@ class BudgetNameTaken(Refusal):
     """Another budget has this name."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewBudget:
-    """A budget as it is set; see the table for what each field is. The first of `steps` begins with `first_day`."""
-
-    name: str
-    scope: str
-    key: str
-    measure: str
-    recurrence: str
-    first_day: date
-    last_day: date | None
-    steps: tuple[BudgetStep, ...]
-    note: str = ""
-    is_hard: bool = False
-
-
 @logged_change()
 @transaction.atomic
-def add_budget(*, budget: NewBudget, at: datetime) -> int:
+def add_budget(*, budget: EnteredBudget, at: datetime) -> int:
     """Set a budget; answers its id. Refuses as check_budget does."""
     check_budget(budget)
-    with refusing({"planning_budget_name_key": _name_taken(budget)}):
-        return Budget.objects.create(**_columns_of(budget), created_at=at).pk
+    taken = {"planning_budget_name_key": _name_taken(budget)}
+    return keep(Budget, _columns_of(budget), at, taken)
 
 
 @logged_change()
 @transaction.atomic
-def replace_budget(*, budget_id: int, budget: NewBudget) -> None:
+def replace_budget(*, budget_id: int, budget: EnteredBudget) -> None:
     """Set it anew as a whole. Refuses as check_budget does, and Budget.DoesNotExist."""
     row = Budget.objects.select_for_update().get(pk=budget_id)
     check_budget(budget, replaced=row.pk)
-    for name, value in _columns_of(budget).items():
-        setattr(row, name, value)
-    with refusing({"planning_budget_name_key": _name_taken(budget)}):
-        row.save()
+    replace(row, _columns_of(budget), {"planning_budget_name_key": _name_taken(budget)})
 
 
 @logged_change()
@@ -74,7 +62,7 @@ def remove_budget(*, budget_id: int) -> None:
     Budget.objects.select_for_update().get(pk=budget_id).delete()
 
 
-def check_budget(budget: NewBudget, replaced: int | None = None) -> None:
+def check_budget(budget: EnteredBudget, replaced: int | None = None) -> None:
     """Refuse BudgetNotUnderstood and BudgetNameTaken; `replaced` is the id of the one it takes the place of."""
     if not budget.name.strip():
         raise BudgetNotUnderstood("name", "a budget has a name")
@@ -93,7 +81,7 @@ def check_budget(budget: NewBudget, replaced: int | None = None) -> None:
         raise _name_taken(budget)
 
 
-def _refuse_key(budget: NewBudget) -> None:
+def _refuse_key(budget: EnteredBudget) -> None:
     """A key names something of its scope that is there."""
     if budget.scope == ORGANISATION:
         if budget.key:
@@ -120,7 +108,7 @@ def _keys_of(scope: str) -> set[str]:
     }
 
 
-def _refuse_days(budget: NewBudget) -> None:
+def _refuse_days(budget: EnteredBudget) -> None:
     """Months begin and end with months; a project has an end."""
     first, last = budget.first_day, budget.last_day
     for field, day in (("first_day", first), ("last_day", last)):
@@ -139,7 +127,7 @@ def _refuse_days(budget: NewBudget) -> None:
         raise BudgetNotUnderstood("last_day", "it ends after it begins, within ten years")
 
 
-def _refuse_steps(budget: NewBudget) -> None:
+def _refuse_steps(budget: EnteredBudget) -> None:
     days = [step.from_day for step in budget.steps]
     if not days or days[0] != budget.first_day or days != sorted(set(days)):
         raise BudgetNotUnderstood(
@@ -160,15 +148,16 @@ def _refuse_steps(budget: NewBudget) -> None:
             )
 
 
-def _columns_of(budget: NewBudget) -> dict[str, Any]:
-    named = [name for name in NewBudget.__slots__ if name != "steps"]
+def _columns_of(budget: EnteredBudget) -> dict[str, Any]:
+    columns = fields_of(budget)
+    del columns["steps"]
     return {
-        **{name: getattr(budget, name) for name in named},
+        **columns,
         "name": budget.name.strip(),
         "amounts_from": [step.from_day for step in budget.steps],
         "amounts": [step.amount for step in budget.steps],
     }
 
 
-def _name_taken(budget: NewBudget) -> BudgetNameTaken:
+def _name_taken(budget: EnteredBudget) -> BudgetNameTaken:
     return BudgetNameTaken("name", f"there is a budget named {budget.name.strip()!r} already")

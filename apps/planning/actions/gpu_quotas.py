@@ -1,16 +1,16 @@
 """Quotas of GPUs are entered, replaced and removed; what they were stays in the audit trail."""
 
-from dataclasses import dataclass, fields
-from datetime import date, datetime
-from typing import Any
+from datetime import datetime
 
 from django.db import transaction
 
-from apps.accounts.actions.constraints import refusing
+from apps.accounts.actions.entered import keep, replace
+from apps.accounts.queries.facts import fields_of
 from apps.economics.refusal import Refusal
 from apps.fleet import queries as fleet
 from apps.logs.changes import logged_change
 from apps.planning.models import GpuQuota
+from apps.planning.queries.gpu_quotas import EnteredGpuQuota
 
 MOST_GPUS, LONGEST_LEAD_DAYS = 10**6, 730
 
@@ -23,41 +23,21 @@ class GpuQuotaExists(Refusal):
     """There is a quota of this provider, region and model already."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewGpuQuota:
-    """A quota as it is entered; see the table for what each field is."""
-
-    provider: str
-    region: str
-    gpu_model: str
-    most_gpus: int
-    lead_days: int
-    raised_by: str = ""
-    asked_gpus: int | None = None
-    asked_on: date | None = None
-    note: str = ""
-    is_hard: bool = False
-
-
 @logged_change()
 @transaction.atomic
-def add_gpu_quota(*, quota: NewGpuQuota, at: datetime) -> int:
+def add_gpu_quota(*, quota: EnteredGpuQuota, at: datetime) -> int:
     """Enter a quota; answers its id. Refuses as check_gpu_quota does."""
     check_gpu_quota(quota)
-    with refusing({"gpu_quota_once": _exists(quota)}):
-        return GpuQuota.objects.create(**_columns_of(quota), created_at=at).pk
+    return keep(GpuQuota, fields_of(quota), at, {"gpu_quota_once": _exists(quota)})
 
 
 @logged_change()
 @transaction.atomic
-def replace_gpu_quota(*, quota_id: int, quota: NewGpuQuota) -> None:
+def replace_gpu_quota(*, quota_id: int, quota: EnteredGpuQuota) -> None:
     """Enter it anew as a whole. Refuses as check_gpu_quota does, and GpuQuota.DoesNotExist."""
     row = GpuQuota.objects.select_for_update().get(pk=quota_id)
     check_gpu_quota(quota, replaced=row.pk)
-    for name, value in _columns_of(quota).items():
-        setattr(row, name, value)
-    with refusing({"gpu_quota_once": _exists(quota)}):
-        row.save()
+    replace(row, fields_of(quota), {"gpu_quota_once": _exists(quota)})
 
 
 @logged_change()
@@ -67,7 +47,7 @@ def remove_gpu_quota(*, quota_id: int) -> None:
     GpuQuota.objects.select_for_update().get(pk=quota_id).delete()
 
 
-def check_gpu_quota(quota: NewGpuQuota, replaced: int | None = None) -> None:
+def check_gpu_quota(quota: EnteredGpuQuota, replaced: int | None = None) -> None:
     """Refuse GpuQuotaNotUnderstood and GpuQuotaExists; `replaced` is the id of the one it takes the place of."""
     pools = fleet.pools().values()
     if quota.provider not in {pool.provider for pool in pools} - {""}:
@@ -87,10 +67,5 @@ def check_gpu_quota(quota: NewGpuQuota, replaced: int | None = None) -> None:
         raise _exists(quota)
 
 
-def _columns_of(quota: NewGpuQuota) -> dict[str, Any]:
-    return {field.name: getattr(quota, field.name) for field in fields(quota)}
-
-
-def _exists(quota: NewGpuQuota) -> GpuQuotaExists:
-    of = " ".join(filter(None, (quota.provider, quota.region, quota.gpu_model)))
-    return GpuQuotaExists("provider", f"there is a quota of {of} already")
+def _exists(quota: EnteredGpuQuota) -> GpuQuotaExists:
+    return GpuQuotaExists("provider", f"there is a quota of {quota.name} already")

@@ -5,8 +5,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.accounts.queries.facts import fields_of
 from apps.planning.queries.ahead import ORIGINS, AheadSpan
-from apps.web.rest.pages import fields_of
 
 
 class AheadSpanOut(serializers.Serializer[Any]):

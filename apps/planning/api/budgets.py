@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
+from apps.accounts.queries.facts import fields_of
 from apps.accounts.queries.reading import reading_once
 from apps.economics.gates import serialize_gates
 from apps.ledger.queries.windows import DAY
@@ -28,14 +29,13 @@ from apps.planning.queries.budgets import (
     MONEY,
     ORGANISATION,
     OVER,
-    RECURRENCES,
     RUNNING,
-    SCOPES,
     TAG,
     TEAM,
     TO_COME,
     BudgetFact,
     BudgetStep,
+    EnteredBudget,
     budget,
     budgets,
     to_major_units,
@@ -43,28 +43,18 @@ from apps.planning.queries.budgets import (
 from apps.web.rest.gates import GateOut
 from apps.web.rest.idempotency import once
 from apps.web.rest.money import ExactOut, HoursOut, RatioOut
-from apps.web.rest.pages import (
-    fields_of,
-    list_of,
-    paged,
-    parse_page_request,
-    serialize_as,
-    slice_of,
-)
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.shapes import AmountIn, Answer, Body, parse_as
 from apps.web.rest.strict import (
     LONGEST_TEXT,
     OptionalText,
     Parameters,
-    PatternOfRows,
     StrictSerializer,
-    Text,
-    parsed,
 )
 from apps.web.rest.views import RestView, SetsBudgets
 from apps.workloads import queries as workloads
 
-LONGEST_NOTE = 2_000
 UNIT_HELP = "the organisation's currency, or GPU-hours"
 
 
@@ -72,30 +62,30 @@ class BudgetStepIn(StrictSerializer):
     """An amount from a day on: the first from `first_day`, which need not be said; others from months on."""
 
     from_day = serializers.DateField(required=False, allow_null=True, default=None)
-    amount = PatternOfRows(r"^[0-9]{1,12}(\.[0-9]{1,6})?$", max_length=19)
+    amount = AmountIn(digits=12, places=6)
 
 
-class BudgetIn(StrictSerializer):
+class BudgetIn(Body[EnteredBudget]):
     """A budget as a whole; `of` names what it is for, empty of the organisation."""
 
-    name = Text()
-    scope = serializers.ChoiceField(choices=SCOPES)
+    without = ("key", "steps")
     of = OptionalText(
         max_length=2 * LONGEST_TEXT,
         help_text="the name of a team, workload or service (TEAM/NAME where several teams have one), "
         "or a tag as key=value",
     )
-    measure = serializers.ChoiceField(choices=MEASURES)
-    recurrence = serializers.ChoiceField(choices=RECURRENCES)
-    first_day = serializers.DateField()
-    last_day = serializers.DateField(
-        required=False, allow_null=True, default=None, help_text="of it too; null: open-ended"
-    )
     amounts = BudgetStepIn(many=True)
-    note = OptionalText(max_length=LONGEST_NOTE)
-    is_hard = serializers.BooleanField(
-        required=False, default=False, help_text="admissions over it are denied, else warned of"
-    )
+
+    def made(self, values: dict[str, Any]) -> EnteredBudget:
+        """Return the budget with what `of` names; refuses a ValidationError of names that say nothing."""
+        of, steps, first_day = values.pop("of"), values.pop("amounts"), values["first_day"]
+        return EnteredBudget(
+            **values,
+            key=_key_named(values["scope"], of),
+            steps=tuple(
+                BudgetStep(step["from_day"] or first_day, step["amount"]) for step in steps
+            ),
+        )
 
 
 class BudgetStepOut(serializers.Serializer[Any]):
@@ -105,23 +95,13 @@ class BudgetStepOut(serializers.Serializer[Any]):
     amount = ExactOut()
 
 
-class BudgetOut(serializers.Serializer[Any]):
+class BudgetOut(Answer[BudgetFact]):
     """A budget as it was set; `last_day` is of it too, null: open-ended."""
 
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    scope = serializers.ChoiceField(choices=SCOPES)
+    without = ("steps",)
     of = serializers.CharField()
-    key = serializers.CharField(help_text="the id of the team, workload or service, or the tag")
-    measure = serializers.ChoiceField(choices=MEASURES)
     unit = serializers.CharField(help_text=UNIT_HELP)
-    recurrence = serializers.ChoiceField(choices=RECURRENCES)
-    first_day = serializers.DateField()
-    last_day = serializers.DateField(allow_null=True)
     amounts = BudgetStepOut(many=True)
-    note = serializers.CharField()
-    is_hard = serializers.BooleanField()
-    created_at = serializers.DateTimeField()
 
 
 class BudgetHeadroomOut(serializers.Serializer[Any]):
@@ -210,7 +190,7 @@ class Budgets(BudgetView):
     @once()
     def post(self, request: Request) -> Response:
         """Set a budget; nothing is stopped by it."""
-        budget_id = actions.add_budget(budget=_parse_budget(request), at=timezone.now())
+        budget_id = actions.add_budget(budget=parse_as(BudgetIn, request), at=timezone.now())
         return Response(serialize_budget(budget(budget_id, None)), status=201)
 
 
@@ -226,8 +206,7 @@ class OneBudget(BudgetView):
     @extend_schema(operation_id="replace_budget", request=BudgetIn, responses=BudgetOut)
     def put(self, request: Request, budget_id: int) -> Response:
         """Set it anew as a whole; the audit trail keeps what it was."""
-        new_budget = _parse_budget(request)
-        actions.replace_budget(budget_id=budget_id, budget=new_budget)
+        actions.replace_budget(budget_id=budget_id, budget=parse_as(BudgetIn, request))
         return Response(serialize_budget(self.seen(budget_id)))
 
     @extend_schema(operation_id="remove_budget", responses={200: BudgetOut})
@@ -308,20 +287,6 @@ def _unit_of(fact: BudgetFact) -> str:
 
 def _by_name(fact: BudgetFact) -> tuple[str]:
     return (fact.name,)
-
-
-def _parse_budget(request: Request) -> actions.NewBudget:
-    """The budget that a body describes; refuses a ValidationError that names the field."""
-    body = parsed(BudgetIn, request)
-    of, steps = body.pop("of"), body.pop("amounts")
-    return actions.NewBudget(
-        **body,
-        key=_key_named(body["scope"], of),
-        steps=tuple(
-            BudgetStep(step["from_day"] or body["first_day"], Decimal(step["amount"]))
-            for step in steps
-        ),
-    )
 
 
 def _key_named(scope: str, name: str) -> str:

@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import Viewer, person_names, teams
+from apps.accounts.queries.facts import fields_of
 from apps.accounts.queries.reading import reading_once
 from apps.economics.crossover.answer import QUICK_ANSWER
 from apps.economics.refusal import Refusal
@@ -35,14 +36,7 @@ from apps.planning.queries.scenario_text import scenario_tables
 from apps.planning.queries.service_hours import service_named
 from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
-from apps.web.rest.pages import (
-    fields_of,
-    list_of,
-    paged,
-    parse_page_request,
-    serialize_as,
-    slice_of,
-)
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import OptionalText, Parameters, StrictSerializer, parsed
 from apps.web.rest.views import Reads, RestView, serialize_team_reference

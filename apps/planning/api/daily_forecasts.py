@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
+from apps.accounts.queries.facts import fields_of
 from apps.ledger.queries.calendar import local_day
 from apps.planning.api.forecasts import (
     EXPECTED,
@@ -24,14 +25,7 @@ from apps.planning.queries.forecasts import (
     ForecastMonth,
     forecast_hours,
 )
-from apps.web.rest.pages import (
-    fields_of,
-    list_of,
-    paged,
-    parse_page_request,
-    serialize_as,
-    slice_of,
-)
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import RestView

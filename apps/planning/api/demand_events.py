@@ -9,6 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.accounts.queries.facts import fields_of
 from apps.planning.actions.events import (
     add_demand_event,
     change_demand_event,
@@ -22,14 +23,7 @@ from apps.planning.queries.events import (
 )
 from apps.planning.queries.series import DIMENSIONS_OF, name_of_key, part_named
 from apps.web.rest.idempotency import once
-from apps.web.rest.pages import (
-    fields_of,
-    list_of,
-    paged,
-    parse_page_request,
-    serialize_as,
-    slice_of,
-)
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import OptionalText, Parameters, StrictSerializer, Text, parsed
 from apps.web.rest.views import RestView

@@ -10,6 +10,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.accounts.queries.facts import fields_of
 from apps.accounts.queries.reading import reading_once
 from apps.economics.forecast.names import (
     CANDIDATES,
@@ -28,14 +29,7 @@ from apps.planning.queries.forecasts import (
 from apps.planning.queries.series import DIMENSIONS_OF
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import RatioOut
-from apps.web.rest.pages import (
-    fields_of,
-    list_of,
-    paged,
-    parse_page_request,
-    serialize_as,
-    slice_of,
-)
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import OptionalText, Parameters, refuse_others, split_words
 from apps.web.rest.views import RestView

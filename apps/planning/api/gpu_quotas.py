@@ -8,39 +8,24 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.accounts.queries.facts import fields_of
 from apps.accounts.queries.reading import reading_once
-from apps.planning.queries.gpu_quotas import GpuQuotaUse, gpu_quota_use, gpu_quotas
-from apps.web.rest.pages import (
-    fields_of,
-    list_of,
-    paged,
-    parse_page_request,
-    serialize_as,
-    slice_of,
-)
+from apps.planning.queries.gpu_quotas import GpuQuotaFact, GpuQuotaUse, gpu_quota_use, gpu_quotas
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import PricesView
 
 
-class GpuQuotaOut(serializers.Serializer[Any]):
+class GpuQuotaOut(Answer[GpuQuotaFact]):
     """A quota of GPUs at once and its use; an empty region or model is any."""
 
-    id = serializers.IntegerField()
-    provider = serializers.CharField()
-    region = serializers.CharField()
-    gpu_model = serializers.CharField()
-    most_gpus = serializers.IntegerField()
+    without = ("created_at",)
     used_gpus = serializers.IntegerField(help_text="alive now")
     peak_gpus_28_days = serializers.IntegerField()
     headroom_gpus = serializers.IntegerField(help_text="most less used")
-    lead_days = serializers.IntegerField()
-    raised_by = serializers.CharField()
-    asked_gpus = serializers.IntegerField(allow_null=True)
-    asked_on = serializers.DateField(allow_null=True)
     expected_on = serializers.DateField(allow_null=True, help_text="asked_on and the lead time")
-    note = serializers.CharField()
-    is_hard = serializers.BooleanField(help_text="admissions over it are denied, else warned of")
 
 
 class GpuQuotas(PricesView):

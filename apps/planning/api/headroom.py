@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
+from apps.accounts.queries.facts import fields_of
 from apps.accounts.queries.reading import reading_once
 from apps.economics.gates import serialize_gates
 from apps.economics.money import Money
@@ -17,14 +18,7 @@ from apps.planning.queries.headroom import HeadroomFigures, headroom_of, headroo
 from apps.planning.queries.targets import TargetFigures, activity_targets, target_figures
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import HoursOut, MoneyOut, RatioOut
-from apps.web.rest.pages import (
-    fields_of,
-    list_of,
-    paged,
-    parse_page_request,
-    serialize_as,
-    slice_of,
-)
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import PricesView

@@ -5,6 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.accounts.queries import organisation
+from apps.accounts.queries.facts import fields_of
 from apps.accounts.queries.trail import TrailChange
 from apps.economics.gates import serialize_gates
 from apps.economics.hours import first_hour
@@ -13,7 +14,7 @@ from apps.planning.queries.plan_outcomes import PlanOutcome, PlanSpan
 from apps.planning.queries.plans import PlannedItemFact
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
-from apps.web.rest.pages import fields_of, serialize_as
+from apps.web.rest.pages import serialize_as
 
 
 def _hours(help_text: str = "") -> RatioOut:

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import person_names
+from apps.accounts.queries.facts import fields_of
 from apps.accounts.queries.reading import reading_once
 from apps.files.limits import BodyKind
 from apps.planning import actions
@@ -24,14 +25,7 @@ from apps.planning.queries.portfolio.runs import (
 )
 from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
-from apps.web.rest.pages import (
-    fields_of,
-    list_of,
-    paged,
-    parse_page_request,
-    serialize_as,
-    slice_of,
-)
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, StrictSerializer, parsed
 from apps.web.rest.views import CanManageBilling, Reads, RestView, SeesPrices

@@ -6,6 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.accounts.queries import Viewer, organisation
+from apps.accounts.queries.facts import fields_of
 from apps.economics.gates import serialize_gates
 from apps.economics.hours import HOUR_MS
 from apps.planning.queries.budgets import is_budget_visible, to_major_units
@@ -20,7 +21,7 @@ from apps.planning.queries.request_words import (
 from apps.planning.queries.requests import STATES, STEPS, CapacityRequestFact
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import ExactOut, HoursOut, MoneyOut, NamedOut, RatioOut
-from apps.web.rest.pages import fields_of, serialize_as
+from apps.web.rest.pages import serialize_as
 
 HOURS_OF_OPEN = 720.0
 

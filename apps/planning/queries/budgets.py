@@ -4,16 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from django.db import connection
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries import teams_below
+from apps.accounts.queries.facts import field_names
 from apps.economics.hours import HOUR_MS
 from apps.economics.money import MICROS
 from apps.ledger.queries.calendar import next_month
 from apps.planning.models import Budget, BudgetMeasure, BudgetRecurrence, BudgetScope
+from apps.planning.queries.hard_limit import HARD_LIMIT
+from apps.show.entries import Entry
 from apps.workloads import queries as workloads
 
 MONEY, GPU_HOURS = str(BudgetMeasure.MONEY), str(BudgetMeasure.GPU_HOURS)
@@ -21,7 +24,9 @@ MONTHLY, PROJECT = str(BudgetRecurrence.MONTHLY), str(BudgetRecurrence.PROJECT)
 ORGANISATION, TEAM = str(BudgetScope.ORGANISATION), str(BudgetScope.TEAM)
 WORKLOAD, SERVICE, TAG = str(BudgetScope.WORKLOAD), str(BudgetScope.SERVICE), str(BudgetScope.TAG)
 SCOPES = tuple(BudgetScope.values)
-MEASURES, RECURRENCES = tuple(BudgetMeasure.values), tuple(BudgetRecurrence.values)
+MEASURES = tuple(BudgetMeasure.values)
+RECURRENCES = {MONTHLY: "Each month", PROJECT: "The whole time, as of a project"}
+LONGEST_NOTE = 2_000
 UNITS: Mapping[str, int] = {MONEY: MICROS, GPU_HOURS: HOUR_MS}
 """What a whole one of a measure is kept as: micro-units of money, GPU-milliseconds."""
 TO_COME, RUNNING, OVER = "to_come", "running", "over"
@@ -46,20 +51,29 @@ class BudgetStep(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class BudgetFact:
-    """A budget as it was set; see its table for what each field is."""
+class EnteredBudget:
+    """A budget as it is set; see its table for what each field is. The first of `steps` begins with `first_day`."""
+
+    name: Annotated[str, Entry("Name")]
+    scope: Annotated[str, Entry(choices=SCOPES)]
+    key: Annotated[str, Entry(help="the id of the team, workload or service, or the tag")]
+    measure: Annotated[str, Entry("In", choices=MEASURES, is_picked=True, initial=MONEY)]
+    recurrence: Annotated[str, Entry("For", choices=RECURRENCES, initial=MONTHLY)]
+    first_day: Annotated[date, Entry("First day", "Of a monthly budget the first of a month.")]
+    last_day: Annotated[
+        date | None,
+        Entry("Last day", "Empty: open-ended, each month.", "of it too; null: open-ended"),
+    ]
+    steps: tuple[BudgetStep, ...]
+    note: Annotated[str, Entry("Note", longest=LONGEST_NOTE)] = ""
+    is_hard: Annotated[bool, HARD_LIMIT] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetFact(EnteredBudget):
+    """A budget as it was set."""
 
     id: int
-    name: str
-    scope: str
-    key: str
-    measure: str
-    recurrence: str
-    first_day: date
-    last_day: date | None
-    steps: tuple[BudgetStep, ...]
-    note: str
-    is_hard: bool
     created_at: datetime
 
     @property
@@ -136,9 +150,8 @@ def is_budget_visible(scope: str, key: str, team_ids: frozenset[int] | None) -> 
 
 def _budget_fact(row: Budget) -> BudgetFact:
     steps: Sequence[tuple[date, Decimal]] = list(zip(row.amounts_from, row.amounts, strict=True))
-    named = [name for name in BudgetFact.__slots__ if name != "steps"]
     return BudgetFact(
-        **{name: getattr(row, name) for name in named},
+        **{name: getattr(row, name) for name in field_names(BudgetFact) if name != "steps"},
         steps=tuple(BudgetStep(*step) for step in steps),
     )
 

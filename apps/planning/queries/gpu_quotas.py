@@ -3,35 +3,45 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import Annotated
 
+from apps.accounts.queries.facts import facts_of
 from apps.economics.hours import MILLISECOND
 from apps.fleet import queries as fleet
 from apps.planning.models import GpuQuota
+from apps.planning.queries.hard_limit import HARD_LIMIT
+from apps.show.entries import Entry
 
 LATELY = timedelta(days=28)
 
 
 @dataclass(frozen=True, slots=True)
-class GpuQuotaFact:
-    """A quota as it was entered; see its table for what each field is."""
+class EnteredGpuQuota:
+    """A quota as it is entered; see its table for what each field is. An empty region or model is any."""
 
-    id: int
-    provider: str
-    region: str
-    gpu_model: str
-    most_gpus: int
-    lead_days: int
-    raised_by: str
-    asked_gpus: int | None
-    asked_on: date | None
-    note: str
-    is_hard: bool
-    created_at: datetime
+    provider: Annotated[str, Entry("Provider", is_picked=True)]
+    region: Annotated[str, Entry("Region", is_picked=True)]
+    gpu_model: Annotated[str, Entry("GPU model", is_picked=True)]
+    most_gpus: Annotated[int, Entry("GPUs at once, at most")]
+    lead_days: Annotated[int, Entry("Days until more are granted")]
+    raised_by: Annotated[str, Entry("Who raises it")] = ""
+    asked_gpus: Annotated[int | None, Entry("Asked for", "GPUs at once; empty: nothing.")] = None
+    asked_on: Annotated[date | None, Entry("Asked on")] = None
+    note: Annotated[str, Entry("Note")] = ""
+    is_hard: Annotated[bool, HARD_LIMIT] = False
 
     @property
     def name(self) -> str:
         """`aws us-east-1 NVIDIA L4`; what is empty is any."""
         return " ".join(filter(None, (self.provider, self.region, self.gpu_model)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuQuotaFact(EnteredGpuQuota):
+    """A quota as it was entered."""
+
+    id: int
+    created_at: datetime
 
     @property
     def pool_ids(self) -> frozenset[int]:
@@ -68,7 +78,7 @@ class GpuQuotaUse:
 def gpu_quotas() -> list[GpuQuotaFact]:
     """Every quota, by provider, region and model."""
     rows = GpuQuota.objects.order_by("provider", "region", "gpu_model")
-    return [GpuQuotaFact(*row) for row in rows.values_list(*GpuQuotaFact.__slots__)]
+    return list(facts_of(GpuQuotaFact, rows))
 
 
 def gpu_quota_use(quotas: Sequence[GpuQuotaFact], at: datetime) -> list[GpuQuotaUse]:

@@ -10,18 +10,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
+from apps.accounts.queries.facts import fields_of
 from apps.economics.hours import hour_of
 from apps.fleet.queries import pools
 from apps.pricing.queries.owned import OwnedPlanFact, owned_plans, written_off
 from apps.web.rest.money import ExactOut, NamedOut
-from apps.web.rest.pages import (
-    fields_of,
-    list_of,
-    paged,
-    parse_page_request,
-    serialize_as,
-    slice_of,
-)
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import PricesView

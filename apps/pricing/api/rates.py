@@ -10,6 +10,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.accounts.queries.facts import fields_of
 from apps.economics.tiers import Tier
 from apps.fleet.queries import pools
 from apps.pricing import actions
@@ -18,7 +19,7 @@ from apps.pricing.queries import listing
 from apps.pricing.queries.reach import Prices, Reach, reach_of
 from apps.pricing.queries.tiers import tiers_of
 from apps.web.rest.idempotency import once
-from apps.web.rest.pages import fields_of, list_of, paged, parse_page_request, serialize_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, parsed
 from apps.web.rest.views import PricesView

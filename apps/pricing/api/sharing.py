@@ -13,13 +13,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
+from apps.accounts.queries.facts import fields_of
 from apps.economics.sharing import METHODS
 from apps.pricing import actions
 from apps.pricing.api.wire import PriceIn
 from apps.pricing.queries.shared import SharedCostRow, shared_cost, shared_cost_page
 from apps.web.rest.idempotency import once
 from apps.web.rest.money import MoneyOut, NamedOut
-from apps.web.rest.pages import fields_of, list_of, paged, parse_page_request, serialize_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Moment, Parameters, PatternOfRows, StrictSerializer, Text, parsed
 from apps.web.rest.views import PricesView

@@ -10,6 +10,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.accounts.queries.facts import fields_of
 from apps.review import actions
 from apps.review.api.answer_schema import answer_schema
 from apps.review.queries.alerts import (
@@ -26,7 +27,7 @@ from apps.review.queries.alerts import (
     may_answer,
 )
 from apps.web.rest.idempotency import once
-from apps.web.rest.pages import fields_of, list_of, paged, parse_page_request, serialize_as
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import (
     Moment,

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
+from apps.accounts.queries.facts import fields_of
 from apps.economics.money import MICROS
 from apps.review.api.answer_schema import answer_schema
 from apps.review.api.verdicts import (
@@ -28,14 +29,7 @@ from apps.review.queries.findings import FindingFact, FindingsWanted, finding, f
 from apps.review.queries.measures import MEASURES, UNIT_WORDS
 from apps.review.queries.verdicts import STATES
 from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
-from apps.web.rest.pages import (
-    fields_of,
-    list_of,
-    paged,
-    parse_page_request,
-    serialize_as,
-    slice_of,
-)
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import (
     OptionalText,

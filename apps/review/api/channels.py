@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
+from apps.accounts.queries.facts import fields_of
 from apps.files.limits import BodyKind
 from apps.review import actions
 from apps.review.queries.channels import (
@@ -25,14 +26,7 @@ from apps.review.queries.channels import (
 )
 from apps.web.outgoing import LONGEST_ADDRESS
 from apps.web.rest.idempotency import once
-from apps.web.rest.pages import (
-    fields_of,
-    list_of,
-    paged,
-    parse_page_request,
-    serialize_as,
-    slice_of,
-)
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import (
     OptionalText,

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import organisation, person_names, person_of_address, teams
+from apps.accounts.queries.facts import fields_of
 from apps.economics.kept_promises import NO_RECORD, PromiseRecord
 from apps.review import actions
 from apps.review.api.alerts import AnswersAlerts
@@ -31,14 +32,7 @@ from apps.review.queries.recommending.kinds import KIND_LABELS
 from apps.web.rest.gates import GateOut
 from apps.web.rest.idempotency import once
 from apps.web.rest.money import MoneyOut, NamedOut
-from apps.web.rest.pages import (
-    fields_of,
-    list_of,
-    paged,
-    parse_page_request,
-    serialize_as,
-    slice_of,
-)
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import (
     Moment,

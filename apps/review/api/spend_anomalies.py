@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
+from apps.accounts.queries.facts import fields_of
 from apps.review.api.anomalies import CauseOut
 from apps.review.api.answer_schema import answer_schema
 from apps.review.api.verdicts import (
@@ -33,14 +34,7 @@ from apps.review.queries.spend_anomalies import (
 from apps.review.queries.spend_words import LOOKS, line_words
 from apps.review.queries.verdicts import STATES
 from apps.web.rest.money import MoneyOut, RatioOut
-from apps.web.rest.pages import (
-    fields_of,
-    list_of,
-    paged,
-    parse_page_request,
-    serialize_as,
-    slice_of,
-)
+from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import OptionalText, Parameters, refuse_others, split_words
 from apps.web.rest.views import RestView

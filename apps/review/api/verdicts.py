@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import Viewer
+from apps.accounts.queries.facts import fields_of
 from apps.review import actions
 from apps.review.api.alerts import AnswersAlerts
 from apps.review.queries.verdicts import (
@@ -23,7 +24,6 @@ from apps.review.queries.verdicts import (
     verdicts_of,
 )
 from apps.web.rest.idempotency import once
-from apps.web.rest.pages import fields_of
 from apps.web.rest.strict import Moment, OptionalText, Parameters, StrictSerializer, parsed
 from apps.web.rest.views import RestView
 

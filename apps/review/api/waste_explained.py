@@ -9,11 +9,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
+from apps.accounts.queries.facts import fields_of
 from apps.economics.waste_reasons import REASON_WORDS
 from apps.review.queries.recommendations import ids_of_matters, latest_recommendation_detection_run
 from apps.review.queries.recommending.waste_explained import PART_WORDS, waste_from
 from apps.web.rest.money import MoneyOut
-from apps.web.rest.pages import fields_of, serialize_as
+from apps.web.rest.pages import serialize_as
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import RestView, SeesPrices
 

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from apps.accounts.queries import Viewer, organisation, teams
+from apps.accounts.queries.facts import fields_of
 from apps.economics.gpu_meters import GpuMeters
 from apps.ledger.rest.meters import meters_answer
 from apps.unit_economics.api.run_shapes import RunCostsOut, RunOut
 from apps.unit_economics.queries.runs.values import RunAnatomy, RunFigure, RunNumber, RunRow
-from apps.web.rest.pages import fields_of, serialize_as
+from apps.web.rest.pages import serialize_as
 from apps.web.rest.views import serialize_team_reference
 from apps.workloads.queries import workloads
 

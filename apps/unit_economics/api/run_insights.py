@@ -11,6 +11,7 @@ from rest_framework.serializers import Serializer
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries import Viewer
+from apps.accounts.queries.facts import fields_of
 from apps.ledger.queries import Window
 from apps.ledger.rest.parameters import parse_window
 from apps.unit_economics.api.run_insight_shapes import (
@@ -34,7 +35,7 @@ from apps.unit_economics.queries.runs.checkpoints import (
 from apps.unit_economics.queries.runs.curves import ScalingAnswer, ScalingRefusal, scaling_of
 from apps.unit_economics.queries.runs.programme import Programme, programme
 from apps.unit_economics.queries.runs.stragglers import slow_ranks
-from apps.web.rest.pages import fields_of, serialize_as
+from apps.web.rest.pages import serialize_as
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import RestView
 from apps.workloads.queries import listing

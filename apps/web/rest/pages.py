@@ -1,7 +1,6 @@
 """Lists by cursor: `next`, `previous` and `results`."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
 from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar
@@ -13,6 +12,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.accounts.queries.facts import fields_of
 from apps.accounts.queries.paging import Page, PageRequest
 from apps.web.rest.fast_serializers import Teller, compile_serializer
 
@@ -73,11 +73,6 @@ def serialize_as(
 def _compiled_serializer(form: type[serializers.Serializer[Any]], currency: str | None) -> Teller:
     # Making a serializer takes many times as long as telling a row by it.
     return compile_serializer(form(context={} if currency is None else {"currency": currency}))
-
-
-def fields_of(value: Any) -> dict[str, Any]:
-    """The fields of a frozen value by name, as they are."""
-    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def slice_of(

@@ -13,9 +13,10 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.fields import DateTimeField
 from rest_framework.request import Request
 
+from apps.show.entries import LONGEST_TEXT as LONGEST_TEXT
+
 UNKNOWN = "unknown field"
 # Postgres keeps ids in a bigint; a larger one could not be looked for.
-LONGEST_TEXT = 200
 LARGEST_ID = 2**63 - 1
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 LATEST = datetime(2100, 1, 1, tzinfo=UTC)
@@ -157,17 +158,22 @@ class IdInBody(StrictInteger):
 
 def parsed(serializer: type[StrictSerializer], request: Request, **context: Any) -> dict[str, Any]:
     """The body of a request as `serializer` understands it; it takes no query parameters."""
+    return dict(parse_body(serializer, request, **context))
+
+
+def parse_body(serializer: type[StrictSerializer], request: Request, **context: Any) -> Any:
+    """Return what `serializer` makes of the body of a request; it takes no query parameters."""
     unread = _parameter_refusals(request.query_params, set())
     if unread:
         raise ValidationError(unread)
     if not context:
         try:
-            return parsed_data(serializer, request.data)
+            return _create_parser(serializer).run_validation(request.data)
         except ValidationError:
             pass  # said below
     body = serializer(data=request.data, context=context)
     body.is_valid(raise_exception=True)
-    return dict(body.validated_data)
+    return body.validated_data
 
 
 def parsed_data(serializer: type[StrictSerializer], data: Any) -> dict[str, Any]:

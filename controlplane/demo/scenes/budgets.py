@@ -9,9 +9,9 @@ from apps.ledger.queries.cube import CubeQuestion, explore
 from apps.ledger.queries.cube.sums import CubeSums
 from apps.ledger.queries.windows import Window
 from apps.planning.actions import (
+    EnteredBudget,
+    EnteredGpuQuota,
     NewActivityTarget,
-    NewBudget,
-    NewGpuQuota,
     NewHeadroomPolicy,
     NewPowerLimit,
     add_budget,
@@ -77,7 +77,7 @@ def enter_quotas(company: Company) -> None:
     with person_of_demo(person_of_address(MANAGES) or 0):
         for pool_name, most, asked in (("h100-on-demand", 48, 96), ("l4-serving", 16, None)):
             pool = fleet.pools()[company.pool(pool_name)]
-            quota = NewGpuQuota(
+            quota = EnteredGpuQuota(
                 pool.provider, pool.region, pool.gpu_model, most, 14, "Petra",
                 asked, today - timedelta(days=5) if asked else None,
             )  # fmt: skip
@@ -117,7 +117,7 @@ def _of_work(company: Company, first: date) -> None:
     spent = Decimal(_lately(company, workload=[pretrain]).micros or 0) / 1_000_000
     last = company.week.at.date() + timedelta(days=45)
     months = Decimal((last - company.since.date()).days) / MONTH
-    project = NewBudget(
+    project = EnteredBudget(
         name="Pretraining of the 7B model",
         scope="workload",
         key=str(pretrain),
@@ -134,8 +134,10 @@ def _of_work(company: Company, first: date) -> None:
 
 def _monthly(
     name: str, scope: str, key: str, measure: str, first: date, amount: Decimal
-) -> NewBudget:
-    return NewBudget(name, scope, key, measure, MONTHLY, first, None, (BudgetStep(first, amount),))
+) -> EnteredBudget:
+    return EnteredBudget(
+        name, scope, key, measure, MONTHLY, first, None, (BudgetStep(first, amount),)
+    )
 
 
 def _lately(company: Company, **of: list[int]) -> CubeSums:

@@ -14,7 +14,7 @@ from apps.accounts.queries import viewer_of_user
 from apps.placement.actions import make_offer_book, request_admission, use_override
 from apps.placement.models import JobAdmission
 from apps.placement.queries.admission_limits import AdmissionJob
-from apps.planning.actions import NewBudget, NewGpuQuota, add_budget, add_gpu_quota
+from apps.planning.actions import EnteredBudget, EnteredGpuQuota, add_budget, add_gpu_quota
 from apps.planning.queries.budgets import BudgetStep
 from tests import make
 from tests.apps.console.people import confirmed, csv_rows, signed_in, words_of
@@ -52,7 +52,9 @@ def limit(name: str, amount: str, *, is_hard: bool = False, team: int | None = N
     first = AT.date().replace(day=1)
     scope, key = ("organisation", "") if team is None else ("team", str(team))
     steps = (BudgetStep(first, Decimal(amount)),)
-    budget = NewBudget(name, scope, key, "money", "monthly", first, None, steps, is_hard=is_hard)
+    budget = EnteredBudget(
+        name, scope, key, "money", "monthly", first, None, steps, is_hard=is_hard
+    )
     return add_budget(budget=budget, at=AT)
 
 
@@ -132,7 +134,7 @@ def test_it_is_narrowed_by_answer_team_limit_and_span(finance: Client, pool_id: 
 def test_one_shows_every_limit_with_its_figures(finance: Client, pool_id: int) -> None:
     research = make.make_team("Research")
     budget_id = limit("Research, monthly", "1000", is_hard=True, team=research)
-    quota = NewGpuQuota("aws", "us-east-1", "", 4, 14)
+    quota = EnteredGpuQuota("aws", "us-east-1", "", 4, 14)
     add_gpu_quota(quota=quota, at=AT)
     made = asked(research, pool_id)
     answer = finance.get(f"{LOG}/{made}")

@@ -70,7 +70,7 @@ def world(of_module: None) -> dict[str, int]:
         ("Everything", "organisation", "", 100_000),
         ("Chat", "service", str(ids["chat"]), 700),
     ):
-        budget = actions.NewBudget(
+        budget = actions.EnteredBudget(
             name, scope, key, "money", "monthly", date(2026, 1, 1), None,
             (BudgetStep(date(2026, 1, 1), Decimal(amount)),),
         )  # fmt: skip

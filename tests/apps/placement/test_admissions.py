@@ -13,7 +13,7 @@ from apps.accounts.models import Team
 from apps.fleet.models import Pool
 from apps.placement.actions import make_offer_book
 from apps.placement.models import JobAdmission
-from apps.planning.actions import NewBudget, NewGpuQuota, add_budget, add_gpu_quota
+from apps.planning.actions import EnteredBudget, EnteredGpuQuota, add_budget, add_gpu_quota
 from apps.planning.queries.budgets import BudgetStep
 from tests import make
 from tests.apps.ledger import scene
@@ -65,12 +65,14 @@ def limit(
 ) -> int:
     first = AT.date().replace(day=1)
     steps = (BudgetStep(first, Decimal(amount)),)
-    budget = NewBudget(name, scope, key, measure, "monthly", first, None, steps, is_hard=is_hard)
+    budget = EnteredBudget(
+        name, scope, key, measure, "monthly", first, None, steps, is_hard=is_hard
+    )
     return add_budget(budget=budget, at=AT)
 
 
 def quota(most: int, *, is_hard: bool = False) -> None:
-    given = NewGpuQuota("aws", "us-east-1", "", most, 14, is_hard=is_hard)
+    given = EnteredGpuQuota("aws", "us-east-1", "", most, 14, is_hard=is_hard)
     add_gpu_quota(quota=given, at=AT)
 
 

@@ -15,7 +15,7 @@ from apps.ledger.models import LedgerDay
 from apps.placement.actions import detect_moves, make_offer_book, set_egress_prices
 from apps.placement.models import JobQuote
 from apps.placement.queries.fleet_moves import latest_move_detection_run, open_fleet_moves
-from apps.planning.actions import NewGpuQuota, add_gpu_quota
+from apps.planning.actions import EnteredGpuQuota, add_gpu_quota
 from apps.planning.models import KeptScenario, PortfolioRun, ScenarioRun
 from apps.workloads.models import Workload
 from tests import make
@@ -169,7 +169,7 @@ def test_work_goes_only_where_a_quota_leaves_room_for_it(most: int, count: int) 
     prices = {("aws:us-east-1", "aws:us-west-2"): Decimal("0.02")}
     set_egress_prices(prices=prices, source="list", at=AT)
     make.make_rate("40.00", region="us-west-2", starts_at=SINCE)
-    add_gpu_quota(quota=NewGpuQuota("aws", "us-west-2", "", most, 14), at=AT)
+    add_gpu_quota(quota=EnteredGpuQuota("aws", "us-west-2", "", most, 14), at=AT)
     make_offer_book(at=AT)
     detect_moves(week=WEEK, at=AT)
     assert len(open_fleet_moves(AT)) == count

@@ -18,7 +18,7 @@ from apps.placement.actions import make_offer_book, make_offer_book_if_due
 from apps.placement.models import OfferBook
 from apps.placement.queries.book import BookFact, newest_book
 from apps.placement.queries.offers_now import offers_now
-from apps.planning.actions import NewGpuQuota, add_gpu_quota
+from apps.planning.actions import EnteredGpuQuota, add_gpu_quota
 from apps.pricing.models import Rate
 from apps.workloads.models import Job
 from tests import make
@@ -120,7 +120,7 @@ def test_an_implausible_price_is_left_out_with_all_that_is_sold_there(
 
 
 def test_a_quota_bounds_what_can_be_rented(fleet: dict[str, int]) -> None:
-    quota = NewGpuQuota("aws", "us-east-1", "NVIDIA H100 80GB HBM3", 40, 14)
+    quota = EnteredGpuQuota("aws", "us-east-1", "NVIDIA H100 80GB HBM3", 40, 14)
     add_gpu_quota(quota=quota, at=make.NOON)
     rented = book_now().offers[f"pool:{fleet['on_demand']}"]
 

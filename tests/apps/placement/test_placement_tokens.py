@@ -16,7 +16,7 @@ from apps.fleet.queries import cluster_of_token, clusters
 from apps.placement.actions import make_offer_book, make_quote
 from apps.placement.models import JobAdmission, JobQuote
 from apps.placement.queries.quote_request import QuoteRequest, RequestedWork
-from apps.planning.actions import NewBudget, add_budget
+from apps.planning.actions import EnteredBudget, add_budget
 from apps.planning.queries.budgets import BudgetStep
 from tests import make
 from tests.apps.placement.test_quotes_together import environ_of, in_group
@@ -49,7 +49,7 @@ def teams(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
         ("Vision, monthly", "team", str(ids["Vision"])),
     ):
         steps = (BudgetStep(AT.date().replace(day=1), Decimal(1)),)
-        budget = NewBudget(
+        budget = EnteredBudget(
             name, scope, key, "money", "monthly", steps[0].from_day, None, steps, is_hard=True
         )
         add_budget(budget=budget, at=AT)

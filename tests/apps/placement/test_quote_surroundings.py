@@ -14,7 +14,7 @@ from apps.placement.actions import make_offer_book
 from apps.placement.models import BookOffer, JobQuote, OfferBook
 from apps.placement.queries.offer_facts import OfferFact
 from apps.placement.queries.offers_now import offers_now
-from apps.planning.actions import NewBudget, add_budget
+from apps.planning.actions import EnteredBudget, add_budget
 from apps.planning.actions.power_limits import NewPowerLimit, add_power_limit
 from apps.planning.queries.budgets import BudgetStep
 from apps.unit_economics.models import RunFigures
@@ -154,7 +154,7 @@ def test_each_offer_says_what_it_leaves_of_a_budget_and_what_is_paid_anyway(
     pools: dict[str, int], caller: Caller
 ) -> None:
     for measure, amount in (("money", 9000), ("gpu_hours", 1000)):
-        budget = NewBudget(
+        budget = EnteredBudget(
             name=measure, scope="organisation", key="", measure=measure, recurrence="monthly",
             first_day=AT.date().replace(day=1), last_day=None,
             steps=(BudgetStep(AT.date().replace(day=1), Decimal(amount)),),

@@ -18,7 +18,7 @@ from apps.placement.actions import (
     set_egress_prices,
 )
 from apps.placement.models import BookOffer, JobQuote
-from apps.planning.actions import NewBudget, add_budget
+from apps.planning.actions import EnteredBudget, add_budget
 from apps.planning.queries.budgets import BudgetStep
 from apps.pricing.models import Rate
 from apps.workloads.models import Job
@@ -302,7 +302,7 @@ def test_budgets_of_the_team_and_above_it_are_with_the_answer(caller: Caller) ->
     below = make.make_team("Speech", parent_id=above)
     other = make.make_team("Sales")
     for name, team_id in (("all", None), ("research", above), ("sales", other)):
-        budget = NewBudget(
+        budget = EnteredBudget(
             name=name,
             scope="organisation" if team_id is None else "team",
             key="" if team_id is None else str(team_id),

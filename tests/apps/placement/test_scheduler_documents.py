@@ -17,7 +17,7 @@ from jsonschema import Draft202012Validator
 from apps.accounts.models import Team
 from apps.placement.actions import make_offer_book
 from apps.placement.models import OfferBook
-from apps.planning.actions import NewBudget, NewGpuQuota, add_budget, add_gpu_quota
+from apps.planning.actions import EnteredBudget, EnteredGpuQuota, add_budget, add_gpu_quota
 from apps.planning.queries.budgets import BudgetStep
 from tests import make
 from tests.rest import Caller, signed_in, with_token
@@ -50,14 +50,14 @@ def _fleet() -> None:
     make.make_rate("58.00", region="eu-north-1")
     make.make_rate("20.00", purchase_option="spot")
     make.make_rate("30.00", purchase_option="reserved", kind="contract")
-    add_gpu_quota(quota=NewGpuQuota("aws", "us-east-1", "", 64, 14), at=AT)
+    add_gpu_quota(quota=EnteredGpuQuota("aws", "us-east-1", "", 64, 14), at=AT)
     for name, amount in (("Vision", 9_000), ("Speech", 3_000), ("Ads", None)):
         team_id = make.make_team(name)
         if amount:
             first = AT.date().replace(day=1)
             steps = (BudgetStep(first, Decimal(amount)),)
             add_budget(
-                budget=NewBudget(
+                budget=EnteredBudget(
                     name, "team", str(team_id), "money", "monthly", first, None, steps
                 ),
                 at=AT,

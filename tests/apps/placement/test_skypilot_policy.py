@@ -24,7 +24,7 @@ from apps.placement.actions import (
 from apps.placement.actions.spot import SpotPlace
 from apps.placement.models import JobAdmission, JobQuote
 from apps.placement.queries.quote_answer import AnsweredQuote, answer_quote
-from apps.planning.actions import NewBudget, add_budget
+from apps.planning.actions import EnteredBudget, add_budget
 from apps.planning.models import Budget
 from apps.planning.queries.budgets import BudgetStep
 from apps.unit_economics.models import RunFigures
@@ -72,7 +72,7 @@ def limit(amount: str, *, is_hard: bool) -> None:
     first = AT.date().replace(day=1)
     key = str(Team.objects.get(name="Speech").pk)
     steps = (BudgetStep(first, Decimal(amount)),)
-    budget = NewBudget(
+    budget = EnteredBudget(
         "Speech, monthly", "team", key, "money", "monthly", first, None, steps, is_hard=is_hard
     )
     add_budget(budget=budget, at=AT)

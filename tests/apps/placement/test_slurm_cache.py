@@ -21,7 +21,7 @@ from apps.placement.actions import (
 )
 from apps.placement.models import JobQuote
 from apps.placement.queries import slurm_cache
-from apps.planning.actions import NewBudget, NewGpuQuota, add_budget, add_gpu_quota
+from apps.planning.actions import EnteredBudget, EnteredGpuQuota, add_budget, add_gpu_quota
 from apps.planning.queries.budgets import BudgetStep
 from apps.workloads.actions.rules import add_rule
 from apps.workloads.models import Job
@@ -63,7 +63,7 @@ def team_id(name: str) -> int:
 def budget(name: str, amount: str, *, scope: str = "team", key: str = "", **given: Any) -> int:
     first = AT.date().replace(day=1)
     steps = (BudgetStep(first, Decimal(amount)),)
-    new = NewBudget(
+    new = EnteredBudget(
         name, scope, key, given.pop("measure", "money"), "monthly", first, None, steps, **given
     )
     return add_budget(budget=new, at=AT)
@@ -86,7 +86,7 @@ def asked(caller: Caller, cluster: str = "atlas") -> Any:
 
 
 def test_pools_of_the_cluster_have_what_the_ledger_charges_and_the_quotas_of_their_place() -> None:
-    add_gpu_quota(quota=NewGpuQuota("aws", "us-east-1", "", 20, 14, is_hard=True), at=AT)
+    add_gpu_quota(quota=EnteredGpuQuota("aws", "us-east-1", "", 20, 14, is_hard=True), at=AT)
     node_id = Pool.objects.get(name="rented").nodes.get().pk
     scene.make_job("1", node_id, gpus=3, from_=AT - timedelta(hours=1), to=AT + timedelta(hours=1))
     Job.objects.update(partition="gpu")

@@ -73,13 +73,13 @@ def project(**given: Any) -> BudgetFigures:
     return found
 
 
-def new_project(**given: Any) -> actions.NewBudget:
+def new_project(**given: Any) -> actions.EnteredBudget:
     first, last = date(2026, 3, 1), date(2026, 5, 31)
     values: dict[str, Any] = {
         "name": "Launch", "scope": "team", "measure": "money", "recurrence": "project", "first_day": first,
         "last_day": last, "steps": (BudgetStep(first, Decimal(40_000)),),
     } | given  # fmt: skip
-    return actions.NewBudget(**values)
+    return actions.EnteredBudget(**values)
 
 
 def origins(found: BudgetFigures | HeadroomFigures) -> list[tuple[str, datetime, datetime]]:

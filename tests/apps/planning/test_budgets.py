@@ -44,7 +44,7 @@ LEFT = 22 * 24 - 10
 MARCH = Window("", date(2026, 3, 1), date(2026, 4, 1), "UTC")
 
 
-def new_budget(name: str = "Research, monthly", **given: Any) -> actions.NewBudget:
+def new_budget(name: str = "Research, monthly", **given: Any) -> actions.EnteredBudget:
     """100,000 of the organisation each month from January on."""
     values: dict[str, Any] = {
         "scope": "organisation",
@@ -56,7 +56,7 @@ def new_budget(name: str = "Research, monthly", **given: Any) -> actions.NewBudg
     } | given
     amount = Decimal(values.pop("amount", 100_000))
     steps = values.pop("steps", (BudgetStep(values["first_day"], amount),))
-    return actions.NewBudget(name=name, steps=steps, **values)
+    return actions.EnteredBudget(name=name, steps=steps, **values)
 
 
 def figures(**given: Any) -> BudgetFigures:

@@ -10,7 +10,7 @@ import pytest
 from apps.economics.capacity import GpuReturn
 from apps.economics.refusal import Refusal
 from apps.planning.actions import requests as actions
-from apps.planning.actions.budgets import NewBudget, add_budget
+from apps.planning.actions.budgets import EnteredBudget, add_budget
 from apps.planning.actions.requests import CapacityNotAskable
 from apps.planning.models import CapacityRequest
 from apps.planning.queries.budgets import BudgetStep
@@ -125,7 +125,7 @@ def test_the_budgets_that_run_are_attached_and_those_of_others_are_not(starved) 
         ("Blue, a month", make.make_team("Blue"), date(2026, 1, 1)),
     ):
         steps = (BudgetStep(first_day, Decimal(1000)),)
-        budget = NewBudget(name, "team", str(of), "money", "monthly", first_day, None, steps)
+        budget = EnteredBudget(name, "team", str(of), "money", "monthly", first_day, None, steps)
         add_budget(budget=budget, at=ASKED_AT)
     (held,) = fact_of(raised(team_id, pool_id=pool_id)).profile.budgets
     assert (held.name, held.amount, held.end_day) == ("Research, a month", 10**9, "2026-04-01")

@@ -10,7 +10,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from apps.economics.gates import Gate, GateName, serialize_gates
-from apps.planning.actions.gpu_quotas import NewGpuQuota, add_gpu_quota
+from apps.planning.actions.gpu_quotas import EnteredGpuQuota, add_gpu_quota
 from apps.planning.models import CapacityRequest, Forecast, ForecastMethod, ForecastSeries
 from apps.planning.queries.series import SeriesKey
 from tests import make
@@ -141,7 +141,7 @@ def test_a_request_says_what_its_forecast_was_held_against_as_it_was_raised(star
     team_id, pool_id = starved
     forecast_of(SeriesKey("gpu_hours", "pool", str(pool_id)), [LOST, COVERED])
     forecast_of(SeriesKey("gpu_hours", "team", str(team_id)), [COVERED])
-    add_gpu_quota(quota=NewGpuQuota("aws", "", "", 50, 14), at=ASKED_AT)
+    add_gpu_quota(quota=EnteredGpuQuota("aws", "", "", 50, 14), at=ASKED_AT)
     request_id = raised(team_id, pool_id=pool_id, ends_at=NEXT_DAY + timedelta(days=90))
     Forecast.objects.all().delete()
     page = text_of(signed_in("finance").get(f"/capacity-requests/{request_id}").content.decode())

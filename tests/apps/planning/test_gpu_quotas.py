@@ -47,12 +47,12 @@ def pools(of_module: None) -> dict[str, int]:
     return ids
 
 
-def new_quota(**given: Any) -> actions.NewGpuQuota:
+def new_quota(**given: Any) -> actions.EnteredGpuQuota:
     """24 GPUs in the first region."""
     values: dict[str, Any] = {
         "provider": "aws", "region": "us-east-1", "gpu_model": "", "most_gpus": 24, "lead_days": 14,
     }  # fmt: skip
-    return actions.NewGpuQuota(**values | given)
+    return actions.EnteredGpuQuota(**values | given)
 
 
 def use_of(**given: Any) -> GpuQuotaUse:
@@ -97,7 +97,7 @@ def test_a_quota_is_entered_after_a_look_changed_and_removed(pools) -> None:
     assert "Of aws us-east-1 at most 24 GPUs at once." in looked
     assert "16 GPUs are alive now, 16 at most in the last 28 days." in looked
     done = confirmed(finance, "/headroom/quotas/new", entered, follow=True)
-    assert "The quota is entered." in text_of(done.content.decode())
+    assert "The quota of aws us-east-1 is entered." in text_of(done.content.decode())
     again = text_of(finance.get("/headroom/quotas/new", entered).content.decode())
     assert "There is a quota of aws us-east-1 already." in again
     (quota,) = gpu_quotas()

@@ -106,7 +106,7 @@ def test_a_pool_that_scales_has_its_quota_and_without_one_no_bound(scene: tuple[
     team_id, _ = scene
     spot = make.make_pool("spot", purchase_option="spot", provider="gcp")
     assert room_gate_of(team_id, pool_id=spot, gpus=8).is_passed is None
-    actions.add_gpu_quota(quota=actions.NewGpuQuota("gcp", "", "", 24, 7), at=AT)
+    actions.add_gpu_quota(quota=actions.EnteredGpuQuota("gcp", "", "", 24, 7), at=AT)
     untold = room_gate_of(team_id, pool_id=spot, gpus=24)
     assert (untold.is_passed, untold.says) == (None, f"pool spot: {NO_DEMAND}")
     assert room_gate_of(team_id, pool_id=spot, gpus=25).is_passed is False

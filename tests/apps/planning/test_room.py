@@ -53,7 +53,7 @@ def test_of_what_scales_the_quota_bounds_it_and_else_nothing(pool: int) -> None:
     assert room.of_hours(SeriesKey("gpu_hours"), AT, 2) == [], "a part of the whole is not bounded"
     assert room.of_hours(of_pool(pool), AT, 2) == [16, 16]
     fact = pools()[spot]
-    asked = actions.NewGpuQuota(fact.provider, fact.region, fact.gpu_model, 24, 7)
+    asked = actions.EnteredGpuQuota(fact.provider, fact.region, fact.gpu_model, 24, 7)
     actions.add_gpu_quota(quota=asked, at=AT)
     assert RoomAhead(AT).of_hours(of_pool(spot), AT, 2) == [24, 24]
     assert RoomAhead(AT).of_hours(SeriesKey("gpu_hours"), AT, 2) == [40, 40]

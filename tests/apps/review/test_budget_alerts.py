@@ -63,7 +63,7 @@ def budget(team_id: int, amount: int, **given: Any) -> int:
         "last_day": None,
         "steps": (BudgetStep(date(2026, 3, 1), Decimal(amount)),),
     }
-    return planning.add_budget(budget=planning.NewBudget(**values | given), at=AT)
+    return planning.add_budget(budget=planning.EnteredBudget(**values | given), at=AT)
 
 
 def told() -> list[AlertFact]:
@@ -148,7 +148,7 @@ def test_a_warning_ends_after_two_days_that_expect_none(red: int) -> None:
     month = date(2026, 3, 1)
     planning.replace_budget(
         budget_id=budget_id,
-        budget=planning.NewBudget(
+        budget=planning.EnteredBudget(
             "Red, 5000", "team", str(red), "money", "monthly", month, None,
             (BudgetStep(month, Decimal(9_000)),),
         ),
@@ -165,7 +165,7 @@ def change_amount(budget_id: int, team_id: int, amount: int) -> None:
     month = date(2026, 3, 1)
     planning.replace_budget(
         budget_id=budget_id,
-        budget=planning.NewBudget(
+        budget=planning.EnteredBudget(
             f"Red, {amount}", "team", str(team_id), "money", "monthly", month, None,
             (BudgetStep(month, Decimal(amount)),),
         ),
@@ -262,7 +262,7 @@ def test_an_alert_says_when_its_words_were_raised_and_what_is_so_today(
     budget_id = budget(red, 2_500)
     actions.check_budgets(at=AT)
     step = BudgetStep(date(2026, 3, 1), Decimal(2_600))
-    amended = planning.NewBudget(
+    amended = planning.EnteredBudget(
         "Red", "team", str(red), "money", "monthly", date(2026, 3, 1), None, steps=(step,)
     )
     planning.replace_budget(budget_id=budget_id, budget=amended)

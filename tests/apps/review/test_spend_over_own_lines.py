@@ -11,7 +11,7 @@ from django.db.models import F
 
 from apps.economics.spend_detectors import SpendDetector
 from apps.ledger.models import LedgerDay, LedgerPoolDay, LedgerTeamDay, LedgerUserDay
-from apps.planning.actions.budgets import NewBudget, add_budget
+from apps.planning.actions.budgets import EnteredBudget, add_budget
 from apps.planning.queries.budgets import BudgetStep
 from apps.review import actions
 from apps.review.actions import spend_detection
@@ -55,7 +55,7 @@ class Team:
         first = FIRST + timedelta(days=BUDGET_FROM)
         amount = Decimal(round(dollars_a_day * (200 if recurrence == "project" else 30.4)))
         last = first + timedelta(days=199) if recurrence == "project" else None
-        budget = NewBudget(
+        budget = EnteredBudget(
             "Red 2026", "team", str(self.id), "money", recurrence, first, last,
             (BudgetStep(first, amount),),
         )  # fmt: skip
@@ -228,7 +228,7 @@ def test_flat_spend_over_a_budget_that_was_cut_is_no_creep(red: Team) -> None:
         BudgetStep(day, Decimal(round(30.4 * share * OF_WEEK)))
         for day, share in ((first, 1.05), (cut, 0.5))
     ]
-    budget = NewBudget(
+    budget = EnteredBudget(
         "Red 2026", "team", str(red.id), "money", "monthly", first, None, tuple(steps)
     )
     add_budget(budget=budget, at=datetime(2026, 1, 5, tzinfo=UTC))

@@ -65,7 +65,7 @@ def company() -> Company:
     score = NewScore(found.chat, "helpful", 0.8, True, WEEK.first_day)
     state_score(score=score, by=found.petra, at=MONDAY - DAY, today=MONDAY.date() - DAY)
     step = BudgetStep(date(2026, 1, 1), Decimal(10_000))
-    budget = planning.NewBudget(
+    budget = planning.EnteredBudget(
         "All", "organisation", "", "money", "monthly", date(2026, 1, 1), None, steps=(step,)
     )
     planning.add_budget(budget=budget, at=MONDAY - 40 * DAY)
@@ -114,7 +114,7 @@ def claim(company: Company) -> None:
 
 def set_budget(_: Company) -> None:
     step = BudgetStep(date(2026, 1, 1), Decimal(5))
-    budget = planning.NewBudget(
+    budget = planning.EnteredBudget(
         "Later", "organisation", "", "money", "monthly", date(2026, 1, 1), None, steps=(step,)
     )
     planning.add_budget(budget=budget, at=MONDAY + DAY)
@@ -128,8 +128,8 @@ def written(label: str, at: datetime) -> None:
         )
 
 
-def all_of(amount: int, name: str = "All") -> planning.NewBudget:
-    return planning.NewBudget(
+def all_of(amount: int, name: str = "All") -> planning.EnteredBudget:
+    return planning.EnteredBudget(
         name, "organisation", "", "money", "monthly", date(2026, 1, 1), None,
         steps=(BudgetStep(date(2026, 1, 1), Decimal(amount)),),
     )  # fmt: skip

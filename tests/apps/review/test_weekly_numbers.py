@@ -47,7 +47,7 @@ def company() -> Company:
     score = NewScore(found.chat, "accuracy", 0.75, True, day + 2 * DAY)
     state_score(score=score, by=found.petra, at=MONDAY - timedelta(days=1), today=END)
     step = BudgetStep(date(2026, 1, 1), Decimal(10_000))
-    budget = planning.NewBudget(
+    budget = planning.EnteredBudget(
         "All", "organisation", "", "money", "monthly", date(2026, 1, 1), None, steps=(step,)
     )
     planning.add_budget(budget=budget, at=MONDAY - 40 * DAY)

@@ -1,26 +1,23 @@
 """Setting a budget, changing and removing it, each with what it would be held against."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.conf import settings
-from django.urls import reverse
 
 from apps.accounts import queries as accounts
-from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
+from apps.accounts.queries.facts import fields_of
+from apps.console.kit.change import ChangePreview
+from apps.console.kit.entered import EnteredPages, FormOf
 from apps.console.kit.entries import (
     AmountField,
-    DayField,
-    HardLimitField,
     LinesField,
     PickField,
     TextField,
     amount_entered,
 )
-from apps.console.kit.frame import Link
 from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.pages.budgets import words
 from apps.economics.hours import parse_month_text
@@ -32,21 +29,19 @@ from apps.planning.queries.budget_figures import figures_of
 from apps.planning.queries.budgets import (
     GPU_HOURS,
     MONEY,
-    MONTHLY,
     ORGANISATION,
-    PROJECT,
     SERVICE,
     TAG,
     TEAM,
     WORKLOAD,
     BudgetFact,
     BudgetStep,
+    EnteredBudget,
     budgets,
 )
 from apps.show.amounts import per_cent
 from apps.workloads import queries as workloads
 
-OF_FIELDS = {"scope": "of", "amounts": "amount"}
 LATER = "2027-01 60000"
 
 
@@ -68,107 +63,19 @@ def later_amounts(text: str) -> list[tuple[date, Decimal]]:
     return steps  # fmt: skip
 
 
-class BudgetForm(ChangeForm):
+class BudgetForm(FormOf[EnteredBudget]):
     """Form of a budget: what it is for, how much, and from when to when."""
 
-    name = TextField("Name")
     of = PickField("Whose costs")
     tag = TextField("Tag", "Only for a tag: as key=value.")
-    measure = PickField("In", initial=MONEY)
-    recurrence = PickField(
-        "For", {MONTHLY: "Each month", PROJECT: "The whole time, as of a project"}, initial=MONTHLY
-    )
-    first_day = DayField("First day", "Of a monthly budget the first of a month.")
-    last_day = DayField("Last day", "Empty: open-ended, each month.", is_needed=False)
     amount = AmountField("Amount", example="50000", is_needed=True)
     later = LinesField(
         "Amounts of later months", later_amounts, f"A line each, as in {LATER}; empty: the same."
     )
-    is_hard = HardLimitField()
-    note = TextField("Note")
-
-
-@changing(SEES_EVERYTHING, "budgets")
-def add_budget(context: Context) -> Change[actions.NewBudget]:
-    """Says what it would be held against, then sets it."""
-
-    def read(entered: Mapping[str, Any]) -> actions.NewBudget:
-        thought = _thought_of(entered)
-        actions.check_budget(thought)
-        return thought
-
-    def apply(thought: actions.NewBudget) -> Done:
-        budget_id = actions.add_budget(budget=thought, at=context.at)
-        return f"{thought.name} is set.", ("budget", budget_id)
-
-    return Change(
-        finding="Add a budget",
-        explanation="Costs are held against it; nothing is stopped by it; jobs that ask admission are warned of or denied.",
-        back=_all_budgets(),
-        form=BudgetForm,
-        confirm="Set this budget",
-        read=read,
-        effects=lambda thought: _preview(thought, context),
-        apply=apply,
-        picks={"of": _scopes(), "measure": _measures(context)},
-        initial={"first_day": f"{context.calendar.today:%Y-%m}-01"},
-        fields=OF_FIELDS,
-    )
-
-
-@changing(SEES_EVERYTHING, "budgets")
-def change_budget(context: Context, budget_id: int) -> Change[actions.NewBudget]:
-    """Says what it would be held against then, and sets it anew."""
-    fact = get_budget_or_404(context, budget_id)
-
-    def read(entered: Mapping[str, Any]) -> actions.NewBudget:
-        thought = _thought_of(entered)
-        actions.check_budget(thought, fact.id)
-        if thought == _as_set(fact):
-            raise Refusal("", "nothing of it is different")
-        return thought
-
-    def apply(thought: actions.NewBudget) -> Done:
-        actions.replace_budget(budget_id=fact.id, budget=thought)
-        return f"{thought.name} is changed.", ("budget", fact.id)
-
-    return Change(
-        finding=f"Change {fact.name}",
-        explanation="What it was stays in its history.",
-        back=_one_budget(fact),
-        form=BudgetForm,
-        confirm="Change this budget",
-        read=read,
-        effects=lambda thought: _preview(thought, context, fact),
-        apply=apply,
-        picks={"of": _scopes(), "measure": _measures(context)},
-        initial=_entered_before(fact),
-        fields=OF_FIELDS,
-    )
-
-
-@changing(SEES_EVERYTHING, "budgets")
-def remove_budget(context: Context, budget_id: int) -> Change[BudgetFact]:
-    """Says what is held against it no more, then removes it."""
-    fact = get_budget_or_404(context, budget_id)
-
-    def apply(_: BudgetFact) -> Done:
-        actions.remove_budget(budget_id=fact.id)
-        return f"{fact.name} is removed.", ("budgets",)
-
-    return Change(
-        finding=f"Remove {fact.name}",
-        explanation="Costs stay as they are; the audit trail keeps what it was.",
-        back=_one_budget(fact),
-        form=ChangeForm,
-        confirm="Remove this budget",
-        read=lambda _: fact,
-        effects=lambda _: (
-            f"Costs of {budget_words.scope_of(fact)} are not held against "
-            f"{budget_words.amount(fact, fact.amount_on(context.calendar.today), context.currency)} any more.",
-        ),
-        apply=apply,
-    )
+    field_order = (
+        "name", "of", "tag", "measure", "recurrence", "first_day", "last_day", "amount", "later",
+        "is_hard", "note",
+    )  # fmt: skip
 
 
 def get_budget_or_404(context: Context, budget_id: int) -> BudgetFact:
@@ -179,14 +86,6 @@ def get_budget_or_404(context: Context, budget_id: int) -> BudgetFact:
 def budget_among(visible_budgets: Sequence[BudgetFact], budget_id: int) -> BudgetFact:
     """The one of these with this id, or the page that there is none."""
     return value_or_404(next((fact for fact in visible_budgets if fact.id == budget_id), None))
-
-
-def _all_budgets() -> Link:
-    return Link("Back to budgets", reverse("budgets"))
-
-
-def _one_budget(fact: BudgetFact) -> Link:
-    return Link("Back to the budget", reverse("budget", args=[fact.id]))
 
 
 def _scopes() -> dict[str, str]:
@@ -209,54 +108,40 @@ def _measures(context: Context) -> dict[str, str]:
     return {MONEY: f"Money ({context.currency})", GPU_HOURS: "GPU-hours that jobs hold"}
 
 
-def _thought_of(entered: Mapping[str, Any]) -> actions.NewBudget:
-    scope, _, key = entered["of"].partition(":")
-    if scope == TAG:
-        key = entered["tag"]
-    elif entered["tag"]:
+def _read(values: Mapping[str, Any], _: Context) -> EnteredBudget:
+    """Return the budget of the entries of its form."""
+    entries = dict(values)
+    scope, _, key = entries.pop("of").partition(":")
+    tag, amount, later = (entries.pop(name) for name in ("tag", "amount", "later"))
+    if tag and scope != TAG:
         raise Refusal("tag", "a tag is named only where the budget is of a tag")
-    first_day = entered["first_day"]
-    steps = [(first_day, entered["amount"]), *entered["later"]]
-    named = ("name", "measure", "recurrence", "first_day", "last_day", "note", "is_hard")
-    return actions.NewBudget(
+    steps = ((entries["first_day"], amount), *later)
+    return EnteredBudget(
+        **entries,
         scope=scope,
-        key=key,
+        key=tag if scope == TAG else key,
         steps=tuple(BudgetStep(*step) for step in steps),
-        **{name: entered[name] for name in named},
     )
 
 
-def _as_set(fact: BudgetFact) -> actions.NewBudget:
-    return actions.NewBudget(
-        **{field.name: getattr(fact, field.name) for field in fields(actions.NewBudget)}
-    )
-
-
-def _entered_before(fact: BudgetFact) -> dict[str, str]:
-    first, *later = fact.steps
+def _initial(context: Context, kept: BudgetFact | None) -> Mapping[str, Any]:
+    """Return the entries that are no fields of a budget; a new one begins with this month."""
+    if kept is None:
+        return {"first_day": f"{context.calendar.today:%Y-%m}-01"}
+    first, *later = kept.steps
     return {
-        "name": fact.name,
-        "of": f"{fact.scope}:{'' if fact.scope == TAG else fact.key}",
-        "tag": fact.key if fact.scope == TAG else "",
-        "measure": fact.measure,
-        "recurrence": fact.recurrence,
-        "first_day": fact.first_day.isoformat(),
-        "last_day": "" if fact.last_day is None else fact.last_day.isoformat(),
+        "of": f"{kept.scope}:{'' if kept.scope == TAG else kept.key}",
+        "tag": kept.key if kept.scope == TAG else "",
         "amount": amount_entered(first.amount),
         "later": "\n".join(
             f"{step.from_day:%Y-%m} {amount_entered(step.amount)}" for step in later
         ),
-        "note": fact.note,
-        "is_hard": "hard" if fact.is_hard else "",
     }
 
 
-def _preview(
-    thought: actions.NewBudget, context: Context, before: BudgetFact | None = None
-) -> ChangePreview:
+def _preview(budget: EnteredBudget, context: Context, before: BudgetFact | None) -> ChangePreview:
     """Preview what a budget would be held against now; what grows meanwhile need not be as it was."""
-    values = {field.name: getattr(thought, field.name) for field in fields(thought)}
-    fact = BudgetFact(id=before.id if before else 0, created_at=context.at, **values)
+    fact = BudgetFact(**fields_of(budget), id=before.id if before else 0, created_at=context.at)
     (figures,) = figures_of([fact], context.at)
     currency = context.currency
     amount = budget_words.amount(fact, figures.amount, currency)
@@ -287,3 +172,38 @@ def _preview(
 
 def _others(before: BudgetFact | None) -> Sequence[BudgetFact]:
     return [budget for budget in budgets(None) if before is None or budget.id != before.id]
+
+
+CHANGES = EnteredPages[EnteredBudget, BudgetFact](
+    noun="a budget",
+    name=lambda budget: str(budget.name),
+    explanation="Costs are held against it; nothing is stopped by it; jobs that ask admission are warned of or denied.",
+    back=("Back to budgets", "budgets"),
+    page_of_one="budget",
+    key="budget",
+    address="budgets",
+    roles=SEES_EVERYTHING,
+    active_entry="budgets",
+    shape=EnteredBudget,
+    form=BudgetForm,
+    find=lambda context, budget_id: next(
+        (fact for fact in budgets(context.seen_teams) if fact.id == budget_id), None
+    ),
+    check=actions.check_budget,
+    add=lambda budget, context: actions.add_budget(budget=budget, at=context.at),
+    replace=lambda budget_id, budget, _: actions.replace_budget(budget_id=budget_id, budget=budget),
+    remove=lambda budget_id, _: actions.remove_budget(budget_id=budget_id),
+    effects=_preview,
+    effects_of_removal=lambda fact, context: (
+        f"Costs of {budget_words.scope_of(fact)} are not held against "
+        f"{budget_words.amount(fact, fact.amount_on(context.calendar.today), context.currency)} any more.",
+    ),
+    read=_read,
+    picks=lambda context: {"of": _scopes(), "measure": _measures(context)},
+    initial=_initial,
+    fields={"scope": "of", "amounts": "amount"},
+    of_change="What it was stays in its history.",
+    of_removal="Costs stay as they are; the audit trail keeps what it was.",
+    verb="Set",
+    is_entered="is set",
+)

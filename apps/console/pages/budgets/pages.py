@@ -300,9 +300,7 @@ def _no_budget(context: Context) -> EmptyState:
 urlpatterns = [
     path("budgets", budget_list, name="budgets"),
     path("budgets.csv", budget_list_csv, name="budgets-csv"),
-    path("budgets/new", changes.add_budget, name="add-budget"),
+    *changes.CHANGES.urlpatterns,
     path("budgets/<int:budget_id>", budget_page, name="budget"),
     path("budgets/<int:budget_id>.csv", budget_csv, name="budget-csv"),
-    path("budgets/<int:budget_id>/change", changes.change_budget, name="change-budget"),
-    path("budgets/<int:budget_id>/remove", changes.remove_budget, name="remove-budget"),
 ]

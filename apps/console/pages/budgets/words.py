@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import timedelta, tzinfo
 from decimal import Decimal
 
-from apps.console.kit.entries import OVER_IT
 from apps.console.pages.forecasts.words import describe_spans
 from apps.planning.queries.budget_figures import (
     FORECAST,
@@ -23,6 +22,7 @@ from apps.planning.queries.budgets import (
     BudgetFact,
     to_major_units,
 )
+from apps.planning.queries.hard_limit import OVER_IT
 from apps.show.amounts import count, counted, gpu_hours, per_cent
 from apps.show.charts import amount_tick
 from apps.show.money import rounded_amount, short_amount

@@ -1,31 +1,30 @@
 """Quotas of GPUs: their table, and entering, changing and removing one after a look."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from typing import Any
+from collections.abc import Sequence
 
 from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
+from apps.accounts.queries.facts import fields_of
 from apps.console.kit.cells import COUNT, FIGURE, ISO_DAY, PROSE, Locale, linked
-from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
-from apps.console.kit.entries import (
-    OVER_IT,
-    DayField,
-    HardLimitField,
-    NonNegativeIntegerField,
-    PickField,
-    TextField,
-)
+from apps.console.kit.change import ChangePreview
+from apps.console.kit.entered import EnteredPages, FormOf
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.kit.table import Column, Table
 from apps.console.pages.headroom.switch import headroom_tabs
 from apps.fleet import queries as fleet
 from apps.planning import actions
-from apps.planning.queries.gpu_quotas import GpuQuotaFact, GpuQuotaUse, gpu_quota_use, gpu_quotas
+from apps.planning.queries.gpu_quotas import (
+    EnteredGpuQuota,
+    GpuQuotaFact,
+    GpuQuotaUse,
+    gpu_quota_use,
+    gpu_quotas,
+)
+from apps.planning.queries.hard_limit import OVER_IT
 from apps.show.amounts import counted
 from apps.show.time import day
 
@@ -105,113 +104,11 @@ def quotas_csv(context: Context) -> HttpResponse:
     return QUOTAS.csv(gpu_quota_use(gpu_quotas(), context.at), context, "gpu-quotas")
 
 
-class QuotaForm(ChangeForm):
+class QuotaForm(FormOf[EnteredGpuQuota]):
     """Of what, how many at once, and how long more take."""
 
-    provider = PickField("Provider")
-    region = PickField("Region")
-    gpu_model = PickField("GPU model")
-    most_gpus = NonNegativeIntegerField("GPUs at once, at most", is_needed=True)
-    lead_days = NonNegativeIntegerField("Days until more are granted", is_needed=True)
-    raised_by = TextField("Who raises it")
-    asked_gpus = NonNegativeIntegerField("Asked for", "GPUs at once; empty: nothing.")
-    asked_on = DayField("Asked on", is_needed=False)
-    is_hard = HardLimitField()
-    note = TextField("Note")
 
-
-@changing(SEES_EVERYTHING, "headroom")
-def add_quota(context: Context) -> Change[actions.NewGpuQuota]:
-    """Says what of it is used, then enters it."""
-
-    def read(entered: Mapping[str, Any]) -> actions.NewGpuQuota:
-        thought = actions.NewGpuQuota(**entered)
-        actions.check_gpu_quota(thought)
-        return thought
-
-    def apply(thought: actions.NewGpuQuota) -> Done:
-        actions.add_gpu_quota(quota=thought, at=context.at)
-        return "The quota is entered.", ("gpu-quotas",)
-
-    return Change(
-        finding="Add a quota",
-        explanation="What a provider lets you have at once. Nothing is stopped by it here; jobs that ask admission are warned of or denied.",
-        back=_back(),
-        form=QuotaForm,
-        confirm="Enter this quota",
-        read=read,
-        effects=lambda thought: _preview(thought, context),
-        apply=apply,
-        picks=_picks(),
-    )
-
-
-@changing(SEES_EVERYTHING, "headroom")
-def change_quota(context: Context, quota_id: int) -> Change[actions.NewGpuQuota]:
-    """Says what of it is used then, and enters it anew."""
-    fact = _get_quota_or_404(quota_id)
-
-    def read(entered: Mapping[str, Any]) -> actions.NewGpuQuota:
-        thought = actions.NewGpuQuota(**entered)
-        actions.check_gpu_quota(thought, fact.id)
-        return thought
-
-    def apply(thought: actions.NewGpuQuota) -> Done:
-        actions.replace_gpu_quota(quota_id=fact.id, quota=thought)
-        return "The quota is changed.", ("gpu-quotas",)
-
-    return Change(
-        finding=f"Change the quota of {fact.name}",
-        explanation="What it was stays in the audit trail.",
-        back=_back(),
-        form=QuotaForm,
-        confirm="Change this quota",
-        read=read,
-        effects=lambda thought: _preview(thought, context),
-        apply=apply,
-        picks=_picks(),
-        initial={
-            name: "" if (value := getattr(fact, name)) is None else str(value)
-            for name in QuotaForm.base_fields
-        }
-        | {"is_hard": "hard" if fact.is_hard else ""},
-    )
-
-
-@changing(SEES_EVERYTHING, "headroom")
-def remove_quota(context: Context, quota_id: int) -> Change[GpuQuotaFact]:
-    """Says what is held against it no more, then removes it."""
-    fact = _get_quota_or_404(quota_id)
-
-    def apply(_: GpuQuotaFact) -> Done:
-        actions.remove_gpu_quota(quota_id=fact.id)
-        return "The quota is removed.", ("gpu-quotas",)
-
-    return Change(
-        finding=f"Remove the quota of {fact.name}",
-        explanation="The audit trail keeps what it was.",
-        back=_back(),
-        form=ChangeForm,
-        confirm="Remove this quota",
-        read=lambda _: fact,
-        effects=lambda _: (
-            f"GPUs of {fact.name} are not held against {counted(fact.most_gpus, 'GPU')} any more.",
-        ),
-        apply=apply,
-    )
-
-
-def _get_quota_or_404(quota_id: int) -> GpuQuotaFact:
-    return value_or_404(
-        next((gpu_quota for gpu_quota in gpu_quotas() if gpu_quota.id == quota_id), None)
-    )
-
-
-def _back() -> Link:
-    return Link("Back to quotas", reverse("gpu-quotas"))
-
-
-def _picks() -> dict[str, dict[str, str]]:
+def _picks(_: Context) -> dict[str, dict[str, str]]:
     """Return the providers, regions and GPU models of the fleet's pools; an empty region or model is any."""
     pools = [pool for pool in fleet.pools().values() if not pool.counts_cores]
 
@@ -225,19 +122,39 @@ def _picks() -> dict[str, dict[str, str]]:
     }
 
 
-def _preview(thought: actions.NewGpuQuota, context: Context) -> ChangePreview:
-    values = {field.name: getattr(thought, field.name) for field in fields(thought)}
-    fact = GpuQuotaFact(id=0, created_at=context.at, **values)
+def _preview(quota: EnteredGpuQuota, context: Context, _: GpuQuotaFact | None) -> ChangePreview:
+    fact = GpuQuotaFact(**fields_of(quota), id=0, created_at=context.at)
     (use,) = gpu_quota_use([fact], context.at)
     stated = f"Of {fact.name} at most {counted(fact.most_gpus, 'GPU')} at once."
     used = f"{counted(use.used, 'GPU')} are alive now, {use.peak:,} at most in the last 28 days."
     return ChangePreview((stated, used), same=(stated,))
 
 
+CHANGES = EnteredPages[EnteredGpuQuota, GpuQuotaFact](
+    noun="a quota",
+    name=lambda quota: f"the quota of {quota.name}",
+    explanation="What a provider lets you have at once. Nothing is stopped by it here; jobs that ask admission are warned of or denied.",
+    back=("Back to quotas", "gpu-quotas"),
+    key="gpu-quota",
+    address="headroom/quotas",
+    roles=SEES_EVERYTHING,
+    active_entry="headroom",
+    shape=EnteredGpuQuota,
+    form=QuotaForm,
+    find=lambda _, quota_id: next((fact for fact in gpu_quotas() if fact.id == quota_id), None),
+    check=actions.check_gpu_quota,
+    add=lambda quota, context: actions.add_gpu_quota(quota=quota, at=context.at),
+    replace=lambda quota_id, quota, _: actions.replace_gpu_quota(quota_id=quota_id, quota=quota),
+    remove=lambda quota_id, _: actions.remove_gpu_quota(quota_id=quota_id),
+    effects=_preview,
+    effects_of_removal=lambda fact, _: (
+        f"GPUs of {fact.name} are not held against {counted(fact.most_gpus, 'GPU')} any more.",
+    ),
+    picks=_picks,
+)
+
 urlpatterns = [
     path("headroom/quotas", quota_list, name="gpu-quotas"),
     path("headroom/quotas.csv", quotas_csv, name="gpu-quotas-csv"),
-    path("headroom/quotas/new", add_quota, name="add-gpu-quota"),
-    path("headroom/quotas/<int:quota_id>/change", change_quota, name="change-gpu-quota"),
-    path("headroom/quotas/<int:quota_id>/remove", remove_quota, name="remove-gpu-quota"),
+    *CHANGES.urlpatterns,
 ]

@@ -5,7 +5,6 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from apps.console.kit.entries import OVER_IT
 from apps.console.kit.periods import PeriodWords
 from apps.economics.hours import HOUR_MS
 from apps.economics.money import MICROS
@@ -19,6 +18,7 @@ from apps.placement.queries.admission_limits import (
     WARN,
 )
 from apps.placement.queries.admissions import OVERRIDE_HOLDS, AdmissionCounts, AdmissionFact
+from apps.planning.queries.hard_limit import OVER_IT
 from apps.show.amounts import counted, gpu_hours
 from apps.show.money import full_amount
 from apps.show.time import instant

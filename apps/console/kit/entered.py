@@ -1,0 +1,262 @@
+"""Forms of what people enter, and its three changes: entering one, changing it and removing it.
+
+`class QuotaForm(FormOf[EnteredGpuQuota])` has an entry for each field that has a label; what a page asks for otherwise
+is declared in the class, as in any form, and a name that is None there is left out.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, tzinfo
+from decimal import Decimal
+from typing import Any, Generic, TypeVar, get_origin
+
+from django import forms
+from django.forms.forms import DeclarativeFieldsMetaclass
+from django.urls import URLPattern, path, reverse
+
+from apps.accounts.queries import Role
+from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
+from apps.console.kit.entries import (
+    AmountField,
+    DayField,
+    MomentField,
+    NonNegativeIntegerField,
+    PickField,
+    TextField,
+    TicksField,
+    TrueOrFalseField,
+    amount_entered,
+    as_entered,
+)
+from apps.console.kit.frame import Link
+from apps.console.kit.request import Context, value_or_404
+from apps.economics.refusal import Refusal
+from apps.show.entries import EntryField, entered, entry_fields
+
+Entered = TypeVar("Entered")
+Kept = TypeVar("Kept")
+
+
+class FormOf(ChangeForm, Generic[Entered]):
+    """The form of a dataclass that people enter."""
+
+    def __class_getitem__(cls, shape: Any) -> Any:
+        """Return the class of forms with an entry for each labelled field of this dataclass."""
+        if isinstance(shape, TypeVar):
+            return cls
+        made = {
+            entry_field.name: _form_field(entry_field)
+            for entry_field in entry_fields(shape)
+            if entry_field.entry.label
+        }
+        return DeclarativeFieldsMetaclass(cls.__name__, (cls,), made)
+
+
+def _form_field(field: EntryField) -> forms.Field:
+    entry, is_needed = field.entry, field.is_required
+    if entry.is_picked and get_origin(field.type) is tuple:
+        return TicksField(entry.label, hint=entry.hint, is_needed=is_needed)
+    if field.type is bool:
+        return TrueOrFalseField(entry.label, entry.words_of_choices, entry.hint, entry.initial)
+    if entry.is_picked or entry.choices:
+        return PickField(entry.label, entry.words_of_choices, entry.hint, entry.initial)
+    if field.type is str:
+        return TextField(
+            entry.label,
+            entry.hint,
+            initial=entry.initial,
+            needed=entry.needed,
+            longest=entry.longest,
+        )
+    if field.type is datetime:
+        return MomentField(entry.label, entry.hint, is_needed=is_needed, is_now=entry.is_now)
+    if field.type is date:
+        return DayField(entry.label, entry.hint, is_needed=is_needed)
+    if field.type in NUMBERS:
+        return NUMBERS[field.type](
+            entry.label, entry.hint, entry.example, initial=entry.initial, is_needed=is_needed
+        )
+    raise TypeError(f"{field.name}: a form has no entry for {field.type}; declare it in the class")
+
+
+NUMBERS: Mapping[Any, Callable[..., forms.Field]] = {
+    int: NonNegativeIntegerField,
+    Decimal: AmountField,
+    float: AmountField,
+}
+
+
+def entries_of(fact: Any, form: type[ChangeForm], zone: tzinfo) -> dict[str, Any]:
+    """Return what stands in a form of something that is kept: its fields as they would be entered."""
+    return {
+        name: _as_entered(getattr(fact, name), entry, zone)
+        for name, entry in form.base_fields.items()
+        if hasattr(fact, name)
+    }
+
+
+def _as_entered(value: Any, entry: forms.Field, zone: tzinfo) -> Any:
+    if value is None:
+        return ""
+    if isinstance(entry, TrueOrFalseField):
+        return entry.key_of(value=value)
+    if isinstance(value, datetime):
+        return as_entered(value, zone)
+    if isinstance(value, Decimal):
+        return amount_entered(value)
+    if isinstance(value, float):
+        return amount_entered(Decimal(repr(value)))
+    if isinstance(value, tuple | list | frozenset):
+        return [str(item) for item in value]
+    return str(value)
+
+
+# Without slots: with them Python 3.11 cannot make a frozen `EnteredPages[…](…)`.
+@dataclass(frozen=True, kw_only=True)
+class EnteredPages(Generic[Entered, Kept]):
+    """The pages that enter one of a kind, change it and remove it, each with what it would do before it is done.
+
+    Words: `noun` is what it is (`a quota`), `name` which one, of one that is kept or was entered; `explanation`, `of_change` and
+    `of_removal` stand below the titles, `verb` on the button that enters it, `is_entered` in the words of success. `back` are the words
+    and the address name of the page of all.
+
+    Addresses: `key` is in their names (`add-<key>`), `address` before each of them.
+
+    What is entered: `shape` is its dataclass, made of the entries of `form` by `read` where they are not its fields; `picks`
+    and `initial` are a form's choices and entries, of the kept one where there is one; `fields` say at which entry a refusal is shown.
+
+    What is done: `find` gives the kept one of an id, None where the viewer sees none; `check` refuses what was entered, beside the id that it takes the
+    place of; `effects` say what it would do in the place of the kept one, `effects_of_removal` what is then gone. Without `replace` it cannot be changed.
+    `page_of_one` is the address name of the page of one, where there is any: there one goes on to, and back.
+    """
+
+    noun: str
+    name: Callable[[Any], str]
+    explanation: str
+    back: tuple[str, str]
+    key: str
+    address: str
+    roles: frozenset[Role]
+    active_entry: str
+    shape: type[Entered]
+    form: type[ChangeForm]
+    find: Callable[[Context, int], Kept | None]
+    effects: Callable[[Entered, Context, Kept | None], Sequence[str] | ChangePreview]
+    effects_of_removal: Callable[[Kept, Context], Sequence[str]]
+    add: Callable[[Entered, Context], Any]
+    remove: Callable[[int, Context], object]
+    replace: Callable[[int, Entered, Context], object] | None = None
+    check: Callable[[Entered, int | None], None] = lambda *_: None
+    read: Callable[[Mapping[str, Any], Context], Entered] | None = None
+    picks: Callable[[Context], Mapping[str, Mapping[str, str]]] = lambda _: {}
+    initial: Callable[[Context, Kept | None], Mapping[str, Any]] = lambda *_: {}
+    fields: Mapping[str, str] = field(default_factory=dict)
+    of_change: str = "What it was stays in the audit trail."
+    of_removal: str = "The audit trail keeps what it was."
+    verb: str = "Enter"
+    is_entered: str = "is entered"
+    page_of_one: str = ""
+
+    @property
+    def urlpatterns(self) -> list[URLPattern]:
+        """Return the addresses of its changes."""
+        decorate = changing(self.roles, self.active_entry)
+        one = f"{self.address}/<int:kept_id>"
+        changes = [
+            path(f"{self.address}/new", decorate(self.entering), name=f"add-{self.key}"),
+            path(f"{one}/remove", decorate(self.removing), name=f"remove-{self.key}"),
+        ]
+        if self.replace is not None:
+            changes.append(
+                path(f"{one}/change", decorate(self.replacing), name=f"change-{self.key}")
+            )
+        return changes
+
+    def entering(self, context: Context) -> Change[Entered]:
+        """Return the change that enters one."""
+
+        def apply(thing: Entered) -> Done:
+            kept_id = self.add(thing, context)
+            return f"{_capital(self.name(thing))} {self.is_entered}.", self._goes_on_to(kept_id)
+
+        return self._change(context, None, apply)
+
+    def replacing(self, context: Context, kept_id: int) -> Change[Entered]:
+        """Return the change that has a kept one say something else."""
+        kept = value_or_404(self.find(context, kept_id))
+        replace = value_or_404(self.replace)
+
+        def apply(thing: Entered) -> Done:
+            replace(kept_id, thing, context)
+            return f"{_capital(self.name(thing))} is changed.", self._goes_on_to(kept_id)
+
+        return self._change(context, (kept_id, kept), apply)
+
+    def _change(
+        self, context: Context, before: tuple[int, Kept] | None, apply: Callable[[Entered], Done]
+    ) -> Change[Entered]:
+        """Return a change of the form: of one that is not kept yet, or of the one `before`, by its id."""
+        kept_id, kept = before or (None, None)
+
+        def read(values: Mapping[str, Any]) -> Entered:
+            thing = entered(self.shape, values) if self.read is None else self.read(values, context)
+            self.check(thing, kept_id)
+            if kept is not None and thing == self._as_entered(kept):
+                raise Refusal("", "nothing of it is different")
+            return thing
+
+        standing = {} if kept is None else entries_of(kept, self.form, context.zone)
+        return Change(
+            finding=f"Add {self.noun}" if kept is None else f"Change {self.name(kept)}",
+            explanation=self.explanation if kept is None else self.of_change,
+            back=self._back(kept_id),
+            form=self.form,
+            confirm=f"{self.verb if kept is None else 'Change'} {self._this}",
+            read=read,
+            effects=lambda thing: self.effects(thing, context, kept),
+            apply=apply,
+            picks=self.picks(context),
+            initial=standing | dict(self.initial(context, kept)),
+            fields=self.fields,
+        )
+
+    def removing(self, context: Context, kept_id: int) -> Change[Kept]:
+        """Return the change that removes a kept one."""
+        kept = value_or_404(self.find(context, kept_id))
+
+        def apply(_: Kept) -> Done:
+            self.remove(kept_id, context)
+            return f"{_capital(self.name(kept))} is removed.", (self.back[1],)
+
+        return Change(
+            finding=f"Remove {self.name(kept)}",
+            explanation=self.of_removal,
+            back=self._back(kept_id),
+            form=ChangeForm,
+            confirm=f"Remove {self._this}",
+            read=lambda _: kept,
+            effects=lambda _: self.effects_of_removal(kept, context),
+            apply=apply,
+        )
+
+    @property
+    def _this(self) -> str:
+        return f"this {self.noun.split(maxsplit=1)[1]}"
+
+    def _as_entered(self, kept: Kept) -> Entered:
+        return self.shape(
+            **{each.name: getattr(kept, each.name) for each in entry_fields(self.shape)}
+        )
+
+    def _back(self, kept_id: int | None) -> Link:
+        if kept_id is None or not self.page_of_one:
+            return Link(self.back[0], reverse(self.back[1]))
+        words = f"Back to the {self._this.removeprefix('this ')}"
+        return Link(words, reverse(self.page_of_one, args=[kept_id]))
+
+    def _goes_on_to(self, kept_id: int) -> tuple[Any, ...]:
+        return (self.page_of_one, kept_id) if self.page_of_one else (self.back[1],)
+
+
+def _capital(name: str) -> str:
+    return f"{name[:1].upper()}{name[1:]}"

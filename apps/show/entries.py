@@ -1,0 +1,97 @@
+"""How a field of what people enter is asked for: its form and its REST body are made from this one declaration.
+
+A thing that people enter is a frozen dataclass; a field of it is `Annotated[<type>, Entry(…)]`. A field
+whose type has None, or that has a default, may be left out.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import MISSING, Field, dataclass, fields
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+LONGEST_TEXT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """How one field is asked for.
+
+    `label` stands before it on a page and `hint` below it; `help` describes it over REST. `choices` are
+    the keys that it may have, with their words where they are shown; `is_picked` says that only the request
+    knows them. A text is at most `longest` characters, and not empty where `needed` says what to enter;
+    a number is from `least` to `most`, an amount has so many `digits` before and `places` after its point.
+    `example` shows what an amount looks like, `initial` is what a form begins with; with `is_now` a moment begins as
+    the current hour.
+    """
+
+    label: str = ""
+    hint: str = ""
+    help: str = ""
+    choices: Mapping[str, str] | Collection[str] = ()
+    is_picked: bool = False
+    needed: str = ""
+    longest: int = LONGEST_TEXT
+    least: int | None = None
+    most: int | None = None
+    digits: int = 15
+    places: int = 9
+    example: str = ""
+    initial: str = ""
+    is_now: bool = False
+
+    @property
+    def words_of_choices(self) -> Mapping[str, str]:
+        """Return the words of each key that it may have; the key itself where nothing else is said."""
+        return (
+            self.choices
+            if isinstance(self.choices, Mapping)
+            else {key: key for key in self.choices}
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EntryField:
+    """A field of a dataclass: its type without None and without Annotated, and how it is asked for."""
+
+    name: str
+    type: Any
+    is_optional: bool
+    entry: Entry
+    default: Any = MISSING
+
+    @property
+    def is_required(self) -> bool:
+        """Whether it has to be entered: nothing stands for it where it is left out."""
+        return self.default is MISSING and not self.is_optional
+
+
+def entry_fields(shape: type[Any]) -> list[EntryField]:
+    """Return the fields of a dataclass in their order, those of its bases first."""
+    hints = get_type_hints(shape, include_extras=True)
+    return [_entry_field(field, hints[field.name]) for field in fields(shape)]
+
+
+def _entry_field(field: Field[Any], hint: Any) -> EntryField:
+    entry = Entry()
+    if get_origin(hint) is Annotated:
+        hint, *marks = get_args(hint)
+        entry = next((mark for mark in marks if isinstance(mark, Entry)), entry)
+    is_optional = get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint)
+    if is_optional:
+        (hint,) = (part for part in get_args(hint) if part is not NoneType)
+    default = field.default
+    if field.default_factory is not MISSING:
+        default = field.default_factory()
+    return EntryField(field.name, hint, is_optional, entry, default)
+
+
+def entered(shape: type[Any], values: Mapping[str, Any]) -> Any:
+    """Make one of these values by field; what is None is left to the default of a field that cannot be None."""
+    kinds = {field.name: field for field in entry_fields(shape)}
+    return shape(
+        **{
+            name: value
+            for name, value in values.items()
+            if value is not None or kinds[name].is_optional
+        }
+    )

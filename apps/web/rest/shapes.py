@@ -1,0 +1,177 @@
+"""Bodies and answers made from dataclasses: a field is declared once, where the thing is.
+
+`class BudgetIn(Body[EnteredBudget])` is a body with a field for each of the dataclass, and its parsed value is one;
+`class BudgetOut(Answer[BudgetFact])` answers each. What REST says otherwise is declared in the class, as in any
+serializer, and `without` names what it leaves out.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, is_dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from functools import cache
+from typing import Any, ClassVar, Generic, TypeVar, cast, get_args, get_origin
+
+from rest_framework import serializers
+from rest_framework.fields import empty
+from rest_framework.request import Request
+
+from apps.show.entries import EntryField, entry_fields
+from apps.web.rest.money import ExactOut
+from apps.web.rest.strict import (
+    Moment,
+    PatternOfRows,
+    StrictInteger,
+    StrictSerializer,
+    Text,
+    parse_body,
+)
+
+Shape = TypeVar("Shape")
+RestField = serializers.Field[Any, Any, Any, Any]
+
+
+class AmountIn(PatternOfRows):
+    """An exact amount as a JSON string of digits, parsed as a Decimal."""
+
+    def __init__(self, *, digits: int, places: int, **options: Any) -> None:
+        fraction = rf"(\.[0-9]{{1,{places}}})?" if places else ""
+        length = digits + (places + 1 if places else 0)
+        super().__init__(rf"^[0-9]{{1,{digits}}}{fraction}$", **{"max_length": length} | options)
+
+    def run_validation(self, data: Any = empty) -> Any:
+        """Return the amount; its validators look at the text."""
+        text = super().run_validation(data)
+        return Decimal(text) if isinstance(text, str) else text
+
+
+class Body(StrictSerializer, Generic[Shape]):
+    """A body whose parsed value is the dataclass that it is of."""
+
+    shape: ClassVar[type[Any]]
+    without: ClassVar[tuple[str, ...]] = ()
+
+    def __class_getitem__(cls, shape: Any) -> Any:
+        """Return the class of bodies of this dataclass."""
+        return cls if isinstance(shape, TypeVar) else type(cls.__name__, (cls,), {"shape": shape})
+
+    def get_fields(self) -> dict[str, RestField]:
+        """Return the fields of the dataclass, with those that the class declares in their places."""
+        return _fields_of(self, _body_field)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the dataclass that was sent."""
+        return self.made(super().to_internal_value(data))
+
+    def made(self, values: dict[str, Any]) -> Any:
+        """Return the dataclass of the parsed fields; a class whose fields are others says how."""
+        return self.shape(**values)
+
+
+class Answer(serializers.Serializer[Any], Generic[Shape]):
+    """An answer with a field for each of the dataclass that it is of; `id` comes first."""
+
+    shape: ClassVar[type[Any]]
+    without: ClassVar[tuple[str, ...]] = ()
+
+    def __class_getitem__(cls, shape: Any) -> Any:
+        """Return the class of answers of this dataclass."""
+        return cls if isinstance(shape, TypeVar) else type(cls.__name__, (cls,), {"shape": shape})
+
+    def get_fields(self) -> dict[str, RestField]:
+        """Return the fields of the dataclass, with those that the class declares in their places."""
+        made = _fields_of(self, _answer_field)
+        return {name: made[name] for name in sorted(made, key=lambda name: name != "id")}
+
+
+def parse_as(body: type[Body[Shape]], request: Request) -> Shape:
+    """Return what the body of a request says, as its dataclass; refuses a ValidationError by field."""
+    return cast(Shape, parse_body(body, request))
+
+
+def _fields_of(
+    serializer: "Body[Any] | Answer[Any]", make: Callable[[EntryField], RestField]
+) -> dict[str, RestField]:
+    # The declared ones are copied for each serializer, which binds them.
+    declared = serializers.Serializer.get_fields(serializer)
+    made = {
+        field.name: (declared.pop(field.name) if field.name in declared else make(field))
+        for field in entry_fields(serializer.shape)
+        if field.name not in serializer.without
+    }
+    return made | declared
+
+
+def _optional(field: EntryField) -> dict[str, Any]:
+    options: dict[str, Any] = {"help_text": field.entry.help} if field.entry.help else {}
+    if field.is_required:
+        return options
+    default = None if field.default is MISSING else field.default
+    return (
+        options
+        | {"required": False, "default": default}
+        | ({"allow_null": True} if field.is_optional else {})
+    )
+
+
+def _body_field(field: EntryField) -> RestField:
+    """Return the field that parses one of a body, by its type and its entry."""
+    entry, options = field.entry, _optional(field)
+    if field.type is str and entry.choices:
+        return serializers.ChoiceField(choices=tuple(entry.choices), **options)
+    if field.type is str:
+        blank = {"allow_blank": True} if not field.is_required and field.default == "" else {}
+        return Text(max_length=entry.longest, **options, **blank)
+    bounds: dict[str, Any] = {"min_value": entry.least, "max_value": entry.most}
+    if field.type is int:
+        return StrictInteger(**bounds, **options)
+    if field.type is float:
+        return serializers.FloatField(**bounds, **options)
+    if field.type is Decimal:
+        return AmountIn(digits=entry.digits, places=entry.places, **options)
+    if field.type in PLAIN_BODY:
+        return PLAIN_BODY[field.type](**options)
+    raise TypeError(f"{field.name}: a body has no field for {field.type}; declare it in the class")
+
+
+PLAIN_BODY: Mapping[type[Any], Callable[..., RestField]] = {
+    bool: serializers.BooleanField,
+    date: serializers.DateField,
+    datetime: Moment,
+}
+PLAIN_ANSWER: Mapping[type[Any], Callable[..., RestField]] = {
+    str: serializers.CharField,
+    int: serializers.IntegerField,
+    float: serializers.FloatField,
+    bool: serializers.BooleanField,
+    date: serializers.DateField,
+    datetime: serializers.DateTimeField,
+    Decimal: ExactOut,
+}
+
+
+def _answer_field(field: EntryField) -> RestField:
+    options: dict[str, Any] = {"help_text": field.entry.help} if field.entry.help else {}
+    if field.is_optional:
+        options["allow_null"] = True
+    if field.type is str and field.entry.choices:
+        return serializers.ChoiceField(choices=tuple(field.entry.choices), **options)
+    if get_origin(field.type) in (tuple, list, frozenset):
+        item: Any = get_args(field.type)[0]
+        if is_dataclass(item):
+            return answer_of(cast(Any, item))(many=True, **options)
+        return serializers.ListField(child=PLAIN_ANSWER[item](), **options)
+    if is_dataclass(field.type):
+        return answer_of(cast(Any, field.type))(**options)
+    if field.type in PLAIN_ANSWER:
+        return PLAIN_ANSWER[field.type](**options)
+    raise TypeError(
+        f"{field.name}: an answer has no field for {field.type}; declare it in the class"
+    )
+
+
+@cache
+def answer_of(shape: Any) -> type[Answer[Any]]:
+    """Return the answer of a dataclass that needs nothing said otherwise, named as it with `Out`."""
+    name = f"{shape.__name__.removesuffix('Fact')}Out"
+    return cast(type[Answer[Any]], type(name, (Answer[shape],), {"__doc__": shape.__doc__}))

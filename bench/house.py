@@ -1,6 +1,6 @@
 """Counts what the house is made of: `python -m bench.house`, with `--against COMMIT` beside it.
 
-Reads source only, of any commit: nothing of it is imported. docs/house.md says what was counted
+Reads source only, of any commit: nothing of it is imported. docs/reference/house.md says what was counted
 before and after.
 """
 

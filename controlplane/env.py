@@ -48,8 +48,8 @@ class Environment:
     largest_bodies: tuple[tuple[str, int], ...] = _variable(
         values.body_limits,
         (),
-        "how many MiB may be sent at once, by comma: bill=1024,series=128; docs/production.md has "
-        "the kinds and what they are without it",
+        "how many MiB may be sent at once, by comma: bill=1024,series=128; "
+        "kinds and defaults: docs/guides/production.md",
     )
     spool_mib: int = _variable(
         values.some,
@@ -183,13 +183,13 @@ class Environment:
         values.shares,
         (),
         "from which share of a run's time on a verdict is said, by comma: data_wait=0.15; "
-        "docs/training.md has the defaults",
+        "defaults: docs/concepts/training.md",
     )
     gl_codes: tuple[tuple[str, str], ...] = _variable(
         values.gl_codes,
         (),
-        "codes of your ledger for the journal's accounts, by comma: node_hour=6120,tax=2310; docs/close.md has "
-        "the accounts",
+        "codes of your ledger for the journal's accounts, by comma: node_hour=6120,tax=2310; "
+        "accounts: docs/guides/close.md",
     )
     aws_external_id: str = _variable(
         str,
@@ -224,7 +224,7 @@ class Environment:
     review_without: tuple[str, ...] = _variable(
         values.review_sections,
         (),
-        "sections of the weekly review that are left out, by comma; docs/weekly-review.md has them",
+        "sections of the weekly review that are left out, by comma: docs/guides/weekly-review.md",
     )
     pdf_fonts: str = _variable(
         values.folder,
@@ -374,7 +374,7 @@ def _refuse_unknown(source: Mapping[str, str], known: Mapping[str, object]) -> N
     for name in source:
         bare = name.removesuffix("_FILE")
         if name.startswith(PREFIX) and bare not in known and name not in FOR_OTHERS:
-            raise BadEnvironment(f"{name} is not a setting of Runrate; see docs/settings.md")
+            raise BadEnvironment(f"{name} is no setting: docs/reference/settings.md has them")
 
 
 FOR_OTHERS = frozenset({"RUNRATE_HYPOTHESIS", "RUNRATE_URL", "RUNRATE_TOKEN", "RUNRATE_TEAM"})

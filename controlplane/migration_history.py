@@ -41,7 +41,7 @@ def refuse_too_old() -> None:
         raise DatabaseTooOld(
             f"This database is older than this version can upgrade ({stands}). Nothing was changed "
             f"in it. Bring the version of {SQUASHED_ON} (commit {SQUASHED_FROM}) first and run its `manage.py prepare`, then come back to "
-            "this one; docs/operator.md, Upgrade, has the steps."
+            "this one; docs/guides/operator.md, Upgrade, has the steps."
         )
 
 

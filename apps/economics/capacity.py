@@ -1,6 +1,6 @@
 """Measured use held against GPUs that are asked for: how many are there already, what more would cost.
 
-Arithmetic alone; the sources of its inputs are in docs/requests.md.
+Arithmetic alone; the sources of its inputs are in docs/guides/requests.md.
 """
 
 from collections.abc import Iterable, Mapping

@@ -8,7 +8,7 @@ from statistics import median
 
 from apps.economics.step_times import MAD_TO_SIGMA, robust_z
 
-# What they find on simulated series is measured in docs/anomalies.md.
+# What they find on simulated series is measured in docs/guides/anomalies.md.
 STRICTNESS, REMEMBERED = 4.0, 0.3
 # Short series are judged as strictly as these: what repeats by the week is less known of them.
 TUNED_DAYS = 90

@@ -1,6 +1,6 @@
 """Machine types of clouds and the GPUs they have, for types that no pool on record is of.
 
-Each cloud by its own names, each row held against what docs/prices.md names for it, with its date. What could not be found
+Each cloud by its own names, each row held against what docs/guides/prices.md names for it, with its date. What could not be found
 there is not here: such a machine is unknown until a pool says what it has. A name of another cloud says nothing:
 `g4-standard-48` is Google's, `g4dn.xlarge` is AWS's.
 """

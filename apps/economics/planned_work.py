@@ -1,6 +1,6 @@
 """Planned work by day: GPU-hours of trainings and launches, a forecast carried on, the queue they cause.
 
-Formulas and where their inputs come from are in docs/plans.md. Amounts are by scenario and day of a plan; one row
+Formulas and where their inputs come from are in docs/guides/plans.md. Amounts are by scenario and day of a plan; one row
 where nothing is uncertain. A day has the hours that its clocks show, 23 or 25 where they are turned.
 """
 

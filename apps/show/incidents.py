@@ -89,9 +89,9 @@ PROBLEMS = {
     "processes": "Give its pod hostPID, or its unit a /proc without hidepid and ProtectProc.",
     "slurm_notes": "Let the agent read and take away the files of holders.slurm_folder.",
     "scontrol": "Let the agent run scontrol there: its slurm.conf, and munge.",
-    "grant_not_understood": "What holds this device has no GPU time by it: see docs/gpus.md for what is read.",
-    "device_not_understood": "It is not measured: see docs/gpus.md for what is read.",
-    "metrics_not_understood": "Have a gateway report this engine's requests: docs/serving.md.",
+    "grant_not_understood": "What holds this device has no GPU time by it: see docs/reference/gpus.md for what is read.",
+    "device_not_understood": "It is not measured: see docs/reference/gpus.md for what is read.",
+    "metrics_not_understood": "Have a gateway report this engine's requests: docs/guides/serving.md.",
     "no_kubernetes_api": "Let the agent's service account get pods, jobs and replica sets.",
 }
 

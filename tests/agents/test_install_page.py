@@ -22,13 +22,13 @@ from tests.agents.nvml.conftest import built
 from tests.agents.test_pythons import clean
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.proof]
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+GUIDES = Path(__file__).resolve().parents[2] / "docs" / "guides"
 EXAMPLE = "https://runrate.example.org"
 
 
 def commands(page: str, heading: str) -> list[str]:
     """The lines of code below a heading of a page, of whichever kind of block, without comments."""
-    part = (DOCS / page).read_text().partition(f"{heading}\n")[2].partition("\n## ")[0]
+    part = (GUIDES / page).read_text().partition(f"{heading}\n")[2].partition("\n## ")[0]
     told, fence = [], None
     for line in part.splitlines():
         if line.startswith("```"):

@@ -32,7 +32,7 @@ def shown(value: object) -> str:
 
 
 def test_the_documentation_has_exactly_the_keys_there_are_with_their_defaults():
-    page = (ROOT / "docs/agent.md").read_text()
+    page = (ROOT / "docs/guides/agent.md").read_text()
 
     rows = re.findall(r"^\| `(\w+\.\w+)` \| (.+?) \| (.+) \|$", page, re.MULTILINE)
 

@@ -1,11 +1,11 @@
-"""docs/gpus.md lists the catalogue as it is."""
+"""docs/reference/gpus.md lists the catalogue as it is."""
 
 from pathlib import Path
 
 from apps.economics.gpu_catalogue import CATALOGUE, GIB, GIGA, TERA
 from apps.economics.gpu_model import GpuModel, Precision
 
-PAGE = Path(__file__).parents[2] / "docs" / "gpus.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "gpus.md"
 COLUMNS = (Precision.FP32, Precision.TF32, Precision.BF16, Precision.FP16, Precision.FP8,
            Precision.INT8, Precision.FP4)  # fmt: skip
 

@@ -13,7 +13,9 @@ from controlplane.beat import beat_schedule
 from tests import make
 
 ROOT = Path(__file__).resolve().parents[2]
-GUIDES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+GUIDES = [each for each in PAGES if each.parent.name != "decisions" and each.name != "CHANGELOG.md"]
+"""Pages of today: what decisions and releases name may have gone since."""
 COMMAND = re.compile(r"manage\.py ([a-z_]+)((?:\\\n|[^`\n#])*)")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
@@ -51,8 +53,8 @@ def anchors_of(path: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
 
 
-@pytest.mark.parametrize("path", GUIDES, ids=lambda path: path.name)
-def test_what_a_guide_leads_to_is_there(path: Path) -> None:
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_what_a_page_leads_to_is_there(path: Path) -> None:
     wrong = []
     for place, anchor in LINK.findall(path.read_text()):
         target = (path.parent / place) if place else path
@@ -70,7 +72,7 @@ def table_under(page: str, head: str) -> list[list[str]]:
 def test_the_operators_page_has_every_sweep_and_how_often_it_comes() -> None:
     units = {"s": 1, "min": 60, "h": 3600}
     shown = {}
-    for name, every, _ in table_under("operator.md", "| sweep | every | does |"):
+    for name, every, _ in table_under("guides/operator.md", "| sweep | every | does |"):
         number, unit = every.split()
         shown[name] = float(number) * units[unit]
     assert shown == {name: each["schedule"] for name, each in beat_schedule.items()}
@@ -79,7 +81,7 @@ def test_the_operators_page_has_every_sweep_and_how_often_it_comes() -> None:
 @pytest.mark.django_db
 def test_the_page_of_the_months_end_has_every_question_and_whether_it_blocks() -> None:
     make.make_organisation()
-    rows = table_under("month-end.md", "| question | blocks | who answers it |")
+    rows = table_under("guides/month-end.md", "| question | blocks | who answers it |")
     shown = {label: blocks == "yes" for label, blocks, _ in rows}
     asked = {each.label: each.is_blocking for each in checklist.checklist(date(2026, 3, 1))}
     assert asked.items() <= shown.items()

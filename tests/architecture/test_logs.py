@@ -1,4 +1,4 @@
-"""Whatever changes data writes a line, and docs/logs.md names every line there is."""
+"""Whatever changes data writes a line, and docs/reference/logs.md names every line there is."""
 
 import inspect
 import pkgutil
@@ -114,7 +114,7 @@ def events() -> dict[str, set[str]]:
 
 
 def test_the_page_of_logs_names_every_event() -> None:
-    text = (ROOT / "docs" / "logs.md").read_text()
+    text = (ROOT / "docs" / "reference" / "logs.md").read_text()
     told = {
         room: set(re.findall(r"`(\w+)`", cell))
         for room, cell in re.findall(r"^\| (\w+) \| (`.*`) \|$", text, re.MULTILINE)

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_every_setting_is_documented_with_its_meaning():
-    text = (ROOT / "docs" / "settings.md").read_text()
+    text = (ROOT / "docs" / "reference" / "settings.md").read_text()
     missing = [
         each.name
         for each in fields(Environment)
@@ -39,20 +39,20 @@ def cloud_rows() -> list[str]:
 
 
 def test_the_page_of_clouds_tells_what_each_can_be_read_for():
-    text = (ROOT / "docs" / "clouds.md").read_text()
+    text = (ROOT / "docs" / "guides" / "clouds.md").read_text()
     table = text.split("| cloud | `--provider` | word | permissions |\n|---|---|---|---|\n")[1]
     assert table.split("\n\n")[0].splitlines() == cloud_rows()
 
 
 def test_the_page_of_clouds_tells_how_often_each_kind_is_read():
-    text = (ROOT / "docs" / "clouds.md").read_text()
+    text = (ROOT / "docs" / "guides" / "clouds.md").read_text()
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| `")]
     told = {row[0].strip("| `"): row[2] for row in rows if len(row) == 4}
     assert told == {kind: how_often(kind) for kind in KINDS}
 
 
 def test_the_policy_in_the_page_of_clouds_allows_what_aws_is_asked():
-    text = (ROOT / "docs" / "clouds.md").read_text()
+    text = (ROOT / "docs" / "guides" / "clouds.md").read_text()
     policy = json.loads(text.split("```json\n")[1].split("```")[0])
     allowed = set()
     for statement in policy["Statement"]:
@@ -162,9 +162,10 @@ def test_the_page_of_planning_leads_to_headings_that_are_there():
     links = {
         link
         for text in planning_answers().values()
-        for link in re.findall(r"\]\(([a-z-]+\.md(?:#[a-z0-9-]+)?)\)", text)
+        for link in re.findall(r"\]\(([a-z/-]+\.md(?:#[a-z0-9-]+)?)\)", text)
     }
-    assert {"forecast.md", "plans.md", "portfolio.md", "crossover.md"} <= links
+    guides = ("forecast", "plans", "portfolio", "crossover")
+    assert {f"guides/{name}.md" for name in guides} <= links
     assert {link for link in links if not leads_somewhere(*link.partition("#")[::2])} == set()
 
 

@@ -58,7 +58,7 @@ RETIRED: Mapping[str, str] = {
     r"\bfixes return\b": "reclaimable GPUs",
     r"\bto be claimed\b": "open",
 }
-"""What may not be read any more, capitals aside, and what is said instead (docs/units.md)."""
+"""What may not be read any more, capitals aside, and what is said instead (docs/concepts/units.md)."""
 
 EXCEPTIONS: Mapping[str, str] = {
     "CHANGELOG.md": "history: what was said then",
@@ -67,7 +67,7 @@ EXCEPTIONS: Mapping[str, str] = {
     "apps/providers/aws/exports.py": "AWS delivers files: the word is AWS’s",
     "apps/workloads/models/reports.py": "the label of a choice, written in a migration; no page shows it",
     "docs/decisions/0147-the-fields-words-first.md": "quotes what is not said any more",
-    "docs/shared-costs.md": "quotes the text that is stored with a charge",
+    "docs/guides/shared-costs.md": "quotes the text that is stored with a charge",
 }
 
 
@@ -107,7 +107,7 @@ def test_a_retired_phrase_is_found_wherever_it_stands(text: str) -> None:
 
 
 def test_the_glossary_has_the_words_that_are_said_instead() -> None:
-    words = {path: text.lower() for path, text in texts()}["docs/units.md"]
+    words = {path: text.lower() for path, text in texts()}["docs/concepts/units.md"]
     parts = ("idle while allocated", "unallocated", "stranded", "out of service",
              "failed or redone", "no requests", "not held by a job", "no workload",
              "lost to stragglers", "allocation of shared cost")  # fmt: skip

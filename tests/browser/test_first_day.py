@@ -1,6 +1,6 @@
 """The first day in a browser: from an empty installation, as `make run` starts it, to a first dollar.
 
-With FIRST_DAY_PICTURES the steps of the small file that docs/first-day.md shows are pictured there.
+With FIRST_DAY_PICTURES the steps of the small file that docs/guides/first-day.md shows are pictured there.
 """
 
 import os
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.proof, pytest.mark.xdist_group("f
 SMALL = Path(__file__).resolve().parents[1] / "journeys" / "accounting.psv"
 PUBLIC = Path(__file__).resolve().parents[3] / "shared" / "data" / "slurm" / "phillips.sacct.gz"
 MOST_STEPS = 12
-PICTURED = (Path(__file__).resolve().parents[2] / "docs" / "first-day.md").read_text()
+PICTURED = (Path(__file__).resolve().parents[2] / "docs" / "guides" / "first-day.md").read_text()
 
 
 class Walk:

@@ -44,7 +44,7 @@ def test_a_warning_of_what_does_not_come_is_a_false_alarm_and_months_are_of_budg
 def test_four_of_five_overruns_are_warned_of_three_days_before_with_one_false_alarm_a_year() -> (
     None
 ):
-    """The aim, on seeds that neither the rule nor docs/alerts.md is of."""
+    """The aim, on seeds that neither the rule nor docs/guides/alerts.md is of."""
     series = [replayed(f"{kind}-200", made_series(kind, 200), MADE_FROM) for kind in KINDS]
     for way, shares in (
         ("plan", (1.0, 1.05, 1.1, 1.2)),

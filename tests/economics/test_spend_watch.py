@@ -83,7 +83,7 @@ def test_a_series_that_is_usual_raises_nothing_for_a_year() -> None:
 
 @pytest.mark.proof
 def test_false_alarms_are_few_and_doublings_are_found_on_other_seeds() -> None:
-    """The aim of docs/anomalies.md, on seeds that neither the rule nor its table is of."""
+    """The aim of docs/guides/anomalies.md, on seeds that neither the rule nor its table is of."""
     found = {kind: kind_figures(kind, range(300, 306)) for kind in KINDS}
     for kind, figures in found.items():
         print(kind, figures)

@@ -61,7 +61,7 @@ def test_steps_of_15_per_cent_are_told_in_days_and_noise_is_not() -> None:
 
 @pytest.mark.proof
 def test_the_method_keeps_what_it_promises() -> None:
-    """The figures of docs/anomalies.md; seeds apart from those it was chosen by."""
+    """The figures of docs/guides/anomalies.md; seeds apart from those it was chosen by."""
     found = [watched(series(seed, 0.15), 0.15) for seed in range(5_000, 5_200)]
     delays = [each.delay for each in found if each.delay is not None]
     false = sum(watched(series(seed)).false for seed in range(5_000, 5_300)) / 300
@@ -73,7 +73,7 @@ def test_the_method_keeps_what_it_promises() -> None:
 
 @pytest.mark.proof
 def test_a_false_alarm_costs_days_and_hardly_a_step() -> None:
-    """The figures of docs/anomalies.md of a series' watch after one false alarm, and after two."""
+    """The figures of docs/guides/anomalies.md of a series' watch after one false alarm, and after two."""
     for strictness, least, latest in ((1.3, 38, 8), (1.69, 35, 14)):
         found = [watched(series(seed, 0.15), 0.15, strictness) for seed in range(5_000, 5_040)]
         delays = [each.delay for each in found if each.delay is not None]

@@ -168,7 +168,7 @@ def test_a_database_in_the_middle_is_refused_in_words_and_left_as_it_is(
         assert refused.returncode == 1
         assert "Traceback" not in refused.stderr
         for words in ("12 of 13 migrations of workloads are applied", "Nothing was changed",
-                      SQUASHED_FROM, SQUASHED_ON, "docs/operator.md"):  # fmt: skip
+                      SQUASHED_FROM, SQUASHED_ON, "docs/guides/operator.md"):  # fmt: skip
             assert words in refused.stderr
     assert without_key(dumped()) == without_key(before)
 

@@ -1,4 +1,4 @@
-"""Each example in docs/api.md is sent to a real server, as a shell reads it, and answered as the page shows.
+"""Each example in docs/reference/api.md is sent to a real server, as a shell reads it, and answered as the page shows.
 
 An example is a block of `sh` with one `curl`, and the block of `http` after it: the status, the
 headers that are shown, and of the body at least what is shown. Numbers, moments and texts with
@@ -26,7 +26,7 @@ from apps.ledger.actions.partitions import ensure_month
 from tests.apps.unit_economics import service_scene
 from tests.contract.world import World, make_world
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "api.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "api.md"
 FENCES = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 KEPT = re.compile(r"^# \$(\w+) below is the answer's (\S+)$", re.MULTILINE)
 SPOKEN = "curl() { printf '%s\\0' \"$@\"; }\n"

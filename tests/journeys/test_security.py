@@ -46,7 +46,7 @@ print(json.dumps({
 
 @pytest.fixture(scope="module")
 def production(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
-    """What a process of ours says of itself under the settings that docs/production.md asks for."""
+    """What a process of ours says of itself under the settings that docs/guides/production.md asks for."""
     home = tmp_path_factory.mktemp("production")
     secret = home / "secret_key"
     secret.write_text("k" * 20 + "0123456789abcdefghijklmnopqrstuvwxyz")

@@ -202,7 +202,7 @@ def test_what_has_no_body_in_the_description_takes_none_or_next_to_none(world: W
 
 
 def test_the_page_of_production_has_the_table() -> None:
-    page = (settings.PROJECT_ROOT / "docs" / "production.md").read_text()
+    page = (settings.PROJECT_ROOT / "docs" / "guides" / "production.md").read_text()
     for kind, most in LARGEST.items():
         words = size_words(most) if most else "none"
         assert f"| `{kind}` | {words} |" in page, kind

@@ -1,4 +1,4 @@
--- job_submit.lua of Runrate (JobSubmitPlugins=lua; this file beside slurm.conf): docs/slurm.md
+-- job_submit.lua of Runrate (JobSubmitPlugins=lua; this file beside slurm.conf): docs/guides/slurm.md
 --
 -- Holds a job with GPUs against the budgets and quotas of whose it is, and sets the partition of a quote.
 -- It runs inside slurmctld under its lock: it reads one small local file that `runrate-agent slurm-cache`

@@ -1,4 +1,4 @@
-"""The glossary of the words on pages: docs/units.md, read once; headings and figures lead to it."""
+"""The glossary of the words on pages: docs/concepts/units.md, read once; headings and figures lead to it."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ class GlossaryTerm:
 @cache
 def glossary() -> Mapping[str, tuple[GlossaryTerm, ...]]:
     """The terms of each section, in the order of the file."""
-    text = (settings.PROJECT_ROOT / "docs" / "units.md").read_text(encoding="utf-8")
+    text = (settings.PROJECT_ROOT / "docs" / "concepts" / "units.md").read_text(encoding="utf-8")
     parts = (part.partition("\n") for part in text.split("\n## ")[1:])
     sections = {title: body for title, _, body in parts}
     return {title: tuple(_terms_of(title, sections[title])) for title in LISTED}

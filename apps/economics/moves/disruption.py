@@ -13,7 +13,7 @@ class DisruptionClass(StrEnum):
 
 
 WORTH_OF_SAVING = {DisruptionClass.LOW: 1.0, DisruptionClass.MEDIUM: 0.8, DisruptionClass.HIGH: 0.5}
-"""What of a saving counts against another one: a choice of ours (docs/fleet-moves.md), not measured."""
+"""What of a saving counts against another one: a choice of ours (docs/guides/fleet-moves.md), not measured."""
 MANY_INTERRUPTIONS, SOME_INTERRUPTIONS = 30.0, 4.0
 """A month: one a day, one a week."""
 MUCH_LOST, SOME_LOST = 0.1, 0.02

@@ -1,7 +1,7 @@
 """The audit and the ledger's own checks: plain SQL that proves the ledger's sums and shares nothing with what made them.
 
 Numbers of states, flags and passes are written out here on purpose: an audit that imported them
-would repeat a mistake in them. docs/audit.md says what it proves and what it cannot.
+would repeat a mistake in them. docs/concepts/audit.md says what it proves and what it cannot.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -40,7 +40,7 @@ class SkyCatalog:
 def machine_prices(book: BookFact, cloud: str) -> dict[tuple[str, str], MachinePrices]:
     """By machine type and region of a cloud, what a whole machine more costs now. Refuses SkyCatalogNotUnderstood.
 
-    Idle reserved machines and commitments cost nothing more (docs/placement.md); those without an idle machine are no offer.
+    Idle reserved machines and commitments cost nothing more (docs/guides/placement.md); those without an idle machine are no offer.
     """
     if book.per_dollar is None:
         raise SkyCatalogNotUnderstood(

@@ -74,7 +74,7 @@ class BreakEvenOut(serializers.Serializer[Any]):
 
 
 class CrossoverAnswerOut(serializers.Serializer[Any]):
-    """All that a scenario says, in its currency a month; see docs/crossover.md for how."""
+    """All that a scenario says, in its currency a month; see docs/guides/crossover.md for how."""
 
     name = serializers.CharField()
     on = serializers.DateField(help_text="the day whose prices hold")

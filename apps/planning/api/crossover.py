@@ -43,7 +43,7 @@ from apps.web.rest.views import Reads, RestView, serialize_team_reference
 from apps.workloads.queries import workloads
 
 ADVICES = ("self_host", "api", "too_close_to_call")
-INPUT_HELP = "the tables of docs/crossover.md"
+INPUT_HELP = "the tables of docs/guides/crossover.md"
 
 
 @extend_schema_field(OpenApiTypes.OBJECT)

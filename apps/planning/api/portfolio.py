@@ -30,7 +30,7 @@ from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, StrictSerializer, parsed
 from apps.web.rest.views import CanManageBilling, Reads, RestView, SeesPrices
 
-TABLES_HELP = "as [[{}]] of docs/portfolio.md; a table of a name that is known changes it"
+TABLES_HELP = "as [[{}]] of docs/guides/portfolio.md; a table of a name that is known changes it"
 
 
 class PortfolioIn(StrictSerializer):

@@ -11,7 +11,7 @@ from apps.web.rest.gates import GateOut
 
 @extend_schema_field(OpenApiTypes.OBJECT)
 class DocumentOut(serializers.DictField):
-    """A question as JSON has it: the same tables and keys as the file of docs/portfolio.md."""
+    """A question as JSON has it: the same tables and keys as the file of docs/guides/portfolio.md."""
 
 
 class ChoiceOut(serializers.Serializer[Any]):
@@ -201,7 +201,7 @@ class LeftOutOut(serializers.Serializer[Any]):
 
 
 class PortfolioAnswerOut(serializers.Serializer[Any]):
-    """All that a portfolio says; money in `currency` over the planned `hours`. docs/portfolio.md says how."""
+    """All that a portfolio says; money in `currency` over the planned `hours`. docs/guides/portfolio.md says how."""
 
     name = serializers.CharField()
     on = serializers.DateField()

@@ -74,7 +74,7 @@ class OneWeeklyReviewOut(serializers.Serializer[Any]):
     """A review as it was frozen, narrowed to the caller's teams, and what was said to it since.
 
     `content` is of the schema that it names: money in whole micro-units of its currency (millionths), times in
-    milliseconds, ratios from 0 to 1, null where not known; docs/weekly-review.md tells what is in it.
+    milliseconds, ratios from 0 to 1, null where not known; docs/guides/weekly-review.md tells what is in it.
     """
 
     week = serializers.CharField()

@@ -48,7 +48,7 @@ class ImportTotals:
         self.gpu_seconds += job.gpu_seconds
 
     def figures(self) -> dict[str, int | float]:
-        """The last line of standard output; docs/import-jobs.md says what each means."""
+        """The last line of standard output; docs/guides/import-jobs.md says what each means."""
         settled = self.imported + self.unchanged + self.rejected
         return {
             "rows": settled + self.skipped.total(),

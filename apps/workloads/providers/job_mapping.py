@@ -1,4 +1,4 @@
-"""The TOML file that says how one CSV of jobs is read; docs/import-jobs.md lists every key."""
+"""The TOML file that says how one CSV of jobs is read; docs/guides/import-jobs.md lists every key."""
 
 import tomllib
 from collections.abc import Iterable, Mapping

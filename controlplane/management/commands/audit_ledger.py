@@ -18,7 +18,7 @@ NOT_PROVED = 1
 class Command(BaseCommand):
     """`manage.py audit_ledger`: exits 1 where something does not add up."""
 
-    help = "Prove that every node-hour is charged and every sum adds up; docs/audit.md says how."
+    help = "Prove that every node-hour is charged and every sum adds up; docs/concepts/audit.md says how."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The span; everything charged where none is given."""

@@ -19,9 +19,7 @@ from controlplane.copies.refusal import CopyRefused
 class Command(BaseCommand):
     """`manage.py backup FILE`: exits 1 where no copy could be made."""
 
-    help = (
-        "Write a copy of everything to a file; docs/operator.md says what is in it and what is not."
-    )
+    help = "Write a copy of everything to a file; docs/guides/operator.md says what is in it and what is not."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:

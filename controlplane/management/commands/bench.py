@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand
 class Command(BaseCommand):
     """`manage.py bench ingest|settle|backfill|explore|pages|browser|fleet|reconcile|bills|export|units|runs|usage|forecast|portfolio|quotes|budget_alerts|weekly_review|spend_anomalies|savings|savings_realised|backup`; exits 1 where a target is missed."""
 
-    help = "Measure on a database of the bench's own; see docs/bench.md."
+    help = "Measure on a database of the bench's own; see docs/reference/bench.md."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """What to measure, and how to print it."""

@@ -209,7 +209,7 @@ def _waiting(starts_at: datetime, ends_at: datetime) -> list[dict[str, str | int
             "month": f"{month:%Y-%m}",
             "hours": late.hours,
             "days": late.days,
-            "why": "the month is closed: post corrections, or open it (docs/close.md)",
+            "why": "the month is closed: post corrections, or open it (docs/guides/close.md)",
         }
         for month, late in late_months(starts_at, ends_at).items()
     ]

@@ -27,7 +27,7 @@ def machine(tmp_path_factory) -> Iterator[BootedMachine]:
 
 @pytest.fixture(scope="module")
 def installed(machine) -> BootedMachine:
-    """By the lines of docs/agent.md, none of which fails."""
+    """By the lines of docs/guides/agent.md, none of which fails."""
     machine.write("/root/invitation", "one-time\n", 0o600)
     for line in commands("agent.md", "## Install"):
         machine.done(line.replace(EXAMPLE, SERVER))

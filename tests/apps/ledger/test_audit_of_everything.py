@@ -1,7 +1,7 @@
 """One unit changed in any column of any table of money: the audit says that, and where.
 
 The columns are the database's own: a new one without a check fails here until it has one, or an
-excuse of its own in EXCUSED and in docs/audit.md.
+excuse of its own in EXCUSED and in docs/concepts/audit.md.
 """
 
 from pathlib import Path
@@ -203,7 +203,7 @@ def test_no_table_is_forgotten_and_no_excuse_is_left_over() -> None:
 
 
 def test_the_docs_say_what_has_an_excuse() -> None:
-    said = (Path(__file__).parents[3] / "docs" / "audit.md").read_text()
+    said = (Path(__file__).parents[3] / "docs" / "concepts" / "audit.md").read_text()
 
     for table, whys in EXCUSED.items():
         for why, names in whys.items():

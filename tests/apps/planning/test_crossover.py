@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-EXAMPLE = Path(__file__).parents[3] / "docs" / "crossover.toml"
+EXAMPLE = Path(__file__).parents[3] / "docs" / "guides" / "crossover.toml"
 
 
 def crossover(path: Path, *arguments: str) -> str:

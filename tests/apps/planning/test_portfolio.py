@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from apps.planning.management.portfolio_words import month_after
 from tests import make
 
-EXAMPLE = Path(__file__).parents[3] / "docs" / "portfolio.toml"
+EXAMPLE = Path(__file__).parents[3] / "docs" / "guides" / "portfolio.toml"
 SMALL = """
 name = "small"
 on = 2026-12-01

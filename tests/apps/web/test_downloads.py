@@ -61,7 +61,13 @@ def test_the_same_source_is_the_same_bytes() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["docs/agent.md", "docs/sdk.md", "agents/agent/README.md", "agents/sdk/README.md"]
+    "page",
+    [
+        "docs/guides/agent.md",
+        "docs/guides/sdk.md",
+        "agents/agent/README.md",
+        "agents/sdk/README.md",
+    ],
 )
 def test_what_docs_tell_to_install_is_what_is_served(page: str) -> None:
     named = re.findall(r"/downloads/([\w.-]+\.whl)", (ROOT / page).read_text())

@@ -319,7 +319,9 @@ def _no_calls(context: Context) -> EmptyState:
         "listed here by model, team and feature. Prompts and answers are dropped on receipt.",
         steps=(
             replace(sending, command=CURL),
-            Step("Or let LiteLLM or an OpenTelemetry exporter send; docs/api-spend.md says how."),
+            Step(
+                "Or let LiteLLM or an OpenTelemetry exporter send; docs/guides/api-spend.md says how."
+            ),
         ),
     )
 

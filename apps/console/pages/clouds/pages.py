@@ -217,7 +217,7 @@ def _no_account(context: Context) -> EmptyState:
         "No key is kept: the worker finds them as the cloud’s own tools do, in its environment, "
         "its profile, or the role of its machine.",
         steps=(
-            Step("Let the worker’s role read what docs/clouds.md lists, and no more."),
+            Step("Let the worker’s role read what docs/guides/clouds.md lists, and no more."),
             step_for(
                 "Name the account.", _new_account(), "names it", may=context.viewer.may_manage
             ),

@@ -44,7 +44,7 @@ EXPLANATION = (
     "self_host is measured of the service, over the four weeks before each run."
 )
 TOML_HINT = (
-    "TOML as in docs/crossover.toml, or the same in JSON: name, [demand], [self_host], [api]. "
+    "TOML as in docs/guides/crossover.toml, or the same in JSON: name, [demand], [self_host], [api]. "
     "A number may be a range: { low, likely, high }."
 )
 STATED = "none: everything is stated"

@@ -259,7 +259,7 @@ def _history(
 def _method_facts(run: ScenarioRunFact, answered_run: ExploredRun) -> list[tuple[str, str]]:
     scenario = answered_run.question.scenario
     facts = [
-        ("Method", f"{answered_run.answer.method}; docs/crossover.md has the formulas"),
+        ("Method", f"{answered_run.answer.method}; docs/guides/crossover.md has the formulas"),
         ("API", f"{scenario.api.name}; {scenario.api.source or 'no source is stated'}"),
         ("Quality", scenario.quality or "nothing is said of it: this compares costs alone"),
         ("Digest of its inputs", run.digest),
@@ -286,7 +286,7 @@ def _no_scenario(context: Context) -> EmptyState:
                 may=may,
             ),
             step_for(
-                "Or state everything yourself, in the same form as docs/crossover.toml.",
+                "Or state everything yourself, in the same form as docs/guides/crossover.toml.",
                 Link("New scenario", reverse("new-crossover")),
                 "adds one",
                 may=may,

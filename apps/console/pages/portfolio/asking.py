@@ -41,7 +41,7 @@ class PortfolioForm(ChangeForm):
     more = LinesField(
         "What the ledger does not know, or otherwise (TOML)",
         str,
-        "[[families]], [[offers]] and [[held]] as in docs/portfolio.md; a table of a name that is known changes it",
+        "[[families]], [[offers]] and [[held]] as in docs/guides/portfolio.md; a table of a name that is known changes it",
     )
 
 

@@ -349,5 +349,7 @@ def _empty_run_state(anatomy: RunAnatomy) -> EmptyState:
         title="Nothing is known of this run but its name",
         sentence=f"A job reported that it is of {anatomy.run.key}; none of its time is charged yet, and "
         "the run itself has reported nothing.",
-        steps=(Step("Say in its script where the run begins and ends; docs/runs.md shows how."),),
+        steps=(
+            Step("Say in its script where the run begins and ends; docs/guides/sdk.md shows how."),
+        ),
     )

@@ -46,7 +46,7 @@ def empty_state(within: str, *, may_manage: bool) -> EmptyState:
                 may=may_manage,
             ),
             Step(
-                "Let the agent read the engine's own counters (vLLM, SGLang); docs/services.md "
+                "Let the agent read the engine's own counters (vLLM, SGLang); docs/concepts/services.md "
                 "says how. Or report what your gateway counted, hour by hour:",
                 command=COUNTING,
             ),

@@ -221,7 +221,7 @@ def agent_step(facts: SetupFacts) -> GuideStep:
             Step("See what works on this node and what does not, in plain words:", CHECK),
             Step(
                 "Start it as a service, as a user of its own; on Kubernetes: "
-                "agents/agent/kubernetes/daemonset.yaml; docs/agent.md describes both.",
+                "agents/agent/kubernetes/daemonset.yaml; docs/guides/agent.md describes both.",
                 SERVICE,
             ),
             Step(

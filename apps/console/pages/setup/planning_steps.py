@@ -46,7 +46,7 @@ def calls_step(facts: SetupFacts) -> GuideStep:
             ),
             Step(
                 "A gateway (LiteLLM), an OpenTelemetry collector or the program itself sends each "
-                "call with it; its price is known by model and day. docs/api-spend.md has each way.",
+                "call with it; its price is known by model and day. docs/guides/api-spend.md has each way.",
                 f"{facts.server}/api/v1/usage-events",
             ),
             Step(

@@ -29,7 +29,7 @@ REFUSALS = (
 class Command(BaseCommand):
     """`manage.py close_month 2026-07 --accept unbilled,unowned`."""
 
-    help = "Close a month; without --accept it lists the open items. See docs/close.md."
+    help = "Close a month; without --accept it lists the open items. See docs/guides/close.md."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The month and what is to be done with it."""

@@ -18,9 +18,7 @@ ENDINGS = (".csv", ".csv.gz", ".parquet")
 class Command(BaseCommand):
     """`manage.py export_focus --month 2026-07 --version 1.4 --out july.parquet`: of all teams."""
 
-    help = (
-        "Write a month as FOCUS 1.0, 1.2 or 1.4 (CSV, gzip or Parquet). See docs/focus-export.md."
-    )
+    help = "Write a month as FOCUS 1.0, 1.2 or 1.4 (CSV, gzip or Parquet). See docs/guides/focus-export.md."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The month, the version and the file."""

@@ -26,7 +26,7 @@ from apps.show.money import rounded_amount
 class Command(BaseCommand):
     """`manage.py fleet_moves [--week 2026-W30] --json`: a week's proposals; made once, then as they were kept."""
 
-    help = "Show the fleet moves of a week (docs/fleet-moves.md)."
+    help = "Show the fleet moves of a week (docs/guides/fleet-moves.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add arguments for the week, and how to print it."""

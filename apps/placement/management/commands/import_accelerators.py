@@ -21,7 +21,7 @@ class Command(BaseCommand):
     left out. What was said of the provider before is replaced.
     """
 
-    help = "Enter where a provider has which GPUs (docs/placement.md)."
+    help = "Enter where a provider has which GPUs (docs/guides/placement.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add arguments for the file, its provider, and who says so."""

@@ -21,7 +21,7 @@ COLUMNS = ("src", "dest", "cost")
 class Command(BaseCommand):
     """`manage.py import_egress FILE.csv --source WORDS`: columns src, dest (provider:region) and cost (USD per GB)."""
 
-    help = "Enter prices of egress between regions (docs/placement.md)."
+    help = "Enter prices of egress between regions (docs/guides/placement.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add arguments for the file, and who says so."""

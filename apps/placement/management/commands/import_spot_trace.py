@@ -19,7 +19,7 @@ from apps.placement.providers.spot_trace_file import read_spot_trace
 class Command(BaseCommand):
     """`manage.py import_spot_trace FILE --region us-west-2 --json`: a series of that name is replaced."""
 
-    help = "Import recorded spot availability of a zone; docs/spot.md."
+    help = "Import recorded spot availability of a zone; docs/guides/spot.md."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The file, and what it is of."""

@@ -18,7 +18,7 @@ from apps.placement.queries.offer_facts import OfferFact
 class Command(BaseCommand):
     """`manage.py offer_book [--make] --json`: the newest book, and what was left out of it."""
 
-    help = "Show the newest offer book (docs/placement.md)."
+    help = "Show the newest offer book (docs/guides/placement.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Whether to make one first, and how to print it."""

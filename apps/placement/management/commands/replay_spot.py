@@ -18,7 +18,7 @@ from apps.placement.providers.spot_trace_file import read_spot_trace
 class Command(BaseCommand):
     """`manage.py replay_spot TRACE… --json`: reads files, changes nothing; each file is a zone, replayed alone, and several also together."""
 
-    help = "Replay a job with a deadline on recorded spot availability; docs/spot.md."
+    help = "Replay a job with a deadline on recorded spot availability; docs/guides/spot.md."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The traces, the job, and the starts."""

@@ -16,7 +16,7 @@ from apps.placement.queries.scheduler_exports import GIVEN, documents_as_yaml, d
 class Command(BaseCommand):
     """`manage.py scheduler_documents kueue [--cluster NAME] [--yaml | --json]`: YAML where nothing is said."""
 
-    help = "Print documents with effective rates for a scheduler (docs/schedulers.md)."
+    help = "Print documents with effective rates for a scheduler (docs/guides/schedulers.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add arguments for the scheduler, the cluster whose pools it is given, and the form."""

@@ -19,7 +19,7 @@ from apps.placement.queries.skypilot_places import SKY_CLOUDS
 class Command(BaseCommand):
     """`manage.py skypilot_catalog aws --base ~/.sky/catalogs/v8/aws/vms.csv --out vms.csv [--keep-others] [--json]`."""
 
-    help = "Write SkyPilot's catalog of a cloud with the offer book's rates (docs/schedulers.md)."
+    help = "Write SkyPilot's catalog of a cloud with the offer book's rates (docs/guides/schedulers.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The cloud, SkyPilot's own catalog of it, and where to."""

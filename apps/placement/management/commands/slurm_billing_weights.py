@@ -22,7 +22,7 @@ from apps.placement.queries.slurm_weights import (
 class Command(BaseCommand):
     """`manage.py slurm_billing_weights --cluster atlas`: what a GPU and a core of each partition bill an hour."""
 
-    help = "Print TRESBillingWeights by what the ledger charges (docs/slurm.md)."
+    help = "Print TRESBillingWeights by what the ledger charges (docs/guides/slurm.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Of which cluster and partition, in which unit and form."""

@@ -18,9 +18,7 @@ from apps.planning.solvers.forecasting import serialize_scores
 class Command(BaseCommand):
     """`manage.py backtest FILE --time COLUMN --value COLUMN --from TIME`: reads a file, changes nothing."""
 
-    help = (
-        "Forecast a CSV's history day by day as it was known then, and score it; docs/forecast.md."
-    )
+    help = "Forecast a CSV's history day by day as it was known then, and score it; docs/guides/forecast.md."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The file, its two columns, how far ahead, and from when on."""

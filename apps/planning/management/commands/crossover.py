@@ -33,7 +33,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add arguments for the scenario, and whose measurements it takes."""
         parser.add_argument(
-            "scenario", type=Path, nargs="?", help="a TOML file (docs/crossover.md)"
+            "scenario", type=Path, nargs="?", help="a TOML file (docs/guides/crossover.md)"
         )
         parser.add_argument("--service", help="fill demand and fleet in from this service")
         parser.add_argument("--window", default="28d", help="28d, 2026-10, start/end: of --service")

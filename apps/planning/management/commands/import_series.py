@@ -22,7 +22,9 @@ from apps.planning.queries.series import series_name, series_named, unit_of
 class Command(BaseCommand):
     """`manage.py import_series FILE --series gpu_hours:pool=h100`: the same file again changes nothing."""
 
-    help = "Import the history of a figure by the hour from a CSV or Parquet; docs/forecast.md."
+    help = (
+        "Import the history of a figure by the hour from a CSV or Parquet; docs/guides/forecast.md."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The file, its columns, and what they are."""
@@ -34,7 +36,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--time", default="time", metavar="COLUMN", help="of moments (time)")
         parser.add_argument("--value", default="value", metavar="COLUMN", help="of values (value)")
-        parser.add_argument("--unit", help="of the values; docs/forecast.md")
+        parser.add_argument("--unit", help="of the values; docs/guides/forecast.md")
         parser.add_argument(
             "--zone", type=zone_named, default="UTC", help="of moments that name none (UTC)"
         )

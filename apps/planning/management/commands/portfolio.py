@@ -32,12 +32,12 @@ class Command(BaseCommand):
     With `--from-ledger` what the file leaves out is what the ledger knows; then there need be none.
     """
 
-    help = "Find what to commit to, by a scenario in a file or from the ledger; docs/portfolio.md."
+    help = "Find what to commit to, by a scenario in a file or from the ledger; docs/guides/portfolio.md."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add arguments for the scenario, and how to print its answer."""
         parser.add_argument(
-            "scenario", type=Path, nargs="?", help="a TOML file (docs/portfolio.md)"
+            "scenario", type=Path, nargs="?", help="a TOML file (docs/guides/portfolio.md)"
         )
         parser.add_argument(
             "--from-ledger", action="store_true", help="ask from what the ledger knows"

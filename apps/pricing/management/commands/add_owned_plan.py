@@ -14,7 +14,7 @@ from apps.pricing.management.owned_file import OwnedPlanFileUnreadable, read_own
 
 
 class Command(BaseCommand):
-    """`manage.py add_owned_plan rack-4.toml`; docs/owned.md has the fields of the file."""
+    """`manage.py add_owned_plan rack-4.toml`; docs/guides/owned.md has the fields of the file."""
 
     help = "Enter what nodes of a pool cost that were bought; past hours are charged again."
 

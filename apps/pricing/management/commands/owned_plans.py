@@ -13,7 +13,7 @@ from apps.economics.hours import hour_of
 from apps.fleet.queries import pools
 from apps.pricing.queries.owned import OwnedPlanFact, clock_of, owned_plans, written_off
 
-EMPTY = "No hardware was entered yet: manage.py add_owned_plan FILE.toml (docs/owned.md)."
+EMPTY = "No hardware was entered yet: manage.py add_owned_plan FILE.toml (docs/guides/owned.md)."
 
 
 class Command(BaseCommand):

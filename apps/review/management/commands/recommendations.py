@@ -23,7 +23,7 @@ from apps.show.money import rounded_amount
 class Command(BaseCommand):
     """`manage.py recommendations --json`: this week's are looked for once, then shown as they were kept."""
 
-    help = "Show what is recommended (docs/recommendations.md)."
+    help = "Show what is recommended (docs/guides/recommendations.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """How to print it."""

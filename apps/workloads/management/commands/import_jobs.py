@@ -22,7 +22,7 @@ from apps.workloads.providers.job_table import JobTable
 class Command(BaseCommand):
     """`manage.py import_jobs FILE --mapping FILE.toml`: safe to run again."""
 
-    help = "Import jobs from a CSV by a mapping; docs/import-jobs.md lists its keys."
+    help = "Import jobs from a CSV by a mapping; docs/guides/import-jobs.md lists its keys."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The file and its mapping."""

@@ -21,7 +21,7 @@ UNNAMED_CLUSTER = "slurm"
 class Command(BaseCommand):
     """`manage.py import_sacct FILE`: safe to run again, every rejected row told."""
 
-    help = "Import jobs from a file of `sacct --parsable2`; docs/import-jobs.md tells how."
+    help = "Import jobs from a file of `sacct --parsable2`; docs/guides/import-jobs.md tells how."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The file, and what it does not say itself."""

@@ -60,10 +60,10 @@ pytestmark = pytest.mark.django_db
 IN_APRIL = datetime(2026, 4, 9, 9, tzinfo=UTC)
 
 
-def company() -> Company:
+def company(ends_at: datetime = IN_APRIL) -> Company:
     """Its weeks end in April; nothing listens at its doors."""
-    week = DemoSpan(IN_APRIL - WEEK, IN_APRIL, IN_APRIL + timedelta(minutes=7))
-    return Company(Doors("", {}, Path()), week, IN_APRIL - 13 * WEEK, lambda sentence: None)
+    week = DemoSpan(ends_at - WEEK, ends_at, ends_at + timedelta(minutes=7))
+    return Company(Doors("", {}, Path()), week, ends_at - 13 * WEEK, lambda sentence: None)
 
 
 def test_outages_of_the_scenarios_are_of_a_kind_that_has_a_name() -> None:
@@ -92,6 +92,24 @@ def test_months_are_closed_and_a_late_owner_is_posted_as_a_correction() -> None:
 
     closes.own_late(company())
     assert Charge.objects.exclude(corrects=None).exists()
+
+
+def test_in_its_first_hours_a_month_leaves_the_one_before_open_and_corrects_an_older_one() -> None:
+    first_hour = datetime(2026, 4, 1, tzinfo=UTC)
+    make.make_organisation()
+    make.make_team("Search")
+    make.make_person(SIGN_IN, role="finance")
+    node_id = scene.make_priced_node(started_at=first_hour - timedelta(hours=5), at=first_hour)
+    fleet.end_node(node_id=node_id, ended_at=first_hour, reason="given back", at=first_hour)
+    make.make_cluster("harbor")
+    scene.settle_all(first_hour)
+
+    closes.close_months(company(first_hour))
+    closes.own_late(company(first_hour))
+
+    assert [f"{close.month:%Y-%m}" for close in Close.objects.order_by("month")] == [
+        "2025-12", "2026-01", "2026-02",
+    ]  # fmt: skip
 
 
 def test_the_clouds_bill_is_of_every_machine_and_there_before_anything_is_split() -> None:

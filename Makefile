@@ -18,7 +18,7 @@ unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 # Every start would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run demo test proofs format lint types oldest-python map audit check bench bench-agent screenshots
+.PHONY: help setup run demo test proofs format docs lint types oldest-python map audit check bench bench-agent screenshots
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -47,6 +47,9 @@ proofs: setup ## Run the slow proofs
 
 format: setup ## Rewrite the code in the house style
 	@$(RUN)ruff format . && $(RUN)ruff check --fix .
+
+docs: setup ## Write the pages of docs/ that are made of declared values
+	@$(RUN)python -m deploy.write_docs
 
 lint: setup ## Check style, templates, the installation, migrations and the lock file
 	@$(RUN)ruff format --check . && $(RUN)ruff check . && $(RUN)djlint templates --lint --quiet

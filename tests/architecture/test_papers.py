@@ -9,6 +9,7 @@ import pytest
 import yaml
 from django.template.loader import get_template
 
+from apps.console.kit.methods import ANSWERS
 from apps.console.pages.clouds.words import how_often
 from apps.providers.cloud import KINDS
 from apps.providers.registry import clouds
@@ -141,45 +142,9 @@ def test_compose_services_wait_only_for_services_that_exist():
     assert waited <= set(services)
 
 
-def planning_answers() -> dict[str, str]:
-    """The sections of the page of planning by their titles."""
-    sections = (ROOT / "docs" / "planning.md").read_text().split("\n## ")[1:]
-    return dict(section.split("\n", 1) for section in sections)
-
-
-def test_every_answer_of_planning_says_what_it_is_from_how_after_whom_and_where_it_is_weak():
-    labels = ("From", "How", "Source", "Weak")
-    bare = {
-        (title, label)
-        for title, text in planning_answers().items()
-        for label in labels
-        if not re.search(rf"^- \*\*{label}\*\*: \S", text, re.MULTILINE)
-    }
-    assert bare == set()
-
-
-def test_the_page_of_planning_leads_to_headings_that_are_there():
-    links = {
-        link
-        for text in planning_answers().values()
-        for link in re.findall(r"\]\(([a-z/-]+\.md(?:#[a-z0-9-]+)?)\)", text)
-    }
-    guides = ("forecast", "plans", "portfolio", "crossover")
-    assert {f"guides/{name}.md" for name in guides} <= links
-    assert {link for link in links if not leads_somewhere(*link.partition("#")[::2])} == set()
-
-
-def leads_somewhere(page: str, heading: str) -> bool:
-    """Whether there is such a page, with such a heading on it, as GitHub names them."""
-    path = ROOT / "docs" / page
-    headings = re.findall(r"^#+ (.+)$", path.read_text(), re.MULTILINE) if path.exists() else []
-    named = {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings}
-    return heading in named if heading else bool(headings)
-
-
 def test_every_page_under_plan_has_its_answer_on_the_page_of_planning():
     group = (ROOT / "templates" / "base.html").read_text().split("<h2>Plan</h2>")[1]
     names = re.findall(r">([A-Z][^<>{}]+)</a>", group.split("</div>")[0])
-    titles = " ".join(planning_answers())
+    titles = " ".join(answer.title for answer in ANSWERS)
     assert len(names) > 5
     assert [name for name in names if name not in titles] == []

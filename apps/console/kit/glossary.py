@@ -7,8 +7,6 @@ from functools import cache
 
 from django.conf import settings
 
-from apps.console.kit.methods import plain_words
-
 LISTED = ("Things", "States of a GPU-second", "Money", "Ratios", "Columns and figures", "Headline figures", "Words of our own")  # fmt: skip
 """The sections of the file that define words, in the order of the page."""
 OF_HEADINGS = ("Columns and figures", "Headline figures")
@@ -60,7 +58,7 @@ def _by_key() -> Mapping[str, GlossaryTerm]:
 def _terms_of(title: str, body: str) -> Iterator[GlossaryTerm]:
     names: set[str] = set()
     for text, meaning in (*_of_bullets(body), *_of_tables(body)):
-        definition = plain_words(_LINK_ASIDE.sub("", meaning)).replace("*", "").strip(" ;,.")
+        definition = _plain_words(_LINK_ASIDE.sub("", meaning)).replace("*", "").strip(" ;,.")
         name = re.sub(r"[^a-z0-9]+", "-", f"{title} {text}".lower()).strip("-")
         name += f"-{len(names)}" if name in names else ""
         names.add(name)
@@ -90,3 +88,8 @@ def _of_tables(body: str) -> Iterator[tuple[str, str]]:
 def _key(words: str) -> str:
     """Without regard to case; what stands in brackets aside."""
     return re.sub(r"\s*\([^)]*\)", "", words).casefold().strip()
+
+
+def _plain_words(markdown: str) -> str:
+    """Without links and marks: a page beside leads nowhere here."""
+    return re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", markdown).replace("`", "").replace("**", "")

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.console.kit.methods import answer_methods
+from apps.console.kit.methods import ANSWERS
 from apps.console.kit.page import ConsolePage, FactList, shown
 from apps.console.kit.request import EVERYONE, Context
 
@@ -10,12 +10,11 @@ from apps.console.kit.request import EVERYONE, Context
 @shown(EVERYONE, "planning-methods", carries=False)
 def planning_methods(context: Context) -> ConsolePage:
     """Every answer of Plan, one under the other."""
-    methods = answer_methods()
     return ConsolePage(
         context=context,
-        finding=f"How {len(methods)} answers about what comes are computed, and where each is weak",
+        finding=f"How {len(ANSWERS)} answers about what comes are computed, and where each is weak",
         under=("all of them are estimates: none is posted to the ledger",),
-        sections=tuple(FactList(method.facts, method.title, method.name) for method in methods),
+        sections=tuple(FactList(method.facts, method.title, method.name) for method in ANSWERS),
     )
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from django.test import Client
 
-from apps.console.kit.methods import HEADINGS, PAGES, answer_methods
+from apps.console.kit.methods import ANSWERS, FIELDS, PAGES
 from tests import make
 from tests.apps.console.people import signed_in, words_of
 
@@ -21,10 +21,8 @@ def platform() -> Client:
 def test_every_answer_has_all_that_a_reader_needs(platform: Client) -> None:
     page = platform.get("/plan/methods").content.decode()
 
-    assert [name for each in answer_methods() for name, _ in each.facts] == [
-        *HEADINGS.values()
-    ] * len(answer_methods())
-    for each in answer_methods():
+    for each in ANSWERS:
+        assert [name for name, words in each.facts if words] == [field.heading for field in FIELDS]
         assert f'id="{each.name}"' in page
         assert each.title in page
     assert not re.search(r"\]\(|`|\*\*", page.partition("<main")[2])
@@ -35,7 +33,7 @@ def test_each_page_of_plan_leads_to_its_own(platform: Client, start: str, name: 
     page = platform.get(start).content.decode()
 
     assert f'href="/plan/methods#{name}"' in page
-    assert name in {each.name for each in answer_methods()}
+    assert name in {each.name for each in ANSWERS}
 
 
 def test_no_other_page_does_and_everybody_may_read_it(platform: Client) -> None:

@@ -1,6 +1,5 @@
 """Close a month, reopen it, or post what came late for it."""
 
-import json
 from argparse import ArgumentParser
 from dataclasses import asdict
 from datetime import date
@@ -15,6 +14,7 @@ from apps.ledger.actions import close
 from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.queries.closes.checklist import checklist
 from apps.ledger.queries.closes.months import closes
+from apps.show.json_text import json_text
 
 REFUSALS = (
     close.ItemsNotAccepted,
@@ -53,7 +53,7 @@ class Command(BaseCommand):
         except REFUSALS as refused:
             raise CommandError(str(refused)) from refused
         if options["json"]:
-            print(json.dumps(outcome, default=str))
+            print(json_text(outcome))
             return
         for name, value in outcome.items():
             print(f"{name:18} {value}")

@@ -1,6 +1,5 @@
 """Show what could be moved, and look for it where nobody looked this week."""
 
-import json
 from argparse import ArgumentParser
 from dataclasses import asdict
 from datetime import date, datetime
@@ -20,6 +19,7 @@ from apps.placement.queries.fleet_moves import (
     moves_of_week,
 )
 from apps.placement.queries.moves.work import first_day_of_week, move_week
+from apps.show.json_text import json_text
 from apps.show.money import rounded_amount
 
 
@@ -45,7 +45,7 @@ class Command(BaseCommand):
         moves = moves_of_week(week)
         if options["json"]:
             fields = asdict(look_fact) | {"moves": [asdict(move) for move in moves]}
-            self.stdout.write(json.dumps(fields, default=str))
+            self.stdout.write(json_text(fields))
         else:
             self._print_tables(look_fact, moves)
 

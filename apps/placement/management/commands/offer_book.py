@@ -1,6 +1,5 @@
 """Show what GPU time can be had now."""
 
-import json
 from argparse import ArgumentParser
 from dataclasses import asdict
 from typing import Any
@@ -13,6 +12,7 @@ from apps.economics.money import MICROS
 from apps.placement.actions import make_offer_book
 from apps.placement.queries.book import BookFact, newest_book
 from apps.placement.queries.offer_facts import OfferFact
+from apps.show.json_text import json_text
 
 
 class Command(BaseCommand):
@@ -38,7 +38,7 @@ class Command(BaseCommand):
             fields = asdict(book) | {"offers": [asdict(offer) for offer in book.offers.values()]}
             # Both are said by the offers.
             del fields["models"], fields["on_demand"]
-            self.stdout.write(json.dumps(fields, default=str))
+            self.stdout.write(json_text(fields))
         else:
             self._print_table(book)
 

@@ -1,6 +1,5 @@
 """Print what a scheduler is given."""
 
-import json
 from argparse import ArgumentParser
 from dataclasses import asdict
 from typing import Any
@@ -11,6 +10,7 @@ from django.utils import timezone
 from apps.accounts.queries import has_organisation
 from apps.economics.refusal import Refusal
 from apps.placement.queries.scheduler_exports import GIVEN, documents_as_yaml, documents_of
+from apps.show.json_text import json_text
 
 
 class Command(BaseCommand):
@@ -35,6 +35,6 @@ class Command(BaseCommand):
         except Refusal as refused:
             raise CommandError(str(refused)) from refused
         if options["json"]:
-            self.stdout.write(json.dumps(asdict(documents), default=str))
+            self.stdout.write(json_text(asdict(documents)))
         else:
             self.stdout.write(documents_as_yaml(documents), ending="")

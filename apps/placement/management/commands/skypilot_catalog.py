@@ -1,6 +1,5 @@
 """Write SkyPilot's catalog of a cloud with effective rates."""
 
-import json
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
@@ -14,6 +13,7 @@ from apps.files.unpacking import read_small_text
 from apps.placement.queries.book import newest_book
 from apps.placement.queries.skypilot_catalog import machine_prices, priced_catalog
 from apps.placement.queries.skypilot_places import SKY_CLOUDS
+from apps.show.json_text import json_text
 
 
 class Command(BaseCommand):
@@ -63,7 +63,7 @@ class Command(BaseCommand):
             "book_made_at": book.made_at,
         }
         if options["json"]:
-            self.stdout.write(json.dumps(done, default=str))
+            self.stdout.write(json_text(done))
         else:
             self.stdout.write(
                 f"{catalog.priced} rows with rates of {book.made_at:%Y-%m-%d %H:%M} UTC"

@@ -1,6 +1,5 @@
 """Compare serving a model oneself with buying it from an API."""
 
-import json
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from apps.planning.queries.crossover_inputs import (
     service_document,
 )
 from apps.planning.queries.service_hours import service_measured, service_named
+from apps.show.json_text import json_text
 
 
 class Command(BaseCommand):
@@ -62,4 +62,4 @@ class Command(BaseCommand):
                 lines += answer_lines(question, answer)
         except Refusal as refusal:
             raise CommandError(f"{path}: {refusal}" if path else str(refusal)) from refusal
-        self.stdout.write(json.dumps(fields, default=str) if options["json"] else "\n".join(lines))
+        self.stdout.write(json_text(fields) if options["json"] else "\n".join(lines))

@@ -1,6 +1,5 @@
 """Find how much GPU capacity to commit to."""
 
-import json
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +23,7 @@ from apps.planning.queries.portfolio.inputs import (
     with_whole_gate,
 )
 from apps.planning.solvers.portfolio import solve_portfolio
+from apps.show.json_text import json_text
 
 
 class Command(BaseCommand):
@@ -77,4 +77,4 @@ class Command(BaseCommand):
             measured = measured_fields(inputs, attainable)
             fields |= measured
             lines += bought_lines(measured, fields["held_out"])
-        self.stdout.write(json.dumps(fields, default=str) if options["json"] else "\n".join(lines))
+        self.stdout.write(json_text(fields) if options["json"] else "\n".join(lines))

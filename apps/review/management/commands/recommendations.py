@@ -1,6 +1,5 @@
 """Show what could be done about what work costs, and look for it where nobody looked this week."""
 
-import json
 from argparse import ArgumentParser
 from dataclasses import asdict
 from typing import Any
@@ -17,6 +16,7 @@ from apps.review.queries.recommendations import (
     open_recommendations,
 )
 from apps.review.queries.recommending.kinds import KIND_LABELS
+from apps.show.json_text import json_text
 from apps.show.money import rounded_amount
 
 
@@ -45,7 +45,7 @@ class Command(BaseCommand):
             fields = asdict(newest_look) | {
                 "recommendations": [asdict(recommendation) for recommendation in open_ones]
             }
-            self.stdout.write(json.dumps(fields, default=str))
+            self.stdout.write(json_text(fields))
             return
         currency = organisation().currency
         counted = rounded_amount(newest_look.counted_micros, currency)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from apps.economics.hours import HOUR_MS
 from apps.economics.money import Money
-from apps.show import amounts, money, time
+from apps.show import amounts, data, money, time
 from apps.show.csv_cells import csv_text
 
 
@@ -103,6 +103,8 @@ COUNT = _number_format(amounts.count)
 RATIO = _number_format(amounts.per_cent, lambda ratio: f"{float(ratio):.6f}")
 SIGNED_RATIO = _number_format(amounts.signed_per_cent, lambda ratio: f"{float(ratio):.6f}")
 GPU_HOURS = _number_format(amounts.gpu_hours, hours_cell)
+DATA_RATE = _number_format(data.data_rate)
+"""Bytes a second."""
 DURATION = _number_format(time.duration, lambda span: f"{span.total_seconds():.0f}")
 """A timedelta; whole seconds in CSV."""
 MONEY = _money_format(money.full_amount)

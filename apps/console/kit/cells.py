@@ -16,6 +16,7 @@ from apps.show.cell_formats import (
     BILLED,
     COUNT,
     CURRENCY,
+    DATA_RATE,
     DAY,
     DURATION,
     FIGURE,

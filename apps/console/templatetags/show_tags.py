@@ -8,7 +8,7 @@ from django import template
 from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString
 
-from apps.show import amounts, data, money, time, words
+from apps.show import amounts, money, time, words
 from apps.show.unknown import UNKNOWN
 
 register = template.Library()
@@ -47,7 +47,6 @@ for _format in (
     amounts.gpu_hours,
     amounts.count,
     amounts.per_cent,
-    data.data_rate,
     time.duration,
 ):
     register.filter(_format.__name__, _or_unknown(_format))

@@ -91,6 +91,18 @@ def test_costs_say_allocated_and_sm_active_with_the_share_observed(world) -> Non
         assert "SM active 40 % (observed for 50 % of it)" in text_of(finance, path, **DAY)
 
 
+def test_meters_are_ordered_as_the_address_says(world) -> None:
+    finance = signed_in("finance")
+    page = text_of(finance, "/costs", meters="team", **DAY)
+    _, meters = page.split("GPU utilization", 1)
+    assert "Team ↑" in meters
+    assert meters.index("Research 4.00") < meters.index("Vision 2.00") < meters.index("Total 6.00")
+    falling = text_of(finance, "/costs", meters="-team", **DAY)
+    assert (
+        falling.index("Vision 2.00") < falling.index("Research 4.00") < falling.index("Total 6.00")
+    )
+
+
 def test_a_lead_is_told_of_their_own_teams_gpus_alone(world) -> None:
     page = text_of(signed_in("lead"), "/costs", **DAY)
     assert "GPU utilization" not in page

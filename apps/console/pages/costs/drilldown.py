@@ -10,14 +10,14 @@ from django.urls import reverse
 
 from apps.console.kit.chart import DailyChart, FigureRow
 from apps.console.kit.frame import EmptyState, Link
-from apps.console.kit.page import ConsolePage, Include, Section
+from apps.console.kit.page import ConsolePage, Section
 from apps.console.kit.table import TableSection
 from apps.console.pages.costs.days import chart_of_days
 from apps.console.pages.costs.figures import cost_figures
 from apps.console.pages.costs.question import CostQuery
 from apps.console.pages.costs.sums import summed_days
 from apps.console.pages.costs.words import under_words
-from apps.console.pages.meters import Metered, meter_table
+from apps.console.pages.meters import Metered, meter_section
 from apps.economics.gpu_meters import meters_together
 from apps.ledger.queries import States
 from apps.ledger.queries.costs import least_sure
@@ -50,7 +50,7 @@ class PageParts(TypedDict, total=False):
 
     about: Section
     tables: Collection[TableSection]
-    meters: Section | None
+    meters: TableSection | None
     to_do: Section | None
     lines: TableSection
     known: DataQuality
@@ -146,7 +146,7 @@ def meters_of(
     first: str,
     named: Callable[[Any], tuple[str, str]],
     job_ids: Collection[int] | None = None,
-) -> Section | None:
+) -> TableSection | None:
     """How hard the GPUs behind these sums worked; `named` gives a key's name and address."""
     by_key = question.by(by) if job_ids is None else question.by(by).of(job=job_ids)
     meters_by_key = meters_by(by_key)
@@ -155,8 +155,8 @@ def meters_of(
         for (key,), meters in meters_by_key.items()
         for name, href in [named(key)]
     ]
-    table = meter_table(rows, meters_together(meters_by_key.values()), first)
-    return Include("kit/meters.html", table) if table else None
+    total = meters_together(meters_by_key.values())
+    return meter_section(rows, total, first, cost_query.context)
 
 
 def export_link(cost_query: CostQuery, place: CostPlace | None = None) -> Link:

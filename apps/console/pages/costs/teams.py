@@ -7,9 +7,9 @@ from django.http import Http404, HttpResponse
 from django.urls import path
 
 from apps.console.kit.frame import Link
-from apps.console.kit.page import ConsolePage, Section, shown
+from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context
-from apps.console.kit.table import Table
+from apps.console.kit.table import Table, TableSection
 from apps.console.pages.costs.days import days_file
 from apps.console.pages.costs.drilldown import (
     CostPlace,
@@ -274,7 +274,9 @@ def _none_rows(cost_query: CostQuery, team_id: int, without_workload: NoWorkload
     ]  # fmt: skip
 
 
-def _workload_meters(cost_query: CostQuery, question: CubeQuestion, team_id: int) -> Section | None:
+def _workload_meters(
+    cost_query: CostQuery, question: CubeQuestion, team_id: int
+) -> TableSection | None:
     """How hard the GPUs of each workload worked."""
     named = workloads.workloads()
     return meters_of(

@@ -12,9 +12,10 @@ from apps.accounts import queries as accounts
 from apps.console.kit.chart import FigureRow, LineChart
 from apps.console.kit.filters import compare_filter, describe_names, filter_of, period_filter
 from apps.console.kit.frame import Choice, EmptyState, Filter, Link, Step
-from apps.console.kit.page import ConsolePage, Section, shown
+from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.periods import DEFAULT_PERIOD, compared_span_label, span
 from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.table import TableSection
 from apps.console.pages.costs.days import days_file
 from apps.console.pages.costs.drilldown import CostPlace, day_chart, export_link, meters_of
 from apps.console.pages.costs.figures import cost_figures
@@ -246,7 +247,7 @@ def _cost_variance(question: CubeQuestion) -> CostVariance | None:
         return None
 
 
-def _team_meters(cost_query: CostQuery) -> Section | None:
+def _team_meters(cost_query: CostQuery) -> TableSection | None:
     """How hard the GPUs of each team worked, where meters can be told apart so."""
     filtered = {name for name in cost_query.question.filters if not name.startswith("tag.")}
     if cost_query.question.group_by != ("team",) or not filtered <= METERED:

@@ -14,6 +14,7 @@ from apps.console.kit.cells import INSTANT, UNKNOWN, drawn, linked
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, FactList, Include, shown
 from apps.console.kit.request import EVERYONE, Context, value_or_404
+from apps.console.kit.table import TableSection
 from apps.console.pages.fleet.hours import (
     SHOWN_HOURS,
     heat_of,
@@ -38,7 +39,7 @@ from apps.console.pages.fleet.node_tables import (
 from apps.console.pages.fleet.nodes import OUTAGES, milliseconds_within, node_status_label
 from apps.console.pages.fleet.status_words import status_label_cell
 from apps.console.pages.fleet.trust import trust_sections
-from apps.console.pages.meters import Metered, MeterTable, meter_table
+from apps.console.pages.meters import Metered, MeteredTime, meter_section
 from apps.console.pages.pool_links import pool_href
 from apps.economics.gpu_meters import MS_PER_SECOND, meters_together
 from apps.economics.hours import HOUR
@@ -50,6 +51,7 @@ from apps.telemetry import queries as telemetry
 from apps.workloads import queries as workloads
 
 Measured = Mapping[int, Mapping[datetime, telemetry.DeviceHourReading]]
+LAST_48_HOURS = MeteredTime("gpu_hours_48h", "of the last 48 hours")
 
 
 def on_record(node_id: int) -> Mapping[str, Any]:
@@ -127,7 +129,7 @@ def node_page(row: Mapping[str, Any], context: Context) -> ConsolePage:
     standing_node = _node_status(row, device_lives, outages, agents, at)
     measured = _measured_hours(device_lives, first)
     devices = _devices_now(device_lives, holders, outages, (measured, context))
-    meters = _meters_of_devices(device_lives, measured, (first, at))
+    meters = _meters_of_devices(device_lives, measured, (first, at), context)
 
     def csv(name: str) -> str:
         return reverse(name, args=[node_id])
@@ -151,7 +153,7 @@ def node_page(row: Mapping[str, Any], context: Context) -> ConsolePage:
                 csv_href=csv("node-devices"),
                 remark=drawn("fleet/_heat_key.html") if devices else "",
             ),
-            Include("kit/meters.html", meters) if meters else None,
+            meters,
             OUTAGES_OF_NODE.section(
                 [OutageNow(outage, context.viewer.may_manage) for outage in outages],
                 context,
@@ -258,8 +260,11 @@ def _measured_hours(devices: Sequence[fleet.DeviceLife], first: datetime) -> Mea
 
 
 def _meters_of_devices(
-    devices: Sequence[fleet.DeviceLife], measured: Measured, within: tuple[datetime, datetime]
-) -> MeterTable | None:
+    devices: Sequence[fleet.DeviceLife],
+    measured: Measured,
+    within: tuple[datetime, datetime],
+    context: Context,
+) -> TableSection | None:
     """Utilization of each device in the last two days, whoever held it."""
     meters_by_device = (
         telemetry.meters_of("device", [life.id for life in devices], *within) if devices else {}
@@ -278,7 +283,7 @@ def _meters_of_devices(
         if life.id in meters_by_device
     ]
     total = meters_together(row.meters for row in rows)
-    return meter_table(rows, total, "Device", "of the last 48 hours")
+    return meter_section(rows, total, "Device", context, LAST_48_HOURS)
 
 
 def _measured_milliseconds(hours: Collection[telemetry.DeviceHourReading]) -> dict[str, int]:

@@ -8,11 +8,11 @@ from django.urls import reverse
 from apps.accounts.queries.paging import Page, PageRequest
 from apps.console.kit.chart import FigureRow
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.page import ConsolePage, Include, shown
+from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Table, TableSection
 from apps.console.pages.annotations.marks import marked_chart
-from apps.console.pages.meters import Metered, MeterTable, meter_table
+from apps.console.pages.meters import Metered, meter_section
 from apps.console.pages.runs.picture import (
     BucketSums,
     bucket_chart,
@@ -46,7 +46,7 @@ def runs(context: Context) -> ConsolePage:
     days, sums = by_day(report.days), sums_of_days(report.days)
     page = run_page(question.wanted, question.asked)
     meters = meters_of_listed(
-        {row.id: (row.key, reverse("run", args=[row.id])) for row in page.rows}
+        {row.id: (row.key, reverse("run", args=[row.id])) for row in page.rows}, context
     )
     return ConsolePage(
         context=context,
@@ -64,7 +64,7 @@ def runs(context: Context) -> ConsolePage:
                 _annotations_wanted(question).drawn_on(days),
             ),
             runs_section(RUNS, page, question, report.runs, reverse("runs-csv")),
-            Include("kit/meters.html", meters) if meters else None,
+            meters,
         ),
         empty=None if report.runs or report.days else _no_runs(question, context.site),
     )
@@ -112,14 +112,14 @@ def _annotations_wanted(question: RunsQuestion) -> AnnotationsWanted:
     return AnnotationsWanted(question.window, question.wanted.team_ids, workload_id)
 
 
-def meters_of_listed(named: Mapping[int, tuple[str, str]]) -> MeterTable | None:
+def meters_of_listed(named: Mapping[int, tuple[str, str]], context: Context) -> TableSection | None:
     """GPU utilization of these runs, each as a whole; by id their names and addresses."""
     meters_by_run = meters_of_runs(list(named))
     rows = [
         Metered(named[run_id][0], meter, named[run_id][1])
         for run_id, meter in meters_by_run.items()
     ]
-    return meter_table(rows, meters_together(meters_by_run.values()), "Run")
+    return meter_section(rows, meters_together(meters_by_run.values()), "Run", context)
 
 
 def finding_of(report: RunsSummary, sums: BucketSums, within: str, currency: str) -> str:

@@ -110,8 +110,7 @@ def _sections_of(
     advice = {"verdicts": _verdicts_of(run_id, nodes), "note": _no_verdict(anatomy)}
     yield Include("runs/_verdicts.html", advice)
     yield METRICS.section(metrics_of(anatomy, usual, anatomy.currency), context)
-    meters = meters_of_listed({run_id: (anatomy.run.key, "")})
-    yield Include("kit/meters.html", meters) if meters else None
+    yield meters_of_listed({run_id: (anatomy.run.key, "")}, context)
     yield JOBS_OF_RUN.section(
         jobs_of(anatomy, context),
         context,

@@ -15,11 +15,12 @@ from apps.console.kit.filters import (
     requested_window,
 )
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.page import ConsolePage, Include, shown
+from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.periods import NO_SPAN_BEFORE, compared_span_label, period_words, span
 from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.table import TableSection
 from apps.console.pages.managers import step_for
-from apps.console.pages.meters import Metered, MeterTable, meter_table
+from apps.console.pages.meters import Metered, meter_section
 from apps.console.pages.team_work.tables import (
     LEAGUE,
     WAITS,
@@ -99,7 +100,7 @@ def team_work(context: Context) -> ConsolePage:
             WORK.section(
                 _work_rows(work, names, currency), context, csv_href=reverse("team-work-csv")
             ),
-            Include("kit/meters.html", meters) if meters else None,
+            meters,
             WAITS.section(_wait_rows(began, names), context, csv_href=reverse("team-work-waits")),
         ),
         empty=None if work else _no_work(period.within, reading, context),
@@ -131,20 +132,22 @@ def waits_csv(context: Context) -> HttpResponse:
 
 def _utilization_meters(
     window: ledger.Window, names: WorkNames, context: Context
-) -> MeterTable | None:
+) -> TableSection | None:
     """GPU utilization of what each workload of each team held."""
     question = CubeQuestion(window, team_ids=context.seen_teams)
     rows = [
         Metered(
-            f"{names.workload(workload_id)} · {names.teams[team_id]}",
+            names.workload(workload_id),
             meters,
             reverse("costs-team", args=[team_id])
             if workload_id is None
             else reverse("costs-workload", args=[workload_id]),
+            names.teams[team_id],
         )
         for (team_id, workload_id), meters in meters_by(question.by("team", "workload")).items()
     ]
-    return meter_table(rows, meters_together(row.meters for row in rows), "Workload")
+    total = meters_together(row.meters for row in rows)
+    return meter_section(rows, total, "Workload", context)
 
 
 def _work_rows(work: Sequence[TeamWork], names: WorkNames, currency: str) -> list[WorkRow]:

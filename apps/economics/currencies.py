@@ -1,5 +1,6 @@
 """The currencies that money is asked for in."""
 
+CURRENCY_CODE = "^[A-Z]{3}$"
 # ISO 4217, without metals, funds of account and test codes. Codes that were withdrawn since 2021 stay:
 # bills of earlier months have them.
 CURRENCIES = frozenset(

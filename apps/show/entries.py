@@ -6,6 +6,7 @@ whose type has None, or that has a default, may be left out.
 
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
+from enum import Enum, auto
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -18,7 +19,7 @@ class Entry:
 
     `label` stands before it on a page and `hint` below it; `help` describes it over REST. `choices` are
     the keys that it may have, with their words where they are shown; `is_picked` says that only the request
-    knows them. A text is at most `longest` characters, and not empty where `needed` says what to enter;
+    knows them. A text is at most `longest` characters, of the form `pattern`, and not empty where `needed` says what to enter;
     a number is from `least` to `most`, an amount has so many `digits` before and `places` after its point.
     `example` shows what an amount looks like, `initial` is what a form begins with; with `is_now` a moment begins as
     the current hour.
@@ -31,6 +32,7 @@ class Entry:
     is_picked: bool = False
     needed: str = ""
     longest: int = LONGEST_TEXT
+    pattern: str = ""
     least: int | None = None
     most: int | None = None
     digits: int = 15
@@ -49,6 +51,22 @@ class Entry:
         )
 
 
+class Figure(Enum):
+    """A kind of number that the type of a field does not tell; REST answers it as that."""
+
+    MICROS = auto()
+    MILLISECONDS = auto()
+    RATIO = auto()
+
+
+Micros = Annotated[int, Figure.MICROS]
+"""Micro-units of money; answered as an amount."""
+Milliseconds = Annotated[int, Figure.MILLISECONDS]
+"""GPU-milliseconds and the like; answered in hours."""
+Ratio = Annotated[float, Figure.RATIO]
+"""A share, or another figure without a unit."""
+
+
 @dataclass(frozen=True, slots=True)
 class EntryField:
     """A field of a dataclass: its type without None and without Annotated, and how it is asked for."""
@@ -58,6 +76,7 @@ class EntryField:
     is_optional: bool
     entry: Entry
     default: Any = MISSING
+    figure: Figure | None = None
 
     @property
     def is_required(self) -> bool:
@@ -72,17 +91,31 @@ def entry_fields(shape: type[Any]) -> list[EntryField]:
 
 
 def _entry_field(field: Field[Any], hint: Any) -> EntryField:
-    entry = Entry()
-    if get_origin(hint) is Annotated:
-        hint, *marks = get_args(hint)
-        entry = next((mark for mark in marks if isinstance(mark, Entry)), entry)
+    hint, marks = _unmarked(hint)
     is_optional = get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint)
     if is_optional:
         (hint,) = (part for part in get_args(hint) if part is not NoneType)
+        hint, inner_marks = _unmarked(hint)
+        marks += inner_marks
     default = field.default
     if field.default_factory is not MISSING:
         default = field.default_factory()
-    return EntryField(field.name, hint, is_optional, entry, default)
+    return EntryField(
+        field.name,
+        hint,
+        is_optional,
+        next((mark for mark in marks if isinstance(mark, Entry)), Entry()),
+        default,
+        next((mark for mark in marks if isinstance(mark, Figure)), None),
+    )
+
+
+def _unmarked(hint: Any) -> tuple[Any, list[Any]]:
+    """Return a type without Annotated, and what it was annotated with."""
+    if get_origin(hint) is not Annotated:
+        return hint, []
+    hint, *marks = get_args(hint)
+    return hint, marks
 
 
 def entered(shape: type[Any], values: Mapping[str, Any]) -> Any:

@@ -23,7 +23,7 @@ def answered() -> None:
     make_portfolio_world()
     make_people("Finn")
     pricing.add_commitment(
-        commitment=pricing.NewCommitment(
+        commitment=pricing.EnteredCommitment(
             name="p5 for three years, half upfront", kind="reserved", currency="USD", provider="aws",
             region="us-east-1", starts_at=datetime(2026, 3, 1, tzinfo=UTC), units=1,
             ends_at=datetime(2029, 2, 28, tzinfo=UTC), instance_type="p5.48xlarge",

@@ -14,10 +14,10 @@ from rest_framework.response import Response
 
 from apps.accounts.queries import organisation, teams
 from apps.economics.calls import Contract
+from apps.economics.currencies import CURRENCY_CODE
 from apps.economics.vendor_names import vendor_named
 from apps.ledger.actions.api_prices import end_price, enter_price
 from apps.ledger.actions.vendor_costs import take_vendor_costs
-from apps.ledger.api.bought import CODE, LONGEST_AMOUNT, Pattern
 from apps.ledger.queries.api_spend import GROUPS, Spend, SpendQuery, compared, spend
 from apps.ledger.rest.parameters import parse_window
 from apps.pricing.actions.api_prices import UNITS, NewApiPrice
@@ -30,6 +30,7 @@ from apps.web.rest.strict import (
     Moment,
     OptionalText,
     Parameters,
+    PatternOfRows,
     QuotedAmount,
     StrictInteger,
     StrictSerializer,
@@ -123,8 +124,8 @@ class ApiPriceIn(StrictSerializer):
     unit = serializers.ChoiceField(choices=tuple(UNITS))
     amount = QuotedAmount(required=False, allow_null=True, help_text="9 of its decimals are kept")
     per_quantity = StrictInteger(required=False, default=1_000_000, min_value=1, max_value=10**12)
-    currency = Pattern(CODE, max_length=3, required=False, default="USD")
-    discount_ratio = Pattern(SHARE, max_length=LONGEST_AMOUNT, required=False, allow_null=True)
+    currency = PatternOfRows(CURRENCY_CODE, max_length=3, required=False, default="USD")
+    discount_ratio = PatternOfRows(SHARE, max_length=25, required=False, allow_null=True)
     starts_at = Moment()
     ends_at = Moment(required=False, allow_null=True, default=None)
 

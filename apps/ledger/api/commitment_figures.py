@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
-from apps.ledger.api.bought import CommitmentEndIn, CommitmentIn, new_commitment
+from apps.ledger.api.bought import CommitmentEndIn, CommitmentIn
 from apps.ledger.queries import calendar_of, window_of
 from apps.ledger.queries.commitment_preview import Moved, if_ended, if_entered
 from apps.ledger.queries.commitments import commitment_use, term_of
@@ -19,6 +19,7 @@ from apps.pricing.queries.commitments import CommitmentFact
 from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
+from apps.web.rest.shapes import parse_as
 from apps.web.rest.strict import Parameters, Text, parsed
 from apps.web.rest.views import BuysAhead, Reads, RestView, SeesPrices
 
@@ -107,7 +108,7 @@ class CommitmentPreview(RestView):
     )
     def post(self, request: Request) -> Response:
         """The past hours it would be charged in; nothing is entered."""
-        purchase = new_commitment(parsed(CommitmentIn, request))
+        purchase = parse_as(CommitmentIn, request)
         actions.check_commitment(purchase)
         moved = if_entered(actions.as_bought(purchase), timezone.now())
         remarks = actions.unknown_names(actions.as_pools_say(purchase))

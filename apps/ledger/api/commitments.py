@@ -7,12 +7,12 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.accounts.queries.facts import field_names
 from apps.ledger.api.bought import (
     CommitmentEndIn,
     CommitmentIn,
     CommitmentOut,
     EnteredCommitmentOut,
-    new_commitment,
     serialize_commitment,
     serialize_entered_commitment,
 )
@@ -21,6 +21,7 @@ from apps.pricing.queries.commitments import CommitmentFact, commitment, commitm
 from apps.web.rest.idempotency import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.shapes import parse_as
 from apps.web.rest.strict import Parameters, parsed
 from apps.web.rest.views import BuysAhead, Reads, RestView, SeesPrices
 
@@ -58,7 +59,7 @@ class Commitments(CommitmentsView):
 
         The very same one again is answered 200.
         """
-        purchase = new_commitment(parsed(CommitmentIn, request))
+        purchase = parse_as(CommitmentIn, request)
         try:
             commitment_id = actions.add_commitment(commitment=purchase, at=timezone.now())
         except actions.CommitmentExists:
@@ -104,13 +105,13 @@ class CommitmentEnd(CommitmentsView):
         return Response(serialize_commitment(commitment(commitment_id)))
 
 
-def _entered_already(purchase: actions.NewCommitment) -> CommitmentFact | None:
+def _entered_already(purchase: actions.EnteredCommitment) -> CommitmentFact | None:
     """The one of this name, where it says the very same."""
     existing = next((fact for fact in commitments() if fact.name == purchase.name), None)
     if existing is None or existing.ended_at is not None:
         return None
     wanted = actions.as_bought(purchase)
-    same = [name for name in CommitmentFact.__slots__ if name != "id"]
+    same = [name for name in field_names(CommitmentFact) if name != "id"]
     return (
         existing if all(getattr(existing, name) == getattr(wanted, name) for name in same) else None
     )

@@ -8,7 +8,6 @@ from apps.pricing.actions.checking import (
 from apps.pricing.actions.commitment_checks import (
     CommitmentEndsBeforeItStarts,
     CommitmentNotUnderstood,
-    NewCommitment,
     check_commitment,
 )
 from apps.pricing.actions.commitments import (
@@ -82,3 +81,4 @@ from apps.pricing.actions.shared import (
     end_shared_cost,
 )
 from apps.pricing.actions.spot import record_spot_prices
+from apps.pricing.queries.commitments import EnteredCommitment

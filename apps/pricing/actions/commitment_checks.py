@@ -1,9 +1,6 @@
 """Checks of commitments: what can have been bought ahead, and what says nothing that could have been."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from decimal import Decimal
 
 from apps.accounts.queries import teams
 from apps.economics.hours import hour_of
@@ -12,8 +9,7 @@ from apps.economics.use_terms import PLATFORMS, TENANCIES, platform_of, tenancy_
 from apps.fleet.queries import pools
 from apps.pricing.actions.checking import RateNotUnderstood, refuse_inexact
 from apps.pricing.models import CommitmentKindChoice, RateUnit
-
-MOST_UNITS = 2**31 - 1
+from apps.pricing.queries.commitments import MOST_UNITS, EnteredCommitment
 
 
 class CommitmentNotUnderstood(Refusal):
@@ -24,41 +20,7 @@ class CommitmentEndsBeforeItStarts(Refusal):
     """Such a commitment would never hold."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewCommitment:
-    """`units` nodes or GPUs, or `spend` an hour at `prices` (a node's hour by instance type).
-
-    It costs `upfront` once and `hourly` for each hour of `[starts_at, ends_at)`, whole seconds both.
-    What is empty of its scope does not matter; nobody's unused part is Platform's. It covers machines of
-    `platform` and `tenancy`, as their cloud spells them, and where it is not `is_shared` of `account` alone.
-    """
-
-    name: str
-    kind: str
-    currency: str
-    starts_at: datetime
-    ends_at: datetime
-    provider: str = ""
-    region: str = ""
-    instance_type: str = ""
-    gpu_model: str = ""
-    pool_id: int | None = None
-    units: int = 0
-    unit: str = RateUnit.NODE
-    spend: Decimal = Decimal(0)
-    prices: Mapping[str, Decimal] = field(default_factory=dict)
-    upfront: Decimal = Decimal(0)
-    hourly: Decimal = Decimal(0)
-    owner_id: int | None = None
-    external_id: str = ""
-    platform: str = ""
-    tenancy: str = ""
-    account: str = ""
-    is_shared: bool = True
-    source: str = ""
-
-
-def check_commitment(commitment: NewCommitment) -> None:
+def check_commitment(commitment: EnteredCommitment) -> None:
     """Refuse what `add_commitment` would refuse of it by itself; other ones are not looked at."""
     _refuse_misnamed(commitment)
     # What is no number cannot be compared with one.
@@ -68,7 +30,7 @@ def check_commitment(commitment: NewCommitment) -> None:
     _refuse_term(commitment)
 
 
-def _refuse_misnamed(commitment: NewCommitment) -> None:
+def _refuse_misnamed(commitment: EnteredCommitment) -> None:
     checks = [
         (bool(commitment.name.strip()), "name", "a commitment has a name"),
         (commitment.kind in CommitmentKindChoice.values, "kind", f"{commitment.kind!r} is none"),
@@ -111,7 +73,7 @@ def _refuse_misnamed(commitment: NewCommitment) -> None:
     _refuse_failed(checks)
 
 
-def _refuse_without_scope(commitment: NewCommitment) -> None:
+def _refuse_without_scope(commitment: EnteredCommitment) -> None:
     machine = commitment.instance_type or commitment.gpu_model
     checks = [
         (
@@ -128,7 +90,7 @@ def _refuse_without_scope(commitment: NewCommitment) -> None:
     _refuse_failed(checks)
 
 
-def _refuse_mismeasured(commitment: NewCommitment) -> None:
+def _refuse_mismeasured(commitment: EnteredCommitment) -> None:
     has_units, has_spend = commitment.units > 0, commitment.spend > 0
     checks = [
         (0 <= commitment.units <= MOST_UNITS, "units", f"{commitment.units} is not a count"),
@@ -155,7 +117,7 @@ def _refuse_mismeasured(commitment: NewCommitment) -> None:
     _refuse_failed(checks)
 
 
-def _refuse_amounts(commitment: NewCommitment) -> None:
+def _refuse_amounts(commitment: EnteredCommitment) -> None:
     amounts = {
         "spend": commitment.spend,
         "upfront": commitment.upfront,
@@ -169,7 +131,7 @@ def _refuse_amounts(commitment: NewCommitment) -> None:
             raise CommitmentNotUnderstood(name, refusal.message) from refusal
 
 
-def _refuse_term(commitment: NewCommitment) -> None:
+def _refuse_term(commitment: EnteredCommitment) -> None:
     for name in ("starts_at", "ends_at"):
         moment = getattr(commitment, name)
         if moment.microsecond:
@@ -186,14 +148,14 @@ def _refuse_failed(checks: list[tuple[bool, str, str]]) -> None:
             raise CommitmentNotUnderstood(name, reason)
 
 
-def bound_of_period(commitment: NewCommitment, moment: datetime) -> datetime:
+def bound_of_period(commitment: EnteredCommitment, moment: datetime) -> datetime:
     """The start of its hour, as providers bill; of its second where blocks begin within an hour."""
     if commitment.kind == CommitmentKindChoice.CAPACITY_BLOCK:
         return moment.replace(microsecond=0)
     return hour_of(moment)
 
 
-def end_of_period(commitment: NewCommitment, moment: datetime) -> datetime:
+def end_of_period(commitment: EnteredCommitment, moment: datetime) -> datetime:
     """The end that a provider means: some write the last second, or minute, of a term as its end."""
     is_block = commitment.kind == CommitmentKindChoice.CAPACITY_BLOCK
     if not is_block:

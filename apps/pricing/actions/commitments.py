@@ -9,6 +9,7 @@ from django.db import transaction
 from apps.accounts.actions import hold_organisation
 from apps.accounts.actions.constraints import refusing
 from apps.accounts.queries import organisation
+from apps.accounts.queries.facts import fields_of
 from apps.economics.hours import HOUR, MILLISECOND, hour_of
 from apps.economics.refusal import Refusal
 from apps.economics.use_terms import platform_of, tenancy_of
@@ -19,14 +20,13 @@ from apps.pricing.actions.checking import mark_charge
 from apps.pricing.actions.commitment_checks import (
     CommitmentEndsBeforeItStarts,
     CommitmentNotUnderstood,
-    NewCommitment,
     bound_of_period,
     check_commitment,
     end_of_period,
 )
 from apps.pricing.actions.scope_names import as_pools_say
 from apps.pricing.models import Commitment
-from apps.pricing.queries.commitments import CommitmentFact
+from apps.pricing.queries.commitments import CommitmentFact, EnteredCommitment
 from apps.pricing.queries.exchange import exchange
 
 FARTHEST_ZONE = timedelta(hours=14)
@@ -59,7 +59,7 @@ class RecordedCommitment:
 
 @logged_change()
 @transaction.atomic
-def add_commitment(*, commitment: NewCommitment, at: datetime) -> int:
+def add_commitment(*, commitment: EnteredCommitment, at: datetime) -> int:
     """Enter what was bought ahead; answers its id. Marks charge for the past part of its term.
 
     Refuses CommitmentNotUnderstood, CommitmentEndsBeforeItStarts and CommitmentExists.
@@ -77,7 +77,7 @@ def add_commitment(*, commitment: NewCommitment, at: datetime) -> int:
 @logged_change()
 @transaction.atomic
 def record_commitment(
-    *, commitment: NewCommitment, at: datetime, ended_at: datetime | None = None
+    *, commitment: EnteredCommitment, at: datetime, ended_at: datetime | None = None
 ) -> RecordedCommitment:
     """Keep what a provider calls `external_id` as it tells it now; the same again changes nothing.
 
@@ -133,28 +133,28 @@ def end_commitment(*, commitment_id: int, ended_at: datetime, at: datetime) -> N
     mark_charge(ended_at, until, at)
 
 
-def as_bought(commitment: NewCommitment) -> CommitmentFact:
+def as_bought(commitment: EnteredCommitment) -> CommitmentFact:
     """A commitment that nobody entered yet, as queries know those that are; its id is 0.
 
     Refuses CommitmentNotUnderstood.
     """
     commitment = as_pools_say(commitment)
-    fields = {
-        name: getattr(commitment, name)
-        for name in NewCommitment.__slots__
-        if name in CommitmentFact.__slots__
-    }
     term = commitment.ends_at - commitment.starts_at
-    fields |= {
-        "platform": platform_of(commitment.platform),
-        "tenancy": tenancy_of(commitment.tenancy),
-    }
+    bought = replace(
+        commitment,
+        platform=platform_of(commitment.platform),
+        tenancy=tenancy_of(commitment.tenancy),
+    )
     return CommitmentFact(
-        **fields, id=0, hours=-(-term // HOUR), term_ms=term // MILLISECOND, ended_at=None
+        **fields_of(bought),
+        id=0,
+        hours=-(-term // HOUR),
+        term_ms=term // MILLISECOND,
+        ended_at=None,
     )
 
 
-def _refuse_unconvertible(commitment: NewCommitment) -> None:
+def _refuse_unconvertible(commitment: EnteredCommitment) -> None:
     ours = organisation().currency
     month = commitment.starts_at.date().replace(day=1)
     if exchange(from_currency=commitment.currency, to_currency=ours, month=month) is None:
@@ -166,7 +166,10 @@ def _refuse_unconvertible(commitment: NewCommitment) -> None:
 
 
 def _update_commitment(
-    commitment: Commitment, new_commitment: NewCommitment, ended_at: datetime | None, at: datetime
+    commitment: Commitment,
+    new_commitment: EnteredCommitment,
+    ended_at: datetime | None,
+    at: datetime,
 ) -> RecordedCommitment:
     row = _commitment_columns(new_commitment)
     if new_commitment.owner_id is None:
@@ -217,7 +220,7 @@ def _mark_term(starts_at: datetime, ends_at: datetime, at: datetime, external_id
             )
 
 
-def _commitment_columns(commitment: NewCommitment) -> dict[str, Any]:
+def _commitment_columns(commitment: EnteredCommitment) -> dict[str, Any]:
     return {
         **{name: getattr(commitment, name) for name in PLAIN},
         **{name: getattr(commitment, name).strip() for name in TEXTS},
@@ -231,7 +234,7 @@ def _commitment_columns(commitment: NewCommitment) -> dict[str, Any]:
     }
 
 
-def _refusals_by_constraint(commitment: NewCommitment) -> dict[str, Exception]:
+def _refusals_by_constraint(commitment: EnteredCommitment) -> dict[str, Exception]:
     message = f"{commitment.provider} {commitment.external_id!r} is known already"
     return {
         "pricing_commitment_name_key": CommitmentExists(

@@ -8,12 +8,13 @@ from apps.economics.focus.names import provider_key, provider_word
 from apps.economics.gpu_catalogue import gpu_model, named_gpu
 from apps.economics.gpu_machines import GPU_MACHINES, gpu_machine, machine_name
 from apps.fleet.queries import PoolFact, pools
-from apps.pricing.actions.commitment_checks import CommitmentNotUnderstood, NewCommitment
+from apps.pricing.actions.commitment_checks import CommitmentNotUnderstood
+from apps.pricing.queries.commitments import EnteredCommitment
 
 CLOUDS = frozenset(("aws", "gcp", "azure", "oci", *(cloud for cloud, _ in GPU_MACHINES)))
 
 
-def as_pools_say(commitment: NewCommitment) -> NewCommitment:
+def as_pools_say(commitment: EnteredCommitment) -> EnteredCommitment:
     """The commitment with provider, machines and GPU model as pools say them, else as the tables do.
 
     What a pool says to the letter stays. Refuses CommitmentNotUnderstood of a GPU model that neither
@@ -35,7 +36,7 @@ def as_pools_say(commitment: NewCommitment) -> NewCommitment:
     )
 
 
-def unknown_names(commitment: NewCommitment) -> tuple[str, ...]:
+def unknown_names(commitment: EnteredCommitment) -> tuple[str, ...]:
     """Return in sentences which of its names no pool has, nor a table: such a commitment covers nothing.
 
     `commitment` is as pools say it.

@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.economics.currencies import CURRENCY_CODE
 from apps.economics.purchase import PurchaseOption
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.pages import serialize_as
@@ -31,7 +32,7 @@ class PriceIn(StrictSerializer):
     """An amount as quoted: a text, never a float; 9 of its decimals are kept, rounded half to even."""
 
     amount = QuotedAmount()
-    currency = PatternOfRows("^[A-Z]{3}$", max_length=3)
+    currency = PatternOfRows(CURRENCY_CODE, max_length=3)
 
 
 class TierIn(StrictSerializer):

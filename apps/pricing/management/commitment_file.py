@@ -7,7 +7,7 @@ from typing import Any
 
 from apps.accounts.queries import organisation, teams
 from apps.fleet.queries import pools
-from apps.pricing.actions import CommitmentNotUnderstood, NewCommitment
+from apps.pricing.actions import CommitmentNotUnderstood, EnteredCommitment
 from apps.pricing.management.toml_fields import (
     amount_of,
     amounts_of,
@@ -45,7 +45,7 @@ class Entry:
     """One commitment of a file, from 1, or why it says none."""
 
     number: int
-    commitment: NewCommitment | None
+    commitment: EnteredCommitment | None
     reason: str = ""
 
 
@@ -68,11 +68,11 @@ def _entry_of_table(number: int, table: object) -> Entry:
         return Entry(number, None, str(refusal))
 
 
-def commitment_of(table: Mapping[str, Any]) -> NewCommitment:
+def commitment_of(table: Mapping[str, Any]) -> EnteredCommitment:
     """Return the commitment that was written, field by field; refuses CommitmentNotUnderstood."""
     read = read_fields(table, READERS, NEEDED, CommitmentNotUnderstood)
     pool, owner = read.pop("pool", ""), read.pop("owner", "")
-    return NewCommitment(
+    return EnteredCommitment(
         **{"currency": organisation().currency, **read},
         pool_id=_id_by_name("pool", pool, {fact.name: fact.id for fact in pools().values()}),
         owner_id=_id_by_name("owner", owner, {team.name: team.id for team in teams()}),

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from apps.accounts.queries.facts import field_names
 from apps.economics.hours import HOUR, hour_of
 from apps.economics.refusal import Refusal
 from apps.pricing import actions
@@ -17,7 +18,6 @@ from apps.providers.reading import (
 )
 
 PURCHASE_COUNTS = ("added", "updated", "unchanged", "ended", "left_out", "rejected")
-SAID = actions.NewCommitment.__slots__
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class PurchaseLedger:
         self.round.note(bought.note)
         try:
             outcome = actions.record_commitment(
-                commitment=self._new_commitment(bought), at=self.round.clock()
+                commitment=self._entered_commitment(bought), at=self.round.clock()
             )
         except Refusal as refused:
             self._reject_bought(bought.name, str(refused))
@@ -68,7 +68,11 @@ class PurchaseLedger:
         self.round.count("rejected")
         self.round.note(f"{name} is not kept: {reason}")
 
-    def _new_commitment(self, bought: BoughtAhead) -> actions.NewCommitment:
-        fields = {name: getattr(bought, name) for name in SAID if hasattr(bought, name)}
+    def _entered_commitment(self, bought: BoughtAhead) -> actions.EnteredCommitment:
+        fields = {
+            name: getattr(bought, name)
+            for name in field_names(actions.EnteredCommitment)
+            if hasattr(bought, name)
+        }
         unit = RateUnit.GPU if bought.is_by_gpu else RateUnit.NODE
-        return actions.NewCommitment(**fields, provider=self.provider, unit=unit)
+        return actions.EnteredCommitment(**fields, provider=self.provider, unit=unit)

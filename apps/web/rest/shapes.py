@@ -5,7 +5,7 @@
 serializer, and `without` names what it leaves out.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, is_dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -16,8 +16,8 @@ from rest_framework import serializers
 from rest_framework.fields import empty
 from rest_framework.request import Request
 
-from apps.show.entries import EntryField, entry_fields
-from apps.web.rest.money import ExactOut
+from apps.show.entries import EntryField, Figure, entry_fields
+from apps.web.rest.money import ExactOut, HoursOut, MoneyOut, RatioOut
 from apps.web.rest.strict import (
     Moment,
     PatternOfRows,
@@ -117,11 +117,8 @@ def _optional(field: EntryField) -> dict[str, Any]:
 def _body_field(field: EntryField) -> RestField:
     """Return the field that parses one of a body, by its type and its entry."""
     entry, options = field.entry, _optional(field)
-    if field.type is str and entry.choices:
-        return serializers.ChoiceField(choices=tuple(entry.choices), **options)
     if field.type is str:
-        blank = {"allow_blank": True} if not field.is_required and field.default == "" else {}
-        return Text(max_length=entry.longest, **options, **blank)
+        return _body_text(field, options)
     bounds: dict[str, Any] = {"min_value": entry.least, "max_value": entry.most}
     if field.type is int:
         return StrictInteger(**bounds, **options)
@@ -129,15 +126,37 @@ def _body_field(field: EntryField) -> RestField:
         return serializers.FloatField(**bounds, **options)
     if field.type is Decimal:
         return AmountIn(digits=entry.digits, places=entry.places, **options)
+    if field.type == Mapping[str, Decimal]:
+        amount = AmountIn(digits=entry.digits, places=entry.places)
+        # A default is made anew for each body.
+        made_anew = {"default": dict} if "default" in options else {}
+        return serializers.DictField(child=amount, **options | made_anew)
     if field.type in PLAIN_BODY:
         return PLAIN_BODY[field.type](**options)
     raise TypeError(f"{field.name}: a body has no field for {field.type}; declare it in the class")
+
+
+def _body_text(field: EntryField, options: dict[str, Any]) -> RestField:
+    """Return the field that parses a text: one of its choices, of its pattern, or any."""
+    entry = field.entry
+    if entry.choices:
+        return serializers.ChoiceField(choices=tuple(entry.choices), **options)
+    if not field.is_required and field.default == "":
+        options |= {"allow_blank": True}
+    if entry.pattern:
+        return PatternOfRows(entry.pattern, max_length=entry.longest, **options)
+    return Text(max_length=entry.longest, **options)
 
 
 PLAIN_BODY: Mapping[type[Any], Callable[..., RestField]] = {
     bool: serializers.BooleanField,
     date: serializers.DateField,
     datetime: Moment,
+}
+FIGURES: Mapping[Figure, Callable[..., RestField]] = {
+    Figure.MICROS: MoneyOut,
+    Figure.MILLISECONDS: HoursOut,
+    Figure.RATIO: RatioOut,
 }
 PLAIN_ANSWER: Mapping[type[Any], Callable[..., RestField]] = {
     str: serializers.CharField,
@@ -154,20 +173,32 @@ def _answer_field(field: EntryField) -> RestField:
     options: dict[str, Any] = {"help_text": field.entry.help} if field.entry.help else {}
     if field.is_optional:
         options["allow_null"] = True
+    if field.figure is not None:
+        return FIGURES[field.figure](**options)
     if field.type is str and field.entry.choices:
         return serializers.ChoiceField(choices=tuple(field.entry.choices), **options)
-    if get_origin(field.type) in (tuple, list, frozenset):
-        item: Any = get_args(field.type)[0]
-        if is_dataclass(item):
-            return answer_of(cast(Any, item))(many=True, **options)
-        return serializers.ListField(child=PLAIN_ANSWER[item](), **options)
-    if is_dataclass(field.type):
-        return answer_of(cast(Any, field.type))(**options)
-    if field.type in PLAIN_ANSWER:
-        return PLAIN_ANSWER[field.type](**options)
-    raise TypeError(
-        f"{field.name}: an answer has no field for {field.type}; declare it in the class"
-    )
+    made = _made_of_type(field.type, options)
+    if made is None:
+        raise TypeError(
+            f"{field.name}: an answer has no field for {field.type}; declare it in the class"
+        )
+    return made
+
+
+def _made_of_type(kind: Any, options: dict[str, Any]) -> RestField | None:
+    """Return the field that answers values of a type; None where it has none."""
+    if is_dataclass(kind):
+        return answer_of(cast(Any, kind))(**options)
+    if kind in PLAIN_ANSWER:
+        return PLAIN_ANSWER[kind](**options)
+    container, parts = get_origin(kind), get_args(kind)
+    if container in (tuple, list, frozenset, Sequence):
+        if is_dataclass(parts[0]):
+            return answer_of(cast(Any, parts[0]))(many=True, **options)
+        return serializers.ListField(child=PLAIN_ANSWER[parts[0]](), **options)
+    if container in (dict, Mapping):
+        return serializers.DictField(child=PLAIN_ANSWER[parts[1]](), **options)
+    return None
 
 
 @cache

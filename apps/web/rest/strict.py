@@ -201,6 +201,13 @@ def refuse_others(parameter: str, words: Iterable[str], allowed: Collection[str]
             raise ValidationError({parameter: [f"{word!r} is none of {', '.join(allowed)}"]})
 
 
+def id_named(field: str, name: str | None, ids: Mapping[str, int]) -> int | None:
+    """Return the id of what has this name, None without one; refuses a ValidationError of the field."""
+    if name is not None and name not in ids:
+        raise ValidationError({field: [f"there is no {field} named {name!r}"]})
+    return None if name is None else ids[name]
+
+
 def ids_named(
     parameter: str, names: Iterable[str], ids: Mapping[str, Iterable[int]]
 ) -> frozenset[int]:

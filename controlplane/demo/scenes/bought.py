@@ -12,7 +12,7 @@ DAY, YEAR = timedelta(days=1), timedelta(days=365)
 def buy_ahead(company: Company) -> None:
     """A savings plan that a machine uses up, and a reservation of which half stands unused."""
     began = company.since
-    plan = pricing.NewCommitment(
+    plan = pricing.EnteredCommitment(
         name="Compute plan 2026",
         kind="savings_plan",
         currency="USD",
@@ -25,7 +25,7 @@ def buy_ahead(company: Company) -> None:
         hourly=Decimal(30),
         external_id="arn:aws:savingsplans::123456789012:savingsplan/demo",
     )
-    reservation = pricing.NewCommitment(
+    reservation = pricing.EnteredCommitment(
         name="Four g6.12xlarge, no upfront",
         kind="reserved",
         currency="USD",

@@ -25,7 +25,7 @@ from apps.ledger.queries.focus_rows import billed_by
 from apps.marks.actions import mark_span
 from apps.marks.queries import Pass
 from apps.pricing.actions import (
-    NewCommitment,
+    EnteredCommitment,
     add_commitment,
     as_bought,
     end_commitment,
@@ -220,7 +220,7 @@ def entered(**given: Any) -> CommitmentFact:
         "units": 1,
         "hourly": Decimal(40),
     } | given
-    return as_bought(NewCommitment(**values))
+    return as_bought(EnteredCommitment(**values))
 
 
 def test_a_preview_says_what_entering_then_moves_exactly() -> None:
@@ -365,7 +365,7 @@ def test_a_commitments_owner_keeps_what_nobody_used_when_the_bill_comes(
 ) -> None:
     team_id = make.make_team("research")
     scene.make_priced_node("gpu-01", provider_id="i-01")
-    bought = NewCommitment(
+    bought = EnteredCommitment(
         name="two nodes", kind="reserved", currency="USD", provider="aws", gpu_model="NVIDIA H100 80GB HBM3",
         starts_at=TEN, ends_at=TEN + HOUR, units=2, hourly=Decimal(70), owner_id=team_id,
         external_id="ri-1",

@@ -132,7 +132,7 @@ def end_shared_costs(world: World) -> None:
 
 def add_commitment(world: World) -> None:
     """The first pool's node was reserved for all of its life."""
-    bought = pricing.NewCommitment(
+    bought = pricing.EnteredCommitment(
         name="reserved",
         kind="reserved",
         currency="USD",

@@ -28,7 +28,7 @@ def make_portfolio_world() -> int:
     points = [(begins + hour * HOUR, 8.0 + 8 * (hour % 24 >= 8)) for hour in range(HOURS)]
     actions.import_history(series=series, points=points, at=AT)
     pricing.add_commitment(
-        commitment=pricing.NewCommitment(
+        commitment=pricing.EnteredCommitment(
             name="one p5", kind="reserved", currency="USD", provider="aws", region="us-east-1",
             starts_at=AT - 24 * HOUR, ends_at=AT + 729 * 24 * HOUR, instance_type="p5.48xlarge",
             units=1, hourly=Decimal(56),

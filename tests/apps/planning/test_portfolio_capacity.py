@@ -33,7 +33,7 @@ def buy(name: str, **given: Any) -> None:
         "kind": "reserved", "currency": "USD", "starts_at": BEGAN, "ends_at": ENDS,
         "provider": "aws", "region": "us-east-1",
     }  # fmt: skip
-    commitment = pricing.NewCommitment(name=name, external_id=name, **values | given)
+    commitment = pricing.EnteredCommitment(name=name, external_id=name, **values | given)
     pricing.record_commitment(commitment=commitment, at=AT)
 
 

@@ -79,7 +79,7 @@ def world(of_module: None) -> dict[str, int]:
     for option, amount in (("on_demand", "100"), ("spot", "40")):
         make.make_rate(amount, at=BEGINS, starts_at=BEGINS, purchase_option=option)
     commitment = pricing.add_commitment(
-        commitment=pricing.NewCommitment(
+        commitment=pricing.EnteredCommitment(
             name="one p5", kind="reserved", currency="USD", provider="aws", region="us-east-1",
             starts_at=BEGINS, ends_at=BEGINS + timedelta(days=730), instance_type="p5.48xlarge",
             units=1, hourly=Decimal(48), upfront=Decimal(140_160),

@@ -59,7 +59,7 @@ def test_what_is_asked_is_answered_from_the_ledger_and_kept() -> None:
 
 
 def test_what_is_signed_and_begins_later_is_in_the_question() -> None:
-    signed = pricing.NewCommitment(
+    signed = pricing.EnteredCommitment(
         name="signed", kind="reserved", currency="USD", provider="aws", region="us-east-1", units=1,
         starts_at=datetime(2026, 4, 1, tzinfo=UTC), ends_at=datetime(2027, 4, 1, tzinfo=UTC),
         instance_type="p5.48xlarge", hourly=Decimal(56),

@@ -20,7 +20,7 @@ from tests.make import NOON, make_node, make_organisation, make_pool, make_team
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
-RESERVED = actions.NewCommitment(
+RESERVED = actions.EnteredCommitment(
     name="two nodes",
     kind="reserved",
     currency="USD",

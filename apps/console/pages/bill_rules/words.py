@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from glob import escape
 
-from apps.console.kit.entries import LONGEST_TEXT
 from apps.economics.sharing import METHODS
 from apps.ledger.queries.bills.rules import BillRuleRow, RowDestination, RuleMove
 from apps.show.amounts import counted
+from apps.show.entries import LONGEST_TEXT
 from apps.show.money import billed_amount
 from apps.show.words import joined
 

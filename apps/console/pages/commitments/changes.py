@@ -8,34 +8,30 @@ from django.urls import reverse
 
 from apps.accounts.queries import Role, teams
 from apps.console.kit.change import Change, ChangeForm, changing
+from apps.console.kit.entered import FormOf
 from apps.console.kit.entries import (
-    AmountField,
     MomentField,
-    NonNegativeIntegerField,
     ParsedField,
     PickField,
-    TextField,
     amount_like,
 )
 from apps.console.kit.frame import Link
 from apps.console.kit.request import Context, value_or_404
-from apps.console.pages.commitments.words import KINDS
 from apps.console.pages.setup.questions import recount
 from apps.economics.use_terms import PLATFORMS, TENANCIES
 from apps.fleet import queries as fleet
 from apps.ledger.queries.commitment_preview import Moved, if_ended, if_entered
 from apps.pricing import actions
-from apps.pricing.queries.commitments import CommitmentFact, commitments
+from apps.pricing.queries.commitments import CommitmentFact, EnteredCommitment, commitments
 from apps.show.amounts import counted, per_cent
+from apps.show.entries import entered
 from apps.show.money import rounded_amount, signed_amount
 
 BUYS = frozenset({Role.FINANCE})
-UNITS = {"node": "Nodes", "gpu": "GPUs"}
 PLATFORM_NAMES = {
     "": "any, or not known",
     **{platform: platform.replace("_", " ") for platform in PLATFORMS},
 }
-SHARED = {"yes": "yes, as far as its cloud shares", "no": "no, its account alone"}
 TENANCY_NAMES = {"": "any, or not known", **{tenancy: tenancy for tenancy in TENANCIES}}
 PRICES_HINT = "Of a spend: what a node’s hour costs under it, as in p5.48xlarge=49.50; …"
 
@@ -48,34 +44,29 @@ def _hourly_prices(text: str) -> dict[str, Decimal]:
     return {name.strip(): read(amount.strip()) for name, _, amount in pairs}
 
 
-class CommitmentForm(ChangeForm):
+class CommitmentForm(FormOf[EnteredCommitment]):
     """A commitment as it was bought; what is empty of its scope is any."""
 
-    name = TextField("Name")
-    kind = PickField("Kind", KINDS, initial="reserved")
     pool = PickField("What it covers")
-    provider = TextField("Provider", "As pools say it. What is empty is any.")
-    region = TextField("Region")
-    instance_type = TextField("Instance type")
-    gpu_model = TextField("GPU model")
-    units = NonNegativeIntegerField("How many", "Or the spend below, not both.")
-    unit = PickField("Of", UNITS, initial="node")
-    spend = AmountField("Or a spend an hour", "What a savings plan is for, each hour.", "98.32")
     prices = ParsedField("Which buys at", _hourly_prices, PRICES_HINT)
-    upfront = AmountField("Paid upfront", "Once, for the whole term.", "98.32")
-    hourly = AmountField("Paid by the hour", "For each hour of the term, used or not.", "98.32")
-    currency = TextField("In")
-    starts_at = MomentField("From", "A moment, to the second.", is_now=True)
-    ends_at = MomentField("To", "The end of its term.")
     owner = PickField("Charged to, when unused")
-    external_id = TextField("What the provider calls it", "Bills name it so.")
     platform = PickField("Platform", PLATFORM_NAMES, initial="")
     tenancy = PickField("Tenancy", TENANCY_NAMES, initial="")
-    account = TextField(
-        "Account it is of", "Account, project, or subscription and resource group as sub/group."
+    field_order = (
+        *(
+            "name",
+            "kind",
+            "pool",
+            "provider",
+            "region",
+            "instance_type",
+            "gpu_model",
+            "units",
+            "unit",
+        ),
+        *("spend", "prices", "upfront", "hourly", "currency", "starts_at", "ends_at", "owner"),
+        *("external_id", "platform", "tenancy", "account", "is_shared", "source"),
     )
-    is_shared = PickField("Shared with other accounts", SHARED, initial="yes")
-    source = TextField("Where this comes from")
 
 
 class CommitmentEndForm(ChangeForm):
@@ -85,14 +76,14 @@ class CommitmentEndForm(ChangeForm):
 
 
 @changing(BUYS, "commitments")
-def add_commitment(context: Context) -> Change[actions.NewCommitment]:
+def add_commitment(context: Context) -> Change[EnteredCommitment]:
     """Says what the commitment would move, then enters it."""
 
-    def effects(thought: actions.NewCommitment) -> tuple[str, ...]:
+    def effects(thought: EnteredCommitment) -> tuple[str, ...]:
         moved = if_entered(actions.as_bought(thought), context.at)
         return (*actions.unknown_names(thought), *_entry_effects(moved, context.currency))
 
-    def apply(thought: actions.NewCommitment) -> tuple[str, tuple[Any, ...]]:
+    def apply(thought: EnteredCommitment) -> tuple[str, tuple[Any, ...]]:
         commitment_id = actions.add_commitment(commitment=thought, at=context.at)
         recount()
         done = "The commitment is entered; past hours are charged again."
@@ -150,18 +141,12 @@ def get_commitment_or_404(commitment_id: int) -> CommitmentFact:
     )
 
 
-def _thought_of(entered: Mapping[str, Any]) -> actions.NewCommitment:
+def _thought_of(values: Mapping[str, Any]) -> EnteredCommitment:
     """Return the commitment that was entered; refuse by field what entering it would refuse."""
-    fields = dict(entered)
-    pool, owner, shared = fields.pop("pool"), fields.pop("owner"), fields.pop("is_shared")
-    fields |= {name: fields[name] or "" for name in ("platform", "tenancy")}
-    fields |= {name: fields[name] or Decimal(0) for name in ("spend", "upfront", "hourly")}
-    thought = actions.NewCommitment(
-        **fields | {"units": fields["units"] or 0},
-        is_shared=shared != "no",
-        pool_id=int(pool) if pool else None,
-        owner_id=int(owner) if owner else None,
-    )
+    fields = dict(values)
+    pool, owner = fields.pop("pool"), fields.pop("owner")
+    fields |= {"pool_id": int(pool) if pool else None, "owner_id": int(owner) if owner else None}
+    thought: EnteredCommitment = entered(EnteredCommitment, fields)
     actions.check_commitment(thought)
     thought = actions.as_pools_say(thought)
     if any(commitment.name == thought.name for commitment in commitments()):

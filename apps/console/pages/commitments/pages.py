@@ -29,7 +29,6 @@ from apps.console.pages.commitments.tables import (
     unused_days,
 )
 from apps.console.pages.commitments.words import (
-    KINDS,
     RANKS,
     CoverNames,
     bought,
@@ -59,7 +58,7 @@ from apps.ledger.queries.commitments import (
     term_of,
 )
 from apps.ledger.queries.offered_use import taken_for_granted
-from apps.pricing.queries.commitments import CommitmentFact, commitments_in
+from apps.pricing.queries.commitments import KINDS, CommitmentFact, commitments_in
 from apps.pricing.queries.commitments import commitments as every_commitment
 from apps.show.amounts import per_cent
 from apps.show.money import full_amount, quoted_amount, rounded_amount

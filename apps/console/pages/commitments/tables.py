@@ -23,7 +23,6 @@ from apps.console.kit.cells import (
 )
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.commitments.words import (
-    KINDS,
     RANKS,
     CoverNames,
     bought,
@@ -36,7 +35,7 @@ from apps.economics.money import sum_or_unknown
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.commitment_page import CoveredTeam, UnusedHour
 from apps.ledger.queries.commitments import Figures, ends_within
-from apps.pricing.queries.commitments import CommitmentFact
+from apps.pricing.queries.commitments import KINDS, CommitmentFact
 from apps.show.time import month as month_words
 
 UNDEFINED = quiet("undefined")

@@ -8,19 +8,12 @@ from apps.accounts.queries import special_teams, teams
 from apps.console.kit.chart import DailyChart, DayRow, Figure, daily_chart, figure_or_unknown
 from apps.fleet.queries import pools
 from apps.ledger.queries.commitments import Figures, Use, total
-from apps.pricing.queries.commitments import CommitmentFact
+from apps.pricing.queries.commitments import KINDS, CommitmentFact
 from apps.show.amounts import counted, per_cent
 from apps.show.money import quoted_amount, rounded_amount, short_amount
 from apps.show.time import weekday
 from apps.show.words import StateWords
 
-KINDS = {
-    "capacity_block": "Capacity block",
-    "reserved": "Reservation",
-    "committed_use": "Committed use",
-    "savings_plan": "Savings plan",
-}
-"""In the order in which they are applied."""
 RANKS = {kind: place for place, kind in enumerate(KINDS)}
 UNITS = {"node": "node", "gpu": "GPU"}
 # The colours of time that bought work, and of time that nobody held.

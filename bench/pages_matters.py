@@ -164,15 +164,15 @@ def _capacity_requests(company: Company) -> None:
 
 
 def _headroom(company: Company) -> None:
-    policy = planning.NewHeadroomPolicy(
+    policy = planning.EnteredHeadroomPolicy(
         "Pretraining", "pool", str(POOL), (), Decimal(6), Decimal(2), lead_days=14
     )
     planning.add_headroom_policy(policy=policy, at=company.at)
     quota = planning.EnteredGpuQuota("aws", "", "", 20_000, 14, "Person 2")
     planning.add_gpu_quota(quota=quota, at=company.at)
-    limit = planning.NewPowerLimit("Hall 2", (POOL,), Decimal(240), Decimal("1.3"))
+    limit = planning.EnteredPowerLimit("Hall 2", (POOL,), Decimal(240), Decimal("1.3"))
     planning.add_power_limit(limit=limit, at=company.at)
-    target = planning.NewActivityTarget("team", TEAM, "active", Decimal("0.7"))
+    target = planning.EnteredActivityTarget("team", TEAM, "active", Decimal("0.7"))
     planning.set_activity_target(target=target, at=company.at)
 
 

@@ -123,7 +123,7 @@ def entered(shape: type[Any], values: Mapping[str, Any]) -> Any:
     kinds = {field.name: field for field in entry_fields(shape)}
     return shape(
         **{
-            name: value
+            name: float(value) if kinds[name].type is float and value is not None else value
             for name, value in values.items()
             if value is not None or kinds[name].is_optional
         }

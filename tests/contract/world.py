@@ -44,11 +44,11 @@ from apps.placement.models import JobQuote
 from apps.placement.queries.admission_limits import AdmissionJob
 from apps.placement.queries.quote_request import QuoteRequest, RequestedWork
 from apps.planning.actions import (
+    EnteredActivityTarget,
     EnteredBudget,
     EnteredGpuQuota,
-    NewActivityTarget,
-    NewHeadroomPolicy,
-    NewPowerLimit,
+    EnteredHeadroomPolicy,
+    EnteredPowerLimit,
     ScenarioEntry,
     add_budget,
     add_demand_event,
@@ -201,13 +201,13 @@ def make_world() -> World:
     ids["budget_id"] = _budget(team_id)
     quota = EnteredGpuQuota("aws", "", "", 64, 14, "Petra", 128, date(2026, 3, 2))
     add_gpu_quota(quota=quota, at=make.NOON)
-    policy = NewHeadroomPolicy(
+    policy = EnteredHeadroomPolicy(
         "Pretraining", "pool", str(pool_id), (), Decimal(6), Decimal(2), lead_days=14
     )
     add_headroom_policy(policy=policy, at=make.NOON)
-    target = NewActivityTarget("team", team_id, "active", Decimal("0.7"))
+    target = EnteredActivityTarget("team", team_id, "active", Decimal("0.7"))
     set_activity_target(target=target, at=make.NOON)
-    room = NewPowerLimit("Hall 2", (pool_id,), Decimal(240), Decimal("1.3"), Decimal(180))
+    room = EnteredPowerLimit("Hall 2", (pool_id,), Decimal(240), Decimal("1.3"), Decimal(180))
     add_power_limit(limit=room, at=make.NOON)
     joining = fleet.NewJoinToken("nodes of atlas", cluster_id, ("gpu-*",), NEVER, pool_id)
     ids["join_token_id"] = fleet.make_join_token(token=joining, at=make.NOON).id

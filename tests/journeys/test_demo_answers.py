@@ -10,7 +10,7 @@ from types import CodeType, ModuleType
 import pytest
 from django.db import transaction
 
-from apps.planning.actions import NewActivityTarget, import_history, set_activity_target
+from apps.planning.actions import EnteredActivityTarget, import_history, set_activity_target
 from apps.planning.models import ActivityTarget, DemandEvent, Forecast
 from apps.planning.queries.series import SeriesKey
 from apps.review.models import ChartNote
@@ -100,7 +100,7 @@ def test_what_somebody_changed_meanwhile_stays_and_is_named(company: Company) ->
 
 
 def test_what_was_there_before_is_no_answer_of_the_demo(company: Company) -> None:
-    target = NewActivityTarget("team", make.make_team("Vision"), "active", Decimal(1))
+    target = EnteredActivityTarget("team", make.make_team("Vision"), "active", Decimal(1))
     set_activity_target(target=target, at=IN_APRIL)
     early = answers.answer_early(company, (announced.say_what_is_ahead,))
     assert answers.answer_again(company, early, (announced.say_what_is_ahead,)) == []

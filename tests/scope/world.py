@@ -60,11 +60,11 @@ from apps.placement.actions import (
 from apps.placement.queries.admission_limits import AdmissionJob
 from apps.placement.queries.quote_request import QuoteRequest, RequestedWork
 from apps.planning.actions import (
+    EnteredActivityTarget,
     EnteredBudget,
     EnteredGpuQuota,
-    NewActivityTarget,
-    NewHeadroomPolicy,
-    NewPowerLimit,
+    EnteredHeadroomPolicy,
+    EnteredPowerLimit,
     ScenarioEntry,
     add_budget,
     add_demand_event,
@@ -445,7 +445,7 @@ def _channel(teams: Mapping[str, int], now: datetime) -> int:
 
 def _activity_target(team_id: int, now: datetime) -> int:
     """What is asked of the Zephyrines' GPU time."""
-    target = NewActivityTarget("team", team_id, "active", Decimal("0.7"))
+    target = EnteredActivityTarget("team", team_id, "active", Decimal("0.7"))
     return set_activity_target(target=target, at=now)
 
 
@@ -471,13 +471,13 @@ def _gpu_quota(pool_id: int, now: datetime) -> int:
 
 def _room(pool_id: int, now: datetime) -> int:
     """What the room of a pool feeds all together."""
-    room = NewPowerLimit("room-of-siskins", (pool_id,), Decimal(240), Decimal("1.3"))
+    room = EnteredPowerLimit("room-of-siskins", (pool_id,), Decimal(240), Decimal("1.3"))
     return add_power_limit(limit=room, at=now)
 
 
 def _headroom(pool_id: int, now: datetime) -> int:
     """What being short of GPUs costs all together."""
-    policy = NewHeadroomPolicy(
+    policy = EnteredHeadroomPolicy(
         "headroom-of-grebes", "pool", str(pool_id), (), Decimal(6), Decimal(2), lead_days=7
     )
     return add_headroom_policy(policy=policy, at=now)

@@ -35,7 +35,6 @@ from apps.planning.actions.gpu_quotas import (
 from apps.planning.actions.headroom import (
     HeadroomNameTaken,
     HeadroomNotUnderstood,
-    NewHeadroomPolicy,
     add_headroom_policy,
     check_headroom_policy,
     remove_headroom_policy,
@@ -50,7 +49,6 @@ from apps.planning.actions.portfolio import (
     request_weekly_portfolio,
 )
 from apps.planning.actions.power_limits import (
-    NewPowerLimit,
     PowerLimitNameTaken,
     PowerLimitNotUnderstood,
     add_power_limit,
@@ -60,7 +58,6 @@ from apps.planning.actions.power_limits import (
 )
 from apps.planning.actions.requests import clock_capacity_requests
 from apps.planning.actions.targets import (
-    NewActivityTarget,
     TargetNotUnderstood,
     check_activity_target,
     remove_activity_target,
@@ -68,3 +65,6 @@ from apps.planning.actions.targets import (
 )
 from apps.planning.queries.budgets import EnteredBudget as EnteredBudget
 from apps.planning.queries.gpu_quotas import EnteredGpuQuota as EnteredGpuQuota
+from apps.planning.queries.headroom import EnteredHeadroomPolicy as EnteredHeadroomPolicy
+from apps.planning.queries.power_limits import EnteredPowerLimit as EnteredPowerLimit
+from apps.planning.queries.targets import EnteredActivityTarget as EnteredActivityTarget

@@ -1,17 +1,18 @@
 """Headroom policies are set, replaced and removed; what they were stays in the audit trail."""
 
-from dataclasses import dataclass, fields
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
 
-from apps.accounts.actions.constraints import refusing
+from apps.accounts.actions.entered import keep, replace
+from apps.accounts.queries.facts import fields_of
 from apps.economics.refusal import Refusal
 from apps.fleet import queries as fleet
 from apps.logs.changes import logged_change
 from apps.planning.models import HeadroomDimension, HeadroomPolicy
+from apps.planning.queries.headroom import EnteredHeadroomPolicy
 from apps.planning.queries.series import POOL, WORKLOAD_CLASS
 
 LONGEST_LEAD_DAYS, MOST_PER_JOB = 730, 100_000
@@ -26,41 +27,23 @@ class HeadroomNameTaken(Refusal):
     """Another policy has this name."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewHeadroomPolicy:
-    """A policy as it is set; see the table for what each field is."""
-
-    name: str
-    dimension: str
-    key: str
-    pool_ids: tuple[int, ...]
-    short_cost: Decimal
-    idle_cost: Decimal
-    lead_days: int
-    most_waiting: Decimal | None = None
-    gpus_per_job: int = 1
-    note: str = ""
-
-
 @logged_change()
 @transaction.atomic
-def add_headroom_policy(*, policy: NewHeadroomPolicy, at: datetime) -> int:
+def add_headroom_policy(*, policy: EnteredHeadroomPolicy, at: datetime) -> int:
     """Set a policy; answers its id. Refuses as check_headroom_policy does."""
     check_headroom_policy(policy)
-    with refusing({"planning_headroompolicy_name_key": _name_taken(policy)}):
-        return HeadroomPolicy.objects.create(**_columns_of(policy), created_at=at).pk
+    taken = {"planning_headroompolicy_name_key": _name_taken(policy)}
+    return keep(HeadroomPolicy, _columns_of(policy), at, taken)
 
 
 @logged_change()
 @transaction.atomic
-def replace_headroom_policy(*, policy_id: int, policy: NewHeadroomPolicy) -> None:
+def replace_headroom_policy(*, policy_id: int, policy: EnteredHeadroomPolicy) -> None:
     """Set it anew as a whole. Refuses as check_headroom_policy does, and HeadroomPolicy.DoesNotExist."""
     row = HeadroomPolicy.objects.select_for_update().get(pk=policy_id)
     check_headroom_policy(policy, replaced=row.pk)
-    for name, value in _columns_of(policy).items():
-        setattr(row, name, value)
-    with refusing({"planning_headroompolicy_name_key": _name_taken(policy)}):
-        row.save()
+    taken = {"planning_headroompolicy_name_key": _name_taken(policy)}
+    replace(row, _columns_of(policy), taken)
 
 
 @logged_change()
@@ -70,7 +53,7 @@ def remove_headroom_policy(*, policy_id: int) -> None:
     HeadroomPolicy.objects.select_for_update().get(pk=policy_id).delete()
 
 
-def check_headroom_policy(policy: NewHeadroomPolicy, replaced: int | None = None) -> None:
+def check_headroom_policy(policy: EnteredHeadroomPolicy, replaced: int | None = None) -> None:
     """Refuse HeadroomNotUnderstood and HeadroomNameTaken; `replaced` is the id of the one it takes the place of."""
     if not policy.name.strip():
         raise HeadroomNotUnderstood("name", "a policy has a name")
@@ -97,7 +80,7 @@ def check_headroom_policy(policy: NewHeadroomPolicy, replaced: int | None = None
         raise _name_taken(policy)
 
 
-def _refuse_unknown(policy: NewHeadroomPolicy) -> None:
+def _refuse_unknown(policy: EnteredHeadroomPolicy) -> None:
     """Pools and models are there; a class says which pools are for it, and only a class."""
     if policy.dimension not in HeadroomDimension.values:
         raise HeadroomNotUnderstood("of", f"it is one of {', '.join(HeadroomDimension.values)}")
@@ -116,10 +99,9 @@ def _refuse_unknown(policy: NewHeadroomPolicy) -> None:
         raise HeadroomNotUnderstood("of", "a class has a name")
 
 
-def _columns_of(policy: NewHeadroomPolicy) -> dict[str, Any]:
-    columns = {field.name: getattr(policy, field.name) for field in fields(policy)}
-    return columns | {"name": policy.name.strip(), "pool_ids": sorted(policy.pool_ids)}
+def _columns_of(policy: EnteredHeadroomPolicy) -> dict[str, Any]:
+    return fields_of(policy) | {"name": policy.name.strip(), "pool_ids": sorted(policy.pool_ids)}
 
 
-def _name_taken(policy: NewHeadroomPolicy) -> HeadroomNameTaken:
+def _name_taken(policy: EnteredHeadroomPolicy) -> HeadroomNameTaken:
     return HeadroomNameTaken("name", f"there is a policy named {policy.name.strip()!r} already")

@@ -1,17 +1,18 @@
 """A room's power and cooling is entered, replaced and removed; what it was stays in the audit trail."""
 
-from dataclasses import dataclass, fields
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django.db import connection, transaction
 
-from apps.accounts.actions.constraints import refusing
+from apps.accounts.actions.entered import keep, replace
+from apps.accounts.queries.facts import fields_of
 from apps.economics.refusal import Refusal
 from apps.fleet import queries as fleet
 from apps.logs.changes import logged_change
 from apps.planning.models import PowerLimit
+from apps.planning.queries.power_limits import EnteredPowerLimit
 
 MOST_KILOWATTS, MOST_PUE = Decimal(10**6), Decimal(10)
 STEP = Decimal("0.001")
@@ -26,38 +27,24 @@ class PowerLimitNameTaken(Refusal):
     """There is a room of this name already."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewPowerLimit:
-    """A room as it is entered; see the table for what each field is."""
-
-    name: str
-    pool_ids: tuple[int, ...]
-    power_kilowatts: Decimal
-    pue: Decimal
-    cooling_kilowatts: Decimal | None = None
-    note: str = ""
-
-
 @logged_change()
 @transaction.atomic
-def add_power_limit(*, limit: NewPowerLimit, at: datetime) -> int:
+def add_power_limit(*, limit: EnteredPowerLimit, at: datetime) -> int:
     """Enter a room; answers its id. Refuses as check_power_limit does."""
     _one_at_a_time()
     check_power_limit(limit)
-    with refusing({"planning_powerlimit_name_key": _taken(limit)}):
-        return PowerLimit.objects.create(**_columns_of(limit), created_at=at).pk
+    taken = {"planning_powerlimit_name_key": _taken(limit)}
+    return keep(PowerLimit, _columns_of(limit), at, taken)
 
 
 @logged_change()
 @transaction.atomic
-def replace_power_limit(*, power_limit_id: int, limit: NewPowerLimit) -> None:
+def replace_power_limit(*, power_limit_id: int, limit: EnteredPowerLimit) -> None:
     """Enter it anew as a whole. Refuses as check_power_limit does, and PowerLimit.DoesNotExist."""
     _one_at_a_time()
     row = PowerLimit.objects.select_for_update().get(pk=power_limit_id)
     check_power_limit(limit, replaced=row.pk)
-    for name, value in _columns_of(limit).items():
-        setattr(row, name, value)
-    row.save()
+    replace(row, _columns_of(limit), {"planning_powerlimit_name_key": _taken(limit)})
 
 
 @logged_change()
@@ -67,7 +54,7 @@ def remove_power_limit(*, power_limit_id: int) -> None:
     PowerLimit.objects.select_for_update().get(pk=power_limit_id).delete()
 
 
-def check_power_limit(limit: NewPowerLimit, replaced: int | None = None) -> None:
+def check_power_limit(limit: EnteredPowerLimit, replaced: int | None = None) -> None:
     """Refuse PowerLimitNotUnderstood and PowerLimitNameTaken; `replaced` is the id of the one it takes the place of."""
     if not limit.name.strip():
         raise PowerLimitNotUnderstood("name", "the room needs a name")
@@ -83,14 +70,14 @@ def check_power_limit(limit: NewPowerLimit, replaced: int | None = None) -> None
     _check_other_rooms(limit, replaced)
 
 
-def _check_pools(limit: NewPowerLimit) -> None:
+def _check_pools(limit: EnteredPowerLimit) -> None:
     if not limit.pool_ids:
         raise PowerLimitNotUnderstood("pool_ids", "say which pools stand in it")
     if unknown := sorted(set(limit.pool_ids) - set(fleet.pools())):
         raise PowerLimitNotUnderstood("pool_ids", f"there is no pool {unknown[0]}")
 
 
-def _check_other_rooms(limit: NewPowerLimit, replaced: int | None) -> None:
+def _check_other_rooms(limit: EnteredPowerLimit, replaced: int | None) -> None:
     for other in PowerLimit.objects.all():
         if other.pk == replaced:
             continue
@@ -111,10 +98,9 @@ def _one_at_a_time() -> None:
         cursor.execute("LOCK TABLE planning_powerlimit IN SHARE ROW EXCLUSIVE MODE")
 
 
-def _columns_of(limit: NewPowerLimit) -> dict[str, Any]:
-    columns = {field.name: getattr(limit, field.name) for field in fields(limit)}
-    return columns | {"pool_ids": sorted(set(limit.pool_ids))}
+def _columns_of(limit: EnteredPowerLimit) -> dict[str, Any]:
+    return fields_of(limit) | {"pool_ids": sorted(set(limit.pool_ids))}
 
 
-def _taken(limit: NewPowerLimit) -> PowerLimitNameTaken:
+def _taken(limit: EnteredPowerLimit) -> PowerLimitNameTaken:
     return PowerLimitNameTaken("name", f"there is a room {limit.name!r} already")

@@ -1,8 +1,6 @@
 """Targets of activity are set and removed; what they were stays in the audit trail."""
 
-from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 
 from django.db import transaction
 
@@ -11,26 +9,16 @@ from apps.economics.refusal import Refusal
 from apps.fleet import queries as fleet
 from apps.logs.changes import logged_change
 from apps.planning.models import ActivityTarget, TargetMeasure
-from apps.planning.queries.targets import CLUSTER, POOL, TEAM
+from apps.planning.queries.targets import CLUSTER, POOL, TEAM, EnteredActivityTarget
 
 
 class TargetNotUnderstood(Refusal):
     """A refusal that says what is wrong with a field of a target."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewActivityTarget:
-    """A target as it is set; see the table for what each field is."""
-
-    scope: str
-    key: int
-    measure: str
-    target: Decimal
-
-
 @logged_change()
 @transaction.atomic
-def set_activity_target(*, target: NewActivityTarget, at: datetime) -> int:
+def set_activity_target(*, target: EnteredActivityTarget, at: datetime) -> int:
     """Set it, in the place of the one there is of the same measure; answers its id. Refuses as check_activity_target does."""
     check_activity_target(target)
     row, _ = ActivityTarget.objects.update_or_create(
@@ -50,7 +38,7 @@ def remove_activity_target(*, target_id: int) -> None:
     ActivityTarget.objects.select_for_update().get(pk=target_id).delete()
 
 
-def check_activity_target(target: NewActivityTarget) -> None:
+def check_activity_target(target: EnteredActivityTarget) -> None:
     """Refuse TargetNotUnderstood."""
     there = {
         CLUSTER: lambda: set(fleet.clusters()),

@@ -14,29 +14,35 @@ from apps.accounts.queries.reading import reading_once
 from apps.economics.gates import serialize_gates
 from apps.economics.money import Money
 from apps.planning.api.ahead_spans import AheadSpanOut, serialize_spans
-from apps.planning.queries.headroom import HeadroomFigures, headroom_of, headroom_policies
-from apps.planning.queries.targets import TargetFigures, activity_targets, target_figures
+from apps.planning.queries.headroom import (
+    HeadroomFigures,
+    HeadroomPolicyFact,
+    headroom_of,
+    headroom_policies,
+)
+from apps.planning.queries.targets import (
+    ActivityTargetFact,
+    TargetFigures,
+    activity_targets,
+    target_figures,
+)
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import HoursOut, MoneyOut, RatioOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import PricesView
 
 
-class HeadroomPolicyOut(serializers.Serializer[Any]):
+class HeadroomPolicyOut(Answer[HeadroomPolicyFact]):
     """A policy against the newest forecast over its lead time; null: no forecast with an interval."""
 
-    id = serializers.IntegerField()
-    name = serializers.CharField()
+    without = ("most_waiting", "created_at")
     dimension = serializers.ChoiceField(["pool", "gpu_model", "workload_class"])
-    key = serializers.CharField(help_text="the id of a pool, else the model or the class")
-    pool_ids = serializers.ListField(child=serializers.IntegerField())
     short_cost = MoneyOut(help_text="of an hour in which a GPU is lacking")
     idle_cost = MoneyOut(help_text="of an hour in which a GPU idles")
-    lead_days = serializers.IntegerField()
     most_waiting_ratio = RatioOut(allow_null=True, help_text="of jobs; null: nothing is promised")
-    gpus_per_job = serializers.IntegerField()
     service_level_ratio = RatioOut(help_text="of hours in which the GPUs are to suffice")
     needed_for_cost_gpus = serializers.IntegerField(allow_null=True)
     needed_for_waiting_gpus = serializers.IntegerField(allow_null=True)
@@ -47,16 +53,12 @@ class HeadroomPolicyOut(serializers.Serializer[Any]):
         many=True, help_text="which hours are from what; none without a forecast"
     )
     gates = GateOut(many=True, help_text="what it was held against")
-    note = serializers.CharField()
 
 
-class ActivityTargetOut(serializers.Serializer[Any]):
+class ActivityTargetOut(Answer[ActivityTargetFact]):
     """A target of activity against the last four whole weeks; null: nothing of it was observed."""
 
-    id = serializers.IntegerField()
-    scope = serializers.ChoiceField(["cluster", "pool", "team"])
-    key = serializers.IntegerField(help_text="its id")
-    measure = serializers.ChoiceField(["active", "sm_active"])
+    without = ("target", "created_at")
     target_ratio = RatioOut()
     actual_ratio = RatioOut(allow_null=True)
     held_gpu_hours = HoursOut()

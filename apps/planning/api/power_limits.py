@@ -10,10 +10,16 @@ from rest_framework.response import Response
 
 from apps.accounts.queries.facts import fields_of
 from apps.accounts.queries.reading import reading_once
-from apps.planning.queries.power_limits import DrawnHour, PowerUse, power_limits, power_use
-from apps.web.rest.money import ExactOut
+from apps.planning.queries.power_limits import (
+    DrawnHour,
+    PowerLimitFact,
+    PowerUse,
+    power_limits,
+    power_use,
+)
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import PricesView
 
@@ -42,15 +48,10 @@ class MoreGpusOut(serializers.Serializer[Any]):
     as_rated = serializers.IntegerField(allow_null=True)
 
 
-class PowerLimitOut(serializers.Serializer[Any]):
+class PowerLimitOut(Answer[PowerLimitFact]):
     """A room's power and cooling and its use; null: no meter reported anything, or nobody said."""
 
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    pool_ids = serializers.ListField(child=serializers.IntegerField())
-    power_kilowatts = ExactOut()
-    cooling_kilowatts = ExactOut(allow_null=True)
-    pue = ExactOut()
+    without = ("created_at",)
     now = DrawnHourOut(allow_null=True)
     peak_28_days = DrawnHourOut(allow_null=True)
     power_left_kilowatts = serializers.FloatField(
@@ -58,7 +59,6 @@ class PowerLimitOut(serializers.Serializer[Any]):
     )
     cooling_left_kilowatts = serializers.FloatField(allow_null=True)
     more_gpus = MoreGpusOut(many=True)
-    note = serializers.CharField()
 
 
 class PowerLimits(PricesView):

@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from math import ceil
+from typing import Annotated
 
 from apps.accounts.queries import organisation
+from apps.accounts.queries.facts import facts_of
 from apps.economics.budgets import sum_ahead
 from apps.economics.demand_gates import DemandGrounds, demand_gates, term_gate
 from apps.economics.gates import Gate
@@ -25,26 +27,50 @@ from apps.planning.queries.ahead import (
 from apps.planning.queries.capacity_places import gpus_by_pool, pool_series
 from apps.planning.queries.room import RoomAhead
 from apps.planning.queries.series import GPU_HOURS, GPU_MODEL, POOL, SeriesKey, name_of_key
+from apps.show.entries import Entry
 
 ROUNDING = 1e-6
 """What halving may leave above a whole number."""
 
 
 @dataclass(frozen=True, slots=True)
-class HeadroomPolicyFact:
-    """A policy as it was set; see its table for what each field is."""
+class EnteredHeadroomPolicy:
+    """A policy as it is set; see its table for what each field is."""
+
+    name: Annotated[str, Entry("Name")]
+    dimension: str
+    key: Annotated[str, Entry(help="the id of a pool, else the model or the class")]
+    pool_ids: Annotated[
+        tuple[int, ...],
+        Entry(
+            "Pools it may run in", "Only of a class: whose GPUs are there for it.", is_picked=True
+        ),
+    ]
+    short_cost: Annotated[
+        Decimal,
+        Entry(
+            "Being short of a GPU for an hour costs, in {currency}",
+            "What the work that waits is worth, or what the GPU costs on demand.",
+            example="6.00",
+        ),
+    ]
+    idle_cost: Annotated[
+        Decimal, Entry("A GPU that idles for an hour costs, in {currency}", example="2.00")
+    ]
+    lead_days: Annotated[int, Entry("Lead time in days", "Until more are there.", example="14")]
+    most_waiting: Annotated[
+        Decimal | None,
+        Entry("Most jobs that may wait, in per cent", "Empty: nothing said.", example="5"),
+    ] = None
+    gpus_per_job: Annotated[int, Entry("GPUs of a job", initial="1")] = 1
+    note: Annotated[str, Entry("Note")] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadroomPolicyFact(EnteredHeadroomPolicy):
+    """A policy as it was set."""
 
     id: int
-    name: str
-    dimension: str
-    key: str
-    pool_ids: tuple[int, ...]
-    short_cost: Decimal
-    idle_cost: Decimal
-    lead_days: int
-    most_waiting: Decimal | None
-    gpus_per_job: int
-    note: str
     created_at: datetime
 
     @property
@@ -106,14 +132,7 @@ class HeadroomFigures:
 
 def headroom_policies() -> list[HeadroomPolicyFact]:
     """Every policy by name."""
-    names = HeadroomPolicyFact.__slots__
-    return [
-        HeadroomPolicyFact(
-            **{name: getattr(row, name) for name in names if name != "pool_ids"},
-            pool_ids=tuple(row.pool_ids),
-        )
-        for row in HeadroomPolicy.objects.order_by("name")
-    ]
+    return list(facts_of(HeadroomPolicyFact, HeadroomPolicy.objects.order_by("name")))
 
 
 def headroom_of(policies: Sequence[HeadroomPolicyFact], at: datetime) -> list[HeadroomFigures]:

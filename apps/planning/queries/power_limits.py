@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from typing import Annotated
 
+from apps.accounts.queries.facts import facts_of
 from apps.economics.gpu_catalogue import gpu_model
 from apps.economics.hours import HOUR
 from apps.economics.node_power import NodePowerRating
@@ -16,6 +18,7 @@ from apps.ledger.queries.owned_hours import NOTHING, NodeDrew, node_draws_by_hou
 from apps.ledger.queries.tables import rows
 from apps.planning.models import PowerLimit
 from apps.pricing.queries.owned import OwnedPlanFact, owned_plans_in
+from apps.show.entries import Entry
 
 LATELY = timedelta(days=28)
 NEWEST = 3 * HOUR
@@ -24,16 +27,32 @@ WATTS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class PowerLimitFact:
-    """A room as it was entered; see its table for what each field is."""
+class EnteredPowerLimit:
+    """A room as it is entered; see its table for what each field is."""
+
+    name: Annotated[str, Entry("Room")]
+    pool_ids: Annotated[tuple[int, ...], Entry("Pools that stand in it", is_picked=True)]
+    power_kilowatts: Annotated[Decimal, Entry("Power, in kW at the room's meter", example="240")]
+    pue: Annotated[
+        Decimal,
+        Entry(
+            "PUE",
+            "kW at the room's meter for one at the machines; 1 where the power is said at the machines.",
+            example="1.3",
+        ),
+    ]
+    cooling_kilowatts: Annotated[
+        Decimal | None,
+        Entry("Cooling, in kW of heat carried off", "Empty: nothing said.", example="200"),
+    ] = None
+    note: Annotated[str, Entry("Note")] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PowerLimitFact(EnteredPowerLimit):
+    """A room as it was entered."""
 
     id: int
-    name: str
-    pool_ids: tuple[int, ...]
-    power_kilowatts: Decimal
-    cooling_kilowatts: Decimal | None
-    pue: Decimal
-    note: str
     created_at: datetime
 
     @property
@@ -94,8 +113,7 @@ class PowerUse:
 
 def power_limits() -> list[PowerLimitFact]:
     """Every room, by name."""
-    limits = PowerLimit.objects.order_by("name").values_list(*PowerLimitFact.__slots__)
-    return [PowerLimitFact(row[0], row[1], tuple(row[2]), *row[3:]) for row in limits]
+    return list(facts_of(PowerLimitFact, PowerLimit.objects.order_by("name")))
 
 
 def power_use(limits: Sequence[PowerLimitFact], at: datetime) -> list[PowerUse]:

@@ -4,10 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries import organisation, teams_below
+from apps.accounts.queries.facts import facts_of
 from apps.economics.gpu_meters import GpuMeters, meters_together
 from apps.economics.money import sum_of_known
 from apps.economics.states import HELD_STATES
@@ -19,6 +20,7 @@ from apps.ledger.queries.cube.states import States, state_sums
 from apps.ledger.queries.gpu_meters import meters_by
 from apps.ledger.queries.windows import DAY, Window
 from apps.planning.models import ActivityTarget, TargetMeasure, TargetScope
+from apps.show.entries import Entry
 
 WEEKS = 4
 ACTIVE, SM_ACTIVE = str(TargetMeasure.ACTIVE), str(TargetMeasure.SM_ACTIVE)
@@ -26,15 +28,15 @@ CLUSTER, POOL, TEAM = str(TargetScope.CLUSTER), str(TargetScope.POOL), str(Targe
 
 
 @dataclass(frozen=True, slots=True)
-class ActivityTargetFact:
-    """A target as it was set."""
+class EnteredActivityTarget:
+    """A target as it is set; see its table for what each field is."""
 
-    id: int
-    scope: str
-    key: int
-    measure: str
-    target: Decimal
-    created_at: datetime
+    scope: Annotated[str, Entry(choices=(CLUSTER, POOL, TEAM))]
+    key: Annotated[int, Entry(help="its id")]
+    measure: Annotated[
+        str, Entry("Share", choices={ACTIVE: "Active", SM_ACTIVE: "SM active"}, initial=ACTIVE)
+    ]
+    target: Annotated[Decimal, Entry("Target, in per cent", example="70")]
 
     @property
     def of(self) -> str:
@@ -45,6 +47,14 @@ class ActivityTargetFact:
             TEAM: lambda: {team.id: team.name for team in accounts.teams()},
         }[self.scope]()
         return names.get(self.key, str(self.key))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActivityTargetFact(EnteredActivityTarget):
+    """A target as it was set."""
+
+    id: int
+    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +90,7 @@ class TargetFigures:
 def activity_targets() -> list[ActivityTargetFact]:
     """Every target, by scope, what it is of and measure."""
     rows = ActivityTarget.objects.order_by("scope", "key", "measure")
-    return [ActivityTargetFact(*row) for row in rows.values_list(*ActivityTargetFact.__slots__)]
+    return list(facts_of(ActivityTargetFact, rows))
 
 
 def last_weeks(at: datetime) -> Window:

@@ -9,11 +9,11 @@ from apps.ledger.queries.cube import CubeQuestion, explore
 from apps.ledger.queries.cube.sums import CubeSums
 from apps.ledger.queries.windows import Window
 from apps.planning.actions import (
+    EnteredActivityTarget,
     EnteredBudget,
     EnteredGpuQuota,
-    NewActivityTarget,
-    NewHeadroomPolicy,
-    NewPowerLimit,
+    EnteredHeadroomPolicy,
+    EnteredPowerLimit,
     add_budget,
     add_gpu_quota,
     add_headroom_policy,
@@ -56,11 +56,11 @@ def set_budgets(company: Company) -> None:
 def state_headroom(company: Company) -> None:
     """The platform says what being short of GPUs costs, of a pool and of serving."""
     policies = (
-        NewHeadroomPolicy(
+        EnteredHeadroomPolicy(
             "Pretraining", "pool", str(company.pool("h100-reserved")), (),
             Decimal("4.10"), Decimal("2.35"), lead_days=28,
         ),
-        NewHeadroomPolicy(
+        EnteredHeadroomPolicy(
             "Serving", "workload_class", "serving", (company.pool("l4-serving"),),
             Decimal("4.00"), Decimal("0.80"), lead_days=7, most_waiting=Decimal("0.05"),
             note="An answer that waits is a customer who leaves.",
@@ -86,7 +86,7 @@ def enter_quotas(company: Company) -> None:
 
 def enter_room(company: Company) -> None:
     """The lab's circuit and its air conditioner."""
-    room = NewPowerLimit(
+    room = EnteredPowerLimit(
         "Lab", (company.pool("l40s-lab"),), Decimal("4.8"), Decimal("1.35"), Decimal("3.5"),
         "One three-phase circuit; the landlord takes a quarter for another.",
     )  # fmt: skip
@@ -102,7 +102,7 @@ def set_targets(company: Company) -> None:
             ("team", company.team("Language models"), "sm_active", "0.60"),
             ("team", company.team("Vision"), "active", "0.70"),
         ):
-            target = NewActivityTarget(scope, key, measure, Decimal(share))
+            target = EnteredActivityTarget(scope, key, measure, Decimal(share))
             set_activity_target(target=target, at=company.week.at)
 
 

@@ -15,7 +15,7 @@ from apps.placement.models import BookOffer, JobQuote, OfferBook
 from apps.placement.queries.offer_facts import OfferFact
 from apps.placement.queries.offers_now import offers_now
 from apps.planning.actions import EnteredBudget, add_budget
-from apps.planning.actions.power_limits import NewPowerLimit, add_power_limit
+from apps.planning.actions.power_limits import EnteredPowerLimit, add_power_limit
 from apps.planning.queries.budgets import BudgetStep
 from apps.unit_economics.models import RunFigures
 from apps.workloads.models import Job, Run
@@ -228,7 +228,7 @@ def test_energy_is_as_like_work_drew_and_names_the_overhead_of_its_hall(
         unit_milliseconds=100 * 3_600_000, energy_joules=500.0 * 100 * 3600, observed_ratio=0.99,
         computed_at=AT,
     )  # fmt: skip
-    room = NewPowerLimit("Hall", (pools["kept"],), Decimal(100), Decimal("1.2"))
+    room = EnteredPowerLimit("Hall", (pools["kept"],), Decimal(100), Decimal("1.2"))
     add_power_limit(limit=room, at=AT)
     measured = offer_of(asked(caller), "kept")
     RunFigures.objects.filter(pk=figures.pk).update(energy_joules=300.0 * 100 * 3600)

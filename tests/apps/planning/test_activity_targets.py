@@ -63,7 +63,7 @@ def world(of_module: None) -> dict[str, int]:
 
 
 def figures(world: dict[str, int], scope: str, measure: str, share: str) -> TargetFigures:
-    target = actions.NewActivityTarget(scope, world[scope], measure, Decimal(share))
+    target = actions.EnteredActivityTarget(scope, world[scope], measure, Decimal(share))
     actions.set_activity_target(target=target, at=AT)
     (found,) = target_figures(activity_targets(), AT)
     return found
@@ -118,7 +118,7 @@ def test_what_is_wrong_is_refused_by_its_field(
     values: dict[str, Any] = {
         "scope": "team", "key": world["team"], "measure": "active", "target": Decimal("0.5"),
     }  # fmt: skip
-    target = actions.NewActivityTarget(**values | given)
+    target = actions.EnteredActivityTarget(**values | given)
     with pytest.raises(Refusal) as refused:
         actions.set_activity_target(target=target, at=AT)
     assert refused.value.field == field
@@ -132,7 +132,7 @@ def test_a_target_is_set_after_a_look_set_again_and_removed(world: dict[str, int
     assert "In the last four whole weeks it was 50 % of 4.00 GPU-hours." in looked
     confirmed(finance, "/headroom/targets/new", entered)
     done = confirmed(finance, "/headroom/targets/new", entered | {"target": "90"}, follow=True)
-    assert "The target is set." in text_of(done.content.decode())
+    assert "The target of team Red is set." in text_of(done.content.decode())
     (row,) = csv.DictReader(io.StringIO(finance.get("/headroom/targets.csv").content.decode()))
     assert (row["of"], row["target"], row["actual"]) == ("Red", "0.900000", "0.500000")
     assert (row["gap_gpu_hours"], row["gap_cost"]) == ("1.600000", "19.664000")
@@ -152,10 +152,10 @@ def test_more_targets_ask_no_more_of_the_database(world: dict[str, int]) -> None
         return count()
 
     for scope in ("team", "pool", "cluster"):
-        target = actions.NewActivityTarget(scope, world[scope], "active", Decimal("0.5"))
+        target = actions.EnteredActivityTarget(scope, world[scope], "active", Decimal("0.5"))
         actions.set_activity_target(target=target, at=AT)
     of_three = asked()
-    target = actions.NewActivityTarget("team", world["team"], "sm_active", Decimal("0.5"))
+    target = actions.EnteredActivityTarget("team", world["team"], "sm_active", Decimal("0.5"))
     actions.set_activity_target(target=target, at=AT)
     assert asked() == of_three
 

@@ -224,7 +224,7 @@ def test_a_moment_that_is_over_is_looked_at_by_the_forecast_of_then(teams) -> No
 
 def policy(pool_id: int) -> HeadroomFigures:
     """Of a pool, as dear short as idle, 60 days ahead."""
-    policy = actions.NewHeadroomPolicy(
+    policy = actions.EnteredHeadroomPolicy(
         name="Ahead", dimension="pool", key=str(pool_id), pool_ids=(), lead_days=60,
         short_cost=Decimal(1), idle_cost=Decimal(1),
     )  # fmt: skip

@@ -55,7 +55,7 @@ def pool(of_module: None) -> int:
     return pool_id
 
 
-def new_policy(pool: int, **given: Any) -> actions.NewHeadroomPolicy:
+def new_policy(pool: int, **given: Any) -> actions.EnteredHeadroomPolicy:
     """Serving in that pool: short at 6, idle at 2, a week ahead."""
     values: dict[str, Any] = {
         "name": "Serving",
@@ -66,7 +66,7 @@ def new_policy(pool: int, **given: Any) -> actions.NewHeadroomPolicy:
         "idle_cost": Decimal(2),
         "lead_days": 7,
     } | given
-    return actions.NewHeadroomPolicy(**values)
+    return actions.EnteredHeadroomPolicy(**values)
 
 
 def figures(pool: int, **given: Any) -> HeadroomFigures:

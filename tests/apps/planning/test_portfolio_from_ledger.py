@@ -215,7 +215,7 @@ def test_what_is_wanted_beyond_the_gpus_that_are_there_waits_at_what_a_policy_sa
     inputs, world
 ) -> None:
     """Ten of the 14 GPUs that are held and waited for are there: four wait in every hour, at 3.50."""
-    policy = planning.NewHeadroomPolicy(
+    policy = planning.EnteredHeadroomPolicy(
         "h100", "pool", str(world["pool"]), (), Decimal("3.5"), Decimal(1), lead_days=7
     )
     planning.add_headroom_policy(policy=policy, at=AT)

@@ -69,11 +69,11 @@ def pools(of_module: None) -> dict[str, int]:
     return ids
 
 
-def new_room(pool_ids: list[int], **given: Any) -> actions.NewPowerLimit:
+def new_room(pool_ids: list[int], **given: Any) -> actions.EnteredPowerLimit:
     values: dict[str, Any] = {
         "name": "Hall", "power_kilowatts": Decimal(20), "pue": Decimal("1.25"),
     }  # fmt: skip
-    return actions.NewPowerLimit(pool_ids=tuple(pool_ids), **values | given)
+    return actions.EnteredPowerLimit(pool_ids=tuple(pool_ids), **values | given)
 
 
 def use_of(pool_ids: list[int], **given: Any) -> PowerUse:
@@ -145,7 +145,7 @@ def test_what_is_wrong_is_refused_by_its_field(pools, field: str, given: dict[st
         "name": "Hall", "pool_ids": (pools["owned"],), "power_kilowatts": Decimal(20), "pue": Decimal(1),
     }  # fmt: skip
     with pytest.raises(Refusal) as refused:
-        actions.add_power_limit(limit=actions.NewPowerLimit(**values | given), at=FULL)
+        actions.add_power_limit(limit=actions.EnteredPowerLimit(**values | given), at=FULL)
     assert refused.value.field == field
 
 

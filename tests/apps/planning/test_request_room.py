@@ -67,7 +67,7 @@ def test_what_is_expected_and_what_is_asked_for_are_there_together(
 
 def test_what_waits_is_said_with_what_it_costs(scene: tuple[int, int]) -> None:
     team_id, pool_id = scene
-    policy = actions.NewHeadroomPolicy(
+    policy = actions.EnteredHeadroomPolicy(
         "h100", "pool", str(pool_id), (), Decimal("6.5"), Decimal(2), 7
     )
     actions.add_headroom_policy(policy=policy, at=AT)

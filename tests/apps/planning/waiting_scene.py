@@ -81,7 +81,7 @@ def outage(node_id: int, starts_at: datetime, ends_at: datetime | None, **given:
 
 def policy(name: str, dimension: str, key: str, short: str, pool_ids: tuple[int, ...] = ()) -> int:
     """What an hour of being short costs."""
-    new = actions.NewHeadroomPolicy(
+    new = actions.EnteredHeadroomPolicy(
         name, dimension, key, pool_ids, Decimal(short), Decimal(1), lead_days=7
     )
     return actions.add_headroom_policy(policy=new, at=AT)

@@ -170,7 +170,5 @@ def _no_policy() -> EmptyState:
 urlpatterns = [
     path("headroom", headroom_list, name="headroom"),
     path("headroom.csv", headroom_csv, name="headroom-csv"),
-    path("headroom/new", changes.add_policy, name="add-headroom-policy"),
-    path("headroom/<int:policy_id>/change", changes.change_policy, name="change-headroom-policy"),
-    path("headroom/<int:policy_id>/remove", changes.remove_policy, name="remove-headroom-policy"),
+    *changes.CHANGES.urlpatterns,
 ]

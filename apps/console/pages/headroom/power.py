@@ -1,7 +1,6 @@
 """Power and cooling of rooms: their table, and entering, changing and removing one after a look."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
@@ -9,18 +8,21 @@ from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
+from apps.accounts.queries.facts import fields_of
 from apps.console.kit.cells import FIGURE, INSTANT, PROSE, WRAPPED, Locale, linked
-from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
-from apps.console.kit.entries import AmountField, TextField, TicksField, amount_entered
+from apps.console.kit.change import ChangePreview
+from apps.console.kit.entered import EnteredPages, FormOf
+from apps.console.kit.entries import amount_entered
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.kit.table import Column, Table
 from apps.console.pages.headroom.switch import MOST_NAMED, headroom_tabs
 from apps.fleet import queries as fleet
 from apps.planning import actions
 from apps.planning.queries.power_limits import (
     DrawnHour,
+    EnteredPowerLimit,
     PowerLimitFact,
     PowerUse,
     power_limits,
@@ -170,138 +172,26 @@ def rooms_csv(context: Context) -> HttpResponse:
     return ROOMS.csv(power_use(power_limits(), context.at), context, "rooms")
 
 
-class RoomForm(ChangeForm):
+class RoomForm(FormOf[EnteredPowerLimit]):
     """Form of a room: which pools stand in it, and what it feeds and cools."""
 
-    name = TextField("Room")
-    pool_ids = TicksField("Pools that stand in it", is_needed=True)
-    power_kilowatts = AmountField("Power, in kW at the room's meter", example="240", is_needed=True)
-    cooling_kilowatts = AmountField(
-        "Cooling, in kW of heat carried off", "Empty: nothing said.", "200"
-    )
-    pue = AmountField(
-        "PUE",
-        "kW at the room's meter for one at the machines; 1 where the power is said at the machines.",
-        "1.3",
-        is_needed=True,
-    )
-    note = TextField("Note")
-
-
-@changing(SEES_EVERYTHING, "headroom")
-def add_room(context: Context) -> Change[actions.NewPowerLimit]:
-    """Says what of it is drawn, then enters it."""
-
-    def read(entered: Mapping[str, Any]) -> actions.NewPowerLimit:
-        thought = _thought_of(entered)
-        actions.check_power_limit(thought)
-        return thought
-
-    def apply(thought: actions.NewPowerLimit) -> Done:
-        actions.add_power_limit(limit=thought, at=context.at)
-        return f"{thought.name} is entered.", ("power-limits",)
-
-    return Change(
-        finding="Add a room",
-        explanation="What its power and cooling carry. Nothing is stopped by it here.",
-        back=_back(),
-        form=RoomForm,
-        confirm="Enter this room",
-        read=read,
-        effects=lambda thought: _preview(thought, context),
-        apply=apply,
-        picks={"pool_ids": _pool_picks()},
-    )
-
-
-@changing(SEES_EVERYTHING, "headroom")
-def change_room(context: Context, power_limit_id: int) -> Change[actions.NewPowerLimit]:
-    """Says what of it is drawn then, and enters it anew."""
-    fact = _get_room_or_404(power_limit_id)
-
-    def read(entered: Mapping[str, Any]) -> actions.NewPowerLimit:
-        thought = _thought_of(entered)
-        actions.check_power_limit(thought, fact.id)
-        return thought
-
-    def apply(thought: actions.NewPowerLimit) -> Done:
-        actions.replace_power_limit(power_limit_id=fact.id, limit=thought)
-        return f"{thought.name} is changed.", ("power-limits",)
-
-    return Change(
-        finding=f"Change {fact.name}",
-        explanation="What it was stays in the audit trail.",
-        back=_back(),
-        form=RoomForm,
-        confirm="Change this room",
-        read=read,
-        effects=lambda thought: _preview(thought, context),
-        apply=apply,
-        picks={"pool_ids": _pool_picks()},
-        initial=_entered_before(fact),
-    )
-
-
-@changing(SEES_EVERYTHING, "headroom")
-def remove_room(context: Context, power_limit_id: int) -> Change[PowerLimitFact]:
-    """Says what is held against it no more, then removes it."""
-    fact = _get_room_or_404(power_limit_id)
-
-    def apply(_: PowerLimitFact) -> Done:
-        actions.remove_power_limit(power_limit_id=fact.id)
-        return f"{fact.name} is removed.", ("power-limits",)
-
-    limit = power(fact.power_kilowatts * KILO)
-    return Change(
-        finding=f"Remove {fact.name}",
-        explanation="The audit trail keeps what it was.",
-        back=_back(),
-        form=ChangeForm,
-        confirm="Remove this room",
-        read=lambda _: fact,
-        effects=lambda _: (
-            f"What {joined(fact.pool_names)} draw is not held against {limit} any more.",
-        ),
-        apply=apply,
-    )
-
-
-def _get_room_or_404(power_limit_id: int) -> PowerLimitFact:
-    return value_or_404(
-        next(
-            (power_limit for power_limit in power_limits() if power_limit.id == power_limit_id),
-            None,
-        )
-    )
-
-
-def _back() -> Link:
-    return Link("Back to rooms", reverse("power-limits"))
+    field_order = ("name", "pool_ids", "power_kilowatts", "cooling_kilowatts", "pue", "note")
 
 
 def _pool_picks() -> dict[str, str]:
     return {str(pool.id): pool.name for pool in fleet.pools_by_name()}
 
 
-def _thought_of(entered: Mapping[str, Any]) -> actions.NewPowerLimit:
-    pool_ids = tuple(map(int, entered["pool_ids"]))
-    return actions.NewPowerLimit(**dict(entered) | {"pool_ids": pool_ids})
+def _read(values: Mapping[str, Any], _: Context) -> EnteredPowerLimit:
+    pool_ids = tuple(map(int, values["pool_ids"]))
+    return EnteredPowerLimit(**dict(values) | {"pool_ids": pool_ids})
 
 
-def _entered_before(fact: PowerLimitFact) -> dict[str, Any]:
-    amounts = {
-        name: amount_entered(getattr(fact, name))
-        for name in ("power_kilowatts", "cooling_kilowatts", "pue")
-    }
-    pool_ids = [str(pool_id) for pool_id in fact.pool_ids]
-    return {"name": fact.name, "pool_ids": pool_ids, "note": fact.note} | amounts
-
-
-def _preview(thought: actions.NewPowerLimit, context: Context) -> ChangePreview:
-    values = {field.name: getattr(thought, field.name) for field in fields(thought)}
-    (use,) = power_use([PowerLimitFact(id=0, created_at=context.at, **values)], context.at)
-    stated = f"{thought.name} feeds {power(thought.power_kilowatts * KILO)} at a PUE of {amount_entered(thought.pue)}"
-    cooling = thought.cooling_kilowatts
+def _preview(room: EnteredPowerLimit, context: Context, _: PowerLimitFact | None) -> ChangePreview:
+    fact = PowerLimitFact(**fields_of(room), id=0, created_at=context.at)
+    (use,) = power_use([fact], context.at)
+    stated = f"{room.name} feeds {power(room.power_kilowatts * KILO)} at a PUE of {amount_entered(room.pue)}"
+    cooling = room.cooling_kilowatts
     stated += "." if cooling is None else f" and carries off {power(cooling * KILO)} of heat."
     peak = _drawn_words(use, use.peak)
     if use.peak is None or peak is None:
@@ -314,10 +204,35 @@ def _preview(thought: actions.NewPowerLimit, context: Context) -> ChangePreview:
     return ChangePreview((stated, drawn, *named), same=(stated,))
 
 
+CHANGES = EnteredPages[EnteredPowerLimit, PowerLimitFact](
+    noun="a room",
+    name=lambda room: str(room.name),
+    explanation="What its power and cooling carry. Nothing is stopped by it here.",
+    back=("Back to rooms", "power-limits"),
+    key="power-limit",
+    address="headroom/rooms",
+    roles=SEES_EVERYTHING,
+    active_entry="headroom",
+    shape=EnteredPowerLimit,
+    form=RoomForm,
+    find=lambda _, room_id: next((fact for fact in power_limits() if fact.id == room_id), None),
+    check=actions.check_power_limit,
+    add=lambda room, context: actions.add_power_limit(limit=room, at=context.at),
+    replace=lambda room_id, room, _: actions.replace_power_limit(
+        power_limit_id=room_id, limit=room
+    ),
+    remove=lambda room_id, _: actions.remove_power_limit(power_limit_id=room_id),
+    effects=_preview,
+    effects_of_removal=lambda fact, _: (
+        f"What {joined(fact.pool_names)} draw is not held against "
+        f"{power(fact.power_kilowatts * KILO)} any more.",
+    ),
+    read=_read,
+    picks=lambda _: {"pool_ids": _pool_picks()},
+)
+
 urlpatterns = [
     path("headroom/rooms", room_list, name="power-limits"),
     path("headroom/rooms.csv", rooms_csv, name="power-limits-csv"),
-    path("headroom/rooms/new", add_room, name="add-power-limit"),
-    path("headroom/rooms/<int:power_limit_id>/change", change_room, name="change-power-limit"),
-    path("headroom/rooms/<int:power_limit_id>/remove", remove_room, name="remove-power-limit"),
+    *CHANGES.urlpatterns,
 ]

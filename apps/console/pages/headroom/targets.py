@@ -8,12 +8,14 @@ from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.accounts import queries as accounts
+from apps.accounts.queries.facts import fields_of
 from apps.console.kit.cells import GPU_HOURS, MONEY, PROSE, RATIO, linked
-from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
-from apps.console.kit.entries import AmountField, PickField
+from apps.console.kit.change import ChangePreview
+from apps.console.kit.entered import EnteredPages, FormOf
+from apps.console.kit.entries import PickField
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.headroom.switch import MOST_NAMED, headroom_tabs
 from apps.fleet import queries as fleet
@@ -25,6 +27,7 @@ from apps.planning.queries.targets import (
     SM_ACTIVE,
     TEAM,
     ActivityTargetFact,
+    EnteredActivityTarget,
     TargetFigures,
     activity_targets,
     target_figures,
@@ -70,7 +73,7 @@ def target_list(context: Context) -> ConsolePage:
         context=context,
         finding=_targets_finding(targets),
         tabs=headroom_tabs("activity-targets"),
-        actions=(Link("Set a target", reverse("set-activity-target")),),
+        actions=(Link("Set a target", reverse("add-activity-target")),),
         sections=(TARGETS.section(targets, context, csv_href=reverse("activity-targets-csv")),),
     )
 
@@ -93,76 +96,16 @@ def targets_csv(context: Context) -> HttpResponse:
     return TARGETS.csv(target_figures(activity_targets(), context.at), context, "activity-targets")
 
 
-class TargetForm(ChangeForm):
+class TargetForm(FormOf[EnteredActivityTarget]):
     """Of what, which share, and how much of it."""
 
     of = PickField("Of")
-    measure = PickField("Share", {ACTIVE: "Active", SM_ACTIVE: "SM active"}, initial=ACTIVE)
-    target = AmountField("Target, in per cent", example="70", is_needed=True)
+    field_order = ("of", "measure", "target")
 
 
-@changing(SEES_EVERYTHING, "headroom")
-def set_target(context: Context) -> Change[actions.NewActivityTarget]:
-    """Says what came lately, then sets it."""
-
-    def read(entered: Mapping[str, Any]) -> actions.NewActivityTarget:
-        scope, _, key = entered["of"].partition(":")
-        share = entered["target"] / HUNDRED
-        thought = actions.NewActivityTarget(scope, int(key), entered["measure"], share)
-        actions.check_activity_target(thought)
-        return thought
-
-    def apply(thought: actions.NewActivityTarget) -> Done:
-        actions.set_activity_target(target=thought, at=context.at)
-        return "The target is set.", ("activity-targets",)
-
-    return Change(
-        finding="Set a target of activity",
-        explanation="One of each share: another takes its place.",
-        back=_back(),
-        form=TargetForm,
-        confirm="Set this target",
-        read=read,
-        effects=lambda thought: _preview(thought, context),
-        apply=apply,
-        picks={"of": _scopes()},
-    )
-
-
-@changing(SEES_EVERYTHING, "headroom")
-def remove_target(context: Context, target_id: int) -> Change[ActivityTargetFact]:
-    """Says what is held against it no more, then removes it."""
-    fact = value_or_404(
-        next(
-            (
-                activity_target
-                for activity_target in activity_targets()
-                if activity_target.id == target_id
-            ),
-            None,
-        )
-    )
-
-    def apply(_: ActivityTargetFact) -> Done:
-        actions.remove_activity_target(target_id=fact.id)
-        return "The target is removed.", ("activity-targets",)
-
-    return Change(
-        finding=f"Remove the target of {fact.scope} {fact.of}",
-        explanation="The audit trail keeps what it was.",
-        back=_back(),
-        form=ChangeForm,
-        confirm="Remove this target",
-        read=lambda _: fact,
-        effects=lambda _: (
-            f"{per_cent(fact.target)} {MEASURES[fact.measure]} is asked of it no more.",
-        ),
-        apply=apply,
-    )
-
-
-def _back() -> Link:
-    return Link("Back to targets", reverse("activity-targets"))
+def _read(values: Mapping[str, Any], _: Context) -> EnteredActivityTarget:
+    scope, _, key = values["of"].partition(":")
+    return EnteredActivityTarget(scope, int(key), values["measure"], values["target"] / HUNDRED)
 
 
 def _scopes() -> dict[str, str]:
@@ -179,10 +122,10 @@ def _scopes() -> dict[str, str]:
     }
 
 
-def _preview(thought: actions.NewActivityTarget, context: Context) -> ChangePreview:
-    fact = ActivityTargetFact(
-        0, thought.scope, thought.key, thought.measure, thought.target, context.at
-    )
+def _preview(
+    target: EnteredActivityTarget, context: Context, _: ActivityTargetFact | None
+) -> ChangePreview:
+    fact = ActivityTargetFact(**fields_of(target), id=0, created_at=context.at)
     (figures,) = target_figures([fact], context.at)
     stated = f"{per_cent(fact.target)} of what {fact.scope} {fact.of} holds is to be {MEASURES[fact.measure]}."
     if figures.actual is None:
@@ -194,9 +137,35 @@ def _preview(thought: actions.NewActivityTarget, context: Context) -> ChangePrev
     return ChangePreview((stated, actual_text), same=(stated,))
 
 
+CHANGES = EnteredPages[EnteredActivityTarget, ActivityTargetFact](
+    noun="a target of activity",
+    name=lambda target: f"the target of {target.scope} {target.of}",
+    explanation="One of each share: another takes its place.",
+    back=("Back to targets", "activity-targets"),
+    key="activity-target",
+    address="headroom/targets",
+    roles=SEES_EVERYTHING,
+    active_entry="headroom",
+    shape=EnteredActivityTarget,
+    form=TargetForm,
+    find=lambda _, target_id: next(
+        (fact for fact in activity_targets() if fact.id == target_id), None
+    ),
+    check=lambda target, _: actions.check_activity_target(target),
+    add=lambda target, context: actions.set_activity_target(target=target, at=context.at),
+    remove=lambda target_id, _: actions.remove_activity_target(target_id=target_id),
+    effects=_preview,
+    effects_of_removal=lambda fact, _: (
+        f"{per_cent(fact.target)} {MEASURES[fact.measure]} is asked of it no more.",
+    ),
+    read=_read,
+    picks=lambda _: {"of": _scopes()},
+    verb="Set",
+    is_entered="is set",
+)
+
 urlpatterns = [
     path("headroom/targets", target_list, name="activity-targets"),
     path("headroom/targets.csv", targets_csv, name="activity-targets-csv"),
-    path("headroom/targets/new", set_target, name="set-activity-target"),
-    path("headroom/targets/<int:target_id>/remove", remove_target, name="remove-activity-target"),
+    *CHANGES.urlpatterns,
 ]

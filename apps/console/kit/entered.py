@@ -59,7 +59,8 @@ def _form_field(field: EntryField) -> forms.Field:
     if field.type is bool:
         return TrueOrFalseField(entry.label, entry.words_of_choices, entry.hint, entry.initial)
     if entry.is_picked or entry.choices:
-        return PickField(entry.label, entry.words_of_choices, entry.hint, entry.initial)
+        picks = {key: _capital(words) for key, words in entry.words_of_choices.items()}
+        return PickField(entry.label, picks, entry.hint, entry.initial)
     if field.type is str:
         return TextField(
             entry.label,

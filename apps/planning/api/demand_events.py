@@ -1,5 +1,6 @@
 """Events over the wire: days that are not like the others, as people entered them."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.http import Http404
@@ -16,61 +17,43 @@ from apps.planning.actions.events import (
     remove_demand_event,
 )
 from apps.planning.queries.events import (
-    EVENT_EFFECTS,
-    EVENT_KINDS,
+    EVERY_MEASURE,
     DemandEventFact,
     demand_events,
 )
-from apps.planning.queries.series import DIMENSIONS_OF, name_of_key, part_named
+from apps.planning.queries.series import name_of_key, part_named
 from apps.web.rest.idempotency import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import OptionalText, Parameters, StrictSerializer, Text, parsed
+from apps.web.rest.shapes import Answer, Body, parse_as
+from apps.web.rest.strict import OptionalText, Parameters
 from apps.web.rest.views import RestView
 
 
-class DemandEventIn(StrictSerializer):
+class DemandEventIn(Body[DemandEventFact]):
     """Days of an event, what it touches, and what it does to each of them.
 
     `series` empty: of everything. An amount more of a part is as much more of the organisation; a factor of a part
     changes that part alone.
     """
 
-    name = Text()
-    kind = serializers.ChoiceField(choices=tuple(EVENT_KINDS))
-    first_day = serializers.DateField(help_text="a day of the organisation's zone")
-    last_day = serializers.DateField(
-        required=False, allow_null=True, default=None, help_text="null: from then on"
-    )
+    without = ("id", "dimension", "key")
     measure = serializers.ChoiceField(
-        choices=("", *DIMENSIONS_OF), required=False, default="", help_text="empty: every figure"
+        choices=tuple(EVERY_MEASURE), required=False, default="", help_text="empty: every figure"
     )
     series = OptionalText(help_text="as pool=h100 or team=Vision")
-    effect = serializers.ChoiceField(
-        choices=tuple(EVENT_EFFECTS),
-        help_text="factor, added, or unknown: days before are then left out, those ahead taken as ordinary",
-    )
-    factor = serializers.FloatField(
-        required=False, allow_null=True, default=None, help_text="1.4 is 40 % more"
-    )
-    added = serializers.FloatField(
-        required=False, allow_null=True, default=None, help_text="more a day, in the figure's unit"
-    )
+
+    def made(self, values: dict[str, Any]) -> DemandEventFact:
+        """Return the event of the part that `series` names; it is not kept yet."""
+        dimension, key = part_named(values.pop("series"))
+        return DemandEventFact(id=0, dimension=dimension, key=key, **values)
 
 
-class DemandEventOut(serializers.Serializer[Any]):
+class DemandEventOut(Answer[DemandEventFact]):
     """An event as it was entered."""
 
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    kind = serializers.ChoiceField(choices=tuple(EVENT_KINDS))
-    first_day = serializers.DateField()
-    last_day = serializers.DateField(allow_null=True)
-    measure = serializers.ChoiceField(choices=("", *DIMENSIONS_OF))
+    without = ("dimension", "key")
     series = serializers.CharField()
-    effect = serializers.ChoiceField(choices=tuple(EVENT_EFFECTS))
-    factor = serializers.FloatField(allow_null=True)
-    added = serializers.FloatField(allow_null=True)
 
 
 class DemandEvents(RestView):
@@ -98,7 +81,7 @@ class DemandEvents(RestView):
     @once()
     def post(self, request: Request) -> Response:
         """Enter an event; forecasts that it touches are made again within ten minutes."""
-        event_id = add_demand_event(event=_parse_event(request), at=timezone.now())
+        event_id = add_demand_event(event=parse_as(DemandEventIn, request), at=timezone.now())
         return Response(_serialize_event(_get_event_or_404(self, event_id)), status=201)
 
 
@@ -116,7 +99,7 @@ class OneDemandEvent(RestView):
     )
     def put(self, request: Request, demand_event_id: int) -> Response:
         """Have it say this instead."""
-        event = _parse_event(request, demand_event_id)
+        event = replace(parse_as(DemandEventIn, request), id=demand_event_id)
         _get_event_or_404(self, demand_event_id)
         change_demand_event(event=event)
         return Response(_serialize_event(_get_event_or_404(self, demand_event_id)))
@@ -136,12 +119,6 @@ def _get_event_or_404(view: RestView, event_id: int) -> DemandEventFact:
         if event.id == event_id:
             return event
     raise Http404
-
-
-def _parse_event(request: Request, event_id: int = 0) -> DemandEventFact:
-    body = parsed(DemandEventIn, request)
-    dimension, key = part_named(body.pop("series"))
-    return DemandEventFact(id=event_id, dimension=dimension, key=key, **body)
 
 
 def _serialize_event(event: DemandEventFact) -> dict[str, Any]:

@@ -3,16 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
+from typing import Annotated, Any
 
 from apps.economics.forecast.planned import DayEffect, joint_effect
 from apps.planning.models import DemandEvent, DemandEventKind, EventEffect, ForecastSeries
 from apps.planning.queries.history import key_of
-from apps.planning.queries.series import SeriesKey, is_series_visible
+from apps.planning.queries.series import MEASURES, SeriesKey, is_series_visible
+from apps.show.entries import Entry
 
 FACTOR, ADDED, UNKNOWN = map(str, (EventEffect.FACTOR, EventEffect.ADDED, EventEffect.UNKNOWN))
 EVENT_KINDS: Mapping[str, str] = dict(DemandEventKind.choices)
 EVENT_EFFECTS: Mapping[str, str] = dict(EventEffect.choices)
+EVERY_MEASURE = {"": "Every figure", **MEASURES}
 DAY = timedelta(days=1)
 
 
@@ -21,16 +23,41 @@ class DemandEventFact:
     """An event; see the table for what each field is. `id` is 0 before it is kept."""
 
     id: int
-    name: str
-    kind: str
-    first_day: date
-    last_day: date | None
-    measure: str
+    name: Annotated[str, Entry("What happens", needed="Say what happens.")]
+    kind: Annotated[str, Entry("Kind", choices=EVENT_KINDS)]
+    first_day: Annotated[date, Entry("First day", help="a day of the organisation's zone")]
+    last_day: Annotated[
+        date | None, Entry("Last day", "Empty: from then on.", "null: from then on")
+    ]
+    measure: Annotated[
+        str, Entry("Which figure", help="empty: every figure", choices=EVERY_MEASURE)
+    ]
     dimension: str
     key: str
-    effect: str
-    factor: float | None
-    added: float | None
+    effect: Annotated[
+        str,
+        Entry(
+            "Effect on a day",
+            "Not known: its days before are left out of what is learnt, those ahead are taken as ordinary.",
+            "factor, added, or unknown: days before are then left out, those ahead taken as ordinary",
+            EVENT_EFFECTS,
+        ),
+    ]
+    factor: Annotated[
+        float | None,
+        Entry(
+            "Factor", "1.4 is 40 % more; 0 is nothing at all.", "1.4 is 40 % more", example="1.4"
+        ),
+    ]
+    added: Annotated[
+        float | None,
+        Entry(
+            "Amount more a day",
+            "In the unit of a day of that figure; with a minus: less.",
+            "more a day, in the figure's unit",
+            example="200",
+        ),
+    ]
 
     @property
     def series(self) -> SeriesKey:

@@ -1,7 +1,7 @@
 """Events that forecasts know of: all of them, entering, changing and removing one."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from django.http import HttpResponse
@@ -10,11 +10,11 @@ from django.utils.html import format_html
 
 from apps.accounts.queries import Role
 from apps.console.kit.cells import FIGURE, ISO_DAY, WRAPPED, Locale, linked
-from apps.console.kit.change import Change, ChangeForm, Done, changing
-from apps.console.kit.entries import AmountField, DayField, PickField, TextField
+from apps.console.kit.entered import EnteredPages, FormOf
+from apps.console.kit.entries import PickField
 from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context, value_or_404
+from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
 from apps.console.kit.table import Column, Table
 from apps.console.pages.forecasts import words
 from apps.console.pages.forecasts.switch import horizon_tabs
@@ -27,7 +27,6 @@ from apps.planning.actions.events import (
 )
 from apps.planning.queries.events import (
     ADDED,
-    EVENT_EFFECTS,
     EVENT_KINDS,
     FACTOR,
     UNKNOWN,
@@ -45,6 +44,7 @@ from apps.planning.queries.series import (
     unit_of,
 )
 from apps.show.amounts import counted
+from apps.show.entries import entered
 from apps.show.words import joined
 
 MOST_NAMED = 5
@@ -102,24 +102,11 @@ CHANGEABLE_EVENTS = replace(
 )
 
 
-class DemandEventForm(ChangeForm):
+class DemandEventForm(FormOf[DemandEventFact]):
     """Days, what they touch, and what is known of their effect."""
 
-    name = TextField("What happens", needed="Say what happens.")
-    kind = PickField("Kind", {key: text.capitalize() for key, text in EVENT_KINDS.items()})
-    first_day = DayField("First day")
-    last_day = DayField("Last day", "Empty: from then on.", is_needed=False)
-    measure = PickField("Which figure", {"": "Every figure", **MEASURES})
     series = PickField("Of what")
-    effect = PickField(
-        "Effect on a day",
-        {key: text.capitalize() for key, text in EVENT_EFFECTS.items()},
-        "Not known: its days before are left out of what is learnt, those ahead are taken as ordinary.",
-    )
-    factor = AmountField("Factor", "1.4 is 40 % more; 0 is nothing at all.", "1.4")
-    added = AmountField(
-        "Amount more a day", "In the unit of a day of that figure; with a minus: less.", "200"
-    )
+    field_order = ("name", "kind", "first_day", "last_day", "measure", "series")
 
 
 @shown(EVERYONE, "forecasts")
@@ -152,87 +139,6 @@ def demand_events_csv(context: Context) -> HttpResponse:
     return EVENTS.csv(demand_events(context.seen_teams), context, "demand events")
 
 
-@changing(SEES_EVERYTHING, "forecasts")
-def add_event(context: Context) -> Change[DemandEventFact]:
-    """Says which forecasts know of it then, and keeps it."""
-
-    def apply(event: DemandEventFact) -> Done:
-        add_demand_event(event=event, at=context.at)
-        return f"{event.name} is entered; forecasts know of it within ten minutes.", (
-            "demand-events",
-        )
-
-    return Change(
-        finding="Enter an event",
-        explanation="A holiday, a launch, a migration, a change of models: days that are not like the others.",
-        back=_all_events(),
-        form=DemandEventForm,
-        confirm="Enter this event",
-        read=_event_of,
-        effects=lambda event: _effect_words(event, context),
-        apply=apply,
-        picks={"series": _series_picks()},
-    )
-
-
-@changing(SEES_EVERYTHING, "forecasts")
-def change_event(context: Context, demand_event_id: int) -> Change[DemandEventFact]:
-    """Change a demand event that is there."""
-    current = _get_event_or_404(demand_event_id)
-
-    def apply(event: DemandEventFact) -> Done:
-        change_demand_event(event=event)
-        return f"{event.name} is changed; forecasts know of it within ten minutes.", (
-            "demand-events",
-        )
-
-    return Change(
-        finding=f"Change {current.name}",
-        explanation=f"Now: {_of_words(current)}, {words.event_span(current.first_day, current.last_day)}, "
-        f"{words.event_effect(current.effect, current.factor, current.added)}.",
-        back=_all_events(),
-        form=DemandEventForm,
-        confirm="Change this event",
-        read=lambda entered: _event_of(entered, demand_event_id),
-        effects=lambda event: _effect_words(event, context),
-        apply=apply,
-        picks={"series": _series_picks()},
-        initial=_entered_before(current),
-    )
-
-
-@changing(SEES_EVERYTHING, "forecasts")
-def remove_event(context: Context, demand_event_id: int) -> Change[DemandEventFact]:
-    """Its days are ordinary ones again."""
-    current = _get_event_or_404(demand_event_id)
-
-    def apply(event: DemandEventFact) -> Done:
-        remove_demand_event(event_id=event.id)
-        return f"{event.name} is removed; its days are ordinary ones again.", ("demand-events",)
-
-    return Change(
-        finding=f"Remove {current.name}",
-        explanation=f"{_of_words(current)}, {words.event_span(current.first_day, current.last_day)}.",
-        back=_all_events(),
-        form=ChangeForm,
-        confirm="Remove this event",
-        read=lambda _: current,
-        effects=lambda event: (
-            "Its days are learnt from as ordinary ones, and nothing is put on those ahead.",
-            _touched_words(touched_series(event)),
-        ),
-        apply=apply,
-    )
-
-
-def _all_events() -> Link:
-    return Link("Back to events", reverse("demand-events"))
-
-
-def _get_event_or_404(event_id: int) -> DemandEventFact:
-    return value_or_404(demand_event(event_id))
-
-
 def _series_picks() -> dict[str, str]:
     """Everything, and each part that a series is forecast of."""
     parts = {
@@ -244,29 +150,19 @@ def _series_picks() -> dict[str, str]:
     return {EVERY: "The organisation and all its parts", **dict(ordered)}
 
 
-def _event_of(entered: Mapping[str, Any], event_id: int = 0) -> DemandEventFact:
-    """Return the demand event that was entered; refuse what is not clear."""
-    dimension, _, key = entered["series"].partition(":")
-    numbers: dict[str, Any] = {
-        name: None if entered[name] is None else float(entered[name]) for name in (FACTOR, ADDED)
-    }
-    values: dict[str, Any] = {
-        name: entered[name]
-        for name in ("name", "kind", "first_day", "last_day", "measure", "effect")
-    }
-    event = DemandEventFact(id=event_id, dimension=dimension, key=key, **values, **numbers)
-    check_demand_event(event)
+def _read(values: Mapping[str, Any], _: Context) -> DemandEventFact:
+    """Return the demand event that was entered; it is not kept yet."""
+    entries = dict(values)
+    dimension, _, key = entries.pop("series").partition(":")
+    event: DemandEventFact = entered(
+        DemandEventFact, {**entries, "id": 0, "dimension": dimension, "key": key}
+    )
     return event
 
 
-def _entered_before(event: DemandEventFact) -> dict[str, Any]:
-    """Return what the form of a demand event begins with."""
-    values = {name: "" if value is None else value for name, value in asdict(event).items()}
-    numbers = {name: f"{values[name]:g}" for name in (FACTOR, ADDED) if values[name] != ""}
-    return {**values, **numbers, "series": f"{event.dimension}:{event.key}"}
-
-
-def _effect_words(event: DemandEventFact, context: Context) -> tuple[str, ...]:
+def _effect_words(
+    event: DemandEventFact, context: Context, _: DemandEventFact | None
+) -> tuple[str, ...]:
     """Return what a demand event does with days before and ahead, and of which series."""
     before = event.days_within(event.first_day, max(event.first_day, context.calendar.today))
     sentences = [_touched_words(touched_series(event))]
@@ -315,10 +211,35 @@ def _no_events(*, may: bool) -> EmptyState:
     )
 
 
+CHANGES = EnteredPages[DemandEventFact, DemandEventFact](
+    noun="an event",
+    name=lambda event: str(event.name),
+    explanation="A holiday, a launch, a migration, a change of models: days that are not like the others. "
+    "Forecasts know of it within ten minutes.",
+    back=("Back to events", "demand-events"),
+    key="demand-event",
+    address="forecasts/events",
+    roles=SEES_EVERYTHING,
+    active_entry="forecasts",
+    shape=DemandEventFact,
+    form=DemandEventForm,
+    find=lambda _, event_id: demand_event(event_id),
+    check=lambda event, _: check_demand_event(event),
+    add=lambda event, context: add_demand_event(event=event, at=context.at),
+    replace=lambda event_id, event, _: change_demand_event(event=replace(event, id=event_id)),
+    remove=lambda event_id, _: remove_demand_event(event_id=event_id),
+    effects=_effect_words,
+    effects_of_removal=lambda event, _: (
+        "Its days are learnt from as ordinary ones, and nothing is put on those ahead.",
+        _touched_words(touched_series(event)),
+    ),
+    read=_read,
+    picks=lambda _: {"series": _series_picks()},
+    initial=lambda _, kept: {} if kept is None else {"series": f"{kept.dimension}:{kept.key}"},
+)
+
 urlpatterns = [
     path("forecasts/events", demand_event_list, name="demand-events"),
     path("forecasts/events.csv", demand_events_csv, name="demand-events-csv"),
-    path("forecasts/events/new", add_event, name="add-demand-event"),
-    path("forecasts/events/<int:demand_event_id>/change", change_event, name="change-demand-event"),
-    path("forecasts/events/<int:demand_event_id>/remove", remove_event, name="remove-demand-event"),
+    *CHANGES.urlpatterns,
 ]

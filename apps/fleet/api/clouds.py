@@ -12,6 +12,7 @@ from apps.providers.cloud import CloudFault
 from apps.providers.registry import clouds, permissions_for
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import PricesView
 
@@ -23,36 +24,30 @@ SAME_OF_SYNC = (
 )
 
 
-class SyncOut(serializers.Serializer[Any]):
+class SyncOut(Answer[SyncHealth]):
     """One thing that is read: how the last time went, what went wrong, and when it comes again.
 
     `due_at` null: as soon as a worker is free. `error` is in words; `fault` says why it broke off where
     that decides what to do. `permissions` are what whoever asks must be allowed.
     """
 
-    what = serializers.CharField()
+    without = (
+        "account_id",
+        "account",
+        "provider",
+        "wanted_at",
+    )
     state = serializers.ChoiceField(choices=STATES)
-    started_at = serializers.DateTimeField(allow_null=True)
-    ended_at = serializers.DateTimeField(allow_null=True)
-    succeeded_at = serializers.DateTimeField(allow_null=True)
-    due_at = serializers.DateTimeField(allow_null=True)
     counts = serializers.DictField(child=serializers.IntegerField())
-    error = serializers.CharField()
     fault = serializers.ChoiceField(choices=[fault.value for fault in CloudFault])
-    note = serializers.CharField()
     permissions = serializers.ListField(child=serializers.CharField())
 
 
-class CloudAccountOut(serializers.Serializer[Any]):
+class CloudAccountOut(Answer[CloudAccountFact]):
     """An account (AWS) or project (Google Cloud) that is read from; keys are never kept."""
 
-    id = serializers.IntegerField()
-    name = serializers.CharField()
+    without = ("export_region",)
     provider = serializers.ChoiceField(choices=tuple(clouds()))
-    account = serializers.CharField()
-    regions = serializers.ListField(child=serializers.CharField())
-    role_arn = serializers.CharField()
-    export_uri = serializers.CharField()
     syncs = SyncOut(many=True)
 
 

@@ -8,7 +8,10 @@ from rest_framework.fields import empty
 
 from apps.accounts.queries import Scope
 from apps.economics.purchase import PurchaseOption
+from apps.fleet.queries.histories import DeviceLife, OutageOnRecord
+from apps.fleet.queries.inventory import PoolFact
 from apps.web.rest.money import NamedOut
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import (
     Id,
     IdInBody,
@@ -106,17 +109,14 @@ class PoolCorrectionIn(StrictSerializer):
     note = OptionalText(help_text="why; kept in the pool's history")
 
 
-class PoolOut(serializers.Serializer[Any]):
+class PoolOut(Answer[PoolFact]):
     """Nodes of one model, one price and one purchase option."""
 
-    id = serializers.IntegerField()
-    name = serializers.CharField()
+    without = (
+        "cluster_id",
+        "owner_team_id",
+    )
     cluster = NamedOut(allow_null=True)
-    provider = serializers.CharField()
-    region = serializers.CharField()
-    instance_type = serializers.CharField()
-    gpu_model = serializers.CharField()
-    gpus_per_node = serializers.IntegerField()
     unit = serializers.ChoiceField(choices=UNITS)
     purchase_option = serializers.ChoiceField(choices=PURCHASE_OPTIONS)
     owner_team = NamedOut(allow_null=True)
@@ -243,23 +243,19 @@ class DevicesAsked(Parameters):
     alive_at = Moment(required=False, help_text="only devices that lived at this moment")
 
 
-class DeviceOut(serializers.Serializer[Any]):
+class DeviceOut(Answer[DeviceLife]):
     """A GPU or a MIG slice with its life; `parent_id` is the GPU that a slice is cut from."""
 
-    id = serializers.IntegerField()
-    uuid = serializers.CharField()
+    without = (
+        "node_id",
+        "node_name",
+        "starts_at",
+        "ends_at",
+    )
     node = NamedOut()
     kind = serializers.ChoiceField(choices=("gpu", "mig"))
-    parent_id = serializers.IntegerField(allow_null=True)
-    model = serializers.CharField()
-    index = serializers.IntegerField(allow_null=True)
-    profile = serializers.CharField()
-    compute_slices = serializers.IntegerField(allow_null=True)
-    memory_slices = serializers.IntegerField(allow_null=True)
-    replicas = serializers.IntegerField()
     started_at = serializers.DateTimeField()
     ended_at = serializers.DateTimeField(allow_null=True)
-    confirmed_at = serializers.DateTimeField(allow_null=True)
 
 
 class AgentsAsked(Parameters):
@@ -326,15 +322,15 @@ class OutageEndIn(StrictSerializer):
     ended_at = Moment()
 
 
-class OutageOut(serializers.Serializer[Any]):
+class OutageOut(Answer[OutageOnRecord]):
     """When a node, or one of its devices, could not be used; `ends_at` is null while it lasts."""
 
-    id = serializers.IntegerField()
+    without = (
+        "node_id",
+        "device_uuid",
+    )
     node = NamedOut()
-    device_id = serializers.IntegerField(allow_null=True)
     kind = serializers.ChoiceField(choices=OUTAGE_KINDS)
-    starts_at = serializers.DateTimeField()
-    ends_at = serializers.DateTimeField(allow_null=True)
 
 
 def with_named(row: Mapping[str, Any], *relations: str) -> dict[str, Any]:

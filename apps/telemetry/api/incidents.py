@@ -9,9 +9,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.telemetry.queries import IncidentsWanted, incidents, incidents_and_trust
+from apps.telemetry.queries.incident_facts import IncidentFact
 from apps.web.rest.money import NamedOut, named_parts
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Id, Moment, Parameters, Text
 from apps.web.rest.views import RestView
 
@@ -27,7 +29,7 @@ class IncidentsAsked(Parameters):
     until = Moment(required=False, help_text="only those that began before")
 
 
-class IncidentOut(serializers.Serializer[Any]):
+class IncidentOut(Answer[IncidentFact]):
     """An incident of a node or of a device of it; `ended_at` is null while it lasts.
 
     `uuid` is the device as the agent named it; `device_id` is null where none is on record. A matter
@@ -35,16 +37,14 @@ class IncidentOut(serializers.Serializer[Any]):
     is below zero, `node` is null where it is of the machines that come with `join_token`.
     """
 
-    id = serializers.IntegerField()
+    without = (
+        "node_id",
+        "node_name",
+        "node_ended_at",
+        "heard_at",
+    )
     node = NamedOut(allow_null=True)
-    device_id = serializers.IntegerField(allow_null=True)
-    uuid = serializers.CharField()
-    kind = serializers.CharField()
     code = serializers.IntegerField(allow_null=True, help_text="the XID, where it is one")
-    detail = serializers.CharField()
-    started_at = serializers.DateTimeField()
-    last_at = serializers.DateTimeField()
-    ended_at = serializers.DateTimeField(allow_null=True)
     count = serializers.IntegerField(help_text="how often it was reported")
     trust_incident_id = serializers.IntegerField(
         allow_null=True, help_text="where /trust-incidents/{id}/approve and /refuse decide on it"

@@ -4,7 +4,11 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.unit_economics.queries.runs.curves import Range
+from apps.unit_economics.queries.runs.programme import ProgrammeRun
+from apps.unit_economics.queries.runs.stragglers import SlowRank
 from apps.web.rest.money import HoursOut, KeyOut, MoneyOut, NamedOut, RatioOut
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Parameters, Text
 
 WINDOW = "today, yesterday, 7d, week, month, lastmonth, 2026-07, 2026-07-31 or start/end; default "
@@ -87,14 +91,11 @@ class BottlenecksOut(serializers.Serializer[Any]):
     buckets = RunTimeOut(source="parts", many=True)
 
 
-class SlowRankOut(serializers.Serializer[Any]):
+class SlowRankOut(Answer[SlowRank]):
     """A rank that is slow in most windows of 50 steps, and where it said it ran."""
 
-    rank = serializers.IntegerField()
+    without = ("share",)
     slow_ratio = RatioOut(source="share", help_text="of the windows of 50 steps")
-    median_seconds = serializers.FloatField()
-    usual_seconds = serializers.FloatField()
-    hosts = serializers.ListField(child=serializers.CharField())
 
 
 class StragglersOut(serializers.Serializer[Any]):
@@ -146,12 +147,8 @@ class CheckpointsOut(serializers.Serializer[Any]):
     restore_tested_at = serializers.DateTimeField(source="restored_at", allow_null=True)
 
 
-class RangeOut(serializers.Serializer[Any]):
+class RangeOut(Answer[Range]):
     """A figure, and its 90 % bootstrap interval; null: no interval."""
-
-    value = serializers.FloatField()
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
 
 
 class MoneyRangeOut(serializers.Serializer[Any]):
@@ -213,20 +210,17 @@ class ShippedOut(serializers.Serializer[Any]):
     run_id = serializers.IntegerField(allow_null=True)
 
 
-class TrendOut(serializers.Serializer[Any]):
+class TrendOut(Answer[ProgrammeRun]):
     """The key metrics of a run."""
 
+    without = (
+        "run_id",
+        "key",
+        "micros",
+        "checkpoint_micros",
+    )
     run = NamedOut()
-    status = serializers.CharField()
-    began_at = serializers.DateTimeField()
-    gpus = serializers.IntegerField(allow_null=True)
     cost = MoneyOut(source="micros", allow_null=True)
-    tokens_per_second = serializers.FloatField(allow_null=True)
-    mfu_ratio = serializers.FloatField(allow_null=True)
-    mfu_doubt = serializers.CharField()
-    tensor_active_ratio = serializers.FloatField(allow_null=True)
-    scaling_ratio = serializers.FloatField(allow_null=True)
-    first_good_seconds = serializers.FloatField(allow_null=True)
     checkpoint_cost = MoneyOut(source="checkpoint_micros", allow_null=True)
 
 

@@ -11,6 +11,8 @@ from apps.ledger.rest.answers import MetaOut, Named
 from apps.unit_economics.queries.unit_costs import UnitCost, UnitFilter
 from apps.web.rest.money import HoursOut, MoneyOut, NamedOut, RatioOut, rounded_ratio
 from apps.web.rest.pages import serialize_as
+from apps.web.rest.shapes import Answer
+from apps.workloads.queries.answer_times import Attainment
 
 UNDEFINED = "null where nothing was answered, or its cost or count is not known"
 
@@ -134,21 +136,18 @@ class LatencyOut(serializers.Serializer[Any]):
     quantiles = QuantileOut(many=True)
 
 
-class KeptObjectiveOut(serializers.Serializer[Any]):
+class KeptObjectiveOut(Answer[Attainment]):
     """A promise and what became of it; `budget_left_ratio` below 0: more misses than allowed."""
 
+    without = (
+        "objective_id",
+        "workload_id",
+    )
     id = serializers.IntegerField(source="objective_id")
-    feature = serializers.CharField()
     measure = serializers.CharField(help_text="latency, first_token or availability")
-    within_seconds = serializers.FloatField(allow_null=True)
-    target_ratio = serializers.FloatField()
     budget_days = serializers.IntegerField(
         help_text="the budget is of these, up to the window's end"
     )
-    requests = serializers.IntegerField()
-    met_ratio = serializers.FloatField(allow_null=True)
-    at_least_ratio = serializers.FloatField(allow_null=True)
-    budget_left_ratio = serializers.FloatField(allow_null=True)
     ends_at = serializers.DateTimeField(allow_null=True, help_text="null: it holds until ended")
 
 

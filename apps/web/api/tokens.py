@@ -10,12 +10,14 @@ from rest_framework.response import Response
 
 from apps.accounts.actions import tokens as actions
 from apps.accounts.queries import Scope, listing
+from apps.accounts.queries.tokens import ListedToken
 from apps.files.limits import BodyKind
 from apps.web.api.teams import team_id_of
 from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Moment, Parameters, StrictSerializer, Text, parsed
 from apps.web.rest.views import Manages, RestView
 
@@ -33,18 +35,16 @@ class TokenIn(StrictSerializer):
     expires_at = Moment(required=False, allow_null=True, default=None)
 
 
-class TokenOut(serializers.Serializer[Any]):
+class TokenOut(Answer[ListedToken]):
     """A token, recognised by the first letters of its secret."""
 
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    prefix = serializers.CharField()
+    without = (
+        "team_name",
+        "made_by",
+        "made_by_active",
+    )
     scopes = serializers.ListField(child=serializers.ChoiceField(choices=SCOPES))
     team = NamedOut(allow_null=True)
-    created_at = serializers.DateTimeField()
-    expires_at = serializers.DateTimeField(allow_null=True)
-    revoked_at = serializers.DateTimeField(allow_null=True)
-    last_used_at = serializers.DateTimeField(allow_null=True)
 
 
 class MadeTokenOut(TokenOut):

@@ -17,11 +17,14 @@ from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Moment, OptionalText, Parameters, StrictSerializer, Text, parsed
 from apps.web.rest.views import RestView
 from apps.workloads.actions.slos import add_objective, end_objective, record_change
 from apps.workloads.api.naming import NameResolver
 from apps.workloads.queries import promises
+from apps.workloads.queries.promises import NewObjective
+from apps.workloads.queries.requests import ChangeFact
 from apps.workloads.queries.run_names import run_of_name
 
 MEASURES = ("latency", "first_token", "availability")
@@ -62,16 +65,13 @@ class ObjectiveEndIn(StrictSerializer):
     ended_at = Moment()
 
 
-class ObjectiveOut(serializers.Serializer[Any]):
+class ObjectiveOut(Answer[NewObjective]):
     """A promise of a service, and when it was in force, half-open."""
 
+    without = ("workload_id",)
     id = serializers.IntegerField()
     workload = NamedOut()
-    feature = serializers.CharField()
     measure = serializers.ChoiceField(choices=MEASURES)
-    within_seconds = serializers.FloatField(allow_null=True)
-    target_ratio = serializers.FloatField()
-    budget_days = serializers.IntegerField()
     starts_at = serializers.DateTimeField(allow_null=True)
     ends_at = serializers.DateTimeField(allow_null=True)
 
@@ -99,15 +99,15 @@ class ChangeIn(StrictSerializer):
     run = OptionalText(help_text="the key of the training run that made the model")
 
 
-class ChangeOut(serializers.Serializer[Any]):
+class ChangeOut(Answer[ChangeFact]):
     """Something that changed; `run` is the key of the run that made a shipped model."""
 
-    id = serializers.IntegerField()
+    without = (
+        "workload_id",
+        "run_id",
+    )
     workload = NamedOut()
-    feature = serializers.CharField()
     kind = serializers.ChoiceField(choices=KINDS)
-    name = serializers.CharField()
-    at = serializers.DateTimeField()
     run = serializers.CharField(allow_null=True)
 
 

@@ -16,12 +16,14 @@ from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import OptionalText, Parameters, StrictSerializer, Text, parsed
 from apps.web.rest.views import RestView
 from apps.workloads.actions import returns as actions
 from apps.workloads.actions.returns import LONGEST_NOTE, NewScore, NewValue
 from apps.workloads.api.naming import NameResolver
 from apps.workloads.queries import returns
+from apps.workloads.queries.returns import ScoreFact, ValueFact
 
 
 class AnswersForWorkloads(BasePermission):
@@ -62,19 +64,20 @@ class WorkloadValueIn(StrictSerializer):
     note = OptionalText(max_length=LONGEST_NOTE)
 
 
-class WorkloadValueOut(serializers.Serializer[Any]):
+class WorkloadValueOut(Answer[ValueFact]):
     """A statement; of those that hold on a day the one valid from the latest counts."""
 
-    id = serializers.IntegerField()
+    without = (
+        "workload_id",
+        "stated_by_id",
+        "stated_name",
+    )
     workload = NamedOut()
     unit = serializers.ChoiceField(choices=list(returns.VALUE_UNITS))
     low = serializers.DecimalField(max_digits=24, decimal_places=6, allow_null=True)
     high = serializers.DecimalField(max_digits=24, decimal_places=6, allow_null=True)
     currency = serializers.CharField()
-    valid_from = serializers.DateField()
-    note = serializers.CharField()
     stated_by = serializers.CharField()
-    stated_at = serializers.DateTimeField()
 
 
 class WorkloadScoreIn(StrictSerializer):
@@ -88,17 +91,15 @@ class WorkloadScoreIn(StrictSerializer):
     day = serializers.DateField()
 
 
-class WorkloadScoreOut(serializers.Serializer[Any]):
+class WorkloadScoreOut(Answer[ScoreFact]):
     """A score by an owner's word; runs report theirs with their run reports."""
 
-    id = serializers.IntegerField()
+    without = (
+        "workload_id",
+        "stated_name",
+    )
     workload = NamedOut()
-    name = serializers.CharField()
-    value = serializers.FloatField()
-    higher_is_better = serializers.BooleanField()
-    day = serializers.DateField()
     stated_by = serializers.CharField()
-    stated_at = serializers.DateTimeField()
 
 
 class WorkloadValues(RestView):

@@ -4,7 +4,9 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.economics.ownership import Rule
 from apps.web.rest.money import NamedOut
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import (
     Id,
     Moment,
@@ -14,6 +16,7 @@ from apps.web.rest.strict import (
     StrictSerializer,
     Text,
 )
+from apps.workloads.queries.jobs import JobFact
 
 KINDS = ("training", "serving", "batch", "notebook", "other")
 EVENTS = ("submit", "start", "update", "end")
@@ -62,21 +65,10 @@ class JobsAsked(Parameters):
     until = Moment(required=False)
 
 
-class JobOut(serializers.Serializer[Any]):
+class JobOut(Answer[JobFact]):
     """One attempt of a job as it is known now; `team` is null where nobody owns it."""
 
-    id = serializers.IntegerField()
-    cluster = serializers.CharField()
-    raw_id = serializers.CharField()
-    restart_count = serializers.IntegerField()
-    state = serializers.CharField()
-    submitted_at = serializers.DateTimeField(allow_null=True)
-    started_at = serializers.DateTimeField(allow_null=True)
-    ended_at = serializers.DateTimeField(allow_null=True)
-    name = serializers.CharField()
-    user = serializers.CharField()
-    account = serializers.CharField()
-    partition = serializers.CharField()
+    without = ("labels",)
     team = NamedOut(allow_null=True)
     workload = NamedOut(allow_null=True)
 
@@ -163,20 +155,17 @@ class RuleEndIn(StrictSerializer):
     ended_at = Moment()
 
 
-class RuleOut(serializers.Serializer[Any]):
+class RuleOut(Answer[Rule]):
     """A rule and when it counts, half-open; null: since ever, or open-ended."""
 
-    id = serializers.IntegerField()
-    priority = serializers.IntegerField()
+    without = (
+        "team_id",
+        "workload_id",
+        "cluster_id",
+    )
     team = NamedOut()
     workload = NamedOut(allow_null=True)
     cluster = NamedOut(allow_null=True)
-    account = serializers.CharField()
-    partition = serializers.CharField()
-    namespace = serializers.CharField()
-    user = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]  # a field, taken off the class by DRF
-    name = serializers.CharField()
     starts_at = serializers.DateTimeField(allow_null=True)
     ends_at = serializers.DateTimeField(allow_null=True)
 

@@ -89,11 +89,12 @@ from apps.review.actions import (
 from apps.review.models import AlertChannel, AlertKind, AnomalyVerdict, Finding
 from apps.telemetry.models import Incident
 from apps.unit_economics.actions.runs import figure_due_runs
-from apps.workloads.actions.returns import NewScore, NewValue, state_score, state_value
+from apps.workloads.actions.returns import state_score, state_value
 from apps.workloads.actions.rules import add_rule
 from apps.workloads.actions.workloads import add_workload
 from apps.workloads.models import Job, RequestHour, Run, RunSpan, ServiceObjective
 from apps.workloads.queries import RuleFact
+from apps.workloads.queries.returns import EnteredScore, EnteredValue
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.placement.move_scene import keep_one_move
@@ -130,11 +131,11 @@ def _reviewed(workload_ids: tuple[int, int], team_id: int) -> str:
     by = viewer_of_user(make.make_person("review@example.org", role="finance"))
     note = actions.NewReviewNote("2026-W30", service_id, "shrink", "Two replicas go at night.")
     actions.add_review_note(note=note, by=by, at=make.NOON)
-    worth = NewValue(
+    worth = EnteredValue(
         service_id, "thousand_requests", Decimal("0.8"), Decimal("1.2"), date(2026, 7, 1)
     )
     state_value(value=worth, by=by, at=make.NOON)
-    score = NewScore(service_id, "resolved", 0.64, True, date(2026, 3, 1))
+    score = EnteredScore(service_id, "resolved", 0.64, True, date(2026, 3, 1))
     state_score(score=score, by=by, at=make.NOON, today=date(2026, 3, 2))
     return "2026-W30"
 

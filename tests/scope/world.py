@@ -115,7 +115,7 @@ from apps.uploads.files import StoredFile
 from apps.uploads.imports import RejectedFact
 from apps.workloads.actions.imports import close_batch, open_batch, reject_rows
 from apps.workloads.actions.recording import record_event
-from apps.workloads.actions.returns import NewValue, state_value
+from apps.workloads.actions.returns import state_value
 from apps.workloads.actions.rules import add_rule
 from apps.workloads.actions.workloads import add_workload
 from apps.workloads.models import (
@@ -127,6 +127,7 @@ from apps.workloads.models import (
     RunSummary,
 )
 from apps.workloads.queries import RuleFact
+from apps.workloads.queries.returns import EnteredValue
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.placement.move_scene import keep_one_move
@@ -311,7 +312,7 @@ def _weekly_review(team_id: int, workload_id: int, now: datetime) -> str:
     decided = review.NewReviewNote("2026-W30", workload_id, "keep", "windtunnel-larks stay")
     by = viewer_of_user(make.make_person("review@example.org", role="finance"))
     review.add_review_note(note=decided, by=by, at=now)
-    value = NewValue(workload_id, "week", Decimal(77_771), Decimal(77_772), now.date())
+    value = EnteredValue(workload_id, "week", Decimal(77_771), Decimal(77_772), now.date())
     state_value(value=value, by=by, at=now)
     return "2026-W30"
 

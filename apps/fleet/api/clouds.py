@@ -31,12 +31,7 @@ class SyncOut(Answer[SyncHealth]):
     that decides what to do. `permissions` are what whoever asks must be allowed.
     """
 
-    without = (
-        "account_id",
-        "account",
-        "provider",
-        "wanted_at",
-    )
+    without = ("account_id", "account", "provider", "wanted_at")
     state = serializers.ChoiceField(choices=STATES)
     counts = serializers.DictField(child=serializers.IntegerField())
     fault = serializers.ChoiceField(choices=[fault.value for fault in CloudFault])

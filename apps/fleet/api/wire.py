@@ -112,10 +112,7 @@ class PoolCorrectionIn(StrictSerializer):
 class PoolOut(Answer[PoolFact]):
     """Nodes of one model, one price and one purchase option."""
 
-    without = (
-        "cluster_id",
-        "owner_team_id",
-    )
+    without = ("cluster_id", "owner_team_id")
     cluster = NamedOut(allow_null=True)
     unit = serializers.ChoiceField(choices=UNITS)
     purchase_option = serializers.ChoiceField(choices=PURCHASE_OPTIONS)
@@ -246,12 +243,7 @@ class DevicesAsked(Parameters):
 class DeviceOut(Answer[DeviceLife]):
     """A GPU or a MIG slice with its life; `parent_id` is the GPU that a slice is cut from."""
 
-    without = (
-        "node_id",
-        "node_name",
-        "starts_at",
-        "ends_at",
-    )
+    without = ("node_id", "node_name", "starts_at", "ends_at")
     node = NamedOut()
     kind = serializers.ChoiceField(choices=("gpu", "mig"))
     started_at = serializers.DateTimeField()
@@ -325,10 +317,7 @@ class OutageEndIn(StrictSerializer):
 class OutageOut(Answer[OutageOnRecord]):
     """When a node, or one of its devices, could not be used; `ends_at` is null while it lasts."""
 
-    without = (
-        "node_id",
-        "device_uuid",
-    )
+    without = ("node_id", "device_uuid")
     node = NamedOut()
     kind = serializers.ChoiceField(choices=OUTAGE_KINDS)
 

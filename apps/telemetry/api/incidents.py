@@ -37,12 +37,7 @@ class IncidentOut(Answer[IncidentFact]):
     is below zero, `node` is null where it is of the machines that come with `join_token`.
     """
 
-    without = (
-        "node_id",
-        "node_name",
-        "node_ended_at",
-        "heard_at",
-    )
+    without = ("node_id", "node_name", "node_ended_at", "heard_at")
     node = NamedOut(allow_null=True)
     code = serializers.IntegerField(allow_null=True, help_text="the XID, where it is one")
     count = serializers.IntegerField(help_text="how often it was reported")

@@ -213,12 +213,7 @@ class ShippedOut(serializers.Serializer[Any]):
 class TrendOut(Answer[ProgrammeRun]):
     """The key metrics of a run."""
 
-    without = (
-        "run_id",
-        "key",
-        "micros",
-        "checkpoint_micros",
-    )
+    without = ("run_id", "key", "micros", "checkpoint_micros")
     run = NamedOut()
     cost = MoneyOut(source="micros", allow_null=True)
     checkpoint_cost = MoneyOut(source="checkpoint_micros", allow_null=True)

@@ -139,10 +139,7 @@ class LatencyOut(serializers.Serializer[Any]):
 class KeptObjectiveOut(Answer[Attainment]):
     """A promise and what became of it; `budget_left_ratio` below 0: more misses than allowed."""
 
-    without = (
-        "objective_id",
-        "workload_id",
-    )
+    without = ("objective_id", "workload_id")
     id = serializers.IntegerField(source="objective_id")
     measure = serializers.CharField(help_text="latency, first_token or availability")
     budget_days = serializers.IntegerField(

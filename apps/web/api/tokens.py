@@ -38,11 +38,7 @@ class TokenIn(StrictSerializer):
 class TokenOut(Answer[ListedToken]):
     """A token, recognised by the first letters of its secret."""
 
-    without = (
-        "team_name",
-        "made_by",
-        "made_by_active",
-    )
+    without = ("team_name", "made_by", "made_by_active")
     scopes = serializers.ListField(child=serializers.ChoiceField(choices=SCOPES))
     team = NamedOut(allow_null=True)
 

@@ -1,17 +1,17 @@
 """Statements of owners about their workloads: what a unit is worth, and how good the results are."""
 
-from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from math import isfinite
 
 from apps.accounts.queries import Viewer
+from apps.accounts.queries.facts import fields_of
 from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
 from apps.workloads.models import WorkloadScore, WorkloadValue
+from apps.workloads.queries.returns import EnteredScore, EnteredValue
 
 MOST_WORTH = Decimal(10) ** 15
-LONGEST_NOTE = 500
 
 
 class ValueNotUnderstood(Refusal):
@@ -22,40 +22,12 @@ class ScoreNotUnderstood(Refusal):
     """A score without a name, that is no finite number, or of a day to come."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewValue:
-    """The worth of one `unit` from a day on, in the organisation's currency; both ends None: no value any more."""
-
-    workload_id: int
-    unit: str
-    low: Decimal | None
-    high: Decimal | None
-    valid_from: date
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class NewScore:
-    """A measure of how good a workload's results were on a day."""
-
-    workload_id: int
-    name: str
-    value: float
-    higher_is_better: bool
-    day: date
-
-
 @logged_change()
-def state_value(*, value: NewValue, by: Viewer, at: datetime) -> int:
+def state_value(*, value: EnteredValue, by: Viewer, at: datetime) -> int:
     """Keep what somebody says a unit is worth; its id. Refuses ValueNotUnderstood."""
     refuse_wrong_value(value)
     return WorkloadValue.objects.create(
-        workload_id=value.workload_id,
-        unit=value.unit,
-        low=value.low,
-        high=value.high,
-        valid_from=value.valid_from,
-        note=value.note,
+        **fields_of(value),
         stated_by_id=by.person_id,
         stated_name=by.name,
         stated_at=at,
@@ -63,22 +35,18 @@ def state_value(*, value: NewValue, by: Viewer, at: datetime) -> int:
 
 
 @logged_change()
-def state_score(*, score: NewScore, by: Viewer, at: datetime, today: date) -> int:
+def state_score(*, score: EnteredScore, by: Viewer, at: datetime, today: date) -> int:
     """Keep what somebody says of the results; its id. Refuses ScoreNotUnderstood."""
     refuse_wrong_score(score, today)
     return WorkloadScore.objects.create(
-        workload_id=score.workload_id,
-        name=score.name.strip(),
-        value=score.value,
-        higher_is_better=score.higher_is_better,
-        day=score.day,
+        **fields_of(score) | {"name": score.name.strip()},
         stated_by_id=by.person_id,
         stated_name=by.name,
         stated_at=at,
     ).pk
 
 
-def refuse_wrong_value(value: NewValue) -> None:
+def refuse_wrong_value(value: EnteredValue) -> None:
     """Refuse what no worth can be."""
     low, high = value.low, value.high
     if (low is None) != (high is None):
@@ -93,7 +61,7 @@ def refuse_wrong_value(value: NewValue) -> None:
         raise ValueNotUnderstood("high", "the highest is no less than the lowest")
 
 
-def refuse_wrong_score(score: NewScore, today: date) -> None:
+def refuse_wrong_score(score: EnteredScore, today: date) -> None:
     """Refuse what is no score."""
     if not score.name.strip():
         raise ScoreNotUnderstood("name", "a score has a name")

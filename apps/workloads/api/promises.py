@@ -102,10 +102,7 @@ class ChangeIn(StrictSerializer):
 class ChangeOut(Answer[ChangeFact]):
     """Something that changed; `run` is the key of the run that made a shipped model."""
 
-    without = (
-        "workload_id",
-        "run_id",
-    )
+    without = ("workload_id", "run_id")
     workload = NamedOut()
     kind = serializers.ChoiceField(choices=KINDS)
     run = serializers.CharField(allow_null=True)

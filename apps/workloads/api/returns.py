@@ -16,14 +16,13 @@ from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.shapes import Answer
-from apps.web.rest.strict import OptionalText, Parameters, StrictSerializer, Text, parsed
+from apps.web.rest.shapes import Answer, Body
+from apps.web.rest.strict import Parameters, Text, parsed
 from apps.web.rest.views import RestView
 from apps.workloads.actions import returns as actions
-from apps.workloads.actions.returns import LONGEST_NOTE, NewScore, NewValue
 from apps.workloads.api.naming import NameResolver
 from apps.workloads.queries import returns
-from apps.workloads.queries.returns import ScoreFact, ValueFact
+from apps.workloads.queries.returns import EnteredScore, EnteredValue, ScoreFact, ValueFact
 
 
 class AnswersForWorkloads(BasePermission):
@@ -48,56 +47,52 @@ class ReturnsAsked(Parameters):
     workload = Text(required=False, help_text="the name of a workload")
 
 
-class WorkloadValueIn(StrictSerializer):
+class WorkloadValueIn(Body[EnteredValue]):
     """The worth of one unit from a day on, in the organisation's currency; without both ends, no value any more."""
 
+    without = ("workload_id",)
     team = Text()
     workload = Text()
-    unit = serializers.ChoiceField(choices=list(returns.VALUE_UNITS))
     low = serializers.DecimalField(
         max_digits=24, decimal_places=6, required=False, allow_null=True, default=None
     )
     high = serializers.DecimalField(
         max_digits=24, decimal_places=6, required=False, allow_null=True, default=None
     )
-    valid_from = serializers.DateField()
-    note = OptionalText(max_length=LONGEST_NOTE)
+
+    def made(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields: which workload is meant, the viewer decides."""
+        return values
 
 
 class WorkloadValueOut(Answer[ValueFact]):
     """A statement; of those that hold on a day the one valid from the latest counts."""
 
-    without = (
-        "workload_id",
-        "stated_by_id",
-        "stated_name",
-    )
+    without = ("workload_id", "stated_by_id", "stated_name")
     workload = NamedOut()
-    unit = serializers.ChoiceField(choices=list(returns.VALUE_UNITS))
     low = serializers.DecimalField(max_digits=24, decimal_places=6, allow_null=True)
     high = serializers.DecimalField(max_digits=24, decimal_places=6, allow_null=True)
     currency = serializers.CharField()
     stated_by = serializers.CharField()
 
 
-class WorkloadScoreIn(StrictSerializer):
+class WorkloadScoreIn(Body[EnteredScore]):
     """How good a workload's results were on a day: an evaluation's score, task success."""
 
+    without = ("workload_id",)
     team = Text()
     workload = Text()
-    name = Text()
-    value = serializers.FloatField()
     higher_is_better = serializers.BooleanField(default=True)
-    day = serializers.DateField()
+
+    def made(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields: which workload is meant, the viewer decides."""
+        return values
 
 
 class WorkloadScoreOut(Answer[ScoreFact]):
     """A score by an owner's word; runs report theirs with their run reports."""
 
-    without = (
-        "workload_id",
-        "stated_name",
-    )
+    without = ("workload_id", "stated_name")
     workload = NamedOut()
     stated_by = serializers.CharField()
 
@@ -130,7 +125,7 @@ class WorkloadValues(RestView):
     def post(self, request: Request) -> Response:
         """State what one unit is worth; earlier statements stay as history."""
         body, called = parsed(WorkloadValueIn, request), NameResolver(self.viewer())
-        value = NewValue(_pop_workload_id(body, called), **body)
+        value = EnteredValue(_pop_workload_id(body, called), **body)
         value_id = actions.state_value(value=value, by=called.viewer, at=timezone.now())
         return Response(_serialize_value(returns.value_row(value_id), called), status=201)
 
@@ -167,7 +162,7 @@ class WorkloadScores(RestView):
             NameResolver(self.viewer()),
             timezone.now(),
         )
-        score = NewScore(_pop_workload_id(body, called), **body)
+        score = EnteredScore(_pop_workload_id(body, called), **body)
         today = at.astimezone(ZoneInfo(organisation().zone)).date()
         score_id = actions.state_score(score=score, by=called.viewer, at=at, today=today)
         return Response(_serialize_score(returns.score_row(score_id), called), status=201)

@@ -158,11 +158,7 @@ class RuleEndIn(StrictSerializer):
 class RuleOut(Answer[Rule]):
     """A rule and when it counts, half-open; null: since ever, or open-ended."""
 
-    without = (
-        "team_id",
-        "workload_id",
-        "cluster_id",
-    )
+    without = ("team_id", "workload_id", "cluster_id")
     team = NamedOut()
     workload = NamedOut(allow_null=True)
     cluster = NamedOut(allow_null=True)

@@ -4,45 +4,69 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, LiteralString
+from typing import Annotated, Any, LiteralString
 
 from django.db import connection
 from django.db.models import QuerySet
 
 from apps.accounts.queries import Viewer
+from apps.accounts.queries.facts import facts_of, field_names
 from apps.accounts.queries.paging import Page, PageRequest, page_of
+from apps.show.entries import Entry
 from apps.workloads.models import ValueUnit, WorkloadScore, WorkloadValue
 
 VALUE_UNITS = dict(ValueUnit.choices)
 OWNER, SDK = "owner", "sdk"
+LONGEST_NOTE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class ValueFact:
-    """The stated worth of one unit from a day on; None: no value any more."""
+class EnteredValue:
+    """The worth of one `unit` from a day on, in the organisation's currency; both ends None: no value any more."""
+
+    workload_id: int
+    unit: Annotated[str, Entry("Unit", choices=VALUE_UNITS)]
+    low: Annotated[
+        Decimal | None,
+        Entry("Worth at least, in {currency}", "Both ends empty: no value any more."),
+    ]
+    high: Annotated[
+        Decimal | None, Entry("Worth at most, in {currency}", "The same where you are sure.")
+    ]
+    valid_from: Annotated[date, Entry("From")]
+    note: Annotated[
+        str, Entry("Why", "How you know, for whoever reads it.", longest=LONGEST_NOTE)
+    ] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueFact(EnteredValue):
+    """A worth as it was stated."""
 
     id: int
-    workload_id: int
-    unit: str
-    low: Decimal | None
-    high: Decimal | None
-    valid_from: date
-    note: str
     stated_by_id: int | None
     stated_name: str
     stated_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreFact:
+class EnteredScore:
+    """A measure of how good a workload's results were on a day."""
+
+    workload_id: int
+    name: Annotated[
+        str, Entry("Score", "Such as accuracy, or tickets solved.", needed="Say which score.")
+    ]
+    value: float
+    higher_is_better: bool
+    day: Annotated[date, Entry("Day")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreFact(EnteredScore):
     """A score by an owner's word."""
 
     id: int
-    workload_id: int
-    name: str
-    value: float
-    higher_is_better: bool
-    day: date
     stated_name: str
     stated_at: datetime
 
@@ -64,19 +88,15 @@ def values_on(day: date, known_at: datetime | None = None) -> dict[int, ValueFac
     stated = WorkloadValue.objects.filter(valid_from__lte=day)
     if known_at is not None:
         stated = stated.filter(stated_at__lte=known_at)
-    rows = (
-        stated.order_by("workload_id", "-valid_from", "-id")
-        .distinct("workload_id")
-        .values_list(*_VALUE)
-    )
-    facts = [ValueFact(*row) for row in rows]
+    newest = stated.order_by("workload_id", "-valid_from", "-id").distinct("workload_id")
+    facts = facts_of(ValueFact, newest)
     return {fact.workload_id: fact for fact in facts if fact.low is not None}
 
 
 def values_of(workload_id: int) -> list[ValueFact]:
     """All that was ever stated of one, the newest first."""
     rows = WorkloadValue.objects.filter(workload_id=workload_id)
-    return [ValueFact(*row) for row in rows.order_by("-valid_from", "-id").values_list(*_VALUE)]
+    return list(facts_of(ValueFact, rows.order_by("-valid_from", "-id")))
 
 
 def value_page(
@@ -96,7 +116,7 @@ def value_row(value_id: int) -> dict[str, Any]:
 def scores_of(workload_id: int) -> list[ScoreFact]:
     """All that owners said of one, the newest first."""
     rows = WorkloadScore.objects.filter(workload_id=workload_id)
-    return [ScoreFact(*row) for row in rows.order_by("-day", "-id").values_list(*_SCORE)]
+    return list(facts_of(ScoreFact, rows.order_by("-day", "-id")))
 
 
 def score_page(
@@ -158,8 +178,8 @@ def _visible_rows(
     return rows if workload_ids is None else rows.filter(workload_id__in=workload_ids)
 
 
-_VALUE = tuple(ValueFact.__slots__)
-_SCORE = tuple(ScoreFact.__slots__)
+_VALUE = tuple(field_names(ValueFact))
+_SCORE = tuple(field_names(ScoreFact))
 OWNERS: LiteralString = """
 SELECT DISTINCT ON (workload_id, name, at >= %(begins)s)
        workload_id, name, value, higher_is_better, at, ''

@@ -8,7 +8,8 @@ from apps.ledger.queries.calendar import local_day
 from apps.review import actions as review
 from apps.review.queries.weekly.moment import review_moment
 from apps.review.queries.weekly.weeks import ReviewWeek, last_week
-from apps.workloads.actions.returns import NewScore, NewValue, state_score, state_value
+from apps.workloads.actions.returns import state_score, state_value
+from apps.workloads.queries.returns import EnteredScore, EnteredValue
 from controlplane.demo.company import Company
 from controlplane.demo.database import MANAGES, SIGN_IN
 
@@ -40,7 +41,7 @@ def state_worth(company: Company) -> None:
     for team, workload, unit, low, high, note in WORTH:
         workload_id = company.workload(team, workload)
         since = company.since.date()
-        value = NewValue(workload_id, unit, Decimal(low), Decimal(high), since, note)
+        value = EnteredValue(workload_id, unit, Decimal(low), Decimal(high), since, note)
         state_value(value=value, by=platform, at=company.since)
 
 
@@ -51,7 +52,7 @@ def state_scores(company: Company) -> None:
     for team, workload, name, values in SCORES:
         for week, value in zip(_reviewed_weeks(company)[-len(values) :], values, strict=False):
             day = min(week.first_day + timedelta(days=3), today)
-            score = NewScore(company.workload(team, workload), name, value, True, day)
+            score = EnteredScore(company.workload(team, workload), name, value, True, day)
             state_score(score=score, by=platform, at=company.week.at, today=today)
 
 

@@ -11,8 +11,9 @@ from apps.economics.moves.choice import WeighedMove
 from apps.review.queries.recommending.counting import counted_matters
 from apps.review.queries.recommending.fewer_replicas import detect_shrinkable
 from apps.review.queries.recommending.proposal import DetectedKind, RecommendationProposal
-from apps.workloads.actions.returns import NewValue, state_value
+from apps.workloads.actions.returns import state_value
 from apps.workloads.models import Workload
+from apps.workloads.queries.returns import EnteredValue
 from tests import make
 from tests.apps.review import pool_scene
 from tests.apps.review.pool_scene import AT, PRICE, held, idle, plant_pool
@@ -93,7 +94,7 @@ def test_a_service_whose_load_needs_them_is_not_shrunk_however_much_is_idle(
     """Six tenths active: 4.8 of 8 GPUs are 6.9 with headroom. It returns nine times its cost, or nothing."""
     plant_service(chat, 0.6)
     platform = viewer_of_user(make.make_person("petra@example.org", role="platform"))
-    value = NewValue(
+    value = EnteredValue(
         chat.pk, "week", low=Decimal(90_000), high=Decimal(99_000), valid_from=date(2026, 1, 1)
     )
     state_value(value=value, by=platform, at=AT)

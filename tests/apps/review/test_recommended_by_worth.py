@@ -21,8 +21,9 @@ from apps.review.queries.recommending.proposal import DetectedKind, Recommendati
 from apps.review.queries.recommending.unearned_work import detect_retirable
 from apps.review.queries.weekly.making import make_content
 from apps.review.queries.weekly.weeks import last_week
-from apps.workloads.actions.returns import NewValue, state_value
+from apps.workloads.actions.returns import state_value
 from apps.workloads.models import Workload
+from apps.workloads.queries.returns import EnteredValue
 from tests import make
 from tests.apps.placement import move_scene
 from tests.apps.placement.move_scene import AT, BEGUN
@@ -45,7 +46,7 @@ def viewer(monkeypatch: pytest.MonkeyPatch) -> Viewer:
 
 def state(viewer: Viewer, workload_id: int, low: int, high: int, unit: str = "week") -> None:
     since = date(2026, 1, 1)
-    value = NewValue(workload_id, unit, low=Decimal(low), high=Decimal(high), valid_from=since)
+    value = EnteredValue(workload_id, unit, low=Decimal(low), high=Decimal(high), valid_from=since)
     state_value(value=value, by=viewer, at=AT - timedelta(days=7))
 
 

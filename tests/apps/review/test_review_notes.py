@@ -13,9 +13,9 @@ from apps.economics.refusal import Refusal
 from apps.review import actions
 from apps.review.queries.weekly.notes import decisions_of, notes_of, notes_of_workload
 from apps.review.queries.weekly.review_list import listed_reviews, weeks_of_workload
-from apps.workloads.actions.returns import NewScore, NewValue, state_score, state_value
+from apps.workloads.actions.returns import state_score, state_value
 from apps.workloads.actions.workloads import add_workload
-from apps.workloads.queries.returns import values_of, values_on
+from apps.workloads.queries.returns import EnteredScore, EnteredValue, values_of, values_on
 from tests import make
 from tests.apps.review.reviews import content, team, workload
 
@@ -97,11 +97,11 @@ def test_a_week_without_a_review_takes_no_note(reviewed: Reviewed) -> None:
 def test_the_value_of_the_latest_day_counts_and_the_history_stays(reviewed: Reviewed) -> None:
     mine, _ = reviewed.workloads
     for day, low in ((1, "0.8"), (20, "1.1"), (10, "0.9")):
-        value = NewValue(mine, "week", Decimal(low), Decimal(2), date(2026, 7, day))
+        value = EnteredValue(mine, "week", Decimal(low), Decimal(2), date(2026, 7, day))
         state_value(value=value, by=reviewed.lee, at=AT)
     assert values_on(date(2026, 7, 15))[mine].low == Decimal("0.9")
     assert values_on(date(2026, 7, 26))[mine].low == Decimal("1.1")
-    gone = NewValue(mine, "week", None, None, date(2026, 7, 25))
+    gone = EnteredValue(mine, "week", None, None, date(2026, 7, 25))
     state_value(value=gone, by=reviewed.lee, at=AT)
     assert mine not in values_on(date(2026, 7, 26))
     assert len(values_of(mine)) == 4
@@ -110,11 +110,11 @@ def test_the_value_of_the_latest_day_counts_and_the_history_stays(reviewed: Revi
 def test_what_no_value_and_no_score_can_be_is_refused(reviewed: Reviewed) -> None:
     mine, _ = reviewed.workloads
     for low, high in ((None, Decimal(1)), (Decimal(-1), Decimal(1)), (Decimal(2), Decimal(1))):
-        value = NewValue(mine, "week", low, high, date(2026, 7, 1))
+        value = EnteredValue(mine, "week", low, high, date(2026, 7, 1))
         with pytest.raises(Refusal):
             state_value(value=value, by=reviewed.lee, at=AT)
     for number, day in ((float("nan"), 1), (0.5, 28)):
-        score = NewScore(mine, "accuracy", number, True, date(2026, 7, day))
+        score = EnteredScore(mine, "accuracy", number, True, date(2026, 7, day))
         with pytest.raises(Refusal):
             state_score(score=score, by=reviewed.lee, at=AT, today=AT.date())
 

@@ -23,8 +23,9 @@ from apps.review.queries.weekly.narrowed import narrowed, review_for
 from apps.review.queries.weekly.paper_mail import mailed_review
 from apps.review.queries.weekly.review_message import review_paper
 from apps.review.queries.weekly.stored_reviews import stored_review
-from apps.workloads.actions.returns import NewScore, NewValue, state_score, state_value
+from apps.workloads.actions.returns import state_score, state_value
 from apps.workloads.actions.workloads import add_workload
+from apps.workloads.queries.returns import EnteredScore, EnteredValue
 from tests import make
 from tests.apps.review.review_weeks import (
     DOLLAR,
@@ -57,7 +58,7 @@ def workload_of(content: WeeklyContent, workload_id: int) -> ReviewedWorkload:
 
 def state(company: Company, workload_id: int, low: int, high: int, **given: Any) -> None:
     values: dict[str, Any] = {"unit": "thousand_requests", "valid_from": date(2026, 1, 1)}
-    value = NewValue(workload_id, low=Decimal(low), high=Decimal(high), **values | given)
+    value = EnteredValue(workload_id, low=Decimal(low), high=Decimal(high), **values | given)
     state_value(value=value, by=company.petra, at=MONDAY - timedelta(days=1))
 
 
@@ -114,7 +115,7 @@ def test_one_that_returns_less_than_it_costs_is_to_be_retired(company: Company) 
 
 def test_without_a_stated_value_nothing_earns_however_good_it_is(company: Company) -> None:
     company.plant()
-    score = NewScore(company.chat, "accuracy", 0.93, True, date(2026, 2, 10))
+    score = EnteredScore(company.chat, "accuracy", 0.93, True, date(2026, 2, 10))
     state_score(score=score, by=company.petra, at=SUNDAY, today=SUNDAY.date())
     chat = workload_of(made(company), company.chat)
     assert chat.verdict.verdict == "unknown"
@@ -126,7 +127,7 @@ def test_a_score_as_large_as_numbers_go_stops_no_review(company: Company) -> Non
     small = add_workload(name="small", team_id=company.ads, kind="training")
     for workload_id, hours in ((small, 1), (company.train, 1_000)):
         plant_cell(WEEK.first_day, company.ads, company.pool, hours=hours, workload_id=workload_id)
-        score = NewScore(workload_id, "huge", 1e308, True, WEEK.first_day)
+        score = EnteredScore(workload_id, "huge", 1e308, True, WEEK.first_day)
         state_score(score=score, by=company.petra, at=SUNDAY, today=SUNDAY.date())
     actions.make_review(week=WEEK, at=MONDAY)
     reviewed = stored_review(WEEK.name).content
@@ -221,7 +222,7 @@ def test_what_is_credited_more_than_it_cost_has_no_waste_in_per_cent(company: Co
     company.plant(2)
     day, credited = WEEK.first_day, {"rate": -300, "workload_id": company.train}
     plant_cell(day, company.ads, company.pool, **credited)
-    score = NewScore(company.train, "accuracy", 0.9, True, day)
+    score = EnteredScore(company.train, "accuracy", 0.9, True, day)
     state_score(score=score, by=company.petra, at=SUNDAY, today=SUNDAY.date())
     content = made(company)
     reviewed = workload_of(content, company.train)

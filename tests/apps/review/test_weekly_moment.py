@@ -33,8 +33,8 @@ from apps.review.queries.weekly.moment_words import describe_later_recommendatio
 from apps.review.queries.weekly.narrowed import narrowed
 from apps.review.queries.weekly.restated import restated
 from apps.review.queries.weekly.stored_reviews import newest_review
-from apps.workloads.actions.returns import NewScore, NewValue, state_score, state_value
-from apps.workloads.queries.returns import values_on
+from apps.workloads.actions.returns import state_score, state_value
+from apps.workloads.queries.returns import EnteredScore, EnteredValue, values_on
 from tests import make
 from tests.apps.planning.capacity_scene import raised
 from tests.apps.review.recommended import looked, proposal
@@ -58,11 +58,11 @@ def company() -> Company:
     """Six weeks of it up to the week, its budget from January on, an alert and two recommendations of its Monday."""
     found = Company()
     found.plant()
-    value = NewValue(
+    value = EnteredValue(
         found.chat, "thousand_requests", Decimal("0.1"), Decimal("0.2"), date(2026, 1, 1)
     )
     state_value(value=value, by=found.petra, at=MONDAY - DAY)
-    score = NewScore(found.chat, "helpful", 0.8, True, WEEK.first_day)
+    score = EnteredScore(found.chat, "helpful", 0.8, True, WEEK.first_day)
     state_score(score=score, by=found.petra, at=MONDAY - DAY, today=MONDAY.date() - DAY)
     step = BudgetStep(date(2026, 1, 1), Decimal(10_000))
     budget = planning.EnteredBudget(
@@ -148,14 +148,16 @@ def remove_budget(_: Company) -> None:
 
 
 def state_later(company: Company) -> None:
-    value = NewValue(company.chat, "thousand_requests", Decimal(90), Decimal(95), date(2026, 1, 1))
+    value = EnteredValue(
+        company.chat, "thousand_requests", Decimal(90), Decimal(95), date(2026, 1, 1)
+    )
     state_value(value=value, by=company.petra, at=MONDAY + DAY)
 
 
 def score_later(company: Company) -> None:
     """Of a day of the week, and of a name that had been scored before."""
     for name, score in (("helpful", 0.1), ("new", 0.9)):
-        said = NewScore(company.chat, name, score, True, WEEK.first_day + 2 * DAY)
+        said = EnteredScore(company.chat, name, score, True, WEEK.first_day + 2 * DAY)
         state_score(score=said, by=company.petra, at=MONDAY + DAY, today=MONDAY.date() + DAY)
 
 
@@ -358,7 +360,9 @@ def test_what_it_returned_stands_beside_what_the_same_weeks_cost(company: Compan
 
 def test_hours_that_are_not_settled_keep_a_workload_from_earning(company: Company) -> None:
     """What it returned is of all of its time, and the cost of a part of it."""
-    value = NewValue(company.chat, "thousand_requests", Decimal(50), Decimal(60), date(2026, 1, 2))
+    value = EnteredValue(
+        company.chat, "thousand_requests", Decimal(50), Decimal(60), date(2026, 1, 2)
+    )
     state_value(value=value, by=company.petra, at=MONDAY - DAY)
     earning = next(
         each for each in make_content(WEEK, MONDAY).workloads if each.workload_id == company.chat

@@ -13,7 +13,8 @@ from apps.planning import actions as planning
 from apps.planning.queries.budgets import BudgetStep
 from apps.review.queries.weekly.json_text import as_json
 from apps.review.queries.weekly.making import make_content
-from apps.workloads.actions.returns import NewScore, NewValue, state_score, state_value
+from apps.workloads.actions.returns import state_score, state_value
+from apps.workloads.queries.returns import EnteredScore, EnteredValue
 from tests.apps.review.recommended import looked, proposal
 from tests.apps.review.review_weeks import HELD_IDLE, MONDAY, WEEK, Company, plant_cell
 
@@ -40,11 +41,11 @@ def company() -> Company:
     plant_cell(
         day - 9 * DAY, found.ads, found.pool, hours=11, workload_id=found.train, state=HELD_IDLE
     )
-    value = NewValue(
+    value = EnteredValue(
         found.chat, "thousand_requests", Decimal("0.1"), Decimal("0.2"), date(2026, 1, 1)
     )
     state_value(value=value, by=found.petra, at=MONDAY - timedelta(days=1))
-    score = NewScore(found.chat, "accuracy", 0.75, True, day + 2 * DAY)
+    score = EnteredScore(found.chat, "accuracy", 0.75, True, day + 2 * DAY)
     state_score(score=score, by=found.petra, at=MONDAY - timedelta(days=1), today=END)
     step = BudgetStep(date(2026, 1, 1), Decimal(10_000))
     budget = planning.EnteredBudget(

@@ -23,9 +23,8 @@ from apps.review import actions
 from apps.review.queries.weekly.notes import DECISION_WORDS
 from apps.show.money import quoted_amount
 from apps.workloads.actions import returns
-from apps.workloads.actions.returns import NewScore, NewValue
 from apps.workloads.queries import WorkloadFact, workloads
-from apps.workloads.queries.returns import VALUE_UNITS
+from apps.workloads.queries.returns import VALUE_UNITS, EnteredScore, EnteredValue
 
 SPEAKING = SEES_EVERYTHING | {Role.LEAD}
 """Whoever answers for workloads; `get_workload_or_404` keeps them to those that they see."""
@@ -84,20 +83,20 @@ def decide_workload(context: Context, week: str, workload_id: int) -> Change[act
 
 
 @changing(SPEAKING, "weekly-reviews")
-def state_value(context: Context, workload_id: int) -> Change[NewValue]:
+def state_value(context: Context, workload_id: int) -> Change[EnteredValue]:
     """States what one unit of a workload is worth from a day on."""
     fact = get_workload_or_404(context, workload_id)
 
-    def read(entered: Mapping[str, Any]) -> NewValue:
-        value = NewValue(fact.id, **entered)
+    def read(entered: Mapping[str, Any]) -> EnteredValue:
+        value = EnteredValue(fact.id, **entered)
         returns.refuse_wrong_value(value)
         return value
 
-    def apply(value: NewValue) -> Done:
+    def apply(value: EnteredValue) -> Done:
         returns.state_value(value=value, by=context.viewer, at=context.at)
         return "It is stated.", ("workload-returns", fact.id)
 
-    def effects(value: NewValue) -> tuple[str, ...]:
+    def effects(value: EnteredValue) -> tuple[str, ...]:
         unit, first_day = VALUE_UNITS[value.unit], f"{value.valid_from:%-d %B %Y}"
         if value.low is None or value.high is None:
             return (f"From {first_day} on no value of {fact.name} is stated.",)
@@ -122,18 +121,18 @@ def state_value(context: Context, workload_id: int) -> Change[NewValue]:
 
 
 @changing(SPEAKING, "weekly-reviews")
-def state_score(context: Context, workload_id: int) -> Change[NewScore]:
+def state_score(context: Context, workload_id: int) -> Change[EnteredScore]:
     """States how good a workload's results were on a day."""
     fact = get_workload_or_404(context, workload_id)
     today = context.calendar.today
 
-    def read(entered: Mapping[str, Any]) -> NewScore:
+    def read(entered: Mapping[str, Any]) -> EnteredScore:
         is_higher = entered["direction"] == "higher"
-        score = NewScore(fact.id, entered["name"], entered["value"], is_higher, entered["day"])
+        score = EnteredScore(fact.id, entered["name"], entered["value"], is_higher, entered["day"])
         returns.refuse_wrong_score(score, today)
         return score
 
-    def apply(score: NewScore) -> Done:
+    def apply(score: EnteredScore) -> Done:
         returns.state_score(score=score, by=context.viewer, at=context.at, today=today)
         return "It is stated.", ("workload-returns", fact.id)
 

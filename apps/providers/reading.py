@@ -207,8 +207,8 @@ class AccountLimit:
     code: str
     name: str
     value: Decimal
-    unit: str
-    used: Decimal | None
+    unit: str = ""
+    used: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)

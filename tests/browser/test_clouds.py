@@ -11,9 +11,9 @@ from playwright.sync_api import expect
 from apps.fleet.actions import clouds
 from apps.fleet.actions.cloud_machines import keep_machines
 from apps.fleet.queries.clouds import CloudAccountFact, cloud_account_named
-from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
+from apps.pricing.actions.quotas import QuotaPlace, record_quotas
 from apps.providers.cloud import CloudFault
-from apps.providers.reading import ObservedMachine
+from apps.providers.reading import AccountLimit, ObservedMachine
 from tests import make
 from tests.browser.conftest import Desk, fits_in_both_schemes, opened
 from tests.browser.fleet import make_people
@@ -45,7 +45,7 @@ def account() -> CloudAccountFact:
         clouds.finish_sync(turn=turn, at=at)
     turn = clouds.begin_sync(account_id=account_id, what="savings_plans", at=at)
     clouds.fail_sync(turn=turn, error=DENIED, fault=CloudFault.DENIED, at=at)
-    limit = NewQuota(
+    limit = AccountLimit(
         "L-417A185B", "Running On-Demand P instances", Decimal(384), "vCPUs", Decimal(384)
     )
     record_quotas(place=QuotaPlace("aws", "123456789012", "us-east-1"), quotas=[limit], at=at)

@@ -75,7 +75,8 @@ from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields
 from apps.planning.solvers.portfolio import series_answer
 from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
-from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
+from apps.pricing.actions.quotas import QuotaPlace, record_quotas
+from apps.providers.reading import AccountLimit
 from apps.review import actions
 from apps.review.actions import (
     AlertMatter,
@@ -409,7 +410,7 @@ def _cloud() -> None:
     turn = clouds.begin_sync(account_id=account_id, what="quotas", at=make.NOON)
     clouds.keep_page(turn=turn, cursor={}, counts={"quotas": 1}, at=make.NOON)
     clouds.finish_sync(turn=turn, at=make.NOON)
-    limit = NewQuota("L-417A185B", "Running On-Demand P instances", Decimal(1152), "vCPUs")
+    limit = AccountLimit("L-417A185B", "Running On-Demand P instances", Decimal(1152), "vCPUs")
     place = QuotaPlace("aws", "123456789012", "us-east-1")
     record_quotas(place=place, quotas=[limit], at=make.NOON)
 

@@ -93,8 +93,8 @@ from apps.planning.solvers.forecasting import forecast_fields
 from apps.planning.solvers.portfolio import series_answer
 from apps.pricing.actions import NewRate, propose_rate
 from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
-from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
-from apps.providers.reading import ObservedMachine
+from apps.pricing.actions.quotas import QuotaPlace, record_quotas
+from apps.providers.reading import AccountLimit, ObservedMachine
 from apps.review import actions as review
 from apps.review.actions import (
     AlertMatter,
@@ -531,7 +531,7 @@ def _cloud(now: datetime) -> int:
     account_id = clouds.add_cloud_account(account=account, at=now)
     turn = clouds.begin_sync(account_id=account_id, what="machines", at=now)
     clouds.finish_sync(turn=turn, at=now)
-    limit = NewQuota("L-417A185B", "limit-of-cormorants", Decimal(8))
+    limit = AccountLimit("L-417A185B", "limit-of-cormorants", Decimal(8))
     record_quotas(place=QuotaPlace("aws", "7", "us-east-1"), quotas=[limit], at=now)
     machine = ObservedMachine(
         external_id="i-7",

@@ -18,7 +18,7 @@ from apps.economics.currencies import CURRENCY_CODE
 from apps.economics.vendor_names import vendor_named
 from apps.ledger.actions.api_prices import end_price, enter_price
 from apps.ledger.actions.vendor_costs import take_vendor_costs
-from apps.ledger.queries.api_spend import GROUPS, Spend, SpendQuery, compared, spend
+from apps.ledger.queries.api_spend import AMOUNTS, GROUPS, Spend, SpendQuery, compared, spend
 from apps.ledger.rest.parameters import parse_window
 from apps.pricing.actions.api_prices import UNITS, NewApiPrice
 from apps.pricing.queries.api_prices import api_price, api_prices
@@ -26,6 +26,7 @@ from apps.web.rest.idempotency import once
 from apps.web.rest.money import ExactOut, MoneyOut, NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import (
     Moment,
     OptionalText,
@@ -77,12 +78,13 @@ class CompareAsked(Parameters):
     vendor = Text(required=False)
 
 
-class ApiSpendOut(serializers.Serializer[Any]):
+class ApiSpendOut(Answer[Spend]):
     """Calls and what they cost; what was not grouped by is null, and so is an amount nobody knows.
 
     `cost` is of the calls that have a price; `list_cost` the same at public prices.
     """
 
+    without = ("key", "unpriced", *AMOUNTS)
     vendor = serializers.CharField(allow_null=True)
     model = serializers.CharField(allow_null=True)
     team = NamedOut(allow_null=True)
@@ -90,16 +92,7 @@ class ApiSpendOut(serializers.Serializer[Any]):
     feature = serializers.CharField(allow_null=True)
     tier = serializers.CharField(allow_null=True)
     day = serializers.DateField(allow_null=True)
-    requests = serializers.IntegerField()
-    rate_limited = serializers.IntegerField(help_text="answered 429")
-    server_errors = serializers.IntegerField(help_text="answered 5xx")
-    other_errors = serializers.IntegerField()
     unpriced_requests = serializers.IntegerField(source="unpriced")
-    input_tokens = serializers.IntegerField(help_text="with cached and cache-write tokens")
-    cached_tokens = serializers.IntegerField()
-    cache_write_tokens = serializers.IntegerField()
-    output_tokens = serializers.IntegerField(help_text="with reasoning tokens")
-    reasoning_tokens = serializers.IntegerField()
     cost = MoneyOut(source="micros", allow_null=True)
     list_cost = MoneyOut(source="list_micros", allow_null=True)
     stated_cost = MoneyOut(

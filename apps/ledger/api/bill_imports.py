@@ -25,6 +25,7 @@ from apps.ledger.actions.bill_uploads import (
 from apps.ledger.actions.bills import BASES, undo_delivery
 from apps.ledger.queries.bills.deliveries import (
     DeliveryFact,
+    RejectedBillFact,
     bills_of_deliveries,
     delivery,
     delivery_page,
@@ -34,6 +35,7 @@ from apps.uploads.files import LONGEST_NAME, UploadDraft
 from apps.web.rest.idempotency import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Parameters, StrictSerializer, Text, parsed
 from apps.web.rest.views import AcceptsBills, CanManageBilling, Permissions, RestView, SeesPrices
 
@@ -63,45 +65,26 @@ class BillTotalOut(serializers.Serializer[Any]):
     contracted = serializers.CharField()
 
 
-class BillImportOut(serializers.Serializer[Any]):
+class BillImportOut(Answer[DeliveryFact]):
     """The import of a bill's file and its result; the figures are those of `import_focus`.
 
     `address` is its own, `rejected_rows` that of the rows that could not be read. One that is
     `held` has such rows and would replace others: nothing of it counts until it is accepted.
     """
 
-    id = serializers.IntegerField()
+    without = ("is_addition", "stored_as", "person__name", "accepted_by__name")
     address = serializers.CharField()
-    name = serializers.CharField()
-    layout = serializers.CharField()
     addition = serializers.BooleanField(source="is_addition")
     state = serializers.ChoiceField(choices=STATES)
-    rows = serializers.IntegerField()
-    imported = serializers.IntegerField()
-    unchanged = serializers.IntegerField()
-    replaced = serializers.IntegerField()
-    rejected = serializers.IntegerField()
     rejected_rows = serializers.CharField()
     totals = BillTotalOut(many=True)
-    flags = serializers.ListField(child=serializers.CharField())
     bills = serializers.ListField(child=serializers.IntegerField(), help_text="by id")
-    size_bytes = serializers.IntegerField()
-    failure = serializers.CharField()
     by = serializers.CharField(source="person__name", allow_null=True)
-    started_at = serializers.DateTimeField()
-    ended_at = serializers.DateTimeField(allow_null=True)
-    undone_at = serializers.DateTimeField(allow_null=True)
-    accepted_at = serializers.DateTimeField(allow_null=True)
     accepted_by = serializers.CharField(source="accepted_by__name", allow_null=True)
-    accepted_reason = serializers.CharField()
 
 
-class RejectedBillRowOut(serializers.Serializer[Any]):
+class RejectedBillRowOut(Answer[RejectedBillFact]):
     """A row that was not taken: its line in the file, the column, and why."""
-
-    line = serializers.IntegerField()
-    field = serializers.CharField()
-    reason = serializers.CharField()
 
 
 class BillImportsView(RestView):

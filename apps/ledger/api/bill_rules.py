@@ -18,6 +18,7 @@ from apps.fleet import queries as fleet
 from apps.ledger.actions.bill_rules import add_bill_rule, check_bill_rule, end_bill_rule
 from apps.ledger.queries.bills.rules import (
     BillRuleRow,
+    RowDestination,
     RuleMove,
     bill_rule,
     bill_rule_page,
@@ -29,25 +30,17 @@ from apps.web.rest.idempotency import once
 from apps.web.rest.money import MoneyOut, NamedOut, money_of
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import OptionalText, Parameters, StrictSerializer, Text, parsed
+from apps.web.rest.shapes import Answer, Body, parse_as
+from apps.web.rest.strict import Parameters, StrictSerializer, Text, id_named, parsed
 from apps.web.rest.views import PricesView
 
-PATTERNS = (
-    *("issuer", "service", "usage_type", "resource_id", "sub_account", "tag_key", "tag_value"),
-)
 NONE = ""
 
 
-class BillRuleIn(StrictSerializer):
+class BillRuleIn(Body[BillRowRule]):
     """A rule for rows, by shell patterns (empty: all), and what it makes of them: a kind, a place, a team, all."""
 
-    issuer = OptionalText()
-    service = OptionalText()
-    usage_type = OptionalText()
-    resource_id = OptionalText()
-    sub_account = OptionalText()
-    tag_key = OptionalText()
-    tag_value = OptionalText()
+    without = ("id", "node_id", "pool_id", "team_id")
     kind = serializers.ChoiceField(choices=KINDS, required=False, allow_blank=True, default=NONE)
     node = Text(required=False, allow_null=True, default=None, help_text="by name")
     pool = Text(required=False, allow_null=True, default=None, help_text="by name")
@@ -60,38 +53,35 @@ class BillRuleIn(StrictSerializer):
         help_text="a shared cost of every hour of the bill's month, instead of a node, pool or team",
     )
 
+    def made(self, values: dict[str, Any]) -> BillRowRule:
+        """Return the rule that a body describes; refuses a ValidationError that names the field."""
+        node, pool, team = (values.pop(name) for name in ("node", "pool", "team"))
+        return BillRowRule(
+            id=0,
+            **values,
+            node_id=_node_id(node),
+            pool_id=id_named("pool", pool, {fact.name: fact.id for fact in fleet.pools().values()}),
+            team_id=id_named("team", team, {fact.name: fact.id for fact in accounts.teams()}),
+        )
 
-class BillRuleOut(serializers.Serializer[Any]):
+
+class BillRuleOut(Answer[BillRuleRow]):
     """A rule, and what it maps of bills of open months: `billed` has an amount for each currency."""
 
-    id = serializers.IntegerField()
-    priority = serializers.IntegerField(help_text="the lowest is asked first")
-    issuer = serializers.CharField()
-    service = serializers.CharField()
-    usage_type = serializers.CharField()
-    resource_id = serializers.CharField()
-    sub_account = serializers.CharField()
-    tag_key = serializers.CharField()
-    tag_value = serializers.CharField()
+    without = ("node_id", "pool_id", "team_id")
     kind = serializers.ChoiceField(choices=(NONE, *KINDS))
     node = NamedOut(allow_null=True)
     pool = NamedOut(allow_null=True)
     team = NamedOut(allow_null=True)
     share_method = serializers.ChoiceField(choices=(NONE, *BILL_METHODS))
-    rows = serializers.IntegerField()
     billed = MoneyOut(many=True)
-    created_at = serializers.DateTimeField()
-    ended_at = serializers.DateTimeField(allow_null=True)
 
 
-class PlaceOut(serializers.Serializer[Any]):
+class PlaceOut(Answer[RowDestination]):
     """Where rows go; `team` carries what no node and no pool does, empty where all share it."""
 
     becomes = serializers.ChoiceField(choices=[str(Become) for Become in ChargeKindOfRow])
     kind = serializers.ChoiceField(choices=KINDS)
-    node = serializers.CharField(allow_null=True)
-    pool = serializers.CharField(allow_null=True)
-    team = serializers.CharField()
     share_method = serializers.ChoiceField(choices=(NONE, *BILL_METHODS))
 
 
@@ -102,13 +92,10 @@ class TeamShareOut(serializers.Serializer[Any]):
     share = MoneyOut()
 
 
-class BillMoveOut(serializers.Serializer[Any]):
+class BillMoveOut(Answer[RuleMove]):
     """Rows of one bill that would go elsewhere."""
 
-    bill_id = serializers.IntegerField()
-    issuer = serializers.CharField()
-    starts_at = serializers.DateTimeField()
-    rows = serializers.IntegerField()
+    without = ("currency", "came", "goes", "teams")
     billed = MoneyOut()
     from_place = PlaceOut()
     to_place = PlaceOut()
@@ -151,7 +138,7 @@ class BillRules(BillRulesView):
 
         `/bill-rules/preview` says what it would move.
         """
-        rule_id = add_bill_rule(rule=_parse_rule(request), at=timezone.now())
+        rule_id = add_bill_rule(rule=parse_as(BillRuleIn, request), at=timezone.now())
         return Response(_serialize_rule(bill_rule(rule_id)), status=201)
 
 
@@ -161,7 +148,7 @@ class BillRulePreview(BillRulesView):
     @extend_schema(operation_id="preview_bill_rule", request=BillRuleIn, responses=BillMovesOut)
     def post(self, request: Request) -> Response:
         """The rows that would go elsewhere, bill by bill; nothing is kept."""
-        rule = _parse_rule(request)
+        rule = parse_as(BillRuleIn, request)
         check_bill_rule(rule)
         return _moves_response(moves_if_added(rule))
 
@@ -209,30 +196,11 @@ class BillRuleEndPreview(BillRulesView):
         return _moves_response([] if rule.ended_at else moves_if_ended(bill_rule_id))
 
 
-def _parse_rule(request: Request) -> BillRowRule:
-    """The rule that a body describes; refuses a ValidationError that names the field."""
-    data = parsed(BillRuleIn, request)
-    pools = {pool.name: pool.id for pool in fleet.pools().values()}
-    teams = {team.name: team.id for team in accounts.teams()}
-    return BillRowRule(
-        id=0,
-        **{name: data[name] for name in PATTERNS},
-        kind=data["kind"],
-        share_method=data["share_method"],
-        node_id=_id_named("node", data["node"], nodes_called(data["node"] or "")),
-        pool_id=_id_named("pool", data["pool"], [pools.get(data["pool"] or "")]),
-        team_id=_id_named("team", data["team"], [teams.get(data["team"] or "")]),
-    )
-
-
-def _id_named(what: str, name: str | None, candidates: list[int | None] | list[int]) -> int | None:
-    if name is None:
-        return None
-    if len(candidates) > 1:
-        raise ValidationError({what: [f"several clusters have a {what} named {name!r}"]})
-    if not candidates or candidates[0] is None:
-        raise ValidationError({what: [f"there is no {what} named {name!r}"]})
-    return candidates[0]
+def _node_id(name: str | None) -> int | None:
+    node_ids = [] if name is None else nodes_called(name)
+    if len(node_ids) > 1:
+        raise ValidationError({"node": [f"several clusters have a node named {name!r}"]})
+    return id_named("node", name, {str(name): node_id for node_id in node_ids})
 
 
 def _serialize_rule(rule: BillRuleRow) -> dict[str, Any]:

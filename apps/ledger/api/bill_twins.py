@@ -9,12 +9,15 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.accounts.queries.facts import fields_of
 from apps.ledger.actions.bill_twins import LONGEST_REASON, TWIN_CHOICES, decide_twin
 from apps.ledger.api.bills import Amount
+from apps.ledger.queries.bills.deliveries import BillIdentity
 from apps.ledger.queries.bills.twins import TwinFact, twin, twin_page
 from apps.web.rest.idempotency import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Parameters, StrictSerializer, Text, parsed
 from apps.web.rest.views import AcceptsBills, RestView, SeesPrices
 
@@ -26,36 +29,25 @@ class TwinChoiceIn(StrictSerializer):
     reason = Text(max_length=LONGEST_REASON)
 
 
-class TwinBillOut(serializers.Serializer[Any]):
+class TwinBillOut(Answer[BillIdentity]):
     """One of two bills; `billed` is what it is in force with, and of a held import what that brings."""
 
-    id = serializers.IntegerField()
-    issuer = serializers.CharField()
-    account = serializers.CharField()
-    starts_at = serializers.DateTimeField()
-    ends_at = serializers.DateTimeField()
-    currency = serializers.CharField()
     billed = Amount(allow_null=True)
 
 
-class BillTwinOut(serializers.Serializer[Any]):
+class BillTwinOut(Answer[TwinFact]):
     """Two bills that may be the same money; `choice` is null until somebody said which counts.
 
     `import_id` is the import that is held for it; null where both came before anybody asked. Then
     the new one counts for nothing meanwhile, or both count, for their month is closed.
     """
 
-    id = serializers.IntegerField()
-    why = serializers.CharField()
+    without = ("bill", "other", "delivery_id", "delivery", "told")
     new = TwinBillOut()
     old = TwinBillOut()
-    import_id = serializers.IntegerField(allow_null=True)
-    both_count = serializers.BooleanField()
+    import_id = serializers.IntegerField(source="delivery_id", allow_null=True)
     choice = serializers.ChoiceField(choices=TWIN_CHOICES, allow_null=True)
-    noticed_at = serializers.DateTimeField()
-    decided_at = serializers.DateTimeField(allow_null=True)
     decided_by = serializers.CharField(allow_null=True)
-    reason = serializers.CharField()
 
 
 class BillTwins(RestView):
@@ -106,32 +98,15 @@ class BillTwinChoice(RestView):
 def serialize_twin(fact: TwinFact) -> dict[str, Any]:
     """A pair as it is answered."""
     sides = {"new": (fact.bill, fact.new_billed), "old": (fact.other, fact.other.sums.billed)}
-    serialized = {
-        side: {
-            "id": bill.id,
-            "issuer": bill.issuer,
-            "account": bill.account,
-            "starts_at": bill.starts_at,
-            "ends_at": bill.ends_at,
-            "currency": bill.currency,
-            "billed": billed,
-        }
-        for side, (bill, billed) in sides.items()
+    serialized: dict[str, Any] = {
+        side: fields_of(bill) | {"billed": billed} for side, (bill, billed) in sides.items()
     }
     return serialize_as(
         BillTwinOut,
-        serialized
-        | {
-            "id": fact.id,
-            "why": fact.why,
-            "import_id": fact.delivery_id,
-            "both_count": fact.both_count,
-            "choice": fact.choice or None,
-            "noticed_at": fact.noticed_at,
-            "decided_at": fact.decided_at,
-            "decided_by": fact.decided_by or None,
-            "reason": fact.reason,
-        },
+        fact,
+        **serialized,
+        choice=fact.choice or None,
+        decided_by=fact.decided_by or None,
     )
 
 

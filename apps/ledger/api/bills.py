@@ -9,11 +9,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.ledger.queries.bills.comparing import unreconciled_sums, variance_of
-from apps.ledger.queries.bills.deliveries import bill_fact, bill_page
+from apps.ledger.queries.bills.comparing import ApartSum, Variance, unreconciled_sums, variance_of
+from apps.ledger.queries.bills.deliveries import BillFact, bill_fact, bill_page
 from apps.web.rest.money import MoneyOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import RestView, SeesPrices
 
@@ -28,29 +29,22 @@ class Amount(serializers.CharField):
         return f"{value.normalize():f}"
 
 
-class BillOut(serializers.Serializer[Any]):
+class BillOut(Answer[BillFact]):
     """A bill. Amounts are sums of its rows, exact and in its own currency; null: no row says it.
 
     `residual` is what rounding its charges left over, in the organisation's currency. It is
     `incomplete` while imports of it have `unread_rows` that nobody accepted.
     """
 
-    id = serializers.IntegerField()
-    issuer = serializers.CharField()
-    account = serializers.CharField()
-    starts_at = serializers.DateTimeField()
-    ends_at = serializers.DateTimeField()
-    currency = serializers.CharField()
+    without = ("provider", "changed_at", "reconciled_at", "sums", "unread")
     rows = serializers.IntegerField(source="sums.rows")
     billed = Amount(source="sums.billed", allow_null=True)
     effective = Amount(source="sums.effective", allow_null=True)
     contracted = Amount(source="sums.contracted", allow_null=True)
     list = Amount(source="sums.listed", allow_null=True)
     residual = Amount(allow_null=True)
-    is_rounded_upstream = serializers.BooleanField()
     state = serializers.ChoiceField(choices=BILL_STATES)
     unread_rows = serializers.IntegerField()
-    failure = serializers.CharField()
 
 
 class UnbilledOut(serializers.Serializer[Any]):
@@ -62,32 +56,21 @@ class UnbilledOut(serializers.Serializer[Any]):
     estimated = MoneyOut(source="estimated_micros", allow_null=True)
 
 
-class ApartOut(serializers.Serializer[Any]):
+class ApartOut(Answer[ApartSum]):
     """Charges not tied to a node: what for, why, and the team charged."""
 
-    charge_kind = serializers.CharField()
-    kind = serializers.CharField()
-    reason = serializers.CharField()
+    without = ("label", "team_name")
     what = serializers.CharField(source="label")
     team = serializers.CharField(source="team_name")
-    rows = serializers.IntegerField()
-    effective = MoneyOut(source="effective_micros", allow_null=True)
-    billed = MoneyOut(source="billed_micros", allow_null=True)
 
 
-class ReconciliationOut(serializers.Serializer[Any]):
+class ReconciliationOut(Answer[Variance]):
     """Why what the bill charges differs from the estimate, in the organisation's currency.
 
     `price` + `quantity` + `missing` + `unmatched` + `shared` = `billed` - `estimated`, exactly.
     """
 
-    billed = MoneyOut(source="billed_micros")
-    estimated = MoneyOut(source="estimated_micros")
-    price = MoneyOut(source="price_micros")
-    quantity = MoneyOut(source="quantity_micros")
-    missing = MoneyOut(source="missing_micros")
-    unmatched = MoneyOut(source="unmatched_micros")
-    shared = MoneyOut(source="shared_micros")
+    without = ("billed_until",)
     unbilled = UnbilledOut(many=True)
     apart = ApartOut(many=True)
 

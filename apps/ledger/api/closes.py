@@ -17,11 +17,17 @@ from apps.economics.hours import parse_month_text
 from apps.ledger.actions.close import CloseRequest, close_month
 from apps.ledger.queries.closes.checklist import checklist
 from apps.ledger.queries.closes.months import CloseFact, close_fact, close_page
-from apps.ledger.queries.closes.statements import journal, team_statements
+from apps.ledger.queries.closes.statements import (
+    JournalEntry,
+    TeamStatement,
+    journal,
+    team_statements,
+)
 from apps.web.rest.idempotency import once
 from apps.web.rest.money import HoursOut, MoneyOut, money_of
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import OptionalText, Parameters, StrictSerializer, Text, parsed
 from apps.web.rest.views import ClosesMonths, RestView, SeesPrices
 
@@ -34,50 +40,30 @@ class CloseIn(StrictSerializer):
     note = OptionalText(max_length=2_000)
 
 
-class CloseOut(serializers.Serializer[Any]):
+class CloseOut(Answer[CloseFact]):
     """A month as it was closed. Sums are of all teams; `digest` is a SHA-256 of its lines."""
 
-    id = serializers.IntegerField()
+    without = ("checklist", "totals")
     month = serializers.CharField()
-    version = serializers.IntegerField()
-    closed_at = serializers.DateTimeField()
-    closed_by = serializers.CharField()
-    note = serializers.CharField()
-    cut_off = serializers.DateTimeField(help_text="facts known by then are in it")
     invoices = serializers.CharField(help_text="which invoice billed which of its hours, in words")
-    lines = serializers.IntegerField()
-    digest = serializers.CharField()
     accepted = serializers.ListField(child=serializers.CharField(), help_text="what stood open")
     list = MoneyOut(allow_null=True)
     contracted = MoneyOut(allow_null=True)
     effective = MoneyOut(allow_null=True)
     billed = MoneyOut(allow_null=True)
-    reopened_at = serializers.DateTimeField(allow_null=True)
-    reopen_reason = serializers.CharField()
 
 
-class StatementOut(serializers.Serializer[Any]):
+class StatementOut(Answer[TeamStatement]):
     """A team's charges of a month; `corrections` is the part that late facts of other months added."""
 
-    team_id = serializers.IntegerField()
+    without = ("team_name", "unpriced_milliseconds")
     team = serializers.CharField(source="team_name")
-    cost_centre = serializers.CharField()
-    gpu_hours = HoursOut(source="gpu_milliseconds", allow_null=True)
     unpriced_gpu_hours = HoursOut(source="unpriced_milliseconds")
-    effective = MoneyOut(source="effective_micros", allow_null=True)
-    billed = MoneyOut(source="billed_micros", allow_null=True)
-    corrections = MoneyOut(source="corrections_micros", allow_null=True)
 
 
-class JournalEntryOut(serializers.Serializer[Any]):
+class JournalEntryOut(Answer[JournalEntry]):
     """A posting, in whole cents."""
 
-    cost_centre = serializers.CharField()
-    team = serializers.CharField()
-    account = serializers.CharField()
-    gl_code = serializers.CharField(
-        help_text="the account's code in your own ledger, by RUNRATE_GL_CODES; empty where it has none"
-    )
     amount = MoneyOut(
         help_text="what the cost centre owes: `debit`, or less than nothing: `credit`"
     )

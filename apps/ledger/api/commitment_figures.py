@@ -19,7 +19,7 @@ from apps.pricing.queries.commitments import CommitmentFact
 from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
-from apps.web.rest.shapes import parse_as
+from apps.web.rest.shapes import Answer, parse_as
 from apps.web.rest.strict import Parameters, Text, parsed
 from apps.web.rest.views import BuysAhead, Reads, RestView, SeesPrices
 
@@ -49,14 +49,11 @@ class FiguresOut(serializers.Serializer[Any]):
     left_hours = serializers.IntegerField()
 
 
-class MovedOut(serializers.Serializer[Any]):
+class MovedOut(Answer[Moved]):
     """About what would move in past hours of open months; null where a price is not known."""
 
-    hours = serializers.IntegerField()
-    closed_hours = serializers.IntegerField(help_text="these wait as corrections")
+    without = ("bought", "used")
     utilisation = RatioOut(allow_null=True)
-    on_demand = MoneyOut(allow_null=True)
-    cost = MoneyOut(allow_null=True)
     difference = MoneyOut(allow_null=True)
 
 

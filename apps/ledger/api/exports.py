@@ -36,6 +36,7 @@ from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import IdInBody, Parameters, StrictSerializer, Text, parsed
 from apps.web.rest.views import Reads, RestView
 
@@ -67,28 +68,20 @@ class ExportIn(StrictSerializer):
     job_id = IdInBody(required=False, allow_null=True, default=None)
 
 
-class ExportOut(serializers.Serializer[Any]):
+class ExportOut(Answer[ExportFact]):
     """An export as it stands. `file` is its address while there is one; `sha256` is of its bytes.
 
     `rows` have been written so far, of `rows_estimated`.
     """
 
-    id = serializers.IntegerField()
+    without = ("asker", "chosen", "team_ids", "digest")
     what = serializers.ChoiceField(choices=WHATS)
     form = serializers.ChoiceField(choices=FORMS)
     window = serializers.CharField()
     asked = serializers.DictField(child=serializers.JSONField())
-    asked_by = serializers.CharField()
     state = serializers.ChoiceField(choices=STATES)
-    rows = serializers.IntegerField()
-    rows_estimated = serializers.IntegerField(allow_null=True)
-    size_bytes = serializers.IntegerField(allow_null=True)
     sha256 = serializers.CharField(allow_null=True)
     file = serializers.CharField(allow_null=True)
-    failure = serializers.CharField()
-    asked_at = serializers.DateTimeField()
-    ended_at = serializers.DateTimeField(allow_null=True)
-    expires_at = serializers.DateTimeField(allow_null=True)
     teams = serializers.ListField(
         child=NamedOut(), allow_null=True, help_text="whose rows are in it; null: everybody's"
     )

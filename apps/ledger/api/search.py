@@ -7,8 +7,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.queries.search import LONGEST, SHORTEST, Kind, sought
+from apps.accounts.queries.search import LONGEST, SHORTEST, Kind, SearchHit, sought
 from apps.ledger.queries.search import search_everything
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Parameters, Text
 from apps.web.rest.views import RestView
 
@@ -37,13 +38,10 @@ class SearchAsked(Parameters):
     )
 
 
-class FoundOut(serializers.Serializer[Any]):
+class FoundOut(Answer[SearchHit]):
     """A thing by its own name; `about` tells it from others of like name."""
 
     kind = serializers.ChoiceField(choices=[str(kind) for kind in Kind])
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    about = serializers.CharField()
 
 
 class SearchOut(serializers.Serializer[Any]):

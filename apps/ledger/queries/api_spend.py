@@ -3,12 +3,13 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, LiteralString
+from typing import Annotated, Any, LiteralString
 
 from apps.accounts.queries import organisation
 from apps.economics.money import sum_of_known
 from apps.ledger.queries.closed_months import closed_months
 from apps.ledger.queries.tables import rows
+from apps.show.entries import Entry
 
 AMOUNTS = ("micros", "list_micros", "stated_micros", "against_micros")
 GROUPS: dict[str, LiteralString] = {
@@ -43,14 +44,14 @@ class Spend:
 
     key: tuple[object, ...]
     requests: int
-    rate_limited: int
-    server_errors: int
+    rate_limited: Annotated[int, Entry(help="answered 429")]
+    server_errors: Annotated[int, Entry(help="answered 5xx")]
     other_errors: int
     unpriced: int
-    input_tokens: int
+    input_tokens: Annotated[int, Entry(help="with cached and cache-write tokens")]
     cached_tokens: int
     cache_write_tokens: int
-    output_tokens: int
+    output_tokens: Annotated[int, Entry(help="with reasoning tokens")]
     reasoning_tokens: int
     micros: int | None
     list_micros: int | None

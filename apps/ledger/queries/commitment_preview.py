@@ -8,7 +8,7 @@ from datetime import datetime
 from fractions import Fraction
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, LiteralString
+from typing import Annotated, Any, LiteralString
 
 from apps.accounts.queries import organisation
 from apps.economics.commitments import CommitmentOfHour, capacity_per_ms
@@ -24,6 +24,7 @@ from apps.ledger.queries.offered_use import OFFERED, UseTermsIndex, use_of, use_
 from apps.ledger.queries.tables import rows
 from apps.pricing.queries.commitments import CommitmentFact, commitment
 from apps.pricing.queries.exchange import exchange
+from apps.show.entries import Entry, Micros
 
 MICROS = 1_000_000
 UNCOVERED: LiteralString = """
@@ -47,11 +48,11 @@ class Moved:
     """
 
     hours: int
-    closed_hours: int
+    closed_hours: Annotated[int, Entry(help="these wait as corrections")]
     bought: int
     used: int
-    on_demand: int | None
-    cost: int | None
+    on_demand: Micros | None
+    cost: Micros | None
 
     @property
     def utilisation(self) -> Fraction | None:

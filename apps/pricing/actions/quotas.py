@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from decimal import Decimal
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -11,6 +10,7 @@ from django.db.models import QuerySet
 from apps.logs.changes import items_of, logged_change
 from apps.pricing.models import CloudQuota
 from apps.pricing.queries.quotas import HELD
+from apps.providers.reading import AccountLimit
 
 TOLD = ["name", "value", "unit", "used", "read_at"]
 
@@ -24,27 +24,18 @@ class QuotaPlace:
     region: str
 
 
-@dataclass(frozen=True, slots=True)
-class NewQuota:
-    """At most `value` of what `name` says, by the provider's own `code`; `used` None: not known."""
-
-    code: str
-    name: str
-    value: Decimal
-    unit: str = ""
-    used: Decimal | None = None
-
-
 @logged_change(count=items_of("quotas"))
 @transaction.atomic
-def record_quotas(*, place: QuotaPlace, quotas: Sequence[NewQuota], at: datetime) -> None:
+def record_quotas(*, place: QuotaPlace, quotas: Sequence[AccountLimit], at: datetime) -> None:
     """All limits of the place as just read; one that is no longer told of goes."""
     _replace_quotas(place, CloudQuota.objects.exclude(code__startswith=HELD), quotas, at)
 
 
 @logged_change(count=items_of("held"))
 @transaction.atomic
-def record_reserved_capacity(*, place: QuotaPlace, held: Sequence[NewQuota], at: datetime) -> None:
+def record_reserved_capacity(
+    *, place: QuotaPlace, held: Sequence[AccountLimit], at: datetime
+) -> None:
     """All capacity that is held for the account there: `value` machines, `used` of them taken.
 
     One that is no longer told of goes. Their `code` begins with `reservation/`.
@@ -55,7 +46,7 @@ def record_reserved_capacity(*, place: QuotaPlace, held: Sequence[NewQuota], at:
 def _replace_quotas(
     place: QuotaPlace,
     existing_quotas: QuerySet[CloudQuota],
-    quotas: Sequence[NewQuota],
+    quotas: Sequence[AccountLimit],
     at: datetime,
 ) -> None:
     rows = [CloudQuota(**asdict(place), **asdict(quota), read_at=at) for quota in quotas]

@@ -1,15 +1,14 @@
 """Quotas over the wire: the most that clouds let accounts have, and capacity that is held."""
 
-from typing import Any
-
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.pricing.queries.quotas import QuotasWanted, quota_page
+from apps.pricing.queries.quotas import QuotaFact, QuotasWanted, quota_page
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Parameters, Text
 from apps.web.rest.views import PricesView
 
@@ -22,22 +21,14 @@ class QuotasAsked(Parameters):
     region = Text(required=False)
 
 
-class QuotaOut(serializers.Serializer[Any]):
+class QuotaOut(Answer[QuotaFact]):
     """At most `value`, of which `used` is taken; null where not reported.
 
     A code that begins with `reservation/` is capacity that is held, in machines.
     """
 
-    id = serializers.IntegerField()
-    provider = serializers.CharField()
-    account = serializers.CharField()
-    region = serializers.CharField()
-    code = serializers.CharField()
-    name = serializers.CharField()
     value = serializers.DecimalField(max_digits=24, decimal_places=6)
     used = serializers.DecimalField(max_digits=24, decimal_places=6, allow_null=True)
-    unit = serializers.CharField()
-    read_at = serializers.DateTimeField()
 
 
 class Quotas(PricesView):

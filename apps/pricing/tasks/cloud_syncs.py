@@ -93,9 +93,8 @@ def _keep_fact(account: CloudAccountFact, this: ReadingRound, fact: CloudFact) -
     match fact:
         case LimitsRead():
             place = quotas.QuotaPlace(account.provider, account.account, fact.region)
-            limits = [_quota_of_limit(limit) for limit in fact.limits]
-            quotas.record_quotas(place=place, quotas=limits, at=this.clock())
-            this.count("quotas", len(limits))
+            quotas.record_quotas(place=place, quotas=fact.limits, at=this.clock())
+            this.count("quotas", len(fact.limits))
         case ReservationsRead():
             place = quotas.QuotaPlace(account.provider, account.account, fact.region)
             held_quotas = [_reservation_quota(machines) for machines in fact.held]
@@ -113,12 +112,8 @@ def _keep_fact(account: CloudAccountFact, this: ReadingRound, fact: CloudFact) -
     return True
 
 
-def _quota_of_limit(limit: AccountLimit) -> quotas.NewQuota:
-    return quotas.NewQuota(limit.code, limit.name, limit.value, limit.unit, limit.used)
-
-
-def _reservation_quota(machines: ReservedMachines) -> quotas.NewQuota:
-    return quotas.NewQuota(
+def _reservation_quota(machines: ReservedMachines) -> AccountLimit:
+    return AccountLimit(
         f"{HELD}{machines.code}",
         f"Held: {machines.name}",
         Decimal(machines.total),

@@ -5,6 +5,7 @@
 serializer, and `without` names what it leaves out.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, is_dataclass
 from datetime import date, datetime
@@ -69,7 +70,11 @@ class Body(StrictSerializer, Generic[Shape]):
 
 
 class Answer(serializers.Serializer[Any], Generic[Shape]):
-    """An answer with a field for each of the dataclass that it is of; `id` comes first."""
+    """An answer with a field for each of the dataclass that it is of; `id` comes first.
+
+    Money and time are answered under their names without the unit that they are kept in: `billed_micros` as `billed`,
+    `gpu_milliseconds` as `gpu_hours`.
+    """
 
     shape: ClassVar[type[Any]]
     without: ClassVar[tuple[str, ...]] = ()
@@ -94,12 +99,24 @@ def _fields_of(
 ) -> dict[str, RestField]:
     # The declared ones are copied for each serializer, which binds them.
     declared = serializers.Serializer.get_fields(serializer)
-    made = {
-        field.name: (declared.pop(field.name) if field.name in declared else make(field))
+    names = {
+        _name_over_rest(field): field
         for field in entry_fields(serializer.shape)
         if field.name not in serializer.without
     }
+    made = {
+        name: (declared.pop(name) if name in declared else make(field))
+        for name, field in names.items()
+    }
     return made | declared
+
+
+def _name_over_rest(field: EntryField) -> str:
+    if field.figure is Figure.MICROS:
+        return field.name.removesuffix("_micros")
+    if field.figure is Figure.MILLISECONDS:
+        return re.sub("_milliseconds$", "_hours", field.name)
+    return field.name
 
 
 def _optional(field: EntryField) -> dict[str, Any]:
@@ -174,6 +191,8 @@ def _answer_field(field: EntryField) -> RestField:
     if field.is_optional:
         options["allow_null"] = True
     if field.figure is not None:
+        if _name_over_rest(field) != field.name:
+            options["source"] = field.name
         return FIGURES[field.figure](**options)
     if field.type is str and field.entry.choices:
         return serializers.ChoiceField(choices=tuple(field.entry.choices), **options)

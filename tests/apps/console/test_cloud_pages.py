@@ -13,13 +13,12 @@ from apps.fleet.actions import clouds
 from apps.fleet.actions.cloud_machines import keep_machines
 from apps.fleet.queries.clouds import cloud_accounts, sync_health, syncs_due
 from apps.pricing.actions.quotas import (
-    NewQuota,
     QuotaPlace,
     record_quotas,
     record_reserved_capacity,
 )
 from apps.providers.cloud import CloudFault
-from apps.providers.reading import ObservedMachine
+from apps.providers.reading import AccountLimit, ObservedMachine
 from tests import make
 from tests.apps.console.people import confirmed, signed_in
 
@@ -222,13 +221,15 @@ def test_an_ended_account_keeps_what_was_read_and_goes_on_when_added_again() -> 
 def test_limits_are_listed_with_what_is_used_and_what_is_full() -> None:
     account()
     limits = [
-        NewQuota(
+        AccountLimit(
             "L-417A185B", "Running On-Demand P instances", Decimal(384), "vCPUs", Decimal(384)
         ),
-        NewQuota("L-7212CCBC", "All P4 Spot Instance Requests", Decimal(64), "vCPUs"),
+        AccountLimit("L-7212CCBC", "All P4 Spot Instance Requests", Decimal(64), "vCPUs"),
     ]
     record_quotas(place=PLACE, quotas=limits, at=make.NOON)
-    held = NewQuota("reservation/cr-1", "Held: us-east-1a p5.48xlarge", Decimal(4), used=Decimal(4))
+    held = AccountLimit(
+        "reservation/cr-1", "Held: us-east-1a p5.48xlarge", Decimal(4), used=Decimal(4)
+    )
     record_reserved_capacity(place=PLACE, held=[held], at=make.NOON)
     client = signed_in("finance")
     text = page(client)

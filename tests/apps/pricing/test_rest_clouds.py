@@ -6,7 +6,8 @@ import pytest
 from django.test import Client
 
 from apps.fleet.actions import clouds
-from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
+from apps.pricing.actions.quotas import QuotaPlace, record_quotas
+from apps.providers.reading import AccountLimit
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +25,7 @@ def account(name: str, **given) -> int:
     return clouds.add_cloud_account(account=new, at=make.NOON)
 
 
-def limits(region: str, *quotas: NewQuota) -> None:
+def limits(region: str, *quotas: AccountLimit) -> None:
     record_quotas(place=QuotaPlace("aws", "123456789012", region), quotas=quotas, at=make.NOON)
 
 
@@ -55,8 +56,8 @@ def test_accounts_are_paged_and_come_as_csv(reads) -> None:
 
 
 def test_quotas_are_exact_found_by_region_and_unknown_use_is_null(reads) -> None:
-    limits("us-east-1", NewQuota("L-1", "P", Decimal("0.5"), "vCPUs", Decimal(0)))
-    limits("us-west-2", NewQuota("L-1", "P", Decimal(64)))
+    limits("us-east-1", AccountLimit("L-1", "P", Decimal("0.5"), "vCPUs", Decimal(0)))
+    limits("us-west-2", AccountLimit("L-1", "P", Decimal(64)))
 
     def found(query: str) -> list[tuple[str, str, str | None]]:
         rows = Client().get(f"/api/v1/quotas{query}", headers=reads).json()["results"]
@@ -70,9 +71,9 @@ def test_quotas_are_exact_found_by_region_and_unknown_use_is_null(reads) -> None
 
 
 def test_a_limit_that_is_no_longer_told_of_goes_from_its_place_only(reads) -> None:
-    limits("us-east-1", NewQuota("L-1", "P", Decimal(1)), NewQuota("L-2", "G", Decimal(2)))
-    limits("us-west-2", NewQuota("L-2", "G", Decimal(3)))
-    limits("us-east-1", NewQuota("L-1", "P", Decimal(8)))
+    limits("us-east-1", AccountLimit("L-1", "P", Decimal(1)), AccountLimit("L-2", "G", Decimal(2)))
+    limits("us-west-2", AccountLimit("L-2", "G", Decimal(3)))
+    limits("us-east-1", AccountLimit("L-1", "P", Decimal(8)))
     rows = Client().get("/api/v1/quotas", headers=reads).json()["results"]
     assert [(row["region"], row["code"], row["value"]) for row in rows] == [
         ("us-east-1", "L-1", "8.000000"), ("us-west-2", "L-2", "3.000000")

@@ -7,6 +7,7 @@ from datetime import datetime
 from apps.ledger.models import Bill
 from apps.ledger.queries.bills.deliveries import BillFact
 from apps.ledger.queries.tables import rows
+from apps.show.entries import Micros
 
 # Machine time at the estimated price of an hour is quantity; what is left of the difference is price.
 VARIANCE = """
@@ -81,13 +82,13 @@ class Variance:
     `billed_until` is set on a bill that came before its period was over: it ends there so far.
     """
 
-    billed_micros: int
-    estimated_micros: int
-    price_micros: int
-    quantity_micros: int
-    missing_micros: int
-    unmatched_micros: int
-    shared_micros: int
+    billed_micros: Micros
+    estimated_micros: Micros
+    price_micros: Micros
+    quantity_micros: Micros
+    missing_micros: Micros
+    unmatched_micros: Micros
+    shared_micros: Micros
     unbilled: tuple["UnbilledNode", ...]
     billed_until: datetime | None
 
@@ -157,8 +158,8 @@ class ApartSum:
     label: str
     team_name: str
     rows: int
-    effective_micros: int | None
-    billed_micros: int | None
+    effective_micros: Micros | None
+    billed_micros: Micros | None
 
 
 # What is of a commitment is charged to its owner, where it was entered, as `charge.apart` has it.

@@ -32,16 +32,22 @@ class BillSums:
 
 
 @dataclass(frozen=True, slots=True)
-class BillFact:
-    """A bill; `failure` says why it cannot be reconciled, `unread` which deliveries lack rows."""
+class BillIdentity:
+    """A bill by what tells it from others: who asks whom for what time, in which currency."""
 
     id: int
     issuer: str
-    provider: str
     account: str
     starts_at: datetime
     ends_at: datetime
     currency: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BillFact(BillIdentity):
+    """A bill; `failure` says why it cannot be reconciled, `unread` which deliveries lack rows."""
+
+    provider: str
     is_rounded_upstream: bool
     residual: Decimal | None
     changed_at: datetime

@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
+from typing import Annotated, Any
 
 from apps.accounts import queries as accounts
+from apps.accounts.queries.facts import field_names
 from apps.accounts.queries.paging import Page, PageRequest, page_of
 from apps.accounts.queries.reading import once
 from apps.economics.billing import BillMatch, BillRowRule, match
@@ -17,38 +19,25 @@ from apps.ledger.queries.calendar import main_month, month_span
 from apps.ledger.queries.closed_months import closed_months
 from apps.ledger.queries.shared_costs import Sharing, if_shared
 from apps.ledger.queries.tables import rows
+from apps.show.entries import Entry
 
 COLUMNS = (
-    *("id", "priority", "issuer", "service", "usage_type", "resource_id", "sub_account"),
-    *("tag_key", "tag_value", "kind", "node_id", "node__name", "pool_id", "pool__name"),
-    *("team_id", "team__name", "share_method", "created_at", "ended_at"),
+    *field_names(BillRowRule),
+    *("priority", "created_at", "ended_at", "node__name", "pool__name", "team__name"),
 )
 
 _Moved = tuple[Bill, BillMatch, BillMatch, int, Decimal]
 """Rows of a bill: whence, whither, how many, and what they bill."""
 
 
-@dataclass(frozen=True, slots=True)
-class BillRuleRow:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BillRuleRow(BillRowRule):
     """A rule, and the rows of bills of open months that it maps: how many, and what they bill."""
 
-    id: int
-    priority: int
-    issuer: str
-    service: str
-    usage_type: str
-    resource_id: str
-    sub_account: str
-    tag_key: str
-    tag_value: str
-    kind: str
-    node_id: int | None
+    priority: Annotated[int, Entry(help="the lowest is asked first")]
     node: str | None
-    pool_id: int | None
     pool: str | None
-    team_id: int | None
     team: str | None
-    share_method: str
     created_at: datetime
     ended_at: datetime | None
     rows: int = 0
@@ -92,7 +81,7 @@ class RuleMove:
 
 def bill_rule_rows() -> list[BillRuleRow]:
     """Every rule: those in force in the order in which they are asked, then ended ones."""
-    rule_rows = [BillRuleRow(*row) for row in BillRule.objects.order_by("id").values_list(*COLUMNS)]
+    rule_rows = list(map(_rule_row, BillRule.objects.order_by("id").values(*COLUMNS)))
     rule_rows.sort(key=lambda rule: (rule.ended_at is not None, rule.priority, rule.id))
     return _with_sums(rule_rows)
 
@@ -100,14 +89,17 @@ def bill_rule_rows() -> list[BillRuleRow]:
 def bill_rule_page(page_request: PageRequest) -> Page[BillRuleRow]:
     """Return the bill rules a page at a time, as they were made."""
     page = page_of(BillRule.objects.values(*COLUMNS), page_request, "id")
-    rule_rows = [BillRuleRow(*[row[name] for name in COLUMNS]) for row in page.rows]
-    return Page(_with_sums(rule_rows), page.after, page.before)
+    return Page(_with_sums(list(map(_rule_row, page.rows))), page.after, page.before)
 
 
 def bill_rule(rule_id: int) -> BillRuleRow:
     """One rule; refuses BillRule.DoesNotExist."""
-    row = BillRule.objects.values_list(*COLUMNS).get(id=rule_id)
-    return _with_sums([BillRuleRow(*row)])[0]
+    row = BillRule.objects.values(*COLUMNS).get(id=rule_id)
+    return _with_sums([_rule_row(row)])[0]
+
+
+def _rule_row(row: Mapping[str, Any]) -> BillRuleRow:
+    return BillRuleRow(**{name.removesuffix("__name"): value for name, value in row.items()})
 
 
 def moves_if_added(rule: BillRowRule) -> list[RuleMove]:

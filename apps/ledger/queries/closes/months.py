@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Annotated
 
 from django.db.models import TextField, Value
 from django.db.models.functions import Coalesce
@@ -14,6 +15,7 @@ from apps.ledger.queries.calendar import HourSpan, month_span
 from apps.ledger.queries.closed_months import closed_months
 from apps.ledger.queries.tables import rows
 from apps.marks.queries import Pass, days_marked, pending_hours
+from apps.show.entries import Entry
 
 CLOSE_KEYS = ("month", "version", "id")
 
@@ -28,7 +30,7 @@ class CloseFact:
     closed_at: datetime
     closed_by: str
     note: str
-    cut_off: datetime
+    cut_off: Annotated[datetime, Entry(help="facts known by then are in it")]
     digest: str
     lines: int
     checklist: list[dict[str, object]]

@@ -4,11 +4,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from typing import Annotated
 
 from django.conf import settings
 
 from apps.economics.split import largest_remainder
 from apps.ledger.queries.tables import rows
+from apps.show.entries import Entry, Micros, Milliseconds
 
 MICROS_PER_CENT = 10_000
 ACCOUNTS = {
@@ -61,10 +63,10 @@ class TeamStatement:
     team_id: int
     team_name: str
     cost_centre: str
-    effective_micros: int | None
-    billed_micros: int | None
-    corrections_micros: int | None
-    gpu_milliseconds: int | None
+    effective_micros: Micros | None
+    billed_micros: Micros | None
+    corrections_micros: Micros | None
+    gpu_milliseconds: Milliseconds | None
     unpriced_milliseconds: int
 
 
@@ -88,15 +90,17 @@ class StatedLine:
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """A posting: what a cost centre owes for an account, in whole cents.
-
-    `gl_code` is the account's in the organisation's own ledger, empty where the setting GL_CODES has none.
-    """
+    """A posting: what a cost centre owes for an account, in whole cents."""
 
     cost_centre: str
     team: str
     account: str
-    gl_code: str
+    gl_code: Annotated[
+        str,
+        Entry(
+            help="the account's code in your own ledger, by RUNRATE_GL_CODES; empty where it has none"
+        ),
+    ]
     amount: Decimal
 
     @property

@@ -89,7 +89,7 @@ def _places() -> Iterator[tuple[str, str]]:
 def _add_price(amount: str, option: str, at: datetime, region: str, machine: str) -> None:
     from apps.pricing import actions as pricing
 
-    rate = pricing.NewRate(
+    rate = pricing.EnteredRate(
         kind="list",
         amount=Decimal(amount),
         currency="USD",

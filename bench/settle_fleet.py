@@ -113,7 +113,7 @@ def _pool() -> int:
     )  # fmt: skip
     for kind, amount in (("list", "98.32"), ("contract", "63.2985")):
         pricing.add_rate(
-            rate=pricing.NewRate(
+            rate=pricing.EnteredRate(
                 kind=kind, amount=Decimal(amount), currency="USD", starts_at=None,
                 purchase_option="on_demand", provider="aws", region="us-east-1",
                 instance_type="p5.48xlarge",

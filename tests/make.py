@@ -100,5 +100,5 @@ def make_rate(amount: str = "55.04", *, at: datetime = NOON, **given: Any) -> in
             "region": "us-east-1",
             "instance_type": "p5.48xlarge",
         }
-    rate = pricing.NewRate(amount=Decimal(amount), **values | given)
+    rate = pricing.EnteredRate(amount=Decimal(amount), **values | given)
     return pricing.add_rate(rate=rate, at=at)

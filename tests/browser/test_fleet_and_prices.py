@@ -8,7 +8,7 @@ from django.core.cache import cache
 from playwright.sync_api import expect
 
 from apps.fleet.queries import pools
-from apps.pricing.actions import NewRate, propose_rate
+from apps.pricing.actions import EnteredRate, propose_rate
 from apps.pricing.queries.listing import rates_in_force
 from tests.browser.conftest import Desk, fits_in_both_schemes, opened
 from tests.browser.fleet import make_fleet, make_people
@@ -61,7 +61,7 @@ def halved() -> int:
     """Half the price of the pool h100 since a month ago, entered by a machine: it waits."""
     held = rates_in_force(datetime.now(UTC))[0]
     now = datetime.now(UTC)
-    rate = NewRate(
+    rate = EnteredRate(
         kind="list",
         amount=held["amount"] / 2,
         currency="USD",

@@ -74,7 +74,7 @@ from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields
 from apps.planning.solvers.portfolio import series_answer
-from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
+from apps.pricing.actions.api_prices import EnteredApiPrice, add_api_price
 from apps.pricing.actions.quotas import QuotaPlace, record_quotas
 from apps.providers.reading import AccountLimit
 from apps.review import actions
@@ -320,7 +320,7 @@ def _called(team_id: int) -> int:
         vendor="openai", day=at.date(), amount=Decimal("12.5"), currency="USD",
         micros=12_500_000, told_at=at,
     )  # fmt: skip
-    price = NewApiPrice("openai", "gpt-4.1*", "input", make.NOON, amount=Decimal("1.5"))
+    price = EnteredApiPrice("openai", "gpt-4.1*", "input", make.NOON, amount=Decimal("1.5"))
     return add_api_price(price=price)
 
 

@@ -30,7 +30,7 @@ def sending(hour: datetime) -> Sending:
     pool_id = make.make_pool("h100", cluster_id=cluster_id)
     node_id = make.make_node("gpu-01", pool_id=pool_id, cluster_id=cluster_id, at=hour, units=2)
     pricing.add_rate(
-        rate=pricing.NewRate(
+        rate=pricing.EnteredRate(
             kind="list",
             amount=Decimal("20.00"),
             currency="USD",

@@ -91,8 +91,8 @@ from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields
 from apps.planning.solvers.portfolio import series_answer
-from apps.pricing.actions import NewRate, propose_rate
-from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
+from apps.pricing.actions import EnteredRate, propose_rate
+from apps.pricing.actions.api_prices import EnteredApiPrice, add_api_price
 from apps.pricing.actions.quotas import QuotaPlace, record_quotas
 from apps.providers.reading import AccountLimit, ObservedMachine
 from apps.review import actions as review
@@ -583,7 +583,7 @@ def _fleet(
     rate_id = scene.make_rate(pool_id, Decimal("7919.308"))
     scene.make_rate(other_id, Decimal("5003.11"))
     # Half of what is paid: it waits for a second person, and prices nothing.
-    halved = NewRate(
+    halved = EnteredRate(
         kind="list",
         amount=Decimal("3959.654"),
         currency="USD",
@@ -670,7 +670,7 @@ def _calls(teams: Mapping[str, int], now: datetime) -> int:
         vendor="openai", day=now.date(), item="all", amount=Decimal(1), currency="USD",
         micros=1_000_000, told_at=now,
     )  # fmt: skip
-    price = NewApiPrice("openai", "model-razorbill", "input", hour, amount=Decimal("1.5"))
+    price = EnteredApiPrice("openai", "model-razorbill", "input", hour, amount=Decimal("1.5"))
     return add_api_price(price=price)
 
 

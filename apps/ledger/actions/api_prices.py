@@ -16,7 +16,7 @@ from apps.pricing.queries.api_prices import api_price
 
 @logged_change()
 @transaction.atomic
-def enter_price(*, price: api_prices.NewApiPrice) -> int:
+def enter_price(*, price: api_prices.EnteredApiPrice) -> int:
     """Enter a contract price, and have the calls of its period priced again; its id.
 
     Refuses ApiPriceNotUnderstood and ApiPriceOverlaps.

@@ -14,26 +14,23 @@ from rest_framework.response import Response
 
 from apps.accounts.queries import organisation, teams
 from apps.economics.calls import Contract
-from apps.economics.currencies import CURRENCY_CODE
 from apps.economics.vendor_names import vendor_named
 from apps.ledger.actions.api_prices import end_price, enter_price
 from apps.ledger.actions.vendor_costs import take_vendor_costs
 from apps.ledger.queries.api_spend import AMOUNTS, GROUPS, Spend, SpendQuery, compared, spend
 from apps.ledger.rest.parameters import parse_window
-from apps.pricing.actions.api_prices import UNITS, NewApiPrice
+from apps.pricing.actions.api_prices import UNITS, EnteredApiPrice
 from apps.pricing.queries.api_prices import api_price, api_prices
 from apps.web.rest.idempotency import once
-from apps.web.rest.money import ExactOut, MoneyOut, NamedOut
+from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.shapes import Answer
+from apps.web.rest.shapes import Answer, Body, parse_as
 from apps.web.rest.strict import (
     Moment,
-    OptionalText,
     Parameters,
     PatternOfRows,
     QuotedAmount,
-    StrictInteger,
     StrictSerializer,
     Text,
     parsed,
@@ -108,19 +105,18 @@ class ApiSpendOut(Answer[Spend]):
     cost_per_million_tokens = MoneyOut(source="million_micros", allow_null=True)
 
 
-class ApiPriceIn(StrictSerializer):
+class ApiPriceIn(Body[EnteredApiPrice]):
     """A contract price: an `amount` for `per_quantity` of a unit, or a `discount_ratio` off."""
 
-    vendor = Text()
-    model = Text(help_text="may end in * for all names that begin so")
-    tier = OptionalText()
-    unit = serializers.ChoiceField(choices=tuple(UNITS))
+    without = ("remark",)
     amount = QuotedAmount(required=False, allow_null=True, help_text="9 of its decimals are kept")
-    per_quantity = StrictInteger(required=False, default=1_000_000, min_value=1, max_value=10**12)
-    currency = PatternOfRows(CURRENCY_CODE, max_length=3, required=False, default="USD")
     discount_ratio = PatternOfRows(SHARE, max_length=25, required=False, allow_null=True)
-    starts_at = Moment()
-    ends_at = Moment(required=False, allow_null=True, default=None)
+
+    def made(self, values: dict[str, Any]) -> EnteredApiPrice:
+        """Return the price, whose amounts are texts in a body."""
+        for name in ("amount", "discount_ratio"):
+            values[name] = _decimal_or_none(values.get(name))
+        return EnteredApiPrice(**values)
 
 
 class ApiPriceEndIn(StrictSerializer):
@@ -129,20 +125,10 @@ class ApiPriceEndIn(StrictSerializer):
     ended_at = Moment()
 
 
-class ApiPriceOut(serializers.Serializer[Any]):
+class ApiPriceOut(Answer[Contract]):
     """A contract price as it stands."""
 
-    id = serializers.IntegerField()
-    vendor = serializers.CharField()
-    model = serializers.CharField()
-    tier = serializers.CharField()
     unit = serializers.ChoiceField(choices=tuple(UNITS))
-    amount = ExactOut(allow_null=True)
-    per_quantity = serializers.IntegerField()
-    currency = serializers.CharField()
-    discount_ratio = ExactOut(allow_null=True)
-    starts_at = serializers.DateTimeField(allow_null=True)
-    ends_at = serializers.DateTimeField(allow_null=True)
 
 
 class VendorCostsIn(StrictSerializer):
@@ -245,10 +231,7 @@ class ApiPrices(ApiPricesView):
 
         One that overlaps another of the same unit and model is refused.
         """
-        body = parsed(ApiPriceIn, request)
-        for name in ("amount", "discount_ratio"):
-            body[name] = _decimal_or_none(body.get(name))
-        fact = api_price(enter_price(price=NewApiPrice(**body)))
+        fact = api_price(enter_price(price=parse_as(ApiPriceIn, request)))
         return Response(serialize_as(ApiPriceOut, _contract_or_404(fact)), status=201)
 
 

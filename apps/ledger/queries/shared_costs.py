@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from decimal import Decimal
 from hashlib import blake2b
 
 from django.core.cache import caches
@@ -15,6 +14,7 @@ from apps.economics.states import State
 from apps.ledger.queries.calendar import HourSpan, month_span, next_month, posting_month
 from apps.ledger.queries.closed_months import closed_months
 from apps.ledger.queries.tables import rows
+from apps.pricing.queries.shared import Sharing
 
 KEPT_SECONDS = 24 * 3600
 BY_TIME, EXACT = "by_unit_time", frozenset({"weighted"})
@@ -46,17 +46,6 @@ class ShareWhatIf:
     def open_micros(self) -> int:
         """The amount that moves at once; closed months get corrections, when somebody posts them."""
         return sum(month.micros for month in self.months if not month.is_closed)
-
-
-@dataclass(frozen=True, slots=True)
-class Sharing:
-    """A monthly amount to be shared in a span, by a method and perhaps by teams' weights."""
-
-    amount: Decimal
-    method: str
-    starts_at: datetime
-    ends_at: datetime | None
-    weights: Mapping[int, Decimal]
 
 
 def carried(months: Sequence[date]) -> dict[int | str, dict[date, dict[int, int]]]:

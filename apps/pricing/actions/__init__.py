@@ -34,7 +34,6 @@ from apps.pricing.actions.exchange import (
     state_exchange_rate,
 )
 from apps.pricing.actions.owned import (
-    NewOwnedPlan,
     OwnedPlanAlreadyEnded,
     OwnedPlanExists,
     OwnedPlanNotUnderstood,
@@ -54,7 +53,7 @@ from apps.pricing.actions.price_policies import (
     set_gpu_share,
 )
 from apps.pricing.actions.published import import_prices
-from apps.pricing.actions.quoted import NewRate, target_of
+from apps.pricing.actions.quoted import EnteredRate, target_of
 from apps.pricing.actions.rates import (
     RateAlreadyEnded,
     RateNotInForce,
@@ -71,7 +70,6 @@ from apps.pricing.actions.rates import (
 from apps.pricing.actions.rows import say_again
 from apps.pricing.actions.scope_names import as_pools_say, unknown_names
 from apps.pricing.actions.shared import (
-    NewSharedCost,
     SharedCostAlreadyEnded,
     SharedCostExists,
     add_shared_cost,
@@ -82,3 +80,5 @@ from apps.pricing.actions.shared import (
 )
 from apps.pricing.actions.spot import record_spot_prices
 from apps.pricing.queries.commitments import EnteredCommitment
+from apps.pricing.queries.owned import EnteredOwnedPlan
+from apps.pricing.queries.shared import EnteredSharedCost

@@ -3,18 +3,21 @@
 from dataclasses import dataclass, fields
 from datetime import datetime
 from decimal import Decimal
+from typing import Annotated
 
 from django.db import transaction
 
+from apps.economics.currencies import CURRENCY_CODE
 from apps.economics.refusal import Refusal
 from apps.economics.vendor_names import vendor_named
-from apps.pricing.actions.checking import (
+from apps.pricing.models import ApiPrice, ApiVendor
+from apps.pricing.queries.kept_amounts import (
     KEPT_DECIMALS,
     LARGEST,
     rounding_remark,
     stored_amount,
 )
-from apps.pricing.models import ApiPrice, ApiVendor
+from apps.show.entries import Entry
 
 UNITS = {
     "all": "everything",
@@ -40,18 +43,39 @@ class ApiPriceAlreadyEnded(Refusal):
 
 
 @dataclass(frozen=True, slots=True)
-class NewApiPrice:
+class EnteredApiPrice:
     """A contract price from `starts_at` on: an amount for a quantity, or a share off."""
 
-    vendor: str
-    model: str
-    unit: str
-    starts_at: datetime
-    ends_at: datetime | None = None
-    tier: str = ""
-    amount: Decimal | None = None
-    per_quantity: int = 1_000_000
-    currency: str = "USD"
+    vendor: Annotated[
+        str, Entry("Vendor", "As calls name it: openai, anthropic, google, aws (or bedrock).")
+    ]
+    model: Annotated[
+        str,
+        Entry(
+            "Model",
+            "A * at its end: all names that begin so.",
+            "may end in * for all names that begin so",
+        ),
+    ]
+    unit: Annotated[str, Entry("What it prices", choices=UNITS, initial="input")]
+    starts_at: Annotated[datetime, Entry("From", is_now=True)]
+    ends_at: Annotated[datetime | None, Entry("To", "Empty: until it is ended.")] = None
+    tier: Annotated[str, Entry("Tier", "Such as batch; empty: the ordinary one.")] = ""
+    amount: Annotated[Decimal | None, Entry("Amount", "Or a discount, not both.")] = None
+    per_quantity: Annotated[
+        int,
+        Entry(
+            "Price for so many",
+            "Tokens, or requests.",
+            least=1,
+            most=10**12,
+            example="1000000",
+            initial="1000000",
+        ),
+    ] = 1_000_000
+    currency: Annotated[str, Entry("Currency", pattern=CURRENCY_CODE, longest=3, initial="USD")] = (
+        "USD"
+    )
     discount_ratio: Decimal | None = None
     remark: str = ""
 
@@ -69,7 +93,7 @@ class NewApiPrice:
             object.__setattr__(self, "amount", rounded_amount)
 
 
-def check_api_price(price: NewApiPrice) -> None:
+def check_api_price(price: EnteredApiPrice) -> None:
     """Refuse ApiPriceNotUnderstood and ApiPriceOverlaps."""
     for field, message in _faults_of_price(price):
         raise ApiPriceNotUnderstood(field, f"{message}")
@@ -89,7 +113,7 @@ def check_api_price(price: NewApiPrice) -> None:
 
 
 @transaction.atomic
-def add_api_price(*, price: NewApiPrice) -> int:
+def add_api_price(*, price: EnteredApiPrice) -> int:
     """Enter a contract price; its id. What was priced already is the caller's to have done again.
 
     Refuses ApiPriceNotUnderstood and ApiPriceOverlaps.
@@ -132,7 +156,7 @@ def book_vendor(*, vendor: str, booked_by: str) -> bool:
     return True
 
 
-def _faults_of_price(price: NewApiPrice) -> list[tuple[str, str]]:
+def _faults_of_price(price: EnteredApiPrice) -> list[tuple[str, str]]:
     faults = [
         (name, "is required") for name in ("vendor", "model") if not getattr(price, name).strip()
     ]
@@ -145,7 +169,7 @@ def _faults_of_price(price: NewApiPrice) -> list[tuple[str, str]]:
     return faults + _faults_of_money(price)
 
 
-def _faults_of_money(price: NewApiPrice) -> list[tuple[str, str]]:
+def _faults_of_money(price: EnteredApiPrice) -> list[tuple[str, str]]:
     faults = []
     if (price.amount is None) == (price.discount_ratio is None):
         faults.append(("amount", "say an amount or a discount, and not both"))

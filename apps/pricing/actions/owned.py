@@ -1,7 +1,6 @@
 """Hardware of one's own: entered as a plan, ended, its monthly costs and tariffs changed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
@@ -16,6 +15,7 @@ from apps.fleet.queries import pools
 from apps.logs.changes import logged_change
 from apps.pricing.actions.checking import mark_charge, refuse_other_currency
 from apps.pricing.models import OwnedCost, OwnedPlan, PowerTariff
+from apps.pricing.queries.owned import EnteredOwnedPlan
 
 MINUTES_OF_DAY = 1440
 # The first key of an advisory lock: plans of one pool that do not exist yet cannot be locked.
@@ -35,32 +35,9 @@ class OwnedPlanAlreadyEnded(Refusal):
     """It is over by then: there is nothing left to end or to change."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewOwnedPlan:
-    """A purchase of `nodes` nodes of a pool and what it costs to run them.
-
-    `monthly` are amounts by name; `tariffs` are prices of a kilowatt-hour by the minute of the
-    local day from which they hold. `watts` are one node's, by its plate.
-    """
-
-    name: str
-    pool_id: int
-    nodes: int
-    purchase: Decimal
-    life_months: int
-    watts: int
-    currency: str
-    starts_at: datetime
-    tariffs: Mapping[int, Decimal]
-    ends_at: datetime | None = None
-    salvage: Decimal = Decimal(0)
-    pue: Decimal = Decimal(1)
-    monthly: Mapping[str, Decimal] | None = None
-
-
 @logged_change()
 @transaction.atomic
-def add_owned_plan(*, plan: NewOwnedPlan, at: datetime) -> int:
+def add_owned_plan(*, plan: EnteredOwnedPlan, at: datetime) -> int:
     """Enter a plan; answers its id. Marks charge for the past part of its period.
 
     Refuses what check_owned_plan does.
@@ -82,7 +59,7 @@ def add_owned_plan(*, plan: NewOwnedPlan, at: datetime) -> int:
     return row.id
 
 
-def check_owned_plan(plan: NewOwnedPlan) -> None:
+def check_owned_plan(plan: EnteredOwnedPlan) -> None:
     """Refuse OwnedPlanNotUnderstood, OwnedPlanExists and RateCurrencyDiffers."""
     if not plan.name.strip():
         raise OwnedPlanNotUnderstood("name", "a plan has a name")
@@ -251,7 +228,7 @@ def _refuse_tariffs(tariffs: Mapping[int, Decimal]) -> None:
         _refuse_inexact(f"power.{minute // 60:02}:{minute % 60:02}", amount)
 
 
-def _refuse_duplicate_plan(plan: NewOwnedPlan) -> None:
+def _refuse_duplicate_plan(plan: EnteredOwnedPlan) -> None:
     if OwnedPlan.objects.filter(name=plan.name.strip()).exists():
         raise _named_already(plan.name)
     span = (plan.starts_at, plan.ends_at)

@@ -16,7 +16,7 @@ from apps.economics.plausibility import (
     why_implausible,
 )
 from apps.economics.purchase import PurchaseOption
-from apps.pricing.actions.quoted import NewRate, target_of
+from apps.pricing.actions.quoted import EnteredRate, target_of
 from apps.pricing.models import RateKind, RateStanding
 from apps.pricing.queries.comparable_prices import (
     LatestPrice,
@@ -49,7 +49,7 @@ class Doubts:
     comes in any order.
     """
 
-    def __init__(self, rates: Sequence[NewRate] = ()) -> None:
+    def __init__(self, rates: Sequence[EnteredRate] = ()) -> None:
         amounts_by_machine = defaultdict(list)
         for rate in rates:
             if rate.amount.is_finite() and rate.quantity_seconds:
@@ -66,14 +66,14 @@ class Doubts:
         self._elsewhere: dict[tuple[NeighbourMachine, str], list[Decimal]] = {}
         self._said: dict[str, list[LatestPrice]] = {}
 
-    def of(self, rate: NewRate) -> str:
+    def of(self, rate: EnteredRate) -> str:
         """Return what is implausible about a rate, by the hour; empty: nothing."""
         amount = hourly(rate.amount, rate.quantity_seconds)
         is_list = (rate.kind, rate.purchase_option) == (RateKind.LIST, PurchaseOption.ON_DEMAND)
         times = TIMES_OF_A_LIST if is_list else TIMES
         return why_implausible(amount, self._neighbour_amounts(rate), self._bare_price(rate), times)
 
-    def entered(self, rate: NewRate, state: str) -> None:
+    def entered(self, rate: EnteredRate, state: str) -> None:
         """It is beside those that follow from now on."""
         amount = hourly(rate.amount, rate.quantity_seconds)
         if state == RateStanding.IN_FORCE:
@@ -85,7 +85,7 @@ class Doubts:
             )
             place_prices.sort(key=_began_at)
 
-    def _neighbour_amounts(self, rate: NewRate) -> Sequence[Decimal]:
+    def _neighbour_amounts(self, rate: EnteredRate) -> Sequence[Decimal]:
         machine = _machine_of_rate(rate)
         if rate.purchase_option == PurchaseOption.SPOT:
             on_demand = self._usual_amounts(
@@ -114,7 +114,7 @@ class Doubts:
             self._elsewhere[machine, target] = [median(amounts)] if amounts else []
         return self._elsewhere[machine, target]
 
-    def _bare_price(self, rate: NewRate) -> Decimal | None:
+    def _bare_price(self, rate: EnteredRate) -> Decimal | None:
         """Return the cost of the machine there without its accelerators: an on-demand price that waits."""
         if rate.purchase_option != PurchaseOption.SPOT or rate.pool_id is not None:
             return None
@@ -130,7 +130,7 @@ class Doubts:
         return self._said[place]
 
 
-def moved(rate: NewRate, before: PriceBefore | None, threshold: int | None) -> str:
+def moved(rate: EnteredRate, before: PriceBefore | None, threshold: int | None) -> str:
     """Return what a rate moves, where that is more than one person may do; empty: it is not."""
     if threshold is None or before is None:
         return ""
@@ -147,7 +147,7 @@ def moved(rate: NewRate, before: PriceBefore | None, threshold: int | None) -> s
     return f"it moves the price from {was:f} to {now:f} an hour, {by}: more than {threshold} %"
 
 
-def judged(rate: NewRate) -> Judged:
+def judged(rate: EnteredRate) -> Judged:
     """How a price would enter that somebody proposes."""
     if doubt := Doubts().of(rate):
         return Judged(RateStanding.QUARANTINED, doubt)
@@ -156,7 +156,7 @@ def judged(rate: NewRate) -> Judged:
     return Judged(RateStanding.WAITING, doubt) if doubt else Judged()
 
 
-def _machine_of_rate(rate: NewRate) -> NeighbourMachine:
+def _machine_of_rate(rate: EnteredRate) -> NeighbourMachine:
     return NeighbourMachine(**{name: getattr(rate, name) for name in NeighbourMachine.__slots__})
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from apps.economics.tiers import NotTiers, Tier, parsed
-from apps.pricing.actions.quoted import NewRate
+from apps.pricing.actions.quoted import EnteredRate
 from apps.pricing.actions.rates import RefusedRow
 from apps.pricing.actions.table_cells import day_in, decimal_in, parse_integer_cell
 
@@ -29,7 +29,7 @@ class ColumnsUnknown(ValueError):
 class PriceTable:
     """The prices that could be read of a file: rates by line number, and the lines that are none."""
 
-    rows: tuple[tuple[int, NewRate], ...]
+    rows: tuple[tuple[int, EnteredRate], ...]
     rejected: tuple[RefusedRow, ...]
 
 
@@ -52,7 +52,7 @@ def read_price_table(lines: Iterable[str], *, pool_ids: Mapping[str, int]) -> Pr
 def read_table(
     lines: Iterable[str],
     columns: Callable[[set[str]], tuple[list[str], list[str]]],
-    rate_of: Callable[[Mapping[str, str]], NewRate],
+    rate_of: Callable[[Mapping[str, str]], EnteredRate],
 ) -> PriceTable:
     """The rows of a CSV file as rates; those of which `rate_of` refuses (ValueError) are rejected.
 
@@ -65,7 +65,7 @@ def read_table(
             f"missing columns: {', '.join(missing) or 'none'}; "
             f"unknown columns: {', '.join(unknown) or 'none'}"
         )
-    rows: list[tuple[int, NewRate]] = []
+    rows: list[tuple[int, EnteredRate]] = []
     rejected: list[RefusedRow] = []
     for row in reader:
         try:
@@ -78,13 +78,13 @@ def read_table(
     return PriceTable(tuple(rows), tuple(rejected))
 
 
-def _rate_of_row(text: Mapping[str, str], pool_ids: Mapping[str, int]) -> NewRate:
+def _rate_of_row(text: Mapping[str, str], pool_ids: Mapping[str, int]) -> EnteredRate:
     if not text["source"]:
         raise ValueError("source: a price says where it comes from")
     if text["pool"] and text["pool"] not in pool_ids:
         raise ValueError(f"pool: there is no pool named {text['pool']!r}")
     fields: dict[str, Any] = {name: text[name] for name in SAID}
-    return NewRate(
+    return EnteredRate(
         **fields,
         amount=decimal_in("amount", text["amount"]),
         starts_at=_midnight_of_day("valid_from", text["valid_from"]),

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from django.db import transaction
 
 from apps.logs.changes import field_of, logged_change
-from apps.pricing.actions.quoted import NewRate, target_of
+from apps.pricing.actions.quoted import EnteredRate, target_of
 from apps.pricing.actions.rates import TableLoaded, load_price_table
 from apps.pricing.actions.rows import say_again
 from apps.pricing.queries.listing import rates_in_force
@@ -16,7 +16,7 @@ from apps.pricing.queries.listing import rates_in_force
 @logged_change(count=field_of("imported"))
 @transaction.atomic
 def import_prices(
-    *, rows: Sequence[tuple[int, NewRate]], read_on: date, at: datetime, by: int | None = None
+    *, rows: Sequence[tuple[int, EnteredRate]], read_on: date, at: datetime, by: int | None = None
 ) -> TableLoaded:
     """Enter what is new of published prices (row, rate); what is known already is young again.
 
@@ -40,7 +40,7 @@ def import_prices(
     return replace(loaded, unchanged=loaded.unchanged + unchanged)
 
 
-def _is_same(rate: NewRate, current: dict[str, object]) -> bool:
+def _is_same(rate: EnteredRate, current: dict[str, object]) -> bool:
     names = ("amount", "currency", "quantity_seconds", "unit")
     return (
         not rate.tiers
@@ -49,7 +49,7 @@ def _is_same(rate: NewRate, current: dict[str, object]) -> bool:
     )
 
 
-def _begins_before(rate: NewRate, held_since: datetime | None) -> bool:
+def _begins_before(rate: EnteredRate, held_since: datetime | None) -> bool:
     return rate.starts_at is None or (held_since is not None and rate.starts_at <= held_since)
 
 

@@ -3,14 +3,20 @@
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
+from typing import Annotated
 
 from apps.economics.tiers import Tier
-from apps.pricing.actions.checking import rounding_remark, stored_amount
 from apps.pricing.models import RateUnit
+from apps.pricing.queries.kept_amounts import rounding_remark, stored_amount
+from apps.pricing.queries.listing import KINDS
+from apps.show.entries import Entry
+from apps.show.words import OPTIONS
+
+UNITS = {"node": "one node", "gpu": "one GPU"}
 
 
 @dataclass(frozen=True, slots=True)
-class NewRate:
+class EnteredRate:
     """`amount` of `currency` for `quantity_seconds` (1 or 3600) of one node or one GPU.
 
     It prices one pool, or every pool of this provider, purchase option and instance type (else GPU
@@ -18,21 +24,37 @@ class NewRate:
     Amounts are rounded to the decimals that are kept, and `remark` says so.
     """
 
-    kind: str
-    amount: Decimal
-    currency: str
-    starts_at: datetime | None
-    purchase_option: str
-    provider: str = ""
-    region: str = ""
-    instance_type: str = ""
-    gpu_model: str = ""
+    kind: Annotated[
+        str,
+        Entry(
+            "Kind",
+            "A contract beats a list price; a pool’s own, both.",
+            choices=KINDS,
+            initial="contract",
+        ),
+    ]
+    amount: Annotated[Decimal, Entry("Amount as quoted", example="98.32")]
+    currency: Annotated[
+        str,
+        Entry(
+            "Currency",
+            "Another than the organisation’s is converted by the month’s rate of exchange.",
+        ),
+    ]
+    starts_at: Annotated[datetime | None, Entry("Valid from", "Empty: since ever.")]
+    purchase_option: Annotated[str, Entry("Bought as", choices=OPTIONS, initial="on_demand")]
+    provider: Annotated[
+        str, Entry("Provider", "This and the rest: only where no pool is named.")
+    ] = ""
+    region: Annotated[str, Entry("Region", "Empty: any.")] = ""
+    instance_type: Annotated[str, Entry("Instance type")] = ""
+    gpu_model: Annotated[str, Entry("Or GPU model", "One of the two.")] = ""
     pool_id: int | None = None
     quantity_seconds: int = 3600
-    unit: str = RateUnit.NODE
-    ends_at: datetime | None = None
-    source: str = ""
-    source_date: date | None = None
+    unit: Annotated[str, Entry("It is the price of", choices=UNITS, initial="node")] = RateUnit.NODE
+    ends_at: Annotated[datetime | None, Entry("Until", "Empty: open-ended.")] = None
+    source: Annotated[str, Entry("Where the figure comes from")] = ""
+    source_date: Annotated[date | None, Entry("Read on")] = None
     tiers: tuple[Tier, ...] = ()
     remark: str = ""
 
@@ -51,7 +73,7 @@ class NewRate:
         object.__setattr__(self, "remark", self.remark or remark)
 
 
-def target_of(rate: NewRate) -> str:
+def target_of(rate: EnteredRate) -> str:
     """Return what a rate prices, at which priority, in words: two rates of one target may not overlap."""
     if rate.pool_id is not None:
         return f"{rate.kind} pool {rate.pool_id}"

@@ -24,7 +24,7 @@ from apps.pricing.actions.checking import (
     refuse_unconvertible,
 )
 from apps.pricing.actions.price_checks import Doubts, Judged, judged, moved
-from apps.pricing.actions.quoted import NewRate, target_of
+from apps.pricing.actions.quoted import EnteredRate, target_of
 from apps.pricing.actions.rows import (
     begins_at,
     in_force_since,
@@ -78,7 +78,7 @@ class TableLoaded:
 
 
 def row_remarks(
-    rows: Sequence[tuple[int, NewRate]], rejected: Sequence[RefusedRow]
+    rows: Sequence[tuple[int, EnteredRate]], rejected: Sequence[RefusedRow]
 ) -> tuple[RowRemark, ...]:
     """Return the remarks on the rows that were taken, by line."""
     refused = {row.line for row in rejected}
@@ -87,7 +87,7 @@ def row_remarks(
 
 
 @dataclass(frozen=True, slots=True)
-class EnteredRate:
+class RecordedRate:
     """A price as it stands now; `doubt` says why it does not price anything yet.
 
     `is_new` is false where the very same price waited already, or was refused.
@@ -101,7 +101,7 @@ class EnteredRate:
 
 @logged_change()
 @transaction.atomic
-def add_rate(*, rate: NewRate, at: datetime) -> int:
+def add_rate(*, rate: EnteredRate, at: datetime) -> int:
     """Enter a price that nobody needs to agree to; answers its id. An implausible one is quarantined.
 
     Marks charge for the past part of its period. Refuses RateNotUnderstood,
@@ -116,7 +116,7 @@ def add_rate(*, rate: NewRate, at: datetime) -> int:
 
 @logged_change()
 @transaction.atomic
-def propose_rate(*, rate: NewRate, by: int | None, at: datetime) -> EnteredRate:
+def propose_rate(*, rate: EnteredRate, by: int | None, at: datetime) -> RecordedRate:
     """Enter a price as a person (None: a machine): what moves much waits for a second person.
 
     One that waits may overlap the price in force, unless that goes on after it: accepted it takes
@@ -130,7 +130,7 @@ def propose_rate(*, rate: NewRate, by: int | None, at: datetime) -> EnteredRate:
     return _enter_rate(rate, as_judged, by, at)
 
 
-def check_rate(rate: NewRate) -> None:
+def check_rate(rate: EnteredRate) -> None:
     """Refuse what `add_rate` would refuse of the rate by itself; the others are not looked at."""
     _refuse_misunderstood(rate)
     refuse_unconvertible(rate.currency, rate.starts_at)
@@ -159,7 +159,7 @@ def end_rate(*, rate_id: int, ended_at: datetime, at: datetime) -> None:
 @logged_change(count=field_of("imported"))
 @transaction.atomic
 def load_price_table(
-    *, rows: Sequence[tuple[int, NewRate]], at: datetime, by: int | None = None
+    *, rows: Sequence[tuple[int, EnteredRate]], at: datetime, by: int | None = None
 ) -> TableLoaded:
     """Enter the rows (line number, rate) of a price table; loading it again changes nothing.
 
@@ -194,12 +194,12 @@ def load_price_table(
 class _TableJudge:
     """Judges the rows of one table; what it moves is asked of the prices known before it."""
 
-    def __init__(self, rates: Sequence[NewRate]) -> None:
+    def __init__(self, rates: Sequence[EnteredRate]) -> None:
         self._doubts = Doubts(rates)
         self._threshold = organisation().price_approval_per_cent
         self._last_id = last_rate_id()
 
-    def of(self, rate: NewRate) -> Judged:
+    def of(self, rate: EnteredRate) -> Judged:
         if doubt := self._doubts.of(rate):
             return Judged(RateStanding.QUARANTINED, doubt)
         if rate.purchase_option == PurchaseOption.SPOT:
@@ -208,18 +208,18 @@ class _TableJudge:
         doubt = moved(rate, before, self._threshold)
         return Judged(RateStanding.WAITING, doubt) if doubt else Judged()
 
-    def entered(self, rate: NewRate, state: str) -> None:
+    def entered(self, rate: EnteredRate, state: str) -> None:
         self._doubts.entered(rate, state)
 
 
-def _enter_row(rate: NewRate, as_judged: Judged, by: int | None, at: datetime) -> EnteredRate:
+def _enter_row(rate: EnteredRate, as_judged: Judged, by: int | None, at: datetime) -> RecordedRate:
     with transaction.atomic():
         if as_judged.standing == RateStanding.IN_FORCE:
             _end_predecessor(rate, at)
         return _enter_rate(rate, as_judged, by, at)
 
 
-def _enter_rate(rate: NewRate, as_judged: Judged, by: int | None, at: datetime) -> EnteredRate:
+def _enter_rate(rate: EnteredRate, as_judged: Judged, by: int | None, at: datetime) -> RecordedRate:
     target = target_of(rate)
     overlaps = RateOverlaps("", f"{target} has a price at that time already; end it first")
     if as_judged.standing != RateStanding.IN_FORCE:
@@ -233,27 +233,27 @@ def _enter_rate(rate: NewRate, as_judged: Judged, by: int | None, at: datetime) 
         )
     if as_judged.standing == RateStanding.IN_FORCE:
         mark_priced(Prices.of(rate), rate.starts_at, rate.ends_at, at)
-    return EnteredRate(row.id, as_judged.standing, as_judged.doubt)
+    return RecordedRate(row.id, as_judged.standing, as_judged.doubt)
 
 
 def _judgement_columns(as_judged: Judged, by: int | None) -> dict[str, Any]:
     return {"standing": as_judged.standing, "doubt": as_judged.doubt, "entered_by_id": by}
 
 
-def existing_doubtful_rate(rate: NewRate) -> EnteredRate | None:
+def existing_doubtful_rate(rate: EnteredRate) -> RecordedRate | None:
     """The very same price that waits or was refused: nobody is asked twice."""
     rows = _identical_rates(rate).exclude(standing=RateStanding.IN_FORCE).order_by("id")
     row = rows.filter(period__endswith=rate.ends_at).first() if rate.ends_at else rows.first()
-    return None if row is None else EnteredRate(row.id, row.standing, row.doubt, is_new=False)
+    return None if row is None else RecordedRate(row.id, row.standing, row.doubt, is_new=False)
 
 
-def _entry_order(row: tuple[int, NewRate]) -> tuple[float, bool, int]:
+def _entry_order(row: tuple[int, EnteredRate]) -> tuple[float, bool, int]:
     """By time; what a machine costs on demand is known before what it costs on the spot market."""
     line, rate = row
     return _begin_seconds(rate), rate.purchase_option == PurchaseOption.SPOT, line
 
 
-def _refuse_misunderstood(rate: NewRate) -> None:
+def _refuse_misunderstood(rate: EnteredRate) -> None:
     machines = bool(rate.instance_type) + bool(rate.gpu_model)
     checks = [
         (rate.kind in RateKind.values, "kind", f"{rate.kind!r} is neither list nor contract"),
@@ -283,15 +283,15 @@ def _refuse_misunderstood(rate: NewRate) -> None:
     refuse_backward(rate.starts_at, rate.ends_at)
 
 
-def _begin_seconds(rate: NewRate) -> float:
+def _begin_seconds(rate: EnteredRate) -> float:
     return float("-inf") if rate.starts_at is None else rate.starts_at.timestamp()
 
 
-def _entered_already(rate: NewRate) -> bool:
+def _entered_already(rate: EnteredRate) -> bool:
     return _identical_rates(rate).exists()
 
 
-def _identical_rates(rate: NewRate) -> "QuerySet[Rate]":
+def _identical_rates(rate: EnteredRate) -> "QuerySet[Rate]":
     begun = Rate.objects.filter(target=target_of(rate), **begins_at(rate.starts_at))
     return begun.filter(
         amount=rate.amount,
@@ -302,7 +302,7 @@ def _identical_rates(rate: NewRate) -> "QuerySet[Rate]":
     )
 
 
-def _end_predecessor(rate: NewRate, at: datetime) -> None:
+def _end_predecessor(rate: EnteredRate, at: datetime) -> None:
     if rate.starts_at is None:
         return
     rows = Rate.objects.filter(standing=RateStanding.IN_FORCE, target=target_of(rate))

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from apps.pricing.actions.quoted import NewRate, target_of
+from apps.pricing.actions.quoted import EnteredRate, target_of
 from apps.pricing.models import Rate, RateStanding
 
 SAID = (
@@ -15,7 +15,7 @@ SAID = (
 )
 
 
-def row_of(rate: NewRate) -> dict[str, Any]:
+def row_of(rate: EnteredRate) -> dict[str, Any]:
     """Return what a rate says, by column."""
     columns = {name: getattr(rate, name) for name in SAID}
     tiers = stored_tiers(rate)
@@ -33,7 +33,7 @@ def copied(row: Rate) -> dict[str, Any]:
     return {name: getattr(row, name) for name in (*SAID, "tiers", "target")}
 
 
-def stored_tiers(rate: NewRate) -> list[list[str]]:
+def stored_tiers(rate: EnteredRate) -> list[list[str]]:
     """[from, amount] pairs as text, without needless zeros: the same tiers are the same text."""
     return [[_number_text(tier.beyond), _number_text(tier.amount)] for tier in rate.tiers]
 
@@ -55,7 +55,7 @@ def in_force_since(target: str, starts_at: datetime | None) -> bool:
     return rows.filter(**begins_at(starts_at)).exists()
 
 
-def outlasted(rate: NewRate) -> bool:
+def outlasted(rate: EnteredRate) -> bool:
     """Whether a price in force would have to begin again when this one is over."""
     if rate.ends_at is None:
         return False
@@ -65,7 +65,7 @@ def outlasted(rate: NewRate) -> bool:
     ).exists()
 
 
-def say_again(rate: NewRate) -> None:
+def say_again(rate: EnteredRate) -> None:
     """Remember the day on which a price that holds was told again, and by whom; what it charges stays."""
     if rate.source_date is None:
         return

@@ -1,7 +1,6 @@
 """Costs that all share."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
@@ -20,9 +19,9 @@ from apps.pricing.actions.checking import (
     refuse_backward,
     refuse_inexact,
     refuse_unconvertible,
-    stored_amount,
 )
 from apps.pricing.models import SharedCost, SharedWeight, ShareMethod
+from apps.pricing.queries.shared import EnteredSharedCost
 
 
 class SharedCostExists(Refusal):
@@ -33,26 +32,9 @@ class SharedCostAlreadyEnded(Refusal):
     """It is over by then: there is nothing left to end or to change."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewSharedCost:
-    """A monthly amount; `method` is a ShareMethod, `weights` are by team where it is weighted."""
-
-    name: str
-    amount: Decimal
-    currency: str
-    method: str
-    starts_at: datetime
-    ends_at: datetime | None = None
-    weights: Mapping[int, Decimal] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """The amount as it is kept, whichever way it comes in."""
-        object.__setattr__(self, "amount", stored_amount(self.amount))
-
-
 @logged_change()
 @transaction.atomic
-def add_shared_cost(*, cost: NewSharedCost, at: datetime) -> int:
+def add_shared_cost(*, cost: EnteredSharedCost, at: datetime) -> int:
     """Enter a monthly amount that all lines carry a part of; answers its id.
 
     Refuses what check_shared_cost does, and SharedCostExists.
@@ -64,7 +46,7 @@ def add_shared_cost(*, cost: NewSharedCost, at: datetime) -> int:
     return cost_id
 
 
-def check_shared_cost(cost: NewSharedCost) -> None:
+def check_shared_cost(cost: EnteredSharedCost) -> None:
     """Refuse RateNotUnderstood, RateEndsBeforeItStarts, RateCurrencyDiffers and SharedCostExists."""
     if not cost.name.strip():
         raise RateNotUnderstood("name", "a shared cost has a name")
@@ -133,7 +115,7 @@ def change_shared_weights(
     check_weights(weights, starts_at)
     cost = SharedCost.objects.select_for_update().get(pk=cost_id)
     until = _end_cost(cost, starts_at)
-    goes_on = NewSharedCost(
+    goes_on = EnteredSharedCost(
         name=cost.name,
         amount=cost.amount,
         currency=cost.currency,
@@ -159,7 +141,7 @@ def _end_cost(cost: SharedCost, ended_at: datetime) -> datetime | None:
     return until
 
 
-def _enter_cost(cost: NewSharedCost, at: datetime) -> int:
+def _enter_cost(cost: EnteredSharedCost, at: datetime) -> int:
     exists = SharedCostExists("name", f"{cost.name} is shared at that time already")
     with refusing({"shared_cost_once": exists}):
         row = SharedCost.objects.create(

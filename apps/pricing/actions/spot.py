@@ -24,7 +24,7 @@ from apps.pricing.actions.checking import (
     mark_priced,
 )
 from apps.pricing.actions.price_checks import Doubts, Judged
-from apps.pricing.actions.quoted import NewRate, target_of
+from apps.pricing.actions.quoted import EnteredRate, target_of
 from apps.pricing.actions.rates import (
     RateOverlaps,
     RefusedRow,
@@ -68,7 +68,7 @@ class _Tally:
 
 @logged_change(count=field_of("imported"))
 @transaction.atomic
-def record_spot_prices(*, rows: Sequence[tuple[int, NewRate]], at: datetime) -> TableLoaded:
+def record_spot_prices(*, rows: Sequence[tuple[int, EnteredRate]], at: datetime) -> TableLoaded:
     """Enter points of spot prices (line number, rate from its moment on), each until the next.
 
     Any order of arrival gives the same rates: a late point splits the price that held then, one
@@ -79,7 +79,7 @@ def record_spot_prices(*, rows: Sequence[tuple[int, NewRate]], at: datetime) -> 
     """
     hold_organisation()
     tally, doubts = _Tally(), Doubts()
-    points: dict[str, list[tuple[int, NewRate]]] = defaultdict(list)
+    points: dict[str, list[tuple[int, EnteredRate]]] = defaultdict(list)
     for line, rate in rows:
         try:
             _refuse_no_point(rate)
@@ -107,7 +107,7 @@ def accept_spot_point(*, rate: Rate, at: datetime) -> bool:
     return moment in periods
 
 
-def _refuse_no_point(rate: NewRate) -> None:
+def _refuse_no_point(rate: EnteredRate) -> None:
     check_rate(rate)
     if rate.purchase_option != PurchaseOption.SPOT:
         raise RateNotUnderstood("purchase_option", f"{rate.purchase_option!r} is not spot")
@@ -118,11 +118,15 @@ def _refuse_no_point(rate: NewRate) -> None:
 
 
 def _record_series(
-    target: str, points: Sequence[tuple[int, NewRate]], doubts: Doubts, tally: _Tally, at: datetime
+    target: str,
+    points: Sequence[tuple[int, EnteredRate]],
+    doubts: Doubts,
+    tally: _Tally,
+    at: datetime,
 ) -> None:
     _lock_target(target)
     series = _Series(target, [_quoted_at(rate) for _, rate in points])
-    fresh: dict[datetime, NewRate] = {}
+    fresh: dict[datetime, EnteredRate] = {}
     for line, rate in sorted(points, key=lambda point: (_quoted_at(point[1]), point[0])):
         moment, current_quote = _quoted_at(rate), series.told.get(_quoted_at(rate))
         if current_quote == _quote_of_rate(rate):
@@ -143,7 +147,7 @@ def _record_series(
         tally.unchanged += sum(moment not in periods for moment in fresh)
 
 
-def _quarantine_point(rate: NewRate, doubt: str, at: datetime) -> bool:
+def _quarantine_point(rate: EnteredRate, doubt: str, at: datetime) -> bool:
     if existing_doubtful_rate(rate) is not None:
         return False
     judgement = Judged(RateStanding.QUARANTINED, doubt)
@@ -153,7 +157,7 @@ def _quarantine_point(rate: NewRate, doubt: str, at: datetime) -> bool:
     return True
 
 
-def _contradiction_words(rate: NewRate, quote: Quote) -> str:
+def _contradiction_words(rate: EnteredRate, quote: Quote) -> str:
     since = f"{_quoted_at(rate):%Y-%m-%d %H:%M:%S}Z"
     costs = f"costs {quote.amount:f} from {since} on, not {rate.amount:f}"
     return f"RateOverlaps: {target_of(rate)} {costs}"
@@ -177,7 +181,7 @@ class _Series:
             self._adopted[moment] = adopted
 
     def write(
-        self, at: datetime, created: Iterable[NewRate], prices: Prices
+        self, at: datetime, created: Iterable[EnteredRate], prices: Prices
     ) -> dict[datetime, tuple[datetime | None, datetime | None]]:
         """Make the rates what was told; answers the periods by the start of what is in force."""
         columns_by_start = {rate.starts_at: row_of(rate) for rate in created}
@@ -292,7 +296,7 @@ def _lies_in(row: Rate, span: PriceSpan[Quote]) -> bool:
     return is_inside and _quote_of_row(row) == span.price
 
 
-def _quote_of_rate(rate: NewRate) -> Quote:
+def _quote_of_rate(rate: EnteredRate) -> Quote:
     return Quote(rate.amount, rate.currency, rate.quantity_seconds, rate.unit)
 
 
@@ -300,7 +304,7 @@ def _quote_of_row(row: Rate) -> Quote:
     return Quote(row.amount, row.currency, row.quantity_seconds, row.unit)
 
 
-def _quoted_at(rate: NewRate) -> datetime:
+def _quoted_at(rate: EnteredRate) -> datetime:
     if rate.starts_at is None:
         raise RateNotUnderstood("at", "a spot price says since when")
     return rate.starts_at

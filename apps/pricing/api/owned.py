@@ -13,52 +13,46 @@ from apps.accounts.queries import organisation
 from apps.accounts.queries.facts import fields_of
 from apps.economics.hours import hour_of
 from apps.fleet.queries import pools
-from apps.pricing.queries.owned import OwnedPlanFact, owned_plans, written_off
+from apps.pricing.queries.owned import (
+    OwnedCostFact,
+    OwnedPlanFact,
+    TariffFact,
+    owned_plans,
+    written_off,
+)
 from apps.web.rest.money import ExactOut, NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import PricesView
 
 
-class OwnedCostOut(serializers.Serializer[Any]):
+class OwnedCostOut(Answer[OwnedCostFact]):
     """The cost of a plan each month besides; `ends_at` null: open-ended."""
 
-    name = serializers.CharField()
+    without = ("monthly",)
     amount = ExactOut(source="monthly")
-    starts_at = serializers.DateTimeField()
-    ends_at = serializers.DateTimeField(allow_null=True)
 
 
-class PowerTariffOut(serializers.Serializer[Any]):
+class PowerTariffOut(Answer[TariffFact]):
     """A kilowatt-hour's price from a local time of day on, until the next one of the day."""
 
+    without = ("minute", "amount")
     from_time = serializers.CharField()
     amount_per_kilowatt_hour = ExactOut(source="amount")
-    starts_at = serializers.DateTimeField()
-    ends_at = serializers.DateTimeField(allow_null=True)
 
 
-class OwnedPlanOut(serializers.Serializer[Any]):
+class OwnedPlanOut(Answer[OwnedPlanFact]):
     """A purchase of nodes of a pool: `written_off` of it so far, `left` is the rest of it.
 
     `watts` are a node's, by its plate.
     """
 
-    id = serializers.IntegerField()
-    name = serializers.CharField()
+    without = ("pool_id", "costs")
     pool = NamedOut()
-    nodes = serializers.IntegerField()
-    purchase = ExactOut()
-    salvage = ExactOut()
     written_off = ExactOut()
     left = ExactOut()
-    life_months = serializers.IntegerField()
-    watts = serializers.IntegerField()
-    pue = ExactOut()
-    currency = serializers.CharField()
-    starts_at = serializers.DateTimeField()
-    ends_at = serializers.DateTimeField(allow_null=True)
     monthly_costs = OwnedCostOut(source="costs", many=True)
     tariffs = PowerTariffOut(many=True)
 

@@ -1,18 +1,14 @@
 """Rates over the wire: in force and past, entered, ended, and what either would touch."""
 
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries.facts import fields_of
-from apps.economics.tiers import Tier
-from apps.fleet.queries import pools
 from apps.pricing import actions
 from apps.pricing.api.wire import RateEndIn, RateIn, RateOut, RatesAsked, ReachOut, serialize_rate
 from apps.pricing.queries import listing
@@ -21,6 +17,7 @@ from apps.pricing.queries.tiers import tiers_of
 from apps.web.rest.idempotency import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.shapes import parse_as
 from apps.web.rest.strict import Parameters, parsed
 from apps.web.rest.views import PricesView
 
@@ -54,7 +51,7 @@ class Rates(PricesView):
         or moves what is paid by more than the organisation lets one person do, prices nothing until
         a person of finance accepts it: `standing` and `doubt` say so.
         """
-        rate = _new_rate(parsed(RateIn, request))
+        rate = parse_as(RateIn, request)
         by = self.viewer().person_id
         try:
             entered = actions.propose_rate(rate=rate, by=by, at=timezone.now())
@@ -73,7 +70,7 @@ class RatePreview(PricesView):
     @extend_schema(operation_id="preview_rate", request=RateIn, responses=ReachOut)
     def post(self, request: Request) -> Response:
         """The hours and nodes that would be charged again; nothing is entered."""
-        rate = _new_rate(parsed(RateIn, request))
+        rate = parse_as(RateIn, request)
         reach = reach_of(Prices.of(rate), rate.starts_at, rate.ends_at, timezone.now())
         return _reach_response(reach)
 
@@ -118,25 +115,7 @@ class RateEndPreview(PricesView):
         return _reach_response(reach_of(prices, ended_at, row["ends_at"], timezone.now()))
 
 
-def _new_rate(body: dict[str, Any]) -> actions.NewRate:
-    price, pool, tiers = body.pop("price"), body.pop("pool"), body.pop("tiers")
-    return actions.NewRate(
-        **body,
-        amount=Decimal(price["amount"]),
-        currency=price["currency"],
-        pool_id=None if pool is None else _pool_id_of(pool),
-        tiers=tuple(Tier(Decimal(tier["beyond"]), Decimal(tier["amount"])) for tier in tiers),
-    )
-
-
-def _pool_id_of(name: str) -> int:
-    for pool in pools().values():
-        if pool.name == name:
-            return pool.id
-    raise ValidationError({"pool": [f"there is no pool named {name!r}"]})
-
-
-def _is_same(row: dict[str, Any], rate: actions.NewRate) -> bool:
+def _is_same(row: dict[str, Any], rate: actions.EnteredRate) -> bool:
     values = (rate.amount, rate.currency, rate.quantity_seconds, rate.unit, rate.ends_at)
     names = ("amount", "currency", "quantity_seconds", "unit", "ends_at")
     return values == tuple(row[name] for name in names) and rate.tiers == tiers_of(row["tiers"])

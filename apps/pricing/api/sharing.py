@@ -16,12 +16,18 @@ from apps.accounts import queries as accounts
 from apps.accounts.queries.facts import fields_of
 from apps.economics.sharing import METHODS
 from apps.pricing import actions
-from apps.pricing.api.wire import PriceIn
-from apps.pricing.queries.shared import SharedCostRow, shared_cost, shared_cost_page
+from apps.pricing.api.wire import PriceIn, amount_of_price
+from apps.pricing.queries.shared import (
+    EnteredSharedCost,
+    SharedCostRow,
+    shared_cost,
+    shared_cost_page,
+)
 from apps.web.rest.idempotency import once
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.shapes import Answer, Body, parse_as
 from apps.web.rest.strict import Moment, Parameters, PatternOfRows, StrictSerializer, Text, parsed
 from apps.web.rest.views import PricesView
 
@@ -35,15 +41,18 @@ class WeightIn(StrictSerializer):
     weight = PatternOfRows(r"^[0-9]{1,12}(\.[0-9]{1,6})?$", max_length=19)
 
 
-class SharedCostIn(StrictSerializer):
+class SharedCostIn(Body[EnteredSharedCost]):
     """A monthly amount that the lines of every hour carry a part of."""
 
-    name = Text()
+    without = ("amount", "currency")
     price = PriceIn()
     method = serializers.ChoiceField(choices=METHOD_KEYS, default="by_cost")
     weights = WeightIn(many=True, required=False, default=list)
-    starts_at = Moment()
-    ends_at = Moment(required=False, allow_null=True, default=None)
+
+    def made(self, values: dict[str, Any]) -> EnteredSharedCost:
+        """Return the cost; refuses weights of teams that nobody knows."""
+        values["weights"] = _weights_by_team(values["weights"])
+        return EnteredSharedCost(**values, **amount_of_price(values.pop("price")))
 
 
 class SharedWeightsIn(StrictSerializer):
@@ -66,17 +75,12 @@ class WeightOut(serializers.Serializer[Any]):
     weight = serializers.CharField()
 
 
-class SharedCostOut(serializers.Serializer[Any]):
+class SharedCostOut(Answer[SharedCostRow]):
     """A shared cost as it was entered; `ends_at` null: until ended. The amount is a month's."""
 
-    id = serializers.IntegerField()
-    name = serializers.CharField()
+    without = ("amount", "currency")
     price = MoneyOut()
-    method = serializers.ChoiceField(choices=METHOD_KEYS)
     weights = WeightOut(many=True)
-    starts_at = serializers.DateTimeField()
-    ends_at = serializers.DateTimeField(allow_null=True)
-    created_at = serializers.DateTimeField()
 
 
 class SharedCosts(PricesView):
@@ -101,16 +105,7 @@ class SharedCosts(PricesView):
     @once()
     def post(self, request: Request) -> Response:
         """Add a shared cost; past hours from its start on are charged again."""
-        body = parsed(SharedCostIn, request)
-        cost = actions.NewSharedCost(
-            name=body["name"],
-            amount=Decimal(body["price"]["amount"]),
-            currency=body["price"]["currency"],
-            method=body["method"],
-            starts_at=body["starts_at"],
-            ends_at=body["ends_at"],
-            weights=_weights_by_team(body["weights"]),
-        )
+        cost = parse_as(SharedCostIn, request)
         cost_id = actions.add_shared_cost(cost=cost, at=timezone.now())
         return Response(serialize_shared_cost(shared_cost(cost_id)), status=201)
 

@@ -1,6 +1,5 @@
 """Spot prices over the wire, for providers that are not read by themselves."""
 
-from decimal import Decimal
 from typing import Any
 
 from django.utils import timezone
@@ -10,7 +9,7 @@ from rest_framework.response import Response
 
 from apps.economics.purchase import PurchaseOption
 from apps.pricing import actions
-from apps.pricing.api.wire import SpotPricesIn, SpotPricesOut
+from apps.pricing.api.wire import SpotPricesIn, SpotPricesOut, amount_of_price
 from apps.pricing.queries import RateKind
 from apps.web.rest.idempotency import once
 from apps.web.rest.schema import REPEAT_KEY
@@ -51,14 +50,13 @@ class SpotPrices(PricesView):
         return Response(SpotPricesOut(answer).data)
 
 
-def _rate_of_point(point: dict[str, Any], source: str) -> actions.NewRate:
+def _rate_of_point(point: dict[str, Any], source: str) -> actions.EnteredRate:
     values = dict(point)
     price, at = values.pop("price"), values.pop("at")
-    return actions.NewRate(
+    return actions.EnteredRate(
         **values,
         kind=RateKind.LIST,
-        amount=Decimal(price["amount"]),
-        currency=price["currency"],
+        **amount_of_price(price),
         starts_at=at,
         purchase_option=PurchaseOption.SPOT,
         source=source,

@@ -7,9 +7,12 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.economics.currencies import CURRENCY_CODE
-from apps.economics.purchase import PurchaseOption
+from apps.economics.tiers import Tier
+from apps.fleet.queries import pools
+from apps.pricing.actions.quoted import EnteredRate
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.pages import serialize_as
+from apps.web.rest.shapes import Answer, Body
 from apps.web.rest.strict import (
     Moment,
     OptionalText,
@@ -18,6 +21,7 @@ from apps.web.rest.strict import (
     QuotedAmount,
     StrictSerializer,
     Text,
+    id_named,
 )
 
 KINDS = ("list", "contract")
@@ -25,7 +29,6 @@ UNITS = ("node", "gpu")
 QUANTITIES = (1, 3600)
 STANDINGS = ("in_force", "quarantined", "waiting", "refused")
 MOST_POINTS = 5_000
-PURCHASE_OPTIONS = tuple(str(option) for option in PurchaseOption)
 
 
 class PriceIn(StrictSerializer):
@@ -33,6 +36,11 @@ class PriceIn(StrictSerializer):
 
     amount = QuotedAmount()
     currency = PatternOfRows(CURRENCY_CODE, max_length=3)
+
+
+def amount_of_price(price: Mapping[str, str]) -> dict[str, Any]:
+    """Return the amount and the currency of a price of a body."""
+    return {"amount": Decimal(price["amount"]), "currency": price["currency"]}
 
 
 class TierIn(StrictSerializer):
@@ -61,24 +69,13 @@ class RatesAsked(Parameters):
     standing = serializers.ChoiceField(choices=STANDINGS, required=False)
 
 
-class RateIn(StrictSerializer):
+class RateIn(Body[EnteredRate]):
     """A price for one pool, or for every pool of this description in this region (else any)."""
 
-    kind = serializers.ChoiceField(choices=KINDS)
-    provider = OptionalText()
-    region = OptionalText()
-    instance_type = OptionalText()
-    gpu_model = OptionalText()
-    purchase_option = serializers.ChoiceField(choices=PURCHASE_OPTIONS)
+    without = ("amount", "currency", "pool_id", "remark")
     pool = Text(required=False, allow_null=True, default=None)
     price = PriceIn()
     quantity_seconds = serializers.ChoiceField(choices=QUANTITIES, default=3600)
-    unit = serializers.ChoiceField(choices=UNITS, default="node")
-    starts_at = Moment(required=False, allow_null=True, default=None)
-    ends_at = Moment(required=False, allow_null=True, default=None)
-    # DRF's metaclass takes declared fields off the class, so nothing is overridden.
-    source = OptionalText()  # type: ignore[assignment]
-    source_date = serializers.DateField(required=False, allow_null=True, default=None)
     tiers = serializers.ListField(
         child=TierIn(),
         required=False,
@@ -87,26 +84,26 @@ class RateIn(StrictSerializer):
         help_text="what more of it costs in a month, each beyond the one before",
     )
 
+    def made(self, values: dict[str, Any]) -> EnteredRate:
+        """Return the rate; refuses a pool that nobody knows."""
+        pool, tiers = values.pop("pool"), values.pop("tiers")
+        return EnteredRate(
+            **values,
+            **amount_of_price(values.pop("price")),
+            pool_id=id_named("pool", pool, {fact.name: fact.id for fact in pools().values()}),
+            tiers=tuple(Tier(Decimal(tier["beyond"]), Decimal(tier["amount"])) for tier in tiers),
+        )
 
-class RateOut(serializers.Serializer[Any]):
+
+class RateOut(Answer[EnteredRate]):
     """A price as it was entered; `starts_at` null: since ever, `ends_at` null: until ended."""
 
+    without = ("amount", "currency", "pool_id", "remark")
     id = serializers.IntegerField()
     target = serializers.CharField(help_text="what it prices, at which priority")
-    kind = serializers.ChoiceField(choices=KINDS)
-    provider = serializers.CharField()
-    region = serializers.CharField()
-    instance_type = serializers.CharField()
-    gpu_model = serializers.CharField()
-    purchase_option = serializers.ChoiceField(choices=PURCHASE_OPTIONS)
     pool = NamedOut(allow_null=True)
     price = MoneyOut()
     quantity_seconds = serializers.ChoiceField(choices=QUANTITIES)
-    unit = serializers.ChoiceField(choices=UNITS)
-    starts_at = serializers.DateTimeField(allow_null=True)
-    ends_at = serializers.DateTimeField(allow_null=True)
-    source = serializers.CharField()  # type: ignore[assignment]  # see RateIn
-    source_date = serializers.DateField(allow_null=True)
     created_at = serializers.DateTimeField()
     standing = serializers.ChoiceField(
         choices=STANDINGS, help_text="only what is in force prices anything"

@@ -8,7 +8,7 @@ from typing import Any
 
 from apps.economics.google_parts import SHAPES, Shape, Sku, machine_price
 from apps.economics.purchase import PurchaseOption
-from apps.pricing.actions import NewRate, RefusedRow
+from apps.pricing.actions import EnteredRate, RefusedRow
 from apps.pricing.queries import RateKind
 
 NANOS = Decimal(10) ** 9
@@ -21,7 +21,7 @@ WAYS = {"OnDemand": PurchaseOption.ON_DEMAND, "Preemptible": PurchaseOption.SPOT
 class GoogleCard:
     """Rates by the row of the SKU of their GPU, rows that could not be read, and in words what has no single price."""
 
-    rows: tuple[tuple[int, NewRate], ...]
+    rows: tuple[tuple[int, EnteredRate], ...]
     rejected: tuple[RefusedRow, ...]
     others: int
     remarks: tuple[str, ...]
@@ -50,7 +50,7 @@ def rates_of_card(rows: Sequence[Any], read_on: date) -> GoogleCard:
                 if isinstance(price, str):
                     remarks.append(f"gcp {region} {shape.name} {way}: {price}")
                     continue
-                rate = NewRate(
+                rate = EnteredRate(
                     kind=RateKind.LIST,
                     amount=price.amount,
                     currency=currency,

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from apps.accounts.queries import organisation
 from apps.economics.refusal import Refusal
 from apps.fleet.queries import pools
-from apps.pricing.actions import NewOwnedPlan, OwnedPlanNotUnderstood
+from apps.pricing.actions import EnteredOwnedPlan, OwnedPlanNotUnderstood
 from apps.pricing.management.toml_fields import (
     amount_of,
     amounts_of,
@@ -29,7 +29,7 @@ class OwnedPlanFileUnreadable(ValueError):
     """The file is no TOML."""
 
 
-def read_owned_plan(path: Path) -> NewOwnedPlan:
+def read_owned_plan(path: Path) -> EnteredOwnedPlan:
     """The plan in the file, its figures exact decimals.
 
     Refuses OwnedPlanFileUnreadable and OwnedPlanNotUnderstood, by field.
@@ -37,7 +37,7 @@ def read_owned_plan(path: Path) -> NewOwnedPlan:
     return plan_of(read_toml(path, OwnedPlanFileUnreadable))
 
 
-def plan_of(table: Mapping[str, Any]) -> NewOwnedPlan:
+def plan_of(table: Mapping[str, Any]) -> EnteredOwnedPlan:
     """Return the plan that was written, field by field; refuses OwnedPlanNotUnderstood."""
     read = read_fields(table, _READERS, NEEDED, OwnedPlanNotUnderstood)
     ids = {pool.name: pool.id for pool in pools().values()}
@@ -46,7 +46,7 @@ def plan_of(table: Mapping[str, Any]) -> NewOwnedPlan:
         raise OwnedPlanNotUnderstood("pool", f"there is no pool named {pool!r}")
     tariffs = read.pop("power")
     currency = read.pop("currency", organisation().currency)
-    return NewOwnedPlan(**read, pool_id=ids[pool], tariffs=tariffs, currency=currency)
+    return EnteredOwnedPlan(**read, pool_id=ids[pool], tariffs=tariffs, currency=currency)
 
 
 def _power_tariffs(name: str, value: object, refusal: type[Refusal]) -> dict[int, Decimal]:

@@ -14,7 +14,7 @@ from apps.economics.gpu_catalogue import named_gpu
 from apps.economics.gpu_machines import machine_name
 from apps.economics.purchase import PurchaseOption
 from apps.files.lines import CsvRows, LineTooLong, bounded_lines
-from apps.pricing.actions import NewRate, RefusedRow
+from apps.pricing.actions import EnteredRate, RefusedRow
 from apps.pricing.actions.table_cells import day_in, decimal_in
 from apps.pricing.management.google_card import rates_of_card
 from apps.pricing.queries import RateKind, RateUnit
@@ -45,7 +45,7 @@ class PublishedPricesUnreadable(ValueError):
 class PublishedPrices:
     """Rates by row, rows that are none with the reason, and how many rows are of other things than machines with GPUs."""
 
-    rows: tuple[tuple[int, NewRate], ...]
+    rows: tuple[tuple[int, EnteredRate], ...]
     rejected: tuple[RefusedRow, ...]
     others: int = 0
     remarks: tuple[str, ...] = ()
@@ -105,7 +105,7 @@ def _csv_rows(rows: CsvRows, header: Sequence[str]) -> Iterator[tuple[int, dict[
             yield rows.line_num, dict(zip(header, text, strict=True)) if fits else {}
 
 
-def _rate_of_csv_row(row: Mapping[str, str], today: date) -> NewRate:
+def _rate_of_csv_row(row: Mapping[str, str], today: date) -> EnteredRate:
     if not row:
         raise ValueError("the row does not have as many fields as the header")
     for name in ("provider", "machine", "currency", "source"):
@@ -128,7 +128,7 @@ def _rate_of_csv_row(row: Mapping[str, str], today: date) -> NewRate:
         raise ValueError(f"date: {day} is to come; it is the day on which the price was read")
     provider = provider_word(row["provider"])
     model = _gpu_named(row["machine"], unit)
-    return NewRate(
+    return EnteredRate(
         kind=RateKind.LIST,
         amount=amount,
         currency=row["currency"].upper(),
@@ -179,7 +179,7 @@ def _is_gpu_machine(item: Any) -> bool:
     )
 
 
-def _rate_of_azure(item: Mapping[str, Any], read_on: date) -> NewRate:
+def _rate_of_azure(item: Mapping[str, Any], read_on: date) -> EnteredRate:
     for name in ("armRegionName", "currencyCode", "retailPrice", "effectiveStartDate", "meterId"):
         if item.get(name) in (None, ""):
             raise ValueError(f"{name}: it is absent")
@@ -194,7 +194,7 @@ def _rate_of_azure(item: Mapping[str, Any], read_on: date) -> NewRate:
     amount = decimal_in("retailPrice", str(item["retailPrice"]))
     if not amount:
         raise ValueError("retailPrice: 0 is what Azure lists of sizes that it does not sell there")
-    return NewRate(
+    return EnteredRate(
         kind=RateKind.LIST,
         amount=amount,
         currency=str(item["currencyCode"]),
@@ -214,7 +214,7 @@ def _of_google(skus: Sequence[Any], read_on: date) -> PublishedPrices:
 
 
 def _taken(numbered: Iterable[tuple[int, Any]], rate_of: Any) -> PublishedPrices:
-    rows: list[tuple[int, NewRate]] = []
+    rows: list[tuple[int, EnteredRate]] = []
     rejected: list[RefusedRow] = []
     for number, row in numbered:
         try:

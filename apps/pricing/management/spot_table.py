@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from apps.economics.purchase import PurchaseOption
-from apps.pricing.actions import NewRate
+from apps.pricing.actions import EnteredRate
 from apps.pricing.actions.price_table import PriceTable, read_table
 from apps.pricing.actions.table_cells import decimal_in, moment_in, parse_integer_cell
 from apps.pricing.queries import RateKind, RateUnit
@@ -29,9 +29,9 @@ def _columns_amiss(header: set[str]) -> tuple[list[str], list[str]]:
     return missing, sorted(header - {*NEEDED, *MACHINES, *OPTIONAL})
 
 
-def _rate_of_row(text: Mapping[str, str]) -> NewRate:
+def _rate_of_row(text: Mapping[str, str]) -> EnteredRate:
     at = moment_in("at", text["at"])
-    return NewRate(
+    return EnteredRate(
         kind=RateKind.LIST,
         amount=decimal_in("amount", text["amount"]),
         currency=text["currency"],

@@ -13,6 +13,7 @@ from apps.economics.purchase import PurchaseOption
 from apps.fleet.queries import PoolFact
 from apps.pricing.models import Rate, RateKind, RateStanding
 
+KINDS = {"list": "List", "contract": "Contract"}
 MOST_BEGUN = 200
 
 Rows: TypeAlias = "QuerySet[Any, Any]"

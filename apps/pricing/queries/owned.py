@@ -1,24 +1,31 @@
 """Hardware of one's own: plans with their monthly costs and tariffs, as they hold when."""
 
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from apps.economics import owned as economics
 from apps.economics.owned_time import of_calendar, of_life
 from apps.economics.terms import term_amount_in_hour
 from apps.pricing.models import OwnedCost, OwnedPlan, PowerTariff
+from apps.show.entries import Entry
 
 MICROS = 1_000_000
 # A row as the database gives it: the fields of a fact in their order.
 Row = tuple[Any, ...]
 Fact = TypeVar("Fact")
 SPAN = ("period__startswith", "period__endswith")
+SPAN_NAMED = dict(zip(("starts_at", "ends_at"), map(F, SPAN), strict=True))
+COLUMNS = (
+    *("id", "name", "pool_id", "nodes", "purchase", "salvage", "life_months", "watts", "pue"),
+    "currency",
+)
+EXAMPLE_AMOUNT = "560000"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +62,53 @@ class TariffFact:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnedPlanFact:
+class OwnedPurchase:
+    """A purchase of `nodes` nodes of a pool; `watts` are one node's, by its plate. `ends_at` None: in service."""
+
+    name: Annotated[str, Entry("Name")]
+    pool_id: int
+    nodes: Annotated[int, Entry("Nodes bought", initial="1")]
+    purchase: Annotated[
+        Decimal, Entry("Purchase of all of them, in {currency}", example=EXAMPLE_AMOUNT)
+    ]
+    life_months: Annotated[
+        int, Entry("Life, in months", "Written off in equal parts.", initial="60")
+    ]
+    watts: Annotated[int, Entry("Watts of a node", "By its plate, hosts and GPUs together.")]
+    currency: str
+    starts_at: Annotated[datetime, Entry("In service from", is_now=True)]
+    ends_at: Annotated[datetime | None, Entry("Until", "Empty: open-ended.")] = None
+    salvage: Annotated[
+        Decimal,
+        Entry(
+            "Salvage, in {currency}",
+            "What is left at its life's end.",
+            example=EXAMPLE_AMOUNT,
+            initial="0",
+        ),
+    ] = Decimal(0)
+    pue: Annotated[
+        Decimal, Entry("PUE", "kWh at the house's meter for one at the machine.", initial="1.3")
+    ] = Decimal(1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnteredOwnedPlan(OwnedPurchase):
+    """A purchase of nodes of a pool and what it costs to run them.
+
+    `monthly` are amounts by name; `tariffs` are prices of a kilowatt-hour by the minute of the
+    local day from which they hold.
+    """
+
+    tariffs: Mapping[int, Decimal]
+    monthly: Mapping[str, Decimal] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnedPlanFact(OwnedPurchase):
     """A purchase of nodes with all its monthly costs and tariffs; `ends_at` None: in service."""
 
     id: int
-    name: str
-    pool_id: int
-    nodes: int
-    purchase: Decimal
-    salvage: Decimal
-    life_months: int
-    watts: int
-    pue: Decimal
-    currency: str
-    starts_at: datetime
-    ends_at: datetime | None
     costs: tuple[OwnedCostFact, ...] = ()
     tariffs: tuple[TariffFact, ...] = ()
 
@@ -210,19 +249,14 @@ def _truncate_to_micros(amount: Decimal) -> int:
 
 
 def _plan_facts(plans: "QuerySet[OwnedPlan]") -> list[OwnedPlanFact]:
-    rows: list[Row] = list(
-        plans.values_list(
-            *("id", "name", "pool_id", "nodes", "purchase", "salvage", "life_months", "watts"),
-            *("pue", "currency", "period__startswith", "period__endswith"),
-        )
-    )
-    ids = [row[0] for row in rows]
+    rows = list(plans.values(*COLUMNS, **SPAN_NAMED))
+    ids = [row["id"] for row in rows]
     costs, tariffs = _costs_by_plan(ids), _tariffs_by_plan(ids)
     return [
-        replace(
-            OwnedPlanFact(*row),
-            costs=tuple(costs.get(row[0], ())),
-            tariffs=tuple(tariffs.get(row[0], ())),
+        OwnedPlanFact(
+            **row,
+            costs=tuple(costs.get(row["id"], ())),
+            tariffs=tuple(tariffs.get(row["id"], ())),
         )
         for row in rows
     ]

@@ -1,37 +1,62 @@
 """Costs shared by everyone: as they were entered, and the weights of teams in them."""
 
-from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from apps.accounts.queries.paging import Page, PageRequest, page_of
+from apps.economics.sharing import METHODS
 from apps.pricing.models import SharedCost, SharedWeight
+from apps.pricing.queries.kept_amounts import stored_amount
+from apps.show.entries import Entry
 
 Rows: TypeAlias = "QuerySet[Any, Any]"
 MILLIONTHS = 1_000_000
-COLUMNS = (
-    *("id", "name", "amount", "currency", "method", "period__startswith", "period__endswith"),
-    "created_at",
-)
+COLUMNS = ("id", "name", "amount", "currency", "method", "created_at")
+SPAN = {"starts_at": F("period__startswith"), "ends_at": F("period__endswith")}
 
 
 @dataclass(frozen=True, slots=True)
-class SharedCostRow:
+class Sharing:
+    """A monthly amount to be shared in a span, by a ShareMethod and perhaps by teams' weights."""
+
+    amount: Annotated[Decimal, Entry("Amount a month, in {currency}", example="9000")]
+    method: Annotated[
+        str,
+        Entry(
+            "Shared",
+            "Each line says by what it really was.",
+            choices={key: words.capitalize() for key, words in METHODS.items()},
+            initial="by_cost",
+        ),
+    ]
+    starts_at: Annotated[datetime, Entry("From", is_now=True)]
+    ends_at: Annotated[datetime | None, Entry("Until", "Empty: open-ended.")] = None
+    weights: Mapping[int, Decimal] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnteredSharedCost(Sharing):
+    """A shared cost as it is entered; `weights` are by team where it is weighted."""
+
+    name: Annotated[str, Entry("What is shared")]
+    currency: str
+
+    def __post_init__(self) -> None:
+        """The amount as it is kept, whichever way it comes in."""
+        object.__setattr__(self, "amount", stored_amount(self.amount))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedCostRow(EnteredSharedCost):
     """A monthly amount as it was entered; `ends_at` None: until ended. `weights` are by team."""
 
     id: int
-    name: str
-    amount: Decimal
-    currency: str
-    method: str
-    starts_at: datetime
-    ends_at: datetime | None
     created_at: datetime
-    weights: dict[int, Decimal] = field(default_factory=dict)
 
 
 def shared_cost_rows() -> list[SharedCostRow]:
@@ -71,9 +96,9 @@ def weights_of(cost_ids: Collection[int]) -> dict[int, dict[int, int]]:
 
 
 def _shared_rows(costs: "QuerySet[SharedCost]") -> list[SharedCostRow]:
-    rows = list(costs.values_list(*COLUMNS))
-    weights = _weights_by_cost([row[0] for row in rows])
-    return [replace(SharedCostRow(*row), weights=weights.get(row[0], {})) for row in rows]
+    rows = list(costs.values(*COLUMNS, **SPAN))
+    weights = _weights_by_cost([row["id"] for row in rows])
+    return [SharedCostRow(**row, weights=weights.get(row["id"], {})) for row in rows]
 
 
 def _weights_by_cost(cost_ids: Collection[int]) -> dict[int, dict[int, Decimal]]:

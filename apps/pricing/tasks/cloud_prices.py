@@ -94,8 +94,8 @@ def _wanted_prices(account: CloudAccountFact, option: PurchaseOption) -> Iterato
         yield WantedPrice(region, instance_type, tuple(sorted(places)))
 
 
-def _rate_of_price(price: CloudPrice, provider: str, read_at: datetime) -> actions.NewRate:
-    return actions.NewRate(
+def _rate_of_price(price: CloudPrice, provider: str, read_at: datetime) -> actions.EnteredRate:
+    return actions.EnteredRate(
         kind=queries.RateKind.LIST,
         amount=price.amount,
         currency=price.currency,
@@ -109,7 +109,7 @@ def _rate_of_price(price: CloudPrice, provider: str, read_at: datetime) -> actio
     )
 
 
-def _enter_rates(rates: Sequence[actions.NewRate], tally: PriceTally, at: datetime) -> None:
+def _enter_rates(rates: Sequence[actions.EnteredRate], tally: PriceTally, at: datetime) -> None:
     """Spot prices as the series that they are; of the others those that say something new."""
     points = [rate for rate in rates if rate.purchase_option == PurchaseOption.SPOT]
     quoted = [rate for rate in rates if rate.purchase_option != PurchaseOption.SPOT]
@@ -121,7 +121,9 @@ def _enter_rates(rates: Sequence[actions.NewRate], tally: PriceTally, at: dateti
         tally.add(actions.load_price_table(rows=list(enumerate(fresh)), at=at))
 
 
-def _changed_rates(rates: Iterable[actions.NewRate], at: datetime) -> Iterator[actions.NewRate]:
+def _changed_rates(
+    rates: Iterable[actions.EnteredRate], at: datetime
+) -> Iterator[actions.EnteredRate]:
     """Those that say something new: not older than what is in force, nor the same again."""
     last = {rate["target"]: (rate["starts_at"], rate["amount"]) for rate in rates_in_force(at)}
     for rate in rates:

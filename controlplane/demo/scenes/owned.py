@@ -12,7 +12,7 @@ KNOWN_FOR = timedelta(days=63)
 
 def own_hardware(company: Company) -> None:
     """The machine in the lab gets a purchase price, a tariff and a rack's rent."""
-    plan = pricing.NewOwnedPlan(
+    plan = pricing.EnteredOwnedPlan(
         name="Lab, L40S",
         pool_id=company.pool("l40s-lab"),
         nodes=1,

@@ -36,8 +36,8 @@ def propose_a_price(company: Company) -> None:
 
 def _rate(
     kind: str, instance_type: str, amount: str, starts_at: datetime, source: str
-) -> pricing.NewRate:
-    return pricing.NewRate(
+) -> pricing.EnteredRate:
+    return pricing.EnteredRate(
         kind=kind,
         amount=Decimal(amount),
         currency="USD",

@@ -14,7 +14,7 @@ def share_costs(company: Company) -> None:
         ("Shared file system", 6_500, "weighted", weights),
     ):
         pricing.add_shared_cost(
-            cost=pricing.NewSharedCost(
+            cost=pricing.EnteredSharedCost(
                 name=name,
                 amount=Decimal(amount),
                 currency="USD",

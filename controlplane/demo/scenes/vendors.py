@@ -7,7 +7,7 @@ from typing import Any
 from apps.ledger.actions.api_prices import enter_price
 from apps.ledger.actions.vendor_costs import take_vendor_costs
 from apps.ledger.queries.api_spend import Spend, SpendQuery, spend
-from apps.pricing.actions.api_prices import NewApiPrice
+from apps.pricing.actions.api_prices import EnteredApiPrice
 from controlplane.demo.company import Company
 
 MICROS = 10**6
@@ -19,7 +19,7 @@ BESIDE_THE_GATEWAY = Decimal("1.06")
 def agree_with_a_vendor(company: Company) -> None:
     """Google takes a tenth off what its models ask for."""
     for unit in ("input", "output"):
-        agreed = NewApiPrice(
+        agreed = EnteredApiPrice(
             "google", "gemini-2.5-*", unit, company.since, discount_ratio=Decimal("0.1")
         )
         enter_price(price=agreed)

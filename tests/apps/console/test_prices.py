@@ -373,7 +373,7 @@ def test_a_spot_price_of_many_steps_is_told_by_its_range(world):
         starts_at=world.began_at,
     )
     points = [
-        actions.NewRate(
+        actions.EnteredRate(
             kind="list",
             amount=Decimal(amount),
             currency="USD",

@@ -35,7 +35,7 @@ def research(monkeypatch: pytest.MonkeyPatch) -> int:
 def share(method: str = "by_cost", **given: Any) -> int:
     values = {"starts_at": scene.TEN, "ends_at": scene.TEN + scene.HOUR} | given
     return actions.add_shared_cost(
-        cost=actions.NewSharedCost(
+        cost=actions.EnteredSharedCost(
             name="Support", amount=Decimal(744), currency="USD", method=method, **values
         ),
         at=AT,

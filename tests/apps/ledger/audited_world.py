@@ -233,7 +233,7 @@ def _job(raw_id: str, node_id: int, uuids: list[str], **given: Any) -> int:
 
 def _shared(name: str, starts_at: datetime, **given: Any) -> None:
     values = {"amount": Decimal(744), "currency": "USD", "method": "by_cost"} | given
-    cost = pricing.NewSharedCost(
+    cost = pricing.EnteredSharedCost(
         name=name, starts_at=starts_at, ends_at=starts_at + 2 * HOUR, **values
     )
     pricing.add_shared_cost(cost=cost, at=NOW)

@@ -57,7 +57,7 @@ def make_rate(pool_id: int, amount: Decimal = H100_RATE, **given: Any) -> int:
         "purchase_option": "on_demand",
         "pool_id": pool_id,
     } | given
-    return pricing.add_rate(rate=pricing.NewRate(**values), at=LATER)
+    return pricing.add_rate(rate=pricing.EnteredRate(**values), at=LATER)
 
 
 def make_commitment(**given: Any) -> int:
@@ -82,7 +82,7 @@ def make_shared_cost(name: str, **given: Any) -> int:
         "method": "by_cost",
         "starts_at": make.NOON,
     } | given
-    cost = pricing.NewSharedCost(name=name, **values)
+    cost = pricing.EnteredSharedCost(name=name, **values)
     return pricing.add_shared_cost(cost=cost, at=LATER)
 
 
@@ -100,7 +100,7 @@ def make_owned_plan(name: str, **given: Any) -> int:
         "monthly": {"staff": Decimal(744)},
         "tariffs": {0: Decimal("0.10")},
     } | given
-    plan = pricing.NewOwnedPlan(name=name, pool_id=pool_id, **values)
+    plan = pricing.EnteredOwnedPlan(name=name, pool_id=pool_id, **values)
     return pricing.add_owned_plan(plan=plan, at=LATER)
 
 

@@ -20,7 +20,7 @@ from apps.ledger.solvers.api_pricing import books
 from apps.marks.actions import Mark, mark
 from apps.marks.queries import Pass, marks_of_hour
 from apps.pricing.actions import NewExchangeRate
-from apps.pricing.actions.api_prices import ApiPriceNotUnderstood, NewApiPrice
+from apps.pricing.actions.api_prices import ApiPriceNotUnderstood, EnteredApiPrice
 from apps.pricing.models import ApiPrice, ApiVendor
 from apps.workloads.actions.usage import Call, take_calls
 from apps.workloads.api.usage_counts import MOST
@@ -371,7 +371,9 @@ def test_a_vendor_is_booked_and_priced_by_any_of_its_names(team_id: int, name: s
     price(call(team_id, **NOVA))
     public = total(Line)
     enter_price(
-        price=NewApiPrice(name, "*", "all", starts_at=NOON - HOUR, discount_ratio=Decimal("0.5"))
+        price=EnteredApiPrice(
+            name, "*", "all", starts_at=NOON - HOUR, discount_ratio=Decimal("0.5")
+        )
     )
     price()
     assert total(Line) * 2 == public > 0
@@ -383,7 +385,7 @@ def test_a_vendor_is_booked_and_priced_by_any_of_its_names(team_id: int, name: s
 def test_a_vendor_that_nobody_knows_is_refused_with_those_that_are(team_id: int) -> None:
     with pytest.raises(CommandError, match=r"anthropic, .*openai, "):
         call_command("book_api_vendor", "bedrokc", "bill")
-    agreed = NewApiPrice("house", "*", "all", starts_at=NOON, amount=Decimal(1))
+    agreed = EnteredApiPrice("house", "*", "all", starts_at=NOON, amount=Decimal(1))
     with pytest.raises(ApiPriceNotUnderstood, match="'house' has no public price and no call"):
         enter_price(price=agreed)
     # A vendor without a price list has contract prices alone: its calls make it known.

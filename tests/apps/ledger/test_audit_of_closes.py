@@ -31,7 +31,7 @@ def node_id(of_module: None) -> int:
     scene.make_job("1", node_id, gpus=4, uuids=gpus[:4])
     fleet.end_node(node_id=node_id, ended_at=TEN + 2 * HOUR, reason="given back", at=LATER)
     pricing.add_shared_cost(
-        cost=pricing.NewSharedCost(
+        cost=pricing.EnteredSharedCost(
             name="support",
             amount=Decimal(744),
             currency="USD",

@@ -250,7 +250,7 @@ class World:
     def price(self, step: Step) -> None:
         """A contract price for some hours, which nobody had entered."""
         starts_at = BORN + 2 * step.number * HOUR
-        rate = pricing.NewRate(
+        rate = pricing.EnteredRate(
             kind="contract",
             amount=Decimal(40 + step.number),
             currency="USD",

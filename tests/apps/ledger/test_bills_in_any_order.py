@@ -66,7 +66,7 @@ def price(
     *,
     at: datetime = NOW,
 ) -> None:
-    rate = pricing.NewRate(
+    rate = pricing.EnteredRate(
         kind="list", amount=Decimal(amount), currency="USD", starts_at=starts_at, ends_at=ends_at,
         purchase_option="on_demand", pool_id=pool_id,
     )  # fmt: skip

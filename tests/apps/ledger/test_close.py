@@ -165,7 +165,7 @@ def test_reopening_keeps_what_was_told_and_closing_again_is_a_new_version(resear
 def cut_the_price() -> None:
     """A contract at half the price, which nobody had entered."""
     pricing.add_rate(
-        rate=pricing.NewRate(
+        rate=pricing.EnteredRate(
             kind="contract",
             amount=Decimal("49.16"),
             currency="USD",

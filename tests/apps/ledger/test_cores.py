@@ -198,7 +198,7 @@ def test_weights_that_say_nothing_are_refused(
 
 def share_by_time() -> tuple[dict[int | None, int | None], str]:
     """Job → micro-units of a shared dollar of the hour, and how that came to be."""
-    cost = pricing.NewSharedCost(
+    cost = pricing.EnteredSharedCost(
         name="storage",
         amount=Decimal(744),
         currency="USD",

@@ -180,7 +180,7 @@ def test_a_month_waits_for_its_rate_of_exchange_and_does_not_move_once_it_is_clo
 def make_shared() -> int:
     """744 a month, in force since March began: 1 an hour."""
     return actions.add_shared_cost(
-        cost=actions.NewSharedCost(
+        cost=actions.EnteredSharedCost(
             name="support",
             amount=Decimal(744),
             currency="EUR",

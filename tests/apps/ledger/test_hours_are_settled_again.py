@@ -130,7 +130,7 @@ def test_a_cheaper_price_restates_the_hour() -> None:
 
     pool_id = scene.charge(node_id).pool_id
     pricing.add_rate(
-        rate=pricing.NewRate(
+        rate=pricing.EnteredRate(
             kind="contract",
             amount=Decimal("50.00"),
             currency="USD",

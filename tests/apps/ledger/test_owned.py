@@ -53,7 +53,7 @@ def make_plan(pool_id: int, **given: Any) -> int:
         "monthly": {"staff": Decimal(744)},
         "tariffs": {0: Decimal("0.10")},
     } | given
-    return pricing.add_owned_plan(plan=pricing.NewOwnedPlan(**values), at=scene.LATER)
+    return pricing.add_owned_plan(plan=pricing.EnteredOwnedPlan(**values), at=scene.LATER)
 
 
 def make_own_node(pool_id: int, name: str = "gpu-01", **given: Any) -> int:

@@ -35,7 +35,7 @@ def test_a_p5_through_a_price_cut_pays_each_price_for_its_milliseconds() -> None
     )
     cut_at = scene.TEN + timedelta(milliseconds=CUT_MS)
     rates = [
-        actions.NewRate(
+        actions.EnteredRate(
             kind="list",
             amount=Decimal(amount),
             currency="USD",
@@ -73,7 +73,7 @@ def test_real_spot_prices_hold_from_point_to_point_and_entering_them_again_chang
     rows = [
         (
             line,
-            actions.NewRate(
+            actions.EnteredRate(
                 kind="list",
                 amount=amount,
                 currency="USD",

@@ -25,7 +25,7 @@ def _organisation() -> None:
 def share(amount: str, method: str = "by_cost", **given: Any) -> int:
     values: dict[str, Any] = {"starts_at": scene.TEN} | given
     return pricing.add_shared_cost(
-        cost=pricing.NewSharedCost(
+        cost=pricing.EnteredSharedCost(
             name="support", amount=Decimal(amount), currency="USD", method=method, **values
         ),
         at=scene.LATER,

@@ -39,7 +39,7 @@ def _organisation() -> None:
 
 def share(method: str, **given: Any) -> int:
     values: dict[str, Any] = {"starts_at": scene.TEN, "name": "storage"} | given
-    cost = pricing.NewSharedCost(amount=Decimal(744), currency="USD", method=method, **values)
+    cost = pricing.EnteredSharedCost(amount=Decimal(744), currency="USD", method=method, **values)
     return pricing.add_shared_cost(cost=cost, at=scene.LATER)
 
 

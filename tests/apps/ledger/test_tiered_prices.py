@@ -213,7 +213,7 @@ def test_hardware_of_ones_own_is_in_no_tier() -> None:
     pool_id = make.make_pool("h100", purchase_option="owned")
     make_nodes(pool_id, 1)
     make_tiered(pool_id, "2=4")
-    plan = actions.NewOwnedPlan(
+    plan = actions.EnteredOwnedPlan(
         name="bought",
         pool_id=pool_id,
         nodes=1,

@@ -32,7 +32,7 @@ def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
 def priced(
     option: str, *, said: date, amount: str = "12", kind: str = "list", **given: object
 ) -> int:
-    rate = actions.NewRate(
+    rate = actions.EnteredRate(
         kind=kind,
         amount=Decimal(amount),
         currency="USD",
@@ -89,8 +89,8 @@ def test_a_price_that_is_said_again_is_young_again_and_nothing_else_changes() ->
     assert Rate.objects.get().source_date == TODAY
 
 
-def _point(*, said: date) -> actions.NewRate:
-    return actions.NewRate(
+def _point(*, said: date) -> actions.EnteredRate:
+    return actions.EnteredRate(
         kind="list",
         amount=Decimal(12),
         currency="USD",

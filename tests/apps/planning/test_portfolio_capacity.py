@@ -50,7 +50,7 @@ def known(of_module: None) -> CapacityContext:
         ("g6.12xlarge", "on_demand", "8"),
     ):
         place = {"provider": "aws", "region": "us-east-1", "instance_type": machine}
-        rate = pricing.NewRate(amount=Decimal(amount), kind="list", currency="USD", starts_at=BEGAN,
+        rate = pricing.EnteredRate(amount=Decimal(amount), kind="list", currency="USD", starts_at=BEGAN,
                                purchase_option=option, **place)  # fmt: skip
         pricing.add_rate(rate=rate, at=BEGAN)
     for name in ("gpu-01", "gpu-02"):

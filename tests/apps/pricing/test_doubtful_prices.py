@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 PRICES = Path(__file__).resolve().parents[4] / "shared" / "data" / "prices"
-LIST = actions.NewRate(
+LIST = actions.EnteredRate(
     kind="list",
     amount=Decimal("98.32"),
     currency="USD",
@@ -49,11 +49,11 @@ def finance() -> int:
     return make_person("fin@example.org", role="finance", name="Fin")
 
 
-def price(amount: str, **given: object) -> actions.NewRate:
+def price(amount: str, **given: object) -> actions.EnteredRate:
     return replace(LIST, amount=Decimal(amount), **given)
 
 
-def load(*rates: actions.NewRate, at: datetime = NOON + 9 * DAY, by: int | None = None):
+def load(*rates: actions.EnteredRate, at: datetime = NOON + 9 * DAY, by: int | None = None):
     return actions.load_price_table(rows=list(enumerate(rates, 1)), at=at, by=by)
 
 
@@ -296,7 +296,7 @@ def test_per_cents_that_are_none_are_refused() -> None:
             accounts.set_price_approval(per_cent=per_cent)
 
 
-def google_rows() -> list[tuple[actions.NewRate, bool]]:
+def google_rows() -> list[tuple[actions.EnteredRate, bool]]:
     """Real on-demand and spot prices of Google, and whether they lack the accelerators.
 
     An A100 or H100 cost 2.8 an hour and more on demand; the cores and memory beside it under 2.1.

@@ -43,7 +43,7 @@ def pool_id(db: None) -> int:
     return pool_id
 
 
-def new_plan(pool_id: int, **given: Any) -> actions.NewOwnedPlan:
+def new_plan(pool_id: int, **given: Any) -> actions.EnteredOwnedPlan:
     values: dict[str, Any] = {
         "name": "rack 4",
         "pool_id": pool_id,
@@ -58,7 +58,7 @@ def new_plan(pool_id: int, **given: Any) -> actions.NewOwnedPlan:
         "monthly": {"colocation": Decimal(2_000), "staff": Decimal(1_000)},
         "tariffs": {420: Decimal("0.24"), 1320: Decimal("0.11")},
     }
-    return actions.NewOwnedPlan(**values | given)
+    return actions.EnteredOwnedPlan(**values | given)
 
 
 def add(pool_id: int, **given: Any) -> int:

@@ -12,7 +12,7 @@ from django.core.management import call_command
 
 from apps.economics.tiers import Tier
 from apps.pricing import actions
-from apps.pricing.actions.api_prices import ApiPriceNotUnderstood, NewApiPrice, add_api_price
+from apps.pricing.actions.api_prices import ApiPriceNotUnderstood, EnteredApiPrice, add_api_price
 from apps.pricing.actions.price_table import COLUMNS
 from apps.pricing.models import ApiPrice, Rate, SharedCost
 from tests.apps.pricing.test_price_table import ROW, table
@@ -41,7 +41,7 @@ def _organisation() -> None:
     make_organisation()
 
 
-def new_rate(amount: str, **given: object) -> actions.NewRate:
+def new_rate(amount: str, **given: object) -> actions.EnteredRate:
     said: dict[str, object] = {
         "kind": "list",
         "amount": Decimal(amount),
@@ -52,7 +52,7 @@ def new_rate(amount: str, **given: object) -> actions.NewRate:
         "region": "us-central1",
         "instance_type": "a3-highgpu-8g",
     }
-    return actions.NewRate(**said | given)  # type: ignore[arg-type]
+    return actions.EnteredRate(**said | given)  # type: ignore[arg-type]
 
 
 def test_a_price_table_takes_them_and_names_the_rows_it_rounded(tmp_path: Path) -> None:
@@ -130,8 +130,8 @@ def test_an_amount_is_rounded_half_to_even_and_zero_stays_zero(amount: str, kept
 
 
 def test_the_price_of_a_model_api_is_rounded_and_a_tiny_one_refused() -> None:
-    def price(amount: str) -> NewApiPrice:
-        return NewApiPrice(
+    def price(amount: str) -> EnteredApiPrice:
+        return EnteredApiPrice(
             vendor="openai", model="m", unit="input", starts_at=NOON, amount=Decimal(amount)
         )
 
@@ -143,6 +143,8 @@ def test_the_price_of_a_model_api_is_rounded_and_a_tiny_one_refused() -> None:
 
 
 def test_a_shared_cost_is_rounded() -> None:
-    cost = actions.NewSharedCost("Support", Decimal("100.12345678949"), "USD", "by_cost", NOON)
+    cost = actions.EnteredSharedCost(
+        Decimal("100.12345678949"), "by_cost", NOON, name="Support", currency="USD"
+    )
     actions.add_shared_cost(cost=cost, at=NOON)
     assert SharedCost.objects.get().amount == Decimal("100.123456789")

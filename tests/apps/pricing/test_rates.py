@@ -295,7 +295,9 @@ def test_rates_in_force_say_where_they_come_from() -> None:
 def test_a_shared_cost_runs_inside_the_window_and_marks_it() -> None:
     make_node(started_at=NOON, at=NOON)
     ChangedHour.objects.all().delete()
-    support = actions.NewSharedCost("Support", Decimal(9000), "USD", "by_cost", NOON)
+    support = actions.EnteredSharedCost(
+        Decimal(9000), "by_cost", NOON, name="Support", currency="USD"
+    )
     actions.add_shared_cost(cost=support, at=NOON + 2 * HOUR)
     (fact,) = queries.shared_costs(NOON + HOUR, NOON + DAY)
     assert (fact.name, fact.starts_at, fact.ends_at) == ("Support", NOON + HOUR, NOON + DAY)
@@ -322,4 +324,4 @@ def test_a_shared_cost_that_is_none_is_refused(given, refusal) -> None:
         "starts_at": NOON,
     }
     with pytest.raises(refusal):
-        actions.add_shared_cost(cost=actions.NewSharedCost(**values | given), at=NOON)
+        actions.add_shared_cost(cost=actions.EnteredSharedCost(**values | given), at=NOON)

@@ -26,7 +26,7 @@ def _organisation(request: pytest.FixtureRequest) -> None:
         make_organisation()
 
 
-def spot(hours: float, amount: str, **given: object) -> actions.NewRate:
+def spot(hours: float, amount: str, **given: object) -> actions.EnteredRate:
     """A point of p5.48xlarge in us-east-1a, so many hours after noon."""
     values = {
         "kind": "list",
@@ -38,10 +38,10 @@ def spot(hours: float, amount: str, **given: object) -> actions.NewRate:
         "source": "told by a test",
     }
     starts_at = NOON + timedelta(hours=hours)
-    return actions.NewRate(amount=Decimal(amount), starts_at=starts_at, **values | given)
+    return actions.EnteredRate(amount=Decimal(amount), starts_at=starts_at, **values | given)
 
 
-def record(*points: actions.NewRate, at: datetime = NOON + 100 * HOUR) -> actions.TableLoaded:
+def record(*points: actions.EnteredRate, at: datetime = NOON + 100 * HOUR) -> actions.TableLoaded:
     return actions.record_spot_prices(rows=list(enumerate(points, 1)), at=at)
 
 
@@ -149,8 +149,8 @@ def test_two_prices_of_one_moment_are_not_chosen_from() -> None:
     ],
 )
 def test_what_is_no_point_is_named_and_the_others_are_kept(given, said) -> None:
-    values = {name: getattr(spot(0, "30"), name) for name in actions.NewRate.__slots__}
-    loaded = record(actions.NewRate(**values | given), spot(1, "31"))
+    values = {name: getattr(spot(0, "30"), name) for name in actions.EnteredRate.__slots__}
+    loaded = record(actions.EnteredRate(**values | given), spot(1, "31"))
     assert (loaded.imported, loaded.rejected[0].line) == (1, 1)
     assert said in loaded.rejected[0].reason
 

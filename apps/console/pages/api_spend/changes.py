@@ -7,12 +7,11 @@ from django.urls import reverse
 
 from apps.accounts.queries import Role
 from apps.console.kit.change import Act, Change, ChangeForm, Done, changing
+from apps.console.kit.entered import FormOf
 from apps.console.kit.entries import (
     AmountField,
     MomentField,
-    NonNegativeIntegerField,
     PickField,
-    TextField,
     UploadField,
 )
 from apps.console.kit.frame import Link
@@ -28,7 +27,7 @@ from apps.ledger.actions.vendor_costs import (
 )
 from apps.ledger.queries.api_spend import Touched, touched_calls
 from apps.pricing.actions import api_prices
-from apps.pricing.actions.api_prices import UNITS, NewApiPrice
+from apps.pricing.actions.api_prices import UNITS, EnteredApiPrice
 from apps.pricing.queries.api_prices import api_price
 from apps.show.amounts import count, counted
 from apps.show.money import quoted_amount, rounded_amount
@@ -50,21 +49,14 @@ class ReportForm(ChangeForm):
     )
 
 
-class PriceForm(ChangeForm):
+class PriceForm(FormOf[EnteredApiPrice]):
     """A contract price of a model API."""
 
-    vendor = TextField("Vendor", "As calls name it: openai, anthropic, google, aws (or bedrock).")
-    model = TextField("Model", "A * at its end: all names that begin so.")
-    tier = TextField("Tier", "Such as batch; empty: the ordinary one.")
-    unit = PickField("What it prices", UNITS, initial="input")
-    amount = AmountField("Amount", "Or a discount, not both.")
-    per_quantity = NonNegativeIntegerField(
-        "Price for so many", "Tokens, or requests.", example="1000000", initial="1000000"
-    )
-    currency = TextField("Currency", initial="USD")
     discount = AmountField("Discount in per cent", "Off the public price.")
-    starts_at = MomentField("From", is_now=True)
-    ends_at = MomentField("To", "Empty: until it is ended.", is_needed=False)
+    field_order = (
+        *("vendor", "model", "tier", "unit", "amount", "per_quantity", "currency", "discount"),
+        *("starts_at", "ends_at"),
+    )
 
 
 class ApiPriceEndForm(ChangeForm):
@@ -74,10 +66,10 @@ class ApiPriceEndForm(ChangeForm):
 
 
 @changing(FINANCE, "api-spend")
-def add_price(context: Context) -> Change[NewApiPrice]:
+def add_price(context: Context) -> Change[EnteredApiPrice]:
     """Says which past calls the price would be of, then enters it."""
 
-    def apply(thought: NewApiPrice) -> tuple[str, tuple[Any, ...]]:
+    def apply(thought: EnteredApiPrice) -> tuple[str, tuple[Any, ...]]:
         ledger.enter_price(price=thought)
         return "The price is entered; past calls are priced again shortly.", ("api-spend",)
 
@@ -151,26 +143,22 @@ def take_report(context: Context) -> Act:
     return Act(form=form, apply=apply, page=page, refusals=(VendorCostsNotUnderstood,))
 
 
-def _thought_of(entered: Mapping[str, Any]) -> NewApiPrice:
+def _thought_of(values: Mapping[str, Any]) -> EnteredApiPrice:
     """Return the API price that was entered; refuse by field what entering it would refuse."""
-    discount = entered["discount"]
-    thought = NewApiPrice(
-        vendor=ledger.canonical_vendor(entered["vendor"]),
-        model=entered["model"],
-        tier=entered["tier"],
-        unit=entered["unit"],
-        amount=entered["amount"],
-        per_quantity=entered["per_quantity"] or 1,
-        currency=entered["currency"].upper(),
-        discount_ratio=None if discount is None else discount / 100,
-        starts_at=entered["starts_at"],
-        ends_at=entered["ends_at"],
-    )
+    fields = dict(values)
+    discount = fields.pop("discount")
+    fields |= {
+        "vendor": ledger.canonical_vendor(fields["vendor"]),
+        "per_quantity": fields["per_quantity"] or 1,
+        "currency": fields["currency"].upper(),
+        "discount_ratio": None if discount is None else discount / 100,
+    }
+    thought = EnteredApiPrice(**fields)
     api_prices.check_api_price(thought)
     return thought
 
 
-def _effects_of(thought: NewApiPrice, context: Context) -> tuple[str, ...]:
+def _effects_of(thought: EnteredApiPrice, context: Context) -> tuple[str, ...]:
     """Return which past calls a price would be of, and what they would cost as far as that can be said."""
     touched = touched_calls(
         thought.vendor, thought.model, thought.tier, thought.starts_at, thought.ends_at

@@ -8,15 +8,14 @@ from typing import Any, TypeVar
 
 from django.urls import reverse
 
+from apps.accounts.queries.facts import field_names
 from apps.console.kit.change import Change, ChangeForm, Done, changing
+from apps.console.kit.entered import FormOf
 from apps.console.kit.entries import (
     LONGEST_LIST,
-    AmountField,
     MomentField,
-    NonNegativeIntegerField,
     ParsedField,
     PickField,
-    TextField,
     amount_entered,
     amount_like,
 )
@@ -36,22 +35,25 @@ from apps.ledger.queries.owned_plans import (
 )
 from apps.pricing import actions
 from apps.pricing.queries.owned import (
+    EXAMPLE_AMOUNT,
+    EnteredOwnedPlan,
     OwnedCostFact,
     OwnedPlanFact,
+    OwnedPurchase,
     TariffFact,
     clock_of,
     minute_of_day,
     owned_plans,
 )
 from apps.show.amounts import counted
+from apps.show.entries import entered
 from apps.show.money import full_amount, signed_amount
 
 Read = TypeVar("Read")
-EXAMPLE = "560000"
 MONTHLY_HINT = "Name and amount, as in: colocation 2000, staff 1000. Empty: none."
 POWER_HINT = "Time of day and price of a kWh, as in: 07:00 0.24, 22:00 0.11; or one price."
 NOTHING = "No past hour of an open month changes; it counts from then on."
-_amount_of = amount_like(EXAMPLE)
+_amount_of = amount_like(EXAMPLE_AMOUNT)
 
 
 def _monthly_costs(text: str) -> dict[str, Decimal]:
@@ -89,28 +91,10 @@ class CostsForm(ChangeForm):
     )
 
 
-class PlanForm(CostsForm):
+class PlanForm(FormOf[EnteredOwnedPlan], CostsForm):
     """A purchase of nodes of a pool, and what it costs to run them."""
 
-    name = TextField("Name")
     pool = PickField("Pool")
-    nodes = NonNegativeIntegerField("Nodes bought", initial="1", is_needed=True)
-    purchase = AmountField("Purchase of all of them, in {currency}", "", EXAMPLE, is_needed=True)
-    salvage = AmountField(
-        "Salvage, in {currency}", "What is left at its life's end.", EXAMPLE,
-        initial="0", is_needed=True,
-    )  # fmt: skip
-    life_months = NonNegativeIntegerField(
-        "Life, in months", "Written off in equal parts.", initial="60", is_needed=True
-    )
-    watts = NonNegativeIntegerField(
-        "Watts of a node", "By its plate, hosts and GPUs together.", is_needed=True
-    )
-    pue = AmountField(
-        "PUE", "kWh at the house's meter for one at the machine.", initial="1.3", is_needed=True
-    )
-    starts_at = MomentField("In service from", is_now=True)
-    ends_at = MomentField("Until", "Empty: open-ended.", is_needed=False)
     field_order = (
         *("name", "pool", "nodes", "purchase", "salvage", "life_months", "watts", "pue"),
         *("starts_at", "ends_at", "monthly", "power"),
@@ -134,7 +118,7 @@ def owned_pool_step(context: Context) -> Step:
 
 
 @changing(SEES_EVERYTHING, "owned-hardware")
-def add_plan(context: Context) -> Change[actions.NewOwnedPlan]:
+def add_plan(context: Context) -> Change[EnteredOwnedPlan]:
     """Says what hours of open months would cost by the plan, then enters it."""
     owned = {
         str(pool.id): pool.name
@@ -142,18 +126,17 @@ def add_plan(context: Context) -> Change[actions.NewOwnedPlan]:
         if pool.purchase_option == PurchaseOption.OWNED
     }
 
-    def read(entered: Mapping[str, Any]) -> actions.NewOwnedPlan:
-        plan_fields = dict(entered)
-        pool_id, tariffs = plan_fields.pop("pool"), plan_fields.pop("power")
+    def read(values: Mapping[str, Any]) -> EnteredOwnedPlan:
+        fields = dict(values)
+        pool_id, tariffs = fields.pop("pool"), fields.pop("power")
         if not pool_id:
             raise Refusal("pool", "choose one of the list")
-        plan = actions.NewOwnedPlan(
-            **plan_fields, pool_id=int(pool_id), tariffs=tariffs, currency=context.currency
-        )
+        fields |= {"pool_id": int(pool_id), "tariffs": tariffs, "currency": context.currency}
+        plan: EnteredOwnedPlan = entered(EnteredOwnedPlan, fields)
         actions.check_owned_plan(plan)
         return plan
 
-    def apply(plan: actions.NewOwnedPlan) -> Done:
+    def apply(plan: EnteredOwnedPlan) -> Done:
         plan_id = actions.add_owned_plan(plan=plan, at=context.at)
         recount()
         done = f"{plan.name} is entered; past hours are charged again."
@@ -255,22 +238,10 @@ def _get_plan_or_404(plan_id: int) -> OwnedPlanFact:
     return value_or_404(next((plan for plan in owned_plans() if plan.id == plan_id), None))
 
 
-def _as_fact(plan: actions.NewOwnedPlan) -> OwnedPlanFact:
+def _as_fact(plan: EnteredOwnedPlan) -> OwnedPlanFact:
     """The plan as it would be on record; no row has this id yet."""
-    fact = OwnedPlanFact(
-        id=0,
-        name=plan.name,
-        pool_id=plan.pool_id,
-        nodes=plan.nodes,
-        purchase=plan.purchase,
-        salvage=plan.salvage,
-        life_months=plan.life_months,
-        watts=plan.watts,
-        pue=plan.pue,
-        currency=plan.currency,
-        starts_at=plan.starts_at,
-        ends_at=plan.ends_at,
-    )
+    purchase = {name: getattr(plan, name) for name in field_names(OwnedPurchase)}
+    fact = OwnedPlanFact(id=0, **purchase)
     costs_and_tariffs = _costs_and_tariffs(plan.monthly or {}, plan.tariffs, plan.starts_at, fact)
     return replace(fact, **costs_and_tariffs)
 
@@ -300,7 +271,7 @@ def _power_words(plan: OwnedPlanFact, at: datetime) -> str:
     )
 
 
-def _entry_effects(moved: OwnedWhatIf, plan: actions.NewOwnedPlan) -> tuple[str, ...]:
+def _entry_effects(moved: OwnedWhatIf, plan: EnteredOwnedPlan) -> tuple[str, ...]:
     """Return what entering a plan would move, by the hours that are charged already."""
     if not moved.hours:
         return (NOTHING, *_closed_words(moved.closed_hours))

@@ -8,20 +8,18 @@ from typing import Any, NamedTuple
 from django.urls import reverse
 
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
+from apps.console.kit.entered import FormOf
 from apps.console.kit.entries import (
-    AmountField,
-    DayField,
     MomentField,
     ParsedField,
     PickField,
-    TextField,
     as_entered,
 )
 from apps.console.kit.frame import Link
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.pages.prices.deciding import rate_or_404
 from apps.console.pages.prices.effects import effects_of
-from apps.console.pages.prices.tables import KINDS, Rate, what_it_prices
+from apps.console.pages.prices.tables import Rate, what_it_prices
 from apps.console.pages.setup.questions import recount
 from apps.economics.refusal import Refusal
 from apps.economics.tiers import parsed
@@ -32,11 +30,9 @@ from apps.pricing.queries.reach import Prices
 from apps.pricing.queries.what_if import Proposal, if_ended, if_entered
 from apps.show.money import quoted_amount
 from apps.show.time import instant
-from apps.show.words import OPTIONS
 
 ENTERS = SEES_EVERYTHING
 """Finance has the contract, the platform the quote: both enter prices."""
-UNITS = {"node": "one node", "gpu": "one GPU"}
 QUANTITIES = {"3600": "hour", "1": "second"}
 ENTERED = "The price is entered; past hours are charged again."
 WAITS = "The price is entered, and is not used until a person of finance accepts it."
@@ -48,32 +44,19 @@ TIERS_HINT = (
 )
 
 
-class RateForm(ChangeForm):
+class RateForm(FormOf[actions.EnteredRate]):
     """A price as it was quoted: of a pool, or of all pools of a description."""
 
     # A link from a pool opens the form with it; only an amount asks for an answer.
     asked_by = ("amount",)
 
     pool = PickField("What it prices")
-    kind = PickField(
-        "Kind", KINDS, "A contract beats a list price; a pool’s own, both.", "contract"
-    )
-    amount = AmountField("Amount as quoted", example="98.32", is_needed=True)
-    currency = TextField(
-        "Currency", "Another than the organisation’s is converted by the month’s rate of exchange."
-    )
     tiers = ParsedField("Volume tiers", parsed, TIERS_HINT)
-    unit = PickField("It is the price of", UNITS, initial="node")
     quantity_seconds = PickField("For each", QUANTITIES, initial="3600")
-    starts_at = MomentField("Valid from", "Empty: since ever.", is_needed=False)
-    ends_at = MomentField("Until", "Empty: open-ended.", is_needed=False)
-    source = TextField("Where the figure comes from")
-    source_date = DayField("Read on", is_needed=False)
-    provider = TextField("Provider", "This and the rest: only where no pool is named.")
-    region = TextField("Region", "Empty: any.")
-    instance_type = TextField("Instance type")
-    gpu_model = TextField("Or GPU model", "One of the two.")
-    purchase_option = PickField("Bought as", OPTIONS, initial="on_demand")
+    field_order = (
+        *("pool", "kind", "amount", "currency", "tiers", "unit", "quantity_seconds", "starts_at"),
+        *("ends_at", "source", "source_date", *DESCRIBED, "purchase_option"),
+    )
 
 
 class RateEndForm(ChangeForm):
@@ -85,7 +68,7 @@ class RateEndForm(ChangeForm):
 class WeighedRate(NamedTuple):
     """A price as entered; why it would wait, empty: it does not; whose place it would take then."""
 
-    rate: actions.NewRate
+    rate: actions.EnteredRate
     doubt: str
     replaces: int | None
 
@@ -167,28 +150,21 @@ def _first_moment(context: Context, pools: Mapping[int, fleet.PoolFact]) -> str:
     return as_entered(context.at, context.zone)
 
 
-def _rate_of(entered: Mapping[str, Any], pools: Mapping[int, fleet.PoolFact]) -> actions.NewRate:
+def _rate_of(values: Mapping[str, Any], pools: Mapping[int, fleet.PoolFact]) -> actions.EnteredRate:
     """Return the rate that was entered; of a named pool the description is the pool's."""
-    pool = pools[int(entered["pool"])] if entered["pool"] else None
-    described: dict[str, Any] = {name: "" if pool else entered[name] for name in DESCRIBED}
-    return actions.NewRate(
-        kind=entered["kind"],
-        amount=entered["amount"],
-        currency=entered["currency"].upper(),
-        starts_at=entered["starts_at"],
-        ends_at=entered["ends_at"],
-        purchase_option=pool.purchase_option if pool else entered["purchase_option"],
-        pool_id=pool.id if pool else None,
-        quantity_seconds=int(entered["quantity_seconds"]),
-        unit=entered["unit"],
-        source=entered["source"],
-        source_date=entered["source_date"],
-        tiers=entered["tiers"],
-        **described,
-    )
+    fields = dict(values)
+    if pool_id := fields.pop("pool"):
+        pool = pools[int(pool_id)]
+        fields |= dict.fromkeys(DESCRIBED, "")
+        fields |= {"purchase_option": pool.purchase_option, "pool_id": pool.id}
+    fields |= {
+        "currency": fields["currency"].upper(),
+        "quantity_seconds": int(fields["quantity_seconds"]),
+    }
+    return actions.EnteredRate(**fields)
 
 
-def _weighed_rate(rate: actions.NewRate, context: Context) -> WeighedRate:
+def _weighed_rate(rate: actions.EnteredRate, context: Context) -> WeighedRate:
     """Return the rate with what speaks against it; refuse by field what entering it would refuse."""
     actions.check_rate(rate)
     doubt = actions.judged(rate).doubt
@@ -207,7 +183,7 @@ def _weighed_rate(rate: actions.NewRate, context: Context) -> WeighedRate:
     return WeighedRate(rate, doubt, None if overlapping is None else overlapping["id"])
 
 
-def _may_take_its_place(rate: actions.NewRate, overlapping: Rate) -> bool:
+def _may_take_its_place(rate: actions.EnteredRate, overlapping: Rate) -> bool:
     goes_on = rate.ends_at is not None and (
         overlapping["ends_at"] is None or overlapping["ends_at"] > rate.ends_at
     )
@@ -227,7 +203,7 @@ def _preview_of(weighed: WeighedRate, context: Context) -> ChangePreview:
     return ChangePreview((*rounded, waits, *effects_of(what_if, context)), same=same)
 
 
-def _proposal_of(rate: actions.NewRate) -> Proposal:
+def _proposal_of(rate: actions.EnteredRate) -> Proposal:
     return Proposal(
         prices=Prices.of(rate),
         kind=rate.kind,

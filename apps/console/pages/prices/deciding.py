@@ -20,7 +20,6 @@ from apps.console.pages.prices.effects import effects_of
 from apps.console.pages.prices.tables import (
     BESIDE,
     EVER,
-    KINDS,
     NOT_STATED,
     ListedRate,
     Rate,
@@ -32,6 +31,7 @@ from apps.pricing import actions
 from apps.pricing.queries import listing
 from apps.pricing.queries.comparable_prices import neighbours_of
 from apps.pricing.queries.deciding import WAITS
+from apps.pricing.queries.listing import KINDS
 from apps.pricing.queries.what_if import if_accepted
 from apps.show.money import quoted_amount
 

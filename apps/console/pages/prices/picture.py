@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from apps.console.kit.chart import LineChart
 from apps.console.kit.request import Context
-from apps.console.pages.prices.tables import KINDS, Rate, per
+from apps.console.pages.prices.tables import Rate, per
 from apps.pricing.queries.comparable_prices import hourly
-from apps.pricing.queries.listing import quoted_history
+from apps.pricing.queries.listing import KINDS, quoted_history
 from apps.show.amounts import per_cent
 from apps.show.money import quoted_amount
 from apps.show.steps import PlotSpan, PlotStep, StepSeries, price_steps

@@ -29,12 +29,12 @@ from apps.console.kit.table import Column, Table
 from apps.console.pages.pool_links import pool_costs_href, pool_href
 from apps.fleet.queries import PoolFact
 from apps.ledger.queries import UnpricedPool
+from apps.pricing.queries.listing import KINDS
 from apps.show.money import quoted_amount
 from apps.show.words import OPTIONS, option_words
 
 LOOKED_BACK = "90d"
 MOST_BESIDE = 3
-KINDS = {"list": "List", "contract": "Contract"}
 IN_FORCE, TO_COME, ENDED = "In force", "To come", "Ended"
 NOT_IN_FORCE = {
     "quarantined": "In quarantine",

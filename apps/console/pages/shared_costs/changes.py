@@ -9,7 +9,8 @@ from django.urls import reverse
 
 from apps.accounts import queries as accounts
 from apps.console.kit.change import Change, ChangeForm, Done, changing
-from apps.console.kit.entries import AmountField, MomentField, PickField, TextField, amount_entered
+from apps.console.kit.entered import FormOf
+from apps.console.kit.entries import AmountField, MomentField, amount_entered
 from apps.console.kit.frame import Link
 from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.pages.setup.questions import recount
@@ -19,13 +20,17 @@ from apps.economics.sharing import METHODS
 from apps.ledger.queries.shared_costs import (
     MonthShare,
     ShareWhatIf,
-    Sharing,
     if_ended,
     if_shared,
     if_weighed,
 )
 from apps.pricing import actions
-from apps.pricing.queries.shared import SharedCostRow, shared_cost_if_entered
+from apps.pricing.queries.shared import (
+    EnteredSharedCost,
+    SharedCostRow,
+    Sharing,
+    shared_cost_if_entered,
+)
 from apps.show.amounts import counted
 from apps.show.money import quoted_amount, signed_amount
 from apps.show.words import joined
@@ -35,19 +40,10 @@ MOST_TEAMS = 12
 IN_OPEN = "In open months teams are allocated"
 
 
-class CostForm(ChangeForm):
+class CostForm(FormOf[EnteredSharedCost]):
     """An amount a month; what teams weigh comes after it."""
 
-    name = TextField("What is shared")
-    amount = AmountField("Amount a month, in {currency}", example="9000", is_needed=True)
-    method = PickField(
-        "Shared",
-        {key: words.capitalize() for key, words in METHODS.items()},
-        "Each line says by what it really was.",
-        initial="by_cost",
-    )
-    starts_at = MomentField("From", is_now=True)
-    ends_at = MomentField("Until", "Empty: open-ended.", is_needed=False)
+    field_order = ("name", "amount", "method", "starts_at", "ends_at")
 
 
 class SharedUntilForm(ChangeForm):
@@ -63,12 +59,12 @@ class WeightsForm(ChangeForm):
 
 
 @changing(SEES_EVERYTHING, "shared-costs")
-def add_cost(context: Context) -> Change[actions.NewSharedCost]:
+def add_cost(context: Context) -> Change[EnteredSharedCost]:
     """Says what would be carried of the past and by whom, then enters the cost."""
     teams = _team_names()
 
-    def read(entered: Mapping[str, Any]) -> actions.NewSharedCost:
-        cost = actions.NewSharedCost(
+    def read(entered: Mapping[str, Any]) -> EnteredSharedCost:
+        cost = EnteredSharedCost(
             **{name: entered[name] for name in CostForm.base_fields},
             currency=context.currency,
             weights=_weights_of(entered),
@@ -76,11 +72,10 @@ def add_cost(context: Context) -> Change[actions.NewSharedCost]:
         actions.check_shared_cost(cost)
         return cost
 
-    def effects(cost: actions.NewSharedCost) -> tuple[str, ...]:
-        sharing = Sharing(cost.amount, cost.method, cost.starts_at, cost.ends_at, cost.weights)
-        return _moved_words(if_shared(sharing, context.at), context.currency, teams)
+    def effects(cost: EnteredSharedCost) -> tuple[str, ...]:
+        return _moved_words(if_shared(cost, context.at), context.currency, teams)
 
-    def apply(cost: actions.NewSharedCost) -> Done:
+    def apply(cost: EnteredSharedCost) -> Done:
         actions.add_shared_cost(cost=cost, at=context.at)
         recount()
         return f"{cost.name} is shared; past hours are charged again.", ("shared-costs",)

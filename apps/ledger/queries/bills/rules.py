@@ -17,8 +17,9 @@ from apps.ledger.queries.bills.matching import nodes_of_rules, places, rules, tr
 from apps.ledger.queries.bills.parts import filled
 from apps.ledger.queries.calendar import main_month, month_span
 from apps.ledger.queries.closed_months import closed_months
-from apps.ledger.queries.shared_costs import Sharing, if_shared
+from apps.ledger.queries.shared_costs import if_shared
 from apps.ledger.queries.tables import rows
+from apps.pricing.queries.shared import Sharing
 from apps.show.entries import Entry
 
 COLUMNS = (
@@ -234,7 +235,7 @@ class _Names:
             return {}
         zone = accounts.organisation().zone
         span = month_span(main_month(bill.starts_at, bill.ends_at, zone), zone)
-        shared = Sharing(billed, method, span.starts_at, span.ends_at, {})
+        shared = Sharing(billed, method, span.starts_at, span.ends_at)
         micros_by_team = if_shared(shared, span.ends_at).teams
         return {self._teams[team_id]: micros for team_id, micros in micros_by_team.items()}
 

@@ -46,7 +46,7 @@ class Command(BaseCommand):
         """Enter it, or say why not."""
         pool = _pool_named(options["pool"])
         currency = options["currency"] or organisation().currency
-        rate = actions.NewRate(
+        rate = actions.EnteredRate(
             kind=options["kind"],
             amount=options["amount"],
             currency=currency,

@@ -37,7 +37,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Enter it, or say why not."""
-        cost = actions.NewSharedCost(
+        cost = actions.EnteredSharedCost(
             name=options["name"],
             amount=options["amount"],
             currency=options["currency"] or accounts.organisation().currency,

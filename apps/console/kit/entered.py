@@ -1,4 +1,4 @@
-"""Forms of what people enter, and its three changes: entering one, changing it and removing it.
+"""Forms of what people enter, and its changes: entering one, changing it, removing it, and ending it at a moment.
 
 `class QuotaForm(FormOf[EnteredGpuQuota])` has an entry for each field that has a label; what a page asks for otherwise
 is declared in the class, as in any form, and a name that is None there is left out.
@@ -257,6 +257,75 @@ class EnteredPages(Generic[Entered, Kept]):
 
     def _goes_on_to(self, kept_id: int) -> tuple[Any, ...]:
         return (self.page_of_one, kept_id) if self.page_of_one else (self.back[1],)
+
+
+class EndForm(ChangeForm):
+    """When something ends."""
+
+    ended_at = MomentField("Ends at", "A moment, to the second.", is_now=True)
+
+
+# Without slots, as EnteredPages.
+@dataclass(frozen=True, kw_only=True)
+class EndingPage(Generic[Kept]):
+    """The page that has one of a kind end at a moment, with what that would do before it is done.
+
+    Words: `noun` is what it is (`plan`), `name` which one; `explanation` stands below the title. `back` are the words and the address
+    name of the page of all; with `page_of_one` one goes back, and on, to the page of that one.
+
+    Addresses: `end-<key>`, at `<address>/<id>/end`.
+
+    What is done: `find` gives the kept one of an id, None where there is none; `check` refuses a moment; `effects` say what
+    would end with it, `end` does it.
+    """
+
+    noun: str
+    name: Callable[[Kept], str]
+    explanation: Callable[[Kept], str]
+    back: tuple[str, str]
+    key: str
+    address: str
+    roles: frozenset[Role]
+    active_entry: str
+    find: Callable[[int], Kept | None]
+    effects: Callable[[Kept, datetime, Context], Sequence[str]]
+    end: Callable[[int, datetime, Context], object]
+    check: Callable[[Kept, datetime], None] = lambda *_: None
+    page_of_one: str = ""
+
+    @property
+    def urlpatterns(self) -> list[URLPattern]:
+        """Return its address."""
+        view = changing(self.roles, self.active_entry)(self.ending)
+        return [path(f"{self.address}/<int:kept_id>/end", view, name=f"end-{self.key}")]
+
+    def ending(self, context: Context, kept_id: int) -> Change[datetime]:
+        """Return the change that ends one."""
+        kept = value_or_404(self.find(kept_id))
+
+        def read(values: Mapping[str, Any]) -> datetime:
+            ended_at: datetime = values["ended_at"]
+            self.check(kept, ended_at)
+            return ended_at
+
+        def apply(ended_at: datetime) -> Done:
+            self.end(kept_id, ended_at, context)
+            to = (self.page_of_one, kept_id) if self.page_of_one else (self.back[1],)
+            return f"{_capital(self.name(kept))} has an end.", to
+
+        back = Link(self.back[0], reverse(self.back[1]))
+        if self.page_of_one:
+            back = Link(f"Back to the {self.noun}", reverse(self.page_of_one, args=[kept_id]))
+        return Change(
+            finding=f"End {self.name(kept)}",
+            explanation=self.explanation(kept),
+            back=back,
+            form=EndForm,
+            confirm=f"End this {self.noun}",
+            read=read,
+            effects=lambda ended_at: self.effects(kept, ended_at, context),
+            apply=apply,
+        )
 
 
 def _capital(name: str) -> str:

@@ -1,23 +1,24 @@
 """Entering and ending contract prices, and bringing in a vendor's report."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django.urls import reverse
 
 from apps.accounts.queries import Role
 from apps.console.kit.change import Act, Change, ChangeForm, Done, changing
-from apps.console.kit.entered import FormOf
+from apps.console.kit.entered import EndingPage, FormOf
 from apps.console.kit.entries import (
     AmountField,
-    MomentField,
     PickField,
     UploadField,
 )
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage
-from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
+from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.pages.api_spend.tables import price_words
+from apps.economics.calls import Contract
 from apps.files.limits import BodyKind
 from apps.ledger.actions import api_prices as ledger
 from apps.ledger.actions.vendor_costs import (
@@ -59,12 +60,6 @@ class PriceForm(FormOf[EnteredApiPrice]):
     )
 
 
-class ApiPriceEndForm(ChangeForm):
-    """When it ends."""
-
-    ended_at = MomentField("Ends at", is_now=True)
-
-
 @changing(FINANCE, "api-spend")
 def add_price(context: Context) -> Change[EnteredApiPrice]:
     """Says which past calls the price would be of, then enters it."""
@@ -84,35 +79,6 @@ def add_price(context: Context) -> Change[EnteredApiPrice]:
         effects=lambda thought: _effects_of(thought, context),
         apply=apply,
         fields={"discount_ratio": "discount"},
-    )
-
-
-@changing(FINANCE, "api-spend")
-def end_price(context: Context, api_price_id: int) -> Change[Mapping[str, Any]]:
-    """Says what goes by the public price again; then ends the contract price."""
-    fact = value_or_404(api_price(api_price_id))
-
-    def effects(entered: Mapping[str, Any]) -> tuple[str, ...]:
-        since = entered["ended_at"]
-        touched = touched_calls(fact.vendor, fact.model, fact.tier, since, fact.ends_at)
-        return (
-            *_calls_touched(touched, context),
-            "They go by another contract, or by the public price.",
-        )
-
-    def apply(entered: Mapping[str, Any]) -> tuple[str, tuple[Any, ...]]:
-        ledger.end_price(price_id=api_price_id, ended_at=entered["ended_at"])
-        return "The price has an end; calls after it are priced again.", ("api-spend",)
-
-    return Change(
-        finding=f"End the price of {fact.vendor} {fact.model}",
-        explanation=f"{UNITS[fact.unit].capitalize()}: {price_words(fact)}.",
-        back=Link("Back to API spend", reverse("api-spend")),
-        form=ApiPriceEndForm,
-        confirm="End this price",
-        read=lambda entered: entered,
-        effects=effects,
-        apply=apply,
     )
 
 
@@ -194,3 +160,27 @@ def _calls_touched(touched: Touched, context: Context) -> tuple[str, ...]:
             f"{hours} of closed months stay as they are until somebody posts corrections."
         )
     return tuple(effects)
+
+
+def _end_effects(fact: Contract, ended_at: datetime, context: Context) -> tuple[str, ...]:
+    """Return which calls go by the public price again, in sentences."""
+    touched = touched_calls(fact.vendor, fact.model, fact.tier, ended_at, fact.ends_at)
+    return (
+        *_calls_touched(touched, context),
+        "They go by another contract, or by the public price.",
+    )
+
+
+END = EndingPage[Contract](
+    noun="price",
+    name=lambda fact: f"the price of {fact.vendor} {fact.model}",
+    explanation=lambda fact: f"{UNITS[fact.unit].capitalize()}: {price_words(fact)}.",
+    back=("Back to API spend", "api-spend"),
+    key="api-price",
+    address="api-spend/prices",
+    roles=FINANCE,
+    active_entry="api-spend",
+    find=api_price,
+    effects=_end_effects,
+    end=lambda price_id, ended_at, _: ledger.end_price(price_id=price_id, ended_at=ended_at),
+)

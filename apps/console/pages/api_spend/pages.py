@@ -334,6 +334,6 @@ urlpatterns = [
     path("api-spend/unpriced.csv", unpriced_csv, name="api-spend-unpriced"),
     path("api-spend/vendors.csv", vendors_csv, name="api-spend-vendors"),
     path("api-spend/prices/new", changes.add_price, name="add-api-price"),
-    path("api-spend/prices/<int:api_price_id>/end", changes.end_price, name="end-api-price"),
+    *changes.END.urlpatterns,
     path("api-spend/report", changes.take_report, name="take-vendor-report"),
 ]

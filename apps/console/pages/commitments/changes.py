@@ -1,16 +1,16 @@
 """Entering and ending a commitment, each with what it would move before it is done."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django.urls import reverse
 
 from apps.accounts.queries import Role, teams
-from apps.console.kit.change import Change, ChangeForm, changing
-from apps.console.kit.entered import FormOf
+from apps.console.kit.change import Change, changing
+from apps.console.kit.entered import EndingPage, FormOf
 from apps.console.kit.entries import (
-    MomentField,
     ParsedField,
     PickField,
     amount_like,
@@ -69,12 +69,6 @@ class CommitmentForm(FormOf[EnteredCommitment]):
     )
 
 
-class CommitmentEndForm(ChangeForm):
-    """When it ends."""
-
-    ended_at = MomentField("Ends at", "A moment, to the second.", is_now=True)
-
-
 @changing(BUYS, "commitments")
 def add_commitment(context: Context) -> Change[EnteredCommitment]:
     """Says what the commitment would move, then enters it."""
@@ -105,40 +99,14 @@ def add_commitment(context: Context) -> Change[EnteredCommitment]:
     )
 
 
-@changing(BUYS, "commitments")
-def end_commitment(context: Context, commitment_id: int) -> Change[Mapping[str, Any]]:
-    """Says what is no longer covered from then on; then ends the commitment."""
-    fact = get_commitment_or_404(commitment_id)
-
-    def effects(entered: Mapping[str, Any]) -> tuple[str, ...]:
-        moved = if_ended(commitment_id, entered["ended_at"], context.at)
-        return _end_effects(moved, context.currency) if moved else ()
-
-    def apply(entered: Mapping[str, Any]) -> tuple[str, tuple[Any, ...]]:
-        actions.end_commitment(
-            commitment_id=commitment_id, ended_at=entered["ended_at"], at=context.at
-        )
-        recount()
-        return f"{fact.name} has an end.", ("commitment", commitment_id)
-
-    return Change(
-        finding=f"End {fact.name} before its term",
-        explanation="For one that was returned or cancelled: from then on it covers nothing and "
-        "costs nothing. One that is merely not used any more runs on, and so does its cost.",
-        back=Link("Back to the commitment", reverse("commitment", args=[commitment_id])),
-        form=CommitmentEndForm,
-        confirm="End this commitment",
-        read=lambda entered: entered,
-        effects=effects,
-        apply=apply,
-    )
+def find_commitment(commitment_id: int) -> CommitmentFact | None:
+    """Return a commitment by its id; None where there is none."""
+    return next((fact for fact in commitments() if fact.id == commitment_id), None)
 
 
 def get_commitment_or_404(commitment_id: int) -> CommitmentFact:
     """The commitment, or the page that there is none."""
-    return value_or_404(
-        next((commitment for commitment in commitments() if commitment.id == commitment_id), None)
-    )
+    return value_or_404(find_commitment(commitment_id))
 
 
 def _thought_of(values: Mapping[str, Any]) -> EnteredCommitment:
@@ -191,8 +159,9 @@ def _entry_effects(moved: Moved, currency: str) -> tuple[str, ...]:
     return (*sentences, *_closed_hours(moved))
 
 
-def _end_effects(moved: Moved, currency: str) -> tuple[str, ...]:
+def _end_effects(fact: CommitmentFact, ended_at: datetime, context: Context) -> tuple[str, ...]:
     """Return what ending a commitment would move, in sentences."""
+    moved, currency = if_ended(fact.id, ended_at, context.at), context.currency
     if not moved.hours:
         return (*_closed_hours(moved), "No past hour changes; nothing is covered from then on.")
     sentences = [
@@ -215,3 +184,27 @@ def _closed_hours(moved: Moved) -> tuple[str, ...]:
         return ()
     hours = counted(moved.closed_hours, "hour")
     return (f"{hours} of closed months stay as they are until somebody posts corrections.",)
+
+
+def _end(commitment_id: int, ended_at: datetime, context: Context) -> None:
+    actions.end_commitment(commitment_id=commitment_id, ended_at=ended_at, at=context.at)
+    recount()
+
+
+END = EndingPage[CommitmentFact](
+    noun="commitment",
+    name=lambda fact: str(fact.name),
+    explanation=lambda _: (
+        "For one that was returned or cancelled before its term: from then on it covers "
+        "nothing and costs nothing. One that is merely not used any more runs on, and so does its cost."
+    ),
+    back=("Back to commitments", "commitments"),
+    page_of_one="commitment",
+    key="commitment",
+    address="commitments",
+    roles=BUYS,
+    active_entry="commitments",
+    find=find_commitment,
+    effects=_end_effects,
+    end=_end,
+)

@@ -359,5 +359,5 @@ urlpatterns = [
     path("commitments/<int:commitment_id>", commitment, name="commitment"),
     path("commitments/<int:commitment_id>.csv", teams_csv, name="commitment-teams"),
     path("commitments/<int:commitment_id>/unused.csv", unused_csv, name="commitment-unused"),
-    path("commitments/<int:commitment_id>/end", changes.end_commitment, name="end-commitment"),
+    *changes.END.urlpatterns,
 ]

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from apps.accounts.queries.facts import field_names
 from apps.console.kit.change import Change, ChangeForm, Done, changing
-from apps.console.kit.entered import FormOf
+from apps.console.kit.entered import EndingPage, FormOf
 from apps.console.kit.entries import (
     LONGEST_LIST,
     MomentField,
@@ -101,12 +101,6 @@ class PlanForm(FormOf[EnteredOwnedPlan], CostsForm):
     )
 
 
-class PlanEndForm(ChangeForm):
-    """When its hardware leaves service."""
-
-    ended_at = MomentField("In service until", is_now=True)
-
-
 def owned_pool_step(context: Context) -> Step:
     """Return the step that comes before a plan of owned hardware."""
     return step_for(
@@ -167,7 +161,7 @@ def add_plan(context: Context) -> Change[EnteredOwnedPlan]:
 @changing(SEES_EVERYTHING, "owned-hardware")
 def change_plan(context: Context, owned_plan_id: int) -> Change[Mapping[str, Any]]:
     """Says what would move from an hour on, then changes monthly costs and the tariff."""
-    plan, at = _get_plan_or_404(owned_plan_id), context.at
+    plan, at = value_or_404(_find_plan(owned_plan_id)), context.at
 
     def changed(entered: Mapping[str, Any]) -> dict[str, Any]:
         return {
@@ -205,37 +199,8 @@ def change_plan(context: Context, owned_plan_id: int) -> Change[Mapping[str, Any
     )
 
 
-@changing(SEES_EVERYTHING, "owned-hardware")
-def end_plan(context: Context, owned_plan_id: int) -> Change[datetime]:
-    """Says what would be owed no more, then ends the plan."""
-    plan = _get_plan_or_404(owned_plan_id)
-
-    def read(entered: Mapping[str, Any]) -> datetime:
-        ended_at: datetime = entered["ended_at"]
-        actions.check_owned_end(plan_id=plan.id, ended_at=ended_at)
-        return ended_at
-
-    def apply(ended_at: datetime) -> Done:
-        actions.end_owned_plan(plan_id=plan.id, ended_at=ended_at, at=context.at)
-        recount()
-        return f"{plan.name} has an end.", ("owned-plan", plan.id)
-
-    return Change(
-        finding=f"End {plan.name}",
-        explanation="The hardware leaves service. What is not written off by then is owed no more.",
-        back=Link(f"Back to {plan.name}", reverse("owned-plan", args=[plan.id])),
-        form=PlanEndForm,
-        confirm="End this plan",
-        read=read,
-        effects=lambda ended_at: _end_effects(
-            if_plan_changed(plan, None, ended_at, context.at), context.currency
-        ),
-        apply=apply,
-    )
-
-
-def _get_plan_or_404(plan_id: int) -> OwnedPlanFact:
-    return value_or_404(next((plan for plan in owned_plans() if plan.id == plan_id), None))
+def _find_plan(plan_id: int) -> OwnedPlanFact | None:
+    return next((plan for plan in owned_plans() if plan.id == plan_id), None)
 
 
 def _as_fact(plan: EnteredOwnedPlan) -> OwnedPlanFact:
@@ -304,8 +269,9 @@ def _change_effects(moved: ChangedWhatIf, currency: str) -> tuple[str, ...]:
     )
 
 
-def _end_effects(moved: ChangedWhatIf, currency: str) -> tuple[str, ...]:
+def _end_effects(plan: OwnedPlanFact, ended_at: datetime, context: Context) -> tuple[str, ...]:
     """Return what is owed no more once a plan ends."""
+    moved, currency = if_plan_changed(plan, None, ended_at, context.at), context.currency
     if not moved.hours:
         return (NOTHING, *_closed_words(moved.closed_hours))
     return (
@@ -320,3 +286,27 @@ def _closed_words(hours: int) -> tuple[str, ...]:
     if not hours:
         return ()
     return (f"{counted(hours, 'hour')} of closed months stay; corrections can be posted.",)
+
+
+def _end(plan_id: int, ended_at: datetime, context: Context) -> None:
+    actions.end_owned_plan(plan_id=plan_id, ended_at=ended_at, at=context.at)
+    recount()
+
+
+END = EndingPage[OwnedPlanFact](
+    noun="plan",
+    name=lambda plan: str(plan.name),
+    explanation=lambda _: (
+        "The hardware leaves service. What is not written off by then is owed no more."
+    ),
+    back=("Back to hardware of your own", "owned-hardware"),
+    page_of_one="owned-plan",
+    key="owned-plan",
+    address="owned",
+    roles=SEES_EVERYTHING,
+    active_entry="owned-hardware",
+    find=_find_plan,
+    check=lambda plan, ended_at: actions.check_owned_end(plan_id=plan.id, ended_at=ended_at),
+    effects=_end_effects,
+    end=_end,
+)

@@ -163,5 +163,5 @@ urlpatterns = [
     path("owned/<int:owned_plan_id>", owned_plan, name="owned-plan"),
     path("owned/<int:owned_plan_id>.csv", months_csv, name="owned-months"),
     path("owned/<int:owned_plan_id>/change", changes.change_plan, name="change-owned-plan"),
-    path("owned/<int:owned_plan_id>/end", changes.end_plan, name="end-owned-plan"),
+    *changes.END.urlpatterns,
 ]

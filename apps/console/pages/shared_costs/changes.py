@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from apps.accounts import queries as accounts
 from apps.console.kit.change import Change, ChangeForm, Done, changing
-from apps.console.kit.entered import FormOf
+from apps.console.kit.entered import EndingPage, FormOf
 from apps.console.kit.entries import AmountField, MomentField, amount_entered
 from apps.console.kit.frame import Link
 from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
@@ -35,6 +35,7 @@ from apps.show.amounts import counted
 from apps.show.money import quoted_amount, signed_amount
 from apps.show.words import joined
 
+BACK = ("Back to shared costs", "shared-costs")
 WEIGHT = "weight-"
 MOST_TEAMS = 12
 IN_OPEN = "In open months teams are allocated"
@@ -44,12 +45,6 @@ class CostForm(FormOf[EnteredSharedCost]):
     """An amount a month; what teams weigh comes after it."""
 
     field_order = ("name", "amount", "method", "starts_at", "ends_at")
-
-
-class SharedUntilForm(ChangeForm):
-    """When it is shared no more."""
-
-    ended_at = MomentField("Shared until", is_now=True)
 
 
 class WeightsForm(ChangeForm):
@@ -94,44 +89,13 @@ def add_cost(context: Context) -> Change[EnteredSharedCost]:
 
 
 @changing(SEES_EVERYTHING, "shared-costs")
-def end_cost(context: Context, shared_cost_id: int) -> Change[datetime]:
-    """Says what would be carried no longer, then ends the cost."""
-    cost, teams = _get_cost_or_404(shared_cost_id), _team_names()
-
-    def read(entered: Mapping[str, Any]) -> datetime:
-        return _moment_within(cost, entered, "ended_at")
-
-    def effects(ended_at: datetime) -> tuple[str, ...]:
-        what_if = if_ended(_remaining_sharing(cost, ended_at, cost.weights), cost.id, context.at)
-        return _moved_words(what_if, cost.currency, teams)
-
-    def apply(ended_at: datetime) -> Done:
-        actions.end_shared_cost(cost_id=cost.id, ended_at=ended_at, at=context.at)
-        recount()
-        return f"{cost.name} has an end.", ("shared-costs",)
-
-    return Change(
-        finding=f"End {cost.name}",
-        explanation=f"{quoted_amount(cost.amount, cost.currency)} a month, shared "
-        f"{METHODS[cost.method]}. What was allocated before stays.",
-        back=_all_costs(),
-        form=SharedUntilForm,
-        confirm="End this cost",
-        read=read,
-        effects=effects,
-        apply=apply,
-    )
-
-
-@changing(SEES_EVERYTHING, "shared-costs")
 def change_weights(context: Context, shared_cost_id: int) -> Change[Sharing]:
     """Says what would go from team to team, then goes on with the new weights."""
-    cost, teams = _get_cost_or_404(shared_cost_id), _team_names()
+    cost, teams = value_or_404(shared_cost_if_entered(shared_cost_id)), _team_names()
 
     def read(entered: Mapping[str, Any]) -> Sharing:
-        sharing = _remaining_sharing(
-            cost, _moment_within(cost, entered, "starts_at"), _weights_of(entered)
-        )
+        _refuse_outside(cost, entered["starts_at"], "starts_at")
+        sharing = _remaining_sharing(cost, entered["starts_at"], _weights_of(entered))
         actions.check_weights(sharing.weights, sharing.starts_at)
         return sharing
 
@@ -165,11 +129,7 @@ def _team_names() -> dict[int, str]:
 
 
 def _all_costs() -> Link:
-    return Link("Back to shared costs", reverse("shared-costs"))
-
-
-def _get_cost_or_404(cost_id: int) -> SharedCostRow:
-    return value_or_404(shared_cost_if_entered(cost_id))
+    return Link(BACK[0], reverse(BACK[1]))
 
 
 def _weight_fields(teams: Mapping[int, str]) -> dict[str, AmountField]:
@@ -188,14 +148,12 @@ def _weights_of(entered: Mapping[str, Any]) -> dict[int, Decimal]:
     }
 
 
-def _moment_within(cost: SharedCostRow, entered: Mapping[str, Any], field: str) -> datetime:
-    """The moment that was entered, which lies in the cost's time."""
-    moment: datetime = entered[field]
+def _refuse_outside(cost: SharedCostRow, moment: datetime, field: str) -> None:
+    """Refuse a moment that does not lie in the cost's time."""
     if moment <= cost.starts_at:
         raise Refusal(field, "it begins only then, or later")
     if cost.ends_at is not None and cost.ends_at <= moment:
         raise Refusal(field, "it is over by then")
-    return moment
 
 
 def _remaining_sharing(
@@ -236,3 +194,33 @@ def _month_words(share: MonthShare, currency: str) -> str:
     if not share.micros:
         return f"{hours} are charged again; the sum stays."
     return f"{hours} are charged again: {signed_amount(share.micros, currency)}."
+
+
+def _end_effects(cost: SharedCostRow, ended_at: datetime, context: Context) -> tuple[str, ...]:
+    """Return what would be carried no longer, in sentences."""
+    what_if = if_ended(_remaining_sharing(cost, ended_at, cost.weights), cost.id, context.at)
+    return _moved_words(what_if, cost.currency, _team_names())
+
+
+def _end(cost_id: int, ended_at: datetime, context: Context) -> None:
+    actions.end_shared_cost(cost_id=cost_id, ended_at=ended_at, at=context.at)
+    recount()
+
+
+END = EndingPage[SharedCostRow](
+    noun="cost",
+    name=lambda cost: str(cost.name),
+    explanation=lambda cost: (
+        f"{quoted_amount(cost.amount, cost.currency)} a month, shared "
+        f"{METHODS[cost.method]}. What was allocated before stays."
+    ),
+    back=BACK,
+    key="shared-cost",
+    address="shared-costs",
+    roles=SEES_EVERYTHING,
+    active_entry="shared-costs",
+    find=shared_cost_if_entered,
+    check=lambda cost, ended_at: _refuse_outside(cost, ended_at, "ended_at"),
+    effects=_end_effects,
+    end=_end,
+)

@@ -96,7 +96,7 @@ urlpatterns = [
     path("shared-costs.csv", shared_costs_csv, name="shared-costs-csv"),
     path("shared-costs/teams.csv", teams_csv, name="shared-costs-teams"),
     path("shared-costs/new", changes.add_cost, name="add-shared-cost"),
-    path("shared-costs/<int:shared_cost_id>/end", changes.end_cost, name="end-shared-cost"),
+    *changes.END.urlpatterns,
     path(
         "shared-costs/<int:shared_cost_id>/weights",
         changes.change_weights,

@@ -1,6 +1,6 @@
 """A figure has one name: a column of a console's file is called as the REST field of the same attribute.
 
-Read from the source: a column that shows one attribute of its row as it is, and the field of the serializer of the same
+A column that shows one attribute of its row as it is, read from the source, and the field of the serializer of the same
 rows that does. Which serializer that is, is told by how many attributes both show.
 """
 
@@ -12,8 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+from rest_framework.serializers import CharField, Serializer
 
 from apps.console import pages
 from apps.console.kit.table import Table
@@ -95,20 +97,12 @@ def table_shown(path: str, call: ast.Call) -> Shown:
     return Shown(f"{path} {_said(call, 'name', 0)}", names)
 
 
-def serializer_shown(tree: ast.ClassDef, bases: Mapping[str, Shown]) -> Shown:
-    """What a serializer calls its attributes, those of what it is made from too."""
+def serializer_shown(made: type[Serializer[Any]]) -> Shown:
+    """What a serializer calls its attributes."""
     names: Names = defaultdict(set)
-    for base in tree.bases:
-        if isinstance(base, ast.Name) and base.id in bases:
-            for attribute, known in bases[base.id].names.items():
-                names[attribute] |= known
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            (target,) = node.targets
-            if isinstance(target, ast.Name):
-                source = str(_said(node.value, "source") or target.id)
-                names[source.rpartition(".")[2]].add(target.id)
-    return Shown(tree.name, names)
+    for name, field in made().get_fields().items():
+        names[str(field.source or name).rpartition(".")[2]].add(name)
+    return Shown(made.__name__, names)
 
 
 def twin_of(table: Shown, serializers: Mapping[str, Shown]) -> Shown | None:
@@ -135,10 +129,17 @@ def others(table: Shown, twin: Shown) -> dict[str, set[str]]:
 def every_serializer() -> Mapping[str, Shown]:
     """Those that answer, by name."""
     found: dict[str, Shown] = {}
-    for _, tree in _trees(ROOT / "apps"):
-        for node in tree.body:
-            if isinstance(node, ast.ClassDef) and node.name.endswith("Out"):
-                found[node.name] = serializer_shown(node, found)
+    for path, tree in _trees(ROOT / "apps"):
+        answers = [
+            node.name
+            for node in tree.body
+            if isinstance(node, ast.ClassDef) and node.name.endswith("Out")
+        ]
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for name in answers:
+            made = getattr(importlib.import_module(module), name)
+            if issubclass(made, Serializer):
+                found[name] = serializer_shown(made)
     return found
 
 
@@ -178,14 +179,13 @@ def test_another_name_is_seen() -> None:
         f'Column("{name}", "", lambda row: row.fact.{name})' for name in ("a", "b", "c", "d")
     )
     source = f'Table[Row]("t", "T", ({columns}))'
-    answer = "class RowOut(Serializer):\n" + "\n".join(
-        f'    {field} = Field(source="{name}")'
-        for field, name in (("a", "a"), ("b", "b"), ("c", "fact.c"), ("delta", "d"))
-    )
     (call,) = _calls(ast.parse(source), "Table")
-    (made,) = ast.parse(answer).body
-    assert isinstance(made, ast.ClassDef)
-    table, out = table_shown("t.py", call), serializer_shown(made, {})
+    fields = {
+        name: CharField(source=None if name == attribute else attribute)
+        for name, attribute in (("a", "a"), ("b", "b"), ("c", "fact.c"), ("delta", "d"))
+    }
+    made = type("RowOut", (Serializer,), fields)
+    table, out = table_shown("t.py", call), serializer_shown(made)
     assert twin_of(table, {"RowOut": out}) is out
     assert others(table, out) == {"d": {"delta"}}
 

@@ -8,7 +8,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.queries.facts import fields_of
 from apps.pricing import actions
 from apps.pricing.api.wire import RateEndIn, RateIn, RateOut, RatesAsked, ReachOut, serialize_rate
 from apps.pricing.queries import listing
@@ -123,6 +122,4 @@ def _is_same(row: dict[str, Any], rate: actions.EnteredRate) -> bool:
 
 def _reach_response(reach: Reach) -> Response:
     pools_reached = [{"id": pool_id, "name": name} for pool_id, name in reach.pools]
-    return Response(
-        serialize_as(ReachOut, fields_of(reach) | {"nodes": reach.nodes, "pools": pools_reached})
-    )
+    return Response(serialize_as(ReachOut, reach, nodes=reach.nodes, pools=pools_reached))

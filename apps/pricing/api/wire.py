@@ -10,6 +10,7 @@ from apps.economics.currencies import CURRENCY_CODE
 from apps.economics.tiers import Tier
 from apps.fleet.queries import pools
 from apps.pricing.actions.quoted import EnteredRate
+from apps.pricing.queries.reach import Reach
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.pages import serialize_as
 from apps.web.rest.shapes import Answer, Body
@@ -167,13 +168,10 @@ class RateEndIn(StrictSerializer):
     ended_at = Moment()
 
 
-class ReachOut(serializers.Serializer[Any]):
+class ReachOut(Answer[Reach]):
     """The hours that would be charged again; nulls and zeros where there are none."""
 
-    starts_at = serializers.DateTimeField(allow_null=True)
-    ends_at = serializers.DateTimeField(allow_null=True)
-    hours = serializers.IntegerField()
-    node_hours = serializers.FloatField()
+    without = ("lived",)
     nodes = serializers.IntegerField()
     pools = NamedOut(many=True)
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from decimal import Decimal
 from itertools import pairwise
 
 from django.db import connection
@@ -22,6 +21,7 @@ from apps.pricing.models import (
     SharedCost,
 )
 from apps.pricing.queries.converting import Conversion, conversions
+from apps.pricing.queries.shared import EnteredSharedCost
 from apps.pricing.queries.tiers import tiers_of
 
 # A contract beats a list price, a pool's own rate beats both; below that, what is said more
@@ -59,16 +59,11 @@ class RateSpan:
         return tuple(rate for rate in candidates if rate is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class SharedCostFact:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedCostFact(EnteredSharedCost):
     """A monthly amount that every hour's lines carry a part of, inside the span asked for."""
 
     id: int
-    name: str
-    amount: Decimal
-    currency: str
-    method: str
-    starts_at: datetime
     ends_at: datetime
 
 

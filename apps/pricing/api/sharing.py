@@ -51,8 +51,10 @@ class SharedCostIn(Body[EnteredSharedCost]):
 
     def made(self, values: dict[str, Any]) -> EnteredSharedCost:
         """Return the cost; refuses weights of teams that nobody knows."""
-        values["weights"] = _weights_by_team(values["weights"])
-        return EnteredSharedCost(**values, **amount_of_price(values.pop("price")))
+        weights, price = values.pop("weights"), values.pop("price")
+        return EnteredSharedCost(
+            **values, **amount_of_price(price), weights=_weights_by_team(weights)
+        )
 
 
 class SharedWeightsIn(StrictSerializer):

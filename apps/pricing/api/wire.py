@@ -87,10 +87,10 @@ class RateIn(Body[EnteredRate]):
 
     def made(self, values: dict[str, Any]) -> EnteredRate:
         """Return the rate; refuses a pool that nobody knows."""
-        pool, tiers = values.pop("pool"), values.pop("tiers")
+        pool, tiers, price = (values.pop(name) for name in ("pool", "tiers", "price"))
         return EnteredRate(
             **values,
-            **amount_of_price(values.pop("price")),
+            **amount_of_price(price),
             pool_id=id_named("pool", pool, {fact.name: fact.id for fact in pools().values()}),
             tiers=tuple(Tier(Decimal(tier["beyond"]), Decimal(tier["amount"])) for tier in tiers),
         )

@@ -17,9 +17,9 @@ def facts_of(shape: type[Fact], rows: "QuerySet[Any]") -> Iterable[Fact]:
         yield shape(**dict(zip(names, values, strict=True)))
 
 
-def fields_of(thing: Any) -> dict[str, Any]:
+def fields_of(value: Any) -> dict[str, Any]:
     """Return the fields of a dataclass by name, as they are: the columns of its table."""
-    return {field.name: getattr(thing, field.name) for field in fields(thing)}
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def field_names(shape: Any) -> list[str]:

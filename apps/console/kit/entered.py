@@ -44,12 +44,12 @@ class FormOf(ChangeForm, Generic[Entered]):
         """Return the class of forms with an entry for each labelled field of this dataclass."""
         if isinstance(shape, TypeVar):
             return cls
-        made = {
+        form_fields = {
             entry_field.name: _form_field(entry_field)
             for entry_field in entry_fields(shape)
             if entry_field.entry.label
         }
-        return DeclarativeFieldsMetaclass(cls.__name__, (cls,), made)
+        return DeclarativeFieldsMetaclass(cls.__name__, (cls,), form_fields)
 
 
 def _form_field(field: EntryField) -> forms.Field:
@@ -176,67 +176,69 @@ class EnteredPages(Generic[Entered, Kept]):
     def entering(self, context: Context) -> Change[Entered]:
         """Return the change that enters one."""
 
-        def apply(thing: Entered) -> Done:
-            kept_id = self.add(thing, context)
-            return f"{_capital(self.name(thing))} {self.is_entered}.", self._goes_on_to(kept_id)
+        def apply(new_one: Entered) -> Done:
+            kept_id = self.add(new_one, context)
+            return f"{_capital(self.name(new_one))} {self.is_entered}.", self._goes_on_to(kept_id)
 
         return self._change(context, None, apply)
 
     def replacing(self, context: Context, kept_id: int) -> Change[Entered]:
         """Return the change that has a kept one say something else."""
-        kept = value_or_404(self.find(context, kept_id))
+        fact = value_or_404(self.find(context, kept_id))
         replace = value_or_404(self.replace)
 
-        def apply(thing: Entered) -> Done:
-            replace(kept_id, thing, context)
-            return f"{_capital(self.name(thing))} is changed.", self._goes_on_to(kept_id)
+        def apply(new_one: Entered) -> Done:
+            replace(kept_id, new_one, context)
+            return f"{_capital(self.name(new_one))} is changed.", self._goes_on_to(kept_id)
 
-        return self._change(context, (kept_id, kept), apply)
+        return self._change(context, (kept_id, fact), apply)
 
     def _change(
         self, context: Context, before: tuple[int, Kept] | None, apply: Callable[[Entered], Done]
     ) -> Change[Entered]:
         """Return a change of the form: of one that is not kept yet, or of the one `before`, by its id."""
-        kept_id, kept = before or (None, None)
+        kept_id, fact = before or (None, None)
 
         def read(values: Mapping[str, Any]) -> Entered:
-            thing = entered(self.shape, values) if self.read is None else self.read(values, context)
-            self.check(thing, kept_id)
-            if kept is not None and thing == self._as_entered(kept):
+            new_one = (
+                entered(self.shape, values) if self.read is None else self.read(values, context)
+            )
+            self.check(new_one, kept_id)
+            if fact is not None and new_one == self._as_entered(fact):
                 raise Refusal("", "nothing of it is different")
-            return thing
+            return new_one
 
-        standing = {} if kept is None else entries_of(kept, self.form, context.zone)
+        current_entries = {} if fact is None else entries_of(fact, self.form, context.zone)
         return Change(
-            finding=f"Add {self.noun}" if kept is None else f"Change {self.name(kept)}",
-            explanation=self.explanation if kept is None else self.of_change,
+            finding=f"Add {self.noun}" if fact is None else f"Change {self.name(fact)}",
+            explanation=self.explanation if fact is None else self.of_change,
             back=self._back(kept_id),
             form=self.form,
-            confirm=f"{self.verb if kept is None else 'Change'} {self._this}",
+            confirm=f"{self.verb if fact is None else 'Change'} {self._this}",
             read=read,
-            effects=lambda thing: self.effects(thing, context, kept),
+            effects=lambda new_one: self.effects(new_one, context, fact),
             apply=apply,
             picks=self.picks(context),
-            initial=standing | dict(self.initial(context, kept)),
+            initial=current_entries | dict(self.initial(context, fact)),
             fields=self.fields,
         )
 
     def removing(self, context: Context, kept_id: int) -> Change[Kept]:
         """Return the change that removes a kept one."""
-        kept = value_or_404(self.find(context, kept_id))
+        fact = value_or_404(self.find(context, kept_id))
 
         def apply(_: Kept) -> Done:
             self.remove(kept_id, context)
-            return f"{_capital(self.name(kept))} is removed.", (self.back[1],)
+            return f"{_capital(self.name(fact))} is removed.", (self.back[1],)
 
         return Change(
-            finding=f"Remove {self.name(kept)}",
+            finding=f"Remove {self.name(fact)}",
             explanation=self.of_removal,
             back=self._back(kept_id),
             form=ChangeForm,
             confirm=f"Remove {self._this}",
-            read=lambda _: kept,
-            effects=lambda _: self.effects_of_removal(kept, context),
+            read=lambda _: fact,
+            effects=lambda _: self.effects_of_removal(fact, context),
             apply=apply,
         )
 
@@ -244,9 +246,12 @@ class EnteredPages(Generic[Entered, Kept]):
     def _this(self) -> str:
         return f"this {self.noun.split(maxsplit=1)[1]}"
 
-    def _as_entered(self, kept: Kept) -> Entered:
+    def _as_entered(self, fact: Kept) -> Entered:
         return self.shape(
-            **{each.name: getattr(kept, each.name) for each in entry_fields(self.shape)}
+            **{
+                entry_field.name: getattr(fact, entry_field.name)
+                for entry_field in entry_fields(self.shape)
+            }
         )
 
     def _back(self, kept_id: int | None) -> Link:
@@ -301,29 +306,29 @@ class EndingPage(Generic[Kept]):
 
     def ending(self, context: Context, kept_id: int) -> Change[datetime]:
         """Return the change that ends one."""
-        kept = value_or_404(self.find(kept_id))
+        fact = value_or_404(self.find(kept_id))
 
         def read(values: Mapping[str, Any]) -> datetime:
             ended_at: datetime = values["ended_at"]
-            self.check(kept, ended_at)
+            self.check(fact, ended_at)
             return ended_at
 
         def apply(ended_at: datetime) -> Done:
             self.end(kept_id, ended_at, context)
             to = (self.page_of_one, kept_id) if self.page_of_one else (self.back[1],)
-            return f"{_capital(self.name(kept))} has an end.", to
+            return f"{_capital(self.name(fact))} has an end.", to
 
         back = Link(self.back[0], reverse(self.back[1]))
         if self.page_of_one:
             back = Link(f"Back to the {self.noun}", reverse(self.page_of_one, args=[kept_id]))
         return Change(
-            finding=f"End {self.name(kept)}",
-            explanation=self.explanation(kept),
+            finding=f"End {self.name(fact)}",
+            explanation=self.explanation(fact),
             back=back,
             form=EndForm,
             confirm=f"End this {self.noun}",
             read=read,
-            effects=lambda ended_at: self.effects(kept, ended_at, context),
+            effects=lambda ended_at: self.effects(fact, ended_at, context),
             apply=apply,
         )
 

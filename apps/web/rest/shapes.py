@@ -85,8 +85,11 @@ class Answer(serializers.Serializer[Any], Generic[Shape]):
 
     def get_fields(self) -> dict[str, RestField]:
         """Return the fields of the dataclass, with those that the class declares in their places."""
-        made = _fields_of(self, _answer_field)
-        return {name: made[name] for name in sorted(made, key=lambda name: name != "id")}
+        answer_fields = _fields_of(self, _answer_field)
+        return {
+            name: answer_fields[name]
+            for name in sorted(answer_fields, key=lambda name: name != "id")
+        }
 
 
 def parse_as(body: type[Body[Shape]], request: Request) -> Shape:
@@ -95,7 +98,7 @@ def parse_as(body: type[Body[Shape]], request: Request) -> Shape:
 
 
 def _fields_of(
-    serializer: "Body[Any] | Answer[Any]", make: Callable[[EntryField], RestField]
+    serializer: "Body[Any] | Answer[Any]", field_maker: Callable[[EntryField], RestField]
 ) -> dict[str, RestField]:
     # The declared ones are copied for each serializer, which binds them.
     declared = serializers.Serializer.get_fields(serializer)
@@ -104,11 +107,11 @@ def _fields_of(
         for field in entry_fields(serializer.shape)
         if field.name not in serializer.without
     }
-    made = {
-        name: (declared.pop(name) if name in declared else make(field))
+    serializer_fields = {
+        name: (declared.pop(name) if name in declared else field_maker(field))
         for name, field in names.items()
     }
-    return made | declared
+    return serializer_fields | declared
 
 
 def _name_over_rest(field: EntryField) -> str:
@@ -196,15 +199,15 @@ def _answer_field(field: EntryField) -> RestField:
         return FIGURES[field.figure](**options)
     if field.type is str and field.entry.choices:
         return serializers.ChoiceField(choices=tuple(field.entry.choices), **options)
-    made = _made_of_type(field.type, options)
-    if made is None:
+    rest_field = _field_of_type(field.type, options)
+    if rest_field is None:
         raise TypeError(
             f"{field.name}: an answer has no field for {field.type}; declare it in the class"
         )
-    return made
+    return rest_field
 
 
-def _made_of_type(kind: Any, options: dict[str, Any]) -> RestField | None:
+def _field_of_type(kind: Any, options: dict[str, Any]) -> RestField | None:
     """Return the field that answers values of a type; None where it has none."""
     if is_dataclass(kind):
         return answer_of(cast(Any, kind))(**options)

@@ -124,14 +124,14 @@ def _read(values: Mapping[str, Any], _: Context) -> EnteredBudget:
     )
 
 
-def _initial(context: Context, kept: BudgetFact | None) -> Mapping[str, Any]:
+def _initial(context: Context, fact: BudgetFact | None) -> Mapping[str, Any]:
     """Return the entries that are no fields of a budget; a new one begins with this month."""
-    if kept is None:
+    if fact is None:
         return {"first_day": f"{context.calendar.today:%Y-%m}-01"}
-    first, *later = kept.steps
+    first, *later = fact.steps
     return {
-        "of": f"{kept.scope}:{'' if kept.scope == TAG else kept.key}",
-        "tag": kept.key if kept.scope == TAG else "",
+        "of": f"{fact.scope}:{'' if fact.scope == TAG else fact.key}",
+        "tag": fact.key if fact.scope == TAG else "",
         "amount": amount_entered(first.amount),
         "later": "\n".join(
             f"{step.from_day:%Y-%m} {amount_entered(step.amount)}" for step in later

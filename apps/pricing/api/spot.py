@@ -12,6 +12,7 @@ from apps.pricing import actions
 from apps.pricing.api.wire import SpotPricesIn, SpotPricesOut, amount_of_price
 from apps.pricing.queries import RateKind
 from apps.web.rest.idempotency import once
+from apps.web.rest.pages import serialize_as
 from apps.web.rest.schema import REPEAT_KEY
 from apps.web.rest.strict import parsed
 from apps.web.rest.views import PricesView
@@ -38,16 +39,7 @@ class SpotPrices(PricesView):
             for row, point in enumerate(body["points"], 1)
         ]
         loaded = actions.record_spot_prices(rows=rows, at=timezone.now())
-        answer = {
-            "entered": loaded.imported,
-            "unchanged": loaded.unchanged,
-            "waiting": loaded.waiting,
-            "rejected": [
-                {"row": rejection.line, "reason": rejection.reason} for rejection in loaded.rejected
-            ],
-            "remarks": [{"row": remark.line, "remark": remark.remark} for remark in loaded.remarks],
-        }
-        return Response(SpotPricesOut(answer).data)
+        return Response(serialize_as(SpotPricesOut, loaded))
 
 
 def _rate_of_point(point: dict[str, Any], source: str) -> actions.EnteredRate:

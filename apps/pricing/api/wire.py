@@ -10,6 +10,7 @@ from apps.economics.currencies import CURRENCY_CODE
 from apps.economics.tiers import Tier
 from apps.fleet.queries import pools
 from apps.pricing.actions.quoted import EnteredRate
+from apps.pricing.actions.rates import TableLoaded
 from apps.pricing.queries.reach import Reach
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.pages import serialize_as
@@ -141,23 +142,22 @@ class SpotPricesIn(StrictSerializer):
 class RefusedPoint(serializers.Serializer[Any]):
     """A point that was not taken; `row` counts from 1."""
 
-    row = serializers.IntegerField()
+    row = serializers.IntegerField(source="line")
     reason = serializers.CharField()
 
 
 class RemarkedPoint(serializers.Serializer[Any]):
     """A point that was taken in another way than it was sent; `row` counts from 1."""
 
-    row = serializers.IntegerField()
+    row = serializers.IntegerField(source="line")
     remark = serializers.CharField()
 
 
-class SpotPricesOut(serializers.Serializer[Any]):
+class SpotPricesOut(Answer[TableLoaded]):
     """The outcome of the points; `waiting` ones are quarantined until finance decides."""
 
-    entered = serializers.IntegerField()
-    unchanged = serializers.IntegerField()
-    waiting = serializers.IntegerField()
+    without = ("imported",)
+    entered = serializers.IntegerField(source="imported")
     rejected = RefusedPoint(many=True)
     remarks = RemarkedPoint(many=True)
 

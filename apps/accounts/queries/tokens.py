@@ -2,10 +2,11 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
+from typing import Any
 
 from django.db import connection
 from django.db.models import Q, QuerySet
@@ -61,7 +62,7 @@ def tokens(made_by_id: int | None = None) -> list[ListedToken]:
     matching_tokens = AccessToken.objects.all()
     if made_by_id is not None:
         matching_tokens = matching_tokens.filter(made_by_id=made_by_id)
-    rows = matching_tokens.order_by("-created_at", "-id").values_list(
+    rows: Iterable[tuple[Any, ...]] = matching_tokens.order_by("-created_at", "-id").values_list(
         "id",
         "name",
         "prefix",
@@ -74,7 +75,10 @@ def tokens(made_by_id: int | None = None) -> list[ListedToken]:
         "revoked_at",
         "last_used_at",
     )
-    return [ListedToken(row[0], row[1], row[2], tuple(row[3]), *row[4:]) for row in rows]
+    return [
+        ListedToken(id_, name, prefix, tuple(scopes), *others)
+        for id_, name, prefix, scopes, *others in rows
+    ]
 
 
 def token_of(secret: str, at: datetime) -> TokenFact | None:

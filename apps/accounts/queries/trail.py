@@ -173,11 +173,13 @@ def _latest_events(
         at, label, id_ = astuple(before) if before else (None, None, None)
         cursor.execute(query, {"of": of, "at": at, "label": label, "id": id_, "limit": limit})
         return [
-            _Event(
-                *row[:4], *(json.loads(cell) if isinstance(cell, str) else cell for cell in row[4:])
-            )
-            for row in cursor.fetchall()
+            _Event(id_, label, at, verb, *map(_document_of, (context, data, before)))
+            for id_, label, at, verb, context, data, before in cursor.fetchall()
         ]
+
+
+def _document_of(cell: str | dict[str, Any] | None) -> Any:
+    return json.loads(cell) if isinstance(cell, str) else cell
 
 
 def _events_of_table(label: str, table: str, column: str) -> sql.Composed:

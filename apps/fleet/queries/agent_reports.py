@@ -15,7 +15,20 @@ STATUS = (
     *("spool_oldest_at", "dropped_windows", "cpu_seconds", "pss_bytes", "calls_per_second"),
     *("driver", "problems"),
 )
-LAST = ("enrolled_at", "clock_offset_ms", "boot", "node_ended_at")
+COLUMN_OF_FIELD = {
+    "agent_id": "id",
+    "node_id": "node_id",
+    "node_name": "node__name",
+    "source": "source",
+    "version": "version",
+    "last_seen_at": "last_seen_at",
+    **{name: f"status__{name}" for name in STATUS},
+    "enrolled_at": "enrolled_at",
+    "clock_offset_ms": "clock_offset_ms",
+    "boot": "status__boot",
+    "node_ended_at": "node__period__endswith",
+}
+"""Each field of an agent's state, and where it is read."""
 DISAGREEMENTS = """
 SELECT DISTINCT node.id, node.name, pool.id, pool.name, said.field, said.told, said.recorded
 FROM fleet_agentstatus AS status
@@ -93,11 +106,7 @@ class Life:
 def agent_states(node_ids: Collection[int] | None = None) -> list[AgentState]:
     """Every agent (of these nodes), by node name, then id."""
     agents = Agent.objects.all() if node_ids is None else Agent.objects.filter(node_id__in=node_ids)
-    rows = agents.order_by("node__name", "id").values_list(
-        *("id", "node_id", "node__name", "source", "version", "last_seen_at"),
-        *(f"status__{name}" for name in STATUS),
-        *("enrolled_at", "clock_offset_ms", "status__boot", "node__period__endswith"),
-    )
+    rows = agents.order_by("node__name", "id").values_list(*COLUMN_OF_FIELD.values())
     return [_agent_state(row) for row in rows]
 
 
@@ -124,10 +133,10 @@ def lifetimes_on_node(node_id: int, uuids: Collection[str]) -> list[Life]:
 
 
 def _agent_state(row: tuple[Any, ...]) -> AgentState:
-    fields = dict(zip((*STATUS, *LAST), row[6:], strict=True))
+    fields = dict(zip(COLUMN_OF_FIELD, row, strict=True))
     fields["state"], fields["driver"] = fields["state"] or "", fields["driver"] or ""
     fields["missing"] = tuple(fields["missing"] or ())
     fields["problems"] = tuple(
         (problem["code"], problem["detail"]) for problem in fields["problems"] or ()
     )
-    return AgentState(*row[:6], **fields)
+    return AgentState(**fields)

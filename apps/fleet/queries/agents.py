@@ -62,7 +62,7 @@ def agents_by_token(token_ids: Collection[int] | None = None) -> dict[int, Agent
         Agent.objects.all() if token_ids is None else Agent.objects.filter(token_id__in=token_ids)
     )
     rows = wanted_agents.values_list("token_id", *AGENT_COLUMNS)
-    return {row[0]: AgentFact(*row[1:]) for row in rows}
+    return {token_id: AgentFact(*agent) for token_id, *agent in rows}
 
 
 def cluster_of_token(token_id: int) -> int | None:

@@ -1,7 +1,7 @@
 """Clusters, pools, nodes and devices as facts of a span of time."""
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 
@@ -186,13 +186,15 @@ def nodes_alive_between(
     nodes = Node.objects.filter(period__overlap=(starts_at, ends_at))
     if node_ids is not None:
         nodes = nodes.filter(id__in=node_ids)
-    rows = nodes.annotate(begins=_begins_later(starts_at), ends=_ends_sooner(ends_at)).order_by(
-        "id"
-    )
+    lives = nodes.annotate(begins=_begins_later(starts_at), ends=_ends_sooner(ends_at))
+    rows = lives.order_by("id").values_list("id", "name", "pool_id", "kind", "begins", "ends")
     spans = _capacities_by_node(starts_at, ends_at, node_ids)
     return [
-        _node_fact((*row[:4], row[4] or starts_at, row[5] or ends_at), spans.get(row[0], []))
-        for row in rows.values_list("id", "name", "pool_id", "kind", "begins", "ends")
+        _with_spans(
+            NodeFact(id_, name, pool_id, kind, begins or starts_at, ends or ends_at, 0, ()),
+            spans.get(id_, ()),
+        )
+        for id_, name, pool_id, kind, begins, ends in rows
     ]
 
 
@@ -211,8 +213,7 @@ def _nodes_within(
     for node in nodes:
         begins, ends = max(node.lived_from, starts_at), min(node.lived_to, ends_at)
         if begins < ends:
-            row = (node.id, node.name, node.pool_id, node.kind, begins, ends)
-            yield _node_fact(row, list(node.capacity_spans))
+            yield _with_spans(replace(node, lived_from=begins, lived_to=ends), node.capacity_spans)
 
 
 def pools_with_nodes() -> frozenset[int]:
@@ -266,6 +267,9 @@ def node_lifetime_spans(
         return list(cursor.fetchall())
 
 
+OF_DEVICES = [name for name in DeviceFact.__slots__ if name not in ("lived_from", "lived_to")]
+
+
 def devices_alive_between(
     node_ids: Collection[int], starts_at: datetime, ends_at: datetime
 ) -> list[DeviceFact]:
@@ -276,7 +280,7 @@ def devices_alive_between(
     )
     return [
         DeviceFact(*(*fields, begins or starts_at, ends or ends_at))
-        for *fields, begins, ends in rows.values_list(*DeviceFact.__slots__[:9], "begins", "ends")
+        for *fields, begins, ends in rows.values_list(*OF_DEVICES, "begins", "ends")
     ]
 
 
@@ -304,12 +308,12 @@ def devices_by_agent(limit: int) -> dict[int, list[AgentDevice]]:
 def outages(node_ids: Collection[int], starts_at: datetime, ends_at: datetime) -> list[OutageFact]:
     """The outages of these nodes in `[starts_at, ends_at)`; they may overlap."""
     overlapping = Outage.objects.filter(node_id__in=node_ids, period__overlap=(starts_at, ends_at))
-    rows = overlapping.annotate(
-        begins=_begins_later(starts_at), ends=_ends_sooner(ends_at)
-    ).order_by("node_id", "period", "id")
+    spans = overlapping.annotate(begins=_begins_later(starts_at), ends=_ends_sooner(ends_at))
+    columns = ("node_id", "device_id", "kind", "begins", "ends")
+    rows = spans.order_by("node_id", "period", "id").values_list(*columns)
     return [
-        OutageFact(*row[:3], row[3] or starts_at, row[4] or ends_at)
-        for row in rows.values_list("node_id", "device_id", "kind", "begins", "ends")
+        OutageFact(node, device, kind, begins or starts_at, ends or ends_at)
+        for node, device, kind, begins, ends in rows
     ]
 
 
@@ -385,15 +389,11 @@ def _capacities_by_node(
     return spans
 
 
-def _node_fact(
-    row: tuple[int, str, int, str, datetime, datetime], spans: list[CapacitySpan]
-) -> NodeFact:
-    lived_from, lived_to = row[4], row[5]
-    clipped_spans = tuple(
-        CapacitySpan(max(span.starts_at, lived_from), min(span.ends_at, lived_to), span.units)
+def _with_spans(node: NodeFact, spans: Iterable[CapacitySpan]) -> NodeFact:
+    begins, ends = node.lived_from, node.lived_to
+    clipped = tuple(
+        CapacitySpan(max(span.starts_at, begins), min(span.ends_at, ends), span.units)
         for span in spans
-        if span.starts_at < lived_to and span.ends_at > lived_from
+        if span.starts_at < ends and span.ends_at > begins
     )
-    return NodeFact(
-        *row, units=clipped_spans[-1].units if clipped_spans else 0, capacity_spans=clipped_spans
-    )
+    return replace(node, units=clipped[-1].units if clipped else 0, capacity_spans=clipped)

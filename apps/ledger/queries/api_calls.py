@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import LiteralString, NamedTuple
+from typing import Any, LiteralString, NamedTuple
 
 from apps.economics.calls import Counted
 from apps.economics.hours import HOUR
-from apps.ledger.queries.tables import rows
+from apps.ledger.queries.tables import columns_as, named_rows, rows
 
 AT_ONCE = 50_000
 
@@ -73,17 +73,20 @@ def calls_without_price(hour: datetime) -> Iterator[list[tuple[int, Counted]]]:
     """The hour's calls that were never priced, some thousands at a time, by id."""
     after = 0
     while True:
-        calls = rows(CALLS, {"from": hour, "to": hour + HOUR, "after": after, "limit": AT_ONCE})
+        calls = named_rows(
+            CALLS, {"from": hour, "to": hour + HOUR, "after": after, "limit": AT_ONCE}
+        )
         if not calls:
             return
-        after = calls[-1][0]
-        yield [(row[0], Counted(*(*row[1:11], _parse_detail(row[11])))) for row in calls]
+        after = calls[-1].id
+        yield [(row.id, _counted_call(row)) for row in calls]
 
 
 def sums_of_calls(hour: datetime) -> list[tuple[CallKey, CallSums]]:
     """The hour's calls by what they are of and the currency of their price."""
-    sum_rows = rows(SUMS, {"from": hour, "to": hour + HOUR})
-    return [(CallKey(*row[:6]), CallSums(*row[6:])) for row in sum_rows]
+    sum_rows = named_rows(SUMS, {"from": hour, "to": hour + HOUR})
+    key_of, sums_of = columns_as(CallKey), columns_as(CallSums)
+    return [(key_of(row), sums_of(row)) for row in sum_rows]
 
 
 def items_of_hour(hour: datetime, but_of: Collection[str]) -> list[CalledItem]:
@@ -105,15 +108,27 @@ def vendors_with_calls() -> frozenset[str]:
     return frozenset(vendor for (vendor,) in rows(VENDORS_CALLED, {}))
 
 
-def _parse_detail(text: str | None) -> dict[str, int]:
-    return {} if text is None else dict(json.loads(text))
+def _counted_call(row: Any) -> Counted:
+    return Counted(
+        vendor=row.vendor,
+        model=row.model,
+        tier=row.tier,
+        outcome=row.outcome,
+        at=row.at,
+        input_tokens=row.input_tokens,
+        cached_tokens=row.cached_tokens,
+        cache_write_tokens=row.cache_write_tokens,
+        output_tokens=row.output_tokens,
+        reasoning_tokens=row.reasoning_tokens,
+        detail={} if row.detail is None else dict(json.loads(row.detail)),
+    )
 
 
 VENDORS_CALLED: LiteralString = "SELECT DISTINCT vendor FROM ledger_apiitem"
 CALLS: LiteralString = """
 SELECT call.id, call.vendor, call.model, call.tier, call.outcome, call.at, call.input_tokens,
        call.cached_tokens, call.cache_write_tokens, call.output_tokens, call.reasoning_tokens,
-       nullif(call.detail::text, '{}')
+       nullif(call.detail::text, '{}') AS detail
 FROM workloads_usageevent_fact AS call
 WHERE call.at >= %(from)s AND call.at < %(to)s AND call.id > %(after)s AND call.is_counted
   AND NOT EXISTS (SELECT 1 FROM ledger_apicost AS cost WHERE cost.event_id = call.id)
@@ -122,18 +137,22 @@ LIMIT %(limit)s
 """
 SUMS: LiteralString = """
 SELECT call.vendor, call.model, call.tier, call.team_id, call.workload_id, call.feature,
-       count(*), count(*) FILTER (WHERE call.outcome = 'rate_limited'),
-       count(*) FILTER (WHERE call.outcome = 'server_error'),
-       count(*) FILTER (WHERE call.outcome IN ('refused', 'cancelled')),
-       count(*) FILTER (WHERE cost.amount IS NULL),
-       coalesce(sum(call.input_tokens), 0)::int8, coalesce(sum(call.cached_tokens), 0)::int8,
-       coalesce(sum(call.cache_write_tokens), 0)::int8,
-       coalesce(sum(call.output_tokens), 0)::int8, coalesce(sum(call.reasoning_tokens), 0)::int8,
-       cost.currency, sum(cost.amount), sum(cost.list_amount),
-       count(*) FILTER (WHERE cost.amount IS NOT NULL AND cost.list_amount IS NULL),
-       coalesce(max(cost.reason), ''),
-       sum(said.stated) FILTER (WHERE cost.amount IS NOT NULL),
-       sum(cost.amount) FILTER (WHERE said.stated IS NOT NULL)
+       count(*) AS requests,
+       count(*) FILTER (WHERE call.outcome = 'rate_limited') AS rate_limited,
+       count(*) FILTER (WHERE call.outcome = 'server_error') AS server_errors,
+       count(*) FILTER (WHERE call.outcome IN ('refused', 'cancelled')) AS other_errors,
+       count(*) FILTER (WHERE cost.amount IS NULL) AS unpriced,
+       coalesce(sum(call.input_tokens), 0)::int8 AS input_tokens,
+       coalesce(sum(call.cached_tokens), 0)::int8 AS cached_tokens,
+       coalesce(sum(call.cache_write_tokens), 0)::int8 AS cache_write_tokens,
+       coalesce(sum(call.output_tokens), 0)::int8 AS output_tokens,
+       coalesce(sum(call.reasoning_tokens), 0)::int8 AS reasoning_tokens,
+       cost.currency, sum(cost.amount) AS amount, sum(cost.list_amount) AS list_amount,
+       count(*) FILTER (WHERE cost.amount IS NOT NULL AND cost.list_amount IS NULL)
+           AS without_list,
+       coalesce(max(cost.reason), '') AS reason,
+       sum(said.stated) FILTER (WHERE cost.amount IS NOT NULL) AS stated,
+       sum(cost.amount) FILTER (WHERE said.stated IS NOT NULL) AS against
 FROM workloads_usageevent_fact AS call JOIN ledger_apicost AS cost ON cost.event_id = call.id
 -- A gateway that knows no price says 0: of what cost something that is unknown.
 CROSS JOIN LATERAL (

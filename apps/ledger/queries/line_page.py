@@ -12,7 +12,7 @@ from apps.accounts.queries.paging import Page, PageRequest
 from apps.economics.states import Evidence, Flag, State
 from apps.ledger.queries.costs import Basis
 from apps.ledger.queries.shared_words import JOINED, SHARED_AS, SHARED_BY
-from apps.ledger.queries.tables import Row, rows
+from apps.ledger.queries.tables import named_rows
 from apps.ledger.queries.wanted import Wanted, parameters, source
 
 
@@ -62,7 +62,7 @@ def line_page(wanted: Wanted, viewer: Viewer, page_request: PageRequest) -> Page
     """The asked page of the wanted lines. With a node, everybody's lines of it are among them."""
     backward = page_request.before is not None
     key = page_request.before if backward else page_request.after
-    line_rows = rows(
+    line_rows = named_rows(
         sql.SQL(QUERY).format(
             source=source(wanted),
             shared_as=sql.SQL(SHARED_AS),
@@ -92,64 +92,64 @@ def _beyond_key(key: tuple[Any, ...] | None, *, is_rising: bool) -> Any:
     return f"(of.hour, of.id) {sign} (%(hour_key)s::timestamptz, %(id_key)s::int8)"
 
 
-def _line_fact(row: Row, viewer: Viewer) -> LineFact:
-    line_id, month, hour, node_id, node, pool_id, pool, unit, milliseconds, state, team_id = row[
-        :11
-    ]
-    is_theirs = viewer.sees_team(team_id)
+def _line_fact(row: Any, viewer: Viewer) -> LineFact:
+    is_theirs = viewer.sees_team(row.team_id)
     common: dict[str, Any] = {
-        "key": (hour.isoformat(), line_id),
-        "hour": hour,
-        "node_id": node_id,
-        "node": node,
-        "pool_id": pool_id,
-        "pool": pool,
-        "unit": unit,
-        "unit_milliseconds": milliseconds,
-        "state": None if state is None else State(state),
+        "key": (row.hour.isoformat(), row.id),
+        "hour": row.hour,
+        "node_id": row.node_id,
+        "node": row.node,
+        "pool_id": row.pool_id,
+        "pool": row.pool,
+        "unit": row.unit,
+        "unit_milliseconds": row.unit_milliseconds,
+        "state": None if row.state is None else State(row.state),
         "is_theirs": is_theirs,
     }
     if not is_theirs:
         return LineFact(**common)
-    kind, status, workload_id, workload, job_id, job, holder, flags, evidence = row[11:20]
-    micros, (charge_id, policy, version, settled_at, rates) = row[20:24], row[24:29]
     return LineFact(
         **common,
-        line=f"{month:%Y-%m}/{line_id}",
-        kind=kind,
-        status=status,
-        team_id=team_id,
-        workload_id=workload_id,
-        workload=workload,
-        job_id=job_id,
-        job=job,
-        holder=holder,
-        flags=Flag(flags),
-        evidence=Evidence(evidence),
-        micros=dict(zip(Basis, micros, strict=True)),
-        charge_id=charge_id,
-        policy_version=policy,
-        settlement_version=version,
-        settled_at=settled_at,
-        rate_ids=tuple(rates or ()) if viewer.sees_prices else None,
-        **dict(zip(SHARED, row[29:33], strict=True)),
+        line=f"{row.posting_month:%Y-%m}/{row.id}",
+        kind=row.kind,
+        status=row.status,
+        team_id=row.team_id,
+        workload_id=row.workload_id,
+        workload=row.workload,
+        job_id=row.job_id,
+        job=row.job,
+        holder=row.holder,
+        flags=Flag(row.flags),
+        evidence=Evidence(row.evidence),
+        micros={basis: getattr(row, f"{basis.value}_micros") for basis in Basis},
+        charge_id=row.charge_id,
+        policy_version=row.policy_version,
+        settlement_version=row.settlement_version,
+        settled_at=row.settled_at,
+        rate_ids=tuple(row.rate_ids or ()) if viewer.sees_prices else None,
+        shared_cost_id=row.shared_cost_id,
+        shared_cost=row.shared_cost,
+        shared_by=row.shared_by,
+        shared_bill_id=row.shared_bill_id,
     )
 
 
-SHARED = ("shared_cost_id", "shared_cost", "shared_by", "shared_bill_id")
 # The page is cut before anything is joined to it that only its own rows need.
 QUERY = """
-SELECT of.id, of.posting_month, of.hour, of.node_id, node.name, of.pool_id, pool.name, pool.unit,
+SELECT of.id, of.posting_month, of.hour, of.node_id, node.name AS node,
+       of.pool_id, pool.name AS pool, pool.unit,
        of.unit_milliseconds, of.state, of.team_id,
-       of.kind, of.status, of.workload_id, workload.name, of.job_id, job.raw_id, key.key,
-       of.flags, of.evidence,
+       of.kind, of.status, of.workload_id, workload.name AS workload, of.job_id,
+       job.raw_id AS job, key.key AS holder, of.flags, of.evidence,
        of.list_micros, of.contracted_micros, of.effective_micros, of.billed_micros,
-       of.charge_id, of.policy_version, settlement.version, settlement.settled_at,
+       of.charge_id, of.policy_version, settlement.version AS settlement_version,
+       settlement.settled_at,
        (SELECT array_agg(DISTINCT rate_id ORDER BY rate_id)
         FROM ledger_chargepiece AS piece,
              unnest(ARRAY[piece.list_rate_id, piece.contract_rate_id]) AS rate_id
-        WHERE piece.charge_id = of.charge_id AND rate_id IS NOT NULL),
-       cost.id, {shared_as}, {shared_by}, by_rule.bill_id
+        WHERE piece.charge_id = of.charge_id AND rate_id IS NOT NULL) AS rate_ids,
+       cost.id AS shared_cost_id, {shared_as} AS shared_cost, {shared_by} AS shared_by,
+       by_rule.bill_id AS shared_bill_id
 FROM (
     SELECT of.*, charge.node_id, charge.kind, charge.status {source} AND {beyond}
     ORDER BY of.hour {way}, of.id {way} LIMIT %(most)s

@@ -1,7 +1,8 @@
 """Rows of many thousands of facts: plain tuples over the binary protocol."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, LiteralString, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import Any, LiteralString, TypeVar, cast
 
 import psycopg
 from django.db import connection, transaction
@@ -10,6 +11,7 @@ from psycopg.sql import SQL, Composed
 
 # Columns are of many types and are unpacked where they are read, one line below the SELECT.
 Row = tuple[Any, ...]
+_T = TypeVar("_T")
 
 
 def rows(query: LiteralString | Composed, params: Mapping[str, object]) -> list[Row]:
@@ -25,6 +27,15 @@ def named_rows(query: LiteralString | Composed, params: Mapping[str, object]) ->
         cursor.row_factory = namedtuple_row
         cursor.execute(query, params)
         return cursor.fetchall()
+
+
+def columns_as(kind: type[_T]) -> Callable[[Any], _T]:
+    """Return what makes a value of the class from a named row: each of its fields is the column of the same name.
+
+    Where a column stands in the row, and what else the row has, is nothing to it.
+    """
+    fields_of = attrgetter(*kind.__annotations__)
+    return lambda row: kind(*fields_of(row))
 
 
 def first_row_per_params(

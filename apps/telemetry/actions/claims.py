@@ -99,7 +99,10 @@ def _heard_elsewhere(windows: NodeWindows, uuid_of: Mapping[int, str]) -> Heard:
 def _reported_spans(ids: Collection[int], about: NodeSpan) -> list[tuple[int, int, int]]:
     with connection.cursor() as cursor:
         cursor.execute(HEARD, [list(ids), about.starts_at, about.ends_at])
-        return [(row[0], epoch_ms(row[1]), epoch_ms(row[2])) for row in cursor.fetchall()]
+        return [
+            (device_id, epoch_ms(since), epoch_ms(until))
+            for device_id, since, until in cursor.fetchall()
+        ]
 
 
 def _claimed_uuids(device: DeviceIn | None) -> list[str]:

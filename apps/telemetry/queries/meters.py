@@ -58,4 +58,4 @@ def meters_of(
             query.as_string(connection.connection),
             {"ids": list(ids), "from": starts_at, "to": ends_at},
         )
-        return {row[0]: GpuMeters(0, 0, 0, *row[1:]) for row in cursor.fetchall()}
+        return {id_: GpuMeters(0, 0, 0, *sums) for id_, *sums in cursor.fetchall()}

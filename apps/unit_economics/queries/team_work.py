@@ -11,7 +11,7 @@ from apps.economics.states import Flag, State
 from apps.ledger.queries.comparison import THE_SPAN_BEFORE, Comparison, compared_spans
 from apps.ledger.queries.costs import Basis
 from apps.ledger.queries.cube import CubeQuestion
-from apps.ledger.queries.tables import rows
+from apps.ledger.queries.tables import named_rows, rows
 from apps.ledger.queries.windows import Window
 from apps.unit_economics.queries.unit_costs import UnitFilter, unit_cost_groups
 from apps.unit_economics.queries.waste import OF_STATES, Waste, WastePart, waste_by, wastes_summed
@@ -138,7 +138,11 @@ def _costs_by_work(
     window: Window, team_ids: frozenset[int] | None
 ) -> dict[Key, tuple[int | None, int, int, int, int, bool]]:
     params = _query_params(window, team_ids) | {"active": int(State.ACTIVE)}
-    return {(row[0], row[1]): row[2:] for row in rows(COSTS, params)}
+    return {
+        (team_id, workload_id): (micros, held_ms, active_ms, observed_ms, unpriced_ms, provisional)
+        for team_id, workload_id, micros, held_ms, active_ms, observed_ms, unpriced_ms, provisional
+        in rows(COSTS, params)
+    }  # fmt: skip
 
 
 def _compared_costs(
@@ -151,10 +155,11 @@ def _compared_costs(
         "before_first": spans[1].first_day,
         "before_end": spans[1].end_day,
     }
-    cost_rows = rows(COMPARED, params)
-    return {(row[0], row[1]): row[2] for row in cost_rows}, {
-        (row[0], row[1]): row[3] for row in cost_rows
-    }
+    cost_rows = named_rows(COMPARED, params)
+    return (
+        {(row.team_id, row.workload_id): row.now_micros for row in cost_rows},
+        {(row.team_id, row.workload_id): row.before_micros for row in cost_rows},
+    )
 
 
 def _costs_of_runs(
@@ -167,11 +172,14 @@ def _costs_of_runs(
         "from": window.starts_at,
         "to": window.ends_at,
     }
-    cost_rows = rows(RUNS, params)
-    return (
-        {(row[0], row[1]): row[2] for row in cost_rows if row[2] is not None},
-        {(row[0], row[1]): row[3] for row in cost_rows if row[3] is not None},
-    )
+    starved: dict[Key, int] = {}
+    million: dict[Key, int] = {}
+    for team_id, workload_id, starved_micros, million_micros in rows(RUNS, params):
+        if starved_micros is not None:
+            starved[team_id, workload_id] = starved_micros
+        if million_micros is not None:
+            million[team_id, workload_id] = million_micros
+    return starved, million
 
 
 def _cost_per_thousand(window: Window, team_ids: frozenset[int] | None) -> dict[Key, int]:
@@ -209,9 +217,11 @@ GROUP BY team_id, workload_id ORDER BY team_id, workload_id
 """
 COMPARED: LiteralString = """
 SELECT team_id, workload_id,
-       CASE WHEN bool_or(is_now) THEN sum(effective_micros) FILTER (WHERE is_now) ELSE 0 END::int8,
+       CASE WHEN bool_or(is_now) THEN sum(effective_micros) FILTER (WHERE is_now) ELSE 0 END::int8
+           AS now_micros,
        CASE WHEN bool_or(is_before)
             THEN sum(effective_micros) FILTER (WHERE is_before) ELSE 0 END::int8
+           AS before_micros
 FROM (
     SELECT team_id, workload_id, effective_micros,
            day >= %(first_day)s AND day < %(end_day)s AS is_now,

@@ -79,7 +79,10 @@ def stored_digests(keys: Iterable[Key], digests: Sequence[bytes]) -> dict[tuple[
             """,
             [*_key_columns(keys), list(digests)],
         )
-        return {((row[0], row[1]), bytes(row[2])): row[3] for row in cursor}
+        return {
+            ((cluster_id, raw_id), bytes(digest)): job_id
+            for cluster_id, raw_id, digest, job_id in cursor
+        }
 
 
 def stored_jobs(keys: Iterable[Key]) -> dict[Key, list[StoredJobRow]]:
@@ -98,8 +101,10 @@ def stored_jobs(keys: Iterable[Key]) -> dict[Key, list[StoredJobRow]]:
         for job_id, *row in cursor:
             values = dict(zip(JOB_COLUMNS, row, strict=True))
             values["labels"] = _decoded_labels(values["labels"])
-            key = row[0], row[1]
-            stored_job = StoredJob(job_id, row[2], row[3], row[4])
+            key = values["cluster_id"], values["raw_id"]
+            stored_job = StoredJob(
+                job_id, values["submitted_at"], values["opened_at"], values["restart_count"]
+            )
             rows_by_key.setdefault(key, []).append(StoredJobRow(key, stored_job, values))
     return rows_by_key
 

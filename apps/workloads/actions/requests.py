@@ -279,7 +279,13 @@ def _stored_counts(keys: Collection[Key]) -> dict[Key, StoredRequestCounts]:
             """,
             columns,
         )
-        return {tuple(row[:5]): StoredRequestCounts(*row[5:]) for row in cursor}
+        return {
+            (source_key, service, feature, model, hour): StoredRequestCounts(
+                workload_id, source, team_id, node_id
+            )
+            for source_key, service, feature, model, hour, workload_id, source, team_id, node_id
+            in cursor
+        }  # fmt: skip
 
 
 def _lock_workloads(workload_ids: Iterable[int]) -> None:

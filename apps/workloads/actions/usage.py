@@ -182,7 +182,8 @@ def take_calls(*, calls: Sequence[Call], at: datetime) -> CallsTaken:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [KEEPING])
         named: dict[str, Any] = {"doors": list(DOORS), "unowned": special_teams().unowned_id}
         cursor.execute(TOLD_BEFORE, named)
-        before = {(row[1], row[2]): _statement_of(row) for row in cursor.fetchall()}
+        told_before = [_statement_of(row) for row in cursor.fetchall()]
+        before = {(statement.source, statement.key): statement for statement in told_before}
         cursor.execute(KEEP, [at])
         hour_counts = cursor.fetchall()
         richer, differing = _richer_than_before(richest, before)
@@ -206,7 +207,9 @@ _Key = tuple[str, str]
 
 
 def _statement_of(row: Sequence[Any]) -> CallStatement:
-    id, source, key, parent_key, response_id, door, is_ours, is_owned = row[:8]
+    """Of the columns of STATEMENT, one name each: another one is refused here."""
+    id, source, key, parent_key, response_id, door, is_ours, is_owned, *counted = row
+    sent, cached, cache_write, answered, reasoning, details = counted
     return CallStatement(
         id=id,
         source=source,
@@ -216,8 +219,8 @@ def _statement_of(row: Sequence[Any]) -> CallStatement:
         door=door,
         is_ours=is_ours,
         is_owned=is_owned,
-        counts=tuple(row[8:13]),
-        details=row[13],
+        counts=(sent, cached, cache_write, answered, reasoning),
+        details=details,
     )
 
 
@@ -283,9 +286,10 @@ def _judge(
     rows: Sequence[Sequence[Any]], sent: set[_Key]
 ) -> tuple[list[tuple[int, bool, int | None]], list[tuple[_Key, Contradiction]]]:
     """Return what changes of the calls near those sent, and where one of these contradicts another."""
-    statements = [_statement_of(row) for row in rows]
+    near = [(_statement_of(statement), is_counted) for *statement, is_counted in rows]
+    statements = [statement for statement, _ in near]
     judgement = judge_statements(statements)
-    was_counted = {statement.id: row[14] for statement, row in zip(statements, rows, strict=True)}
+    was_counted = {statement.id: is_counted for statement, is_counted in near}
     changed = [
         (id, is_counted, judgement.owners.get(id))
         for id, is_counted in sorted(judgement.counted.items())

@@ -72,23 +72,17 @@ def is_run_in_cluster(run_id: int, cluster_id: int) -> bool:
 
 def job(job_id: int) -> JobFact | None:
     """One job; for one that turned out to be another, that other."""
-    row = (
-        Job.objects.filter(id=job_id)
-        .values_list("merged_into_id", "cluster__name", *_OWN_FIELDS)
-        .first()
-    )
+    row = Job.objects.filter(id=job_id).values_list("merged_into_id", *_JOB_COLUMNS).first()
     if row is None:
         return None
-    merged_into, cluster, *columns = row
-    return (
-        job(merged_into) if merged_into is not None else JobFact(columns[0], cluster, *columns[1:])
-    )
+    merged_into, *columns = row
+    return job(merged_into) if merged_into is not None else JobFact(*columns)
 
 
 def jobs(job_ids: Collection[int]) -> dict[int, JobFact]:
     """These jobs by id, each as itself."""
-    rows = Job.objects.filter(id__in=job_ids).values_list("cluster__name", *_OWN_FIELDS)
-    return {columns[0]: JobFact(columns[0], cluster, *columns[1:]) for cluster, *columns in rows}
+    rows = Job.objects.filter(id__in=job_ids).values_list(*_JOB_COLUMNS)
+    return {fact.id: fact for fact in (JobFact(*row) for row in rows)}
 
 
 def attempts_from(job_id: int) -> list[JobFact]:
@@ -106,8 +100,8 @@ def attempts_from(job_id: int) -> list[JobFact]:
         restart_count__gte=first.restart_count,
     ).order_by("restart_count", "opened_at", "id")
     job_facts: list[JobFact] = []
-    for cluster, *columns in rows.values_list("cluster__name", *_OWN_FIELDS):
-        attempt = JobFact(columns[0], cluster, *columns[1:])
+    for row in rows.values_list(*_JOB_COLUMNS):
+        attempt = JobFact(*row)
         # A number that is used again begins anew with no restart.
         if job_facts and attempt.restart_count <= job_facts[-1].restart_count:
             continue
@@ -115,7 +109,7 @@ def attempts_from(job_id: int) -> list[JobFact]:
     return job_facts
 
 
-_OWN_FIELDS = tuple(name for name in JobFact.__slots__ if name != "cluster")
+_JOB_COLUMNS = ["cluster__name" if name == "cluster" else name for name in JobFact.__slots__]
 
 
 def jobs_of_keys(
@@ -152,10 +146,8 @@ def jobs_labelled(
         started_at__gte=since, merged_into=None, **{f"labels__{key}__in": list(values)}
     )
     jobs_by_value: dict[str, list[JobFact]] = {}
-    for cluster, *columns in rows.order_by("started_at", "id").values_list(
-        "cluster__name", *_OWN_FIELDS
-    ):
-        fact = JobFact(columns[0], cluster, *columns[1:])
+    for row in rows.order_by("started_at", "id").values_list(*_JOB_COLUMNS):
+        fact = JobFact(*row)
         jobs_by_value.setdefault(fact.labels[key], []).append(fact)
     return jobs_by_value
 

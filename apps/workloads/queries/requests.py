@@ -131,7 +131,7 @@ def changes_within(span: Span) -> list[tuple[int, ChangeFact]]:
     """The newest MOST_CHANGES of the span, by the id of their workload, whose ever it is."""
     rows = WorkloadChange.objects.filter(at__gte=span[0], at__lt=span[1]).order_by("-at", "-id")
     newest = rows.values_list("workload_id", *ChangeFact.__slots__)[:MOST_CHANGES]
-    return [(row[0], ChangeFact(*row[1:])) for row in newest]
+    return [(workload_id, ChangeFact(*change)) for workload_id, *change in newest]
 
 
 def counts_of(row: Iterable[Any]) -> Counts:

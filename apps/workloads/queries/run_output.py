@@ -30,7 +30,9 @@ def run_output_by_week(
     """By run and the week's Monday, of all runs that report anything at all then."""
     with connection.cursor() as cursor:
         cursor.execute(OUTPUT, {"starts": starts_at, "ends": ends_at, "zone": zone})
-        return {(row[0], row[1]): RunOutput(*map(int, row[2:])) for row in cursor.fetchall()}
+        return {
+            (run_id, week): RunOutput(*map(int, sums)) for run_id, week, *sums in cursor.fetchall()
+        }
 
 
 OUTPUT: LiteralString = """

@@ -1,7 +1,7 @@
 """Reports of training runs moment by moment: ranks, checkpoints, saves, restarts and restores."""
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
@@ -153,8 +153,12 @@ def good_checkpoints(run_id: int) -> list[GoodCheckpoint]:
         .order_by("at", "attempt__rank", "attempt_id", "sequence", "part")
         .values_list("at", "step", "metric", "attempt__job_id", "attempt__rank")
     )
-    lead = min((row[4] for row in rows), default=0)
-    return [GoodCheckpoint(*row[:4]) for row in rows if row[4] == lead]
+    lead = min((rank for *_, rank in rows), default=0)
+    return [
+        GoodCheckpoint(at, step, metric, job_id)
+        for at, step, metric, job_id, rank in rows
+        if rank == lead
+    ]
 
 
 def checkpoint_saves(run_ids: Collection[int]) -> dict[int, list[CheckpointSave]]:
@@ -162,7 +166,13 @@ def checkpoint_saves(run_ids: Collection[int]) -> dict[int, list[CheckpointSave]
     with connection.cursor() as cursor:
         cursor.execute(SAVES, {"runs": list(run_ids)})
         rows_by_run = groupby(cursor.fetchall(), key=itemgetter(0))
-        return {run_id: saves_together(row[1:] for row in of_run) for run_id, of_run in rows_by_run}
+        return {
+            run_id: saves_together(
+                (attempt_id, starts_at, ends_at, spent)
+                for _, attempt_id, starts_at, ends_at, spent in of_run
+            )
+            for run_id, of_run in rows_by_run
+        }
 
 
 def saves_together(
@@ -201,7 +211,7 @@ def history_of_runs(run_ids: Collection[int]) -> RunHistory:
         cursor.execute(ATTEMPTS, {"stopped": sorted(STOPPED_STATES), "runs": list(run_ids)})
         attempt_rows = cursor.fetchall()
     return RunHistory(
-        attempts=tuple(_attempt_fact(row[1:]) for row in attempt_rows),
+        attempts=tuple(_attempt_fact(row) for _, *row in attempt_rows),
         restored_at=attempt_rows[0][0] if attempt_rows else None,
     )
 
@@ -239,7 +249,7 @@ ORDER BY attempt.run_id, attempt.began_at, attempt.id
 """
 
 
-def _attempt_fact(row: tuple[Any, ...]) -> AttemptFact:
+def _attempt_fact(row: Sequence[Any]) -> AttemptFact:
     (
         run_id,
         job_id,

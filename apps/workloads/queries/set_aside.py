@@ -24,5 +24,5 @@ def spans_to_read_again(*, source: str, table_version: str) -> list[tuple[int, A
     rows = SetAsideSpan.objects.filter(source=source).exclude(table_version=table_version)
     fields = ("id", "source", "key", "parent_id", "content")
     return [
-        (row[0], AsideSpan(*row[1:])) for row in rows.order_by("id").values_list(*fields)[:AT_ONCE]
+        (id_, AsideSpan(*span)) for id_, *span in rows.order_by("id").values_list(*fields)[:AT_ONCE]
     ]

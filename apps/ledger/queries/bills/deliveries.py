@@ -154,7 +154,7 @@ def bills_moved(delivery: DeliveryFact) -> list[tuple[BillFact, BillSums]]:
     facts = bills_of(delivery.id)
     params = {"bills": [bill.id for bill in facts], "import": delivery.id}
     moved = rows(SUMS_ALONE if delivery.state == "held" else SUMS_UNDONE, params)
-    sums = {row[0]: BillSums(*row[1:]) for row in moved}
+    sums = {bill_id: BillSums(*of_bill) for bill_id, *of_bill in moved}
     return [(bill, sums.get(bill.id, BillSums())) for bill in facts]
 
 
@@ -201,7 +201,7 @@ def _bill_sums(bill_rows: Sequence[Mapping[str, Any]]) -> dict[int, BillSums]:
     }
     cached_sums = caches["process"].get_many(keys.values())
     missing = [bill_id for bill_id, key in keys.items() if key not in cached_sums]
-    summed = {row[0]: BillSums(*row[1:]) for row in rows(SUMS, {"bills": missing})}
+    summed = {bill_id: BillSums(*of_bill) for bill_id, *of_bill in rows(SUMS, {"bills": missing})}
     new = {keys[bill_id]: summed.get(bill_id, BillSums()) for bill_id in missing}
     caches["process"].set_many(new, SUMS_KEPT_SECONDS)
     return {bill_id: {**cached_sums, **new}[key] for bill_id, key in keys.items()}

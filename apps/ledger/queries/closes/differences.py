@@ -3,7 +3,7 @@
 from datetime import date, datetime
 from typing import LiteralString, NamedTuple
 
-from apps.ledger.queries.tables import rows
+from apps.ledger.queries.tables import columns_as, named_rows, rows
 
 
 class LineKey(NamedTuple):
@@ -31,14 +31,18 @@ class BasisSums(NamedTuple):
     billed_micros: int | None
 
 
+KEY_OF, SUMS_OF = columns_as(LineKey), columns_as(BasisSums)
 COLUMNS: LiteralString = """
-       charge.kind,
+       charge.kind AS kind,
        coalesce(original.billed_charge_id, original.node_id, original.shared_cost_id,
-                original.commitment_id, original.owned_plan_id, original.api_item_id, 0),
+                original.commitment_id, original.owned_plan_id, original.api_item_id, 0)
+           AS number,
        original.part, original.node_id, line.pool_id, line.team_id, line.workload_id, line.job_id,
        line.holder_key_id, line.state, line.flags,
-       sum(line.list_micros)::int8, sum(line.contracted_micros)::int8,
-       sum(line.effective_micros)::int8, sum(line.billed_micros)::int8
+       sum(line.list_micros)::int8 AS list_micros,
+       sum(line.contracted_micros)::int8 AS contracted_micros,
+       sum(line.effective_micros)::int8 AS effective_micros,
+       sum(line.billed_micros)::int8 AS billed_micros
 """
 SUMS = """
 SELECT :columns
@@ -74,8 +78,8 @@ def corrected_sums_of_hour(hour: datetime) -> dict[LineKey, BasisSums]:
 def corrections_of_month(month: date) -> dict[datetime, dict[LineKey, BasisSums]]:
     """Return the sums of all corrections of a month, where they are not nothing, by the hour they correct."""
     sums_by_hour: dict[datetime, dict[LineKey, BasisSums]] = {}
-    for hour, *row in rows(CORRECTIONS, {"month": month}):
-        sums_by_hour.setdefault(hour, {})[LineKey(*row[:11])] = BasisSums(*row[11:])
+    for row in named_rows(CORRECTIONS, {"month": month}):
+        sums_by_hour.setdefault(row.hour, {})[KEY_OF(row)] = SUMS_OF(row)
     return sums_by_hour
 
 
@@ -93,5 +97,5 @@ def corrections_posted(month: date) -> list[tuple[date, int]]:
 
 
 def _sums_by_line(hour: datetime, params: dict[str, object]) -> dict[LineKey, BasisSums]:
-    sum_rows = rows(SUMS, params | {"hour": hour})
-    return {LineKey(*row[:11]): BasisSums(*row[11:]) for row in sum_rows}
+    sum_rows = named_rows(SUMS, params | {"hour": hour})
+    return {KEY_OF(row): SUMS_OF(row) for row in sum_rows}

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Any
 
 from psycopg import sql
 
@@ -11,7 +12,7 @@ from apps.ledger.queries.cube.subqueries import filter_conditions, filter_parame
 from apps.ledger.queries.export_sources import JOB_TAGGED
 from apps.ledger.queries.loading import LEFT_OUT
 from apps.ledger.queries.shared_words import JOINED, SHARED_AS, SHARED_BY
-from apps.ledger.queries.tables import Row, rows
+from apps.ledger.queries.tables import named_rows
 from apps.ledger.queries.wanted import row_column
 
 
@@ -62,13 +63,14 @@ def _select_lines(
         conditions.append(sql.SQL("of.team_id = ANY(%(scope)s)"))
     if question.loading in LEFT_OUT:
         conditions.append(sql.SQL("of.flags & {} = 0").format(LEFT_OUT[question.loading]))
-    line_rows = rows(
+    line_rows = named_rows(
         sql.SQL(
             """
-            SELECT of.id, of.posting_month, of.hour, charge.kind, charge.status,
-                   coalesce(node.name, ''), of.pool_id, of.team_id, of.state, of.flags,
-                   of.evidence, of.{amount}, of.unit_milliseconds,
-                   coalesce({shared_as}, ''), coalesce({shared_by}, '')
+            SELECT of.id, of.posting_month AS month, of.hour, charge.kind, charge.status,
+                   coalesce(node.name, '') AS node, of.pool_id, of.team_id, of.state, of.flags,
+                   of.evidence, of.{amount} AS micros, of.unit_milliseconds,
+                   coalesce({shared_as}, '') AS shared_cost,
+                   coalesce({shared_by}, '') AS shared_by
             FROM ledger_line AS of JOIN ledger_charge AS charge ON charge.id = of.charge_id
             LEFT JOIN fleet_node_fact AS node ON node.id = charge.node_id
             {joined}
@@ -93,10 +95,24 @@ def _select_lines(
         }
         | filter_parameters(question.filters),
     )
-    return [LineRow(*_typed_row(row)) for row in line_rows]
+    return [_line_row(row) for row in line_rows]
 
 
-def _typed_row(row: Row) -> Row:
-    head, (state, flags, evidence), tail = row[:8], row[8:11], row[11:]
-    line_state = None if state is None else State(state)
-    return (*head, line_state, Flag(flags), Evidence(evidence), *tail)
+def _line_row(row: Any) -> LineRow:
+    return LineRow(
+        id=row.id,
+        month=row.month,
+        hour=row.hour,
+        kind=row.kind,
+        status=row.status,
+        node=row.node,
+        pool_id=row.pool_id,
+        team_id=row.team_id,
+        state=None if row.state is None else State(row.state),
+        flags=Flag(row.flags),
+        evidence=Evidence(row.evidence),
+        micros=row.micros,
+        unit_milliseconds=row.unit_milliseconds,
+        shared_cost=row.shared_cost,
+        shared_by=row.shared_by,
+    )

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from datetime import date, datetime
 from itertools import groupby
-from operator import itemgetter
-from typing import LiteralString, NamedTuple
+from operator import attrgetter
+from typing import Any, LiteralString, NamedTuple
 
 from apps.economics.bases import Amounts, split_bases
 from apps.economics.hours import HOUR
@@ -19,7 +19,7 @@ from apps.ledger.actions.marginal import MARGINAL, MARGINAL_JOIN, MARGINAL_MICRO
 from apps.ledger.actions.rolled_day import RolledDay
 from apps.ledger.queries.calendar import milliseconds_into
 from apps.ledger.queries.job_meters import JobHour, JobMeterSums, job_meters
-from apps.ledger.queries.tables import Row, copy_in, rows
+from apps.ledger.queries.tables import Row, columns_as, copy_in, named_rows, rows
 from apps.unit_economics.queries.runs.job_minutes import job_minutes
 from apps.workloads.queries.run_facts import (
     CarriedHour,
@@ -30,13 +30,27 @@ from apps.workloads.queries.run_facts import (
 )
 
 
-class Lines(NamedTuple):
-    """Lines of a job and hour that differ in their node alone, added up; as LINES gives them."""
+class Traits(NamedTuple):
+    """The columns that lines of one row share, in the order of COPY."""
+
+    posting_month: date
+    status: str
+    kind: str
+    pool_id: int | None
+    team_id: int
+    workload_id: int | None
+    state: int | None
+    flags: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines of a job and hour that differ in their node alone, added up; LINES names each."""
 
     job_id: int
     hour: datetime
     through: datetime | None
-    traits: Row
+    traits: Traits
     list_micros: int | None
     contracted_micros: int | None
     effective_micros: int | None
@@ -47,25 +61,28 @@ class Lines(NamedTuple):
     @property
     def pool_id(self) -> int | None:
         """The pool, which is one of their traits."""
-        pool_id: int | None = self.traits[POOL]
-        return pool_id
+        return self.traits.pool_id
 
     @property
     def workload_id(self) -> int | None:
         """The workload, which is one of their traits."""
-        workload_id: int | None = self.traits[WORKLOAD]
-        return workload_id
+        return self.traits.workload_id
 
     @property
     def state(self) -> int | None:
         """The state, which is one of their traits."""
-        state: int | None = self.traits[STATE]
-        return state
+        return self.traits.state
 
     @property
     def unknown(self) -> Row:
         """Return which bases are not known."""
-        return tuple(amount is None for amount in self[4:9])
+        return (
+            self.list_micros is None,
+            self.contracted_micros is None,
+            self.effective_micros is None,
+            self.billed_micros is None,
+            self.marginal_micros is None,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +123,12 @@ def write_run_days(rolled: RolledDay, unasked: Collection[tuple[int, datetime]])
     job_ids = jobs_carrying(rolled.starts_at, rolled.ends_at)
     if not job_ids:
         return were
-    line_rows = rows(LINES, params | {"jobs": job_ids})
-    carried = _hours_carried(rolled, {row[0] for row in line_rows})
+    line_rows = named_rows(LINES, params | {"jobs": job_ids})
+    carried = _hours_carried(rolled, {row.job_id for row in line_rows})
     meters = job_meters(list(carried), rolled.starts_at, rolled.ends_at) if carried else {}
     lives_by_job = job_lifetimes(list(carried))
     hours: list[JobHourParts] = []
-    for (job_id, hour), of_hour in groupby(line_rows, itemgetter(0, 1)):
+    for (job_id, hour), of_hour in groupby(line_rows, attrgetter("job_id", "hour")):
         runs = carried.get(job_id, {}).get(hour, ())
         if runs:
             parted = _parts_of_hour(
@@ -192,8 +209,19 @@ def _hours_carried(
     return hours_by_job
 
 
-def _lines_of_row(row: Row) -> Lines:
-    return Lines._make((*row[:3], row[3 : 3 + TRAITS], *row[3 + TRAITS :]))
+def _lines_of_row(row: Any) -> Lines:
+    return Lines(
+        job_id=row.job_id,
+        hour=row.hour,
+        through=row.through,
+        traits=TRAITS_OF(row),
+        list_micros=row.list_micros,
+        contracted_micros=row.contracted_micros,
+        effective_micros=row.effective_micros,
+        billed_micros=row.billed_micros,
+        marginal_micros=row.marginal_micros,
+        unit_milliseconds=row.unit_milliseconds,
+    )
 
 
 def _parts_of_hour(lines: Sequence[Lines], life: Life, runs: Sequence[CarriedHour]) -> JobHourParts:
@@ -257,7 +285,7 @@ def _divide_lines(
     for line in lines:
         times[line.pool_id] = times.get(line.pool_id, 0) + line.unit_milliseconds
     for line in lines:
-        if line.traits[POSTED] not in written.months:
+        if line.traits.posting_month not in written.months:
             continue
         metered = None
         if line.unit_milliseconds:
@@ -295,8 +323,7 @@ def _shares_of_amount(amount: int | None, weights: Sequence[int]) -> Sequence[in
     return [None] * len(weights) if amount is None else largest_remainder(amount, weights)
 
 
-TRAITS = 8
-POSTED, POOL, WORKLOAD, STATE = 0, 3, 5, 6
+TRAITS_OF = columns_as(Traits)
 EFFECTIVE = 2
 UNMETERED = (None, None, None)
 DELETE = """
@@ -310,12 +337,16 @@ SELECT DISTINCT run_id FROM gone
 # What is unknown on any basis stays apart. Lines of every posting month: those of the day itself say
 # by what its corrections are divided.
 SELECT: LiteralString = """
-SELECT line.job_id, line.hour, max(charge.through) FILTER (WHERE charge.kind = 'node_hour'),
+SELECT line.job_id, line.hour, max(charge.through) FILTER (WHERE charge.kind = 'node_hour')
+           AS through,
        line.posting_month, charge.status, charge.kind, line.pool_id, line.team_id,
        line.workload_id, line.state, line.flags,
-       sum(line.list_micros)::int8, sum(line.contracted_micros)::int8,
-       sum(line.effective_micros)::int8, sum(line.billed_micros)::int8, sum(:marginal)::int8,
-       sum(line.unit_milliseconds)::int8
+       sum(line.list_micros)::int8 AS list_micros,
+       sum(line.contracted_micros)::int8 AS contracted_micros,
+       sum(line.effective_micros)::int8 AS effective_micros,
+       sum(line.billed_micros)::int8 AS billed_micros,
+       sum(:marginal)::int8 AS marginal_micros,
+       sum(line.unit_milliseconds)::int8 AS unit_milliseconds
 FROM ledger_line_fact AS line
 JOIN ledger_charge_fact AS charge ON charge.id = line.charge_id
 :marginal_join

@@ -8,7 +8,8 @@ from apps.accounts.queries.arriving import arriving_personal_fields, pseudonymis
 from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
 from apps.workloads.models import Run, ServiceObjective, Workload, WorkloadChange
-from apps.workloads.queries.promises import NewChange, NewObjective
+from apps.workloads.queries.promises import EnteredObjective
+from apps.workloads.queries.requests import EnteredChange
 
 AVAILABILITY = "availability"
 MOST_BUDGET_DAYS = 366
@@ -32,7 +33,7 @@ class ShippedByAnotherTeam(Refusal):
 
 @logged_change()
 @transaction.atomic
-def add_objective(*, objective: NewObjective) -> int:
+def add_objective(*, objective: EnteredObjective) -> int:
     """A promise of a service, in force from `starts_at` on; its id.
 
     Refuses ObjectiveNotUnderstood and ObjectiveExists.
@@ -76,7 +77,7 @@ def end_objective(*, objective_id: int, ended_at: datetime) -> None:
 
 @logged_change()
 @transaction.atomic
-def record_change(*, change: NewChange) -> tuple[int, bool]:
+def record_change(*, change: EnteredChange) -> tuple[int, bool]:
     """Something that changed about a workload: its id, and whether it is new.
 
     The same one again changes nothing but a run that was not known. Refuses ShippedByAnotherTeam.
@@ -101,7 +102,7 @@ def record_change(*, change: NewChange) -> tuple[int, bool]:
     return stored_change.id, is_new
 
 
-def refuse_nonsense(objective: NewObjective) -> None:
+def refuse_nonsense(objective: EnteredObjective) -> None:
     """Refuse what no promise can be."""
     if not 0 < objective.target_ratio < 1:
         raise ObjectiveNotUnderstood(

@@ -17,18 +17,16 @@ from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.shapes import Answer
+from apps.web.rest.shapes import Answer, Body
 from apps.web.rest.strict import Moment, OptionalText, Parameters, StrictSerializer, Text, parsed
 from apps.web.rest.views import RestView
 from apps.workloads.actions.slos import add_objective, end_objective, record_change
 from apps.workloads.api.naming import NameResolver
 from apps.workloads.queries import promises
-from apps.workloads.queries.promises import NewObjective
-from apps.workloads.queries.requests import ChangeFact
+from apps.workloads.queries.promises import OBJECTIVES, EnteredObjective
+from apps.workloads.queries.requests import ChangeFact, EnteredChange
 from apps.workloads.queries.run_names import run_of_name
 
-MEASURES = ("latency", "first_token", "availability")
-KINDS = ("deploy", "model", "prompt", "config")
 LONGEST_SECONDS = 1e6
 
 
@@ -38,25 +36,25 @@ class ObjectivesAsked(Parameters):
     workload = Text(required=False, help_text="the name of a workload")
 
 
-class ObjectiveIn(StrictSerializer):
+class ObjectiveIn(Body[EnteredObjective]):
     """A promise: `target_ratio` of the requests are answered within so long.
 
     `latency` is the whole answer, `first_token` the time to its first token; of `availability`,
     which has no `within_seconds`, they are answered without an error.
     """
 
+    without = ("workload_id",)
     team = Text()
     workload = Text()
     feature = OptionalText()
-    measure = serializers.ChoiceField(choices=MEASURES, default="latency")
+    measure = serializers.ChoiceField(choices=tuple(OBJECTIVES), default="latency")
     within_seconds = serializers.FloatField(
         max_value=LONGEST_SECONDS, required=False, allow_null=True, default=None
     )
-    target_ratio = serializers.FloatField(help_text="between 0 and 1, such as 0.99")
-    starts_at = Moment()
-    budget_days = serializers.IntegerField(
-        default=28, min_value=1, max_value=366, help_text="the days of the error budget"
-    )
+
+    def made(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields: which workload is meant, the viewer decides."""
+        return values
 
 
 class ObjectiveEndIn(StrictSerializer):
@@ -65,13 +63,12 @@ class ObjectiveEndIn(StrictSerializer):
     ended_at = Moment()
 
 
-class ObjectiveOut(Answer[NewObjective]):
+class ObjectiveOut(Answer[EnteredObjective]):
     """A promise of a service, and when it was in force, half-open."""
 
     without = ("workload_id",)
     id = serializers.IntegerField()
     workload = NamedOut()
-    measure = serializers.ChoiceField(choices=MEASURES)
     starts_at = serializers.DateTimeField(allow_null=True)
     ends_at = serializers.DateTimeField(allow_null=True)
 
@@ -84,19 +81,21 @@ class ChangesAsked(Parameters):
     until = Moment(required=False)
 
 
-class ChangeIn(StrictSerializer):
+class ChangeIn(Body[EnteredChange]):
     """Something that changed about a workload and may explain its numbers.
 
     Of kind `model` with a `run`, it is a model version shipped.
     """
 
+    without = ("workload_id", "run_id")
     team = Text()
     workload = Text()
     feature = OptionalText()
-    kind = serializers.ChoiceField(choices=KINDS)
-    name = Text(help_text="what it is called, such as a version")
-    at = Moment()
     run = OptionalText(help_text="the key of the training run that made the model")
+
+    def made(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields: which workload and run are meant, the viewer decides."""
+        return values
 
 
 class ChangeOut(Answer[ChangeFact]):
@@ -104,7 +103,6 @@ class ChangeOut(Answer[ChangeFact]):
 
     without = ("workload_id", "run_id")
     workload = NamedOut()
-    kind = serializers.ChoiceField(choices=KINDS)
     run = serializers.CharField(allow_null=True)
 
 
@@ -136,7 +134,7 @@ class ServiceObjectives(RestView):
         """Promise something of a service from a moment on; the same one again is answered 200."""
         body, called = parsed(ObjectiveIn, request), NameResolver(self.viewer())
         workload_id = _workload_id(body, called)
-        wanted = promises.NewObjective(workload_id=workload_id, **body)
+        wanted = promises.EnteredObjective(workload_id=workload_id, **body)
         existing_id = promises.objective_like(wanted)
         made_id = existing_id or add_objective(objective=wanted)
         return Response(
@@ -219,7 +217,7 @@ class WorkloadChanges(RestView):
         named = body["workload"]
         workload_id = _workload_id(body, called)
         run_id = _run_id(body.pop("run"), team_id, is_any_teams=own_team_id is None)
-        change = promises.NewChange(workload_id=workload_id, run_id=run_id, **body)
+        change = EnteredChange(workload_id=workload_id, run_id=run_id, **body)
         change_id, is_new = record_change(change=change)
         serialized = _serialize_change(
             promises.change_row(change_id), {"id": workload_id, "name": named}

@@ -17,7 +17,7 @@ from apps.economics.latency import (
     within,
 )
 from apps.workloads.models import ServiceObjective
-from apps.workloads.queries.promises import NewObjective
+from apps.workloads.queries.promises import EnteredObjective
 from apps.workloads.queries.requests import Span
 
 QUANTILES = (0.5, 0.9, 0.95, 0.99)
@@ -146,7 +146,7 @@ def how_answered(workload_id: int, span: Span, *, times: bool = True) -> HowAnsw
     return HowAnswered(answered, began, attained)
 
 
-def attainment_if(wanted: NewObjective, span: Span) -> Attainment:
+def attainment_if(wanted: EnteredObjective, span: Span) -> Attainment:
     """Return what would have become of a promise that is only thought of, had it been in force in the span."""
     thought = ServiceObjective(id=0, **wanted.columns, period=Range(None, None))
     reported = _Reported.of(wanted.workload_id, _hours_queries(thought, span))

@@ -3,14 +3,20 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from django.db.models import F, QuerySet
 
 from apps.accounts.queries import Viewer
 from apps.accounts.queries.paging import Page, PageRequest, equality_conditions, page_of
+from apps.show.entries import Entry
 from apps.workloads.models import ServiceObjective, WorkloadChange
 
+OBJECTIVES = {
+    "latency": "Whole answer",
+    "first_token": "First token",
+    "availability": "Answered without an error",
+}
 OBJECTIVE = (
     "id", "workload_id", "feature", "measure", "within_seconds", "target_ratio", "budget_days",
 )  # fmt: skip
@@ -19,36 +25,24 @@ Rows = QuerySet[Any, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class NewObjective:
+class EnteredObjective:
     """`target_ratio` of the requests within so long, by the whole answer or the first token.
 
     Of `availability`, without an error, and then within None. The error budget is of `budget_days`.
     """
 
     workload_id: int
-    feature: str
-    measure: str
+    feature: Annotated[str, Entry("Of the feature", "Empty: of all of them.")]
+    measure: Annotated[str, Entry("What is promised", choices=OBJECTIVES, initial="latency")]
     within_seconds: float | None
-    target_ratio: float
-    starts_at: datetime
-    budget_days: int = 28
+    target_ratio: Annotated[float, Entry(help="between 0 and 1, such as 0.99")]
+    starts_at: Annotated[datetime, Entry("From", is_now=True)]
+    budget_days: Annotated[int, Entry(help="the days of the error budget", least=1, most=366)] = 28
 
     @property
     def columns(self) -> dict[str, Any]:
         """All but when it begins, as an objective is kept."""
         return {name: getattr(self, name) for name in OBJECTIVE if name != "id"}
-
-
-@dataclass(frozen=True, slots=True)
-class NewChange:
-    """A change: deploy, model, prompt or config; `run_id` of the run that made a model."""
-
-    workload_id: int
-    feature: str
-    kind: str
-    name: str
-    at: datetime
-    run_id: int | None = None
 
 
 def objective_page(
@@ -64,7 +58,7 @@ def objective_row(objective_id: int, viewer: Viewer) -> dict[str, Any] | None:
     return _visible_to_viewer(_objective_rows(), viewer, None).filter(id=objective_id).first()
 
 
-def objective_like(wanted: NewObjective) -> int | None:
+def objective_like(wanted: EnteredObjective) -> int | None:
     """The promise that says just this and has no end; None where there is none."""
     same_objectives = ServiceObjective.objects.filter(
         **wanted.columns, period=(wanted.starts_at, None)

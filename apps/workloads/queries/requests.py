@@ -3,11 +3,20 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import Annotated, Any
 
 from django.db import connection
 
+from apps.accounts.queries.facts import facts_of
+from apps.show.entries import Entry
 from apps.workloads.models import RequestDay, WorkloadChange
+
+CHANGE_KINDS = {
+    "deploy": "Deployment",
+    "model": "Model",
+    "prompt": "Prompt",
+    "config": "Settings",
+}
 
 Span = tuple[datetime, datetime]
 """`[from, to)`."""
@@ -78,16 +87,28 @@ class DayCount:
 
 
 @dataclass(frozen=True, slots=True)
-class ChangeFact:
-    """Something that changed about a workload; `run_id` of the run that made a shipped model."""
+class EnteredChange:
+    """Something that changed about a workload: deploy, model, prompt or config; `run_id` of the run that made a shipped model."""
+
+    workload_id: int
+    feature: Annotated[str, Entry("Of the feature", "Empty: of all of them.")]
+    kind: Annotated[str, Entry("Kind", choices=CHANGE_KINDS, initial="deploy")]
+    name: Annotated[
+        str,
+        Entry(
+            "Name", "Such as a version.", "what it is called, such as a version",
+            needed="Say what it is called.",
+        ),
+    ]  # fmt: skip
+    at: Annotated[datetime, Entry("When", is_now=True)]
+    run_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeFact(EnteredChange):
+    """A change as it was noted."""
 
     id: int
-    workload_id: int
-    feature: str
-    kind: str
-    name: str
-    at: datetime
-    run_id: int | None
 
 
 def request_hours(workload_ids: Collection[int], span: Span) -> list[HourCount]:
@@ -122,16 +143,13 @@ def request_days(workload_ids: Collection[int], days: tuple[date, date]) -> list
 def changes_of(workload_id: int, span: Span) -> list[ChangeFact]:
     """Return the changes of a workload in the span, by time."""
     rows = WorkloadChange.objects.filter(workload_id=workload_id, at__gte=span[0], at__lt=span[1])
-    return [
-        ChangeFact(*row) for row in rows.order_by("at", "id").values_list(*ChangeFact.__slots__)
-    ]
+    return list(facts_of(ChangeFact, rows.order_by("at", "id")))
 
 
 def changes_within(span: Span) -> list[tuple[int, ChangeFact]]:
     """The newest MOST_CHANGES of the span, by the id of their workload, whose ever it is."""
     rows = WorkloadChange.objects.filter(at__gte=span[0], at__lt=span[1]).order_by("-at", "-id")
-    newest = rows.values_list("workload_id", *ChangeFact.__slots__)[:MOST_CHANGES]
-    return [(workload_id, ChangeFact(*change)) for workload_id, *change in newest]
+    return [(change.workload_id, change) for change in facts_of(ChangeFact, rows[:MOST_CHANGES])]
 
 
 def counts_of(row: Iterable[Any]) -> Counts:

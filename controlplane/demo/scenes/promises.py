@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from apps.workloads.actions.slos import add_objective
-from apps.workloads.queries.promises import NewObjective
+from apps.workloads.queries.promises import EnteredObjective
 from controlplane.demo.company import Company
 
 JUDGED_FOR = timedelta(hours=236)
@@ -29,7 +29,7 @@ def promise_answers(company: Company) -> None:
     """Services promise how soon they answer: one keeps to it, one does not."""
     for team, workload, measure, within_seconds, target_ratio in PROMISES:
         add_objective(
-            objective=NewObjective(
+            objective=EnteredObjective(
                 workload_id=company.workload(team, workload),
                 feature="",
                 measure=measure,

@@ -34,7 +34,7 @@ from apps.workloads.models import (
     UsageEvent,
     WorkloadChange,
 )
-from apps.workloads.queries.promises import NewChange
+from apps.workloads.queries.promises import EnteredChange
 from apps.workloads.queries.set_aside import AsideSpan
 from tests import make
 from tests.apps.accounts.test_personal_fields import rows_naming
@@ -151,7 +151,7 @@ def rejected_rows(_: Path) -> None:
 
 def changes_of_workloads(_: Path) -> None:
     service = add_workload(name="answers", team_id=make.make_team("Research"), kind="serving")
-    told = NewChange(service, "asked by ghopper", "deploy", "build of o'neil", NOON)
+    told = EnteredChange(service, "asked by ghopper", "deploy", "build of o'neil", NOON)
     first, again = record_change(change=told), record_change(change=told)
     assert (first[0], first[1], again[1]) == (again[0], True, False)
     kept = WorkloadChange.objects.get()

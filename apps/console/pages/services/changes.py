@@ -9,21 +9,22 @@ from django.urls import reverse
 
 from apps.accounts.queries import Role
 from apps.console.kit.change import Change, ChangeForm, changing
-from apps.console.kit.entries import MomentField, ParsedField, PickField, TextField
+from apps.console.kit.entered import FormOf
+from apps.console.kit.entries import MomentField, ParsedField
 from apps.console.kit.frame import Link
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.pages.annotations.marks import forget_annotations
-from apps.console.pages.services.words import CHANGES, MEASURES, budget_words, promise_words
+from apps.console.pages.services.words import budget_words, promise_words
 from apps.economics.serving import SERVICE_KINDS
 from apps.show.amounts import counted, per_cent
 from apps.workloads.actions import slos
 from apps.workloads.queries import WorkloadFact, workloads
 from apps.workloads.queries.answer_times import Attainment, attainment_if
-from apps.workloads.queries.promises import NewChange, NewObjective, objective_row
+from apps.workloads.queries.promises import EnteredObjective, objective_row
+from apps.workloads.queries.requests import EnteredChange
 
 CHANGING = SEES_EVERYTHING | {Role.LEAD}
 """Whoever answers for a service; `known` keeps them to those that they see."""
-PROMISES = {**MEASURES, slos.AVAILABILITY: "Answered without an error"}
 LOOKED_BACK = timedelta(days=28)
 LONGEST_SECONDS = 1e6
 
@@ -51,23 +52,15 @@ def _budget_days(text: str) -> int:
     return int(text)
 
 
-def _change_name(text: str) -> str:
-    if not text:
-        raise ValueError("Say what it is called.")
-    return text
-
-
-class ObjectiveForm(ChangeForm):
+class ObjectiveForm(FormOf[EnteredObjective]):
     """A share of requests that is promised."""
 
-    measure = PickField("What is promised", PROMISES, initial="latency")
     within_seconds = ParsedField(
         "Within, in seconds", number_up_to(LONGEST_SECONDS), "Not of errors.", initial="2"
     )
     target = ParsedField("For how many requests, in per cent", number_up_to(100), initial="99")
-    feature = TextField("Of the feature", "Empty: of all of them.")
     budget_days = ParsedField("Days of the error budget", _budget_days, initial="28")
-    starts_at = MomentField("From", is_now=True)
+    field_order = ("measure", "within_seconds", "target", "feature", "budget_days")
 
 
 class ObjectiveEndForm(ChangeForm):
@@ -76,21 +69,18 @@ class ObjectiveEndForm(ChangeForm):
     ended_at = MomentField("In force until", is_now=True)
 
 
-class ServiceChangeForm(ChangeForm):
+class ServiceChangeForm(FormOf[EnteredChange]):
     """Something that changed."""
 
-    kind = PickField("Kind", CHANGES, initial="deploy")
-    name = ParsedField("Name", _change_name, "Such as a version.")
-    feature = TextField("Of the feature", "Empty: of all of them.")
-    at = MomentField("When", is_now=True)
+    field_order = ("kind", "name")
 
 
 @changing(CHANGING, "services")
-def add_objective(context: Context, service_id: int) -> Change[NewObjective]:
+def add_objective(context: Context, service_id: int) -> Change[EnteredObjective]:
     """Says how the promise would have been kept of late, then makes it."""
     fact = get_service_or_404(service_id, context)
 
-    def apply(objective: NewObjective) -> tuple[str, tuple[Any, ...]]:
+    def apply(objective: EnteredObjective) -> tuple[str, tuple[Any, ...]]:
         slos.add_objective(objective=objective)
         return f"{fact.name} has an objective.", ("service", service_id)
 
@@ -134,11 +124,11 @@ def end_objective(
 
 
 @changing(CHANGING, "services")
-def add_change(context: Context, service_id: int) -> Change[NewChange]:
+def add_change(context: Context, service_id: int) -> Change[EnteredChange]:
     """Says that something changed, so that it stands beside the figures that it may explain."""
     fact = get_service_or_404(service_id, context)
 
-    def apply(change: NewChange) -> tuple[str, tuple[Any, ...]]:
+    def apply(change: EnteredChange) -> tuple[str, tuple[Any, ...]]:
         _, is_new = slos.record_change(change=change)
         forget_annotations()
         message = f"{change.name} is noted." if is_new else f"{change.name} was noted before."
@@ -151,7 +141,7 @@ def add_change(context: Context, service_id: int) -> Change[NewChange]:
         back=_back_to(fact),
         form=ServiceChangeForm,
         confirm="Note this change",
-        read=lambda entered: NewChange(service_id, **entered),
+        read=lambda entered: EnteredChange(service_id, **entered),
         apply=apply,
     )
 
@@ -170,10 +160,10 @@ def _back_to(fact: WorkloadFact) -> Link:
     return Link(f"Back to {fact.name}", reverse("service", args=[fact.id]))
 
 
-def _objective_of(entered: Mapping[str, Any], fact: WorkloadFact) -> NewObjective:
+def _objective_of(entered: Mapping[str, Any], fact: WorkloadFact) -> EnteredObjective:
     """Return the objective that was entered; refuse what cannot be promised."""
     is_error = entered["measure"] == slos.AVAILABILITY
-    objective = NewObjective(
+    objective = EnteredObjective(
         workload_id=fact.id,
         feature=entered["feature"],
         measure=entered["measure"],
@@ -186,7 +176,7 @@ def _objective_of(entered: Mapping[str, Any], fact: WorkloadFact) -> NewObjectiv
     return objective
 
 
-def _describe_attainment(objective: NewObjective, context: Context) -> tuple[str, ...]:
+def _describe_attainment(objective: EnteredObjective, context: Context) -> tuple[str, ...]:
     attainment: Attainment = attainment_if(objective, (context.at - LOOKED_BACK, context.at))
     promised = promise_words(attainment)
     if attainment.met_ratio is None:

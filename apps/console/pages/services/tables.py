@@ -26,7 +26,6 @@ from apps.console.kit.cells import (
 )
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.services.words import (
-    CHANGES,
     MEASURES,
     PARTS,
     budget_words,
@@ -37,7 +36,7 @@ from apps.economics.serving import Purpose, UnitCosts
 from apps.show.amounts import difference, share
 from apps.unit_economics.queries.unit_costs import UnitCost
 from apps.workloads.queries.answer_times import QUANTILES, Attainment, Latency
-from apps.workloads.queries.requests import ChangeFact
+from apps.workloads.queries.requests import CHANGE_KINDS, ChangeFact
 
 UNDEFINED = quiet("undefined")
 NO_UNIT = undefined("nothing was answered, or its cost or count is not known")
@@ -289,7 +288,7 @@ CHANGED = Table[ChangeFact](
     "What changed",
     (
         Column("at", "When", lambda row: row.at, INSTANT),
-        Column("kind", "Kind", lambda row: CHANGES.get(row.kind, row.kind)),
+        Column("kind", "Kind", lambda row: CHANGE_KINDS.get(row.kind, row.kind)),
         Column("name", "What", lambda row: row.name, PROSE),
         Column("feature", "Feature", lambda row: row.feature or "all"),
     ),

@@ -45,12 +45,6 @@ LOADED: Mapping[Load, str] = {
     Load.MARGINAL: "what it adds to what is owed anyway",
 }
 MEASURES = {"latency": "Whole answer", "first_token": "First token"}
-CHANGES = {
-    "deploy": "Deployment",
-    "model": "Model",
-    "prompt": "Prompt",
-    "config": "Settings",
-}
 
 
 def seconds(value: float) -> str:

@@ -186,8 +186,8 @@ def nodes_alive_between(
     nodes = Node.objects.filter(period__overlap=(starts_at, ends_at))
     if node_ids is not None:
         nodes = nodes.filter(id__in=node_ids)
-    lives = nodes.annotate(begins=_begins_later(starts_at), ends=_ends_sooner(ends_at))
-    rows = lives.order_by("id").values_list("id", "name", "pool_id", "kind", "begins", "ends")
+    clipped = nodes.annotate(begins=_begins_later(starts_at), ends=_ends_sooner(ends_at))
+    rows = clipped.order_by("id").values_list("id", "name", "pool_id", "kind", "begins", "ends")
     spans = _capacities_by_node(starts_at, ends_at, node_ids)
     return [
         _with_spans(

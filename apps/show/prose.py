@@ -35,7 +35,7 @@ class Emphasis:
 
 
 Part = str | Link | SeeAlso | Code | Emphasis
-Prose = tuple[Part, ...]
+Prose = str | tuple[Part, ...]
 
 
 def prose(*parts: Part) -> Prose:
@@ -45,12 +45,12 @@ def prose(*parts: Part) -> Prose:
 
 def plain_text(parts: Prose) -> str:
     """Return the words of the prose alone."""
-    return "".join(map(_plain_part, parts))
+    return "".join(map(_plain_part, (parts,) if isinstance(parts, str) else parts))
 
 
 def markdown(parts: Prose) -> str:
     """Return the prose as markdown."""
-    return "".join(map(_marked_part, parts))
+    return "".join(map(_marked_part, (parts,) if isinstance(parts, str) else parts))
 
 
 def _plain_part(part: Part) -> str:

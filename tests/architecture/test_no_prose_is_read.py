@@ -9,6 +9,7 @@ CUTS = (
         r"""str\((refus\w*|problem|error|exc)\)\.(partition|split|removeprefix|startswith)"""
     ),
     re.compile(r"""partition\(": "\)"""),
+    re.compile(r"""/ "docs\""""),
     re.compile(
         r"""(substr|starts_with|split_part)\((\w+\.)?(reason|matched_by|detail|failure)\b"""
     ),

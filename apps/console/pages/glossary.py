@@ -1,4 +1,4 @@
-"""The glossary: what the words on pages mean, from the page of the docs that defines them."""
+"""The glossary: what the words on pages mean."""
 
 from django.http import HttpResponse
 from django.urls import path, reverse

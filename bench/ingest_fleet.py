@@ -25,7 +25,7 @@ def main(nodes: int) -> list[str]:
     at = datetime.now(UTC)
     started_at = at - timedelta(hours=HOURS_BACK)
     pool_id = fleet.add_pool(
-        pool=fleet.NewPool(
+        pool=fleet.EnteredPool(
             name="bench",
             provider="aws",
             region="us-east-1",

@@ -39,7 +39,7 @@ def _installation() -> str:
     make_ready()
     at = datetime.now(UTC)
     for option in ("reserved", "on_demand"):
-        pool = fleet.NewPool(
+        pool = fleet.EnteredPool(
             name=option,
             provider="aws",
             region="us-east-1",

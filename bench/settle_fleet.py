@@ -105,7 +105,7 @@ def _pool() -> int:
 
     fleet.add_cluster(name="bench", kind="slurm", at=AT)
     pool_id = fleet.add_pool(
-        pool=fleet.NewPool(
+        pool=fleet.EnteredPool(
             name="bench", provider="aws", region="us-east-1", instance_type="p5.48xlarge",
             gpu_model=MODEL, gpus_per_node=GPUS, purchase_option="on_demand",
         ),

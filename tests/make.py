@@ -63,7 +63,7 @@ def make_pool(name: str = "h100", **given: Any) -> int:
         "gpus_per_node": 8,
         "purchase_option": "on_demand",
     }
-    return fleet.add_pool(pool=fleet.NewPool(name=name, **values | given), at=NOON)
+    return fleet.add_pool(pool=fleet.EnteredPool(name=name, **values | given), at=NOON)
 
 
 def make_node(name: str = "gpu-01", *, at: datetime = NOON, **given: Any) -> int:

@@ -114,7 +114,7 @@ def _pools(
     pools: dict[str, Table] = {}
     for pool in story["pools"]:
         pool_id = fleet.add_pool(
-            pool=fleet.NewPool(
+            pool=fleet.EnteredPool(
                 name=pool["name"],
                 provider=pool["provider"],
                 purchase_option=pool["purchase_option"],

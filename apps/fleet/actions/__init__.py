@@ -42,7 +42,6 @@ from apps.fleet.actions.inventory import (
     DeviceOfAnotherNode,
     NewNode,
     NewOutage,
-    NewPool,
     NodeAlreadyEnded,
     NodeEndsBeforeItStarts,
     NodeNameTaken,
@@ -97,3 +96,4 @@ from apps.fleet.actions.waiting import (
     WaitingNodeDecided,
     decide_waiting_node,
 )
+from apps.fleet.queries.inventory import EnteredPool as EnteredPool

@@ -26,7 +26,7 @@ from apps.fleet.models import (
     Pool,
     SharePolicy,
 )
-from apps.fleet.queries.inventory import nodes_named, nodes_owned
+from apps.fleet.queries.inventory import EnteredPool, nodes_named, nodes_owned
 from apps.fleet.queries.listing import cluster_named
 from apps.logs.changes import items_of, logged_change
 from apps.marks.actions import ORGANISATION, mark_names, mark_span
@@ -71,24 +71,6 @@ class OutageEndsBeforeItStarts(Refusal):
 
 class DeviceOfAnotherNode(Refusal):
     """A node's outage names a device that is not in it."""
-
-
-@dataclass(frozen=True, slots=True)
-class NewPool:
-    """Nodes of one model, one price and one purchase option."""
-
-    name: str
-    provider: str
-    purchase_option: str
-    cluster_id: int | None = None
-    region: str = ""
-    instance_type: str = ""
-    gpu_model: str = ""
-    gpus_per_node: int = 0
-    unit: str = CapacityUnit.GPU
-    owner_team_id: int | None = None
-    idle_sharing: str = IdleSharing.KEEP
-    share_rule: str = "largest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +126,7 @@ def open_cluster(*, name: str, at: datetime) -> int:
 
 @logged_change()
 @transaction.atomic
-def add_pool(*, pool: NewPool, at: datetime) -> int:
+def add_pool(*, pool: EnteredPool, at: datetime) -> int:
     """Add a pool with version 1 of its share policy, for all time; answers its id.
 
     Refuses PoolNameTaken.

@@ -48,7 +48,7 @@ class Pools(RestView):
         """Add a pool with version 1 of its share policy; the same one again is answered 200."""
         data = parsed(PoolIn, request)
         new = {name: value for name, value in data.items() if name not in {"cluster", "owner_team"}}
-        pool = actions.NewPool(
+        pool = actions.EnteredPool(
             **new,
             cluster_id=cluster_id_of(data["cluster"]),
             owner_team_id=_team_id_of(data["owner_team"]),

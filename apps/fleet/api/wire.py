@@ -7,11 +7,17 @@ from rest_framework import serializers
 from rest_framework.fields import empty
 
 from apps.accounts.queries import Scope
-from apps.economics.purchase import PurchaseOption
 from apps.fleet.queries.histories import DeviceLife, OutageOnRecord
-from apps.fleet.queries.inventory import PoolFact
+from apps.fleet.queries.inventory import (
+    IDLE_SHARINGS,
+    PURCHASE_OPTIONS,
+    SHARE_RULES,
+    UNITS,
+    EnteredPool,
+    PoolFact,
+)
 from apps.web.rest.money import NamedOut
-from apps.web.rest.shapes import Answer
+from apps.web.rest.shapes import Answer, Body
 from apps.web.rest.strict import (
     Id,
     IdInBody,
@@ -26,12 +32,8 @@ from apps.web.rest.strict import (
 MOST_UNITS = 1_000_000
 CLUSTER_KINDS = ("slurm", "kubernetes", "other")
 NODE_KINDS = ("machine", "pool")
-UNITS = ("gpu", "core")
 OUTAGE_KINDS = ("down", "drained", "failed", "maintenance")
 SOURCES = ("nvml", "dcgm", "simulated")
-SHARE_RULES = ("largest", "compute", "memory")
-IDLE_SHARINGS = ("keep", "by_held_time")
-PURCHASE_OPTIONS = tuple(str(option) for option in PurchaseOption)
 
 
 class ClusterIn(StrictSerializer):
@@ -78,21 +80,16 @@ class PoolsAsked(Parameters):
     cluster = Text(required=False, help_text="the name of a cluster")
 
 
-class PoolIn(StrictSerializer):
+class PoolIn(Body[EnteredPool]):
     """Nodes of one model, one price and one purchase option."""
 
-    name = Text()
+    without = ("cluster_id", "owner_team_id")
     cluster = Text(required=False, allow_null=True, default=None)
-    provider = Text()
-    region = OptionalText()
-    instance_type = OptionalText()
-    gpu_model = OptionalText()
-    gpus_per_node = StrictInteger(min_value=0, max_value=1_024, default=0)
-    unit = serializers.ChoiceField(choices=UNITS, default="gpu")
-    purchase_option = serializers.ChoiceField(choices=PURCHASE_OPTIONS)
     owner_team = Text(required=False, allow_null=True, default=None)
-    idle_sharing = serializers.ChoiceField(choices=IDLE_SHARINGS, default="keep")
-    share_rule = serializers.ChoiceField(choices=SHARE_RULES, default="largest")
+
+    def made(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields: a repeated request is known by them."""
+        return values
 
 
 class PoolCorrectionIn(StrictSerializer):
@@ -103,7 +100,7 @@ class PoolCorrectionIn(StrictSerializer):
     instance_type = Text(required=False, allow_blank=True)
     gpu_model = Text(required=False, allow_blank=True)
     gpus_per_node = StrictInteger(required=False, min_value=0, max_value=1_024)
-    purchase_option = serializers.ChoiceField(required=False, choices=PURCHASE_OPTIONS)
+    purchase_option = serializers.ChoiceField(required=False, choices=tuple(PURCHASE_OPTIONS))
     owner_team = Text(required=False, allow_null=True, help_text="null: none, so Platform pays")
     idle_sharing = serializers.ChoiceField(required=False, choices=IDLE_SHARINGS)
     note = OptionalText(help_text="why; kept in the pool's history")
@@ -114,10 +111,7 @@ class PoolOut(Answer[PoolFact]):
 
     without = ("cluster_id", "owner_team_id")
     cluster = NamedOut(allow_null=True)
-    unit = serializers.ChoiceField(choices=UNITS)
-    purchase_option = serializers.ChoiceField(choices=PURCHASE_OPTIONS)
     owner_team = NamedOut(allow_null=True)
-    idle_sharing = serializers.ChoiceField(choices=IDLE_SHARINGS)
     share_rule = serializers.ChoiceField(choices=SHARE_RULES, allow_null=True)
     share_policy_version = serializers.IntegerField(allow_null=True)
     cores_per_node = serializers.IntegerField(
@@ -164,7 +158,7 @@ class NodeOut(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(choices=NODE_KINDS)
     provider_id = serializers.CharField()
     units = serializers.IntegerField(allow_null=True, help_text="those it had last")
-    unit = serializers.ChoiceField(choices=UNITS)
+    unit = serializers.ChoiceField(choices=tuple(UNITS))
     started_at = serializers.DateTimeField()
     ended_at = serializers.DateTimeField(allow_null=True)
     end_reason = serializers.CharField()

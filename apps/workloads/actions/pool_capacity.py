@@ -28,7 +28,7 @@ class CountedPool:
     counts it from then on gives it another life. `cluster` is opened where there is none.
     """
 
-    described: fleet.NewPool
+    described: fleet.EnteredPool
     cluster: str
     counts: Sequence[tuple[datetime, int]]
     begins_at: datetime | None = None

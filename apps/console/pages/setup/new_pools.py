@@ -8,7 +8,9 @@ from django.db import transaction
 from django.urls import reverse
 
 from apps.accounts.queries import teams
-from apps.console.kit.change import Change, ChangeForm, Done, changing
+from apps.accounts.queries.facts import field_names, fields_of
+from apps.console.kit.change import Change, Done, changing
+from apps.console.kit.entered import FormOf
 from apps.console.kit.entries import NonNegativeIntegerField, PickField, TextField
 from apps.console.kit.frame import Link
 from apps.console.kit.request import MANAGES, Context
@@ -18,36 +20,38 @@ from apps.console.pages.setup.questions import recount
 from apps.economics.refusal import Refusal
 from apps.fleet import actions
 from apps.fleet import queries as fleet
-from apps.show.words import OPTIONS, option_words
+from apps.fleet.queries.inventory import EnteredPool, PoolFact
+from apps.show.words import option_words
 
-UNITS = {"gpu": "GPUs", "core": "cores; its nodes have no GPU"}
 
-
-class PoolForm(ChangeForm):
+class PoolForm(FormOf[EnteredPool]):
     """Form of what the nodes of a pool have in common."""
 
     # A link fills in what an accounting file told; only a name asks for an answer.
     asked_by = ("name",)
-
-    name = TextField("Name of the pool", needed="Give it a name.")
     cluster = PickField("Cluster", hint="Names of jobs and nodes are distinct within one.")
     new_cluster = TextField("Or a new cluster", "As its scheduler is called. Empty: no new one.")
-    unit = PickField("Counted in", UNITS, initial="gpu")
     gpus_per_node = NonNegativeIntegerField("How many of them a node has", is_needed=True)
-    gpu_model = TextField("GPU model", "As NVML prints it, such as NVIDIA H100 80GB HBM3.")
-    purchase_option = PickField("Bought as", OPTIONS, initial="owned")
-    provider = TextField(
-        "Provider", "Such as aws or gcp; own.", initial="own", needed="Say whose machines they are."
-    )
-    region = TextField("Region", "Of a cloud; with the instance type its list price is found.")
-    instance_type = TextField("Instance type")
     owner = PickField("Owner team", hint="Time not held by a job is theirs.")
+    field_order = (
+        "name",
+        "cluster",
+        "new_cluster",
+        "unit",
+        "gpus_per_node",
+        "gpu_model",
+        "purchase_option",
+        "provider",
+        "region",
+        "instance_type",
+        "owner",
+    )
 
 
 class PoolToAdd(NamedTuple):
     """A pool, and the name of the cluster that is added with it; empty: none is."""
 
-    pool: actions.NewPool
+    pool: EnteredPool
     new_cluster: str
 
 
@@ -86,9 +90,9 @@ def _pool_of(entered: Mapping[str, Any]) -> PoolToAdd:
     if entered["cluster"] and entered["new_cluster"]:
         raise Refusal("new_cluster", "choose a cluster, or name a new one; not both")
     check_unit_count("gpus_per_node", entered["gpus_per_node"])
-    taken = {"name", "gpus_per_node", "gpu_model", "purchase_option", "provider", "region", "unit"}
-    pool = actions.NewPool(
-        **{name: entered[name] for name in (*taken, "instance_type")},
+    columns = {name: value for name, value in entered.items() if name in field_names(EnteredPool)}
+    pool = EnteredPool(
+        **columns,
         cluster_id=int(entered["cluster"]) if entered["cluster"] else None,
         owner_team_id=int(entered["owner"]) if entered["owner"] else None,
     )
@@ -109,8 +113,8 @@ def _pool_effects(
     ]
     if adding.new_cluster and adding.new_cluster not in clusters.values():
         sentences.append(f"The cluster {adding.new_cluster} is added with it.")
-    columns = {name: text for name, text in asdict(pool).items() if name != "share_rule"}
-    return (*sentences, node_price_words(fleet.PoolFact(id=0, **columns), 1, context))
+    columns = {name: text for name, text in fields_of(pool).items() if name != "share_rule"}
+    return (*sentences, node_price_words(PoolFact(id=0, **columns), 1, context))
 
 
 @transaction.atomic
@@ -118,4 +122,4 @@ def _add_pool(adding: PoolToAdd, context: Context) -> None:
     columns = asdict(adding.pool)
     if adding.new_cluster:
         columns["cluster_id"] = actions.open_cluster(name=adding.new_cluster, at=context.at)
-    actions.add_pool(pool=actions.NewPool(**columns), at=context.at)
+    actions.add_pool(pool=EnteredPool(**columns), at=context.at)

@@ -41,7 +41,7 @@ class Command(AnsweringCommand):
     def answer(self, options: dict[str, Any], at: datetime) -> Answer:
         """Add it."""
         cluster, owner = options["cluster"], options["owner_team"]
-        pool = actions.NewPool(
+        pool = actions.EnteredPool(
             name=options["name"],
             provider=options["provider"],
             purchase_option=options["purchase_option"],

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from apps.files.lines import FileUnreadable
 from apps.files.unpacking import read_small_text
-from apps.fleet.actions import NewPool
+from apps.fleet.actions import EnteredPool
 from apps.workloads.actions.pool_capacity import CapacityOutsideLife, CountedPool, count_pool
 from apps.workloads.management.job_import import import_rows, print_figures
 from apps.workloads.providers.job_file import open_jobs
@@ -54,7 +54,7 @@ def _count_pool(table: JobTable, *, cluster: str, at: datetime) -> None:
     counts = table.count.dated() if table.count is not None else ()
     if pool is None or not counts:
         return
-    described = NewPool(
+    described = EnteredPool(
         name=pool.name,
         provider=pool.provider,
         purchase_option=pool.purchase_option,

@@ -11,11 +11,11 @@ from apps.economics.gates import (
     parts_gate,
     worst_gate,
 )
-from apps.economics.number_words import money_text, number_text, quantity_text
+from apps.economics.number_words import number_text, quantity_text
+from apps.economics.waiting_words import hourly_price_words
 
 NO_FORECAST = "there is no forecast of its place, which would be tried on what came"
 UNTRIED = "its forecast was not tried on what came"
-UNPRICED = "nobody said what waiting costs"
 FIRST_WEEKS = "its first weeks alone are borne by it"
 OWN_FORECAST = "its own forecast, which is no sum of those of its pools"
 
@@ -83,11 +83,7 @@ def room_gate(
     if wanted is None:
         return Gate(GateName.CAPACITY, None, "what will be needed is not known")
     beyond = quantity_text(number_text(wanted - (there or 0.0)), "GPUs")
-    priced = (
-        UNPRICED
-        if waiting_price is None
-        else f"at {money_text(waiting_price, currency)} an hour each"
-    )
+    priced = hourly_price_words(waiting_price, currency)
     fallback = f"what is there; what is beyond it waits, up to {beyond}, {priced}"
     return capacity_gate(wanted, there, "GPUs", fallback)
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from apps.economics.demand_gates import UNPRICED, own_gates, term_gate
+from apps.economics.demand_gates import own_gates, term_gate
 from apps.economics.gates import Gate, GateName, capacity_gate, parts_gate
-from apps.economics.number_words import money_text, number_text, quantity_text
 from apps.economics.planned_work import Floats
+from apps.economics.waiting_words import waiting_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,8 @@ def _room_gate(grounds: PlanGrounds) -> Gate:
     day = int(np.argmax(wanted - there))
     gpu_hours = float(beyond.sum())
     price = grounds.waiting_price
-    priced = (
-        UNPRICED
-        if price is None
-        else f"priced at {money_text(gpu_hours * price, grounds.currency)}"
-    )
-    waiting = quantity_text(number_text(gpu_hours), "GPU-hours")
-    fallback = f"what is there; {waiting} beyond it wait, {priced}"
+    cost = None if price is None else gpu_hours * price
+    fallback = f"what is there; {waiting_words(gpu_hours, cost, grounds.currency, beyond='it')}"
     most, ceiling = (float(series[day] / grounds.hours[day]) for series in (wanted, there))
     return capacity_gate(most, ceiling, "GPUs in the mean of a day", fallback)
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from apps.economics.forecast.scores import Floats
 from apps.economics.gates import Gate, GateName, capacity_gate
-from apps.economics.number_words import money_text, number_text, quantity_text
 from apps.economics.portfolio.names import MONTH_HOURS
 from apps.economics.portfolio.question import CapacityHeld, GpuFamily, WaitingDemand
+from apps.economics.waiting_words import waiting_words
 
 
 def within_room(family: GpuFamily, held_capacity: Sequence[CapacityHeld]) -> GpuFamily:
@@ -50,12 +50,7 @@ def room_gate(family: GpuFamily) -> Gate:
     if waiting is None:
         sentence = f"{family.name}: nothing on record bounds how many GPUs it can hold"
         return Gate(GateName.CAPACITY, None, sentence)
-    priced = (
-        "nobody said what waiting costs"
-        if waiting.cost is None
-        else f"priced at {money_text(waiting.cost, family.currency)}"
-    )
-    hours = quantity_text(number_text(waiting.gpu_hours), "GPU-hours")
-    fallback = f"demand up to these; {hours} beyond them wait, {priced}"
+    words = waiting_words(waiting.gpu_hours, waiting.cost, family.currency, beyond="them")
+    fallback = f"demand up to these; {words}"
     gate = capacity_gate(waiting.most_wanted, waiting.most_there, "GPUs", fallback)
     return replace(gate, says=f"{family.name}: {gate.says}")

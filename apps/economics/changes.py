@@ -6,7 +6,8 @@ from itertools import pairwise
 from math import exp, log
 from statistics import median
 
-from apps.economics.step_times import MAD_TO_SIGMA, robust_z
+from apps.economics.deviations import robust_deviation
+from apps.economics.step_times import robust_z
 
 # What they find on simulated series is measured in docs/guides/anomalies.md.
 STRICTNESS, REMEMBERED = 4.0, 0.3
@@ -112,7 +113,7 @@ def _clip_outliers(levels: Sequence[float]) -> list[float]:
         half = AROUND // 2
         near = levels[max(0, day - half) : day + half + 1]
         middle = median(near)
-        reach = CLIPPED_AT * MAD_TO_SIGMA * median(abs(neighbour - middle) for neighbour in near)
+        reach = robust_deviation(near, middle, times=CLIPPED_AT)
         calm.append(min(max(level, middle - reach), middle + reach))
     return calm
 
@@ -125,7 +126,7 @@ def _noise_deviation(levels: Sequence[float]) -> float:
     """
     steps = [after - before for before, after in pairwise(levels)]
     middle = median(steps)
-    robust = MAD_TO_SIGMA * median(abs(step - middle) for step in steps)
+    robust = robust_deviation(steps, middle)
     squares = sum(min(abs(step - middle), 3 * robust) ** 2 for step in steps)
     return float(max(robust, (squares / len(steps)) ** 0.5) / 2**0.5)
 

@@ -6,8 +6,8 @@ from math import exp
 import numpy as np
 
 from apps.economics.changes import WEEK
+from apps.economics.deviations import robust_deviation
 from apps.economics.spend_weeks import Days
-from apps.economics.step_times import MAD_TO_SIGMA
 
 LINE_WEEKS = 26
 """So many weeks up to the last are held against a line, or as many as the line has."""
@@ -123,7 +123,7 @@ def _noise(over: Days) -> float:
     steps = _steps(over, 1)
     if not len(steps):
         return LEAST_SIGMA
-    deviation = MAD_TO_SIGMA * float(np.median(np.abs(steps - np.median(steps))))
+    deviation = robust_deviation(steps.tolist(), float(np.median(steps)))
     return max(LEAST_SIGMA, deviation / 2**0.5)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from apps.economics.changes import WEEK
+from apps.economics.deviations import robust_deviation
 from apps.economics.spend_detectors import SpendDetector
 from apps.economics.spend_weeks import (
     MOST_WEEKS,
@@ -22,7 +23,6 @@ from apps.economics.spend_weeks import (
     weekend_out_of_line,
     without_spells,
 )
-from apps.economics.step_times import MAD_TO_SIGMA
 
 FEWEST_SPEND_DAYS = 42
 """Six weeks, so that what days differ by is known of three of them."""
@@ -153,7 +153,7 @@ def _days_out_of_line(
         if np.isnan(excess) or len(before) < FEWEST_BEFORE:
             continue
         usual = float(np.median(before))
-        sigma = MAD_TO_SIGMA * float(np.median(np.abs(before - usual)))
+        sigma = robust_deviation(before.tolist(), usual)
         sigma = max(sigma, LEAST_DEVIATION * average * length**0.5)
         # Days that cost more than others differ by more.
         span = max(average * length, float(expected[-length - 1 : -1].sum()))

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.economics.changes import WEEK
+from apps.economics.deviations import robust_deviation
 from apps.economics.spend_detectors import SpendDetector
-from apps.economics.step_times import MAD_TO_SIGMA
 
 Days = NDArray[np.float64]
 WeeksBack = tuple[int, int]
@@ -68,8 +68,9 @@ def noise_of(off: Days, expected: Days) -> DayNoise:
     ratios = off[usable] / expected[usable]
     if len(ratios) <= WEEK:
         return DayNoise(0.0, 0.0)
-    away = ratios - np.median(ratios)
-    sigma = MAD_TO_SIGMA * float(np.median(np.abs(away)))
+    middle = float(np.median(ratios))
+    away = ratios - middle
+    sigma = robust_deviation(ratios.tolist(), middle)
     away = np.clip(away, -CLIPPED * sigma, CLIPPED * sigma)
     power = float(away @ away)
     memory = min(MOST_MEMORY, max(0.0, float(away[1:] @ away[:-1]) / power)) if power else 0.0
@@ -102,7 +103,7 @@ def without_runs(values: Days, expected: Days, *, dear: bool) -> Days:
     if len(before) < FEWEST_BEFORE:
         return values
     middle = float(np.median(before))
-    away = MAD_TO_SIGMA * float(np.median(np.abs(before - middle)))
+    away = robust_deviation(before.tolist(), middle)
     often = (float(np.quantile(before, OFTEN)) - middle) / OFTEN_TO_SIGMA
     sigma = max(LEAST_SIGMA, away, often)
     out = np.flatnonzero(over > max(LEAST_STEP, middle + DEVIATIONS * sigma))
@@ -321,8 +322,7 @@ def _spread(before: Days) -> float:
     ordered = np.sort(before)
     middle = float(ordered[len(ordered) // 2])
     upper = float(ordered[int(UPPER * (len(ordered) - 1))])
-    away = float(np.median(np.abs(before - middle)))
-    return max(MAD_TO_SIGMA * away, (upper - middle) / UPPER_TO_SIGMA)
+    return max(robust_deviation(before.tolist(), middle), (upper - middle) / UPPER_TO_SIGMA)
 
 
 def _largest(before: Days) -> float:

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from apps.economics.deviations import robust_deviation
+
 WINDOW_STEPS = 50
 OFTEN = 0.6
 FAR = 3.5
-MAD_TO_SIGMA = 1.4826
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +50,9 @@ def stragglers(steps: Sequence[Mapping[int, float]]) -> dict[int, float]:
 
 
 def robust_z(value: float, among: Sequence[float]) -> float | None:
-    """(value − median) ÷ (1.4826 × MAD); None where the others do not differ."""
+    """(value − median) ÷ robust deviation; None where the others do not differ."""
     middle = median(among)
-    spread = MAD_TO_SIGMA * median(abs(other - middle) for other in among)
+    spread = robust_deviation(among, middle)
     return (value - middle) / spread if spread else None
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from apps.economics.deviations import robust_deviation
 from apps.economics.forecast.candidates import Ints
 from apps.economics.forecast.names import SCENARIOS
 from apps.economics.forecast.scores import Floats
-from apps.economics.step_times import MAD_TO_SIGMA
 
 WEEK = 7
 SHRUNK, DAMPING, BLOCK_WEEKS, TARGET_WEEKS = 0.5, 0.9, 3, 4
@@ -114,7 +114,7 @@ def level_moves(growths: Floats, levels: Floats, horizon: int, draw: np.random.G
     length = min(BLOCK_WEEKS, max(1, len(growths) // BLOCK_WEEKS))
     drawn = (growths - growths.mean())[even_blocks(len(growths), length, weeks, draw)]
     low, high = _observed_log_range(levels)
-    usual = MAD_TO_SIGMA * float(np.median(np.abs(growths - np.median(growths))))
+    usual = robust_deviation(growths.tolist(), float(np.median(growths)))
     moved = np.zeros((SCENARIOS, weeks + 1))
     for week in range(1, weeks + 1):
         room = min(ORDINARY_GROWTHS * usual * week**0.5, float(np.log(MOST_APART)))

@@ -96,4 +96,4 @@ from apps.fleet.actions.waiting import (
     WaitingNodeDecided,
     decide_waiting_node,
 )
-from apps.fleet.queries.inventory import EnteredPool as EnteredPool
+from apps.fleet.queries.pool_facts import EnteredPool as EnteredPool

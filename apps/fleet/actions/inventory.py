@@ -26,8 +26,9 @@ from apps.fleet.models import (
     Pool,
     SharePolicy,
 )
-from apps.fleet.queries.inventory import EnteredPool, nodes_named, nodes_owned
+from apps.fleet.queries.inventory import nodes_named, nodes_owned
 from apps.fleet.queries.listing import cluster_named
+from apps.fleet.queries.pool_facts import EnteredPool
 from apps.logs.changes import items_of, logged_change
 from apps.marks.actions import ORGANISATION, mark_names, mark_span
 from apps.marks.queries import Pass

@@ -8,7 +8,7 @@ from rest_framework.fields import empty
 
 from apps.accounts.queries import Scope
 from apps.fleet.queries.histories import DeviceLife, OutageOnRecord
-from apps.fleet.queries.inventory import (
+from apps.fleet.queries.pool_facts import (
     IDLE_SHARINGS,
     PURCHASE_OPTIONS,
     SHARE_RULES,

@@ -43,7 +43,6 @@ from apps.fleet.queries.inventory import (
     NodeFact,
     OutageFact,
     PolicyFact,
-    PoolFact,
     billable_nodes,
     clusters,
     core_pool_ids,
@@ -70,6 +69,7 @@ from apps.fleet.queries.listing import node_if_on_record
 from apps.fleet.queries.machine_lives import MachineLife, machine_lifetimes
 from apps.fleet.queries.node_status import NodeStatus, node_statuses
 from apps.fleet.queries.node_terms import NodeTermsFact, node_terms
+from apps.fleet.queries.pool_facts import PoolFact
 from apps.fleet.queries.trust import (
     approved_ceilings,
     trust_incident_if_any,

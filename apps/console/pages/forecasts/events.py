@@ -235,7 +235,7 @@ CHANGES = EnteredPages[DemandEventFact, DemandEventFact](
     ),
     read=_read,
     picks=lambda _: {"series": _series_picks()},
-    initial=lambda _, kept: {} if kept is None else {"series": f"{kept.dimension}:{kept.key}"},
+    initial=lambda _, fact: {} if fact is None else {"series": f"{fact.dimension}:{fact.key}"},
 )
 
 urlpatterns = [

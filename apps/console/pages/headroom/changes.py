@@ -62,13 +62,13 @@ def _read(values: Mapping[str, Any], _: Context) -> EnteredHeadroomPolicy:
     )
 
 
-def _initial(_: Context, kept: HeadroomPolicyFact | None) -> Mapping[str, Any]:
+def _initial(_: Context, fact: HeadroomPolicyFact | None) -> Mapping[str, Any]:
     """Return the entries that are not as the policy keeps them."""
-    if kept is None:
+    if fact is None:
         return {}
-    share = kept.most_waiting
+    share = fact.most_waiting
     return {
-        "of": f"{kept.dimension}:{kept.key}",
+        "of": f"{fact.dimension}:{fact.key}",
         "most_waiting": amount_entered(share and share * HUNDRED),
     }
 

@@ -20,7 +20,7 @@ from apps.console.pages.setup.questions import recount
 from apps.economics.refusal import Refusal
 from apps.fleet import actions
 from apps.fleet import queries as fleet
-from apps.fleet.queries.inventory import EnteredPool, PoolFact
+from apps.fleet.queries.pool_facts import EnteredPool, PoolFact
 from apps.show.words import option_words
 
 

@@ -39,6 +39,7 @@ LEADS = {"team_id": 100}
 """The lead who asks has this team."""
 PLANTED: dict[str, SeededRow | str] = {
     "account_id": SeededRow("fleet.CloudAccount"),
+    "activity_target_id": SeededRow("planning.ActivityTarget"),
     "admission_id": SeededRow("placement.JobAdmission"),
     "alert_id": SeededRow("review.Alert", LEADS),
     "anomaly_id": SeededRow("review.SpendAnomaly", LEADS),
@@ -63,6 +64,8 @@ PLANTED: dict[str, SeededRow | str] = {
         "review.AnomalyVerdict", {"series__startswith": "cost_per_1000_requests"}
     ),
     "forecast_id": SeededRow("planning.Forecast", {"series__key": "100"}),
+    "gpu_quota_id": SeededRow("planning.GpuQuota"),
+    "headroom_policy_id": SeededRow("planning.HeadroomPolicy"),
     "import_id": SeededRow("ledger.BillImport"),
     "item_id": SeededRow("planning.PlannedItem"),
     "job_id": SeededRow("ledger.Line", LEADS | {"job_id__isnull": False}, True, "job_id"),
@@ -77,12 +80,10 @@ PLANTED: dict[str, SeededRow | str] = {
     "part": "curve",
     "person_id": "4",
     "plan_id": SeededRow("planning.WhatIfPlan"),
-    "policy_id": SeededRow("planning.HeadroomPolicy"),
     "pool_id": SeededRow("fleet.Pool"),
     "portfolio_id": SeededRow("planning.PortfolioRun"),
     "power_limit_id": SeededRow("planning.PowerLimit"),
     "provider_id": "none",
-    "quota_id": SeededRow("planning.GpuQuota"),
     "quote_id": SeededRow("placement.JobQuote"),
     "rate_id": SeededRow("pricing.Rate"),
     "recommendation_id": SeededRow("review.Recommendation", LEADS),
@@ -96,7 +97,6 @@ PLANTED: dict[str, SeededRow | str] = {
     "shared_cost_id": SeededRow("pricing.SharedCost"),
     "step": "claim",
     "table": "offers",
-    "target_id": SeededRow("planning.ActivityTarget"),
     "team_id": "100",
     "token_id": SeededRow("accounts.AccessToken"),
     "trust_incident_id": SeededRow("fleet.TrustIncident"),

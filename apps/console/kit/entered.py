@@ -121,7 +121,7 @@ class EnteredPages(Generic[Entered, Kept]):
     `of_removal` stand below the titles, `verb` on the button that enters it, `is_entered` in the words of success. `back` are the words
     and the address name of the page of all.
 
-    Addresses: `key` is in their names (`add-<key>`), `address` before each of them.
+    Addresses: `key` is in their names (`add-<key>`, `<key>_id`), `address` before each of them.
 
     What is entered: `shape` is its dataclass, made of the entries of `form` by `read` where they are not its fields; `picks`
     and `initial` are a form's choices and entries, of the kept one where there is one; `fields` say at which entry a refusal is shown.
@@ -162,16 +162,11 @@ class EnteredPages(Generic[Entered, Kept]):
     def urlpatterns(self) -> list[URLPattern]:
         """Return the addresses of its changes."""
         decorate = changing(self.roles, self.active_entry)
-        one = f"{self.address}/<int:kept_id>"
-        changes = [
-            path(f"{self.address}/new", decorate(self.entering), name=f"add-{self.key}"),
-            path(f"{one}/remove", decorate(self.removing), name=f"remove-{self.key}"),
-        ]
-        if self.replace is not None:
-            changes.append(
-                path(f"{one}/change", decorate(self.replacing), name=f"change-{self.key}")
-            )
-        return changes
+        new = path(f"{self.address}/new", decorate(self.entering), name=f"add-{self.key}")
+        changes = {"remove": self.removing} | (
+            {} if self.replace is None else {"change": self.replacing}
+        )
+        return [new, *(_path_of_one(self, verb, change) for verb, change in changes.items())]
 
     def entering(self, context: Context) -> Change[Entered]:
         """Return the change that enters one."""
@@ -301,8 +296,7 @@ class EndingPage(Generic[Kept]):
     @property
     def urlpatterns(self) -> list[URLPattern]:
         """Return its address."""
-        view = changing(self.roles, self.active_entry)(self.ending)
-        return [path(f"{self.address}/<int:kept_id>/end", view, name=f"end-{self.key}")]
+        return [_path_of_one(self, "end", self.ending)]
 
     def ending(self, context: Context, kept_id: int) -> Change[datetime]:
         """Return the change that ends one."""
@@ -331,6 +325,22 @@ class EndingPage(Generic[Kept]):
             effects=lambda ended_at: self.effects(fact, ended_at, context),
             apply=apply,
         )
+
+
+def _path_of_one(
+    pages: EnteredPages[Any, Any] | EndingPage[Any],
+    verb: str,
+    make_change: Callable[[Context, int], Change[Any]],
+) -> URLPattern:
+    """Return the address of a change of one, with the id under the name of its kind: `<int:budget_id>`."""
+
+    def change(context: Context, /, **ids: int) -> Change[Any]:
+        (kept_id,) = ids.values()
+        return make_change(context, kept_id)
+
+    kind = pages.key.replace("-", "_")
+    view = changing(pages.roles, pages.active_entry)(change)
+    return path(f"{pages.address}/<int:{kind}_id>/{verb}", view, name=f"{verb}-{pages.key}")
 
 
 def _capital(name: str) -> str:

@@ -1,6 +1,8 @@
 """Amounts that are not money: GPU-hours, counts, ratios, and how one compares with another."""
 
+from dataclasses import dataclass
 from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 
 from apps.economics.hours import HOUR_MS
@@ -86,29 +88,61 @@ def difference(now: int | None, before: int | None) -> int | None:
     return None if now is None or before is None else now - before
 
 
-def change(now: int | None, before: int | None) -> str:
-    """How `now` differs from `before`: `+8 %`, `−4 %`, `no change`, `new` where there was none."""
+class Direction(Enum):
+    """Where something went that is held against what it was before."""
+
+    UNKNOWN = UNKNOWN
+    NEW = "new"
+    SAME = "no change"
+    UP = "+"
+    DOWN = "−"
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """How something differs from what it was before; `size` is by how much, empty where it is not up or down."""
+
+    direction: Direction
+    size: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.direction.value}{self.size}"
+
+
+def movement(now: int | None, before: int | None) -> Movement:
+    """By how much of `before` it is up or down, as it is shown."""
     if now is None or before is None:
-        return UNKNOWN
+        return Movement(Direction.UNKNOWN)
     if not before:
-        return "new" if now else "no change"
+        return Movement(Direction.NEW if now else Direction.SAME)
     hundredths = Decimal(now - before) / Decimal(abs(before)) * 100
     figure = _per_cent_figure(abs(hundredths))
-    if not figure.strip("0."):
-        return "no change"
-    return f"{'+' if hundredths > 0 else '−'}{figure}{GAP}%"
+    return _moved(hundredths, figure, "%")
+
+
+def change(now: int | None, before: int | None) -> str:
+    """How `now` differs from `before`: `+8 %`, `−4 %`, `no change`, `new` where there was none."""
+    return str(movement(now, before))
+
+
+def movement_in_points(now: Ratio | None, before: Ratio | None) -> Movement:
+    """By how many percentage points a ratio is up or down, as it is shown."""
+    if now is None or before is None:
+        return Movement(Direction.UNKNOWN)
+    difference = (_decimal_of(now) - _decimal_of(before)) * 100
+    figure = _per_cent_figure(abs(difference))
+    return _moved(difference, figure, "point" if figure == "1" else "points")
 
 
 def points(now: Ratio | None, before: Ratio | None) -> str:
     """How one ratio differs from another, in percentage points: `+3 points`."""
-    if now is None or before is None:
-        return UNKNOWN
-    difference = (_decimal_of(now) - _decimal_of(before)) * 100
-    figure = _per_cent_figure(abs(difference))
+    return str(movement_in_points(now, before))
+
+
+def _moved(by: Decimal, figure: str, unit: str) -> Movement:
     if not figure.strip("0."):
-        return "no change"
-    noun = "point" if figure == "1" else "points"
-    return f"{'+' if difference > 0 else '−'}{figure}{GAP}{noun}"
+        return Movement(Direction.SAME)
+    return Movement(Direction.UP if by > 0 else Direction.DOWN, f"{figure}{GAP}{unit}")
 
 
 def _per_cent_figure(hundredths: Decimal) -> str:

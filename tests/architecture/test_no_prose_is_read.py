@@ -9,6 +9,8 @@ CUTS = (
         r"""str\((refus\w*|problem|error|exc)\)\.(partition|split|removeprefix|startswith)"""
     ),
     re.compile(r"""partition\(": "\)"""),
+    re.compile(r"""\.words\.(startswith|endswith|partition)\("""),
+    re.compile(r"""== "no change\"|startswith\("no \""""),
     re.compile(r"""/ "docs\""""),
     re.compile(
         r"""(substr|starts_with|split_part)\((\w+\.)?(reason|matched_by|detail|failure)\b"""

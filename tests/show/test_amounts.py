@@ -113,3 +113,22 @@ def test_counts_agree_with_their_nouns():
     assert amounts.counted(2, "delivery", "deliveries") == "2 deliveries"
     assert amounts.count(171_402) == "171,402"
     assert amounts.count(None) == "–"
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "direction", "size"),
+    [
+        (108, 100, amounts.Direction.UP, f"8{GAP}%"),
+        (96, 100, amounts.Direction.DOWN, f"4{GAP}%"),
+        (100, 100, amounts.Direction.SAME, ""),
+        (5, 0, amounts.Direction.NEW, ""),
+        (None, 100, amounts.Direction.UNKNOWN, ""),
+    ],
+)
+def test_where_something_went_is_no_word_to_be_read(
+    now: int | None, before: int | None, direction: amounts.Direction, size: str
+) -> None:
+    moved = amounts.movement(now, before)
+
+    assert moved == amounts.Movement(direction, size)
+    assert str(moved) == amounts.change(now, before)

@@ -26,10 +26,11 @@ class HeatCell:
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """Hours side by side, and the same in words."""
+    """Hours side by side, and the same in words; not `is_measured` where nothing was."""
 
     cells: Sequence[HeatCell]
     words: str
+    is_measured: bool = True
 
     @property
     def width(self) -> str:

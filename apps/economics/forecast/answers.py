@@ -172,7 +172,7 @@ def fresh_gate(level: FreshLevel, days: int) -> Gate:
     """In the place of totals_gate where a level is so fresh that totals followed before are of another."""
     ahead = min(WEEK_DAYS, days)
     name = "a total of a day" if ahead == 1 else f"totals of {ahead} days"
-    since = counted_days(level.days).removeprefix("in ")
+    since = _days_text(level.days)
     sentence = f"{name} lie between the level before and that of {since}: what came before is of the former alone"
     return Gate(GateName.COVERAGE, None, sentence)
 
@@ -204,4 +204,8 @@ def _stretched(
 
 def counted_days(days: int) -> str:
     """`in 7 days`."""
-    return f"in {days} days" if days > 1 else "in a day"
+    return f"in {_days_text(days)}"
+
+
+def _days_text(days: int) -> str:
+    return f"{days} days" if days > 1 else "a day"

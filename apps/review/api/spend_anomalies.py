@@ -197,7 +197,7 @@ def _fields(anomaly: SpendFact) -> dict[str, Any]:
         "effect_ratio": anomaly.effect_ratio,
         "against": line_words(anomaly),
         "drivers": [
-            {"dimension": driver["dimension"], **row}
+            {"dimension": driver["dimension"], "name": row["name"], "micros": row["micros"]}
             for driver in anomaly.drivers
             for row in driver["rows"]
         ],

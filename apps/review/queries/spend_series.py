@@ -26,6 +26,15 @@ from apps.workloads.queries import workloads
 SPEND = "spend"
 
 
+NAMELESS = {
+    "team": "no team",
+    "workload": "no workload",
+    "pool": "no pool",
+    "user": "no named user",
+}
+"""What has no name in a dimension of drivers, as their rows call it; rows kept earlier say it in no other way."""
+
+
 @dataclass(frozen=True, slots=True)
 class SubjectOfSpend:
     """A subject of spend: whose it is, what it is called, and whose it is to act (None: the organisation's).

@@ -28,7 +28,7 @@ from apps.ledger.queries.spend_days import (
 )
 from apps.ledger.queries.windows import Window
 from apps.review.models import SpendSubject
-from apps.review.queries.spend_series import SpendSeries, SubjectOfSpend, subjects_named
+from apps.review.queries.spend_series import NAMELESS, SpendSeries, SubjectOfSpend, subjects_named
 
 DAYS_BEFORE = 28
 MOST_DRIVERS = 5
@@ -139,32 +139,31 @@ def drivers_of(story: ExcessStory, subject: SubjectOfSpend) -> list[dict[str, An
         {named_subject.series: named_subject.name for named_subject in subjects_named()},
     )
 
-    def name_of(kind: str, key: object, without: str) -> str:
-        return without if key is None else named.get(f"spend_{kind}|{key}", str(key))
+    def name_of(kind: str, key: object) -> str | None:
+        return None if key is None else named.get(f"spend_{kind}|{key}", str(key))
 
-    ways: dict[str, Callable[[SpendCell], str]] = {
-        "team": lambda cell: name_of("team", cell.team_id, "no team"),
-        "workload": lambda cell: name_of("workload", cell.workload_id, "no workload"),
-        "pool": lambda cell: name_of("pool", cell.pool_id, "no pool"),
+    ways: dict[str, Callable[[SpendCell], str | None]] = {
+        "team": lambda cell: name_of("team", cell.team_id),
+        "workload": lambda cell: name_of("workload", cell.workload_id),
+        "pool": lambda cell: name_of("pool", cell.pool_id),
         "provider": lambda cell: "" if cell.pool_id is None else pools[cell.pool_id].provider,
         "kind": lambda cell: cell.kind.replace("_", " "),
     }
     if subject.subject in ways and subject.subject != SpendSubject.TEAM:
         ways.pop(subject.subject)
-    amounts_by_dimension = []
+    amounts_by_dimension: list[tuple[str, Mapping[str | None, int]]] = []
     for dimension, way in ways.items():
-        amounts: dict[str, int] = {}
+        amounts: dict[str | None, int] = {}
         for cell, micros in story.cells.items():
             amounts[way(cell)] = amounts.get(way(cell), 0) + micros
         amounts_by_dimension.append((dimension, amounts))
     amounts_by_dimension.append(
-        ("user", {name or "no named user": user for name, user in story.users.items()})
+        ("user", {name or None: user for name, user in story.users.items()})
     )
     return [
-        {"dimension": dimension, "rows": _largest(amounts)}
+        {"dimension": dimension, "rows": _largest(amounts, NAMELESS.get(dimension, ""))}
         for dimension, amounts in amounts_by_dimension
-        if len([amount for amount in amounts.values() if amount]) > 0
-        and not (len(amounts) == 1 and next(iter(amounts)).startswith("no "))
+        if any(amounts.values()) and amounts.keys() != {None}
     ]
 
 
@@ -282,12 +281,21 @@ def _user_excess(
     return excess_by_user
 
 
-def _largest(amounts: Mapping[str, int]) -> list[dict[str, Any]]:
-    ordered = sorted(amounts.items(), key=lambda pair: (-abs(pair[1]), pair[0]))
-    shown = [{"name": name, "micros": micros} for name, micros in ordered[:MOST_DRIVERS] if micros]
-    remainder = ordered[MOST_DRIVERS:]
-    if any(micros for _, micros in remainder):
-        shown.append(
-            {"name": f"{len(remainder)} others", "micros": sum(micros for _, micros in remainder)}
-        )
+def _largest(amounts: Mapping[str | None, int], nameless: str) -> list[dict[str, Any]]:
+    """Rows by name, of what has none as `nameless` and not `is_named`; all others of them as one."""
+    ordered = sorted(
+        (
+            (nameless if name is None else name, name is not None, micros)
+            for name, micros in amounts.items()
+        ),
+        key=lambda row: (-abs(row[2]), row[0]),
+    )
+    shown = [
+        {"name": name, "micros": micros, "is_named": is_named}
+        for name, is_named, micros in ordered[:MOST_DRIVERS]
+        if micros
+    ]
+    others = [micros for _, _, micros in ordered[MOST_DRIVERS:]]
+    if any(others):
+        shown.append({"name": f"{len(others)} others", "micros": sum(others), "is_named": True})
     return shown

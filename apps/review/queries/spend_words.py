@@ -4,6 +4,7 @@ from apps.economics.spend_detectors import SpendDetector
 from apps.review.models import SpendSubject
 from apps.review.models.spend import SpendLine
 from apps.review.queries.spend_anomalies import SpendFact
+from apps.review.queries.spend_series import NAMELESS
 from apps.show.amounts import counted, per_cent
 from apps.show.money import rounded_amount
 from apps.show.time import day, weekday
@@ -102,7 +103,7 @@ def driven_by(anomaly: SpendFact) -> str:
         if (
             driver["dimension"] in ("workload", "user")
             and top
-            and not top["name"].startswith("no ")
+            and top.get("is_named", top["name"] != NAMELESS[driver["dimension"]])
         ):
             share = per_cent(top["micros"] / anomaly.excess_micros)
             phrases.append(f"{DIMENSIONS[driver['dimension']]} {top['name']} ({share})")

@@ -14,11 +14,11 @@ from apps.ledger.models import LedgerTeamDay
 from apps.review import actions
 from apps.review.queries.alerts import AlertsWanted, alerts
 from apps.review.queries.spend_anomalies import SpendFact, SpendWanted, spend_anomalies
-from apps.review.queries.spend_words import describe_detection, line_words, spend_facts
+from apps.review.queries.spend_words import describe_detection, driven_by, line_words, spend_facts
 from apps.review.queries.verdicts import verdicts_in_force, verdicts_of
 from apps.workloads.actions.workloads import add_workload
 from tests import make
-from tests.apps.review.spend_history import FIRST, Spender, usual, write_days
+from tests.apps.review.spend_history import FIRST, Spender, spend_anomaly_of, usual, write_days
 
 pytestmark = pytest.mark.django_db
 DAYS, JUMP = 70, 60
@@ -247,3 +247,34 @@ def test_what_the_day_finds_is_against_the_days_before_it(world: World) -> None:
     assert found.look == SpendDetector.DAY
     assert found.line_until == found.began_on - timedelta(days=1)
     assert line_words(found) == "the same weekdays of the six weeks before"
+
+
+@pytest.mark.parametrize(
+    ("row", "is_driver"),
+    [
+        ({"name": "no mercy", "micros": 9, "is_named": True}, True),
+        ({"name": "no workload", "micros": 9, "is_named": False}, False),
+        # As rows were kept before they said it.
+        ({"name": "no mercy", "micros": 9}, True),
+        ({"name": "no workload", "micros": 9}, False),
+    ],
+)
+def test_a_workload_is_a_driver_whatever_its_name_begins_with_and_none_is_not(
+    row: dict[str, Any], is_driver: bool
+) -> None:
+    make.make_organisation()
+    spend_anomaly_of(make.make_team("Research"), "Research", AT)
+    drivers = [{"dimension": "workload", "rows": [row]}]
+
+    words = driven_by(replace(only(), drivers=drivers))
+
+    assert ("workload no mercy" in words) is is_driver
+
+
+def test_a_team_without_workloads_has_no_driver_of_them(world: World) -> None:
+    world.write(llm={"hours": more(0, 3.0)})
+    look(JUMP - 1)
+    named = {row["name"]: row["is_named"] for drivers in only().drivers for row in drivers["rows"]}
+
+    assert named["llm-user"] is True
+    assert "no workload" not in named

@@ -109,7 +109,7 @@ def _device_finding(life: fleet.DeviceLife, heat: Heat) -> str:
     subject = f"{device_name(life)} of {life.node_name}"
     if life.ends_at is not None:
         return f"{subject} is no longer there."
-    if heat.words.startswith("active"):
+    if heat.is_measured:
         return f"{subject} {heat.words} in the last 48 hours."
     return f"Of {subject}, {heat.words}."
 

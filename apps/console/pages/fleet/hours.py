@@ -165,7 +165,8 @@ def heat_of(
     observed = sum(reading.observed_seconds for reading in measured.values())
     worked = sum(reading.worked_seconds for reading in measured.values())
     if not observed:
-        return Heat(tuple(cells), "nothing was measured in the last 48 hours")
+        words = "nothing was measured in the last 48 hours"
+        return Heat(tuple(cells), words, is_measured=False)
     ratio = Fraction(round(worked), max(1, round(observed)))
     return Heat(tuple(cells), f"active {per_cent(min(ratio, Fraction(1)))} of the time observed")
 

@@ -8,6 +8,9 @@ from apps.show.money import rounded_amount
 from apps.show.words import basis_words
 from apps.unit_economics.queries.waste import Waste
 
+YOUR_TEAMS = "your teams"
+"""As it stands within a sentence."""
+
 
 def finding(cost_query: CostQuery, sums: Sums | None, waste: Waste) -> str:
     """`The last 7 days cost $18,210, and 31 % of it was waste.`; `sums` None: nothing was charged."""
@@ -28,18 +31,18 @@ def finding(cost_query: CostQuery, sums: Sums | None, waste: Waste) -> str:
     return f"{sentence}, and {per_cent(wasted)} of it was waste."
 
 
-def _cost_scope_label(cost_query: CostQuery) -> str:
-    """Return whose costs these are, and where; empty for everything there is."""
+def _cost_scope_label(cost_query: CostQuery, several: str = "Your teams") -> str:
+    """Return whose costs these are, and where; empty for everything there is. `several` are the viewer's teams, where these are more than one."""
     pool, team = cost_query.texts.get("pool", ""), cost_query.texts.get("team", "")
     if not team and not cost_query.context.viewer.sees_everything:
         names = [team_fact.name for team_fact in cost_query.teams.values()]
-        team = names[0] if len(names) == 1 else "Your teams"
+        team = names[0] if len(names) == 1 else several
     return f"{team} on {pool}" if team and pool else team or pool
 
 
 def _unknown_cost(cost_query: CostQuery) -> str:
     subject, basis = (
-        _within_sentence(_cost_scope_label(cost_query)) or "everything",
+        _cost_scope_label(cost_query, YOUR_TEAMS) or "everything",
         cost_query.question.basis,
     )
     if basis == Basis.BILLED:
@@ -49,10 +52,6 @@ def _unknown_cost(cost_query: CostQuery) -> str:
 
 
 def _to_whom(cost_query: CostQuery) -> str:
-    subject = _within_sentence(_cost_scope_label(cost_query))
+    subject = _cost_scope_label(cost_query, YOUR_TEAMS)
     is_team = "team" in cost_query.question.filters or not cost_query.context.viewer.sees_everything
     return f" to {subject}" if is_team else f" for {subject}" if subject else ""
-
-
-def _within_sentence(subject: str) -> str:
-    return f"your{subject[4:]}" if subject.startswith("Your teams") else subject

@@ -31,7 +31,7 @@ from apps.console.pages.runs.words import (
     status_of,
 )
 from apps.economics.run_time import Bucket
-from apps.show.amounts import change, counted, per_cent, points, share
+from apps.show.amounts import Direction, change, counted, movement_in_points, per_cent, share
 from apps.show.counts import energy, short_count
 from apps.show.money import full_amount, rounded_amount
 from apps.show.run_buckets import BUCKETS, in_a_sentence, strip_of_buckets
@@ -282,7 +282,8 @@ def compared_figures(run_costs: Sequence[RunCost], locale: Locale) -> Iterator[C
     """Number by number, the key metrics with their caveats last."""
     for figure in FIGURES:
         values = [figure.value(cost) for cost in run_costs]
-        moved = (points if figure.is_ratio else _relative_change)(values[-1], values[0])
+        compare = movement_in_points if figure.is_ratio else _relative_change
+        moved = str(compare(values[-1], values[0]))
         cells = [UNKNOWN if value is None else figure.shown(value, locale) for value in values]
         yield ComparedRow(
             figure.title, tuple(map(doubted_if_unknown, cells)), "" if moved == UNKNOWN else moved
@@ -370,8 +371,8 @@ def _difference_words(
 def _moved_points(word: str, first: float | None, other: float | None) -> list[str]:
     if first is None or other is None:
         return []
-    moved = points(other, first)
-    return [] if moved == "no change" else [f"{word} {moved}"]
+    moved = movement_in_points(other, first)
+    return [] if moved.direction is Direction.SAME else [f"{word} {moved}"]
 
 
 def _relative_change(last: float | None, first: float | None) -> str:

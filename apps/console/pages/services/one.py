@@ -36,7 +36,7 @@ from apps.economics.serving import UnitCosts
 from apps.ledger.queries.costs import least_sure
 from apps.ledger.queries.windows import Window
 from apps.review.queries.annotations import AnnotationsWanted
-from apps.show.amounts import change, count, counted, per_cent, share
+from apps.show.amounts import Direction, Movement, count, counted, movement, per_cent, share
 from apps.show.money import short_amount, unit_cost
 from apps.show.time import weekday
 from apps.show.unit_lines import unit_line
@@ -66,12 +66,17 @@ class Units:
         return rounded_micros(self.now.units.thousand_requests) if self.now else None
 
     def moved(self, of: Callable[[UnitCosts], Fraction | None]) -> str:
-        """How a unit cost changed; empty where there is nothing to compare, or one is undefined."""
+        """How a unit cost changed, in words; empty where there is nothing to compare, or one is undefined."""
+        movement_of_cost = self.movement(of)
+        return "" if movement_of_cost is None else str(movement_of_cost)
+
+    def movement(self, of: Callable[[UnitCosts], Fraction | None]) -> Movement | None:
+        """How a unit cost changed; None where there is nothing to compare, or one is undefined."""
         now, before = (
             None if cost is None else rounded_micros(of(cost.units))
             for cost in (self.compared, self.before)
         )
-        return "" if now is None or before is None else change(now, before)
+        return None if now is None or before is None else movement(now, before)
 
     @property
     def before_days(self) -> str:
@@ -203,13 +208,13 @@ def _service_finding(name: str, question: ServicesQuestion, units: Units, curren
 
 def _against_before(units: Units) -> str:
     """How much dearer or cheaper than in the days it is held against; empty where there are none."""
-    moved = units.moved(attrgetter("thousand_requests"))
-    if not moved:
+    moved = units.movement(attrgetter("thousand_requests"))
+    if moved is None:
         return ""
-    if moved in {"no change", "new"}:
+    if not moved.size:
         return f", as in {units.before_days}"
-    word = "dearer" if moved.startswith("+") else "cheaper"
-    return f", {moved.lstrip('+−')} {word} than in {units.before_days}"
+    word = "dearer" if moved.direction is Direction.UP else "cheaper"
+    return f", {moved.size} {word} than in {units.before_days}"
 
 
 def _service_figures(now: UnitCost, units: Units, status: str, currency: str) -> tuple[Figure, ...]:

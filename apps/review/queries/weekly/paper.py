@@ -40,7 +40,7 @@ from apps.review.queries.weekly.review_words import (
     WORKLOADS,
 )
 from apps.review.queries.weekly.stored_reviews import StoredReview
-from apps.show.amounts import change, count, counted, gpu_hours, per_cent
+from apps.show.amounts import Direction, change, count, counted, gpu_hours, movement, per_cent
 from apps.show.document import (
     DocumentBar,
     DocumentBars,
@@ -311,9 +311,8 @@ def forecast_words(week: BudgetsWeek, currency: str) -> list[str]:
         rounded_amount(end, currency) for end in (forecast.low_micros, forecast.high_micros)
     )
     between = f" ({low} to {high})" if forecast.low_micros is not None else ""
-    missed = change(forecast.came_micros, forecast.forecast_micros).replace(
-        "no change", "as forecast"
-    )
+    moved = movement(forecast.came_micros, forecast.forecast_micros)
+    missed = "as forecast" if moved.direction is Direction.SAME else str(moved)
     of_day = f" of {weekday(date.fromisoformat(forecast.made_at[:10]))}" if forecast.made_at else ""
     return [
         f"The forecast{of_day} had {rounded_amount(forecast.forecast_micros, currency)}{between} for the "

@@ -20,13 +20,14 @@ from apps.placement.actions import make_offer_book, make_quote, request_admissio
 from apps.placement.queries.admission_limits import AdmissionJob
 from apps.placement.queries.quote_request import QuoteRequest, RequestedWork
 from apps.planning import actions as planning
-from apps.planning.actions.plans import NewPlan, keep_plan
-from apps.planning.actions.requests import NewCapacityRequest, raise_capacity_request
+from apps.planning.actions.plans import keep_plan
+from apps.planning.queries.plans import EnteredPlan
+from apps.planning.actions.requests import raise_capacity_request
+from apps.planning.queries.requests import EnteredCapacityRequest
 from apps.planning.actions.series_uploads import RowsRead, keep_series_file, record_series_preview
 from apps.planning.queries.budgets import BudgetStep
 from apps.planning.queries.events import DemandEventFact
 from apps.planning.queries.plan_items import NewPlannedItem, PriceChange
-from apps.planning.queries.request_profile import RequestedCapacity
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields
@@ -101,8 +102,8 @@ def _alerts(company: Company) -> None:
 
 def _channels(company: Company) -> None:
     for number in range(10):
-        channel = review.NewAlertChannel(
-            f"Channel {number}", "mail", None, f"c{number}@example.org"
+        channel = review.EnteredAlertChannel(
+            f"Channel {number}", "mail", None, address=f"c{number}@example.org"
         )
         made = review.add_channel(channel=channel, at=company.at)
         for _ in range(20):
@@ -152,14 +153,20 @@ def _plans(company: Company) -> None:
         for number in range(5)
     )
     for number in range(10):
-        plan = NewPlan(f"Plan {number}", POOL, "", company.at.date(), 26, items=items)
+        plan = EnteredPlan(f"Plan {number}", company.at.date(), 26, pool_id=POOL, items=items)
         keep_plan(plan=plan, by=None, at=company.at)
 
 
 def _capacity_requests(company: Company) -> None:
     for number in range(company.teams):
-        asked = RequestedCapacity(TEAM + number, pool_id=POOL)
-        request = NewCapacityRequest(asked, 5, company.at, None, "a longer context")
+        request = EnteredCapacityRequest(
+            TEAM + number,
+            pool_id=POOL,
+            gpus=5,
+            starts_at=company.at,
+            ends_at=None,
+            reason="a longer context",
+        )
         raise_capacity_request(request=request, by=None, at=company.at)
 
 
@@ -256,7 +263,7 @@ def _placement(company: Company) -> None:
 
 def _kept_by_people(company: Company) -> None:
     """A view and a note of everybody who asks, for a view is its owner's alone."""
-    note = review.NewChartNote(company.at.date() - timedelta(days=1), "a launch", TEAM)
+    note = review.EnteredChartNote(company.at.date() - timedelta(days=1), "a launch", TEAM)
     review.add_chart_note(note=note, viewer=_person(1), at=company.at)
     for owner_id in (1, PLATFORM, LEAD):
         entry = accounts.SavedViewEntry("Runs of a quarter", None)

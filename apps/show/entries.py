@@ -20,7 +20,7 @@ class Entry:
     `label` stands before it on a page and `hint` below it; `help` describes it over REST. `choices` are
     the keys that it may have, with their words where they are shown; `is_picked` says that only the request
     knows them. A text is at most `longest` characters, of the form `pattern`, and not empty where `needed` says what to enter;
-    a number is from `least` to `most`, an amount has so many `digits` before and `places` after its point.
+    a number is from `least` to `most`, a list has at most `most` things, an amount has so many `digits` before and `places` after its point.
     `example` shows what an amount looks like, `initial` is what a form begins with; with `is_now` a moment begins as
     the current hour.
     """
@@ -33,8 +33,8 @@ class Entry:
     needed: str = ""
     longest: int = LONGEST_TEXT
     pattern: str = ""
-    least: int | None = None
-    most: int | None = None
+    least: float | None = None
+    most: float | None = None
     digits: int = 15
     places: int = 9
     example: str = ""
@@ -82,6 +82,15 @@ class EntryField:
     def is_required(self) -> bool:
         """Whether it has to be entered: nothing stands for it where it is left out."""
         return self.default is MISSING and not self.is_optional
+
+    @property
+    def answered_as(self) -> str:
+        """Its name in an answer: `cost` what is kept as `cost_micros`, `gpu_hours` what is `gpu_milliseconds`."""
+        if self.figure is Figure.MICROS:
+            return self.name.removesuffix("_micros")
+        if self.figure is Figure.MILLISECONDS and self.name.endswith("milliseconds"):
+            return f"{self.name.removesuffix('milliseconds')}hours"
+        return self.name
 
 
 def entry_fields(shape: type[Any]) -> list[EntryField]:

@@ -63,13 +63,12 @@ from apps.planning.actions import (
     run_scenario,
     set_activity_target,
 )
-from apps.planning.actions.plans import NewPlan, keep_plan
-from apps.planning.actions.requests import NewCapacityRequest, raise_capacity_request
+from apps.planning.actions.plans import EnteredPlan, keep_plan
+from apps.planning.actions.requests import EnteredCapacityRequest, raise_capacity_request
 from apps.planning.models import Forecast, PlannedItem
 from apps.planning.queries.budgets import BudgetStep
 from apps.planning.queries.events import DemandEventFact
 from apps.planning.queries.plan_items import NewPlannedItem, TrainingWork
-from apps.planning.queries.request_profile import RequestedCapacity
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields
@@ -80,8 +79,8 @@ from apps.providers.reading import AccountLimit
 from apps.review import actions
 from apps.review.actions import (
     AlertMatter,
-    NewAlertChannel,
-    NewChartNote,
+    EnteredAlertChannel,
+    EnteredChartNote,
     add_channel,
     add_chart_note,
     raise_alert,
@@ -130,7 +129,7 @@ def _reviewed(workload_ids: tuple[int, int], team_id: int) -> str:
     service_id, _ = workload_ids
     actions.freeze_review(content=replace(FROZEN_WEEK, workloads=rows), at=make.NOON)
     by = viewer_of_user(make.make_person("review@example.org", role="finance"))
-    note = actions.NewReviewNote("2026-W30", service_id, "shrink", "Two replicas go at night.")
+    note = actions.EnteredReviewNote("2026-W30", service_id, "shrink", "Two replicas go at night.")
     actions.add_review_note(note=note, by=by, at=make.NOON)
     worth = EnteredValue(
         service_id, "thousand_requests", Decimal("0.8"), Decimal("1.2"), date(2026, 7, 1)
@@ -242,7 +241,7 @@ def make_world() -> World:
     ids["answer"] = "dismiss"
     ids |= spend_anomaly_of(team_id, "GPUs", make.NOON)
     ids["channel_id"] = _channel()
-    noted = NewChartNote(date(2026, 11, 12), "The assistant was announced", team_id)
+    noted = EnteredChartNote(date(2026, 11, 12), "The assistant was announced", team_id)
     ids["chart_note_id"] = add_chart_note(
         note=noted, viewer=viewer_of_user(make.make_person("noting@example.org", role="finance")),
         at=make.NOON,
@@ -271,7 +270,7 @@ def _admitted(team_id: int, pool_id: int) -> int:
 
 def _channel() -> int:
     """Where the organisation's alerts are mailed, paused, with a test that waits."""
-    channel = NewAlertChannel("Finance", "mail", None, "fin@example.org")
+    channel = EnteredAlertChannel("Finance", "mail", None, address="fin@example.org")
     channel_id = add_channel(channel=channel, at=make.NOON).id
     try_channel(channel_id=channel_id, at=make.NOON)
     AlertChannel.objects.update(paused_at=make.NOON)
@@ -510,15 +509,17 @@ def _scenario() -> int:
 def _planned(pool_id: int) -> tuple[int, int]:
     """A plan with one training in it."""
     training = NewPlannedItem("pretrain", make.NOON.date(), TrainingWork(8, 7e9, 1e12, 0.4))
-    plan = NewPlan("autumn", pool_id, "", make.NOON.date(), 4, items=(training,))
+    plan = EnteredPlan("autumn", make.NOON.date(), 4, pool_id=pool_id, items=(training,))
     plan_id = keep_plan(plan=plan, by=None, at=make.NOON)
     return plan_id, PlannedItem.objects.get(plan_id=plan_id).id
 
 
 def _asked_for(team_id: int, workload_id: int, pool_id: int) -> int:
     """A request for capacity that a machine raised, so that anybody may decide on it."""
-    request = NewCapacityRequest(
-        asked=RequestedCapacity(team_id, workload_id=workload_id, pool_id=pool_id),
+    request = EnteredCapacityRequest(
+        team_id=team_id,
+        workload_id=workload_id,
+        pool_id=pool_id,
         gpus=12,
         starts_at=make.NOON,
         ends_at=NOON_NEXT_YEAR,

@@ -79,14 +79,13 @@ from apps.planning.actions import (
     run_scenario,
     set_activity_target,
 )
-from apps.planning.actions.plans import NewPlan, keep_plan
-from apps.planning.actions.requests import NewCapacityRequest, raise_capacity_request
+from apps.planning.actions.plans import EnteredPlan, keep_plan
+from apps.planning.actions.requests import EnteredCapacityRequest, raise_capacity_request
 from apps.planning.actions.series_uploads import RowsRead, keep_series_file, record_series_preview
 from apps.planning.models import Forecast, PlannedItem
 from apps.planning.queries.budgets import BudgetStep
 from apps.planning.queries.events import DemandEventFact
 from apps.planning.queries.plan_items import NewPlannedItem, PriceChange
-from apps.planning.queries.request_profile import RequestedCapacity
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields
@@ -98,8 +97,8 @@ from apps.providers.reading import AccountLimit, ObservedMachine
 from apps.review import actions as review
 from apps.review.actions import (
     AlertMatter,
-    NewAlertChannel,
-    NewChartNote,
+    EnteredAlertChannel,
+    EnteredChartNote,
     add_channel,
     add_chart_note,
     raise_alert,
@@ -299,7 +298,7 @@ def make_world() -> World:
 
 def _chart_note(person_id: int, team_id: int, now: datetime) -> int:
     """What Ada notes of yesterday for the Zephyrines."""
-    note = NewChartNote(now.date() - timedelta(days=1), "note-of-dotterels", team_id)
+    note = EnteredChartNote(now.date() - timedelta(days=1), "note-of-dotterels", team_id)
     return add_chart_note(note=note, viewer=viewer_of_user(person_id), at=now)
 
 
@@ -309,7 +308,7 @@ def _weekly_review(team_id: int, workload_id: int, now: datetime) -> str:
     row = reviews.workload(workload_id, team_id, name="pretrain-quill", team="Zephyrines")
     review.freeze_review(content=reviews.content(row, teams=(of_team,)), at=now)
     review.make_review_files(typeset=lambda document, _: document_text(document).encode(), at=now)
-    decided = review.NewReviewNote("2026-W30", workload_id, "keep", "windtunnel-larks stay")
+    decided = review.EnteredReviewNote("2026-W30", workload_id, "keep", "windtunnel-larks stay")
     by = viewer_of_user(make.make_person("review@example.org", role="finance"))
     review.add_review_note(note=decided, by=by, at=now)
     value = EnteredValue(workload_id, "week", Decimal(77_771), Decimal(77_772), now.date())
@@ -363,7 +362,7 @@ def _scenarios(teams: Mapping[str, int], now: datetime) -> int:
 def _plan(pool_id: int, now: datetime) -> dict[str, int]:
     """A plan, with what is planned in it: no team's to read."""
     item = NewPlannedItem("price-of-dunlin", now.date(), PriceChange(0.9))
-    plan = NewPlan("plan-of-godwits", pool_id, "", now.date(), 4, items=(item,))
+    plan = EnteredPlan("plan-of-godwits", now.date(), 4, pool_id=pool_id, items=(item,))
     plan_id = keep_plan(plan=plan, by=None, at=now)
     return {"plan_id": plan_id, "item_id": PlannedItem.objects.get(plan_id=plan_id).id}
 
@@ -372,8 +371,8 @@ def _capacity_requests(teams: Mapping[str, int], pool_id: int, now: datetime) ->
     """What each team asks for, and why; that of the Zephyrines."""
     made = [
         raise_capacity_request(
-            request=NewCapacityRequest(
-                RequestedCapacity(teams[owner], pool_id=pool_id), 5, now, None, reason
+            request=EnteredCapacityRequest(
+                teams[owner], pool_id=pool_id, gpus=5, starts_at=now, ends_at=None, reason=reason
             ),
             by=None,
             at=now,
@@ -438,7 +437,9 @@ def _recommendations(teams: Mapping[str, int], now: datetime) -> int:
 
 def _channel(teams: Mapping[str, int], now: datetime) -> int:
     """Where alerts of the Zephyrines are mailed: for who sees everything alone, with a test that waits."""
-    channel = NewAlertChannel("wire-of-oystercatchers", "mail", teams["zephyr"], "wire@example.org")
+    channel = EnteredAlertChannel(
+        "wire-of-oystercatchers", "mail", teams["zephyr"], address="wire@example.org"
+    )
     channel_id = add_channel(channel=channel, at=now).id
     try_channel(channel_id=channel_id, at=now)
     return channel_id

@@ -1,6 +1,6 @@
 """Rows of a table as the frozen values that other apps get."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any, TypeVar
 
@@ -9,12 +9,30 @@ from django.db.models import QuerySet
 Fact = TypeVar("Fact")
 
 
-def facts_of(shape: type[Fact], rows: "QuerySet[Any]") -> Iterable[Fact]:
-    """Return a value of this dataclass for each row, whose columns are its fields; an array is a tuple."""
-    names = field_names(shape)
+def facts_of(shape: type[Fact], rows: "QuerySet[Any]", **columns: str) -> Iterable[Fact]:
+    """Return a value of this dataclass for each row; an array is a tuple.
+
+    Its fields are the columns of the rows; `columns` says which one a field is that is called otherwise.
+    """
+    names = columns_of(shape, **columns)
     for row in rows.values_list(*names):
-        values = (tuple(value) if isinstance(value, list) else value for value in row)
-        yield shape(**dict(zip(names, values, strict=True)))
+        yield fact_of(shape, dict(zip(names, row, strict=True)), **columns)
+
+
+def fact_of(shape: type[Fact], row: Mapping[str, Any], **columns: str) -> Fact:
+    """Return a value of this dataclass for a row by column, as `facts_of` does."""
+    values = {name: row[columns.get(name, name)] for name in field_names(shape)}
+    return shape(
+        **{
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in values.items()
+        }
+    )
+
+
+def columns_of(shape: Any, **columns: str) -> list[str]:
+    """Return the columns that `fact_of` reads."""
+    return [columns.get(name, name) for name in field_names(shape)]
 
 
 def fields_of(value: Any) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Admissions over REST: may a job start, by budgets and quotas; read, and overridden with a reason."""
 
-from decimal import Decimal
 from typing import Any
 
 from django.utils import timezone
@@ -18,14 +17,10 @@ from apps.placement import actions
 from apps.placement.api.callers import PlacementView
 from apps.placement.api.quotes import requested_team_id
 from apps.placement.queries.admission_limits import (
-    BUDGET_LIMIT,
-    EXPECTED_OVER,
-    FITS,
-    OVER,
-    QUOTA_LIMIT,
-    UNKNOWN,
+    HOURS_OF_JOB,
     VERDICTS,
     AdmissionJob,
+    LimitCheck,
 )
 from apps.placement.queries.admissions import (
     AdmissionFact,
@@ -43,16 +38,14 @@ from apps.placement.queries.admissions_shown import (
     visible_budget_ids,
 )
 from apps.placement.queries.placement_scope import PlacementScope
-from apps.placement.queries.quote_request import MOST_ASKED_GPUS
 from apps.web.rest.idempotency import once
 from apps.web.rest.money import MoneyOut, RatioOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.shapes import AmountIn, Answer, Body, TextOrNullOut
 from apps.web.rest.strict import (
     OptionalText,
     Parameters,
-    PatternOfRows,
-    StrictInteger,
     StrictSerializer,
     Text,
     ids_named,
@@ -63,8 +56,6 @@ from apps.web.rest.strict import (
 from apps.web.rest.views import CanManageBilling, RestView
 from apps.workloads import queries as workloads
 
-MOST_HOURS = 1e9
-
 
 class OverridesAdmission(CanManageBilling):
     """Permission to override admissions: for the people and tokens that keep bills, not for those that ask."""
@@ -72,34 +63,28 @@ class OverridesAdmission(CanManageBilling):
     message = "admissions are overridden by finance and platform, and with the organisation's 'manage' tokens"
 
 
-def _hours_field() -> serializers.FloatField:
-    return serializers.FloatField(
-        required=False, allow_null=True, default=None, min_value=1e-6, max_value=MOST_HOURS
-    )
-
-
-class AdmissionIn(StrictSerializer):
+class AdmissionIn(Body[AdmissionJob]):
     """A job. Its work is `gpu_hours`, or `hours` of all its GPUs; its GPUs are of a pool, or of a model (at a provider, in a region).
 
     Without `estimated_cost`, in the organisation's currency, it is priced from the newest offer book.
     """
 
+    without = ("team_id", "workload_id", "pool_id", "cost_micros", "cost_from")
     team = Text()
     workload = OptionalText(help_text="the name of one of the team's")
-    gpus = StrictInteger(min_value=1, max_value=MOST_ASKED_GPUS)
-    gpu_hours = _hours_field()
-    hours = _hours_field()
-    pool = OptionalText()
-    gpu_model = OptionalText()
-    provider = OptionalText()
-    region = OptionalText()
-    estimated_cost = PatternOfRows(
-        r"^[0-9]{1,12}(\.[0-9]{1,6})?$",
-        max_length=19,
+    hours = serializers.FloatField(
         required=False,
         allow_null=True,
         default=None,
+        min_value=HOURS_OF_JOB.least,
+        max_value=HOURS_OF_JOB.most,
     )
+    pool = OptionalText()
+    estimated_cost = AmountIn(digits=12, places=6, required=False, allow_null=True, default=None)
+
+    def made(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields: whose job it is, only who knows the asker can say."""
+        return values
 
 
 class AdmissionFilters(Parameters):
@@ -119,23 +104,14 @@ class OverrideIn(StrictSerializer):
     reason = Text(max_length=actions.LONGEST_OVERRIDE_REASON)
 
 
-class AdmissionLimitOut(serializers.Serializer[Any]):
+class AdmissionLimitOut(Answer[LimitCheck]):
     """A budget or quota that the job counts against, in `unit`; null: not known, of quotas nothing is expected.
 
     `left_now` is less what came, provisional lines too; `left_expected` when the rest of the period comes as expected.
     """
 
-    kind = serializers.ChoiceField(choices=(BUDGET_LIMIT, QUOTA_LIMIT))
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    is_hard = serializers.BooleanField()
-    standing = serializers.ChoiceField(choices=(FITS, EXPECTED_OVER, OVER, UNKNOWN))
+    first = ("kind", "id", "name", "is_hard", "standing", "verdict")
     verdict = serializers.ChoiceField(choices=VERDICTS)
-    unit = serializers.CharField(help_text="the organisation's currency, GPU-hours or GPUs")
-    needed = serializers.CharField(allow_null=True)
-    left_now = serializers.CharField(allow_null=True)
-    left_expected = serializers.CharField(allow_null=True)
-    reason = serializers.CharField()
 
 
 class AdmissionOut(serializers.Serializer[Any]):
@@ -143,29 +119,28 @@ class AdmissionOut(serializers.Serializer[Any]):
 
     id = serializers.IntegerField()
     asked_at = serializers.DateTimeField()
-    asked_by = serializers.CharField(help_text="the person or the token")
+    asked_by = serializers.CharField(source="asked_name", help_text="the person or the token")
     team = serializers.CharField()
     workload = serializers.CharField()
-    gpus = serializers.IntegerField()
-    gpu_hours = RatioOut(allow_null=True)
+    gpus = serializers.IntegerField(source="job.gpus")
+    gpu_hours = RatioOut(allow_null=True, source="job.gpu_hours")
     pool = serializers.CharField()
-    gpu_model = serializers.CharField()
-    provider = serializers.CharField()
-    region = serializers.CharField()
-    cost = MoneyOut(allow_null=True)
-    cost_from = serializers.CharField()
+    gpu_model = serializers.CharField(source="job.gpu_model")
+    provider = serializers.CharField(source="job.provider")
+    region = serializers.CharField(source="job.region")
+    cost = MoneyOut(allow_null=True, source="answer.cost_micros")
+    cost_from = serializers.CharField(source="answer.cost_from")
     verdict = serializers.ChoiceField(choices=VERDICTS)
     is_admitted = serializers.BooleanField(help_text="not denied, or overridden")
     reasons = serializers.ListField(child=serializers.CharField())
     limits = AdmissionLimitOut(many=True)
     overridden_at = serializers.DateTimeField(allow_null=True)
-    overridden_by = serializers.CharField(allow_null=True)
-    override_reason = serializers.CharField(allow_null=True)
+    overridden_by = TextOrNullOut(source="overridden_name")
+    override_reason = TextOrNullOut()
     used_at = serializers.DateTimeField(
         allow_null=True, help_text="when the one job that an override is for passed by it"
     )
-    used_by = serializers.CharField(
-        allow_null=True,
+    used_by = TextOrNullOut(
         help_text="which: `job:` and its id, or `task:` and the digest of a task of SkyPilot",
     )
     digest = serializers.CharField(help_text="of the job and every figure it was held against")
@@ -246,38 +221,12 @@ def serialize_admission(fact: AdmissionFact, seen_budgets: frozenset[int] | None
 
     Of limits that are none of `seen_budgets` (None: every limit is shown) only how they were answered is said.
     """
-    job, answer = fact.job, fact.answer
     limits, hidden = shown_limits(fact, seen_budgets)
     reasons = [f"{limit['name']}: {limit['reason']}" for limit in limits]
     reasons += [f"{NOT_SHOWN_LIMIT}: {verdict}" for verdict in hidden]
-    notes = answer["notes"] if seen_budgets is None else []
-    job_fields = {
-        name: job[name] for name in ("gpus", "gpu_hours", "gpu_model", "provider", "region")
-    }
+    notes = fact.answer["notes"] if seen_budgets is None else []
     return serialize_as(
-        AdmissionOut,
-        job_fields
-        | {
-            "id": fact.id,
-            "asked_at": fact.asked_at,
-            "asked_by": fact.asked_name,
-            "team": fact.team,
-            "workload": fact.workload,
-            "pool": fact.pool,
-            "cost": answer["cost_micros"],
-            "cost_from": answer["cost_from"],
-            "verdict": fact.verdict,
-            "is_admitted": fact.is_admitted,
-            "reasons": reasons + notes,
-            "limits": limits,
-            "overridden_at": fact.overridden_at,
-            "overridden_by": fact.overridden_name or None,
-            "override_reason": fact.override_reason or None,
-            "used_at": fact.used_at,
-            "used_by": fact.used_by or None,
-            "digest": fact.digest,
-        },
-        organisation().currency,
+        AdmissionOut, fact, organisation().currency, reasons=reasons + notes, limits=limits
     )
 
 
@@ -323,7 +272,7 @@ def _parse_job(body: dict[str, Any], scope: PlacementScope) -> AdmissionJob:
         workload_id=_id_named("workload", body["workload"], workload_ids),
         gpu_hours=body["gpu_hours"] if hours is None else hours * body["gpus"],
         pool_id=_id_named("pool", body["pool"], pools),
-        cost_micros=None if estimate is None else int(Decimal(estimate) * MICROS),
+        cost_micros=None if estimate is None else int(estimate * MICROS),
         **{name: body[name] for name in ("gpu_model", "provider", "region")},
     )
 

@@ -15,12 +15,13 @@ from apps.economics.spot.next_move import MoveQuestion
 from apps.placement import actions
 from apps.placement.api.callers import CanRequestMoves, PlacementView
 from apps.placement.api.spot_evidence import SeenInterruptionsOut
-from apps.placement.queries.next_moves import AnsweredMove, answered_move
+from apps.placement.queries.next_moves import AnsweredMove, MoveEvidence, answered_move
 from apps.placement.queries.placement_scope import is_job_covered
 from apps.placement.queries.spot_series import spot_series_named
 from apps.web.rest.idempotency import once
 from apps.web.rest.money import RatioOut
 from apps.web.rest.schema import REPEAT_KEY
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import StrictSerializer, Text, parsed
 from apps.workloads import queries as workloads
 
@@ -73,17 +74,13 @@ class NextMoveIn(StrictSerializer):
         return body
 
 
-class MoveEvidenceOut(serializers.Serializer[Any]):
+class MoveEvidenceOut(Answer[MoveEvidence]):
     """Evidence of how long spot lasts in the series."""
 
-    series = serializers.CharField()
     interruptions = SeenInterruptionsOut(source="rate")
     remaining_life_hours = RatioOut(
         allow_null=True, source="remaining_life", help_text="of spot of this age; null: not known"
     )
-    seen_until = serializers.DateTimeField(allow_null=True)
-    is_thin = serializers.BooleanField()
-    words = serializers.CharField()
 
 
 class NextMoveOut(serializers.Serializer[Any]):

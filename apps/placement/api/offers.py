@@ -10,11 +10,13 @@ from rest_framework.response import Response
 from apps.accounts.queries import organisation
 from apps.placement.api.callers import CanSeeOfferRates, bound_cluster
 from apps.placement.queries.book import offer_page
+from apps.placement.queries.offer_facts import OfferFact
 from apps.placement.queries.placement_scope import pools_of
-from apps.placement.queries.places import egress_page
-from apps.web.rest.money import ExactOut, MoneyOut, RatioOut
+from apps.placement.queries.places import EgressFact, egress_page
+from apps.web.rest.money import MoneyOut, RatioOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import RestView
 
@@ -84,44 +86,35 @@ class SpotEvidenceOut(serializers.Serializer[Any]):
     )
 
 
-class OfferOut(serializers.Serializer[Any]):
+class OfferOut(Answer[OfferFact]):
     """GPUs that can be had, bought in one way; null: not known, of GPUs: nothing bounds them.
 
     `price` is of a GPU-hour more, `paid` what one costs anyway (of owned and reserved ones, whether it runs or not).
     """
 
-    key = serializers.CharField()
-    name = serializers.CharField()
-    option = serializers.CharField(help_text="owned, reserved, on_demand or spot")
-    provider = serializers.CharField()
-    region = serializers.CharField()
-    instance_type = serializers.CharField()
-    gpu_model = serializers.CharField()
-    gpus_per_node = serializers.IntegerField()
-    gpu_memory_gib = RatioOut(allow_null=True)
+    without = (
+        "watts_per_gpu",
+        "measured_watts",
+        "pue",
+        "pool_id",
+        "idle_by_node",
+        "most_held_gpus",
+        "waits_by_priority",
+    )
     price = MoneyOut(allow_null=True, source="micros")
-    paid = MoneyOut(allow_null=True, source="paid_micros")
     lowest_price = MoneyOut(allow_null=True, source="low_micros")
     highest_price = MoneyOut(allow_null=True, source="high_micros")
     gpus_there = serializers.IntegerField(allow_null=True, source="there_gpus")
     gpus_free = serializers.IntegerField(allow_null=True, source="free_gpus")
-    median_wait_hours = RatioOut(allow_null=True)
     p90_wait_hours = RatioOut(allow_null=True, source="ninth_wait_hours")
-    waits_counted = serializers.IntegerField()
     interruptions = SpotEvidenceOut(allow_null=True)
     price_rows = PriceRowOut(many=True, source="rates")
     notes = serializers.ListField(child=serializers.CharField())
     made_at = serializers.DateTimeField(source="book__made_at")
 
 
-class EgressPriceOut(serializers.Serializer[Any]):
+class EgressPriceOut(Answer[EgressFact]):
     """US dollars for a gigabyte from one place to another; within one it costs nothing."""
-
-    source_place = serializers.CharField()
-    target_place = serializers.CharField()
-    usd_per_gb = ExactOut()
-    source = serializers.CharField()  # type: ignore[assignment]  # a field of the answer
-    entered_at = serializers.DateTimeField()
 
 
 class Offers(RestView):

@@ -6,13 +6,11 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.accounts.queries.facts import fields_of
 from apps.accounts.queries.reading import reading_once
 from apps.placement import actions
 from apps.placement.api.callers import PlacementView
@@ -26,11 +24,11 @@ from apps.placement.api.quote_shapes import (
     serialize_quote,
 )
 from apps.placement.queries.placement_scope import PlacementScope, shown_quote, visible_quote
-from apps.placement.queries.quotes import calibration, quote_page
+from apps.placement.queries.quotes import QuoteCalibration, calibration, quote_page
 from apps.web.rest.idempotency import once
-from apps.web.rest.money import RatioOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Parameters, parsed
 
 
@@ -113,17 +111,8 @@ class TakenQuote(PlacementView):
         return Response(serialize_one_quote(shown_quote(visible_quote(quote_id, scope), scope)))
 
 
-class CalibrationOut(serializers.Serializer[Any]):
+class CalibrationOut(Answer[QuoteCalibration]):
     """Of quotes that ended: medians of actual ÷ predicted (null: none has both), and those in time."""
-
-    option = serializers.CharField()
-    count = serializers.IntegerField()
-    cost_ratio = RatioOut(allow_null=True)
-    finish_ratio = RatioOut(allow_null=True)
-    on_time = serializers.IntegerField()
-    with_deadline = serializers.IntegerField()
-    interruptions = serializers.IntegerField(help_text="that came, of jobs of which both are known")
-    expected_interruptions = RatioOut(help_text="that were said of the same jobs")
 
 
 class QuoteCalibrations(PlacementView):
@@ -142,7 +131,7 @@ class QuoteCalibrations(PlacementView):
         scope = self.scope()
         calibrations = calibration(scope.team_ids, scope.pool_ids)
         page = slice_of(calibrations, parse_page_request(request), lambda fact: (fact.option,))
-        return paged(request, page, lambda fact: serialize_as(CalibrationOut, fields_of(fact)))
+        return paged(request, page, lambda fact: serialize_as(CalibrationOut, fact))
 
 
 def requested_team_id(name: str, scope: PlacementScope) -> int | None:

@@ -15,15 +15,17 @@ from apps.fleet import queries as fleet
 from apps.fleet.queries import ClusterFact
 from apps.placement.api.callers import CanSeeOfferRates, cluster_of_rates
 from apps.placement.queries.slurm_cache import VALID_SECONDS, SlurmCache, slurm_cache
+from apps.placement.queries.slurm_pools import SlurmPool
 from apps.placement.queries.slurm_weights import (
     CENTS,
     MOST_SCALE,
     PartitionWeights,
     slurm_billing_weights,
 )
-from apps.web.rest.money import MoneyOut, RatioOut
+from apps.web.rest.money import MoneyOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Parameters, Text
 from apps.web.rest.views import RestView
 
@@ -55,92 +57,20 @@ class SlurmCacheAsked(Parameters):
     cluster = ClusterName(help_text="its name")
 
 
-class SlurmQuotaOut(serializers.Serializer[Any]):
-    """A quota that GPUs started in the pool count against: how many may be started now."""
-
-    name = serializers.CharField()
-    is_hard = serializers.BooleanField()
-    left_gpus = serializers.IntegerField()
-
-
-class SlurmPoolOut(serializers.Serializer[Any]):
+class SlurmPoolOut(Answer[SlurmPool]):
     """A pool; `price` is of a GPU-hour more, `paid` what the ledger charges for one; null: not known."""
 
-    name = serializers.CharField()
-    partitions = serializers.ListField(
-        child=serializers.CharField(),
-        help_text="its name, then those of jobs that held its nodes in the last 7 days",
-    )
-    option = serializers.CharField(help_text="owned, reserved, on_demand or spot")
-    gpu_model = serializers.CharField()
-    gpu_type = serializers.CharField(help_text="the word of its model in a type of GRES, or empty")
+    without = ("id",)
     price = MoneyOut(allow_null=True, source="micros")
-    paid = MoneyOut(allow_null=True, source="paid_micros")
-    idle_gpus = serializers.IntegerField()
-    median_wait_hours = RatioOut(allow_null=True)
-    quotas = SlurmQuotaOut(many=True)
 
 
-class SlurmLimitOut(serializers.Serializer[Any]):
-    """A running budget, in `unit`; null: not known."""
-
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    unit = serializers.CharField(help_text="the organisation's currency or GPU-hours")
-    is_hard = serializers.BooleanField()
-    left_now = serializers.CharField(allow_null=True)
-    left_expected = serializers.CharField(allow_null=True)
-
-
-class SlurmOwnerOut(serializers.Serializer[Any]):
-    """A rule of ownership, in the order in which they are tried; empty: anything. The last is of what none matches.
-
-    One that `is_hidden` asks for more than a scheduler sees, so that it may match.
-    """
-
-    account = serializers.CharField()
-    partition = serializers.CharField()
-    user = serializers.CharField()
-    name = serializers.CharField()
-    is_hidden = serializers.BooleanField()
-    team = serializers.CharField(allow_null=True)
-    limits = serializers.ListField(child=serializers.IntegerField(), help_text="ids of limits")
-
-
-class SlurmQuoteOut(serializers.Serializer[Any]):
-    """A quote that no job took yet: the pool of its best offer in this cluster, and what it would be charged."""
-
-    id = serializers.IntegerField()
-    pool = serializers.CharField()
-    is_best = serializers.BooleanField(help_text="no offer elsewhere came before it")
-    team = serializers.CharField(allow_null=True)
-    gpus = serializers.IntegerField()
-    charged = MoneyOut(allow_null=True, source="charged_micros")
-
-
-class SlurmOverrideOut(serializers.Serializer[Any]):
-    """A denied admission that somebody let pass: for one job of this team, no larger than this."""
-
-    admission = serializers.IntegerField()
-    team = serializers.CharField()
-    gpus = serializers.IntegerField()
-    gpu_hours = RatioOut(allow_null=True)
-    overridden_by = serializers.CharField()
-
-
-class SlurmCacheOut(serializers.Serializer[Any]):
+class SlurmCacheOut(Answer[SlurmCache]):
     """Everything that a controller decides by; after `valid_seconds` from `made_at` nothing is decided by it."""
 
-    cluster = serializers.CharField()
-    currency = serializers.CharField()
     made_at = serializers.DateTimeField()
     valid_seconds = serializers.IntegerField()
     digest = serializers.CharField(help_text="of all but `made_at`; also the ETag")
     pools = SlurmPoolOut(many=True)
-    limits = SlurmLimitOut(many=True)
-    owners = SlurmOwnerOut(many=True)
-    quotes = SlurmQuoteOut(many=True)
-    overrides = SlurmOverrideOut(many=True)
 
 
 class SlurmWeightsAsked(SlurmCacheAsked):
@@ -239,6 +169,4 @@ def serialize_slurm_weights(row: PartitionWeights) -> dict[str, Any]:
 
 def serialize_slurm_cache(cache: SlurmCache) -> dict[str, Any]:
     """As REST answers it."""
-    return serialize_as(
-        SlurmCacheOut, cache, cache.currency, digest=cache.digest, valid_seconds=VALID_SECONDS
-    )
+    return serialize_as(SlurmCacheOut, cache, cache.currency, valid_seconds=VALID_SECONDS)

@@ -10,10 +10,11 @@ from rest_framework.response import Response
 
 from apps.placement.api.callers import CanSeeOfferRates
 from apps.placement.queries.spot_evidence import SpotEvidence, spot_evidence
-from apps.placement.queries.spot_regions import SpotRegion, spot_regions
+from apps.placement.queries.spot_regions import RegionHour, SpotRegion, spot_regions
 from apps.web.rest.money import RatioOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import RestView
 
@@ -29,51 +30,26 @@ class SeenInterruptionsOut(serializers.Serializer[Any]):
     is_thin = serializers.BooleanField(help_text="fewer than 5 interruptions were seen")
 
 
-class SpotEvidenceRowOut(serializers.Serializer[Any]):
+class SpotEvidenceRowOut(Answer[SpotEvidence]):
     """Evidence of spot that one source has of one place; empty texts: nobody said."""
 
-    source = serializers.CharField(help_text="own_nodes or imported_series")  # type: ignore[assignment]  # a field of the answer
-    name = serializers.CharField()
-    provider = serializers.CharField()
-    region = serializers.CharField()
-    zone = serializers.CharField()
-    gpu_model = serializers.CharField()
-    instance_type = serializers.CharField()
-    seen_from = serializers.DateTimeField(allow_null=True)
-    seen_until = serializers.DateTimeField(allow_null=True)
-    up_share = RatioOut(allow_null=True)
+    without = ("known_by_hour",)
     interruptions = SeenInterruptionsOut(source="rate")
-    mean_life_hours = RatioOut(
-        allow_null=True, help_text="null: fewer than 20 lives were seen to their end"
-    )
-    median_life_hours = RatioOut(
-        allow_null=True,
-        help_text="null also where over half of the lives went on longer than all seen to end",
-    )
     by_hour = SeenInterruptionsOut(
         many=True, help_text="by hour of the day in UTC, shrunk to all; empty: no clock is known"
     )
 
 
-class RegionHourOut(serializers.Serializer[Any]):
+class RegionHourOut(Answer[RegionHour]):
     """One hour of the day, UTC; `up_share` is null where nobody looked."""
 
     hour = serializers.IntegerField(min_value=0, max_value=23)
     interruptions = SeenInterruptionsOut()
-    up_share = RatioOut(allow_null=True)
 
 
-class SpotRegionOut(serializers.Serializer[Any]):
+class SpotRegionOut(Answer[SpotRegion]):
     """A region and model as sources of one kind saw it; empty texts: nobody said."""
 
-    source = serializers.CharField(help_text="own_nodes or imported_series")  # type: ignore[assignment]  # a field of the answer
-    provider = serializers.CharField()
-    region = serializers.CharField()
-    gpu_model = serializers.CharField()
-    names = serializers.ListField(child=serializers.CharField())
-    unknown = serializers.CharField(
-        help_text="why interruptions by hour are not known; empty: they are"
-    )
     hours = RegionHourOut(many=True)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 
 from apps.accounts.queries import organisation
 from apps.accounts.queries.reading import reading_once
@@ -20,7 +20,7 @@ from apps.placement.queries.market_offers import quotas_of_place
 from apps.placement.queries.offer_facts import OfferFact, pool_key
 from apps.placement.queries.pool_offers import PAID_ANYWAY, idle_gpus
 from apps.placement.queries.quote_answer import teams_above
-from apps.placement.queries.quote_request import are_same_model
+from apps.placement.queries.quote_request import MOST_ASKED_GPUS, are_same_model
 from apps.planning.queries.budget_figures import BudgetFigures, figures_of
 from apps.planning.queries.budgets import (
     MONEY,
@@ -34,11 +34,13 @@ from apps.planning.queries.budgets import (
     to_major_units,
 )
 from apps.planning.queries.gpu_quotas import GpuQuotaUse, gpu_quota_use, gpu_quotas
+from apps.show.entries import Entry
 
 VERDICTS = tuple(map(str, AdmissionVerdict.values))
 ALLOW, WARN, DENY = VERDICTS
 FITS, EXPECTED_OVER, OVER, UNKNOWN = "fits", "expected_over", "over", "unknown"
 BUDGET_LIMIT, QUOTA_LIMIT = "budget", "gpu_quota"
+HOURS_OF_JOB = Entry(least=1e-6, most=1e9)
 WORKLOAD_SCOPES = (WORKLOAD, SERVICE)
 
 
@@ -54,9 +56,9 @@ class AdmissionJob:
     """
 
     team_id: int
-    gpus: int
+    gpus: Annotated[int, Entry(least=1, most=MOST_ASKED_GPUS)]
     workload_id: int | None = None
-    gpu_hours: float | None = None
+    gpu_hours: Annotated[float | None, HOURS_OF_JOB] = None
     pool_id: int | None = None
     gpu_model: str = ""
     provider: str = ""
@@ -81,12 +83,12 @@ class LimitCheck:
     Figures are decimals in `unit`, None where not known; `standing` is FITS, EXPECTED_OVER, OVER or UNKNOWN.
     """
 
-    kind: str
+    kind: Annotated[str, Entry(choices=(BUDGET_LIMIT, QUOTA_LIMIT))]
     id: int
     name: str
     is_hard: bool
-    standing: str
-    unit: str
+    standing: Annotated[str, Entry(choices=(FITS, EXPECTED_OVER, OVER, UNKNOWN))]
+    unit: Annotated[str, Entry(help="the organisation's currency, GPU-hours or GPUs")]
     needed: str | None
     left_now: str | None
     left_expected: str | None

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from apps.economics.gpu_catalogue import gpu_model
 from apps.economics.money import MICROS
@@ -12,6 +12,7 @@ from apps.economics.placement.estimates import LikelyRange
 from apps.economics.purchase import PurchaseOption
 from apps.pricing.queries.converting import Conversion
 from apps.pricing.queries.price_age import price_age
+from apps.show.entries import Entry, Micros, Ratio
 
 HOUR_SECONDS = 3600
 GIB = 1 << 30
@@ -47,26 +48,26 @@ class OfferFact:
 
     key: str
     name: str
-    option: str
+    option: Annotated[str, Entry(help="owned, reserved, on_demand or spot")]
     provider: str
     region: str
     instance_type: str
     gpu_model: str
     gpus_per_node: int
-    gpu_memory_gib: float | None = None
+    gpu_memory_gib: Ratio | None = None
     watts_per_gpu: float | None = None
     measured_watts: float | None = None
     pue: float | None = None
     pool_id: int | None = None
     micros: int | None = None
-    paid_micros: int | None = None
+    paid_micros: Micros | None = None
     low_micros: int | None = None
     high_micros: int | None = None
     there_gpus: int | None = None
     free_gpus: int | None = None
     idle_by_node: list[int] = field(default_factory=list)
     most_held_gpus: int | None = None
-    median_wait_hours: float | None = None
+    median_wait_hours: Ratio | None = None
     ninth_wait_hours: float | None = None
     waits_counted: int = 0
     waits_by_priority: dict[str, list[float]] = field(default_factory=dict)

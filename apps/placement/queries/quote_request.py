@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from apps.economics.gpu_catalogue import named_gpu
 from apps.economics.gpu_model import Precision
@@ -12,6 +12,7 @@ from apps.economics.model_flops import NoPeak, peak_of
 from apps.economics.placement.estimates import LEAST_CHANCE, LikelyRange, PlacedJob
 from apps.economics.planned_work import training_gpu_hours
 from apps.economics.refusal import Refusal
+from apps.show.entries import Entry
 from apps.unit_economics.queries.runs.list import run_rows
 from apps.unit_economics.queries.runs.power import FULLY_OBSERVED
 from apps.workloads import queries as workloads
@@ -19,6 +20,9 @@ from apps.workloads import queries as workloads
 HOUR_SECONDS = 3600.0
 HOUR_MS = 3_600_000
 MOST_ASKED_GPUS = 100_000
+MOST_OFFERS, LONGEST_LIST = 300, 50
+_HOURS, _COUNT = Entry(least=1e-6, most=1e30), Entry(least=1, most=1e30)
+_LIST = Entry(most=LONGEST_LIST)
 INTERRUPTIBLE, UNINTERRUPTED, SERVING = "interruptible", "uninterrupted", "serving"
 JOB_KINDS = (INTERRUPTIBLE, UNINTERRUPTED, SERVING)
 
@@ -31,13 +35,13 @@ class QuoteNotUnderstood(Refusal):
 class RequestedWork:
     """How much work: GPU-hours (of a model), a training's tokens and parameters, or as much as a run took."""
 
-    gpu_hours: float | None = None
-    least_gpu_hours: float | None = None
-    most_gpu_hours: float | None = None
+    gpu_hours: Annotated[float | None, _HOURS] = None
+    least_gpu_hours: Annotated[float | None, _HOURS] = None
+    most_gpu_hours: Annotated[float | None, _HOURS] = None
     of_model: str = ""
-    tokens: float | None = None
-    parameters: float | None = None
-    mfu: float | None = None
+    tokens: Annotated[float | None, _COUNT] = None
+    parameters: Annotated[float | None, _COUNT] = None
+    mfu: Annotated[float | None, Entry(least=1e-3, most=1)] = None
     like_run: int | None = None
 
 
@@ -46,8 +50,8 @@ class RequestedDataset:
     """Where the data lies (`provider:region`), its gigabytes, and how fast it moves, in gigabits a second."""
 
     place: str
-    gigabytes: float
-    gbps: float | None = None
+    gigabytes: Annotated[float, Entry(least=0, most=1e12)]
+    gbps: Annotated[float | None, Entry(least=1e-6, most=1e6)] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,24 +62,24 @@ class QuoteRequest:
     the deadline counts as late. What is assumed is the asker's word where nothing was measured.
     """
 
-    gpus: int
+    gpus: Annotated[int, Entry(least=1, most=MOST_ASKED_GPUS)]
     work: RequestedWork
-    gpu_models: tuple[str, ...] = ()
-    gpu_memory_gib: float | None = None
+    gpu_models: Annotated[tuple[str, ...], _LIST] = ()
+    gpu_memory_gib: Annotated[float | None, Entry(least=0, most=1e6)] = None
     deadline: datetime | None = None
     write_seconds: float | None = None
     cadence_seconds: float | None = None
-    restart_seconds: float = 0.0
-    kind: str = INTERRUPTIBLE
+    restart_seconds: Annotated[float, Entry(least=0, most=86_400)] = 0.0
+    kind: Annotated[str, Entry(choices=JOB_KINDS)] = INTERRUPTIBLE
     has_fallback: bool = False
     dataset: RequestedDataset | None = None
-    residency: tuple[str, ...] = ()
+    residency: Annotated[tuple[str, ...], _LIST] = ()
     team_id: int | None = None
     priority: str = ""
-    assumed_wait_minutes: float | None = None
-    assumed_interruptions_per_day: float | None = None
-    least_chance: float = LEAST_CHANCE
-    limit: int = 20
+    assumed_wait_minutes: Annotated[float | None, Entry(least=0, most=1e6)] = None
+    assumed_interruptions_per_day: Annotated[float | None, Entry(least=0, most=1e4)] = None
+    least_chance: Annotated[float, Entry(least=0, most=1)] = LEAST_CHANCE
+    limit: Annotated[int, Entry(least=1, most=MOST_OFFERS)] = 20
 
     def document(self) -> dict[str, Any]:
         """As it is kept with its quote."""

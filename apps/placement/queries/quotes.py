@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
-from typing import Any, LiteralString
+from typing import Annotated, Any, LiteralString
 
 from django.db.models import Q
 
@@ -13,6 +13,7 @@ from apps.accounts.queries.reading import once
 from apps.ledger.queries.tables import rows
 from apps.placement.models import JobQuote
 from apps.placement.queries.offer_facts import pool_key, pool_of_key
+from apps.show.entries import Entry, Ratio
 from apps.workloads import queries as workloads
 
 PROMISED_FOR = timedelta(minutes=15)
@@ -64,6 +65,16 @@ class QuoteFact:
     cluster_id: int | None = None
 
     @property
+    def cautions(self) -> list[str]:
+        """Cautions of what is old or missing behind every offer; one of an earlier release has none."""
+        return list(self.answer.get("cautions", ()))
+
+    @property
+    def outcome(self) -> "QuoteFact | None":
+        """The quote itself, which has what came of it; None where no offer of it was taken."""
+        return None if self.taken_at is None else self
+
+    @property
     def offers(self) -> list[dict[str, Any]]:
         """Those that were answered, in order; one of an earlier release says null of what it did not say."""
         return [NOT_SAID | offer for offer in self.answer["offers"]]
@@ -89,12 +100,12 @@ class QuoteCalibration:
 
     option: str
     count: int
-    cost_ratio: float | None
-    finish_ratio: float | None
+    cost_ratio: Ratio | None
+    finish_ratio: Ratio | None
     on_time: int
     with_deadline: int
-    interruptions: int = 0
-    expected_interruptions: float = 0.0
+    interruptions: Annotated[int, Entry(help="that came, of jobs of which both are known")] = 0
+    expected_interruptions: Annotated[Ratio, Entry(help="that were said of the same jobs")] = 0.0
 
 
 def quote(quote_id: int) -> QuoteFact:

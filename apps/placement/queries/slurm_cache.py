@@ -5,6 +5,7 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from typing import Annotated
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries import organisation
@@ -16,6 +17,7 @@ from apps.placement.queries.admissions import OVERRIDE_HOLDS
 from apps.placement.queries.slurm_pools import SlurmPool, slurm_pools
 from apps.planning.queries.budget_figures import BudgetFigures, figures_of
 from apps.planning.queries.budgets import RUNNING, TAG, budgets, to_major_units
+from apps.show.entries import Entry, Micros, Ratio
 from apps.workloads import queries as workloads
 
 VALID_SECONDS = 3600
@@ -31,11 +33,11 @@ QUOTE_LABEL, ADMISSION_LABEL = "RUNRATE_QUOTE", "RUNRATE_ADMISSION"
 
 @dataclass(frozen=True, slots=True)
 class SlurmLimit:
-    """A running budget; figures are decimals in `unit`, null where not known."""
+    """A running budget, in `unit`; null: not known."""
 
     id: int
     name: str
-    unit: str
+    unit: Annotated[str, Entry(help="the organisation's currency or GPU-hours")]
     is_hard: bool
     left_now: str | None
     left_expected: str | None
@@ -54,7 +56,7 @@ class SlurmOwner:
     name: str
     is_hidden: bool
     team: str | None
-    limits: tuple[int, ...]
+    limits: Annotated[tuple[int, ...], Entry(help="ids of limits")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +65,10 @@ class SlurmQuote:
 
     id: int
     pool: str
-    is_best: bool
+    is_best: Annotated[bool, Entry(help="no offer elsewhere came before it")]
     team: str | None
     gpus: int
-    charged_micros: int | None
+    charged_micros: Micros | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ class SlurmOverride:
     admission: int
     team: str
     gpus: int
-    gpu_hours: float | None
+    gpu_hours: Ratio | None
     overridden_by: str
 
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import LiteralString
+from typing import Annotated, LiteralString
 
 from apps.economics.gpu_catalogue import gpu_family
 from apps.fleet import queries as fleet
@@ -15,7 +15,9 @@ from apps.placement.queries.book import newest_book
 from apps.placement.queries.offer_facts import pool_key
 from apps.placement.queries.pool_offers import PAID_ANYWAY, idle_gpus
 from apps.planning.queries.gpu_quotas import GpuQuotaUse, gpu_quota_use, gpu_quotas
+from apps.show.entries import Entry, Micros, Ratio
 
+_PARTITIONS = Entry(help="its name, then those of jobs that held its nodes in the last 7 days")
 PARTITIONS_SPAN = timedelta(days=7)
 PARTITIONS: LiteralString = """
 SELECT DISTINCT node.pool_id, job.partition
@@ -55,14 +57,14 @@ class SlurmPool:
 
     id: int
     name: str
-    partitions: tuple[str, ...]
-    option: str
+    partitions: Annotated[tuple[str, ...], _PARTITIONS]
+    option: Annotated[str, Entry(help="owned, reserved, on_demand or spot")]
     gpu_model: str
-    gpu_type: str
-    paid_micros: int | None
+    gpu_type: Annotated[str, Entry(help="the word of its model in a type of GRES, or empty")]
+    paid_micros: Micros | None
     micros: int | None
     idle_gpus: int
-    median_wait_hours: float | None
+    median_wait_hours: Ratio | None
     quotas: tuple[SlurmQuota, ...]
 
 

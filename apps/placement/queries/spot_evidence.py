@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Annotated
 
 from apps.economics.hours import HOUR
 from apps.economics.purchase import PurchaseOption
@@ -19,8 +20,12 @@ from apps.economics.spot.evidence import (
 )
 from apps.fleet import queries as fleet
 from apps.placement.queries.spot_series import all_spot_series, series_trace
+from apps.show.entries import Entry, Ratio
 
 EVIDENCE_SPAN = timedelta(days=90)
+_MEDIAN_LIFE = Entry(
+    help="null also where over half of the lives went on longer than all seen to end"
+)
 OWN_NODES, IMPORTED = "own_nodes", "imported_series"
 
 
@@ -33,7 +38,7 @@ class SpotEvidence:
     looked, by hour of the day; empty of own nodes.
     """
 
-    source: str
+    source: Annotated[str, Entry(help="own_nodes or imported_series")]
     name: str
     provider: str
     region: str
@@ -42,10 +47,12 @@ class SpotEvidence:
     instance_type: str
     seen_from: datetime | None
     seen_until: datetime | None
-    up_share: float | None
+    up_share: Ratio | None
     rate: ObservedInterruptions
-    mean_life_hours: float | None
-    median_life_hours: float | None
+    mean_life_hours: Annotated[
+        Ratio | None, Entry(help="null: fewer than 20 lives were seen to their end")
+    ]
+    median_life_hours: Annotated[Ratio | None, _MEDIAN_LIFE]
     by_hour: tuple[ObservedInterruptions, ...]
     known_by_hour: tuple[float, ...] = ()
 

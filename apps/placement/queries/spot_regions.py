@@ -3,11 +3,14 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from apps.economics.hours import DAY_HOURS
 from apps.economics.spot.evidence import ObservedInterruptions, summed_rates
 from apps.placement.queries.spot_evidence import IMPORTED, SpotEvidence
+from apps.show.entries import Entry, Ratio
 
+_UNKNOWN = Entry(help="why interruptions by hour are not known; empty: they are")
 UNSEEN = ObservedInterruptions(0.0, 0, None, 0.0, None)
 
 
@@ -20,7 +23,7 @@ class RegionHour:
 
     hour: int
     interruptions: ObservedInterruptions
-    up_share: float | None
+    up_share: Ratio | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +33,12 @@ class SpotRegion:
     `unknown` says why its interruptions by hour are not known; empty where they are.
     """
 
-    source: str
+    source: Annotated[str, Entry(help="own_nodes or imported_series")]
     provider: str
     region: str
     gpu_model: str
     names: tuple[str, ...]
-    unknown: str
+    unknown: Annotated[str, _UNKNOWN]
     hours: tuple[RegionHour, ...]
 
 

@@ -12,6 +12,7 @@ from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
 from apps.planning.models import PlannedItem, WhatIfPlan
 from apps.planning.queries.plan_items import (
+    MOST_WEEKS,
     PRICE,
     LaunchWork,
     NewPlannedItem,
@@ -21,7 +22,6 @@ from apps.planning.queries.plan_items import (
 )
 from apps.planning.queries.plans import PlanFact, plan_fact
 
-MOST_WEEKS = 104
 MOST_ITEMS = 50
 MOST_GPUS = 1_000_000
 LEAST_AMOUNT, MOST_AMOUNT = 1e-6, 1e18

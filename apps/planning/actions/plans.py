@@ -1,18 +1,18 @@
 """Changes of what-if plans: kept, changed, copied and removed by finance and platform; the audit trail keeps what they were."""
 
-from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 
 from apps.accounts.actions.constraints import refusing
+from apps.accounts.actions.entered import replace
 from apps.accounts.actions.removal import delete_locked
 from apps.accounts.queries import managers
 from apps.fleet import queries as fleet
 from apps.logs.changes import logged_change
 from apps.planning.actions.planned_items import (
     LONGEST_NAME,
-    MOST_WEEKS,
     PlannedWorkRefused,
     check_item,
     check_items_together,
@@ -21,8 +21,15 @@ from apps.planning.actions.planned_items import (
 )
 from apps.planning.models import PlannedItem, WhatIfPlan
 from apps.planning.queries.capacity_places import refuse_unknown_place
-from apps.planning.queries.plan_items import NewPlannedItem
-from apps.planning.queries.plans import PlanFact, plan_fact
+from apps.planning.queries.plan_items import MOST_WEEKS
+from apps.planning.queries.plans import (
+    EnteredPlan,
+    PlanEdit,
+    PlanFact,
+    PlanTerms,
+    plan_fact,
+    terms_of,
+)
 
 LONGEST_DESCRIPTION = 2_000
 
@@ -31,37 +38,7 @@ class WhatIfPlanExists(Exception):
     """Another plan has this name."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewPlan:
-    """A plan in a pool or on the pools of a GPU model, over so many weeks from a local day, with its items.
-
-    `variant_of` is the id of the plan that it is copied from.
-    """
-
-    name: str
-    pool_id: int | None
-    gpu_model: str
-    first_day: date
-    weeks: int
-    growth_per_month: float = 0.0
-    items: tuple[NewPlannedItem, ...] = ()
-    description: str = ""
-    variant_of: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PlanEdit:
-    """An edit of a plan: what it is to be called, whose it is (None: a token's, as it was), and over which weeks."""
-
-    name: str
-    description: str
-    owner_id: int | None
-    first_day: date
-    weeks: int
-    growth_per_month: float
-
-
-def check_plan(plan: NewPlan, at: datetime) -> None:
+def check_plan(plan: EnteredPlan, at: datetime) -> None:
     """Refuse PlannedWorkRefused or PlaceNotKnown at the field that is wrong, and WhatIfPlanExists."""
     refuse_unknown_place(plan.pool_id, plan.gpu_model)
     _check_terms(plan, at, replaced=None)
@@ -78,7 +55,7 @@ def check_edit(plan: PlanFact, edit: PlanEdit, at: datetime) -> None:
         raise PlannedWorkRefused("owner", "say a person of finance or platform who may sign in")
 
 
-def _check_terms(terms: NewPlan | PlanEdit, at: datetime, replaced: int | None) -> None:
+def _check_terms(terms: PlanTerms, at: datetime, replaced: int | None) -> None:
     if not 0 < len(terms.name.strip()) <= LONGEST_NAME:
         raise PlannedWorkRefused("name", "say what it is called")
     if len(terms.description) > LONGEST_DESCRIPTION:
@@ -95,20 +72,16 @@ def _check_terms(terms: NewPlan | PlanEdit, at: datetime, replaced: int | None) 
 
 @logged_change()
 @transaction.atomic
-def keep_plan(*, plan: NewPlan, by: int | None, at: datetime) -> int:
+def keep_plan(*, plan: EnteredPlan, by: int | None, at: datetime) -> int:
     """Keep it with its items; its id. Refuses as `check_plan`."""
     check_plan(plan, at)
     with refusing({"planning_whatifplan_name_key": _plan_exists(plan.name)}):
         row = WhatIfPlan.objects.create(
-            name=plan.name.strip(),
-            description=plan.description.strip(),
+            **_columns_of(plan),
             variant_of_id=plan.variant_of,
             owner_id=by,
             pool_id=plan.pool_id,
             gpu_model=plan.gpu_model,
-            first_day=plan.first_day,
-            weeks=plan.weeks,
-            growth_per_month=plan.growth_per_month,
             changed_at=at,
         )
     for item in plan.items:
@@ -122,24 +95,17 @@ def change_plan(*, plan_id: int, edit: PlanEdit, at: datetime) -> None:
     """Call it, own it and lay it out so; its items stay. Refuses as `check_edit`, and WhatIfPlan.DoesNotExist."""
     row = WhatIfPlan.objects.select_for_update().get(pk=plan_id)
     check_edit(plan_fact(row), edit, at)
-    row.name, row.description = edit.name.strip(), edit.description.strip()
-    row.owner_id, row.first_day, row.weeks = edit.owner_id, edit.first_day, edit.weeks
-    row.growth_per_month, row.changed_at = edit.growth_per_month, at
-    with refusing({"planning_whatifplan_name_key": _plan_exists(edit.name)}):
-        row.save()
+    columns = _columns_of(edit) | {"owner_id": edit.owner_id, "changed_at": at}
+    replace(row, columns, {"planning_whatifplan_name_key": _plan_exists(edit.name)})
 
 
-def variant_of(plan: PlanFact, name: str, pool_id: int | None, gpu_model: str) -> NewPlan:
+def variant_of(plan: PlanFact, name: str, pool_id: int | None, gpu_model: str) -> EnteredPlan:
     """Return the plan under another name, there or elsewhere, with all that is planned in it."""
-    return NewPlan(
-        name=name,
+    return EnteredPlan(
+        **terms_of(plan) | {"name": name},
         pool_id=pool_id,
         gpu_model=gpu_model,
-        first_day=plan.first_day,
-        weeks=plan.weeks,
-        growth_per_month=plan.growth_per_month,
         items=tuple(item.as_entered for item in plan.items),
-        description=plan.description,
         variant_of=plan.id,
     )
 
@@ -150,6 +116,11 @@ def remove_plan(*, plan_id: int) -> None:
     """Forget a plan with its items; the audit trail keeps what they were."""
     if not delete_locked(WhatIfPlan.objects.filter(pk=plan_id)):
         raise WhatIfPlan.DoesNotExist(f"there is no plan {plan_id}")
+
+
+def _columns_of(terms: PlanTerms) -> dict[str, Any]:
+    texts = {"name": terms.name.strip(), "description": terms.description.strip()}
+    return terms_of(terms) | texts
 
 
 def _plan_exists(name: str) -> WhatIfPlanExists:

@@ -1,12 +1,12 @@
 """Capacity is asked for, decided on, delivered; Runrate says when the first productive hour came."""
 
 import logging
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
 
 from apps.accounts.queries import person, teams
+from apps.accounts.queries.facts import fields_of
 from apps.economics.capacity import first_productive_hour
 from apps.economics.hours import hour_from, hour_of
 from apps.economics.refusal import Refusal
@@ -21,17 +21,17 @@ from apps.planning.queries.capacity_places import refuse_unknown_place
 from apps.planning.queries.request_profile import RequestedCapacity, request_profile
 from apps.planning.queries.requests import (
     DECIDES,
+    LONGEST_REASON,
     LOOKED_AFTER,
+    MOST_GPUS,
     PROVISIONAL_FOR,
     WITHDRAWABLE,
+    EnteredCapacityRequest,
     active_hours,
     decides_alone,
     most_held_before,
 )
 from apps.workloads import queries as workloads
-
-MOST_GPUS = 1_000_000
-LONGEST_REASON = 2_000
 
 log = logging.getLogger(__name__)
 
@@ -52,28 +52,16 @@ class CapacityNotAskable(Refusal):
     """No such capacity can be asked for: says which field is wrong."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewCapacityRequest:
-    """GPUs in a pool or of a model for a team, from `starts_at` to `ends_at` (None: open), and why."""
-
-    asked: RequestedCapacity
-    gpus: int
-    starts_at: datetime
-    ends_at: datetime | None
-    reason: str
-
-
-def check_capacity_request(request: NewCapacityRequest) -> None:
+def check_capacity_request(request: EnteredCapacityRequest) -> None:
     """Refuse CapacityNotAskable or PlaceNotKnown at the field that is wrong."""
-    capacity = request.asked
-    if all(team.id != capacity.team_id for team in teams()):
+    if all(team.id != request.team_id for team in teams()):
         raise CapacityNotAskable("team", "there is no such team")
-    workload = workloads.workloads().get(capacity.workload_id or 0)
-    if capacity.workload_id is not None and (
-        workload is None or workload.team_id != capacity.team_id
+    workload = workloads.workloads().get(request.workload_id or 0)
+    if request.workload_id is not None and (
+        workload is None or workload.team_id != request.team_id
     ):
         raise CapacityNotAskable("workload", "the team has no such workload")
-    refuse_unknown_place(capacity.pool_id, capacity.gpu_model)
+    refuse_unknown_place(request.pool_id, request.gpu_model)
     if not 1 <= request.gpus <= MOST_GPUS:
         raise CapacityNotAskable("gpus", f"say 1 to {MOST_GPUS:,} GPUs")
     if request.ends_at is not None and request.ends_at <= request.starts_at:
@@ -82,24 +70,16 @@ def check_capacity_request(request: NewCapacityRequest) -> None:
 
 
 @logged_change()
-def raise_capacity_request(*, request: NewCapacityRequest, by: int | None, at: datetime) -> int:
+def raise_capacity_request(*, request: EnteredCapacityRequest, by: int | None, at: datetime) -> int:
     """Keep it with its profile as of now; its id. `by` None: a token did.
 
     Refuses CapacityNotAskable and PlaceNotKnown.
     """
     check_capacity_request(request)
-    capacity = request.asked
-    profile = request_profile(capacity, request.starts_at, request.ends_at, at).as_json()
+    profile = request_profile(request, request.starts_at, request.ends_at, at).as_json()
     with transaction.atomic():
         row = CapacityRequest.objects.create(
-            team_id=capacity.team_id,
-            workload_id=capacity.workload_id,
-            pool_id=capacity.pool_id,
-            gpu_model=capacity.gpu_model,
-            gpus=request.gpus,
-            starts_at=request.starts_at,
-            ends_at=request.ends_at,
-            reason=request.reason.strip(),
+            **fields_of(request) | {"reason": request.reason.strip()},
             raised_by_id=by,
             raised_at=at,
             profile=profile,

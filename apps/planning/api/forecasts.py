@@ -21,8 +21,10 @@ from apps.economics.forecast.names import (
 from apps.planning.queries.forecasts import (
     BY_HOUR,
     GRANULARITIES,
+    BacktestFact,
     ForecastFact,
     ForecastHour,
+    ForecastTotal,
     forecast_hours,
     forecasts,
 )
@@ -31,6 +33,7 @@ from apps.web.rest.gates import GateOut
 from apps.web.rest.money import RatioOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import OptionalText, Parameters, refuse_others, split_words
 from apps.web.rest.views import RestView
 
@@ -58,15 +61,10 @@ class ForecastsQuery(Parameters):
     )
 
 
-class BacktestOut(serializers.Serializer[Any]):
+class BacktestOut(Answer[BacktestFact]):
     """The method on the history of its series: MASE of it and of the best baseline, measured coverage."""
 
-    origins = serializers.IntegerField()
-    mase = RatioOut(allow_null=True)
-    best_baseline = serializers.CharField()
-    best_baseline_mase = RatioOut(allow_null=True)
-    coverage_80 = RatioOut(allow_null=True)
-    wql = RatioOut(allow_null=True)
+    without = ("horizon",)
 
 
 WeightsOut: type[serializers.Serializer[Any]] = type(
@@ -79,14 +77,11 @@ WeightsOut: type[serializers.Serializer[Any]] = type(
 )
 
 
-class ForecastTotalOut(serializers.Serializer[Any]):
+class ForecastTotalOut(Answer[ForecastTotal]):
     """The total of the first hours, of waits their mean: of whole paths, never the sum of the hours' values."""
 
-    hours = serializers.IntegerField()
-    value = serializers.FloatField(help_text="what can be held of it")
     q10 = serializers.FloatField(allow_null=True, source="low")
     q90 = serializers.FloatField(allow_null=True, source="high")
-    waiting = serializers.FloatField(help_text="expected beyond what can be held")
 
 
 WAITING = serializers.FloatField(
@@ -97,53 +92,45 @@ EXPECTED = serializers.FloatField(
 )
 
 
-class ForecastOut(serializers.Serializer[Any]):
+class ForecastOut(Answer[ForecastFact]):
     """A forecast without its hours or days; `refusal` says why a fallback stands in for too little history.
 
     `digest` is the SHA-256 of the values it was made from. Errors of what came are in `unit` and as MASE; a day of a
     forecast by day counts 24 hours. `level_shift` is the last change of level in its history: a share of the level before.
     """
 
-    id = serializers.IntegerField()
-    series = serializers.CharField()
-    measure = serializers.CharField()
-    dimension = serializers.CharField(help_text="empty: of the organisation")
-    name = serializers.CharField(help_text="of the pool, GPU model, workload class, team, service")
-    granularity = serializers.ChoiceField(choices=GRANULARITIES)
+    without = (
+        *("horizon", "scale", "backtests", "day_ahead", "day_ahead_reconciled", "shift"),
+        "months",
+    )
+    first = ("id", "series", "measure", "dimension", "name", "granularity", "unit")
+    series = serializers.CharField(source="name")
+    measure = serializers.CharField(source="series.measure")
+    dimension = serializers.CharField(
+        source="series.dimension", help_text="empty: of the organisation"
+    )
+    name = serializers.CharField(
+        source="of", help_text="of the pool, GPU model, workload class, team, service"
+    )
     unit = serializers.CharField(help_text="of the value of an hour, or of a day")
-    made_at = serializers.DateTimeField()
     starts_at = serializers.DateTimeField()
     horizon_hours = serializers.IntegerField()
-    method = serializers.CharField(
-        help_text="weighted_median or level_scenarios; baseline where its best baseline did better before; "
-        "last_value and last_week are fallbacks"
-    )
-    refusal = serializers.CharField()
-    digest = serializers.CharField()
-    history_from = serializers.DateTimeField()
-    observed_hours = serializers.IntegerField()
-    imported_hours = serializers.IntegerField()
-    left_out_hours = serializers.IntegerField()
-    queue = serializers.CharField(help_text="known, in_part, unknown; empty but of GPU-hours")
     weights = WeightsOut()
     backtest_24h = BacktestOut(allow_null=True)
     backtest_168h = BacktestOut(allow_null=True)
     backtest_28d = BacktestOut(allow_null=True)
     backtest_84d = BacktestOut(allow_null=True)
-    level_shift_on = serializers.DateField(allow_null=True)
-    level_shift = RatioOut(allow_null=True)
+    level_shift_on = serializers.DateField(allow_null=True, source="shift.on")
+    level_shift = RatioOut(allow_null=True, source="shift.effect")
     events = serializers.ListField(
         child=serializers.IntegerField(), help_text="ids of the demand events that it knew of"
     )
-    realised_hours = serializers.IntegerField()
     realised_error = serializers.FloatField(allow_null=True)
     realised_mase = RatioOut(allow_null=True)
-    realised_coverage_80 = RatioOut(allow_null=True)
-    realised_reconciled_error = serializers.FloatField(
-        allow_null=True, help_text="of the reconciled values, in unit"
-    )
+    realised_coverage_80 = RatioOut(allow_null=True, source="realised_coverage")
     adds_up_to = serializers.IntegerField(
         allow_null=True,
+        source="adds_up_to_id",
         help_text="id of the organisation's forecast that this and all parts beside it add up to, as reconciled",
     )
     totals = ForecastTotalOut(many=True, help_text="of 24, 168 and 336 hours; none by the day")
@@ -237,26 +224,15 @@ def _requested_forecasts(
 
 def serialize_forecast_fact(forecast: ForecastFact) -> dict[str, Any]:
     """A forecast as REST answers it."""
-    answer = fields_of(forecast) | {
-        "series": forecast.name,
-        "measure": forecast.series.measure,
-        "dimension": forecast.series.dimension,
-        "name": forecast.of,
-        "unit": forecast.unit,
-        "horizon_hours": forecast.horizon * (24 if forecast.is_daily else 1),
-        "weights": {name: forecast.weights.get(name) for name in CANDIDATES},
-        "backtest_24h": forecast.backtest_of(DAY_AHEAD),
-        "backtest_168h": forecast.backtest_of(WEEK_AHEAD),
-        "backtest_28d": forecast.backtest_of(MONTH_AHEAD),
-        "backtest_84d": forecast.backtest_of(QUARTER_AHEAD),
-        "level_shift_on": forecast.shift and forecast.shift.on,
-        "level_shift": forecast.shift and forecast.shift.effect,
-        "events": [event.id for event in forecast.events],
-        "realised_mase": forecast.realised_mase,
-        "realised_coverage_80": forecast.realised_coverage,
-        "adds_up_to": forecast.adds_up_to_id,
-    }
-    return serialize_as(ForecastOut, answer)
+    return serialize_as(
+        ForecastOut,
+        forecast,
+        backtest_24h=forecast.backtest_of(DAY_AHEAD),
+        backtest_168h=forecast.backtest_of(WEEK_AHEAD),
+        backtest_28d=forecast.backtest_of(MONTH_AHEAD),
+        backtest_84d=forecast.backtest_of(QUARTER_AHEAD),
+        events=[event.id for event in forecast.events],
+    )
 
 
 def _serialize_hour(hour: ForecastHour) -> dict[str, Any]:

@@ -12,11 +12,10 @@ from apps.accounts.queries import person_of_address
 from apps.economics.planned_work import WorkSpread
 from apps.economics.refusal import Refusal
 from apps.fleet import queries as fleet
-from apps.planning.actions.planned_items import MOST_WEEKS
-from apps.planning.actions.plans import NewPlan, PlanEdit
 from apps.planning.queries.plan_items import (
     KINDS,
     LAUNCH,
+    MOST_WEEKS,
     PRICE,
     TRAINING,
     LaunchWork,
@@ -28,7 +27,8 @@ from apps.planning.queries.plan_items import (
     measured_throughput,
 )
 from apps.planning.queries.plan_outcomes import priced_window
-from apps.planning.queries.plans import PlanFact
+from apps.planning.queries.plans import EnteredPlan, PlanEdit, PlanFact, PlanTerms
+from apps.web.rest.shapes import Body, parse_as
 from apps.web.rest.strict import OptionalText, StrictInteger, StrictSerializer, Text, parsed
 
 NEEDED = {
@@ -71,30 +71,33 @@ class PlannedItemIn(StrictSerializer):
     )
 
 
-class PlanTermsIn(StrictSerializer):
-    """The terms of a plan: what it is called, what for, and over which weeks."""
-
-    name = Text()
-    description = OptionalText(help_text="what it is for")
-    first_day = serializers.DateField(help_text="its weeks begin on this weekday")
-    weeks = StrictInteger(min_value=1, max_value=MOST_WEEKS)
-    growth_per_month = serializers.FloatField(default=0.0, help_text="beyond the forecast")
-
-
-class WhatIfPlanIn(PlanTermsIn):
+class WhatIfPlanIn(Body[EnteredPlan]):
     """A plan in a pool or on the pools of a GPU model, one of them, with its planned work."""
 
+    without = ("pool_id", "variant_of")
     pool = OptionalText()
-    gpu_model = OptionalText()
     items = PlannedItemIn(many=True, required=False)
 
+    def made(self, values: dict[str, Any]) -> EnteredPlan:
+        """Return the plan in the pool that is named; refuses as `plan_sent`."""
+        pool, items = values.pop("pool"), values.pop("items", [])
+        return EnteredPlan(
+            **values,
+            pool_id=_pool_named(pool) if pool else None,
+            items=tuple(map(_parse_item, items)),
+        )
 
-class WhatIfPlanEditIn(PlanTermsIn):
+
+class WhatIfPlanEditIn(Body[PlanTerms]):
     """A plan's terms anew; what is planned in it and where it is stay."""
 
     owner = OptionalText(
         help_text="the address of a person of finance or platform; empty: it stays whose it is"
     )
+
+    def made(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return the terms and the owner: whose it is without one, only the plan says."""
+        return values
 
 
 class WhatIfPlanCopyIn(StrictSerializer):
@@ -105,37 +108,20 @@ class WhatIfPlanCopyIn(StrictSerializer):
     gpu_model = OptionalText()
 
 
-def plan_sent(request: Request) -> NewPlan:
+def plan_sent(request: Request) -> EnteredPlan:
     """The plan that a body describes; refuses a ValidationError or Refusal that names the field."""
-    body = parsed(WhatIfPlanIn, request)
-    return NewPlan(
-        name=body["name"],
-        pool_id=_pool_named(body["pool"]) if body["pool"] else None,
-        gpu_model=body["gpu_model"],
-        first_day=body["first_day"],
-        weeks=body["weeks"],
-        growth_per_month=body["growth_per_month"],
-        items=tuple(map(_parse_item, body.get("items", []))),
-        description=body["description"],
-    )
+    return parse_as(WhatIfPlanIn, request)
 
 
 def edit_sent(request: Request, plan: PlanFact) -> PlanEdit:
     """Return the edit that a body makes of a plan; refuses as `plan_sent`."""
     body = parsed(WhatIfPlanEditIn, request)
-    owner_id = plan.owner_id
-    if body["owner"]:
-        owner_id = person_of_address(body["owner"])
+    owner_id, owner = plan.owner_id, body.pop("owner")
+    if owner:
+        owner_id = person_of_address(owner)
         if owner_id is None:
             raise ValidationError({"owner": ["nobody signs in with this address"]})
-    return PlanEdit(
-        name=body["name"],
-        description=body["description"],
-        owner_id=owner_id,
-        first_day=body["first_day"],
-        weeks=body["weeks"],
-        growth_per_month=body["growth_per_month"],
-    )
+    return PlanEdit(**body, owner_id=owner_id)
 
 
 def copy_sent(request: Request, plan: PlanFact) -> tuple[str, int | None, str]:

@@ -11,10 +11,11 @@ from apps.economics.gates import serialize_gates
 from apps.economics.hours import first_hour
 from apps.planning.queries.plan_items import KINDS, inputs_as_json
 from apps.planning.queries.plan_outcomes import PlanOutcome, PlanSpan
-from apps.planning.queries.plans import PlannedItemFact
+from apps.planning.queries.plans import PlanFact, PlannedItemFact
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
 from apps.web.rest.pages import serialize_as
+from apps.web.rest.shapes import Answer
 
 
 def _hours(help_text: str = "") -> RatioOut:
@@ -50,23 +51,16 @@ class PlanBandsOut(serializers.Serializer[Any]):
     total_cost = MoneyBandOut(allow_null=True)
 
 
-class WhatIfPlanOut(serializers.Serializer[Any]):
+class WhatIfPlanOut(Answer[PlanFact]):
     """A plan and what comes of it over its weeks; null: without a forecast, a price or capacity not known.
 
     `committed_gpus` are owned or reserved there now. `longest_wait_hours` is how long what waits at the end of a day
     takes on all of them. Figures are what is likely; `bands` has a low and a high of each, and `longest_wait` of that one.
     """
 
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    description = serializers.CharField()
-    variant_of = serializers.IntegerField(allow_null=True, help_text="the plan it was copied from")
-    owner = serializers.CharField()
-    pool = NamedOut(allow_null=True)
-    gpu_model = serializers.CharField(help_text="empty where a pool is named")
-    first_day = serializers.DateField()
-    weeks = serializers.IntegerField()
-    growth_per_month = RatioOut()
+    without = ("owner_id", "pool_id", "items")
+    first = ("id", "name", "description", "variant_of", "owner", "pool", "gpu_model")
+    pool = NamedOut(allow_null=True, source="*")
     changed_at = serializers.DateTimeField()
     planned_gpu_hours = RatioOut()
     planned_cost = MoneyOut(allow_null=True)
@@ -182,7 +176,9 @@ def serialize_plan_change(change: TrailChange) -> dict[str, Any]:
 
 def serialize_plan(outcome: PlanOutcome) -> dict[str, Any]:
     """A plan without its weeks."""
-    return serialize_as(WhatIfPlanOut, _plan_fields(outcome), organisation().currency)
+    return serialize_as(
+        WhatIfPlanOut, outcome.plan, organisation().currency, **_plan_fields(outcome)
+    )
 
 
 def serialize_one_plan(outcome: PlanOutcome) -> dict[str, Any]:
@@ -195,7 +191,7 @@ def serialize_one_plan(outcome: PlanOutcome) -> dict[str, Any]:
             for month in outcome.months
         ],
     }
-    return serialize_as(WhatIfPlanOneOut, answer, organisation().currency)
+    return serialize_as(WhatIfPlanOneOut, outcome.plan, organisation().currency, **answer)
 
 
 def _item_fields(item: PlannedItemFact, outcome: PlanOutcome) -> dict[str, Any]:
@@ -211,10 +207,9 @@ def _item_fields(item: PlannedItemFact, outcome: PlanOutcome) -> dict[str, Any]:
 
 
 def _plan_fields(outcome: PlanOutcome) -> dict[str, Any]:
-    plan, place, wait = outcome.plan, outcome.place, outcome.longest_wait
+    place, wait = outcome.place, outcome.longest_wait
     figures = _span_fields(outcome.whole)
-    return fields_of(plan) | {
-        "pool": plan.pool_id and {"id": plan.pool_id, "name": plan.pool},
+    return {
         **{name: figures[name] for name in ("planned_gpu_hours", "planned_cost", "total_cost")},
         "committed_gpus": place.committed_gpus,
         "longest_wait_hours": wait and wait.likely,

@@ -10,7 +10,7 @@ from apps.accounts.queries.facts import fields_of
 from apps.economics.gates import serialize_gates
 from apps.economics.hours import HOUR_MS
 from apps.planning.queries.budgets import is_budget_visible, to_major_units
-from apps.planning.queries.request_profile import UseFact
+from apps.planning.queries.request_profile import BudgetRoom, DemandForecast, UseFact, WaitFact
 from apps.planning.queries.request_words import (
     demands_seen,
     profile_sentences,
@@ -18,30 +18,40 @@ from apps.planning.queries.request_words import (
     request_gates,
     returned_gpus,
 )
-from apps.planning.queries.requests import STATES, STEPS, CapacityRequestFact
+from apps.planning.queries.requests import STEPS, CapacityRequestFact, RequestStepFact
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import ExactOut, HoursOut, MoneyOut, NamedOut, RatioOut
 from apps.web.rest.pages import serialize_as
+from apps.web.rest.shapes import Answer
 
 HOURS_OF_OPEN = 720.0
 
 
-class CapacityRequestOut(serializers.Serializer[Any]):
+class SecondsOut(serializers.IntegerField):
+    """Whole seconds of a span of time; null where there is none yet."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, allow_null=True)
+
+    def to_representation(self, value: Any) -> int:
+        """Return its seconds, rounded."""
+        seconds: float = value.total_seconds()
+        return round(seconds)
+
+
+class CapacityRequestOut(Answer[CapacityRequestFact]):
     """A request, and how long each step took; null: not yet, or not known.
 
     `cost` is GPUs × `cost_hours` × the price in force as it was raised, on `cost_basis`: of an open-ended one for
     720 hours. `fixes_return_gpus` is what the team's own use said is there already.
     """
 
-    id = serializers.IntegerField()
-    state = serializers.ChoiceField(choices=list(STATES))
-    team = NamedOut()
-    workload = NamedOut(allow_null=True)
-    pool = NamedOut(allow_null=True)
+    without = ("team_id", "workload_id", "pool_id", "raised_by_id", "profile", "steps")
+    first = ("id", "state", "team", "workload", "pool")
+    team = NamedOut(source="*")
+    workload = NamedOut(allow_null=True, source="*")
+    pool = NamedOut(allow_null=True, source="*")
     gpu_model = serializers.CharField(help_text="empty where a pool is named")
-    gpus = serializers.IntegerField()
-    starts_at = serializers.DateTimeField()
-    ends_at = serializers.DateTimeField(allow_null=True)
     reason = serializers.CharField()
     raised_at = serializers.DateTimeField()
     raised_by = serializers.CharField()
@@ -49,9 +59,9 @@ class CapacityRequestOut(serializers.Serializer[Any]):
     cost_hours = RatioOut()
     cost_basis = serializers.CharField(help_text="contracted, list or effective; empty: no price")
     fixes_return_gpus = RatioOut(allow_null=True)
-    seconds_to_decision = serializers.IntegerField(allow_null=True)
-    seconds_to_delivery = serializers.IntegerField(allow_null=True)
-    seconds_to_productive_work = serializers.IntegerField(allow_null=True)
+    seconds_to_decision = SecondsOut(source="time_to_decision")
+    seconds_to_delivery = SecondsOut(source="time_to_delivery")
+    seconds_to_productive_work = SecondsOut(source="time_to_work")
 
 
 class WasteOfUseOut(serializers.Serializer[Any]):
@@ -76,13 +86,9 @@ class UseOut(serializers.Serializer[Any]):
     waste_parts = WasteOfUseOut(many=True)
 
 
-class QueueWaitOut(serializers.Serializer[Any]):
+class QueueWaitOut(Answer[WaitFact]):
     """How long its work waited; `…_is_longer`: at least so long, for more of it waits still."""
 
-    worked = serializers.IntegerField()
-    waiting = serializers.IntegerField()
-    median_seconds = serializers.FloatField()
-    median_is_longer = serializers.BooleanField()
     p90_seconds = serializers.FloatField(source="ninth_seconds")
     p90_is_longer = serializers.BooleanField(source="ninth_is_longer")
 
@@ -111,40 +117,29 @@ class RequestProfileOut(serializers.Serializer[Any]):
     says = ProfileSentenceOut(many=True)
 
 
-class DemandForecastOut(serializers.Serializer[Any]):
+class DemandForecastOut(Answer[DemandForecast]):
     """GPUs that a kept forecast expects of a pool, model or team, and how many are there (null of a team)."""
 
-    forecast_id = serializers.IntegerField()
-    dimension = serializers.CharField()
-    of = serializers.CharField()
+    without = ("gates", "history_days")
     starts_at = serializers.DateTimeField()
-    hours = serializers.IntegerField()
-    mean_gpus = RatioOut()
-    most_gpus = RatioOut()
-    there = serializers.IntegerField(allow_null=True)
 
 
-class BudgetRoomOut(serializers.Serializer[Any]):
+class BudgetRoomOut(Answer[BudgetRoom]):
     """A budget that ran as it was raised: what was left as things were expected, before the request.
 
     In the organisation's currency, or in GPU-hours, by its `measure`; null: not known.
     """
 
-    budget_id = serializers.IntegerField()
-    name = serializers.CharField()
-    measure = serializers.CharField()
+    without = ("scope", "key")
     amount = ExactOut()
     headroom = ExactOut(allow_null=True)
     end_day = serializers.DateField()
 
 
-class RequestStepOut(serializers.Serializer[Any]):
+class RequestStepOut(Answer[RequestStepFact]):
     """A step of a request: what happened, when, by whom and why; `productive` is measured."""
 
     step = serializers.ChoiceField(choices=list(STEPS), source="kind")
-    at = serializers.DateTimeField()
-    by = serializers.CharField()
-    reason = serializers.CharField()
 
 
 class CapacityRequestOneOut(CapacityRequestOut):
@@ -159,13 +154,13 @@ class CapacityRequestOneOut(CapacityRequestOut):
 
 def serialize_request(fact: CapacityRequestFact) -> dict[str, Any]:
     """A request without its profile."""
-    return serialize_as(CapacityRequestOut, _request_fields(fact), organisation().currency)
+    return serialize_as(CapacityRequestOut, fact, organisation().currency, **_costs_of(fact))
 
 
 def serialize_one_request(fact: CapacityRequestFact, viewer: Viewer) -> dict[str, Any]:
     """A request with its profile; what all of a pool's teams ask for is for who sees everything."""
     currency, profile = organisation().currency, fact.profile
-    answer = _request_fields(fact) | {
+    answer = _costs_of(fact) | {
         "profile": {
             **fields_of(profile),
             "first_day": profile.days[0],
@@ -188,31 +183,17 @@ def serialize_one_request(fact: CapacityRequestFact, viewer: Viewer) -> dict[str
             for budget in profile.budgets
             if is_budget_visible(budget.scope, budget.key, viewer.seen_teams)
         ],
-        "steps": fact.steps,
     }
-    return serialize_as(CapacityRequestOneOut, answer, currency)
+    return serialize_as(CapacityRequestOneOut, fact, currency, **answer)
 
 
-def _request_fields(fact: CapacityRequestFact) -> dict[str, Any]:
+def _costs_of(fact: CapacityRequestFact) -> dict[str, Any]:
     price, length = fact.profile.price, fact.milliseconds
-    return fields_of(fact) | {
-        "team": {"id": fact.team_id, "name": fact.team},
-        "workload": fact.workload_id and {"id": fact.workload_id, "name": fact.workload},
-        "pool": fact.pool_id and {"id": fact.pool_id, "name": fact.pool},
-        "raised_at": fact.raised_at,
-        "raised_by": fact.steps[0].by,
+    return {
         "cost": request_cost(fact),
         "cost_hours": HOURS_OF_OPEN if length is None else length / HOUR_MS,
         "cost_basis": price.basis if price else "",
         "fixes_return_gpus": returned_gpus(fact.profile),
-        **{
-            f"seconds_{name}": span and round(span.total_seconds())
-            for name, span in (
-                ("to_decision", fact.time_to_decision),
-                ("to_delivery", fact.time_to_delivery),
-                ("to_productive_work", fact.time_to_work),
-            )
-        },
     }
 
 

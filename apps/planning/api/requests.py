@@ -17,14 +17,13 @@ from apps.accounts.queries import Viewer
 from apps.accounts.queries.reading import reading_once
 from apps.fleet import queries as fleet
 from apps.planning.actions import requests as actions
-from apps.planning.actions.requests import LONGEST_REASON, MOST_GPUS, NewCapacityRequest
+from apps.planning.queries.requests import LONGEST_REASON, EnteredCapacityRequest
 from apps.planning.api.request_shapes import (
     CapacityRequestOneOut,
     CapacityRequestOut,
     serialize_one_request,
     serialize_request,
 )
-from apps.planning.queries.request_profile import RequestedCapacity
 from apps.planning.queries.requests import (
     STATES,
     CapacityRequestFact,
@@ -34,11 +33,10 @@ from apps.planning.queries.requests import (
 from apps.web.rest.idempotency import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.shapes import Body
 from apps.web.rest.strict import (
-    Moment,
     OptionalText,
     Parameters,
-    StrictInteger,
     StrictSerializer,
     Text,
     parsed,
@@ -83,20 +81,21 @@ class CapacityRequestsQuery(Parameters):
     state = OptionalText(help_text=f"{', '.join(STATES)}; several by comma")
 
 
-class CapacityRequestIn(StrictSerializer):
+class CapacityRequestIn(Body[EnteredCapacityRequest]):
     """GPUs for a team (and one of its workloads) in a pool or of a GPU model, one of them.
 
     Without `ends_at` it is open-ended.
     """
 
+    without = ("team_id", "workload_id", "pool_id")
     team = Text()
     workload = OptionalText()
     pool = OptionalText()
     gpu_model = OptionalText(help_text="as pools have it, or any that the catalogue knows")
-    gpus = StrictInteger(min_value=1, max_value=MOST_GPUS)
-    starts_at = Moment()
-    ends_at = Moment(required=False, allow_null=True, default=None)
-    reason = Text(max_length=LONGEST_REASON)
+
+    def made(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields: which names the asker may say, only who knows them can say."""
+        return values
 
 
 class RequestDecisionIn(StrictSerializer):
@@ -138,13 +137,7 @@ class CapacityRequests(RestView):
         """Raise a request: what is known of the team's use is attached, and kept as it is now."""
         body, viewer = parsed(CapacityRequestIn, request), self.viewer()
         request_id = actions.raise_capacity_request(
-            request=NewCapacityRequest(
-                asked=_parse_capacity(body, viewer),
-                gpus=body["gpus"],
-                starts_at=body["starts_at"],
-                ends_at=body["ends_at"],
-                reason=body["reason"],
-            ),
+            request=_parse_request(body, viewer),
             by=viewer.person_id,
             at=timezone.now(),
         )
@@ -204,19 +197,20 @@ def _get_request_or_404(capacity_request_id: int, viewer: Viewer) -> CapacityReq
     return fact
 
 
-def _parse_capacity(body: Mapping[str, Any], viewer: Viewer) -> RequestedCapacity:
-    """Return the capacity asked for: whose, and where, by the names in a body; a team of others is as one that nobody has."""
+def _parse_request(body: dict[str, Any], viewer: Viewer) -> EnteredCapacityRequest:
+    """Return the request of a body: whose, and where, by the names in it; a team of others is as one that nobody has."""
+    team, workload, pool = (body.pop(name) for name in ("team", "workload", "pool"))
     teams = {team.name: team.id for team in accounts.teams() if team.id in viewer.team_ids}
-    team_id = _id_named("team", body["team"], teams)
+    team_id = _id_named("team", team, teams)
     of_team = {
         fact.name: fact.id for fact in workloads.workloads().values() if fact.team_id == team_id
     }
     pools = {pool.name: pool.id for pool in fleet.pools().values()}
-    return RequestedCapacity(
+    return EnteredCapacityRequest(
+        **body,
         team_id=team_id,
-        workload_id=_id_named("workload", body["workload"], of_team) if body["workload"] else None,
-        pool_id=_id_named("pool", body["pool"], pools) if body["pool"] else None,
-        gpu_model=body["gpu_model"],
+        workload_id=_id_named("workload", workload, of_team) if workload else None,
+        pool_id=_id_named("pool", pool, pools) if pool else None,
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from math import inf
-from typing import Any
+from typing import Annotated, Any
 
 from django.db.models import OuterRef, Subquery
 
@@ -23,6 +23,7 @@ from apps.planning.queries.series import (
     series_name,
     unit_of,
 )
+from apps.show.entries import Entry, Ratio
 
 FALLBACKS = {
     str(method): method.label for method in (ForecastMethod.LAST_VALUE, ForecastMethod.LAST_WEEK)
@@ -33,6 +34,11 @@ BY_HOUR, BY_DAY = str(Granularity.HOUR), str(Granularity.DAY)
 GRANULARITIES = (BY_HOUR, BY_DAY)
 TOTALS_OF = (DAY_HOURS, WEEK_HOURS, 2 * WEEK_HOURS)
 
+_METHOD = Entry(
+    help="weighted_median or level_scenarios; baseline where its best baseline did better before; "
+    "last_value and last_week are fallbacks"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class BacktestFact:
@@ -40,11 +46,11 @@ class BacktestFact:
 
     horizon: int
     origins: int
-    mase: float | None
+    mase: Ratio | None
     best_baseline: str
-    best_baseline_mase: float | None
-    coverage_80: float | None
-    wql: float | None
+    best_baseline_mase: Ratio | None
+    coverage_80: Ratio | None
+    wql: Ratio | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +76,10 @@ class ForecastTotal:
     """
 
     hours: int
-    value: float
+    value: Annotated[float, Entry(help="what can be held of it")]
     low: float | None
     high: float | None
-    waiting: float
+    waiting: Annotated[float, Entry(help="expected beyond what can be held")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,32 +114,34 @@ class ForecastFact:
     """
 
     id: int
-    granularity: str
+    granularity: Annotated[str, Entry(choices=GRANULARITIES)]
     series: SeriesKey
     made_at: datetime
     starts_at: datetime
     horizon: int
-    method: str
+    method: Annotated[str, _METHOD]
     refusal: str
     digest: str
     history_from: datetime
     observed_hours: int
     imported_hours: int
     left_out_hours: int
-    queue: str
+    queue: Annotated[str, Entry(help="known, in_part, unknown; empty but of GPU-hours")]
     scale: float | None
     weights: dict[str, float]
     backtests: tuple[BacktestFact, ...]
+    events: tuple[ForecastEvent, ...]
     realised_hours: int
     realised_error: float | None
     realised_coverage: float | None
-    realised_reconciled_error: float | None
+    realised_reconciled_error: Annotated[
+        float | None, Entry(help="of the reconciled values, in unit")
+    ]
     adds_up_to_id: int | None
     day_ahead: float
     day_ahead_reconciled: float | None
     shift: LevelShift | None
     months: tuple[ForecastMonth, ...]
-    events: tuple[ForecastEvent, ...]
     totals: tuple[ForecastTotal, ...]
     gates: tuple[Gate, ...]
 
@@ -141,6 +149,11 @@ class ForecastFact:
     def is_daily(self) -> bool:
         """Whether it has a value for each day, not hour."""
         return self.granularity == BY_DAY
+
+    @property
+    def horizon_hours(self) -> int:
+        """Its hours; a day counts 24 of them."""
+        return self.horizon * (24 if self.is_daily else 1)
 
     @property
     def name(self) -> str:

@@ -17,6 +17,7 @@ from apps.workloads.queries import runs_of_keys
 
 TRAINING, LAUNCH, PRICE = map(str, PlannedKind)
 KINDS = {str(kind.value): str(kind.label) for kind in PlannedKind}
+MOST_WEEKS = 104
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,21 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from typing import Annotated, Any
 
 from apps.accounts.queries import person_names, trail
+from apps.accounts.queries.facts import field_names
 from apps.accounts.queries.trail import TrailChange
 from apps.economics.planned_work import WorkSpread
 from apps.fleet import queries as fleet
 from apps.planning.models import PlannedItem, WhatIfPlan
-from apps.planning.queries.plan_items import NewPlannedItem, PlannedInputs, inputs_from_json
+from apps.planning.queries.plan_items import (
+    MOST_WEEKS,
+    NewPlannedItem,
+    PlannedInputs,
+    inputs_from_json,
+)
+from apps.show.entries import Entry, Ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,24 +38,57 @@ class PlannedItemFact:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanFact:
+class PlanTerms:
+    """The terms of a plan: its name, its weeks from a local day on, its growth beyond the forecast, and what it is for."""
+
+    name: Annotated[str, Entry("Name", needed="Say what it is called.")]
+    first_day: Annotated[
+        date, Entry("From", "Its weeks begin on this weekday.", "its weeks begin on this weekday")
+    ]
+    weeks: Annotated[int, Entry("For how many weeks", initial="26", least=1, most=MOST_WEEKS)]
+    growth_per_month: Annotated[Ratio, Entry(help="beyond the forecast")] = 0.0
+    description: Annotated[str, Entry(help="what it is for")] = ""
+
+
+def terms_of(plan: PlanTerms) -> dict[str, Any]:
+    """Return the terms of a plan by name."""
+    return {name: getattr(plan, name) for name in field_names(PlanTerms)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnteredPlan(PlanTerms):
+    """A plan in a pool or on the pools of a GPU model, with its items.
+
+    `variant_of` is the id of the plan that it is copied from.
+    """
+
+    pool_id: int | None
+    gpu_model: str = ""
+    items: tuple[NewPlannedItem, ...] = ()
+    variant_of: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanEdit(PlanTerms):
+    """An edit of a plan: its terms, and whose it is (None: a token's, as it was)."""
+
+    owner_id: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanFact(PlanTerms):
     """A plan as it was entered; `pool` or `gpu_model` names where, the other is empty.
 
     `owner_id` is None where a token made it, `variant_of` where it was not copied from a plan that is still kept.
     """
 
     id: int
-    name: str
-    description: str
-    variant_of: int | None
+    variant_of: Annotated[int | None, Entry(help="the plan it was copied from")]
     owner_id: int | None
     owner: str
     pool_id: int | None
     pool: str
-    gpu_model: str
-    first_day: date
-    weeks: int
-    growth_per_month: float
+    gpu_model: Annotated[str, Entry(help="empty where a pool is named")]
     changed_at: datetime
     items: tuple[PlannedItemFact, ...]
 

@@ -34,6 +34,7 @@ from apps.planning.queries.capacity_places import (
 )
 from apps.planning.queries.request_room import RequestRoom, request_room
 from apps.planning.queries.series import GPU_HOURS, TEAM, SeriesKey, name_of_key
+from apps.show.entries import Ratio
 from apps.unit_economics.queries.runs.bucket_time import BucketTime, bucket_times
 from apps.unit_economics.queries.time_to_work import first_work, quantiles_of
 from apps.unit_economics.queries.waste import WastePart, waste_by, waste_time_by
@@ -128,8 +129,8 @@ class DemandForecast:
     of: str
     starts_at: str
     hours: int
-    mean_gpus: float
-    most_gpus: float
+    mean_gpus: Ratio
+    most_gpus: Ratio
     there: int | None
     gates: tuple[Gate, ...] = ()
     history_days: float | None = None

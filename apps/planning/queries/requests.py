@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Annotated
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries import Role
@@ -16,6 +17,7 @@ from apps.planning.queries.request_profile import (
     RequestProfile,
     profile_from_json,
 )
+from apps.show.entries import Entry
 from apps.workloads import queries as workloads
 
 WAITING, APPROVED, DELIVERED = (
@@ -24,6 +26,14 @@ WAITING, APPROVED, DELIVERED = (
 PRODUCTIVE = str(RequestStepKind.PRODUCTIVE)
 STATES = {str(value): str(label) for value, label in RequestState.choices}
 STEPS = {str(value): str(label) for value, label in RequestStepKind.choices}
+MOST_GPUS = 1_000_000
+LONGEST_REASON = 2_000
+_REASON = Entry(
+    "Why",
+    "What it is for, and what does not happen without it.",
+    needed="Say why.",
+    longest=LONGEST_REASON,
+)
 WITHDRAWABLE = frozenset({WAITING, APPROVED})
 DECIDES = frozenset({Role.FINANCE, Role.PLATFORM})
 COMPARED_BEFORE = timedelta(days=7)
@@ -43,27 +53,29 @@ class RequestStepFact:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class CapacityRequestFact:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnteredCapacityRequest(RequestedCapacity):
+    """GPUs in a pool or of a model for a team, from `starts_at` to `ends_at` (None: open), and why."""
+
+    gpus: Annotated[int, Entry("How many GPUs", least=1, most=MOST_GPUS)]
+    starts_at: Annotated[datetime, Entry("From", is_now=True)]
+    ends_at: Annotated[datetime | None, Entry("Until", "Empty: open-ended.")]
+    reason: Annotated[str, _REASON]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapacityRequestFact(EnteredCapacityRequest):
     """A request; `pool` or `gpu_model` names where, the other is empty. `ends_at` None: open.
 
     `profile` is of the moment in which it was raised.
     """
 
     id: int
-    team_id: int
     team: str
-    workload_id: int | None
     workload: str
-    pool_id: int | None
     pool: str
-    gpu_model: str
-    gpus: int
-    starts_at: datetime
-    ends_at: datetime | None
-    reason: str
     raised_by_id: int | None
-    state: str
+    state: Annotated[str, Entry(choices=STATES)]
     profile: RequestProfile
     steps: tuple[RequestStepFact, ...]
 
@@ -87,6 +99,11 @@ class CapacityRequestFact:
     def raised_at(self) -> datetime:
         """Its first step."""
         return self.steps[0].at
+
+    @property
+    def raised_by(self) -> str:
+        """Who raised it."""
+        return self.steps[0].by
 
     @property
     def decided_at(self) -> datetime | None:

@@ -20,7 +20,6 @@ from apps.review.actions.budget_alerts import check_budgets
 from apps.review.actions.channels import (
     ChannelIsWrong,
     IssuedChannel,
-    NewAlertChannel,
     add_channel,
     check_channel,
     remove_channel,
@@ -30,9 +29,7 @@ from apps.review.actions.channels import (
     try_channel,
 )
 from apps.review.actions.chart_notes import (
-    LONGEST_NOTE,
     ChartNoteRefused,
-    NewChartNote,
     add_chart_note,
     check_chart_note,
     remove_chart_note,
@@ -61,7 +58,6 @@ from apps.review.actions.review_files import make_review_files
 from apps.review.actions.review_messages import route_reviews
 from apps.review.actions.review_notes import (
     LONGEST_REVIEW_NOTE,
-    NewReviewNote,
     NoteSaysNothing,
     add_review_note,
     check_review_note,
@@ -82,3 +78,7 @@ from apps.review.actions.weekly_reviews import (
     make_review_if_due,
     make_review_if_missing,
 )
+from apps.review.queries.annotations import LONGEST_NOTE as LONGEST_NOTE
+from apps.review.queries.annotations import EnteredChartNote as EnteredChartNote
+from apps.review.queries.channels import EnteredAlertChannel as EnteredAlertChannel
+from apps.review.queries.weekly.notes import EnteredReviewNote as EnteredReviewNote

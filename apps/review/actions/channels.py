@@ -10,13 +10,15 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
 
-from apps.accounts.actions.constraints import refusing
+from apps.accounts.actions.entered import keep, replace
 from apps.accounts.queries import NoSuchTeam, teams
+from apps.accounts.queries.facts import fields_of
 from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
 from apps.review.models import AlertChannel, AlertMessage, ChannelKind, MessageState
 from apps.review.queries.channels import (
     AddressNotReadable,
+    EnteredAlertChannel,
     opened_address,
     signing_key,
     stored_address,
@@ -30,18 +32,9 @@ class ChannelIsWrong(Refusal):
     """A channel that nothing could be sent to, or whose name is taken."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewAlertChannel:
-    """A channel as it is asked for; see its table for what each field is. Of mail `address` is addresses, by comma."""
-
-    name: str
-    kind: str
-    team_id: int | None
-    address: str = field(repr=False)
-    pace: str = "at_once"
-    quiet_from: int | None = None
-    quiet_to: int | None = None
-    gets_reviews: bool = False
+_NAME_TAKEN = {
+    "review_alertchannel_name_key": ChannelIsWrong("name", "another channel has this name")
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +45,7 @@ class IssuedChannel:
     key: str | None = field(repr=False, default=None)
 
 
-def check_channel(channel: NewAlertChannel, *, is_new: bool) -> None:
+def check_channel(channel: EnteredAlertChannel, *, is_new: bool) -> None:
     """Refuse what adding or replacing would; a change may leave the address out."""
     _check_remaining_fields(channel)
     if is_new or channel.address.strip():
@@ -61,27 +54,25 @@ def check_channel(channel: NewAlertChannel, *, is_new: bool) -> None:
 
 @logged_change()
 @transaction.atomic
-def add_channel(*, channel: NewAlertChannel, at: datetime) -> IssuedChannel:
+def add_channel(*, channel: EnteredAlertChannel, at: datetime) -> IssuedChannel:
     """Send alerts of its team there from now on. Refuses ChannelIsWrong, AddressRefused and NoSuchTeam."""
-    fields = _fields_of(channel) | _address_of(channel)
-    with _name_refused():
-        row = AlertChannel.objects.create(created_at=at, key_salt=secrets.token_hex(16), **fields)
-    return IssuedChannel(row.pk, _key_shown(row))
+    key_salt = secrets.token_hex(16)
+    columns = _columns_of(channel) | _address_of(channel) | {"key_salt": key_salt}
+    channel_id = keep(AlertChannel, columns, at, _NAME_TAKEN)
+    is_signed = channel.kind == ChannelKind.WEBHOOK
+    return IssuedChannel(channel_id, signing_key(channel_id, key_salt) if is_signed else None)
 
 
 @logged_change()
 @transaction.atomic
-def replace_channel(*, channel_id: int, channel: NewAlertChannel) -> None:
+def replace_channel(*, channel_id: int, channel: EnteredAlertChannel) -> None:
     """Set it anew; with an empty `address` it keeps the one it has. Refuses as add_channel does."""
     row = _locked_channel(channel_id)
     if channel.kind != row.kind:
         raise ChannelIsWrong("kind", "its kind stays: add another channel")
     # An address that stays was vetted, and is again before each message: a change of the pace needs no DNS.
     new = _address_of(channel) if channel.address.strip() else {}
-    for name, value in (_fields_of(channel) | new).items():
-        setattr(row, name, value)
-    with _name_refused():
-        row.save()
+    replace(row, _columns_of(channel) | new, _NAME_TAKEN)
 
 
 @logged_change()
@@ -93,7 +84,7 @@ def renew_channel_key(*, channel_id: int) -> IssuedChannel:
         raise ChannelIsWrong("", "only signed webhooks have a key")
     row.key_salt = secrets.token_hex(16)
     row.save()
-    return IssuedChannel(row.pk, _key_shown(row))
+    return IssuedChannel(row.pk, signing_key(row.pk, row.key_salt))
 
 
 @logged_change()
@@ -160,35 +151,20 @@ def _name_once_removed(row: AlertChannel) -> str:
     return name
 
 
-def _key_shown(row: AlertChannel) -> str | None:
-    return signing_key(row.pk, row.key_salt) if row.kind == ChannelKind.WEBHOOK else None
-
-
-def _name_refused() -> Any:
-    taken = ChannelIsWrong("name", "another channel has this name")
-    return refusing({"review_alertchannel_name_key": taken})
-
-
-def _address_of(channel: NewAlertChannel) -> dict[str, Any]:
+def _address_of(channel: EnteredAlertChannel) -> dict[str, Any]:
     address = channel.address.strip()
     shown = _shown_address(channel.kind, address)
     return {"address": stored_address(channel.kind, address), "shown_address": shown}
 
 
-def _fields_of(channel: NewAlertChannel) -> dict[str, Any]:
+def _columns_of(channel: EnteredAlertChannel) -> dict[str, Any]:
     _check_remaining_fields(channel)
-    return {
-        "name": channel.name.strip(),
-        "kind": channel.kind,
-        "team_id": channel.team_id,
-        "pace": channel.pace,
-        "quiet_from": channel.quiet_from,
-        "quiet_to": channel.quiet_to,
-        "gets_reviews": channel.gets_reviews,
-    }
+    columns = fields_of(channel) | {"name": channel.name.strip()}
+    del columns["address"]
+    return columns
 
 
-def _check_remaining_fields(channel: NewAlertChannel) -> None:
+def _check_remaining_fields(channel: EnteredAlertChannel) -> None:
     if not channel.name.strip():
         raise ChannelIsWrong("name", "a channel has a name")
     if (channel.quiet_from is None) != (channel.quiet_to is None):

@@ -1,19 +1,24 @@
 """Notes on charts: what happened on a day, noted and removed; the audit trail keeps both."""
 
-from dataclasses import dataclass
 from datetime import date, datetime
 
 from django.db import transaction
 
 from apps.accounts import queries as accounts
+from apps.accounts.actions.entered import keep
 from apps.accounts.queries import Viewer
+from apps.accounts.queries.facts import fields_of
 from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
 from apps.review.models import ChartNote
-from apps.review.queries.annotations import may_note, may_remove_note
+from apps.review.queries.annotations import (
+    LONGEST_NOTE,
+    EnteredChartNote,
+    may_note,
+    may_remove_note,
+)
 from apps.workloads import queries as workloads
 
-LONGEST_NOTE = 200
 EARLIEST, LATEST = date(1970, 1, 2), date(2200, 1, 1)
 
 
@@ -21,30 +26,13 @@ class ChartNoteRefused(Refusal):
     """A note says something, of a day within reach, to those whose work it is of."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewChartNote:
-    """A day and what happened; with neither a team nor a workload it is of the organisation."""
-
-    day: date
-    text: str
-    team_id: int | None = None
-    workload_id: int | None = None
-
-
 @logged_change()
 @transaction.atomic
-def add_chart_note(*, note: NewChartNote, viewer: Viewer, at: datetime) -> int:
+def add_chart_note(*, note: EnteredChartNote, viewer: Viewer, at: datetime) -> int:
     """Keep a note of the viewer; its id. Refuses ChartNoteRefused."""
     check_chart_note(note, viewer)
-    row = ChartNote.objects.create(
-        day=note.day,
-        text=note.text.strip(),
-        team_id=note.team_id,
-        workload_id=note.workload_id,
-        made_by_id=viewer.person_id,
-        created_at=at,
-    )
-    return row.id
+    columns = fields_of(note) | {"text": note.text.strip(), "made_by_id": viewer.person_id}
+    return keep(ChartNote, columns, at, {})
 
 
 @logged_change()
@@ -57,7 +45,7 @@ def remove_chart_note(*, note_id: int, viewer: Viewer) -> None:
     note.delete()
 
 
-def check_chart_note(note: NewChartNote, viewer: Viewer) -> None:
+def check_chart_note(note: EnteredChartNote, viewer: Viewer) -> None:
     """Refuse ChartNoteRefused, by the name of the field."""
     if not note.text.strip():
         raise ChartNoteRefused("text", "say what happened")

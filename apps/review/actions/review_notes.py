@@ -1,12 +1,13 @@
 """Notes and decisions of people on a week's review and on the workloads in it."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from apps.accounts.queries import Viewer
+from apps.accounts.queries.facts import fields_of
 from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
 from apps.review.models import ReviewNote, WeeklyReview, WeeklyReviewWorkload, WorkloadDecision
+from apps.review.queries.weekly.notes import EnteredReviewNote
 
 LONGEST_REVIEW_NOTE = 2_000
 
@@ -15,32 +16,16 @@ class NoteSaysNothing(Refusal):
     """A note is a comment, a decision, or both; a decision is about a workload of the review."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewReviewNote:
-    """A comment, or a decision (of WorkloadDecision) with or without one; `workload_id` None: on the whole week."""
-
-    week: str
-    workload_id: int | None = None
-    decision: str = ""
-    text: str = ""
-
-
 @logged_change()
-def add_review_note(*, note: NewReviewNote, by: Viewer, at: datetime) -> int:
+def add_review_note(*, note: EnteredReviewNote, by: Viewer, at: datetime) -> int:
     """Keep it, with who and when; its id. Refuses NoteSaysNothing and WeeklyReview.DoesNotExist."""
     check_review_note(note)
-    return ReviewNote.objects.create(
-        week=note.week,
-        workload_id=note.workload_id,
-        decision=note.decision,
-        text=note.text.strip(),
-        author_id=by.person_id,
-        author_name=by.name,
-        at=at,
-    ).pk
+    columns = fields_of(note) | {"text": note.text.strip()}
+    author = {"author_id": by.person_id, "author_name": by.name}
+    return ReviewNote.objects.create(**columns, **author, at=at).pk
 
 
-def check_review_note(note: NewReviewNote) -> None:
+def check_review_note(note: EnteredReviewNote) -> None:
     """Refuse what add_review_note would."""
     if not WeeklyReview.objects.filter(week=note.week).exists():
         raise WeeklyReview.DoesNotExist(f"no review of {note.week} is kept")

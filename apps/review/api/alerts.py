@@ -10,7 +10,6 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.queries.facts import fields_of
 from apps.review import actions
 from apps.review.api.answer_schema import answer_schema
 from apps.review.queries.alerts import (
@@ -29,6 +28,7 @@ from apps.review.queries.alerts import (
 from apps.web.rest.idempotency import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES
+from apps.web.rest.shapes import Answer, TextOrNullOut
 from apps.web.rest.strict import (
     Moment,
     OptionalText,
@@ -66,41 +66,30 @@ class AlertFactOut(serializers.Serializer[Any]):
     name = serializers.CharField()
     value = serializers.CharField()
 
+    def to_representation(self, instance: Any) -> dict[str, str]:
+        """Return the parts of such a pair by what each is."""
+        name, value = instance
+        return {"name": name, "value": value}
 
-class AlertEntryOut(serializers.Serializer[Any]):
+
+class AlertEntryOut(Answer[AlertEntryFact]):
     """A step of it; `who` null where Runrate itself did it."""
 
-    at = serializers.DateTimeField()
-    step = serializers.CharField()
-    severity = serializers.ChoiceField(choices=SEVERITIES)
-    title = serializers.CharField()
+    without = ("id", "alert_id")
     facts = AlertFactOut(many=True)
-    who = serializers.CharField(allow_null=True)
-    reason = serializers.CharField()
+    who = TextOrNullOut()
 
 
-class AlertOut(serializers.Serializer[Any]):
+class AlertOut(Answer[AlertFact]):
     """A matter, reported once; `raised_at` is when it last went further. `team` null: the organisation's.
 
     `state_by` is who put it into its state, null where Runrate itself did.
     """
 
-    id = serializers.IntegerField()
-    matter = serializers.CharField(help_text="its key: there is never a second alert of it")
-    kind = serializers.ChoiceField(choices=KINDS)
-    severity = serializers.ChoiceField(choices=SEVERITIES)
-    level = serializers.IntegerField(help_text="of a budget used, the per cent reached; else 0")
-    title = serializers.CharField()
+    without = ("team_id",)
     facts = AlertFactOut(many=True)
-    link = serializers.CharField(help_text="the page of what it is about, from the root on")
-    team = serializers.CharField(allow_null=True)
-    opened_at = serializers.DateTimeField()
-    raised_at = serializers.DateTimeField()
-    state = serializers.ChoiceField(choices=STATES)
-    state_at = serializers.DateTimeField()
-    state_by = serializers.CharField(allow_null=True)
-    state_reason = serializers.CharField()
-    muted_until = serializers.DateTimeField(allow_null=True)
+    raised_at = serializers.DateTimeField(source="told_at")
+    state_by = TextOrNullOut(source="state_name")
 
 
 class AlertWithStepsOut(AlertOut):
@@ -149,8 +138,8 @@ class AlertView(RestView):
     def told(self, alert_id: int) -> dict[str, Any]:
         """It with its steps."""
         fact = alert(alert_id, self.viewer().seen_teams)
-        steps = [_entry_fields(entry) for entry in entries_of([fact.id])]
-        return serialize_as(AlertWithStepsOut, _alert_fields(fact) | {"steps": steps})
+        steps = [serialize_as(AlertEntryOut, entry) for entry in entries_of([fact.id])]
+        return serialize_alert(fact) | {"steps": steps}
 
     def answered(
         self,
@@ -208,23 +197,7 @@ class ResolvedAlert(AlertView):
 
 def serialize_alert(fact: AlertFact) -> dict[str, Any]:
     """An alert as REST answers it."""
-    return serialize_as(AlertOut, _alert_fields(fact))
-
-
-def _alert_fields(fact: AlertFact) -> dict[str, Any]:
-    return fields_of(fact) | {
-        "facts": _named_facts(fact.facts),
-        "raised_at": fact.told_at,
-        "state_by": fact.state_name or None,
-    }
-
-
-def _entry_fields(entry: AlertEntryFact) -> dict[str, Any]:
-    return fields_of(entry) | {"facts": _named_facts(entry.facts), "who": entry.who or None}
-
-
-def _named_facts(facts: list[list[str]]) -> list[dict[str, str]]:
-    return [{"name": name, "value": value} for name, value in facts]
+    return serialize_as(AlertOut, fact)
 
 
 def _parse_words(params: dict[str, Any], name: str, choices: tuple[str, ...]) -> tuple[str, ...]:

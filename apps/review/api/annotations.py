@@ -18,6 +18,7 @@ from apps.review.queries.annotations import (
     KINDS,
     AnnotationsWanted,
     ChartAnnotation,
+    EnteredChartNote,
     all_annotations,
     chart_note,
     may_remove_note,
@@ -26,7 +27,8 @@ from apps.review.queries.annotations import (
 from apps.web.rest.idempotency import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import OptionalText, Parameters, StrictSerializer, Text, parsed
+from apps.web.rest.shapes import Body, parse_as
+from apps.web.rest.strict import OptionalText, Parameters
 from apps.web.rest.views import Reads, RestView
 from apps.workloads import queries as workloads
 
@@ -50,13 +52,23 @@ class AnnotationParameters(Parameters):
     window = OptionalText(help_text="as of costs; the last 90 days where it is not said")
 
 
-class ChartNoteIn(StrictSerializer):
+class ChartNoteIn(Body[EnteredChartNote]):
     """A note; with neither a team nor a workload of the organisation, which finance and platform do."""
 
-    day = serializers.DateField(help_text="a day of the organisation's zone")
-    text = Text(max_length=actions.LONGEST_NOTE)
+    without = ("team_id", "workload_id")
     team = OptionalText(help_text="a team by name")
     workload = OptionalText(help_text="a workload by name")
+
+    def made(self, values: dict[str, Any]) -> EnteredChartNote:
+        """Return the note of what is named; refuses a Refusal of names that say nothing."""
+        teams = {team.name: team.id for team in accounts.teams()}
+        named = {workload.name: workload.id for workload in workloads.workloads().values()}
+        team, workload = values.pop("team"), values.pop("workload")
+        return EnteredChartNote(
+            **values,
+            team_id=_id_named("team", team, teams),
+            workload_id=_id_named("workload", workload, named),
+        )
 
 
 class ChartAnnotationOut(serializers.Serializer[Any]):
@@ -103,7 +115,7 @@ class Annotations(RestView):
     def post(self, request: Request) -> Response:
         """Note what happened on a day; charts over it mark it within a minute."""
         note_id = actions.add_chart_note(
-            note=_parse_note(request), viewer=self.viewer(), at=timezone.now()
+            note=parse_as(ChartNoteIn, request), viewer=self.viewer(), at=timezone.now()
         )
         return Response(serialize_annotation(_get_note_or_404(self, note_id)), status=201)
 
@@ -151,20 +163,6 @@ def _get_note_or_404(view: RestView, note_id: int) -> ChartAnnotation:
     if note is None:
         raise Http404
     return note
-
-
-def _parse_note(request: Request) -> actions.NewChartNote:
-    body = parsed(ChartNoteIn, request)
-    return actions.NewChartNote(
-        day=body["day"],
-        text=body["text"],
-        team_id=_id_named("team", body["team"], {t.name: t.id for t in accounts.teams()}),
-        workload_id=_id_named(
-            "workload",
-            body["workload"],
-            {workload.name: workload.id for workload in workloads.workloads().values()},
-        ),
-    )
 
 
 def _id_named(field: str, name: str, ids_by_name: dict[str, int]) -> int | None:

@@ -1,6 +1,6 @@
 """GET /api/v1/anomalies: which unit costs, MFU and data waits changed, and why; explained, muted, called false."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +11,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
-from apps.accounts.queries.facts import fields_of
 from apps.economics.money import MICROS
 from apps.review.api.answer_schema import answer_schema
 from apps.review.api.verdicts import (
@@ -27,10 +26,11 @@ from apps.review.api.verdicts import (
 )
 from apps.review.queries.findings import FindingFact, FindingsWanted, finding, findings
 from apps.review.queries.measures import MEASURES, UNIT_WORDS
-from apps.review.queries.verdicts import STATES
-from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
+from apps.review.queries.verdicts import STATES, VerdictFact
+from apps.web.rest.money import NamedOut, RatioOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import (
     OptionalText,
     Parameters,
@@ -68,7 +68,7 @@ class CauseOut(serializers.Serializer[Any]):
     days = serializers.IntegerField()
 
 
-class FindingOut(serializers.Serializer[Any]):
+class FindingOut(Answer[FindingFact]):
     """A figure of a workload whose level changed; its parts sum to after − before exactly.
 
     `impact` is what it comes to in 30 days, null where there is no price in it or none is known.
@@ -76,22 +76,15 @@ class FindingOut(serializers.Serializer[Any]):
     is an anomaly. `strictness` is above 1 after false alarms of its series.
     """
 
-    id = serializers.IntegerField()
-    kind = serializers.CharField(help_text="step or spike")
+    without = ("workload_id",)
     state = serializers.ChoiceField(choices=list(STATES))
     is_improvement = serializers.BooleanField()
     measure = serializers.CharField()
     unit = serializers.CharField()
     workload = NamedOut()
-    feature = serializers.CharField(help_text="empty: the whole service")
-    changed_on = serializers.DateField()
-    first_seen_on = serializers.DateField()
-    last_seen_on = serializers.DateField()
     before = serializers.CharField()
     after = serializers.CharField()
     effect = RatioOut(source="effect_ratio", help_text="after ÷ before − 1")
-    impact = MoneyOut(source="impact_micros", allow_null=True)
-    strictness = serializers.FloatField()
     parts = PartOut(many=True)
     causes = CauseOut(many=True)
 
@@ -133,7 +126,7 @@ class Anomalies(RestView):
         return paged(
             request,
             page,
-            lambda fact: serialize_as(FindingOut, _finding_fields(fact, names), currency),
+            lambda fact: serialize_as(FindingOut, fact, currency, **_said_otherwise(fact, names)),
         )
 
 
@@ -160,10 +153,10 @@ class AnomalyView(JudgedView):
         """It; None where there is none that the caller may see."""
         return finding(anomaly_id, self.viewer().seen_teams, at)
 
-    def serialize(self, fact: FindingFact, verdicts: list[dict[str, Any]]) -> dict[str, Any]:
+    def serialize(self, fact: FindingFact, verdicts: Sequence[VerdictFact]) -> dict[str, Any]:
         """It with what was said of its series."""
-        fields = _finding_fields(fact, _workload_names()) | {"verdicts": verdicts}
-        return serialize_as(FindingWithVerdictsOut, fields, organisation().currency)
+        otherwise = _said_otherwise(fact, _workload_names()) | {"verdicts": verdicts}
+        return serialize_as(FindingWithVerdictsOut, fact, organisation().currency, **otherwise)
 
 
 @extend_schema_view(get=extend_schema(operation_id="get_anomaly", responses=FindingWithVerdictsOut))
@@ -223,8 +216,8 @@ def _workload_names() -> dict[int, str]:
     return {workload.id: workload.name for workload in workloads.workloads().values()}
 
 
-def _finding_fields(fact: FindingFact, names: Mapping[int, str]) -> dict[str, Any]:
-    return fields_of(fact) | {
+def _said_otherwise(fact: FindingFact, names: Mapping[int, str]) -> dict[str, Any]:
+    return {
         "is_improvement": not fact.is_worse,
         "unit": UNIT_WORDS[fact.measure],
         "workload": {"id": fact.workload_id, "name": names[fact.workload_id]},

@@ -1,6 +1,5 @@
 """Where alerts are sent, over REST: channels, and what was sent to them."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.utils import timezone
@@ -11,14 +10,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.accounts.queries.facts import fields_of
 from apps.files.limits import BodyKind
 from apps.review import actions
 from apps.review.queries.channels import (
-    CHANNEL_KINDS,
-    CHANNEL_PACES,
-    MESSAGE_STATES,
     ChannelFact,
+    EnteredAlertChannel,
     MessageFact,
     channel,
     channels,
@@ -28,14 +24,8 @@ from apps.web.outgoing import LONGEST_ADDRESS
 from apps.web.rest.idempotency import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import (
-    OptionalText,
-    Parameters,
-    StrictInteger,
-    StrictSerializer,
-    Text,
-    parsed,
-)
+from apps.web.rest.shapes import Answer, Body, CountOut, parse_as
+from apps.web.rest.strict import OptionalText, Parameters
 from apps.web.rest.views import CanManageBilling, Reads, RestView, SeesPrices
 
 
@@ -45,55 +35,28 @@ class CanManageChannels(CanManageBilling):
     message = "channels are kept by finance and platform, and by the organisation's 'manage' tokens"
 
 
-def _hour_field(help_text: str) -> StrictInteger:
-    return StrictInteger(
-        required=False,
-        allow_null=True,
-        default=None,
-        min_value=0,
-        max_value=23,
-        help_text=help_text,
-    )
-
-
-class AlertChannelIn(StrictSerializer):
+class AlertChannelIn(Body[EnteredAlertChannel]):
     """A channel as a whole. `address`: mail addresses by comma, or the address of a webhook; never answered."""
 
-    name = Text()
-    kind = serializers.ChoiceField(choices=CHANNEL_KINDS)
+    without = ("team_id",)
     team = OptionalText(help_text="whose alerts; empty: the organisation's")
     address = OptionalText(
         max_length=LONGEST_ADDRESS, help_text="of a change empty: the one it has"
     )
-    pace = serializers.ChoiceField(choices=CHANNEL_PACES, required=False, default="at_once")
-    quiet_from = _hour_field(
-        "from this hour of the organisation's clock only urgent alerts are sent"
-    )
-    quiet_to = _hour_field("until this hour")
-    gets_reviews = serializers.BooleanField(
-        required=False,
-        default=False,
-        help_text="weekly reviews are sent there too: the whole, or what is of its team",
-    )
+
+    def made(self, values: dict[str, Any]) -> EnteredAlertChannel:
+        """Return the channel with the team that is named; refuses a ValidationError where there is none."""
+        team, ids = values.pop("team"), {team.name: team.id for team in accounts.teams()}
+        if team and team not in ids:
+            raise ValidationError({"team": [f"there is no team named {team!r}"]})
+        return EnteredAlertChannel(**values, team_id=ids.get(team))
 
 
-class AlertChannelOut(serializers.Serializer[Any]):
+class AlertChannelOut(Answer[ChannelFact]):
     """A channel; of a webhook only scheme and host are shown. `team` null: the organisation's."""
 
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    kind = serializers.ChoiceField(choices=CHANNEL_KINDS)
-    team = serializers.CharField(allow_null=True)
-    shown_address = serializers.CharField()
-    pace = serializers.ChoiceField(choices=CHANNEL_PACES)
-    quiet_from = serializers.IntegerField(allow_null=True)
-    quiet_to = serializers.IntegerField(allow_null=True)
-    gets_reviews = serializers.BooleanField()
-    failures = serializers.IntegerField(help_text="attempts in a row that failed")
-    last_sent_at = serializers.DateTimeField(allow_null=True)
-    paused_at = serializers.DateTimeField(allow_null=True)
-    paused_reason = serializers.CharField()
-    created_at = serializers.DateTimeField()
+    without = ("team_id",)
+    first = ("id", "name", "kind", "team", "shown_address")
 
 
 class IssuedChannelOut(AlertChannelOut):
@@ -102,23 +65,10 @@ class IssuedChannelOut(AlertChannelOut):
     key = serializers.CharField(allow_null=True)
 
 
-class AlertMessageOut(serializers.Serializer[Any]):
+class AlertMessageOut(Answer[MessageFact]):
     """A message and what came of its last attempt (null: not tried yet); `due_at`: when it is tried next, where it waits."""
 
-    id = serializers.IntegerField()
-    channel_id = serializers.IntegerField()
-    channel = serializers.CharField()
-    steps = serializers.IntegerField(help_text="of alerts, in this message")
-    is_test = serializers.BooleanField()
-    review = serializers.CharField(
-        allow_null=True, help_text="the week of the weekly review that it is of"
-    )
-    state = serializers.ChoiceField(choices=MESSAGE_STATES)
-    made_at = serializers.DateTimeField()
-    due_at = serializers.DateTimeField()
-    attempts = serializers.IntegerField()
-    ended_at = serializers.DateTimeField(allow_null=True)
-    outcome = serializers.CharField(allow_null=True)
+    steps = CountOut(source="entry_ids", help_text="of alerts, in this message")
 
 
 class ChannelView(RestView):
@@ -153,7 +103,7 @@ class AlertChannels(ChannelView):
     @once(forgetting="key")
     def post(self, request: Request) -> Response:
         """Send alerts of a team, or of the organisation, there from now on."""
-        issued = actions.add_channel(channel=_parse_channel(request), at=timezone.now())
+        issued = actions.add_channel(channel=parse_as(AlertChannelIn, request), at=timezone.now())
         return Response(serialize_channel(channel(issued.id)) | {"key": issued.key}, status=201)
 
 
@@ -171,7 +121,7 @@ class OneAlertChannel(ChannelView):
     )
     def put(self, request: Request, channel_id: int) -> Response:
         """Set it anew as a whole, but its kind; without an address it keeps the one it has."""
-        actions.replace_channel(channel_id=channel_id, channel=_parse_channel(request))
+        actions.replace_channel(channel_id=channel_id, channel=parse_as(AlertChannelIn, request))
         return Response(serialize_channel(channel(channel_id)))
 
     @extend_schema(operation_id="remove_alert_channel", responses={200: AlertChannelOut})
@@ -242,14 +192,4 @@ def serialize_channel(fact: ChannelFact) -> dict[str, Any]:
 
 def serialize_message(fact: MessageFact) -> dict[str, Any]:
     """A message as REST answers it."""
-    return serialize_as(AlertMessageOut, fields_of(fact) | {"steps": len(fact.entry_ids)})
-
-
-def _parse_channel(request: Request) -> actions.NewAlertChannel:
-    """The channel that a body describes; refuses a ValidationError that names the field."""
-    body: Mapping[str, Any] = parsed(AlertChannelIn, request)
-    ids = {team.name: team.id for team in accounts.teams()}
-    if body["team"] and body["team"] not in ids:
-        raise ValidationError({"team": [f"there is no team named {body['team']!r}"]})
-    fields = {name: value for name, value in body.items() if name != "team"}
-    return actions.NewAlertChannel(**fields, team_id=ids.get(body["team"]))
+    return serialize_as(AlertMessageOut, fact)

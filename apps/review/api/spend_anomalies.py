@@ -1,5 +1,6 @@
 """GET /api/v1/spend-anomalies: on which days more was spent than usual, of whom, and why; explained, muted, called false."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +11,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
-from apps.accounts.queries.facts import fields_of
 from apps.review.api.anomalies import CauseOut
 from apps.review.api.answer_schema import answer_schema
 from apps.review.api.verdicts import (
@@ -25,17 +25,17 @@ from apps.review.api.verdicts import (
     VerdictReasonIn,
 )
 from apps.review.queries.spend_anomalies import (
-    SUBJECTS,
     SpendFact,
     SpendWanted,
     spend_anomalies,
     spend_anomaly,
 )
 from apps.review.queries.spend_words import LOOKS, line_words
-from apps.review.queries.verdicts import STATES
+from apps.review.queries.verdicts import STATES, VerdictFact
 from apps.web.rest.money import MoneyOut, RatioOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import OptionalText, Parameters, refuse_others, split_words
 from apps.web.rest.views import RestView
 
@@ -63,7 +63,7 @@ class SpendDriverOut(serializers.Serializer[Any]):
     amount = MoneyOut(source="micros")
 
 
-class SpendAnomalyOut(serializers.Serializer[Any]):
+class SpendAnomalyOut(Answer[SpendFact]):
     """From a day on more was spent than on the same weekdays before; `excess` is spent − expected of its `days`.
 
     `ended_on` is the first day in line again, null while it lasts; `month` what it comes to in 30 days if it does.
@@ -73,29 +73,15 @@ class SpendAnomalyOut(serializers.Serializer[Any]):
     the growth of half a year ago, and `began_on` the first day of the week in which it was reported.
     """
 
-    id = serializers.IntegerField()
-    subject = serializers.ChoiceField(choices=list(SUBJECTS))
-    name = serializers.CharField()
-    state = serializers.ChoiceField(choices=list(STATES))
-    began_on = serializers.DateField()
-    first_seen_on = serializers.DateField()
-    last_seen_on = serializers.DateField()
-    ended_on = serializers.DateField(allow_null=True)
-    days = serializers.IntegerField()
-    expected = MoneyOut(source="expected_micros")
+    without = ("key", "team_id", "workload_id", "seen_in", "line_scale")
     spent = MoneyOut(source="spent_micros")
     excess = MoneyOut(source="excess_micros")
     month = MoneyOut(source="month_micros", allow_null=True)
     effect = RatioOut(source="effect_ratio", allow_null=True, help_text="spent ÷ expected − 1")
-    strictness = serializers.FloatField()
     look = serializers.ChoiceField(choices=list(LOOKS))
     against = serializers.CharField(help_text="which line that look holds it against, in words")
-    line_from = serializers.DateField(allow_null=True)
-    line_until = serializers.DateField(allow_null=True)
-    line_name = serializers.CharField(help_text="the budget's that it crept over; empty of others")
-    over_since = serializers.DateField(allow_null=True)
     parts = SpendPartOut(many=True)
-    drivers = SpendDriverOut(many=True)
+    drivers = SpendDriverOut(many=True, source="driver_rows")
     causes = CauseOut(many=True)
 
 
@@ -127,7 +113,11 @@ class SpendAnomalies(RestView):
         page = slice_of(anomalies, parse_page_request(request), _newest_first)
         currency = organisation().currency
         return paged(
-            request, page, lambda anomaly: serialize_as(SpendAnomalyOut, _fields(anomaly), currency)
+            request,
+            page,
+            lambda anomaly: serialize_as(
+                SpendAnomalyOut, anomaly, currency, against=line_words(anomaly)
+            ),
         )
 
 
@@ -140,10 +130,15 @@ class SpendAnomalyView(JudgedView):
         """It; None where there is none that the caller may see."""
         return spend_anomaly(anomaly_id, self.viewer().seen_teams, at)
 
-    def serialize(self, fact: SpendFact, verdicts: list[dict[str, Any]]) -> dict[str, Any]:
+    def serialize(self, fact: SpendFact, verdicts: Sequence[VerdictFact]) -> dict[str, Any]:
         """It with what was said of its series."""
-        fields = _fields(fact) | {"verdicts": verdicts}
-        return serialize_as(SpendAnomalyWithVerdictsOut, fields, organisation().currency)
+        return serialize_as(
+            SpendAnomalyWithVerdictsOut,
+            fact,
+            organisation().currency,
+            against=line_words(fact),
+            verdicts=verdicts,
+        )
 
 
 @extend_schema_view(
@@ -188,17 +183,3 @@ class TakenBackOfSpend(SpendAnomalyView, TakenBackView):
 def _newest_first(anomaly: SpendFact) -> tuple[int, int]:
     """The newest beginning first."""
     return -anomaly.began_on.toordinal(), anomaly.id
-
-
-def _fields(anomaly: SpendFact) -> dict[str, Any]:
-    return fields_of(anomaly) | {
-        "excess_micros": anomaly.excess_micros,
-        "month_micros": anomaly.month_micros,
-        "effect_ratio": anomaly.effect_ratio,
-        "against": line_words(anomaly),
-        "drivers": [
-            {"dimension": driver["dimension"], "name": row["name"], "micros": row["micros"]}
-            for driver in anomaly.drivers
-            for row in driver["rows"]
-        ],
-    }

@@ -1,6 +1,6 @@
 """Verdicts on one anomaly, of either kind: explained, a false alarm, muted, taken back; each with who, when and why."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, Protocol
 
@@ -11,36 +11,28 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import Viewer
-from apps.accounts.queries.facts import fields_of
 from apps.review import actions
 from apps.review.api.alerts import AnswersAlerts
 from apps.review.queries.verdicts import (
     EXPLAINED,
     FALSE_ALARM,
-    VERDICT_WORDS,
     JudgedAnomaly,
+    VerdictFact,
     kind_series,
     verdict_of,
     verdicts_of,
 )
 from apps.web.rest.idempotency import once
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Moment, OptionalText, Parameters, StrictSerializer, parsed
 from apps.web.rest.views import RestView
 
 
-class AnomalyVerdictOut(serializers.Serializer[Any]):
+class AnomalyVerdictOut(Answer[VerdictFact]):
     """A verdict of somebody on the series, or on all of its kind (`of_kind`); taken back it counts no more."""
 
-    id = serializers.IntegerField()
-    verdict = serializers.ChoiceField(choices=list(VERDICT_WORDS))
-    of_kind = serializers.BooleanField()
-    at = serializers.DateTimeField()
-    until = serializers.DateTimeField(allow_null=True)
-    reason = serializers.CharField()
-    who = serializers.CharField()
-    taken_back_at = serializers.DateTimeField(allow_null=True)
-    taken_back_who = serializers.CharField()
-    taken_back_reason = serializers.CharField()
+    without = ("series", "spend_id", "finding_id")
+    of_kind = serializers.BooleanField(source="is_of_kind")
 
 
 class VerdictReasonIn(StrictSerializer):
@@ -77,7 +69,7 @@ class JudgedView(RestView):
         """It; None where there is none that the caller may see."""
         raise NotImplementedError
 
-    def serialize(self, fact: Any, verdicts: list[dict[str, Any]]) -> dict[str, Any]:
+    def serialize(self, fact: Any, verdicts: Sequence[VerdictFact]) -> dict[str, Any]:
         """It as REST answers it, with what was said of its series."""
         raise NotImplementedError
 
@@ -91,10 +83,7 @@ class JudgedView(RestView):
     def told(self) -> dict[str, Any]:
         """It with what was said of its series, the newest first."""
         anomaly = self.known()
-        verdicts = verdicts_of([anomaly.judged.series])
-        return self.serialize(
-            anomaly, [fields_of(verdict) | {"of_kind": verdict.is_of_kind} for verdict in verdicts]
-        )
+        return self.serialize(anomaly, verdicts_of([anomaly.judged.series]))
 
     def answered(self, act: Callable[[JudgedAnomaly, Viewer, datetime], object]) -> Response:
         """Do it, and tell what the anomaly is then."""

@@ -10,25 +10,22 @@ from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
 from apps.accounts.queries.facts import fields_of
-from apps.economics.waste_reasons import REASON_WORDS
 from apps.review.queries.recommendations import ids_of_matters, latest_recommendation_detection_run
-from apps.review.queries.recommending.waste_explained import PART_WORDS, waste_from
+from apps.review.queries.recommending.waste_explained import WasteLine, waste_from
 from apps.web.rest.money import MoneyOut
 from apps.web.rest.pages import serialize_as
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import RestView, SeesPrices
 
 
-class WasteLineOut(serializers.Serializer[Any]):
+class WasteLineOut(Answer[WasteLine]):
     """A sort of waste of a pool that one recommendation covers, or that is left for one reason of a closed list."""
 
-    pool = serializers.CharField(help_text="empty of a commitment for no pool")
+    without = ("matter",)
     purchase_option = serializers.CharField(source="option")
-    part = serializers.ChoiceField(choices=tuple(PART_WORDS))
     waste = MoneyOut(source="micros")
     recommendation = serializers.IntegerField(allow_null=True)
-    title = serializers.CharField(help_text="the recommendation's; empty without one")
-    reason = serializers.CharField(help_text=", ".join(REASON_WORDS))
     says = serializers.CharField(source="where_words")
 
 

@@ -15,14 +15,20 @@ from apps.review import actions
 from apps.review.api.alerts import AnswersAlerts
 from apps.review.queries.weekly.json_text import as_json
 from apps.review.queries.weekly.narrowed import review_for
-from apps.review.queries.weekly.notes import DECISION_WORDS, ReviewNoteFact, notes_of
+from apps.review.queries.weekly.notes import (
+    DECISION_WORDS,
+    EnteredReviewNote,
+    ReviewNoteFact,
+    notes_of,
+)
 from apps.review.queries.weekly.review_list import ListedReview, listed_reviews
 from apps.review.queries.weekly.review_words import VERDICT_WORDS
 from apps.review.queries.weekly.stored_reviews import StoredReview
 from apps.web.rest.idempotency import once
-from apps.web.rest.money import MoneyOut, NamedOut
+from apps.web.rest.money import NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import (
     IdInBody,
     OptionalText,
@@ -43,47 +49,29 @@ class VerdictCountsOut(serializers.Serializer[Any]):
     unknown = serializers.IntegerField()
 
 
-class WeeklyReviewOut(serializers.Serializer[Any]):
+class WeeklyReviewOut(Answer[ListedReview]):
     """A week's newest edition in short, of what the caller sees; amounts null where not known."""
 
-    week = serializers.CharField(help_text="an ISO week, such as 2026-W30")
-    first_day = serializers.DateField()
-    edition = serializers.IntegerField()
-    made_at = serializers.DateTimeField()
-    digest = serializers.CharField(help_text="SHA-256 of the canonical JSON of the whole review")
-    cost = MoneyOut(source="cost_micros", allow_null=True)
-    before = MoneyOut(source="before_micros", allow_null=True, help_text="of the week before")
-    waste = MoneyOut(source="waste_micros", allow_null=True)
     verdicts = VerdictCountsOut()
 
 
-class ReviewNoteOut(serializers.Serializer[Any]):
+class ReviewNoteOut(Answer[ReviewNoteFact]):
     """A comment or a decision; `workload` null: of the week as a whole."""
 
-    id = serializers.IntegerField()
-    workload = NamedOut(allow_null=True)
-    decision = serializers.CharField(
-        help_text=f"{', '.join(DECISION_WORDS)}; empty: a comment alone"
-    )
-    text = serializers.CharField()
-    author = serializers.CharField()
-    at = serializers.DateTimeField()
+    without = ("week", "workload_id")
+    first = ("id", "workload")
+    workload = NamedOut(allow_null=True, source="*")
+    author = serializers.CharField(source="author_name")
 
 
-class OneWeeklyReviewOut(serializers.Serializer[Any]):
+class OneWeeklyReviewOut(Answer[StoredReview]):
     """A review as it was frozen, narrowed to the caller's teams, and what was said to it since.
 
     `content` is of the schema that it names: money in whole micro-units of its currency (millionths), times in
     milliseconds, ratios from 0 to 1, null where not known; docs/guides/weekly-review.md tells what is in it.
     """
 
-    week = serializers.CharField()
-    first_day = serializers.DateField()
-    edition = serializers.IntegerField()
-    editions = serializers.IntegerField(help_text="how many are kept of the week")
-    made_at = serializers.DateTimeField()
-    reason = serializers.CharField(help_text="why a further edition was made")
-    digest = serializers.CharField()
+    without = ("id", "made_by")
     content = serializers.JSONField()
     notes = ReviewNoteOut(many=True)
 
@@ -132,7 +120,7 @@ class OneWeeklyReview(RestView):
             OneWeeklyReviewOut,
             review,
             content=as_json(review.content),
-            notes=[_serialize_note(note) for note in notes],
+            notes=notes,
         )
         return Response(serialized)
 
@@ -169,7 +157,7 @@ class ReviewNotes(RestView):
         workload_ids = {workload.workload_id for workload in review.content.workloads}
         if workload_id not in workload_ids and not (workload_id is None and viewer.sees_everything):
             raise ValidationError({"workload": ["name a workload of the review by its id"]})
-        note = actions.NewReviewNote(week, workload_id, body["decision"], body["text"])
+        note = EnteredReviewNote(week, workload_id, body["decision"], body["text"])
         note_id = actions.add_review_note(note=note, by=viewer, at=timezone.now())
         fact = next(note_fact for note_fact in notes_of(week, viewer) if note_fact.id == note_id)
         return Response(_serialize_note(fact), status=201)
@@ -192,7 +180,4 @@ def _serialize_listed(review: ListedReview) -> dict[str, Any]:
 
 
 def _serialize_note(note: ReviewNoteFact) -> dict[str, Any]:
-    workload = None
-    if note.workload_id is not None:
-        workload = {"id": note.workload_id, "name": note.workload__name}
-    return serialize_as(ReviewNoteOut, note, workload=workload, author=note.author_name)
+    return serialize_as(ReviewNoteOut, note)

@@ -3,11 +3,12 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Annotated
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from apps.accounts.queries import Role, Viewer
+from apps.accounts.queries.facts import columns_of, fact_of, facts_of
 from apps.accounts.queries.paging import Page, PageRequest, page_of
 from apps.review.models import (
     Alert,
@@ -18,6 +19,7 @@ from apps.review.models import (
     AlertState,
     AlertStep,
 )
+from apps.show.entries import Entry
 
 OPEN, ACKNOWLEDGED = str(AlertState.OPEN), str(AlertState.ACKNOWLEDGED)
 MUTED, RESOLVED = str(AlertState.MUTED), str(AlertState.RESOLVED)
@@ -32,25 +34,26 @@ WAITS_AFTER = {
     str(AlertStep.ACKNOWLEDGED): ACKNOWLEDGED,
 }
 """The state of an alert that waits for an answer, by the newest step that set one."""
+_TEAM = {"team": "team__name"}
 
 
 @dataclass(frozen=True, slots=True)
 class AlertFact:
-    """An alert; see its table for what each field is."""
+    """An alert; see its table for what each field is. A fact is a name and what it is."""
 
     id: int
-    matter: str
-    kind: str
-    severity: str
-    level: int
+    matter: Annotated[str, Entry(help="its key: there is never a second alert of it")]
+    kind: Annotated[str, Entry(choices=KINDS)]
+    severity: Annotated[str, Entry(choices=SEVERITIES)]
+    level: Annotated[int, Entry(help="of a budget used, the per cent reached; else 0")]
     title: str
-    facts: list[list[str]]
-    link: str
+    facts: tuple[list[str], ...]
+    link: Annotated[str, Entry(help="the page of what it is about, from the root on")]
     team_id: int | None
     team: str | None
     opened_at: datetime
     told_at: datetime
-    state: str
+    state: Annotated[str, Entry(choices=STATES)]
     state_at: datetime
     state_name: str
     state_reason: str
@@ -65,9 +68,9 @@ class AlertEntryFact:
     alert_id: int
     at: datetime
     step: str
-    severity: str
+    severity: Annotated[str, Entry(choices=SEVERITIES)]
     title: str
-    facts: list[list[str]]
+    facts: tuple[list[str], ...]
     who: str
     reason: str
 
@@ -84,52 +87,57 @@ class AlertsWanted:
 
 def alerts(wanted: AlertsWanted, most: int | None = None) -> list[AlertFact]:
     """The newest of them, the newest first; every one without `most`."""
-    rows = _rows_of(wanted).order_by("-told_at", "-id").values_list(*_COLUMNS)[:most]
-    return [AlertFact(*row) for row in rows]
+    rows = _rows_of(wanted).order_by("-told_at", "-id")[:most]
+    return list(facts_of(AlertFact, rows, **_TEAM))
 
 
 def waiting_alerts(at: datetime) -> list[AlertFact]:
     """Those that waited for an answer at `at`, open or acknowledged, as they said it then; the newest first."""
     entries = AlertEntry.objects.filter(alert=OuterRef("pk"), at__lte=at).order_by("-at", "-id")
     answered = entries.filter(step__in=(*WAITS_AFTER, AlertStep.MUTED, AlertStep.RESOLVED))
-    then = [
-        Subquery(answered.values("step")[:1]),
-        *(Subquery(entries.values(name)[:1]) for name in ("title", "severity", "at")),
+    newest = {
+        f"newest_{name}": Subquery(entries.values(name)[:1]) for name in ("title", "severity", "at")
+    }
+    rows = Alert.objects.filter(opened_at__lte=at).values(
+        *_COLUMNS, **newest, newest_step=Subquery(answered.values("step")[:1])
+    )
+    alert_facts = [
+        replace(
+            fact_of(AlertFact, row, **_TEAM),
+            state=WAITS_AFTER[row["newest_step"]],
+            title=row["newest_title"],
+            severity=row["newest_severity"],
+            told_at=row["newest_at"],
+        )
+        for row in rows
+        if row["newest_step"] in WAITS_AFTER
     ]
-    rows = Alert.objects.filter(opened_at__lte=at).values_list(*_COLUMNS, *then)
-    alert_facts = []
-    for *columns, step, title, severity, told_at in rows:
-        if step in WAITS_AFTER:
-            state, fact = WAITS_AFTER[step], AlertFact(*columns)
-            entry_fields = {"title": title, "severity": severity, "told_at": told_at}
-            alert_facts.append(replace(fact, state=state, **entry_fields))
     return sorted(alert_facts, key=lambda alert: (alert.told_at, alert.id), reverse=True)
 
 
 def alert_page(wanted: AlertsWanted, page_request: PageRequest) -> Page[AlertFact]:
     """A page of them, the newest first."""
     page = page_of(_rows_of(wanted).values(*_COLUMNS), page_request, "-told_at", "-id")
-    rows = [AlertFact(*(row[name] for name in _COLUMNS)) for row in page.rows]
+    rows = [fact_of(AlertFact, row, **_TEAM) for row in page.rows]
     return Page(rows, page.after, page.before)
 
 
 def alert(alert_id: int, team_ids: frozenset[int] | None) -> AlertFact:
     """One; refuses Alert.DoesNotExist, also where these teams may not see it."""
-    rows = _rows_of(AlertsWanted(team_ids))
-    return AlertFact(*rows.values_list(*_COLUMNS).get(pk=alert_id))
+    rows = _rows_of(AlertsWanted(team_ids)).values(*_COLUMNS)
+    return fact_of(AlertFact, rows.get(pk=alert_id), **_TEAM)
 
 
 def alert_by_id(alert_id: int, team_ids: frozenset[int] | None) -> AlertFact | None:
     """One, or None where there is none that these teams may see."""
-    row = _rows_of(AlertsWanted(team_ids)).values_list(*_COLUMNS).filter(pk=alert_id).first()
-    return None if row is None else AlertFact(*row)
+    row = _rows_of(AlertsWanted(team_ids)).values(*_COLUMNS).filter(pk=alert_id).first()
+    return None if row is None else fact_of(AlertFact, row, **_TEAM)
 
 
 def entries_of(alert_ids: Sequence[int]) -> list[AlertEntryFact]:
     """The steps of these alerts, in order."""
-    names = AlertEntryFact.__slots__
     rows = AlertEntry.objects.filter(alert_id__in=alert_ids).order_by("at", "id")
-    return [AlertEntryFact(*row) for row in rows.values_list(*names)]
+    return list(facts_of(AlertEntryFact, rows))
 
 
 def unread_count(viewer: Viewer) -> int:
@@ -162,4 +170,4 @@ def _rows_of(wanted: AlertsWanted) -> QuerySet[Alert]:
     return Alert.objects.filter(visible, **chosen)
 
 
-_COLUMNS: Any = tuple("team__name" if name == "team" else name for name in AlertFact.__slots__)
+_COLUMNS = columns_of(AlertFact, **_TEAM)

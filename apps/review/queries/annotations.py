@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from typing import Annotated
 
 from django.db.models import QuerySet
 
@@ -16,13 +17,25 @@ from apps.planning.queries.series import SERVICE, TEAM
 from apps.pricing.queries.commitments import commitments_in
 from apps.pricing.queries.listing import target_price_starts
 from apps.review.models import ChartNote
+from apps.show.entries import Entry
 from apps.workloads import queries as workloads
 from apps.workloads.queries.requests import changes_within
 
 DAY = timedelta(days=1)
 NOTE, PRICE, COMMITMENT, CLOSE = "note", "price", "commitment", "month close"
 RELEASES = {"deploy": "deployment", "model": "model", "prompt": "prompt", "config": "settings"}
+LONGEST_NOTE = 200
 KINDS = (NOTE, *EVENT_KINDS.values(), *RELEASES.values(), PRICE, COMMITMENT, CLOSE)
+
+
+@dataclass(frozen=True, slots=True)
+class EnteredChartNote:
+    """A day and what happened; with neither a team nor a workload it is of the organisation."""
+
+    day: Annotated[date, Entry("Day", help="a day of the organisation's zone")]
+    text: Annotated[str, Entry("What happened", needed="Say what happened.", longest=LONGEST_NOTE)]
+    team_id: int | None = None
+    workload_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

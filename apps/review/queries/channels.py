@@ -1,12 +1,13 @@
 """Channels, what was sent to them, and what came of it; no address of a webhook is ever told."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from django.db.models import Count, OuterRef, Q, Subquery
 from django.utils.crypto import salted_hmac
 
+from apps.accounts.queries.facts import columns_of, fact_of, facts_of
 from apps.accounts.queries.paging import Page, PageRequest, equality_conditions, page_of
 from apps.accounts.queries.sealed import opened_secret, sealed_secret
 from apps.review.models import (
@@ -17,30 +18,60 @@ from apps.review.models import (
     MessageAttempt,
     MessageState,
 )
+from apps.show.entries import Entry
+from apps.web.outgoing import LONGEST_ADDRESS
 
 MAIL, SLACK, WEBHOOK = str(ChannelKind.MAIL), str(ChannelKind.SLACK), str(ChannelKind.WEBHOOK)
-CHANNEL_KINDS, CHANNEL_PACES = tuple(ChannelKind.values), tuple(ChannelPace.values)
+AT_ONCE = str(ChannelPace.AT_ONCE)
 CHANNEL_WORDS, PACE_WORDS = dict(ChannelKind.choices), dict(ChannelPace.choices)
 MESSAGE_STATES = tuple(MessageState.values)
 SEALED, WEBHOOKS = "sealed:", "webhook addresses"
 WAITING = str(MessageState.WAITING)
+_ADDRESS = Entry(
+    "Address",
+    "Mail addresses by comma, or the https:// address of a webhook, of which only the host is shown later.",
+    "of a change empty: the one it has",
+    longest=LONGEST_ADDRESS,
+)
+_QUIET_FROM = Entry(
+    help="from this hour of the organisation's clock only urgent alerts are sent", least=0, most=23
+)
+_GETS_REVIEWS = Entry(
+    "Weekly review",
+    "The whole of it, or what of it is of the team and of those below.",
+    "weekly reviews are sent there too: the whole, or what is of its team",
+    choices={"": "not sent there", "sent": "sent there too"},
+)
 
 
 @dataclass(frozen=True, slots=True)
-class ChannelFact:
-    """A channel; see its table for what each field is. `team` None: the organisation's."""
+class ChannelTerms:
+    """The terms of a channel that are no secret; see its table for what each field is."""
+
+    name: Annotated[str, Entry("Name")]
+    kind: Annotated[str, Entry("By", choices=CHANNEL_WORDS, initial=MAIL)]
+    team_id: int | None
+    pace: Annotated[str, Entry("When", choices=PACE_WORDS, initial=AT_ONCE)] = AT_ONCE
+    quiet_from: Annotated[int | None, _QUIET_FROM] = None
+    quiet_to: Annotated[int | None, Entry(help="until this hour", least=0, most=23)] = None
+    gets_reviews: Annotated[bool, _GETS_REVIEWS] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnteredAlertChannel(ChannelTerms):
+    """A channel as it is entered. Of mail `address` is addresses, by comma."""
+
+    address: Annotated[str, _ADDRESS] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelFact(ChannelTerms):
+    """A channel as it is kept. `team` None: the organisation's."""
 
     id: int
-    name: str
-    kind: str
-    team_id: int | None
     team: str | None
     shown_address: str
-    pace: str
-    quiet_from: int | None
-    quiet_to: int | None
-    gets_reviews: bool
-    failures: int
+    failures: Annotated[int, Entry(help="attempts in a row that failed")]
     last_sent_at: datetime | None
     paused_at: datetime | None
     paused_reason: str
@@ -57,10 +88,10 @@ class MessageFact:
     id: int
     channel_id: int
     channel: str
-    entry_ids: list[int]
+    entry_ids: tuple[int, ...]
     is_test: bool
-    review: str | None
-    state: str
+    review: Annotated[str | None, Entry(help="the week of the weekly review that it is of")]
+    state: Annotated[str, Entry(choices=MESSAGE_STATES)]
     made_at: datetime
     due_at: datetime
     attempts: int
@@ -91,25 +122,26 @@ class MessageCounts:
 def channels() -> list[ChannelFact]:
     """Every channel that there is, by name."""
     rows = AlertChannel.objects.filter(ended_at=None).order_by("name")
-    return [ChannelFact(*row) for row in rows.values_list(*_CHANNEL)]
+    return list(facts_of(ChannelFact, rows, **_TEAM))
 
 
 def channel(channel_id: int) -> ChannelFact:
     """One; refuses AlertChannel.DoesNotExist."""
-    rows = AlertChannel.objects.filter(ended_at=None).values_list(*_CHANNEL)
-    return ChannelFact(*rows.get(pk=channel_id))
+    rows = AlertChannel.objects.filter(ended_at=None).values(*columns_of(ChannelFact, **_TEAM))
+    return fact_of(ChannelFact, rows.get(pk=channel_id), **_TEAM)
 
 
 def messages(channel_id: int | None, most: int | None = None) -> list[MessageFact]:
     """The newest messages, of one channel or of all; every one without `most`."""
-    rows = _messages_of(channel_id).order_by("-made_at", "-id").values_list(*_MESSAGE)[:most]
-    return [MessageFact(*row) for row in rows]
+    rows = _messages_of(channel_id).order_by("-made_at", "-id")[:most]
+    return list(facts_of(MessageFact, rows, **_LOOKED_UP))
 
 
 def message_page(page_request: PageRequest) -> Page[MessageFact]:
     """A page of all messages, the newest first."""
-    page = page_of(_messages_of(None).values(*_MESSAGE), page_request, "-made_at", "-id")
-    rows = [MessageFact(*(row[name] for name in _MESSAGE)) for row in page.rows]
+    columns = columns_of(MessageFact, **_LOOKED_UP)
+    page = page_of(_messages_of(None).values(*columns), page_request, "-made_at", "-id")
+    rows = [fact_of(MessageFact, row, **_LOOKED_UP) for row in page.rows]
     return Page(rows, page.after, page.before)
 
 
@@ -124,10 +156,8 @@ def message_counts(channel_id: int | None) -> MessageCounts:
 
 def attempts_of(channel_id: int, most: int | None = None) -> list[MessageAttemptFact]:
     """The newest attempts to send to a channel; every one without `most`."""
-    rows = MessageAttempt.objects.filter(message__channel_id=channel_id).order_by("-id")
-    return [
-        MessageAttemptFact(*row) for row in rows.values_list(*MessageAttemptFact.__slots__)[:most]
-    ]
+    rows = MessageAttempt.objects.filter(message__channel_id=channel_id).order_by("-id")[:most]
+    return list(facts_of(MessageAttemptFact, rows))
 
 
 def signing_key(channel_id: int, salt: str) -> str:
@@ -164,6 +194,5 @@ def _messages_of(channel_id: int | None) -> Any:
     return rows if channel_id is None else rows.filter(channel_id=channel_id)
 
 
-_CHANNEL = tuple("team__name" if name == "team" else name for name in ChannelFact.__slots__)
 _LOOKED_UP = {"channel": "channel__name", "review": "review__week"}
-_MESSAGE = tuple(_LOOKED_UP.get(name, name) for name in MessageFact.__slots__)
+_TEAM = {"team": "team__name"}

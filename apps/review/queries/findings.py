@@ -1,9 +1,9 @@
 """Findings, changes found in a measure, as pages and programs are told of them."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from typing import Any
+from typing import Annotated, Any
 
 from django.conf import settings
 from django.db.models import Q, QuerySet
@@ -16,10 +16,12 @@ from apps.review.queries.series import key_text
 from apps.review.queries.verdicts import (
     FINDING,
     OPEN,
+    STATES,
     JudgedAnomaly,
     VerdictsInForce,
     verdicts_in_force,
 )
+from apps.show.entries import Entry, Micros
 from apps.workloads import queries as workloads
 
 
@@ -28,21 +30,21 @@ class FindingFact:
     """A change; before and after in the measure's unit, parts in millionths of it, causes by time. `state` is one of STATES."""
 
     id: int
-    kind: str
+    kind: Annotated[str, Entry(help="step or spike")]
+    state: Annotated[str, Entry(choices=STATES)] = field(default=OPEN, kw_only=True)
     measure: str
     workload_id: int
-    feature: str
+    feature: Annotated[str, Entry(help="empty: the whole service")]
     changed_on: date
     first_seen_on: date
     last_seen_on: date
     before: float
     after: float
     effect_ratio: float
-    impact_micros: int | None
+    impact_micros: Micros | None
+    strictness: float
     parts: list[dict[str, Any]]
     causes: list[dict[str, Any]]
-    strictness: float
-    state: str = OPEN
 
     @property
     def is_worse(self) -> bool:

@@ -1,8 +1,8 @@
 """Anomalies of spend, as pages, alerts and programs are told of them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Annotated, Any
 
 from django.conf import settings
 
@@ -12,10 +12,12 @@ from apps.review.queries.spend_series import series_text
 from apps.review.queries.verdicts import (
     OPEN,
     SPEND,
+    STATES,
     JudgedAnomaly,
     VerdictsInForce,
     verdicts_in_force,
 )
+from apps.show.entries import Entry, Micros
 
 SUBJECTS = dict(SpendSubject.choices)
 DAYS_OF_MONTH = 30
@@ -27,9 +29,10 @@ class SpendFact:
     """An anomaly of spend; see its table for what each field is. `state` is one of STATES."""
 
     id: int
-    subject: str
+    subject: Annotated[str, Entry(choices=SUBJECTS)]
     key: str
     name: str
+    state: Annotated[str, Entry(choices=STATES)] = field(default=OPEN, kw_only=True)
     team_id: int | None
     workload_id: int | None
     began_on: date
@@ -37,20 +40,19 @@ class SpendFact:
     last_seen_on: date
     ended_on: date | None
     days: int
-    expected_micros: int
-    spent_micros: int
-    parts: list[dict[str, Any]]
-    drivers: list[dict[str, Any]]
-    causes: list[dict[str, Any]]
-    seen_in: list[dict[str, Any]]
+    expected_micros: Micros
+    spent_micros: Micros
     strictness: float
     look: str
     line_from: date | None
     line_until: date | None
-    line_name: str
+    line_name: Annotated[str, Entry(help="the budget's that it crept over; empty of others")]
     line_scale: float
     over_since: date | None
-    state: str = OPEN
+    parts: list[dict[str, Any]]
+    drivers: list[dict[str, Any]]
+    causes: list[dict[str, Any]]
+    seen_in: list[dict[str, Any]]
 
     @property
     def excess_micros(self) -> int:
@@ -66,6 +68,15 @@ class SpendFact:
     def effect_ratio(self) -> float | None:
         """Spent ÷ expected − 1; None where nothing was expected."""
         return self.excess_micros / self.expected_micros if self.expected_micros > 0 else None
+
+    @property
+    def driver_rows(self) -> list[dict[str, Any]]:
+        """The rows of all dimensions, each with the dimension that it is of."""
+        return [
+            {"dimension": driver["dimension"], **row}
+            for driver in self.drivers
+            for row in driver["rows"]
+        ]
 
     @property
     def judged(self) -> JudgedAnomaly:

@@ -3,11 +3,14 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Annotated
 
 from django.db.models import Q
 
+from apps.accounts.queries.facts import facts_of
 from apps.economics.spend_watch import strictness_after
 from apps.review.models import AnomalyVerdict, VerdictKind
+from apps.show.entries import Entry
 
 COUNTS_FOR = timedelta(days=365)
 EXPLAINED, FALSE_ALARM = str(VerdictKind.EXPLAINED), str(VerdictKind.FALSE_ALARM)
@@ -41,7 +44,7 @@ class VerdictFact:
     """A verdict of somebody; see its table for what each field is."""
 
     id: int
-    verdict: str
+    verdict: Annotated[str, Entry(choices=VERDICT_WORDS)]
     series: str
     spend_id: int | None
     finding_id: int | None
@@ -144,4 +147,4 @@ def _anomalies_called(verdict: str, rows: Collection[VerdictFact]) -> frozenset[
 
 def _facts_of(which: Q) -> list[VerdictFact]:
     rows = AnomalyVerdict.objects.filter(which).order_by("-at", "-id")
-    return [VerdictFact(*row) for row in rows.values_list(*VerdictFact.__slots__)]
+    return list(facts_of(VerdictFact, rows))

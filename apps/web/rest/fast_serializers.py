@@ -26,7 +26,7 @@ def compile_serializer(field: Any) -> Teller:
         return teller
     represent = type(field).to_representation
     if represent is serializers.Serializer.to_representation:
-        return _mapping_teller(field)
+        return mapping_teller(field)
     if represent is serializers.ListSerializer.to_representation:
         return _list_teller(compile_serializer(field.child))
     if represent is serializers.ListField.to_representation:
@@ -43,7 +43,8 @@ def _or_none(teller: Teller) -> Teller:
     return lambda value: None if value is None else teller(value)
 
 
-def _mapping_teller(serializer: Any) -> Teller:
+def mapping_teller(serializer: Any) -> Teller:
+    """Return what tells the fields of a thing, as its serializer would."""
     fields = list(serializer._readable_fields)
     tellers = {field.field_name: compile_serializer(field) for field in fields}
     parts = [

@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from apps.economics.hours import HOUR_MS
 from apps.economics.money import MICROS
-from apps.web.rest.fast_serializers import Teller
+from apps.web.rest.fast_serializers import Teller, mapping_teller
 
 DIGITS = 6
 
@@ -96,8 +96,22 @@ class KeyOut(serializers.CharField):
 class NamedOut(serializers.Serializer[Any]):
     """A thing told by its id and its name; "another team" has no id."""
 
+    # With the source `*` it is what a value has as `<name>_id` and `<name>`; null without an id.
+
     id = serializers.IntegerField(allow_null=True)
     name = serializers.CharField()
+
+    def teller(self) -> Teller:
+        """Return what tells the parts of a thing, or those of a value that has them under its name."""
+        if self.source != "*":
+            return mapping_teller(self)
+        name, id_name = str(self.field_name), f"{self.field_name}_id"
+
+        def tell(value: Any) -> dict[str, Any] | None:
+            part_id = getattr(value, id_name)
+            return None if part_id is None else {"id": part_id, "name": getattr(value, name)}
+
+        return tell
 
 
 def named_parts(row: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.queries.facts import fields_of
 from apps.accounts.queries.paging import Page, PageRequest
 from apps.web.rest.fast_serializers import Teller, compile_serializer
 
@@ -65,8 +64,21 @@ def serialize_as(
     `instead` of, or beside, what a frozen value says.
     """
     if instead:
-        value = fields_of(value) | instead
+        value = _Beside(value, instead)
     return dict(_compiled_serializer(form, currency)(value))
+
+
+class _Beside:
+    """A value of which some of what it says is said otherwise."""
+
+    __slots__ = ("_instead", "_value")
+
+    def __init__(self, value: Any, instead: Mapping[str, Any]) -> None:
+        self._value, self._instead = value, instead
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what is said instead, else what the value says."""
+        return self._instead[name] if name in self._instead else getattr(self._value, name)
 
 
 @cache

@@ -2,14 +2,15 @@
 
 `class BudgetIn(Body[EnteredBudget])` is a body with a field for each of the dataclass, and its parsed value is one;
 `class BudgetOut(Answer[BudgetFact])` answers each. What REST says otherwise is declared in the class, as in any
-serializer, and `without` names what it leaves out.
+serializer: in the place of the field that is its source, or after the one that is declared before it. `without` names
+what is left out.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, is_dataclass
 from datetime import date, datetime
 from decimal import Decimal
+from enum import StrEnum
 from functools import cache
 from typing import Any, ClassVar, Generic, TypeVar, cast, get_args, get_origin
 
@@ -46,6 +47,36 @@ class AmountIn(PatternOfRows):
         return Decimal(text) if isinstance(text, str) else text
 
 
+class TextOrNullOut(serializers.CharField):
+    """A text; null where it is empty."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"allow_null": True} | options)
+
+    def to_representation(self, value: Any) -> Any:
+        """Return the text, None where it is empty."""
+        return value or None
+
+
+class CountOut(serializers.IntegerField):
+    """The number of things in a list."""
+
+    def to_representation(self, value: Any) -> int:
+        """Return how many there are."""
+        return len(value)
+
+
+class TextsIn(serializers.ListField):
+    """A JSON array of strings, parsed as a tuple."""
+
+    def __init__(self, *, longest: int, **options: Any) -> None:
+        super().__init__(child=Text(max_length=longest), **options)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the texts, frozen."""
+        return tuple(super().to_internal_value(data))
+
+
 class Body(StrictSerializer, Generic[Shape]):
     """A body whose parsed value is the dataclass that it is of."""
 
@@ -58,7 +89,7 @@ class Body(StrictSerializer, Generic[Shape]):
 
     def get_fields(self) -> dict[str, RestField]:
         """Return the fields of the dataclass, with those that the class declares in their places."""
-        return _fields_of(self, _body_field)
+        return _fields_of(self, _body_field, lambda field: field.name)
 
     def to_internal_value(self, data: Any) -> Any:
         """Return the dataclass that was sent."""
@@ -70,14 +101,11 @@ class Body(StrictSerializer, Generic[Shape]):
 
 
 class Answer(serializers.Serializer[Any], Generic[Shape]):
-    """An answer with a field for each of the dataclass that it is of; `id` comes first.
-
-    Money and time are answered under their names without the unit that they are kept in: `billed_micros` as `billed`,
-    `gpu_milliseconds` as `gpu_hours`.
-    """
+    """An answer with a field for each of the dataclass that it is of; those of `first` come before the others."""
 
     shape: ClassVar[type[Any]]
     without: ClassVar[tuple[str, ...]] = ()
+    first: ClassVar[tuple[str, ...]] = ("id",)
 
     def __class_getitem__(cls, shape: Any) -> Any:
         """Return the class of answers of this dataclass."""
@@ -85,11 +113,9 @@ class Answer(serializers.Serializer[Any], Generic[Shape]):
 
     def get_fields(self) -> dict[str, RestField]:
         """Return the fields of the dataclass, with those that the class declares in their places."""
-        answer_fields = _fields_of(self, _answer_field)
-        return {
-            name: answer_fields[name]
-            for name in sorted(answer_fields, key=lambda name: name != "id")
-        }
+        answer_fields = _fields_of(self, _answer_field, lambda field: field.answered_as)
+        first = {name: answer_fields[name] for name in self.first if name in answer_fields}
+        return first | answer_fields
 
 
 def parse_as(body: type[Body[Shape]], request: Request) -> Shape:
@@ -98,28 +124,34 @@ def parse_as(body: type[Body[Shape]], request: Request) -> Shape:
 
 
 def _fields_of(
-    serializer: "Body[Any] | Answer[Any]", field_maker: Callable[[EntryField], RestField]
+    serializer: "Body[Any] | Answer[Any]",
+    field_of: Callable[[EntryField], RestField],
+    name_of: Callable[[EntryField], str],
 ) -> dict[str, RestField]:
     # The declared ones are copied for each serializer, which binds them.
     declared = serializers.Serializer.get_fields(serializer)
-    names = {
-        _name_over_rest(field): field
-        for field in entry_fields(serializer.shape)
-        if field.name not in serializer.without
+    by_source = {field.source: name for name, field in declared.items() if field.source}
+    shape_fields = entry_fields(serializer.shape)
+    place = {
+        field.name: field.name if field.name in declared else by_source.get(field.name, field.name)
+        for field in shape_fields
     }
-    serializer_fields = {
-        name: (declared.pop(name) if name in declared else field_maker(field))
-        for name, field in names.items()
-    }
-    return serializer_fields | declared
-
-
-def _name_over_rest(field: EntryField) -> str:
-    if field.figure is Figure.MICROS:
-        return field.name.removesuffix("_micros")
-    if field.figure is Figure.MILLISECONDS:
-        return re.sub("_milliseconds$", "_hours", field.name)
-    return field.name
+    further: dict[str, list[str]] = {}
+    last = ""
+    for name in declared:
+        if name in place.values():
+            last = name
+        else:
+            further.setdefault(last, []).append(name)
+    rest_fields = {}
+    for field in shape_fields:
+        name = place[field.name]
+        if name in declared:
+            rest_fields[name] = declared[name]
+            rest_fields |= {name: declared[name] for name in further.pop(name, ())}
+        elif field.name not in serializer.without:
+            rest_fields[name_of(field)] = field_of(field)
+    return rest_fields | declared
 
 
 def _optional(field: EntryField) -> dict[str, Any]:
@@ -149,8 +181,10 @@ def _body_field(field: EntryField) -> RestField:
     if field.type == Mapping[str, Decimal]:
         amount = AmountIn(digits=entry.digits, places=entry.places)
         # A default is made anew for each body.
-        made_anew = {"default": dict} if "default" in options else {}
-        return serializers.DictField(child=amount, **options | made_anew)
+        new_default = {"default": dict} if "default" in options else {}
+        return serializers.DictField(child=amount, **options | new_default)
+    if field.type == tuple[str, ...]:
+        return TextsIn(longest=entry.longest, max_length=entry.most, **options)
     if field.type in PLAIN_BODY:
         return PLAIN_BODY[field.type](**options)
     raise TypeError(f"{field.name}: a body has no field for {field.type}; declare it in the class")
@@ -193,9 +227,9 @@ def _answer_field(field: EntryField) -> RestField:
     options: dict[str, Any] = {"help_text": field.entry.help} if field.entry.help else {}
     if field.is_optional:
         options["allow_null"] = True
+    if field.answered_as != field.name:
+        options["source"] = field.name
     if field.figure is not None:
-        if _name_over_rest(field) != field.name:
-            options["source"] = field.name
         return FIGURES[field.figure](**options)
     if field.type is str and field.entry.choices:
         return serializers.ChoiceField(choices=tuple(field.entry.choices), **options)
@@ -213,6 +247,8 @@ def _field_of_type(kind: Any, options: dict[str, Any]) -> RestField | None:
         return answer_of(cast(Any, kind))(**options)
     if kind in PLAIN_ANSWER:
         return PLAIN_ANSWER[kind](**options)
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return serializers.ChoiceField(choices=[str(member) for member in kind], **options)
     container, parts = get_origin(kind), get_args(kind)
     if container in (tuple, list, frozenset, Sequence):
         if is_dataclass(parts[0]):

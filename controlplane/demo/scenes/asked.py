@@ -6,14 +6,11 @@ from datetime import datetime, timedelta
 from apps.accounts.queries import person_of_address
 from apps.economics.planned_work import WorkSpread
 from apps.planning.actions.planned_items import change_planned_item
-from apps.planning.actions.plans import NewPlan, keep_plan, variant_of
-from apps.planning.actions.requests import (
-    NewCapacityRequest,
-    approve_capacity_request,
-    clock_capacity_requests,
-    deliver_capacity_request,
-    raise_capacity_request,
-)
+from apps.planning.queries.plans import EnteredPlan
+from apps.planning.actions.plans import keep_plan, variant_of
+from apps.planning.queries.plans import EnteredPlan
+from apps.planning.actions.requests import approve_capacity_request, clock_capacity_requests, deliver_capacity_request, raise_capacity_request
+from apps.planning.queries.requests import EnteredCapacityRequest
 from apps.planning.queries.plan_items import (
     LaunchWork,
     NewPlannedItem,
@@ -21,7 +18,6 @@ from apps.planning.queries.plan_items import (
     TrainingWork,
 )
 from apps.planning.queries.plans import plan_of_id
-from apps.planning.queries.request_profile import RequestedCapacity
 from controlplane.demo.company import Company
 from controlplane.demo.database import MANAGES, SIGN_IN, person_of_demo
 
@@ -34,11 +30,9 @@ def ask_for_capacity(company: Company) -> None:
     last, finance = company.week.starts_at, person_of_address(SIGN_IN)
     rented_at = last + timedelta(hours=40)
     soon = company.week.ends_at.replace(hour=0) + timedelta(days=14)
-    asked = RequestedCapacity(
-        team_id=company.team("Language models"), pool_id=company.pool("h100-on-demand")
-    )
-    rented = NewCapacityRequest(
-        asked=asked,
+    rented = EnteredCapacityRequest(
+        team_id=company.team("Language models"),
+        pool_id=company.pool("h100-on-demand"),
         gpus=8,
         starts_at=rented_at,
         ends_at=rented_at + timedelta(days=3),
@@ -60,12 +54,10 @@ def ask_for_capacity(company: Company) -> None:
         )
         _approved_and_late(company, finance)
     vision = company.team("Vision")
-    waiting = NewCapacityRequest(
-        asked=RequestedCapacity(
-            team_id=vision,
-            workload_id=company.workload("Vision", "vlm-pilot"),
-            pool_id=company.pool("h100-on-demand"),
-        ),
+    waiting = EnteredCapacityRequest(
+        team_id=vision,
+        workload_id=company.workload("Vision", "vlm-pilot"),
+        pool_id=company.pool("h100-on-demand"),
         gpus=4,
         starts_at=soon,
         ends_at=soon + timedelta(days=90),
@@ -79,12 +71,10 @@ def _approved_and_late(company: Company, finance: int) -> None:
     """What was to be there yesterday: until it is delivered, a budget holds it for the rest of its month."""
     wanted_at = company.week.ends_at.replace(hour=0) - timedelta(days=1)
     assistant = company.team("Assistant")
-    request = NewCapacityRequest(
-        asked=RequestedCapacity(
-            team_id=assistant,
-            workload_id=company.workload("Assistant", "chat-serving"),
-            pool_id=company.pool("l4-serving"),
-        ),
+    request = EnteredCapacityRequest(
+        team_id=assistant,
+        workload_id=company.workload("Assistant", "chat-serving"),
+        pool_id=company.pool("l4-serving"),
         gpus=4,
         starts_at=wanted_at,
         ends_at=wanted_at + timedelta(days=120),
@@ -99,7 +89,7 @@ def _approved_and_late(company: Company, finance: int) -> None:
     )
 
 
-def _raised(request: NewCapacityRequest, at: datetime) -> int:
+def _raised(request: EnteredCapacityRequest, at: datetime) -> int:
     platform = person_of_address(MANAGES)
     return raise_capacity_request(request=request, by=platform, at=at)
 
@@ -123,8 +113,13 @@ def plan_ahead(company: Company) -> None:
         TrainingWork(8, 7e9, 0.4e12, 0.38),
         WorkSpread(0.9, 1.3),
     )
-    now = NewPlan(
-        *("helios-7b now", pool_id, "", monday, 26, 0.01, (training, launch, renewal)),
+    now = EnteredPlan(
+        name="helios-7b now",
+        first_day=monday,
+        weeks=26,
+        growth_per_month=0.01,
+        pool_id=pool_id,
+        items=(training, launch, renewal),
         description="The next model as soon as the assistant’s evaluation is over.",
     )
     at, finance = company.week.at, person_of_address(SIGN_IN)

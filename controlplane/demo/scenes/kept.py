@@ -35,5 +35,5 @@ def keep_notes(company: Company) -> None:
         (PAPER_DUE, "Paper deadline: evaluations run day and night", "Language models"),
     ):
         team_id = None if team is None else company.team(team)
-        note = review.NewChartNote(today - days_ago, text, team_id)
+        note = review.EnteredChartNote(today - days_ago, text, team_id)
         review.add_chart_note(note=note, viewer=finance, at=at)

@@ -80,7 +80,7 @@ def _say_something(company: Company, week: ReviewWeek, people: tuple[Viewer, Vie
     finance, platform = people
     at: datetime = company.week.at
     about = "Unallocated time is most of the waste: the reserved nodes are to be offered to batch first."
-    review.add_review_note(note=review.NewReviewNote(week.name, text=about), by=finance, at=at)
+    review.add_review_note(note=review.EnteredReviewNote(week.name, text=about), by=finance, at=at)
     for team, workload, decision, text in SAID:
-        note = review.NewReviewNote(week.name, company.workload(team, workload), decision, text)
+        note = review.EnteredReviewNote(week.name, company.workload(team, workload), decision, text)
         review.add_review_note(note=note, by=platform, at=at)

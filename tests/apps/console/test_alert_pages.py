@@ -37,7 +37,7 @@ def posted(client: Client, path: str, entered: dict[str, str]) -> Any:
 def channel(**given: str) -> dict[str, str]:
     return {
         "name": "Finance", "kind": "mail", "team": "", "address": "fin@example.org",
-        "pace": "at_once", "quiet_from": "none", "quiet_to": "none",
+        "pace": "at_once", "quiet_from": "", "quiet_to": "",
     } | given  # fmt: skip
 
 

@@ -5,8 +5,7 @@ from typing import Any
 
 from apps.economics.run_time import Bucket
 from apps.fleet.actions import end_node
-from apps.planning.actions.requests import NewCapacityRequest, raise_capacity_request
-from apps.planning.queries.request_profile import RequestedCapacity
+from apps.planning.actions.requests import EnteredCapacityRequest, raise_capacity_request
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.unit_economics import run_scene
@@ -40,14 +39,11 @@ def raised(team_id: int, **given: Any) -> int:
     """Twelve GPUs for ten days, raised by a person (`by`), or a token; its id."""
     by = given.pop("by", None)
     at = given.pop("at", ASKED_AT)
-    asked = {
-        name: given.pop(name) for name in ("workload_id", "pool_id", "gpu_model") if name in given
-    }
     values: dict[str, Any] = {
-        "asked": RequestedCapacity(team_id, **asked),
+        "team_id": team_id,
         "gpus": 12,
         "starts_at": NEXT_DAY,
         "ends_at": NEXT_DAY + timedelta(days=10),
         "reason": "a longer context",
     } | given
-    return raise_capacity_request(request=NewCapacityRequest(**values), by=by, at=at)
+    return raise_capacity_request(request=EnteredCapacityRequest(**values), by=by, at=at)

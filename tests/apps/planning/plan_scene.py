@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from apps.economics.forecast.names import SCENARIOS
-from apps.planning.actions.plans import NewPlan, keep_plan
+from apps.planning.actions.plans import EnteredPlan, keep_plan
 from apps.planning.models import Forecast, ForecastPaths, ForecastSeries
 from apps.planning.queries.plan_items import (
     LaunchWork,
@@ -94,4 +94,4 @@ def planned(in_pool: int, *items: NewPlannedItem, **given: Any) -> int:
         "items": items,
     }  # fmt: skip
     by = given.pop("by", None)
-    return keep_plan(plan=NewPlan(**values | given), by=by, at=AT)
+    return keep_plan(plan=EnteredPlan(**values | given), by=by, at=AT)

@@ -68,7 +68,7 @@ def test_what_was_told_stays_as_it_was_told(petra: Viewer) -> None:
     alert_id = opened()
     raised(100)
     first, last = entries_of([alert_id])
-    assert (first.facts, last.facts) == ([["So far", "$50"]], [["So far", "$100"]])
+    assert (first.facts, last.facts) == ((["So far", "$50"],), (["So far", "$100"],))
     assert (first.severity, last.severity) == ("warning", "urgent")
 
 

@@ -46,7 +46,9 @@ def _world(settings: LazySettings) -> None:
 
 def added(name: str = "finance", **given: Any) -> actions.IssuedChannel:
     values = {"kind": "mail", "team_id": None, "address": "fin@example.org"}
-    return actions.add_channel(channel=actions.NewAlertChannel(name=name, **values | given), at=AT)
+    return actions.add_channel(
+        channel=actions.EnteredAlertChannel(name=name, **values | given), at=AT
+    )
 
 
 class Sending:
@@ -143,7 +145,7 @@ def test_a_channel_keeps_its_address_without_asking_for_its_host_again(
         raise socket.gaierror("DNS is away")
 
     monkeypatch.setattr(socket, "getaddrinfo", away)
-    daily = actions.NewAlertChannel("finance", "webhook", None, "", pace="daily")
+    daily = actions.EnteredAlertChannel("finance", "webhook", None, address="", pace="daily")
     actions.replace_channel(channel_id=channel_id, channel=daily)
     after = AlertChannel.objects.get(pk=channel_id)
     assert (after.pace, after.address) == ("daily", before.address)

@@ -44,7 +44,7 @@ class Reviewed:
 
     def note(self, by: Viewer, **given: object) -> int:
         return actions.add_review_note(
-            note=actions.NewReviewNote(WEEK, **given),  # type: ignore[arg-type]
+            note=actions.EnteredReviewNote(WEEK, **given),  # type: ignore[arg-type]
             by=by,
             at=AT,
         )
@@ -89,7 +89,7 @@ def test_a_note_that_says_nothing_is_refused(reviewed: Reviewed, said: dict[str,
 
 
 def test_a_week_without_a_review_takes_no_note(reviewed: Reviewed) -> None:
-    note = actions.NewReviewNote("2026-W29", text="Nothing there")
+    note = actions.EnteredReviewNote("2026-W29", text="Nothing there")
     with pytest.raises(ObjectDoesNotExist):
         actions.add_review_note(note=note, by=reviewed.finn, at=AT)
 

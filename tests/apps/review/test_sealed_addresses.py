@@ -31,7 +31,7 @@ def resolved(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def a_channel(kind: str = "slack", address: str = SECRET) -> int:
-    channel = actions.NewAlertChannel(f"{kind} channel", kind, None, address)
+    channel = actions.EnteredAlertChannel(f"{kind} channel", kind, None, address=address)
     return actions.add_channel(channel=channel, at=NOW).id
 
 
@@ -63,7 +63,9 @@ def test_the_database_has_no_address_and_messages_go_there(kind: str) -> None:
     assert "verysecretpath" not in everything_in_the_database()
     actions.try_channel(channel_id=channel_id, at=NOW)
     assert send() == [SECRET]
-    changed = actions.NewAlertChannel("other", kind, None, SECRET.replace("very", "most"))
+    changed = actions.EnteredAlertChannel(
+        "other", kind, None, address=SECRET.replace("very", "most")
+    )
     actions.replace_channel(channel_id=channel_id, channel=changed)
     assert "mostsecretpath" not in everything_in_the_database()
     actions.try_channel(channel_id=channel_id, at=NOW)

@@ -9,11 +9,12 @@ from django.urls import path, reverse
 
 from apps.accounts.queries import teams
 from apps.console.kit.change import Change, ChangeForm, Done, changing
+from apps.console.kit.entered import entries_of
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, FactList, SecretOnce, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context, value_or_404
 from apps.console.pages.alerts import words
-from apps.console.pages.alerts.channel_form import NO_HOUR, AlertChannelForm
+from apps.console.pages.alerts.channel_form import AlertChannelForm
 from apps.console.pages.alerts.channel_tables import ATTEMPTS, CHANNELS, MESSAGES
 from apps.economics.refusal import Refusal
 from apps.review import actions
@@ -21,6 +22,7 @@ from apps.review.queries.channels import (
     CHANNEL_WORDS,
     WEBHOOK,
     ChannelFact,
+    EnteredAlertChannel,
     attempts_of,
     channels,
     message_counts,
@@ -123,10 +125,10 @@ def message_list_csv(context: Context) -> HttpResponse:
 
 
 @changing(SEES_EVERYTHING, "alerts")
-def add_channel(context: Context) -> Change[actions.NewAlertChannel]:
+def add_channel(context: Context) -> Change[EnteredAlertChannel]:
     """Says what would be sent there, then adds it."""
 
-    def apply(thought: actions.NewAlertChannel) -> ConsolePage | Done:
+    def apply(thought: EnteredAlertChannel) -> ConsolePage | Done:
         new_channel = actions.add_channel(channel=thought, at=context.at)
         if new_channel.key is None:
             return f"{thought.name} is added.", ("alert-channel", new_channel.id)
@@ -138,11 +140,11 @@ def add_channel(context: Context) -> Change[actions.NewAlertChannel]:
 
 
 @changing(SEES_EVERYTHING, "alerts")
-def change_channel(context: Context, channel_id: int) -> Change[actions.NewAlertChannel]:
+def change_channel(context: Context, channel_id: int) -> Change[EnteredAlertChannel]:
     """Says what would be sent there, then sets it anew."""
     fact = get_channel_or_404(channel_id)
 
-    def apply(thought: actions.NewAlertChannel) -> Done:
+    def apply(thought: EnteredAlertChannel) -> Done:
         actions.replace_channel(channel_id=fact.id, channel=thought)
         return f"{thought.name} is changed.", ("alert-channel", fact.id)
 
@@ -264,17 +266,17 @@ def _channel_page(
 
 def _channel_form(
     context: Context, finding: str, confirm: str, apply: Any, fact: ChannelFact | None
-) -> Change[actions.NewAlertChannel]:
+) -> Change[EnteredAlertChannel]:
     team_names = {str(team.id): team.name for team in teams() if team.kind == "team"}
 
-    def read(entered: Mapping[str, Any]) -> actions.NewAlertChannel:
-        fields = {name: value for name, value in entered.items() if name != "team"}
+    def read(entered: Mapping[str, Any]) -> EnteredAlertChannel:
         team_id = int(entered["team"]) if entered["team"] else None
-        thought = actions.NewAlertChannel(**fields, team_id=team_id)
+        fields = {name: value for name, value in entered.items() if name != "team"}
+        thought = EnteredAlertChannel(**fields, team_id=team_id)
         actions.check_channel(thought, is_new=fact is None)
         return thought
 
-    def effects(thought: actions.NewAlertChannel) -> tuple[str, ...]:
+    def effects(thought: EnteredAlertChannel) -> tuple[str, ...]:
         of = team_names.get(str(thought.team_id), words.ORGANISATION)
         return (
             f"Alerts of {of}, and of teams below that have no channel of their own, are sent there.",
@@ -284,15 +286,8 @@ def _channel_form(
 
     initial = {}
     if fact is not None:
-        initial = {
-            "name": fact.name,
-            "kind": fact.kind,
-            "team": str(fact.team_id or ""),
-            "pace": fact.pace,
-            "quiet_from": NO_HOUR if fact.quiet_from is None else str(fact.quiet_from),
-            "quiet_to": NO_HOUR if fact.quiet_to is None else str(fact.quiet_to),
-            "gets_reviews": "sent" if fact.gets_reviews else "",
-        }
+        initial = entries_of(fact, AlertChannelForm, context.zone)
+        initial["team"] = str(fact.team_id or "")
     return Change(
         finding=finding,
         explanation="Of a webhook only the host is shown later. Empty: the address that it has."

@@ -10,7 +10,8 @@ from django.urls import path, reverse
 from apps.accounts import queries as accounts
 from apps.console.kit.cells import ISO_DAY, PROSE, Locale, linked
 from apps.console.kit.change import Change, ChangeForm, Done, changing
-from apps.console.kit.entries import DayField, PickField, TextField
+from apps.console.kit.entered import FormOf
+from apps.console.kit.entries import PickField
 from apps.console.kit.filters import period_filter, requested_window
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
@@ -19,8 +20,6 @@ from apps.console.kit.request import EVERYONE, Context, value_or_404
 from apps.console.kit.table import Column, Table
 from apps.console.pages.annotations.marks import annotations_of, forget_annotations
 from apps.review.actions import (
-    LONGEST_NOTE,
-    NewChartNote,
     add_chart_note,
     check_chart_note,
     remove_chart_note,
@@ -28,6 +27,7 @@ from apps.review.actions import (
 from apps.review.queries.annotations import (
     AnnotationsWanted,
     ChartAnnotation,
+    EnteredChartNote,
     chart_note,
     may_remove_note,
 )
@@ -38,12 +38,10 @@ HERE = "annotations"
 ORGANISATION = "organisation"
 
 
-class NoteForm(ChangeForm):
+class NoteForm(FormOf[EnteredChartNote]):
     """A day, what happened, and whose charts show it."""
 
     asked_by = ("text",)
-    day = DayField("Day")
-    text = TextField("What happened", needed="Say what happened.", longest=LONGEST_NOTE)
     of = PickField("On charts of", hint="Of the organisation: on every chart over time.")
 
 
@@ -81,12 +79,12 @@ def annotations_csv(context: Context) -> HttpResponse:
 
 
 @changing(EVERYONE, HERE)
-def new_annotation(context: Context) -> Change[NewChartNote]:
+def new_annotation(context: Context) -> Change[EnteredChartNote]:
     """Shows on whose charts it will be, and keeps it."""
     picks = _scope_picks(context)
     value_or_404(picks or None)
 
-    def apply(note: NewChartNote) -> Done:
+    def apply(note: EnteredChartNote) -> Done:
         add_chart_note(note=note, viewer=context.viewer, at=context.at)
         forget_annotations()
         return "It is noted, and on the charts within a minute.", (HERE,)
@@ -173,9 +171,9 @@ def _scope_picks(context: Context) -> dict[str, str]:
     return picks
 
 
-def _note_of(entered: Mapping[str, Any], context: Context) -> NewChartNote:
+def _note_of(entered: Mapping[str, Any], context: Context) -> EnteredChartNote:
     kind, _, key = entered["of"].partition(":")
-    note = NewChartNote(entered["day"], entered["text"])
+    note = EnteredChartNote(entered["day"], entered["text"])
     if kind == "team":
         note = replace(note, team_id=int(key))
     elif kind == "workload":
@@ -184,7 +182,7 @@ def _note_of(entered: Mapping[str, Any], context: Context) -> NewChartNote:
     return note
 
 
-def _pick_of(note: NewChartNote) -> str:
+def _pick_of(note: EnteredChartNote) -> str:
     if note.workload_id is not None:
         return f"workload:{note.workload_id}"
     return ORGANISATION if note.team_id is None else f"team:{note.team_id}"

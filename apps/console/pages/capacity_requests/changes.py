@@ -8,7 +8,8 @@ from django.urls import reverse
 
 from apps.accounts import queries as accounts
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
-from apps.console.kit.entries import MomentField, NonNegativeIntegerField, PickField, TextField
+from apps.console.kit.entered import FormOf
+from apps.console.kit.entries import PickField, TextField
 from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context, value_or_404
 from apps.console.pages.capacity_requests import words
@@ -19,9 +20,9 @@ from apps.economics.gpu_catalogue import CATALOGUE
 from apps.economics.refusal import Refusal
 from apps.fleet import queries as fleet
 from apps.planning.actions import requests as actions
-from apps.planning.actions.requests import NewCapacityRequest
+from apps.planning.queries.requests import EnteredCapacityRequest
 from apps.planning.queries.capacity_places import matching_gpu_models
-from apps.planning.queries.request_profile import RequestedCapacity, RequestProfile, request_profile
+from apps.planning.queries.request_profile import RequestProfile, request_profile
 from apps.planning.queries.request_words import (
     BASES,
     MONTH_MS,
@@ -57,21 +58,13 @@ REFUSALS = (
 LONGEST = actions.LONGEST_REASON
 
 
-class CapacityRequestForm(ChangeForm):
+class CapacityRequestForm(FormOf[EnteredCapacityRequest]):
     """Form of a team's request for capacity."""
 
     team = PickField("For the team")
     workload = PickField("For the workload", hint="Whose use is looked at.")
     place = PickField("In the pool, or of the GPU model")
-    gpus = NonNegativeIntegerField("How many GPUs", is_needed=True)
-    starts_at = MomentField("From", is_now=True)
-    ends_at = MomentField("Until", "Empty: open-ended.", is_needed=False)
-    reason = TextField(
-        "Why",
-        "What it is for, and what does not happen without it.",
-        needed="Say why.",
-        longest=LONGEST,
-    )
+    field_order = ("team", "workload", "place")
 
 
 class ReasonForm(ChangeForm):
@@ -89,10 +82,10 @@ class RemarkForm(ChangeForm):
 
 
 @changing(EVERYONE, "capacity-requests")
-def raise_request(context: Context) -> Change[NewCapacityRequest]:
+def raise_request(context: Context) -> Change[EnteredCapacityRequest]:
     """Says what Runrate will attach, then raises the request with it."""
 
-    def apply(request: NewCapacityRequest) -> Done:
+    def apply(request: EnteredCapacityRequest) -> Done:
         request_id = actions.raise_capacity_request(
             request=request,
             by=context.viewer.person_id,
@@ -254,10 +247,10 @@ def _returned_words(profile: RequestProfile) -> str:
     return f"Fixes to what the team holds there would return up to {gpus_text(returned)} GPUs."
 
 
-def _attached(request: NewCapacityRequest, context: Context) -> ChangePreview:
+def _attached(request: EnteredCapacityRequest, context: Context) -> ChangePreview:
     """Preview what will be kept with a capacity request. Refuses CapacityNotAskable."""
     actions.check_capacity_request(request)
-    profile = request_profile(request.asked, request.starts_at, request.ends_at, context.at)
+    profile = request_profile(request, request.starts_at, request.ends_at, context.at)
     _, is_there = judged_use(profile)
     sentence = f"{counted(request.gpus, 'GPU')} are asked for {_cost_of(request, profile, context)}"
     days = period(*profile.days)
@@ -273,7 +266,7 @@ def _attached(request: NewCapacityRequest, context: Context) -> ChangePreview:
     )
 
 
-def _cost_of(request: NewCapacityRequest, profile: RequestProfile, context: Context) -> str:
+def _cost_of(request: EnteredCapacityRequest, profile: RequestProfile, context: Context) -> str:
     price = profile.price
     if price is None:
         return "at a cost that is unknown: no price of them is known"
@@ -288,15 +281,13 @@ def _cost_of(request: NewCapacityRequest, profile: RequestProfile, context: Cont
     )
 
 
-def _request_entered(entered: Mapping[str, Any]) -> NewCapacityRequest:
+def _request_entered(entered: Mapping[str, Any]) -> EnteredCapacityRequest:
     kind, _, key = entered["place"].partition(":")
-    return NewCapacityRequest(
-        asked=RequestedCapacity(
-            team_id=int(entered["team"]),
-            workload_id=int(entered["workload"]) if entered["workload"] else None,
-            pool_id=int(key) if kind == "pool" else None,
-            gpu_model=key if kind == "model" else "",
-        ),
+    return EnteredCapacityRequest(
+        team_id=int(entered["team"]),
+        workload_id=int(entered["workload"]) if entered["workload"] else None,
+        pool_id=int(key) if kind == "pool" else None,
+        gpu_model=key if kind == "model" else "",
         gpus=entered["gpus"],
         starts_at=entered["starts_at"],
         ends_at=entered["ends_at"],

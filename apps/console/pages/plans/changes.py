@@ -9,11 +9,10 @@ from django.urls import reverse
 
 from apps.accounts.queries import managers
 from apps.console.kit.change import Change, ChangeForm, Done, changing
+from apps.console.kit.entered import FormOf, entries_of
 from apps.console.kit.entries import (
     AmountField,
-    DayField,
     LinesField,
-    NonNegativeIntegerField,
     PickField,
     TextField,
 )
@@ -23,24 +22,22 @@ from apps.console.pages.capacity_requests.changes import place_names
 from apps.console.pages.plans import words
 from apps.economics.refusal import Refusal
 from apps.planning.actions import plans as actions
-from apps.planning.actions.plans import LONGEST_DESCRIPTION, NewPlan, PlanEdit
+from apps.planning.actions.plans import LONGEST_DESCRIPTION
+from apps.planning.queries.plans import EnteredPlan, PlanEdit
 from apps.planning.queries.plan_outcomes import plan_outcome
-from apps.planning.queries.plans import PlanFact, plans
+from apps.planning.queries.plans import PlanFact, PlanTerms, plans
 
 REFUSALS = (Refusal, actions.WhatIfPlanExists)
 FIELDS = {"pool": "place", "gpu_model": "place", "growth_per_month": "growth", "": "name"}
 NO_PERSON = "token"
 
 
-class PlanTermsForm(ChangeForm):
+class PlanTermsForm(FormOf[PlanTerms]):
     """Form of the terms that every plan has, wherever it is."""
 
-    name = TextField("Name", needed="Say what it is called.")
     description = LinesField(
         "What it is for", str, "Empty: nothing is said.", longest=LONGEST_DESCRIPTION
     )
-    first_day = DayField("From", "Its weeks begin on this weekday.")
-    weeks = NonNegativeIntegerField("For how many weeks", initial="26", is_needed=True)
     growth = AmountField(
         "Growth beyond the forecast, in per cent a month",
         "The forecast’s last seven days go on, growing by this.",
@@ -72,20 +69,12 @@ class PlanCopyForm(ChangeForm):
 
 
 @changing(SEES_EVERYTHING, "plans")
-def make_plan(context: Context) -> Change[NewPlan]:
+def make_plan(context: Context) -> Change[EnteredPlan]:
     """Says what there is without any planned work, then keeps the plan."""
 
-    def read(entered: Mapping[str, Any]) -> NewPlan:
+    def read(entered: Mapping[str, Any]) -> EnteredPlan:
         pool_id, gpu_model = _place_entered(entered["place"])
-        plan = NewPlan(
-            name=entered["name"],
-            pool_id=pool_id,
-            gpu_model=gpu_model,
-            first_day=entered["first_day"],
-            weeks=entered["weeks"],
-            growth_per_month=float(entered["growth"]) / 100,
-            description=entered["description"],
-        )
+        plan = EnteredPlan(**_terms_entered(entered), pool_id=pool_id, gpu_model=gpu_model)
         actions.check_plan(plan, context.at)
         return plan
 
@@ -115,14 +104,8 @@ def change_plan(context: Context, plan_id: int) -> Change[PlanEdit]:
 
     def read(entered: Mapping[str, Any]) -> PlanEdit:
         owner = entered["owner"]
-        edit = PlanEdit(
-            name=entered["name"],
-            description=entered["description"],
-            owner_id=plan.owner_id if owner == NO_PERSON else int(owner),
-            first_day=entered["first_day"],
-            weeks=entered["weeks"],
-            growth_per_month=float(entered["growth"]) / 100,
-        )
+        owner_id = plan.owner_id if owner == NO_PERSON else int(owner)
+        edit = PlanEdit(**_terms_entered(entered), owner_id=owner_id)
         actions.check_edit(plan, edit, context.at)
         return edit
 
@@ -142,23 +125,20 @@ def change_plan(context: Context, plan_id: int) -> Change[PlanEdit]:
         refusals=REFUSALS,
         fields=FIELDS,
         picks={"owner": _owners(plan, people)},
-        initial={
-            "name": plan.name,
-            "description": plan.description,
+        initial=entries_of(plan, PlanEditForm, context.zone)
+        | {
             "owner": NO_PERSON if plan.owner_id not in people else str(plan.owner_id),
-            "first_day": plan.first_day.isoformat(),
-            "weeks": str(plan.weeks),
             "growth": f"{100 * plan.growth_per_month:.6g}",
         },
     )
 
 
 @changing(SEES_EVERYTHING, "plans")
-def copy_plan(context: Context, plan_id: int) -> Change[NewPlan]:
+def copy_plan(context: Context, plan_id: int) -> Change[EnteredPlan]:
     """Says what the same work comes to there, then keeps it as a plan of its own."""
     plan = get_plan_or_404(plan_id)
 
-    def read(entered: Mapping[str, Any]) -> NewPlan:
+    def read(entered: Mapping[str, Any]) -> EnteredPlan:
         copied = actions.variant_of(plan, entered["name"], *_place_entered(entered["place"]))
         actions.check_plan(copied, context.at)
         return copied
@@ -213,7 +193,12 @@ def back_to(plan: PlanFact) -> Link:
     return Link(f"Back to {plan.name}", reverse("plan", args=[plan.id]))
 
 
-def _store_plan(plan: NewPlan, context: Context) -> Done:
+def _terms_entered(entered: Mapping[str, Any]) -> dict[str, Any]:
+    terms = {name: entered[name] for name in ("name", "description", "first_day", "weeks")}
+    return terms | {"growth_per_month": float(entered["growth"]) / 100}
+
+
+def _store_plan(plan: EnteredPlan, context: Context) -> Done:
     plan_id = actions.keep_plan(plan=plan, by=context.viewer.person_id, at=context.at)
     return f"{plan.name} is kept.", ("plan", plan_id)
 
@@ -252,7 +237,7 @@ def _edit_effects(plan: PlanFact, edit: PlanEdit, context: Context) -> tuple[str
     return tuple(effects) or ("Nothing changes.",)
 
 
-def _copy_effects(plan: PlanFact, copied: NewPlan, context: Context) -> tuple[str, ...]:
+def _copy_effects(plan: PlanFact, copied: EnteredPlan, context: Context) -> tuple[str, ...]:
     there = replace(
         plan,
         name=copied.name,

@@ -37,7 +37,7 @@ def comment_week(context: Context, week: str) -> Act:
     form = ReviewNoteForm(context.sent, context, is_sent=True)
 
     def apply(entered: Mapping[str, Any]) -> Done:
-        note = actions.NewReviewNote(week, text=entered["text"])
+        note = actions.EnteredReviewNote(week, text=entered["text"])
         actions.add_review_note(note=note, by=context.viewer, at=context.at)
         return "The comment is kept.", ("weekly-review", week)
 
@@ -48,21 +48,23 @@ def comment_week(context: Context, week: str) -> Act:
 
 
 @changing(SPEAKING, "weekly-reviews")
-def decide_workload(context: Context, week: str, workload_id: int) -> Change[actions.NewReviewNote]:
+def decide_workload(
+    context: Context, week: str, workload_id: int
+) -> Change[actions.EnteredReviewNote]:
     """Decides what becomes of a workload, or comments on it."""
     fact = get_workload_or_404(context, workload_id)
     get_review_or_404(context, week)
 
-    def read(entered: Mapping[str, Any]) -> actions.NewReviewNote:
-        note = actions.NewReviewNote(week, workload_id, entered["decision"], entered["text"])
+    def read(entered: Mapping[str, Any]) -> actions.EnteredReviewNote:
+        note = actions.EnteredReviewNote(week, workload_id, entered["decision"], entered["text"])
         actions.check_review_note(note)
         return note
 
-    def apply(note: actions.NewReviewNote) -> Done:
+    def apply(note: actions.EnteredReviewNote) -> Done:
         actions.add_review_note(note=note, by=context.viewer, at=context.at)
         return "It is kept beside the review.", ("reviewed-workload", week, workload_id)
 
-    def effects(note: actions.NewReviewNote) -> tuple[str, ...]:
+    def effects(note: actions.EnteredReviewNote) -> tuple[str, ...]:
         decided = DECISION_WORDS.get(note.decision)
         first = f"{context.viewer.name} decides: {decided}." if decided else "It is a comment."
         return (

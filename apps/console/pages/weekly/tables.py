@@ -282,7 +282,7 @@ NOTES = Table[ReviewNoteFact](
     (
         Column("at", "When", lambda row: row.at, INSTANT),
         Column("week", "Week", lambda row: row.week),
-        Column("workload", "About", lambda row: row.workload__name or "the whole week"),
+        Column("workload", "About", lambda row: row.workload or "the whole week"),
         Column("decision", "Decided", lambda row: DECISION_WORDS.get(row.decision), missing="–"),
         Column("text", "Comment", lambda row: row.text, PROSE),
         Column("author", "By", lambda row: row.author_name),

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from apps.planning.models import PortfolioRun, PortfolioState
+from apps.show.entries import Entry
 
 DONE, REFUSED = str(PortfolioState.DONE), str(PortfolioState.REFUSED)
 STATES = tuple(str(state) for state in PortfolioState)
@@ -21,12 +22,12 @@ class PortfolioRunFact:
     is_weekly: bool
     overlay: dict[str, Any]
     text: str
-    state: str
-    found: int
-    of: int
+    state: Annotated[str, Entry(choices=STATES)]
+    found: Annotated[int, Entry(help="mixes found so far")]
+    of: Annotated[int, Entry(help="mixes that an answer takes at most")]
     ended_at: datetime | None
-    digest: str
     refusal: str
+    digest: Annotated[str, Entry(help="SHA-256 of the question and its histories")]
     answer: dict[str, Any] | None = None
 
     @property

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from apps.economics.serving import SERVICE_KINDS
 from apps.economics.waste_reasons import (
@@ -31,6 +31,7 @@ from apps.review.queries.recommending.proposal import (
 )
 from apps.review.queries.recommending.waste_cells import DetectedWaste, WasteCell
 from apps.review.queries.recommending.workload_totals import NO_PRICE
+from apps.show.entries import Entry
 
 PUT_OFF, DONE = ("dismissed", "snoozed"), ("done", "verified", "failed")
 TO_BE_DONE = ("open", "claimed")
@@ -63,13 +64,13 @@ class WasteLine:
     `matter` is the recommendation's, empty where `reason` says why there is none. `pool` and `option` are empty of what has none.
     """
 
-    pool: str
+    pool: Annotated[str, Entry(help="empty of a commitment for no pool")]
     option: str
-    part: str
+    part: Annotated[str, Entry(choices=PART_WORDS)]
     micros: int
     matter: str = ""
-    title: str = ""
-    reason: str = ""
+    title: Annotated[str, Entry(help="the recommendation's; empty without one")] = ""
+    reason: Annotated[str, Entry(help=", ".join(REASON_WORDS))] = ""
 
     @property
     def part_words(self) -> str:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import Annotated, Any
 
 from django.db.models import Count, Func, JSONField, Q
 
@@ -13,6 +13,7 @@ from apps.review.models import WeeklyReview, WeeklyReviewWorkload
 from apps.review.queries.weekly.content import ReviewedWorkload, WeeklyContent
 from apps.review.queries.weekly.json_text import from_json
 from apps.review.queries.weekly.narrowed import narrowed
+from apps.show.entries import Entry, Micros
 
 MOST_WEEKS = 104
 WITHOUT_LISTS = "%(expressions)s - '{matters,recommendations,budgets,commitments}'::text[]"
@@ -23,14 +24,14 @@ WITHOUT_LISTS = "%(expressions)s - '{matters,recommendations,budgets,commitments
 class ListedReview:
     """The newest edition of a week in short, as far as the viewer may see it; `verdicts` counts workloads."""
 
-    week: str
+    week: Annotated[str, Entry(help="an ISO week, such as 2026-W30")]
     first_day: date
     edition: int
     made_at: datetime
-    digest: str
-    cost_micros: int | None
-    before_micros: int | None
-    waste_micros: int | None
+    digest: Annotated[str, Entry(help="SHA-256 of the canonical JSON of the whole review")]
+    cost_micros: Micros | None
+    before_micros: Annotated[Micros | None, Entry(help="of the week before")]
+    waste_micros: Micros | None
     verdicts: Mapping[str, int]
 
 

@@ -3,13 +3,14 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import Annotated, Any
 
 from django.db.models import QuerySet
 
 from apps.review.models import WeeklyReview, WeeklyReviewWorkload
 from apps.review.queries.weekly.content import WeeklyContent
 from apps.review.queries.weekly.json_text import as_json, digest_of_json, from_json
+from apps.show.entries import Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +21,10 @@ class StoredReview:
     week: str
     first_day: date
     edition: int
-    editions: int
+    editions: Annotated[int, Entry(help="how many are kept of the week")]
     made_at: datetime
     made_by: int | None
-    reason: str
+    reason: Annotated[str, Entry(help="why a further edition was made")]
     digest: str
     content: WeeklyContent
 

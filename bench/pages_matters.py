@@ -21,13 +21,13 @@ from apps.placement.queries.admission_limits import AdmissionJob
 from apps.placement.queries.quote_request import QuoteRequest, RequestedWork
 from apps.planning import actions as planning
 from apps.planning.actions.plans import keep_plan
-from apps.planning.queries.plans import EnteredPlan
 from apps.planning.actions.requests import raise_capacity_request
-from apps.planning.queries.requests import EnteredCapacityRequest
 from apps.planning.actions.series_uploads import RowsRead, keep_series_file, record_series_preview
 from apps.planning.queries.budgets import BudgetStep
 from apps.planning.queries.events import DemandEventFact
 from apps.planning.queries.plan_items import NewPlannedItem, PriceChange
+from apps.planning.queries.plans import EnteredPlan
+from apps.planning.queries.requests import EnteredCapacityRequest
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields

@@ -49,7 +49,12 @@ def make_setup_context():
 def make_setup_page():
     """A page with a question of each kind."""
     pool = PoolFact(
-        1, "l40s-lab", None, "own", "", "", "NVIDIA L40S", 8, "gpu", "owned", None, "team"
+        id=1,
+        name="l40s-lab",
+        provider="own",
+        purchase_option="owned",
+        gpu_model="NVIDIA L40S",
+        gpus_per_node=8,
     )
     waiting = {
         "unconfirmed_nodes": [

@@ -17,7 +17,6 @@ from apps.accounts.queries import Viewer
 from apps.accounts.queries.reading import reading_once
 from apps.fleet import queries as fleet
 from apps.planning.actions import requests as actions
-from apps.planning.queries.requests import LONGEST_REASON, EnteredCapacityRequest
 from apps.planning.api.request_shapes import (
     CapacityRequestOneOut,
     CapacityRequestOut,
@@ -25,8 +24,10 @@ from apps.planning.api.request_shapes import (
     serialize_request,
 )
 from apps.planning.queries.requests import (
+    LONGEST_REASON,
     STATES,
     CapacityRequestFact,
+    EnteredCapacityRequest,
     capacity_request,
     capacity_requests,
 )

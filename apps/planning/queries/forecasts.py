@@ -384,11 +384,8 @@ def backtests_of(row: Forecast) -> tuple[BacktestFact, ...]:
 
 
 def _backtest_fact(scores: dict[str, Any]) -> BacktestFact:
-    baselines = {
-        name: score
-        for name, score in scores["mase"].items()
-        if name != RUNRATE and score is not None
-    }
+    others = {name: score for name, score in scores["mase"].items() if name != RUNRATE}
+    baselines = {name: score for name, score in others.items() if score is not None}
     best = min(baselines, key=baselines.__getitem__, default="")
     return BacktestFact(
         horizon=scores["horizon"],

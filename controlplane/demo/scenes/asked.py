@@ -6,18 +6,21 @@ from datetime import datetime, timedelta
 from apps.accounts.queries import person_of_address
 from apps.economics.planned_work import WorkSpread
 from apps.planning.actions.planned_items import change_planned_item
-from apps.planning.queries.plans import EnteredPlan
 from apps.planning.actions.plans import keep_plan, variant_of
-from apps.planning.queries.plans import EnteredPlan
-from apps.planning.actions.requests import approve_capacity_request, clock_capacity_requests, deliver_capacity_request, raise_capacity_request
-from apps.planning.queries.requests import EnteredCapacityRequest
+from apps.planning.actions.requests import (
+    approve_capacity_request,
+    clock_capacity_requests,
+    deliver_capacity_request,
+    raise_capacity_request,
+)
 from apps.planning.queries.plan_items import (
     LaunchWork,
     NewPlannedItem,
     PriceChange,
     TrainingWork,
 )
-from apps.planning.queries.plans import plan_of_id
+from apps.planning.queries.plans import EnteredPlan, plan_of_id
+from apps.planning.queries.requests import EnteredCapacityRequest
 from controlplane.demo.company import Company
 from controlplane.demo.database import MANAGES, SIGN_IN, person_of_demo
 

@@ -20,7 +20,6 @@ from apps.economics.gpu_catalogue import CATALOGUE
 from apps.economics.refusal import Refusal
 from apps.fleet import queries as fleet
 from apps.planning.actions import requests as actions
-from apps.planning.queries.requests import EnteredCapacityRequest
 from apps.planning.queries.capacity_places import matching_gpu_models
 from apps.planning.queries.request_profile import RequestProfile, request_profile
 from apps.planning.queries.request_words import (
@@ -34,10 +33,12 @@ from apps.planning.queries.request_words import (
 )
 from apps.planning.queries.requests import (
     APPROVED,
+    LONGEST_REASON,
     STATES,
     WAITING,
     WITHDRAWABLE,
     CapacityRequestFact,
+    EnteredCapacityRequest,
     capacity_request,
     gpu_models_there,
     may_decide,
@@ -55,7 +56,7 @@ REFUSALS = (
     actions.RequestDecidedByManagers,
     actions.RequestNotOpen,
 )
-LONGEST = actions.LONGEST_REASON
+LONGEST = LONGEST_REASON
 
 
 class CapacityRequestForm(FormOf[EnteredCapacityRequest]):

@@ -23,9 +23,8 @@ from apps.console.pages.plans import words
 from apps.economics.refusal import Refusal
 from apps.planning.actions import plans as actions
 from apps.planning.actions.plans import LONGEST_DESCRIPTION
-from apps.planning.queries.plans import EnteredPlan, PlanEdit
 from apps.planning.queries.plan_outcomes import plan_outcome
-from apps.planning.queries.plans import PlanFact, PlanTerms, plans
+from apps.planning.queries.plans import EnteredPlan, PlanEdit, PlanFact, PlanTerms, plans
 
 REFUSALS = (Refusal, actions.WhatIfPlanExists)
 FIELDS = {"pool": "place", "gpu_model": "place", "growth_per_month": "growth", "": "name"}

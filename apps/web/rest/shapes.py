@@ -132,8 +132,17 @@ def _fields_of(
     declared = serializers.Serializer.get_fields(serializer)
     by_source = {field.source: name for name, field in declared.items() if field.source}
     shape_fields = entry_fields(serializer.shape)
+    # A thing by its name stands where its id would.
+    named = {name: name.removesuffix("_id") for name in serializer.without}
     place = {
-        field.name: field.name if field.name in declared else by_source.get(field.name, field.name)
+        field.name: next(
+            (
+                name
+                for name in (field.name, by_source.get(field.name), named.get(field.name))
+                if name in declared
+            ),
+            field.name,
+        )
         for field in shape_fields
     }
     further: dict[str, list[str]] = {}

@@ -1,8 +1,5 @@
 """GET /api/v1/costs."""
 
-from datetime import datetime
-from typing import Any
-
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
@@ -10,18 +7,9 @@ from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
 from apps.ledger import queries
-from apps.ledger.queries.cube import CubeQuestion
+from apps.ledger.queries.cost_report import summed_report
 from apps.ledger.queries.cube.groups import summed_dimensions
-from apps.ledger.queries.gpu_meters import meters_by
-from apps.ledger.rest.answers import (
-    CostCsvRenderer,
-    CostsOut,
-    SumsOut,
-    meta_of,
-    names,
-    result_of,
-    sums_of,
-)
+from apps.ledger.rest.answers import CostCsvRenderer, CostsOut, SumsOut, costs_answer
 from apps.ledger.rest.parameters import (
     BASIS,
     DEFAULT_WINDOW,
@@ -64,27 +52,5 @@ class Costs(RestView):
         refuse_unknown(params, tuple(DEFAULTS), ["group_by", *filters])
         question = parse_cost_question(
             params, self.viewer(), at, defaults=DEFAULTS, filters=filters
-        ).question
-        return Response(_answer(question.by(*parse_groups(params, dimensions)), at))
-
-
-def _answer(question: CubeQuestion, at: datetime) -> dict[str, Any]:
-    currency, overall = accounts.organisation().currency, question.by()
-    (total,) = queries.cost_groups(overall)
-    groups, meters = queries.cost_groups(question), meters_by(question)
-    named = names(question.group_by, groups)
-    return {
-        "meta": meta_of(
-            question,
-            queries.cost_groups(question.by("status")),
-            queries.settlement_status(question.window, at),
-            currency,
-        ),
-        "totals": sums_of(total, currency, meters_by(overall).get(())),
-        "results": [
-            result_of(group, question.group_by, named, currency, meters.get(group.keys))
-            for group in groups
-        ],
-        "next": None,
-        "previous": None,
-    }
+        ).question.by(*parse_groups(params, dimensions))
+        return Response(costs_answer(summed_report(question, at), accounts.organisation().currency))

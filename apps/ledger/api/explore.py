@@ -10,20 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.ledger import queries
-from apps.ledger.queries.cube import (
-    CostQuestion,
-    CostVariance,
-    CubeAnswer,
-    CubeNames,
-    CubeRefusal,
-    CubeRow,
-    dimensions,
-    explore,
-    names_of,
-    posted_apart,
-    variance_of,
-)
+from apps.ledger.queries.cost_report import CostReport, cost_report
+from apps.ledger.queries.cube import CostVariance, CubeRow, dimensions
 from apps.ledger.rest.answers import (
     WindowOut,
     moment_of,
@@ -191,63 +179,56 @@ class ExploreCosts(RestView):
         at, params = timezone.now(), request.query_params
         filters = [dimension.name for dimension in dimensions().values() if dimension.is_filter]
         refuse_unknown(params, SINGLE, ["group_by", *filters])
-        reading = parse_cost_question(params, self.viewer(), at)
-        answer = explore(reading.question)
-        currency = accounts.organisation().currency
-        names = names_of(answer)
-        return Response(
-            {
-                "meta": _answer_meta(
-                    answer, queries.settlement_status(answer.question.window, at), currency
-                ),
-                "totals": _row_sums(answer.total, currency),
-                "variance": _variance_answer(reading, currency),
-                "results": [_group_result(row, answer, names, currency) for row in answer.rows],
-                "next": None,
-                "previous": None,
-            }
-        )
+        question = parse_cost_question(params, self.viewer(), at).question
+        report = cost_report(question, at)
+        return Response(_exploration_answer(report, accounts.organisation().currency))
 
 
-def _answer_meta(
-    answer: CubeAnswer, cost_standing: queries.SettlementStatus, currency: str
-) -> dict[str, Any]:
-    question, totals = answer.question, answer.total.sums
-    posted = posted_apart(question)
+def _exploration_answer(report: CostReport, currency: str) -> dict[str, Any]:
+    """As ExplorationOut says it."""
+    question, totals, names = report.question, report.total.sums, report.names
+    posted, as_of = report.posted, report.quality.as_of
+    is_filter = {name: dimension.is_filter for name, dimension in dimensions().items()}
     return {
-        "window": window_answer(question.window),
-        "compared_with": None if question.against is None else window_answer(question.against),
-        "group_by": list(question.group_by),
-        "basis": str(question.basis),
-        "cost": str(question.loading),
-        "currency": currency,
-        "as_of_today": list(answer.of_today),
-        "coverage": ratio_of(totals.observed_milliseconds, totals.held_milliseconds),
-        "as_of": None if cost_standing.as_of is None else moment_of(cost_standing.as_of),
-        "pending_hours": cost_standing.pending_hours,
-        "posted_later": money_of(posted.later_micros, currency),
-        "posted_earlier": money_of(posted.earlier_micros, currency),
+        "meta": {
+            "window": window_answer(question.window),
+            "compared_with": None if question.against is None else window_answer(question.against),
+            "group_by": list(question.group_by),
+            "basis": str(question.basis),
+            "cost": str(question.loading),
+            "currency": currency,
+            "as_of_today": list(report.of_today),
+            "coverage": ratio_of(totals.observed_milliseconds, totals.held_milliseconds),
+            "as_of": None if as_of is None else moment_of(as_of),
+            "pending_hours": report.quality.pending_hours,
+            "posted_later": money_of(posted.later_micros, currency),
+            "posted_earlier": money_of(posted.earlier_micros, currency),
+        },
+        "totals": _sums_answer(report.total, currency),
+        "variance": None
+        if report.variance is None
+        else _variance_answer(report.variance, currency),
+        "results": [
+            {
+                "groups": [
+                    {
+                        "by": name,
+                        "name": names.text(name, key),
+                        "filter": (names.filter_text(name, key) if is_filter[name] else "") or None,
+                        "is_other": key.is_other,
+                    }
+                    for name, key in zip(question.group_by, row.keys, strict=True)
+                ]
+            }
+            | _sums_answer(row, currency)
+            for row in report.rows
+        ],
+        "next": None,
+        "previous": None,
     }
 
 
-def _group_result(
-    row: CubeRow, answer: CubeAnswer, names: CubeNames, currency: str
-) -> dict[str, Any]:
-    dimensions_by_name = dimensions()
-    groups = [
-        {
-            "by": name,
-            "name": names.text(name, key),
-            "filter": (names.filter_text(name, key) if dimensions_by_name[name].is_filter else "")
-            or None,
-            "is_other": key.is_other,
-        }
-        for name, key in zip(answer.question.group_by, row.keys, strict=True)
-    ]
-    return {"groups": groups} | _row_sums(row, currency)
-
-
-def _row_sums(row: CubeRow, currency: str) -> dict[str, Any]:
+def _sums_answer(row: CubeRow, currency: str) -> dict[str, Any]:
     now, before = row.sums, row.before
     return {
         "cost": money_of(now.micros, currency),
@@ -265,16 +246,7 @@ def _row_sums(row: CubeRow, currency: str) -> dict[str, Any]:
     }
 
 
-def _variance_answer(reading: CostQuestion, currency: str) -> dict[str, Any] | None:
-    """Null where nothing is compared, or where what is asked for is not known by pool."""
-    try:
-        variance = variance_of(reading.question)
-    except CubeRefusal:
-        return None
-    return None if variance is None else _cause_amounts(variance, currency)
-
-
-def _cause_amounts(variance: CostVariance, currency: str) -> dict[str, Any]:
+def _variance_answer(variance: CostVariance, currency: str) -> dict[str, Any]:
     causes = variance.causes
     amounts = {"before": variance.before_micros, "after": variance.after_micros, **causes}
     amounts |= {name: causes[cause] for name, cause in FORMER_NAMES.items()}

@@ -5,7 +5,7 @@ from apps.ledger.queries.costs import (
     SettlementStatus,
     settlement_status,
 )
-from apps.ledger.queries.cube.groups import CostGroup, cost_groups
+from apps.ledger.queries.cube.groups import cost_groups
 from apps.ledger.queries.cube.states import States, StateSum
 from apps.ledger.queries.node_time import (
     PoolSpan,

@@ -1,19 +1,18 @@
 """Costs as JSON and as CSV."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from rest_framework import serializers
 
 from apps.accounts import queries as accounts
-from apps.economics.gpu_meters import GpuMeters
-from apps.economics.states import State
 from apps.fleet import queries as fleet
 from apps.ledger import queries
+from apps.ledger.queries.cost_report import CostReport
 from apps.ledger.queries.costs import LEAST_SURE_FIRST, least_sure
-from apps.ledger.queries.cube import CubeQuestion, names_of_keys
+from apps.ledger.queries.cube import CubeRow
 from apps.ledger.rest.meters import COLUMNS as METER_COLUMNS
 from apps.ledger.rest.meters import MetersOut, meters_answer
 from apps.show.csv_cells import csv_text
@@ -21,16 +20,18 @@ from apps.web.rest.money import MoneyOut, hours_of, money_of
 from apps.web.rest.tables import CsvRenderer
 from apps.workloads import queries as workloads
 
+NAMED = frozenset({"team", "workload", "pool", "cluster", "node", "state"})
+"""Dimensions whose keys are ids; of others the key is what is said."""
+
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Names of what groups are keyed by, and the cost centres of teams; `others` by dimension."""
+    """Names of what groups are keyed by, and the cost centres of teams."""
 
     teams: Mapping[int, str]
     workloads: Mapping[int, str]
     pools: Mapping[int, str]
     cost_centres: Mapping[int, str]
-    others: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
 
 
 class WindowOut(serializers.Serializer[queries.Window]):
@@ -101,42 +102,72 @@ class CostCsvRenderer(CsvRenderer):
         return columns, (list(cells.values()) for cells in rows)
 
 
-def names(group_by: Sequence[str] = (), groups: Sequence[queries.CostGroup] = ()) -> Named:
-    """Every team, workload and pool by id, and the clusters and nodes that are in these groups."""
+def names() -> Named:
+    """Every team, workload and pool by id."""
     teams = accounts.teams()
-    others = {
-        name: names_of_keys(name, {group.keys[place] for group in groups})
-        for place, name in enumerate(group_by)
-        if name in ("cluster", "node")
-    }
     return Named(
         teams={team.id: team.name for team in teams},
         cost_centres={team.id: team.cost_centre for team in teams},
         workloads={workload.id: workload.name for workload in workloads.workloads().values()},
         pools={pool.id: pool.name for pool in fleet.pools().values()},
-        others=others,
     )
 
 
-def meta_of(
-    question: CubeQuestion,
-    by_status: Sequence[queries.CostGroup],
-    cost_standing: queries.SettlementStatus,
-    currency: str,
-) -> dict[str, Any]:
-    """The window, the basis and how sure the sums are; `status` is the least sure one."""
-    statuses = {group.keys[0] for group in by_status}
-    held_ms = sum(group.held_milliseconds for group in by_status)
-    observed = sum(group.observed_milliseconds for group in by_status)
+def costs_answer(report: CostReport, currency: str) -> dict[str, Any]:
+    """As CostsOut says it."""
+    question, quality = report.question, report.quality
+    cost_centres = {team.id: team.cost_centre for team in accounts.teams()}
+
+    def named(name: str, key: Any) -> Any:
+        if name not in NAMED or key is None:
+            return key.isoformat() if isinstance(key, date) else key
+        text = report.names.of[name][key]
+        if name == "state":
+            return text
+        of_team = {"cost_centre": cost_centres[key]} if name == "team" else {}
+        return {"id": key, "name": text} | of_team
+
     return {
-        "window": window_answer(question.window),
-        "basis": str(question.basis),
-        "currency": currency,
-        "status": least_sure(statuses) or None,
-        "statuses": [status for status in LEAST_SURE_FIRST if status in statuses],
-        "coverage": ratio_of(observed, held_ms),
-        "as_of": None if cost_standing.as_of is None else moment_of(cost_standing.as_of),
-        "pending_hours": cost_standing.pending_hours,
+        "meta": {
+            "window": window_answer(question.window),
+            "basis": str(question.basis),
+            "currency": currency,
+            "status": least_sure(quality.statuses) or None,
+            "statuses": [status for status in LEAST_SURE_FIRST if status in quality.statuses],
+            "coverage": ratio_of(quality.observed_milliseconds, quality.held_milliseconds),
+            "as_of": None if quality.as_of is None else moment_of(quality.as_of),
+            "pending_hours": quality.pending_hours,
+        },
+        "totals": _sums_answer(report, report.total, currency),
+        "results": [
+            {
+                name: named(name, key)
+                for name, key in zip(question.group_by, row.values, strict=True)
+            }
+            | _sums_answer(report, row, currency)
+            for row in report.rows
+        ],
+        "next": None,
+        "previous": None,
+    }
+
+
+def _sums_answer(report: CostReport, row: CubeRow, currency: str) -> dict[str, Any]:
+    sums, direct_micros = row.sums, row.sums.micros
+    if direct_micros is not None and sums.shared_micros is not None:
+        direct_micros -= sums.shared_micros
+    return {
+        "cost": money_of(sums.micros, currency),
+        "direct_cost": money_of(direct_micros, currency),
+        "loaded_cost": money_of(sums.loaded_micros, currency),
+        "shared_cost": money_of(sums.shared_micros, currency),
+        "gpu_hours": hours_of(sums.gpu_milliseconds),
+        "held_gpu_hours": hours_of(sums.held_milliseconds),
+        "observed_gpu_hours": hours_of(sums.observed_milliseconds),
+        "unpriced_hours": hours_of(sums.unpriced_milliseconds),
+        "core_hours": hours_of(sums.core_milliseconds),
+        "coverage": ratio_of(sums.observed_milliseconds, sums.held_milliseconds),
+        "meters": meters_answer(report.meters.get(row.values)),
     }
 
 
@@ -148,54 +179,6 @@ def window_answer(window: queries.Window) -> dict[str, str]:
         "ends_at": moment_of(window.ends_at),
         "zone": window.zone,
     }
-
-
-def result_of(
-    group: queries.CostGroup,
-    group_by: Sequence[str],
-    named: Named,
-    currency: str,
-    meters: GpuMeters | None,
-) -> dict[str, Any]:
-    """A group's keys by name, and its sums."""
-    keys = {
-        name: _group_key(name, key, named) for name, key in zip(group_by, group.keys, strict=True)
-    }
-    return keys | sums_of(group, currency, meters)
-
-
-def sums_of(group: queries.CostGroup, currency: str, meters: GpuMeters | None) -> dict[str, Any]:
-    """The sums alone."""
-    return {
-        "cost": money_of(group.micros, currency),
-        "direct_cost": money_of(_direct_micros(group), currency),
-        "loaded_cost": money_of(group.loaded_micros, currency),
-        "shared_cost": money_of(group.shared_micros, currency),
-        "gpu_hours": hours_of(group.gpu_milliseconds),
-        "held_gpu_hours": hours_of(group.held_milliseconds),
-        "observed_gpu_hours": hours_of(group.observed_milliseconds),
-        "unpriced_hours": hours_of(group.unpriced_milliseconds),
-        "core_hours": hours_of(group.core_milliseconds),
-        "coverage": ratio_of(group.observed_milliseconds, group.held_milliseconds),
-        "meters": meters_answer(meters),
-    }
-
-
-def _direct_micros(group: queries.CostGroup) -> int | None:
-    if group.micros is None or group.shared_micros is None:
-        return group.micros
-    return group.micros - group.shared_micros
-
-
-def _group_key(name: str, key: Any, named: Named) -> Any:
-    if name == "team":
-        return {"id": key, "name": named.teams[key], "cost_centre": named.cost_centres[key]}
-    tables = {"workload": named.workloads, "pool": named.pools, **named.others}
-    if name in tables:
-        return None if key is None else {"id": key, "name": tables[name][key]}
-    if name == "state":
-        return None if key is None else State(key).name.lower()
-    return key.isoformat() if isinstance(key, date) else key
 
 
 def ratio_of(part: int, total: int) -> float | None:

@@ -26,7 +26,7 @@ from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.ownership.names import OwnerNames
 from apps.economics.money import sum_of_known
 from apps.ledger import queries as ledger
-from apps.ledger.queries.cube import CubeQuestion
+from apps.ledger.queries.cube import CubeQuestion, CubeSums
 from apps.show.amounts import gpu_hours
 from apps.workloads import queries as workloads
 from apps.workloads.queries import RuleChange, RuleFact
@@ -287,7 +287,7 @@ def workload_costs(window: ledger.Window, viewer: Viewer, called: OwnerNames) ->
     """Of the viewer's teams, by team, the highest cost first; workloads without cost included."""
     question = CubeQuestion(window, team_ids=viewer.seen_teams).by("team", "workload")
 
-    def cost(team_id: int, workload_id: int | None, group: ledger.CostGroup | None) -> WorkloadCost:
+    def cost(team_id: int, workload_id: int | None, sums: CubeSums) -> WorkloadCost:
         fact = None if workload_id is None else called.workloads[workload_id]
         query = urlencode({"window": window.text})
         href = f"{reverse('costs-workload', args=[fact.id])}?{query}" if fact else ""
@@ -295,21 +295,20 @@ def workload_costs(window: ledger.Window, viewer: Viewer, called: OwnerNames) ->
             team=called.team(team_id),
             name=fact.name if fact else "",
             kind=fact.kind if fact else "",
-            micros=group.micros if group else 0,
-            gpu_milliseconds=group.gpu_milliseconds if group else 0,
-            unpriced_milliseconds=group.unpriced_milliseconds if group else 0,
-            is_provisional=group.is_provisional if group else False,
+            micros=sums.micros,
+            gpu_milliseconds=sums.gpu_milliseconds,
+            unpriced_milliseconds=sums.unpriced_milliseconds,
+            is_provisional=sums.is_provisional,
             team_href=f"{reverse('costs-team', args=[team_id])}?{query}",
             href=href,
         )
 
     idle = {
-        (workload.team_id, workload.id): cost(workload.team_id, workload.id, None)
+        (workload.team_id, workload.id): cost(workload.team_id, workload.id, CubeSums(micros=0))
         for workload in called.workloads.values()
         if viewer.sees_team(workload.team_id)
     }
-    groups = ledger.cost_groups(question)
-    costly = {group.keys: cost(group.keys[0], group.keys[1], group) for group in groups}
+    costly = {row.values: cost(*row.values, row.sums) for row in ledger.cost_groups(question)}
     rows = (idle | costly).values()
     return sorted(rows, key=lambda row: (row.team, -(row.micros or 0), row.name))
 

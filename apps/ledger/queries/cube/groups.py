@@ -1,7 +1,7 @@
 """Sums of costs as REST answers them: charged, loaded and shared cost side by side, by any groups."""
 
-from dataclasses import dataclass, replace
-from typing import Any, LiteralString
+from dataclasses import replace
+from typing import LiteralString
 
 from psycopg import sql
 
@@ -10,30 +10,9 @@ from apps.ledger.queries.cube.dimensions import Dimension, dimensions
 from apps.ledger.queries.cube.question import CubeQuestion
 from apps.ledger.queries.cube.sources import DAYS, SOURCES, TEXTS, name_of
 from apps.ledger.queries.cube.subqueries import leg_keys, legs_of, numbers_of, parameters_of
+from apps.ledger.queries.cube.sums import CubeKey, CubeRow, CubeSums
 from apps.ledger.queries.loading import Loading
 from apps.ledger.queries.tables import rows
-
-
-@dataclass(frozen=True, slots=True)
-class CostGroup:
-    """The sums of one group; `keys` are its values in the order of `group_by` (ids, days, texts).
-
-    `micros` is every cost but shared-out idle, so that groups sum to the charges; `loaded_micros`
-    has that too; `shared_micros` is the part of `micros` that shared charges are. Null where
-    nothing is known. Held and observed milliseconds are of GPUs; `core_milliseconds` is the
-    capacity of pools measured in cores.
-    """
-
-    keys: tuple[Any, ...]
-    micros: int | None
-    loaded_micros: int | None
-    shared_micros: int | None
-    gpu_milliseconds: int
-    core_milliseconds: int
-    held_milliseconds: int
-    observed_milliseconds: int
-    unpriced_milliseconds: int
-    is_provisional: bool
 
 
 def summed_dimensions() -> dict[str, Dimension]:
@@ -44,16 +23,16 @@ def summed_dimensions() -> dict[str, Dimension]:
     }
 
 
-def cost_groups(question: CubeQuestion) -> list[CostGroup]:
+def cost_groups(question: CubeQuestion) -> list[CubeRow]:
     """The sums by any number of groups, ordered by their values; without any, one of everything.
 
-    Of any window where days of the ledger tell all of it apart; else refused as by `source_of`.
+    Its `micros` are every cost but shared-out idle, so that groups sum to the charges. Of any window
+    where days of the ledger tell all of it apart; else refused as by `source_of`.
     """
     group_by = question.group_by
     loaded_question = replace(
         question, loading=Loading.LOADED, is_bounded=not DAYS.has(question.names)
     )
-    numbers = numbers_of(group_by)
     keys = [
         sql.SQL("coalesce({}, ''), " if name in TEXTS else "{}, ").format(key)
         for name, key in zip(group_by, leg_keys(question), strict=True)
@@ -61,13 +40,26 @@ def cost_groups(question: CubeQuestion) -> list[CostGroup]:
     query = sql.SQL(SUMS).format(
         keys=sql.SQL("").join(keys),
         legs=legs_of(loaded_question, "state", "flags", "kind", "status", "is_core"),
-        grouped=sql.SQL("GROUP BY {0} ORDER BY {0}").format(numbers) if group_by else sql.SQL(""),
+        grouped=sql.SQL("GROUP BY {0} ORDER BY {0}" if group_by else "").format(
+            numbers_of(group_by)
+        ),
     )
-    sum_rows = rows(query, parameters_of(loaded_question) | {"shared_idle": int(Flag.SHARED_IDLE)})
+    params = parameters_of(loaded_question) | {"shared_idle": int(Flag.SHARED_IDLE)}
     width = len(group_by)
-    return [CostGroup(tuple(row[:width]), *row[width:]) for row in sum_rows]
+    return [
+        CubeRow(
+            tuple(map(CubeKey, row[:width])),
+            CubeSums(**dict(zip(MEASURES, row[width:], strict=True))),
+        )
+        for row in rows(query, params)
+    ]
 
 
+MEASURES = (
+    "micros", "loaded_micros", "shared_micros", "gpu_milliseconds", "core_milliseconds",
+    "held_milliseconds", "observed_milliseconds", "unpriced_milliseconds", "is_provisional",
+)  # fmt: skip
+"""What SUMS adds up, in the order of its columns."""
 SUMS: LiteralString = """
 SELECT {keys}
        sum(micros) FILTER (WHERE flags & %(shared_idle)s = 0)::int8, sum(micros)::int8,

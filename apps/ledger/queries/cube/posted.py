@@ -26,25 +26,21 @@ class PostedApart:
     later_micros: int
     earlier_micros: int | None
 
-    @property
-    def is_nothing(self) -> bool:
-        """Whether days and books say the same."""
-        return not self.later_micros and not self.earlier_micros
+
+NOTHING_APART = PostedApart(0, None)
 
 
 def posted_apart(question: CubeQuestion) -> PostedApart:
     """How costs of the question's window, whatever they are grouped by, stand in the books."""
-    full_question = replace(
-        question, against=None, group_by=(), is_bounded=False, tells_no_workload=False
-    )
-    later = _micros_posted_later(full_question)
+    whole = question.whole
+    later = _micros_posted_later(whole)
     earlier = None
     window = question.window
-    if window.is_whole_months and MONTHS.has(full_question.by("month", "posting_month").names):
+    if window.is_whole_months and MONTHS.has(whole.by("month", "posting_month").names):
         since = window.first_day.replace(year=window.first_day.year - YEARS)
         before = Window("", since, window.first_day, window.zone)
         months = _months_of(window)
-        earlier = _micros_posted_later(replace(full_question, window=before), months)
+        earlier = _micros_posted_later(replace(whole, window=before), months)
     return PostedApart(later, earlier)
 
 

@@ -52,6 +52,11 @@ class CubeQuestion:
         """Return the question of the same costs, grouped by these."""
         return replace(self, group_by=group_by)
 
+    @property
+    def whole(self) -> "CubeQuestion":
+        """All that is asked about, for however long and by nothing; the other period aside."""
+        return replace(self, against=None, group_by=(), is_bounded=False, tells_no_workload=False)
+
     def of(self, **filters: Iterable[Key]) -> "CubeQuestion":
         """Return the question of the same costs, of these keys alone, by dimension."""
         more = {name: frozenset(keys) for name, keys in filters.items()}

@@ -1,6 +1,6 @@
 """A question to the cube as an address puts it: the same words for pages, REST and CSV."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -17,7 +17,7 @@ from apps.ledger.queries.comparison import (
 from apps.ledger.queries.costs import Basis
 from apps.ledger.queries.cube.dimensions import dimensions
 from apps.ledger.queries.cube.names import keys_named
-from apps.ledger.queries.cube.question import CubeQuestion, CubeRefusal, Key, refuse_unanswerable
+from apps.ledger.queries.cube.question import CubeQuestion, CubeRefusal, refuse_unanswerable
 from apps.ledger.queries.loading import Loading
 from apps.ledger.queries.windows import Calendar, Window, window_of
 
@@ -51,27 +51,6 @@ class CostQuestion:
         return {name: text for name, text in texts.items() if text != self.defaults.get(name, "")}
 
 
-@dataclass(frozen=True, slots=True)
-class QueryTexts:
-    """The texts of an address, read one by one: what is not understood is taken out, and said."""
-
-    texts: dict[str, str]
-    defaults: Mapping[str, str]
-    problems: dict[str, str] = field(default_factory=dict)
-
-    def read(self, name: str, parse: Callable[[str], Meaning]) -> Meaning:
-        """Return the meaning of the text, else its default: that of any question where it is not asked here."""
-        default = self.defaults.get(name, DEFAULTS.get(name, ""))
-        try:
-            return parse(self.texts.get(name, default))
-        except Refusal as refusal:
-            self.problems[name] = refusal.message
-        except ValueError as error:
-            self.problems[name] = str(error)
-        self.texts.pop(name, None)
-        return parse(default)
-
-
 def parameters() -> list[str]:
     """Every parameter that a question may have."""
     return [
@@ -95,65 +74,72 @@ def read_question(
     none of `parameters` are not looked at. With `filters` the question is about windows of any
     length, by these dimensions and nothing else.
     """
-    names = parameters() if filters is None else [*defaults, *filters]
-    texts = {
-        name: ",".join(values) for name in names if (values := _split_values(params.get(name, ())))
-    }
-    given_texts = QueryTexts(texts, defaults)
-    read = given_texts.read
+    texts: dict[str, str] = {}
+    problems: dict[str, str] = {}
+    for name in parameters() if filters is None else [*defaults, *filters]:
+        parts = [part.strip() for value in params.get(name, ()) for part in value.split(",")]
+        if any(parts):
+            texts[name] = ",".join(filter(None, parts))
 
-    def keys(name: str) -> Callable[[str], frozenset[Key]]:
-        return lambda text: keys_named(name, text.split(",") if text else [], viewer)
+    def read(name: str, parse: Callable[[str], Meaning]) -> Meaning:
+        """What is not understood is taken out: its default is meant, that of any question where it has none here."""
+        default = defaults.get(name, DEFAULTS.get(name, ""))
+        try:
+            return parse(texts.get(name, default))
+        except ValueError as error:
+            problems[name] = error.message if isinstance(error, Refusal) else str(error)
+        texts.pop(name, None)
+        return parse(default)
 
     window = read("window", lambda text: window_of(text, calendar))
-    spans = read("compare", lambda text: _compared_windows(text, window, calendar))
-    filter_names = [
-        dimension.name
-        for dimension in dimensions().values()
-        if dimension.is_filter and dimension.name in texts
-    ]
-    narrowed = {name: read(name, keys(name)) for name in filter_names}
-    groups = read("group_by", _group_names)
+    window, against = read("compare", lambda text: _compared_windows(text, window, calendar))
+    keys_by_dimension = {
+        name: read(
+            name, lambda text, name=name: keys_named(name, text.split(",") if text else [], viewer)
+        )
+        for name, dimension in dimensions().items()
+        if dimension.is_filter and name in texts
+    }
+    groups = read(
+        "group_by",
+        lambda text: tuple(
+            _one_of(dimensions(), name) for name in dict.fromkeys(text.split(",")) if text
+        ),
+    )
     question = CubeQuestion(
-        window=spans[0],
+        window=window,
         group_by=groups,
-        filters={name: keys for name, keys in narrowed.items() if name in texts},
-        basis=read("basis", _basis_of),
-        loading=read("cost", _loading_of),
+        filters={name: keys for name, keys in keys_by_dimension.items() if name in texts},
+        basis=read("basis", lambda text: Basis(_one_of(Basis, text))),
+        loading=read("cost", lambda text: Loading(_one_of(Loading, text))),
         team_ids=viewer.seen_teams,
-        against=spans[1],
+        against=against,
         week_starts_on=organisation.week_starts_on,
         is_bounded=filters is None,
         tells_no_workload=filters is None and "workload" in groups,
     )
-    asked_texts, problems = {**defaults, **texts}, given_texts.problems
-    return _with_nearest(CostQuestion(question, asked_texts, defaults, problems))
+    return _with_nearest(CostQuestion(question, {**defaults, **texts}, defaults, problems))
 
 
 def _with_nearest(reading: CostQuestion) -> CostQuestion:
     """Return the reading with the nearest question where no table can answer it."""
     try:
         refuse_unanswerable(reading.question)
-    except CubeRefusal as refusal:
-        nearest = refusal.nearest
+    except Refusal as refusal:
+        problems = {**reading.problems, refusal.field: refusal.message}
+        if not isinstance(refusal, CubeRefusal):
+            return replace(reading, problems=problems)
+        asked, nearest = reading.question, refusal.nearest
         changes = {
             "group_by": ",".join(nearest.group_by),
-            "window": _window_text(
-                nearest.window, reading.question.window, reading.texts["window"]
-            ),
+            "window": _window_text(nearest.window, asked.window, reading.texts["window"]),
         }
-        if nearest.against and reading.question.against:
+        if nearest.against and asked.against:
             changes["compare"] = _window_text(
-                nearest.against, reading.question.against, reading.texts["compare"]
+                nearest.against, asked.against, reading.texts["compare"]
             )
-        changes |= {name: "" for name in reading.question.filters if name not in nearest.filters}
-        return replace(
-            reading,
-            problems={**reading.problems, refusal.field: refusal.message},
-            nearest=reading.with_texts(**changes),
-        )
-    except Refusal as refusal:
-        return replace(reading, problems={**reading.problems, refusal.field: refusal.message})
+        changes |= {name: "" for name in asked.filters if name not in nearest.filters}
+        return replace(reading, problems=problems, nearest=reading.with_texts(**changes))
     return reading
 
 
@@ -163,29 +149,11 @@ def _window_text(nearest: Window, window: Window, text: str) -> str:
     return f"{nearest.first_day.isoformat()}/{nearest.end_day.isoformat()}"
 
 
-def _split_values(values: Sequence[str]) -> list[str]:
-    return [part.strip() for value in values for part in value.split(",") if part.strip()]
-
-
-def _group_names(text: str) -> tuple[str, ...]:
-    dimensions_by_name = dimensions()
-    names = tuple(dict.fromkeys(text.split(","))) if text else ()
-    for name in names:
-        if name not in dimensions_by_name:
-            raise ValueError(f"{name!r} is none of {', '.join(dimensions_by_name)}")
-    return names
-
-
-def _basis_of(text: str) -> Basis:
-    if text not in [*Basis]:
-        raise ValueError(f"{text!r} is none of {', '.join(Basis)}")
-    return Basis(text)
-
-
-def _loading_of(text: str) -> Loading:
-    if text not in [*Loading]:
-        raise ValueError(f"{text!r} is none of {', '.join(Loading)}")
-    return Loading(text)
+def _one_of(words: Iterable[str], text: str) -> str:
+    words = list(words)
+    if text not in words:
+        raise ValueError(f"{text!r} is none of {', '.join(words)}")
+    return text
 
 
 def _compared_windows(

@@ -1,6 +1,6 @@
 """The rows that the sums of the cube are of, table by table."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 from typing import LiteralString
@@ -57,44 +57,36 @@ def legs_of(question: CubeQuestion, *extra_columns: str) -> sql.Composed:
     (both null where the table keeps none) and is_core, then micros (null: no price), ms, and rated:
     micros before commitments. A group may come several times; what has no price stands by itself.
     """
-    legs = [
-        leg
-        for place, window in enumerate(question.periods)
-        for leg in _legs_of_period(question, window, extra_columns, is_now=place == 0)
-    ]
+    legs: list[sql.Composable] = []
+    for place, window in enumerate(question.periods):
+        source, is_now = source_of(question, window), place == 0
+        if not includes_remainder(question, source):
+            legs += [
+                _source_leg(question, table, part, extra_columns, is_now=is_now)
+                for table, part in _parts_of_window(question, source, window)
+            ]
+            continue
+        part_leg = _source_leg(question, source, window, extra_columns, is_now=is_now)
+        remainder = replace(
+            question, filters={k: v for k, v in question.filters.items() if k != source.of}
+        )
+        whole = remainder.by(*(name for name in question.group_by if name != source.of))
+        full_source = find_full_source(question, window, source.of)
+        beyond = [
+            _source_leg(remainder, table, part, extra_columns, is_now=is_now, without=source.of)
+            for table, part in _parts_of_window(whole, full_source, window)
+        ]
+        if source.of in question.filters:
+            taken_leg = _source_leg(remainder, source, window, extra_columns, is_now=is_now)
+            taken_rows = sql.SQL("({})").format(taken_leg)
+            legs += [part_leg, *beyond]
+            legs.append(_taken_sums(remainder, source.of, extra_columns, taken_rows))
+        else:
+            # Of the same rows: they are read once.
+            both = "(WITH part AS MATERIALIZED ({}) SELECT * FROM part UNION ALL {})"
+            taken = _taken_sums(remainder, source.of, extra_columns, sql.SQL("part"))
+            legs += [sql.SQL(both).format(part_leg, taken), *beyond]
     return sql.SQL(" UNION ALL ").join(legs)
-
-
-def _legs_of_period(
-    question: CubeQuestion, window: Window, extra_columns: Told, *, is_now: bool
-) -> list[sql.Composed]:
-    source = source_of(question, window)
-    if not includes_remainder(question, source):
-        return [
-            _source_leg(question, table, part, extra_columns, is_now=is_now)
-            for table, part in _parts_of_window(question, source, window)
-        ]
-    part_leg = _source_leg(question, source, window, extra_columns, is_now=is_now)
-    full_source = find_full_source(question, window, source.of)
-    remainder = replace(
-        question, filters={k: v for k, v in question.filters.items() if k != source.of}
-    )
-    group_names = (name for name in question.group_by if name != source.of)
-    beyond = [
-        _source_leg(remainder, table, part, extra_columns, is_now=is_now, without=source.of)
-        for table, part in _parts_of_window(remainder.by(*group_names), full_source, window)
-    ]
-    if source.of in question.filters:
-        taken = _source_leg(remainder, source, window, extra_columns, is_now=is_now)
-        return [
-            part_leg,
-            *beyond,
-            _taken_sums(remainder, source.of, extra_columns, sql.SQL("({})").format(taken)),
-        ]
-    # Of the same rows: they are read once.
-    both = "(WITH part AS MATERIALIZED ({}) SELECT * FROM part UNION ALL {})"
-    taken = _taken_sums(remainder, source.of, extra_columns, sql.SQL("part"))
-    return [sql.SQL(both).format(part_leg, taken), *beyond]
 
 
 def _taken_sums(
@@ -149,70 +141,44 @@ def _source_leg(
     is_now: bool,
     without: str = "",
 ) -> sql.Composed:
-    """The sums of one table in a period; with `without` they have none of that dimension."""
-    keys = [
-        sql.SQL("{} AS {}").format(
-            sql.SQL("NULL::int8") if name == without else _group_column(question, source, name),
-            key,
-        )
-        for name, key in zip(question.group_by, leg_keys(question), strict=True)
-    ]
-    now = sql.SQL("{} AS is_now").format(is_now)
-    columns = [*keys, now, *(_distinguishing_column(source, name) for name in extra_columns)]
-    grouped = question.by(*(name for name in question.group_by if name != without))
+    """The sums of one table in a period; with `without` they have none of that dimension.
+
+    Extra columns are null where the table keeps none.
+    """
+    columns: list[sql.Composable] = []
+    for name, key in zip(question.group_by, leg_keys(question), strict=True):
+        column = sql.SQL("NULL::int8") if name == without else _source_column(source, name)
+        if name == "workload" != without and question.splits_workload:
+            column = sql.SQL("CASE WHEN {} AND {} IS NULL THEN {} ELSE {} END").format(
+                sql.SQL(source.columns["is_of_job"]), column, NO_WORKLOAD, column
+            )
+        columns.append(sql.SQL("{} AS {}").format(column, key))
+    columns.append(sql.SQL("{} AS is_now").format(is_now))
+    # Tables of parts keep no unit of their own.
+    is_core: LiteralString = (
+        "coalesce(day.pool_id = ANY(%(core_pools)s), false)"
+        if source.is_part
+        else "day.unit = 'core'"
+    )
+    own_columns: dict[str, LiteralString] = {"is_core": is_core, "flags": "day.flags"}
+    for name in extra_columns:
+        extra = own_columns.get(name) or source.columns.get(name, "NULL::text")
+        columns.append(sql.SQL("{} AS {}").format(sql.SQL(extra), sql.Identifier(name)))
+    amount = amount_of(question)
+    # By its rates: only the effective amount has commitments in it.
+    rated = sql.SQL("coalesce(day.contracted_micros, day.effective_micros)")
     return sql.SQL(
         "SELECT {columns}, sum({amount})::int8 AS micros, sum(day.unit_milliseconds)::int8 AS ms,"
         " sum({rated})::int8 AS rated"
         " FROM {rows} WHERE {where} GROUP BY {numbers}, {amount} IS NULL"
     ).format(
         columns=sql.SQL(", ").join(columns),
-        amount=amount_of(question),
-        rated=_rated_amount(question.basis),
-        rows=rows_of(grouped, source),
-        where=_leg_condition(question, source, window),
+        amount=amount,
+        rated=rated if question.basis is Basis.EFFECTIVE else amount,
+        rows=rows_of(question.by(*(name for name in question.group_by if name != without)), source),
+        where=condition_of(question, source, window),
         numbers=numbers_of(columns),
     )
-
-
-def _distinguishing_column(source: Source, name: str) -> sql.Composed:
-    """Return the column of what is told apart besides the keys; null where the table keeps none."""
-    column: LiteralString = source.columns.get(name, "NULL::text")
-    if name == "is_core":
-        # Tables of parts keep no unit of their own.
-        is_core: LiteralString = "coalesce(day.pool_id = ANY(%(core_pools)s), false)"
-        column = is_core if source.is_part else "day.unit = 'core'"
-    if name == "flags":
-        column = "day.flags"
-    return sql.SQL("{} AS {}").format(sql.SQL(column), sql.Identifier(name))
-
-
-def _group_column(question: CubeQuestion, source: Source, name: str) -> sql.Composable:
-    column = _source_column(source, name)
-    if name != "workload" or not question.splits_workload:
-        return column
-    return sql.SQL("CASE WHEN {} AND {} IS NULL THEN {} ELSE {} END").format(
-        sql.SQL(source.columns["is_of_job"]), column, NO_WORKLOAD, column
-    )
-
-
-def _rated_amount(basis: Basis) -> sql.Composable:
-    """Return the cost of a row by its rates: only the effective amount has commitments in it."""
-    if basis is Basis.EFFECTIVE:
-        return sql.SQL("coalesce(day.contracted_micros, day.effective_micros)")
-    return sql.SQL("day.{}").format(sql.Identifier(f"{basis}_micros"))
-
-
-def _source_joins(source: Source, names: Iterable[str]) -> list[sql.Composable]:
-    columns = [source.columns[name_of(name)] for name in names]
-    join_texts = [
-        source.joins[name_of(name)] for name in sorted(names) if name_of(name) in source.joins
-    ]
-    joins = [sql.SQL(join) for join in dict.fromkeys(join_texts)]
-    if any("pool." in column for column in columns):
-        joins.append(sql.SQL(POOLS))
-    if any("team." in column for column in columns):
-        joins.append(sql.SQL(TEAMS))
-    return [*joins]
 
 
 def _source_column(source: Source, name: str) -> sql.Composable:
@@ -222,7 +188,11 @@ def _source_column(source: Source, name: str) -> sql.Composable:
     return sql.SQL("({} ->> {})").format(column, sql.Literal(name.removeprefix(f"{TAG}.")))
 
 
-def _leg_condition(question: CubeQuestion, source: Source, window: Window) -> sql.Composable:
+def condition_of(
+    question: CubeQuestion, source: Source, window: Window | None = None
+) -> sql.Composable:
+    """Return the condition that rows of `rows_of` meet which are asked for in a window, the question's own if none, for `parameters_of`."""
+    window = window or question.window
     day: LiteralString = "day.month" if source.of_months else "day.day"
     conditions: list[sql.Composable] = [
         sql.SQL("{0} >= {1} AND {0} < {2}").format(
@@ -267,14 +237,16 @@ def filter_parameters(filters: Filters) -> dict[str, object]:
 def rows_of(question: CubeQuestion, source: Source) -> sql.Composed:
     """The table `day` of a source with all that its keys and filters look up."""
     names = {*question.group_by, *question.filters}
-    return sql.SQL("{} AS day {}").format(
-        sql.SQL(source.table), sql.SQL(" ").join(_source_joins(source, names))
-    )
-
-
-def condition_of(question: CubeQuestion, source: Source) -> sql.Composable:
-    """Return the condition that rows of `rows_of` meet which are asked for in the window, for `parameters_of`."""
-    return _leg_condition(question, source, question.window)
+    columns = [source.columns[name_of(name)] for name in names]
+    join_texts = [
+        source.joins[name_of(name)] for name in sorted(names) if name_of(name) in source.joins
+    ]
+    joins = [sql.SQL(join) for join in dict.fromkeys(join_texts)]
+    if any("pool." in column for column in columns):
+        joins.append(sql.SQL(POOLS))
+    if any("team." in column for column in columns):
+        joins.append(sql.SQL(TEAMS))
+    return sql.SQL("{} AS day {}").format(sql.SQL(source.table), sql.SQL(" ").join(joins))
 
 
 def key_columns(question: CubeQuestion, source: Source) -> list[sql.Composable]:

@@ -1,9 +1,9 @@
 """Sums of costs that the cube answers, by up to two dimensions, for one period or two."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Any, LiteralString, NamedTuple
+from typing import LiteralString, NamedTuple
 
 from psycopg import sql
 
@@ -22,7 +22,7 @@ from apps.ledger.queries.cube.subqueries import (
     numbers_of,
     parameters_of,
 )
-from apps.ledger.queries.tables import Row, rows
+from apps.ledger.queries.tables import rows
 
 
 class CubeSums(NamedTuple):
@@ -31,7 +31,9 @@ class CubeSums(NamedTuple):
     GPU times are of pools that count GPUs, `core_milliseconds` of those that count cores.
     `not_worked_micros` is what held idle, unallocated, stranded and out-of-service time cost,
     `unpriced_milliseconds` the time of both without a price on this basis, which is in no amount.
-    `of_states` has the cost of each state by its number, of none first.
+    `of_states` has the cost of each state by its number, of none first. `loaded_micros` has shared-out idle too,
+    `shared_micros` is the part that shared charges are, `is_provisional` whether any of it is not settled yet:
+    of sums that have charged, loaded and shared cost side by side, which have no cost by state.
     """
 
     micros: int | None = None
@@ -43,6 +45,9 @@ class CubeSums(NamedTuple):
     core_milliseconds: int = 0
     unpriced_milliseconds: int = 0
     of_states: tuple[int | None, ...] = (None,) * 7
+    loaded_micros: int | None = None
+    shared_micros: int | None = None
+    is_provisional: bool = False
 
     @property
     def is_nothing(self) -> bool:
@@ -69,11 +74,21 @@ class CubeRow(NamedTuple):
     before: CubeSums | None = None
 
     @property
+    def values(self) -> tuple[Key, ...]:
+        """The values of its keys."""
+        return tuple(key.value for key in self.keys)
+
+    @property
     def change_micros(self) -> int | None:
         """How much more it costs now; None where nothing is compared, or where either is unknown."""
         if self.before is None or None in (self.sums.micros, self.before.micros):
             return None
         return (self.sums.micros or 0) - (self.before.micros or 0)
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether there is neither money nor time in it, now or before."""
+        return self.sums.is_nothing and (self.before is None or self.before.is_nothing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +98,7 @@ class CubeAnswer:
     question: CubeQuestion
     rows: tuple[CubeRow, ...]
     total: CubeRow
-    others: Mapping[str, int]
+    others: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def of_today(self) -> tuple[str, ...]:
@@ -96,88 +111,74 @@ class CubeAnswer:
 def explore(question: CubeQuestion) -> CubeAnswer:
     """The sums of a question; refuses as `refuse_unanswerable`."""
     refuse_unanswerable(question)
-    group_rows = rows(_group_statement(question), parameters_of(question))
     width = len(question.group_by)
     sums: dict[tuple[CubeKey, ...], dict[bool, CubeSums]] = {}
+    parts: dict[bool, list[CubeSums]] = {True: [], False: []}
     others: dict[str, int] = {}
-    for row in group_rows:
+    for row in rows(_group_statement(question), parameters_of(question)):
         values, are_others, counts = row[:width], row[width : 2 * width], row[2 * width : 3 * width]
         is_now, measures = row[3 * width], row[3 * width + 1 :]
         keys = tuple(map(CubeKey, values, are_others))
         if not is_now:
             keys = _aligned_keys(question, keys)
-        sums.setdefault(keys, {})[is_now] = _measured(measures)
-        if any(are_others):
-            other_counts = zip(question.group_by, are_others, counts, strict=True)
-            others |= {name: beyond for name, is_other, beyond in other_counts if is_other}
-    answered = [_cube_row(question, keys, of_key) for keys, of_key in sums.items()]
+        group_sums = CubeSums(*measures[:8], of_states=tuple(measures[8:]))
+        sums.setdefault(keys, {})[is_now] = group_sums
+        parts[is_now].append(group_sums)
+        other_counts = zip(question.group_by, are_others, counts, strict=True)
+        others |= {name: beyond for name, is_other, beyond in other_counts if is_other}
+    is_compared = question.against is not None
+    answered = [
+        CubeRow(keys, of_key.get(True, ABSENT), of_key.get(False, ABSENT) if is_compared else None)
+        for keys, of_key in sums.items()
+    ]
     # Where a part is all there is, nothing is left of the whole.
     is_of_part = _is_of_part(question)
-    shown_rows = [row for row in answered if not (is_of_part and _is_nothing(row))]
-    now, before = (
-        _total([row[3 * width + 1 :] for row in group_rows if row[3 * width] is is_now])
-        for is_now in (True, False)
+    shown_rows = [row for row in answered if not (is_of_part and row.is_nothing)]
+    # By value; what has none, and the others, last.
+    shown_rows.sort(
+        key=lambda row: [
+            (is_other, value is None, "" if value is None else value)
+            for value, is_other in row.keys
+        ]
     )
-    total = CubeRow((), now, None if question.against is None else before)
-    return CubeAnswer(question, tuple(sorted(shown_rows, key=_row_order)), total, others)
+    total = CubeRow((), _total(parts[True]), _total(parts[False]) if is_compared else None)
+    return CubeAnswer(question, tuple(shown_rows), total, others)
 
 
-def _measured(measures: Sequence[Any]) -> CubeSums:
-    return CubeSums._make((*measures[:8], tuple(measures[8:])))
-
-
-def _total(parts: Collection[Row]) -> CubeSums:
+def _total(parts: Collection[CubeSums]) -> CubeSums:
     """The measures of all of them together: what is known of any is."""
-    return (
-        _measured([sum_of_known(measure) for measure in zip(*parts, strict=True)])
-        if parts
-        else CubeSums()
-    )
-
-
-def _cube_row(
-    question: CubeQuestion, keys: tuple[CubeKey, ...], of: Mapping[bool, CubeSums]
-) -> CubeRow:
-    now = of.get(True, ABSENT)
-    return CubeRow(keys, now, None if question.against is None else of.get(False, ABSENT))
-
-
-def _is_nothing(row: CubeRow) -> bool:
-    return row.sums.is_nothing and (row.before is None or row.before.is_nothing)
+    if not parts:
+        return CubeSums()
+    measures = [
+        sum_of_known(measure) for measure in zip(*(part[:8] for part in parts), strict=True)
+    ]
+    by_state = zip(*(part.of_states for part in parts), strict=True)
+    return CubeSums(*measures, of_states=tuple(map(sum_of_known, by_state)))
 
 
 def _is_of_part(question: CubeQuestion) -> bool:
     return any(source_of(question, window).is_part for window in question.periods)
 
 
-def _row_order(row: CubeRow) -> list[Any]:
-    """By value; what has none, and the others, last."""
-    return [
-        (is_other, value is None, "" if value is None else value) for value, is_other in row.keys
-    ]
-
-
 def _aligned_keys(question: CubeQuestion, keys: tuple[CubeKey, ...]) -> tuple[CubeKey, ...]:
     """Days, weeks and months of the period before, moved to where they are held against."""
+    now, before = question.window.first_day, (question.against or question.window).first_day
     moved = []
     for name, key in zip(question.group_by, keys, strict=True):
-        if isinstance(key.value, date):
-            key = key._replace(value=_moved_date(question, name, key.value))
-        moved.append(key)
+        day = key.value
+        if not isinstance(day, date):
+            moved.append(key)
+            continue
+        if name in ("month", "posting_month"):
+            months = (day.year - before.year) * 12 + day.month - before.month
+            there = now.year * 12 + now.month - 1 + months
+            day = date(there // 12, there % 12 + 1, 1)
+        else:
+            days = (now - before).days
+            # Weeks begin on one weekday: what is moved is moved by whole ones.
+            day += timedelta(days=7 * round(days / 7) if name == "week" else days)
+        moved.append(key._replace(value=day))
     return tuple(moved)
-
-
-def _moved_date(question: CubeQuestion, name: str, value: date) -> date:
-    now, before = question.window.first_day, (question.against or question.window).first_day
-    if name in ("month", "posting_month"):
-        months = (value.year - before.year) * 12 + value.month - before.month
-        there = now.year * 12 + now.month - 1 + months
-        return date(there // 12, there % 12 + 1, 1)
-    days = (now - before).days
-    if name == "week":
-        # Weeks begin on one weekday: what is moved is moved by whole ones.
-        days = 7 * round(days / 7)
-    return value + timedelta(days=days)
 
 
 # Of what is left when a part is taken from the whole nothing is known where all has no price.

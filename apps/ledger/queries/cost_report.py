@@ -22,7 +22,7 @@ METERED = frozenset({"team", "pool", "workload"})
 
 @dataclass(frozen=True, slots=True)
 class CostReport:
-    """What the costs of a question are: its groups, what they are held against, how sure they are.
+    """The costs of a question: its groups, what they are held against, how sure they are.
 
     `rows` sum to `total`; `names` has what their keys are called. `daily` has the days by state, none where
     they were not wanted. `variance`: what made the difference, None where nothing is compared or it is not
@@ -48,12 +48,12 @@ def cost_report(question: CubeQuestion, at: datetime, *, of_days: bool = False) 
     With `of_days` it has all that is asked about by days too, for however long, and meters by team.
     """
     answer = explore(question)
-    whole = question.whole
+    undivided = question.whole
     daily, meters = Daily({}), {}
     if of_days:
         # Held against what the rows are, else against the span before.
         against = question.against
-        daily = costs_against(whole, against) if against else costs_by_day(whole, at)
+        daily = costs_against(undivided, against) if against else costs_by_day(undivided, at)
         narrowed_by = {name for name in question.filters if not name.startswith("tag.")}
         if question.group_by == ("team",) and narrowed_by <= METERED:
             meters = meters_by(question)

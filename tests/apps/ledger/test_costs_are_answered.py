@@ -108,7 +108,7 @@ def test_shared_out_idle_shows_in_loaded_cost_only() -> None:
 
     groups = queries.cost_groups(CubeQuestion(window()).by("team"))
 
-    assert {group.keys[0]: (group.micros, group.loaded_micros) for group in groups} == {
+    assert {group.values[0]: (group.sums.micros, group.sums.loaded_micros) for group in groups} == {
         scene.platform(): (49_160_000, 0),
         scene.unowned(): (49_160_000, 98_320_000),
     }

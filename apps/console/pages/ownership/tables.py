@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -308,7 +308,10 @@ def workload_costs(window: ledger.Window, viewer: Viewer, called: OwnerNames) ->
         for workload in called.workloads.values()
         if viewer.sees_team(workload.team_id)
     }
-    costly = {row.values: cost(*row.values, row.sums) for row in ledger.cost_groups(question)}
+    costly = {
+        row.values: cost(*cast("tuple[int, int | None]", row.values), row.sums)
+        for row in ledger.cost_groups(question)
+    }
     rows = (idle | costly).values()
     return sorted(rows, key=lambda row: (row.team, -(row.micros or 0), row.name))
 

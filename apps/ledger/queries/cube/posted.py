@@ -32,15 +32,15 @@ NOTHING_APART = PostedApart(0, None)
 
 def posted_apart(question: CubeQuestion) -> PostedApart:
     """How costs of the question's window, whatever they are grouped by, stand in the books."""
-    whole = question.whole
-    later = _micros_posted_later(whole)
+    undivided = question.whole
+    later = _micros_posted_later(undivided)
     earlier = None
     window = question.window
-    if window.is_whole_months and MONTHS.has(whole.by("month", "posting_month").names):
+    if window.is_whole_months and MONTHS.has(undivided.by("month", "posting_month").names):
         since = window.first_day.replace(year=window.first_day.year - YEARS)
         before = Window("", since, window.first_day, window.zone)
         months = _months_of(window)
-        earlier = _micros_posted_later(replace(whole, window=before), months)
+        earlier = _micros_posted_later(replace(undivided, window=before), months)
     return PostedApart(later, earlier)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeVar
 
 from apps.accounts.queries import OrganisationFact, Viewer
@@ -17,7 +18,7 @@ from apps.ledger.queries.comparison import (
 from apps.ledger.queries.costs import Basis
 from apps.ledger.queries.cube.dimensions import dimensions
 from apps.ledger.queries.cube.names import keys_named
-from apps.ledger.queries.cube.question import CubeQuestion, CubeRefusal, refuse_unanswerable
+from apps.ledger.queries.cube.question import CubeQuestion, CubeRefusal, Key, refuse_unanswerable
 from apps.ledger.queries.loading import Loading
 from apps.ledger.queries.windows import Calendar, Window, window_of
 
@@ -82,7 +83,7 @@ def read_question(
             texts[name] = ",".join(filter(None, parts))
 
     def read(name: str, parse: Callable[[str], Meaning]) -> Meaning:
-        """What is not understood is taken out: its default is meant, that of any question where it has none here."""
+        """Return the meaning; what is not understood is taken out: its default is meant, that of any question where it has none here."""
         default = defaults.get(name, DEFAULTS.get(name, ""))
         try:
             return parse(texts.get(name, default))
@@ -94,9 +95,7 @@ def read_question(
     window = read("window", lambda text: window_of(text, calendar))
     window, against = read("compare", lambda text: _compared_windows(text, window, calendar))
     keys_by_dimension = {
-        name: read(
-            name, lambda text, name=name: keys_named(name, text.split(",") if text else [], viewer)
-        )
+        name: read(name, partial(_keys_of, name, viewer))
         for name, dimension in dimensions().items()
         if dimension.is_filter and name in texts
     }
@@ -121,6 +120,11 @@ def read_question(
     return _with_nearest(CostQuestion(question, {**defaults, **texts}, defaults, problems))
 
 
+def _keys_of(dimension: str, viewer: Viewer, text: str) -> frozenset[Key]:
+    """Return the keys that a text names by comma."""
+    return keys_named(dimension, text.split(",") if text else [], viewer)
+
+
 def _with_nearest(reading: CostQuestion) -> CostQuestion:
     """Return the reading with the nearest question where no table can answer it."""
     try:
@@ -129,16 +133,16 @@ def _with_nearest(reading: CostQuestion) -> CostQuestion:
         problems = {**reading.problems, refusal.field: refusal.message}
         if not isinstance(refusal, CubeRefusal):
             return replace(reading, problems=problems)
-        asked, nearest = reading.question, refusal.nearest
+        question, nearest = reading.question, refusal.nearest
         changes = {
             "group_by": ",".join(nearest.group_by),
-            "window": _window_text(nearest.window, asked.window, reading.texts["window"]),
+            "window": _window_text(nearest.window, question.window, reading.texts["window"]),
         }
-        if nearest.against and asked.against:
+        if nearest.against and question.against:
             changes["compare"] = _window_text(
-                nearest.against, asked.against, reading.texts["compare"]
+                nearest.against, question.against, reading.texts["compare"]
             )
-        changes |= {name: "" for name in asked.filters if name not in nearest.filters}
+        changes |= {name: "" for name in question.filters if name not in nearest.filters}
         return replace(reading, problems=problems, nearest=reading.with_texts(**changes))
     return reading
 

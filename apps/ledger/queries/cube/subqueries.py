@@ -70,11 +70,11 @@ def legs_of(question: CubeQuestion, *extra_columns: str) -> sql.Composed:
         remainder = replace(
             question, filters={k: v for k, v in question.filters.items() if k != source.of}
         )
-        whole = remainder.by(*(name for name in question.group_by if name != source.of))
+        undivided = remainder.by(*(name for name in question.group_by if name != source.of))
         full_source = find_full_source(question, window, source.of)
         beyond = [
             _source_leg(remainder, table, part, extra_columns, is_now=is_now, without=source.of)
-            for table, part in _parts_of_window(whole, full_source, window)
+            for table, part in _parts_of_window(undivided, full_source, window)
         ]
         if source.of in question.filters:
             taken_leg = _source_leg(remainder, source, window, extra_columns, is_now=is_now)

@@ -1,9 +1,9 @@
 """Sums of costs that the cube answers, by up to two dimensions, for one period or two."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import LiteralString, NamedTuple
+from typing import Any, LiteralString, NamedTuple
 
 from psycopg import sql
 
@@ -121,7 +121,7 @@ def explore(question: CubeQuestion) -> CubeAnswer:
         keys = tuple(map(CubeKey, values, are_others))
         if not is_now:
             keys = _aligned_keys(question, keys)
-        group_sums = CubeSums(*measures[:8], of_states=tuple(measures[8:]))
+        group_sums = _sums_named(measures[:8], measures[8:])
         sums.setdefault(keys, {})[is_now] = group_sums
         parts[is_now].append(group_sums)
         other_counts = zip(question.group_by, are_others, counts, strict=True)
@@ -153,7 +153,13 @@ def _total(parts: Collection[CubeSums]) -> CubeSums:
         sum_of_known(measure) for measure in zip(*(part[:8] for part in parts), strict=True)
     ]
     by_state = zip(*(part.of_states for part in parts), strict=True)
-    return CubeSums(*measures, of_states=tuple(map(sum_of_known, by_state)))
+    return _sums_named(measures, [sum_of_known(state) for state in by_state])
+
+
+def _sums_named(measures: Sequence[int | None], states: Sequence[int | None]) -> CubeSums:
+    """Return the sums of measures in the order of their names, and of the cost by state."""
+    named: dict[str, Any] = dict(zip(CubeSums._fields, measures, strict=False))
+    return CubeSums(**named, of_states=tuple(states))
 
 
 def _is_of_part(question: CubeQuestion) -> bool:

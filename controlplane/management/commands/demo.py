@@ -283,12 +283,12 @@ def _figures(company: Company) -> Json:
     return {
         "nodes": len(nodes),
         "gpus": sum(max(span.units for span in node.capacity_spans) for node in nodes),
-        "gpu_hours": round(total.gpu_milliseconds / HOUR_MS, 6),
+        "gpu_hours": round(total.sums.gpu_milliseconds / HOUR_MS, 6),
         "node_hours": proof.node_hours,
         "charges": proof.charges,
         "lines": proof.lines,
         "residual_micros": proof.residual_micros,
-        "coverage": round(total.observed_milliseconds / total.held_milliseconds, 6),
+        "coverage": round(total.sums.observed_milliseconds / total.sums.held_milliseconds, 6),
     }
 
 

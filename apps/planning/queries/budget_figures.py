@@ -237,10 +237,12 @@ def months_of(figures: BudgetFigures, at: datetime) -> list[BudgetMonth]:
         end_day = min(end_day, budget.last_day + DAY)
     over = Window("", budget.first_day, max(last, budget.first_day), zone)
     newest = _until(at, Window("", over.end_day, end_day, zone))
+    # Of a monthly budget the last month is its period, which is summed already.
+    has_last = budget.recurrence == facts.MONTHLY and figures.first_day == last
     # Apart: whole months are summed already, and days of years are long to add up.
     sums = {
         key: states
-        for window in (over, newest)
+        for window in ((over,) if has_last else (over, newest))
         if window.first_day < window.end_day
         for key, states in states_by([budget], {budget.id: window}, "month")[budget.id].items()
     }
@@ -251,7 +253,7 @@ def months_of(figures: BudgetFigures, at: datetime) -> list[BudgetMonth]:
         so_far = [*so_far, *month_states] if budget.recurrence == facts.PROJECT else month_states
         is_current = month == current and figures.status == facts.RUNNING
         ahead = (figures.rest.expected, figures.requested.amount) if is_current else (None, None)
-        spent = spent_of(so_far, budget)
+        spent = figures.spent if has_last and month == last else spent_of(so_far, budget)
         months.append(BudgetMonth(month, budget.amount_on(month), spent, *ahead))
         month = next_month(month)
     return months[-MONTHS_SHOWN:]

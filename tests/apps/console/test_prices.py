@@ -392,7 +392,7 @@ def test_a_spot_price_of_many_steps_is_told_by_its_range(world):
 
 
 def test_hours_of_closed_months_are_said_to_wait_for_corrections(world):
-    month = world.began_at.date().replace(day=1)
+    month = (world.began_at + HOUR).date().replace(day=1)
     when = {"month": month, "closed_at": world.now, "cut_off": world.now}
     Close.objects.create(version=1, digest="", lines=0, **when)
     page = text(signed_in("platform").get("/prices/new", cut(world)))
@@ -410,8 +410,10 @@ def test_a_price_with_tiers_in_euros_says_what_it_moves_and_what_more_of_it_cost
     rate = actions.NewExchangeRate(month, "EUR", "USD", Decimal("1.5"))
     actions.state_exchange_rate(rate=rate, at=world.now)
     told = text(platform.get(reverse("add-rate"), world.entered(**asked)))
-    # One hour at 10 euros, one at 6.
-    assert "goes from about $0.00 to about $24.00" in told
+    # One hour at 10 euros, one at 6; each is its month's first where a month begins between them.
+    is_one_month = world.began_at.month == (world.began_at + HOUR).month
+    dollars = "24.00" if is_one_month else "30.00"
+    assert f"goes from about $0.00 to about ${dollars}" in told
     wrong = text(platform.get(reverse("add-rate"), world.entered(**asked | {"tiers": "5=1; 2=3"})))
     assert "2 does not lie beyond 5" in wrong
     done = confirmed(platform, reverse("add-rate"), world.entered(**asked), follow=True)

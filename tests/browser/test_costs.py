@@ -66,8 +66,9 @@ def test_every_level_shows_its_picture_and_sorts_from_the_keyboard(page, site):
 def test_without_a_script_the_days_stand_where_the_picture_would(desk: Desk, site):
     page = opened(desk.page(java_script_enabled=False), f"{site}/costs?window=lastmonth", "ada")
     expect(page.get_by_role("region", name="What each day cost, as a table")).to_be_visible()
-    page.get_by_role("region", name="By team").get_by_role("link", name="GPU-hours").click()
-    expect(page.locator("th[aria-sort=descending]")).to_contain_text("GPU-hours")
+    by_team = page.get_by_role("region", name="By team")
+    by_team.get_by_role("link", name="GPU-hours").click()
+    expect(by_team.locator("th[aria-sort=descending]")).to_contain_text("GPU-hours")
 
 
 def test_on_a_phone_tables_scroll_inside_their_card(desk: Desk, site):

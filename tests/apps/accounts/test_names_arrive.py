@@ -34,7 +34,7 @@ from apps.workloads.models import (
     UsageEvent,
     WorkloadChange,
 )
-from apps.workloads.queries.promises import EnteredChange
+from apps.workloads.queries.requests import EnteredChange
 from apps.workloads.queries.set_aside import AsideSpan
 from tests import make
 from tests.apps.accounts.test_personal_fields import rows_naming

@@ -14,20 +14,18 @@ def facts_of(shape: type[Fact], rows: "QuerySet[Any]", **columns: str) -> Iterab
 
     Its fields are the columns of the rows; `columns` says which one a field is that is called otherwise.
     """
-    names = columns_of(shape, **columns)
-    for row in rows.values_list(*names):
-        yield fact_of(shape, dict(zip(names, row, strict=True)), **columns)
+    names = field_names(shape)
+    for row in rows.values_list(*columns_of(shape, **columns)):
+        yield shape(**dict(zip(names, map(_frozen, row), strict=True)))
 
 
 def fact_of(shape: type[Fact], row: Mapping[str, Any], **columns: str) -> Fact:
     """Return a value of this dataclass for a row by column, as `facts_of` does."""
-    values = {name: row[columns.get(name, name)] for name in field_names(shape)}
-    return shape(
-        **{
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in values.items()
-        }
-    )
+    return shape(**{name: _frozen(row[columns.get(name, name)]) for name in field_names(shape)})
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def columns_of(shape: Any, **columns: str) -> list[str]:

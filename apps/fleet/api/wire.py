@@ -17,7 +17,7 @@ from apps.fleet.queries.pool_facts import (
     PoolFact,
 )
 from apps.web.rest.money import NamedOut
-from apps.web.rest.shapes import Answer, Body
+from apps.web.rest.shapes import Answer, BodyFields
 from apps.web.rest.strict import (
     Id,
     IdInBody,
@@ -80,16 +80,12 @@ class PoolsAsked(Parameters):
     cluster = Text(required=False, help_text="the name of a cluster")
 
 
-class PoolIn(Body[EnteredPool]):
+class PoolIn(BodyFields[EnteredPool]):
     """Nodes of one model, one price and one purchase option."""
 
     without = ("cluster_id", "owner_team_id")
     cluster = Text(required=False, allow_null=True, default=None)
     owner_team = Text(required=False, allow_null=True, default=None)
-
-    def made(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the fields: a repeated request is known by them."""
-        return values
 
 
 class PoolCorrectionIn(StrictSerializer):

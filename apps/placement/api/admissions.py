@@ -42,7 +42,7 @@ from apps.web.rest.idempotency import once
 from apps.web.rest.money import MoneyOut, RatioOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.shapes import AmountIn, Answer, Body, TextOrNullOut
+from apps.web.rest.shapes import AmountIn, Answer, BodyFields, TextOrNullOut
 from apps.web.rest.strict import (
     OptionalText,
     Parameters,
@@ -63,7 +63,7 @@ class OverridesAdmission(CanManageBilling):
     message = "admissions are overridden by finance and platform, and with the organisation's 'manage' tokens"
 
 
-class AdmissionIn(Body[AdmissionJob]):
+class AdmissionIn(BodyFields[AdmissionJob]):
     """A job. Its work is `gpu_hours`, or `hours` of all its GPUs; its GPUs are of a pool, or of a model (at a provider, in a region).
 
     Without `estimated_cost`, in the organisation's currency, it is priced from the newest offer book.
@@ -81,10 +81,6 @@ class AdmissionIn(Body[AdmissionJob]):
     )
     pool = OptionalText()
     estimated_cost = AmountIn(digits=12, places=6, required=False, allow_null=True, default=None)
-
-    def made(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the fields: whose job it is, only who knows the asker can say."""
-        return values
 
 
 class AdmissionFilters(Parameters):

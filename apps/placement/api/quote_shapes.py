@@ -18,7 +18,7 @@ from apps.placement.queries.quotes import QuoteFact
 from apps.web.rest.gates import GateOut
 from apps.web.rest.money import MoneyOut, RatioOut
 from apps.web.rest.pages import serialize_as
-from apps.web.rest.shapes import Body
+from apps.web.rest.shapes import Body, BodyFields
 from apps.web.rest.strict import (
     IdInBody,
     OptionalText,
@@ -53,7 +53,7 @@ class DatasetIn(Body[RequestedDataset]):
     """Where the data lies, as `provider:region`, and how fast it can be moved (null: not known)."""
 
 
-class QuoteIn(Body[QuoteRequest]):
+class QuoteIn(BodyFields[QuoteRequest]):
     """A job. What is assumed stands in where nothing was measured, and is named in the answer.
 
     `priority` is the scheduler's QOS: queue waits are of jobs of it, where ten or more started there in the last 14 days. `residency` are
@@ -65,10 +65,6 @@ class QuoteIn(Body[QuoteRequest]):
     checkpoint = CheckpointIn(required=False, allow_null=True, default=None)
     dataset = DatasetIn(required=False, allow_null=True, default=None)
     team = OptionalText()
-
-    def made(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the fields: whose job it is, only who knows the asker can say."""
-        return values
 
 
 class CostRangeOut(serializers.Serializer[Any]):

@@ -28,7 +28,7 @@ from apps.planning.queries.plan_items import (
 )
 from apps.planning.queries.plan_outcomes import priced_window
 from apps.planning.queries.plans import EnteredPlan, PlanEdit, PlanFact, PlanTerms
-from apps.web.rest.shapes import Body, parse_as
+from apps.web.rest.shapes import Body, BodyFields, parse_as
 from apps.web.rest.strict import OptionalText, StrictInteger, StrictSerializer, Text, parsed
 
 NEEDED = {
@@ -88,16 +88,12 @@ class WhatIfPlanIn(Body[EnteredPlan]):
         )
 
 
-class WhatIfPlanEditIn(Body[PlanTerms]):
+class WhatIfPlanEditIn(BodyFields[PlanTerms]):
     """A plan's terms anew; what is planned in it and where it is stay."""
 
     owner = OptionalText(
         help_text="the address of a person of finance or platform; empty: it stays whose it is"
     )
-
-    def made(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the terms and the owner: whose it is without one, only the plan says."""
-        return values
 
 
 class WhatIfPlanCopyIn(StrictSerializer):

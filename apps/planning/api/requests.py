@@ -34,7 +34,7 @@ from apps.planning.queries.requests import (
 from apps.web.rest.idempotency import once
 from apps.web.rest.pages import list_of, paged, parse_page_request, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.shapes import Body
+from apps.web.rest.shapes import BodyFields
 from apps.web.rest.strict import (
     OptionalText,
     Parameters,
@@ -82,7 +82,7 @@ class CapacityRequestsQuery(Parameters):
     state = OptionalText(help_text=f"{', '.join(STATES)}; several by comma")
 
 
-class CapacityRequestIn(Body[EnteredCapacityRequest]):
+class CapacityRequestIn(BodyFields[EnteredCapacityRequest]):
     """GPUs for a team (and one of its workloads) in a pool or of a GPU model, one of them.
 
     Without `ends_at` it is open-ended.
@@ -93,10 +93,6 @@ class CapacityRequestIn(Body[EnteredCapacityRequest]):
     workload = OptionalText()
     pool = OptionalText()
     gpu_model = OptionalText(help_text="as pools have it, or any that the catalogue knows")
-
-    def made(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the fields: which names the asker may say, only who knows them can say."""
-        return values
 
 
 class RequestDecisionIn(StrictSerializer):

@@ -77,15 +77,19 @@ class TextsIn(serializers.ListField):
         return tuple(super().to_internal_value(data))
 
 
-class Body(StrictSerializer, Generic[Shape]):
-    """A body whose parsed value is the dataclass that it is of."""
+class OfShape(Generic[Shape]):
+    """The part of a body or an answer that says which dataclass it is of."""
 
     shape: ClassVar[type[Any]]
     without: ClassVar[tuple[str, ...]] = ()
 
     def __class_getitem__(cls, shape: Any) -> Any:
-        """Return the class of bodies of this dataclass."""
+        """Return the class of this dataclass."""
         return cls if isinstance(shape, TypeVar) else type(cls.__name__, (cls,), {"shape": shape})
+
+
+class Body(OfShape[Shape], StrictSerializer):
+    """A body whose parsed value is the dataclass that it is of."""
 
     def get_fields(self) -> dict[str, RestField]:
         """Return the fields of the dataclass, with those that the class declares in their places."""
@@ -100,16 +104,18 @@ class Body(StrictSerializer, Generic[Shape]):
         return self.shape(**values)
 
 
-class Answer(serializers.Serializer[Any], Generic[Shape]):
+class BodyFields(Body[Shape]):
+    """A body whose parsed value are the fields by name: what some of them name, only its view can tell."""
+
+    def made(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return the parsed fields."""
+        return values
+
+
+class Answer(OfShape[Shape], serializers.Serializer[Any]):
     """An answer with a field for each of the dataclass that it is of; those of `first` come before the others."""
 
-    shape: ClassVar[type[Any]]
-    without: ClassVar[tuple[str, ...]] = ()
     first: ClassVar[tuple[str, ...]] = ("id",)
-
-    def __class_getitem__(cls, shape: Any) -> Any:
-        """Return the class of answers of this dataclass."""
-        return cls if isinstance(shape, TypeVar) else type(cls.__name__, (cls,), {"shape": shape})
 
     def get_fields(self) -> dict[str, RestField]:
         """Return the fields of the dataclass, with those that the class declares in their places."""
@@ -157,7 +163,7 @@ def _fields_of(
         name = place[field.name]
         if name in declared:
             rest_fields[name] = declared[name]
-            rest_fields |= {name: declared[name] for name in further.pop(name, ())}
+            rest_fields |= {extra: declared[extra] for extra in further.pop(name, ())}
         elif field.name not in serializer.without:
             rest_fields[name_of(field)] = field_of(field)
     return rest_fields | declared

@@ -17,7 +17,7 @@ from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.shapes import Answer, Body
+from apps.web.rest.shapes import Answer, BodyFields
 from apps.web.rest.strict import Moment, OptionalText, Parameters, StrictSerializer, Text, parsed
 from apps.web.rest.views import RestView
 from apps.workloads.actions.slos import add_objective, end_objective, record_change
@@ -36,7 +36,7 @@ class ObjectivesAsked(Parameters):
     workload = Text(required=False, help_text="the name of a workload")
 
 
-class ObjectiveIn(Body[EnteredObjective]):
+class ObjectiveIn(BodyFields[EnteredObjective]):
     """A promise: `target_ratio` of the requests are answered within so long.
 
     `latency` is the whole answer, `first_token` the time to its first token; of `availability`,
@@ -51,10 +51,6 @@ class ObjectiveIn(Body[EnteredObjective]):
     within_seconds = serializers.FloatField(
         max_value=LONGEST_SECONDS, required=False, allow_null=True, default=None
     )
-
-    def made(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the fields: which workload is meant, the viewer decides."""
-        return values
 
 
 class ObjectiveEndIn(StrictSerializer):
@@ -81,7 +77,7 @@ class ChangesAsked(Parameters):
     until = Moment(required=False)
 
 
-class ChangeIn(Body[EnteredChange]):
+class ChangeIn(BodyFields[EnteredChange]):
     """Something that changed about a workload and may explain its numbers.
 
     Of kind `model` with a `run`, it is a model version shipped.
@@ -92,10 +88,6 @@ class ChangeIn(Body[EnteredChange]):
     workload = Text()
     feature = OptionalText()
     run = OptionalText(help_text="the key of the training run that made the model")
-
-    def made(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the fields: which workload and run are meant, the viewer decides."""
-        return values
 
 
 class ChangeOut(Answer[ChangeFact]):

@@ -16,7 +16,7 @@ from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.shapes import Answer, Body
+from apps.web.rest.shapes import Answer, BodyFields
 from apps.web.rest.strict import Parameters, Text, parsed
 from apps.web.rest.views import RestView
 from apps.workloads.actions import returns as actions
@@ -47,7 +47,7 @@ class ReturnsAsked(Parameters):
     workload = Text(required=False, help_text="the name of a workload")
 
 
-class WorkloadValueIn(Body[EnteredValue]):
+class WorkloadValueIn(BodyFields[EnteredValue]):
     """The worth of one unit from a day on, in the organisation's currency; without both ends, no value any more."""
 
     without = ("workload_id",)
@@ -59,10 +59,6 @@ class WorkloadValueIn(Body[EnteredValue]):
     high = serializers.DecimalField(
         max_digits=24, decimal_places=6, required=False, allow_null=True, default=None
     )
-
-    def made(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the fields: which workload is meant, the viewer decides."""
-        return values
 
 
 class WorkloadValueOut(Answer[ValueFact]):
@@ -76,17 +72,13 @@ class WorkloadValueOut(Answer[ValueFact]):
     stated_by = serializers.CharField()
 
 
-class WorkloadScoreIn(Body[EnteredScore]):
+class WorkloadScoreIn(BodyFields[EnteredScore]):
     """How good a workload's results were on a day: an evaluation's score, task success."""
 
     without = ("workload_id",)
     team = Text()
     workload = Text()
     higher_is_better = serializers.BooleanField(default=True)
-
-    def made(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the fields: which workload is meant, the viewer decides."""
-        return values
 
 
 class WorkloadScoreOut(Answer[ScoreFact]):

@@ -15,6 +15,7 @@ from django.forms.forms import DeclarativeFieldsMetaclass
 from django.urls import URLPattern, path, reverse
 
 from apps.accounts.queries import Role
+from apps.accounts.queries.facts import field_names
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
 from apps.console.kit.entries import (
     AmountField,
@@ -173,7 +174,7 @@ class EnteredPages(Generic[Entered, Kept]):
 
         def apply(new_one: Entered) -> Done:
             kept_id = self.add(new_one, context)
-            return f"{_capital(self.name(new_one))} {self.is_entered}.", self._goes_on_to(kept_id)
+            return f"{_capital(self.name(new_one))} {self.is_entered}.", _way_on(self, kept_id)
 
         return self._change(context, None, apply)
 
@@ -184,7 +185,7 @@ class EnteredPages(Generic[Entered, Kept]):
 
         def apply(new_one: Entered) -> Done:
             replace(kept_id, new_one, context)
-            return f"{_capital(self.name(new_one))} is changed.", self._goes_on_to(kept_id)
+            return f"{_capital(self.name(new_one))} is changed.", _way_on(self, kept_id)
 
         return self._change(context, (kept_id, fact), apply)
 
@@ -242,21 +243,10 @@ class EnteredPages(Generic[Entered, Kept]):
         return f"this {self.noun.split(maxsplit=1)[1]}"
 
     def _as_entered(self, fact: Kept) -> Entered:
-        return self.shape(
-            **{
-                entry_field.name: getattr(fact, entry_field.name)
-                for entry_field in entry_fields(self.shape)
-            }
-        )
+        return self.shape(**{name: getattr(fact, name) for name in field_names(self.shape)})
 
     def _back(self, kept_id: int | None) -> Link:
-        if kept_id is None or not self.page_of_one:
-            return Link(self.back[0], reverse(self.back[1]))
-        words = f"Back to the {self._this.removeprefix('this ')}"
-        return Link(words, reverse(self.page_of_one, args=[kept_id]))
-
-    def _goes_on_to(self, kept_id: int) -> tuple[Any, ...]:
-        return (self.page_of_one, kept_id) if self.page_of_one else (self.back[1],)
+        return _way_back(self, self._this.removeprefix("this "), kept_id)
 
 
 class EndForm(ChangeForm):
@@ -309,22 +299,32 @@ class EndingPage(Generic[Kept]):
 
         def apply(ended_at: datetime) -> Done:
             self.end(kept_id, ended_at, context)
-            to = (self.page_of_one, kept_id) if self.page_of_one else (self.back[1],)
-            return f"{_capital(self.name(fact))} has an end.", to
+            return f"{_capital(self.name(fact))} has an end.", _way_on(self, kept_id)
 
-        back = Link(self.back[0], reverse(self.back[1]))
-        if self.page_of_one:
-            back = Link(f"Back to the {self.noun}", reverse(self.page_of_one, args=[kept_id]))
         return Change(
             finding=f"End {self.name(fact)}",
             explanation=self.explanation(fact),
-            back=back,
+            back=_way_back(self, self.noun, kept_id),
             form=EndForm,
             confirm=f"End this {self.noun}",
             read=read,
             effects=lambda ended_at: self.effects(fact, ended_at, context),
             apply=apply,
         )
+
+
+def _way_back(
+    pages: EnteredPages[Any, Any] | EndingPage[Any], noun: str, kept_id: int | None
+) -> Link:
+    """Return the way to the page of the one, or to that of all where it has none or is not kept yet."""
+    if kept_id is None or not pages.page_of_one:
+        return Link(pages.back[0], reverse(pages.back[1]))
+    return Link(f"Back to the {noun}", reverse(pages.page_of_one, args=[kept_id]))
+
+
+def _way_on(pages: EnteredPages[Any, Any] | EndingPage[Any], kept_id: int) -> tuple[Any, ...]:
+    """Return where one goes on to when the change is done."""
+    return (pages.page_of_one, kept_id) if pages.page_of_one else (pages.back[1],)
 
 
 def _path_of_one(

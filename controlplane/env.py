@@ -121,7 +121,12 @@ class Environment:
         60,
         "seconds without a sign of life after which `up` kills a process and starts it again; 0: never",
     )
-    log_level: str = _variable(str.upper, "INFO", "DEBUG, INFO, WARNING or ERROR")
+    log_level: str = _variable(
+        str.upper,
+        "INFO",
+        "DEBUG, INFO, WARNING or ERROR; where unset, WARNING for `manage.py demo` and, in a terminal, "
+        "for other commands but `up`",
+    )
     log_format: str = _variable(
         values.log_format, "key_value", "how lines of the log are written: key_value or json"
     )
@@ -161,11 +166,6 @@ class Environment:
     tag_keys: tuple[str, ...] = _variable(
         values.words, ("project",), "up to five job labels that costs may be grouped by, by comma"
     )
-    agent_token_days: int = _variable(
-        values.natural,
-        0,
-        "days for which the token of an agent that enrols is good; 0: until revoked",
-    )
     finding_floor: int = _variable(
         values.natural,
         50,
@@ -185,6 +185,12 @@ class Environment:
         "from which share of a run's time on a verdict is said, by comma: data_wait=0.15; "
         "defaults: docs/concepts/training.md",
     )
+    token_weights: tuple[int, ...] = _variable(
+        values.numbers,
+        (10, 1, 40),
+        "the work of a computed prompt token, a cached one and an output token, by which a "
+        "service's hour is divided where its engine tells no times",
+    )
     gl_codes: tuple[tuple[str, str], ...] = _variable(
         values.gl_codes,
         (),
@@ -202,9 +208,7 @@ class Environment:
         "the hour of Monday, in the organisation's zone, from which the weekly review is made",
     )
     review_verdict_weeks: int = _variable(
-        values.at_most(8, values.some),
-        4,
-        "the weeks that a verdict of the weekly review is of, 1 to 8",
+        values.at_most(8, values.some), 4, "weeks that a verdict of the weekly review is of, 1 to 8"
     )
     review_shrink_waste: int = _variable(
         values.at_most(100, values.some),
@@ -232,11 +236,10 @@ class Environment:
         "a folder of TrueType or OpenType fonts for letters in PDFs that Inter lacks, as of Chinese; "
         "the same for worker and commands",
     )
-    token_weights: tuple[int, ...] = _variable(
-        values.numbers,
-        (10, 1, 40),
-        "the work of a computed prompt token, a cached one and an output token, by which a "
-        "service's hour is divided where its engine tells no times",
+    agent_token_days: int = _variable(
+        values.natural,
+        0,
+        "days for which the token of an agent that enrols is good; 0: until revoked",
     )
     most_gpus_per_node: int = _variable(
         values.some,
@@ -283,14 +286,10 @@ class Environment:
         values.natural, 0, "hours between two backups that are made by themselves; 0: none"
     )
     backup_keep_daily: int = _variable(
-        values.natural, 7, "of how many days the newest backup is kept; the newest of all always is"
+        values.natural, 7, "days of which the newest backup is kept; the newest of all always is"
     )
-    backup_keep_weekly: int = _variable(
-        values.natural, 4, "of how many weeks the newest backup is kept"
-    )
-    backup_keep_monthly: int = _variable(
-        values.natural, 6, "of how many months the newest backup is kept"
-    )
+    backup_keep_weekly: int = _variable(values.natural, 4, "the same of weeks")
+    backup_keep_monthly: int = _variable(values.natural, 6, "the same of months")
     site_url: str = _variable(
         values.origin,
         "",

@@ -3,10 +3,13 @@
 What the console shows of them and what a reader of docs/ sees are thus one text. A test compares.
 """
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from textwrap import fill
+
+import django
 
 from apps.console.kit.glossary import (
     DOCUMENTED,
@@ -18,31 +21,31 @@ from apps.console.kit.glossary import (
 )
 from apps.console.kit.methods import ANSWERS, FIELDS, AnswerMethod
 from apps.show.prose import Prose, markdown
+from deploy.write_reference import commands_page, settings_page
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-NOTE = "<!-- Made of {source} by `python -m deploy.write_docs`: change it there. -->"
+NOTE = "<!-- Made of {source} by `make docs`: change it there. -->"
 PLANNING = "Each answer of *Plan*: its inputs, method, source and weaknesses, as the console shows them. The linked page has formulas and limits. Everything here is an estimate: nothing is posted to the ledger. What is not known is never zero; a fallback is named as one."  # fmt: skip
 UNITS = "One word for one thing, in code, pages and files. Where the field has a standard term we use it; [our own words](#words-of-our-own) stand beside the nearest one."  # fmt: skip
 WIDTH = 200
 
 
-def generated_pages() -> Mapping[str, str]:
-    """Return the text of each page that is made of declared values, by its name in docs/."""
-    return {"planning.md": _planning_page(), "concepts/units.md": _units_page()}
-
-
 def main() -> None:
     """Write every page anew."""
-    for name, text in generated_pages().items():
-        (DOCS / name).write_text(text, encoding="utf-8")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
+    django.setup()
+    for name in GENERATED_PAGES:
+        (DOCS / name).write_text(generated_page(name), encoding="utf-8")
 
 
-def _planning_page() -> str:
-    head = (
-        "# Planning: which answer is from what",
-        NOTE.format(source="apps/console/kit/methods"),
-        PLANNING,
-    )
+def generated_page(name: str) -> str:
+    """Return the text of a page that is made of declared values, by its name in docs/."""
+    page, source = GENERATED_PAGES[name]
+    return page(NOTE.format(source=source))
+
+
+def _planning_page(note: str) -> str:
+    head = ("# Planning: which answer is from what", note, PLANNING)
     return "\n\n".join((*head, *("\n".join(_method_lines(method)) for method in ANSWERS))) + "\n"
 
 
@@ -53,8 +56,8 @@ def _method_lines(method: AnswerMethod) -> Iterator[str]:
     yield f"- {markdown(method.links)}"
 
 
-def _units_page() -> str:
-    head = ("# Words and units", NOTE.format(source="apps/console/kit/glossary"), UNITS)
+def _units_page(note: str) -> str:
+    head = ("# Words and units", note, UNITS)
     return "\n\n".join((*head, *map(_glossary_section, DOCUMENTED))) + "\n"
 
 
@@ -99,6 +102,15 @@ def _filled(text: str, indent: str = "") -> str:
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+GENERATED_PAGES: Mapping[str, tuple[Callable[[str], str], str]] = {
+    "planning.md": (_planning_page, "apps/console/kit/methods"),
+    "concepts/units.md": (_units_page, "apps/console/kit/glossary"),
+    "reference/settings.md": (settings_page, "controlplane/env.py"),
+    "reference/commands.md": (commands_page, "the help of the commands"),
+}
+"""What makes a page from the note of what it is made of, and what that is."""
 
 
 if __name__ == "__main__":

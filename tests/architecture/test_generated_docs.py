@@ -2,9 +2,9 @@
 
 import pytest
 
-from deploy.write_docs import DOCS, generated_pages
+from deploy.write_docs import DOCS, GENERATED_PAGES, generated_page
 
 
-@pytest.mark.parametrize("name", generated_pages())
+@pytest.mark.parametrize("name", GENERATED_PAGES)
 def test_a_generated_page_is_current(name: str) -> None:
-    assert (DOCS / name).read_text() == generated_pages()[name], "python -m deploy.write_docs"
+    assert (DOCS / name).read_text() == generated_page(name), "python -m deploy.write_docs"

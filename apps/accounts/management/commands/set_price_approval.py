@@ -13,7 +13,7 @@ from apps.economics.refusal import Refusal
 class Command(BaseCommand):
     """`manage.py set_price_approval 20` or `off`."""
 
-    help = "Prices that move by more than so many per cent wait for a second person of finance."
+    help = "Let prices that move by more than so many per cent wait for a second person of finance."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The per cent."""

@@ -27,7 +27,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the arguments that say which delivery, who says so, and why."""
         parser.add_argument(
-            "delivery", type=int, metavar="import", help="its id, as import_focus prints it"
+            "delivery", type=int, metavar="IMPORT", help="its id, as import_focus prints it"
         )
         parser.add_argument("--by", required=True, metavar="EMAIL", help="who accepts it")
         parser.add_argument("--reason", required=True, help="kept with the bill import")

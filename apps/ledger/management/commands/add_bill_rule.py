@@ -24,8 +24,8 @@ class Command(BaseCommand):
     """`manage.py add_bill_rule --resource-id 'i-0ab*' --node gpu-07`: bills are reconciled again."""
 
     help = (
-        "Patterns are shell patterns. What is said may be a kind, a node, a pool, a team, or by what"
-        " all share it."
+        "Say of rows of bills, by shell patterns, their kind, node, pool or team, or by what all share"
+        " them."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

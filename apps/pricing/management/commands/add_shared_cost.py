@@ -18,7 +18,7 @@ from apps.pricing import actions
 class Command(BaseCommand):
     """`manage.py add_shared_cost Storage 4200 --method weighted --weight Research=3 --from …`."""
 
-    help = "An amount a month that lines carry a part of; past hours are settled anew."
+    help = "Add an amount a month that is allocated to all lines; past hours are settled anew."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add arguments for what is shared, how much, by which method, and when."""

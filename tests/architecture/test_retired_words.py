@@ -61,7 +61,7 @@ RETIRED: Mapping[str, str] = {
 """What may not be read any more, capitals aside, and what is said instead (docs/concepts/units.md)."""
 
 EXCEPTIONS: Mapping[str, str] = {
-    "CHANGELOG.md": "history: what was said then",
+    "CHANGELOG.md": "says what the phrases have become",
     "apps/ledger/actions/sharing.py": "stored with each charge: settled hours keep their text",
     "apps/ledger/solvers/api_pricing.py": "stored with each call: priced calls keep their text",
     "apps/providers/aws/exports.py": "AWS delivers files: the word is AWS’s",

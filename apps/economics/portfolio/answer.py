@@ -6,11 +6,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from apps.economics.forecast.scores import Floats
-from apps.economics.portfolio.costs import CostParts, FamilyCosts, PortfolioCosts
-from apps.economics.portfolio.duration import DurationStep, duration_steps
-from apps.economics.portfolio.ladder import PurchaseTranche, purchase_ladder
+from apps.economics.portfolio.costs import FamilyCosts, PortfolioCosts
+from apps.economics.portfolio.duration import duration_steps
+from apps.economics.portfolio.ladder import purchase_ladder
 from apps.economics.portfolio.names import MONTH_HOURS
 from apps.economics.portfolio.newsvendor import tail_mean
+from apps.economics.portfolio.parts import (
+    ComparedChoice,
+    FamilyAnswer,
+    OfferAnswer,
+    PortfolioChange,
+    PurchaseTranche,
+)
 from apps.economics.portfolio.question import CapacityOffer, PortfolioQuestion
 from apps.economics.portfolio.room import within_room
 from apps.economics.portfolio.rules import CHOSEN, LOOK_BACK, all_committed_lots, rules_of
@@ -35,70 +42,6 @@ class SolvedMix:
 
 Mixer = Callable[[PortfolioQuestion, PortfolioCosts], SolvedMix]
 """What finds the lots of least cost."""
-
-
-@dataclass(frozen=True, slots=True)
-class OfferAnswer:
-    """How many lots of an offer to buy, and at the margin: what one more, and the last one, come to.
-
-    `one_more_lot` and `last_lot` are what they save, below 0 what they cost. `pays_up_to` is the rate of
-    a GPU-hour up to which one more lot would pay. `break_even_utilization` is over 1 where on demand is cheaper.
-    """
-
-    name: str
-    family: str
-    kind: str
-    lots: int
-    gpus: int
-    rate: float
-    upfront: float
-    break_even_utilization: float | None
-    one_more_lot: float | None
-    last_lot: float | None
-    pays_up_to: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class FamilyAnswer:
-    """Where a family's GPU-hours come from. `gpu_hour_worth` is what one more GPU saves an hour, in the mean.
-
-    `utilization` is of all that is committed; `tenth_utilization` its p10 over the scenarios. `waiting_hours` are GPU-hours
-    that no GPU is there for, in none of its parts, and what waiting for them costs: None where it has no price.
-    """
-
-    name: str
-    parts: CostParts
-    utilization: float | None
-    tenth_utilization: float | None
-    gpu_hour_worth: float
-    duration: tuple[DurationStep, ...]
-    waiting_hours: float = 0.0
-    waiting_cost: float | None = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedChoice:
-    """A choice of lots over the same scenarios. The savings rate is of all that demand costs on demand.
-
-    `blocked_part` is of GPU-hours that nobody supplies, in the mean; `limited_part` what the limit is on.
-    """
-
-    name: str
-    lots: dict[str, int]
-    mean_cost: float
-    tail_cost: float
-    effective_savings_rate: float | None
-    blocked_part: float
-    limited_part: float
-
-
-@dataclass(frozen=True, slots=True)
-class PortfolioChange:
-    """The purchase there would be if an input were another; without `keeps_limit` the limit could not be held."""
-
-    name: str
-    lots: dict[str, int]
-    keeps_limit: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from apps.economics.forecast.scores import Floats
 from apps.economics.portfolio.newsvendor import ROUNDING, tail_mean
+from apps.economics.portfolio.parts import CostParts
 from apps.economics.portfolio.question import (
     CapacityHeld,
     CapacityOffer,
@@ -25,25 +26,6 @@ class UncommittedUse:
     spot: Floats
     on_demand: Floats
     short: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class CostParts:
-    """GPU-hours and money of a family over the planned hours, means over the scenarios.
-
-    `short_hours` are those that nobody can supply: the capacity-blocked ones.
-    """
-
-    demand_hours: float
-    committed_hours: float
-    committed_used_hours: float
-    spot_hours: float
-    on_demand_hours: float
-    short_hours: float
-    spot_cost: float
-    on_demand_cost: float
-    short_cost: float
-    on_demand_equivalent: float
 
 
 class FamilyCosts:

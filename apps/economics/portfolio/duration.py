@@ -1,30 +1,14 @@
 """A family's demand as a duration curve: hours sorted by demand, and what each level of it comes from."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from apps.economics.forecast.scores import Floats
 from apps.economics.portfolio.costs import FamilyCosts
+from apps.economics.portfolio.parts import DurationStep
 
 STEPS = 100
-
-
-@dataclass(frozen=True, slots=True)
-class DurationStep:
-    """GPUs in the mean of a hundredth of all hours of all scenarios, those of the highest demand first.
-
-    `share` is the part of hours up to its middle; the layers sum to `demand`.
-    """
-
-    share: float
-    demand: float
-    owned: float
-    committed: float
-    on_demand: float
-    spot: float
-    blocked: float
 
 
 def duration_steps(family: FamilyCosts, lots: Floats, owned: Sequence[bool]) -> list[DurationStep]:

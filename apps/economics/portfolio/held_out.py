@@ -1,7 +1,7 @@
 """The cost of choices held out: decided on what was known before some months, paid over what they brought."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, inf
 
 import numpy as np
@@ -10,6 +10,7 @@ from apps.economics.forecast.scores import Floats
 from apps.economics.portfolio.answer import Mixer
 from apps.economics.portfolio.costs import PortfolioCosts
 from apps.economics.portfolio.names import MONTH_HOURS
+from apps.economics.portfolio.parts import HeldOutChoice
 from apps.economics.portfolio.question import (
     CapacityHeld,
     CapacityOffer,
@@ -31,17 +32,6 @@ LEAST_BEFORE = LEAST_WEEKS * WEEK
 
 Drawn = Callable[[Sequence[Floats], int], PortfolioQuestion]
 """From each family's history the question of so many hours after it."""
-
-
-@dataclass(frozen=True, slots=True)
-class HeldOutChoice:
-    """A choice of lots, and what it would have cost in the months held out. `blocked_part` of GPU-hours was short."""
-
-    name: str
-    lots: dict[str, int]
-    cost: float
-    effective_savings_rate: float | None
-    blocked_part: float
 
 
 def held_out_choices(

@@ -1,33 +1,13 @@
 """When to buy: a choice of lots in several purchases, the surest first."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from apps.economics.forecast.scores import Floats
 from apps.economics.portfolio.costs import FamilyCosts, PortfolioCosts
 from apps.economics.portfolio.names import MONTH_HOURS
-
-
-@dataclass(frozen=True, slots=True)
-class PurchaseTranche:
-    """Part of a family's lots, bought `in_months`: they cover demand from one level to the next.
-
-    It pays where the hours above `from_gpus` use it by `break_even_utilization` or more, as they do in
-    `pays_in` of the scenarios. `waiting_cost` is what buying later gives away, at the mean saving.
-    """
-
-    family: str
-    number: int
-    in_months: int
-    lots: dict[str, int]
-    from_gpus: float
-    to_gpus: float
-    break_even_utilization: float
-    expected_utilization: float
-    pays_in: float
-    waiting_cost: float
+from apps.economics.portfolio.parts import PurchaseTranche
 
 
 def purchase_ladder(

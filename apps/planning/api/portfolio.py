@@ -11,13 +11,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import person_names
-from apps.accounts.queries.facts import fields_of
 from apps.accounts.queries.reading import reading_once
 from apps.files.limits import BodyKind
 from apps.planning import actions
 from apps.planning.api.portfolio_shapes import DocumentOut, PortfolioAnswerOut
 from apps.planning.queries.portfolio.runs import (
-    STATES,
     PortfolioRunFact,
     latest_portfolio,
     portfolio_run,
@@ -27,6 +25,7 @@ from apps.web.rest.idempotency import once
 from apps.web.rest.money import NamedOut
 from apps.web.rest.pages import list_of, paged, parse_page_request, serialize_as, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.shapes import Answer
 from apps.web.rest.strict import Parameters, StrictSerializer, parsed
 from apps.web.rest.views import CanManageBilling, Reads, RestView, SeesPrices
 
@@ -58,20 +57,13 @@ class PortfolioIn(StrictSerializer):
     )
 
 
-class PortfolioRunOut(serializers.Serializer[Any]):
+class PortfolioRunOut(Answer[PortfolioRunFact]):
     """A run: how far it is, and where it is answered; `refusal` says why it is not."""
 
-    id = serializers.IntegerField()
+    without = ("asked_by_id", "overlay", "text", "answer")
+    first = ("id", "address", "asked_at", "asked_by")
     address = serializers.CharField()
-    asked_at = serializers.DateTimeField()
     asked_by = NamedOut(allow_null=True)
-    is_weekly = serializers.BooleanField()
-    state = serializers.ChoiceField(choices=STATES)
-    found = serializers.IntegerField(help_text="mixes found so far")
-    of = serializers.IntegerField(help_text="mixes that an answer takes at most")
-    ended_at = serializers.DateTimeField(allow_null=True)
-    refusal = serializers.CharField()
-    digest = serializers.CharField(help_text="SHA-256 of the question and its histories")
 
 
 class PortfolioOut(PortfolioRunOut):
@@ -170,18 +162,18 @@ def _get_run_or_404(run_id: int) -> PortfolioRunFact:
 
 
 def _serialize_run(run: PortfolioRunFact) -> dict[str, Any]:
-    return serialize_as(PortfolioRunOut, _run_fields(run))
+    return serialize_as(PortfolioRunOut, run, **_named(run))
 
 
 def _serialize_full_run(run: PortfolioRunFact | None) -> dict[str, Any]:
     if run is None:
         raise Http404
-    return serialize_as(PortfolioOut, _run_fields(run) | {"answer": run.answer})
+    return serialize_as(PortfolioOut, run, **_named(run))
 
 
-def _run_fields(run: PortfolioRunFact) -> dict[str, Any]:
+def _named(run: PortfolioRunFact) -> dict[str, Any]:
     asked_by = run.asked_by_id
-    return fields_of(run) | {
+    return {
         "address": reverse("api-portfolio-run", args=[run.id]),
         "asked_by": asked_by and {"id": asked_by, "name": person_names()[asked_by]},
     }

@@ -6,7 +6,18 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from apps.economics.portfolio.parts import (
+    ComparedChoice,
+    CostParts,
+    DurationStep,
+    FamilyAnswer,
+    HeldOutChoice,
+    OfferAnswer,
+    PortfolioChange,
+    PurchaseTranche,
+)
 from apps.web.rest.gates import GateOut
+from apps.web.rest.shapes import Answer
 
 
 @extend_schema_field(OpenApiTypes.OBJECT)
@@ -14,32 +25,15 @@ class DocumentOut(serializers.DictField):
     """A question as JSON has it: the same tables and keys as the file of docs/guides/portfolio.md."""
 
 
-class ChoiceOut(serializers.Serializer[Any]):
+class ChoiceOut(Answer[ComparedChoice]):
     """A choice of lots by offer, over the same scenarios; costs are of the planned months."""
 
-    name = serializers.CharField()
-    lots = serializers.DictField(child=serializers.IntegerField())
-    mean_cost = serializers.FloatField()
-    tail_cost = serializers.FloatField()
-    effective_savings_rate = serializers.FloatField(allow_null=True)
-    blocked_part = serializers.FloatField()
     limited_part = serializers.FloatField(help_text="the blocked part that most_blocked limits")
 
 
-class OfferAnswerOut(serializers.Serializer[Any]):
+class OfferAnswerOut(Answer[OfferAnswer]):
     """How many lots of an offer to buy; `rate` is of a GPU-hour, what a lot saves below 0 what it costs."""
 
-    name = serializers.CharField()
-    family = serializers.CharField()
-    kind = serializers.CharField()
-    lots = serializers.IntegerField()
-    gpus = serializers.IntegerField()
-    rate = serializers.FloatField()
-    upfront = serializers.FloatField()
-    break_even_utilization = serializers.FloatField(allow_null=True)
-    one_more_lot = serializers.FloatField(allow_null=True)
-    last_lot = serializers.FloatField(allow_null=True)
-    pays_up_to = serializers.FloatField(allow_null=True)
     history_days = serializers.FloatField(
         required=False, help_text="days of the family's history that it rests on"
     )
@@ -57,42 +51,20 @@ class TriedRuleOut(serializers.Serializer[Any]):
     cost = serializers.FloatField()
 
 
-class FamilyPartsOut(serializers.Serializer[Any]):
+class FamilyPartsOut(Answer[CostParts]):
     """GPU-hours and money of a family over the planned months, means of the scenarios."""
 
-    demand_hours = serializers.FloatField()
-    committed_hours = serializers.FloatField()
-    committed_used_hours = serializers.FloatField()
-    spot_hours = serializers.FloatField()
-    on_demand_hours = serializers.FloatField()
     short_hours = serializers.FloatField(help_text="that nobody can supply: the blocked ones")
-    spot_cost = serializers.FloatField()
-    on_demand_cost = serializers.FloatField()
-    short_cost = serializers.FloatField()
-    on_demand_equivalent = serializers.FloatField()
 
 
-class DurationStepOut(serializers.Serializer[Any]):
+class DurationStepOut(Answer[DurationStep]):
     """GPUs in the mean of a hundredth of all hours, those of the highest demand first."""
 
-    share = serializers.FloatField()
-    demand = serializers.FloatField()
-    owned = serializers.FloatField()
-    committed = serializers.FloatField()
-    on_demand = serializers.FloatField()
-    spot = serializers.FloatField()
-    blocked = serializers.FloatField()
 
-
-class FamilyAnswerOut(serializers.Serializer[Any]):
+class FamilyAnswerOut(Answer[FamilyAnswer]):
     """Where a family's GPU-hours come from."""
 
-    name = serializers.CharField()
     parts = FamilyPartsOut()
-    utilization = serializers.FloatField(allow_null=True)
-    tenth_utilization = serializers.FloatField(allow_null=True)
-    gpu_hour_worth = serializers.FloatField()
-    duration = DurationStepOut(many=True)
     waiting_hours = serializers.FloatField(
         required=False, help_text="GPU-hours beyond the GPUs that are there: they wait, in no part"
     )
@@ -103,38 +75,19 @@ class FamilyAnswerOut(serializers.Serializer[Any]):
     )
 
 
-class TrancheOut(serializers.Serializer[Any]):
+class TrancheOut(Answer[PurchaseTranche]):
     """A purchase of the ladder."""
 
+    first = ("on",)
     on = serializers.DateField()
-    family = serializers.CharField()
-    number = serializers.IntegerField()
-    in_months = serializers.IntegerField()
-    lots = serializers.DictField(child=serializers.IntegerField())
-    from_gpus = serializers.FloatField()
-    to_gpus = serializers.FloatField()
-    break_even_utilization = serializers.FloatField()
-    expected_utilization = serializers.FloatField()
-    pays_in = serializers.FloatField()
-    waiting_cost = serializers.FloatField()
 
 
-class PortfolioChangeOut(serializers.Serializer[Any]):
+class PortfolioChangeOut(Answer[PortfolioChange]):
     """The purchases that would be made if an input were another."""
 
-    name = serializers.CharField()
-    lots = serializers.DictField(child=serializers.IntegerField())
-    keeps_limit = serializers.BooleanField()
 
-
-class HeldOutChoiceOut(serializers.Serializer[Any]):
+class HeldOutChoiceOut(Answer[HeldOutChoice]):
     """The cost that a choice would have had in the last month of the histories."""
-
-    name = serializers.CharField()
-    lots = serializers.DictField(child=serializers.IntegerField())
-    cost = serializers.FloatField()
-    effective_savings_rate = serializers.FloatField(allow_null=True)
-    blocked_part = serializers.FloatField()
 
 
 class HeldOutOut(serializers.Serializer[Any]):

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from apps.economics.portfolio.answer import ComparedChoice, PortfolioAnswer
+from apps.economics.portfolio.answer import PortfolioAnswer
 from apps.economics.portfolio.names import month_after
+from apps.economics.portfolio.parts import ComparedChoice
 from apps.economics.portfolio.reading import PortfolioRequest
 from apps.show.text_columns import aligned_columns
 

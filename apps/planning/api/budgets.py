@@ -1,6 +1,6 @@
 """Budgets over REST: as they are set, and what is left of each."""
 
-from decimal import Decimal
+from operator import attrgetter
 from typing import Any
 
 from django.utils import timezone
@@ -104,15 +104,30 @@ class BudgetOut(Answer[BudgetFact]):
     amounts = BudgetStepOut(many=True)
 
 
+class WholeUnitsOut(ExactOut):
+    """An amount of a budget's figures in whole units; null where it is not known."""
+
+    def __init__(self, *, of: str, allow_null: bool = True, **options: Any) -> None:
+        super().__init__(**options, allow_null=allow_null, source="*")
+        self.amount_of = attrgetter(of)
+
+    def to_representation(self, value: Any) -> Any:
+        """Return the amount with all its decimals."""
+        amount = self.amount_of(value)
+        if amount is None:
+            return None
+        return super().to_representation(to_major_units(value.budget.measure, amount))
+
+
 class BudgetHeadroomOut(serializers.Serializer[Any]):
     """The rest of a budget in its current period; amounts are in `unit`, null where not known.
 
     `headroom` is `amount` − `spent` − `rest_expected` − `committed_by_requests`. Budgets overlap: two are never added.
     """
 
-    budget_id = serializers.IntegerField()
-    name = serializers.CharField()
-    measure = serializers.ChoiceField(choices=MEASURES)
+    budget_id = serializers.IntegerField(source="budget.id")
+    name = serializers.CharField(source="budget.name")
+    measure = serializers.ChoiceField(choices=MEASURES, source="budget.measure")
     unit = serializers.CharField(help_text=UNIT_HELP)
     basis = serializers.CharField(
         help_text="effective cost as charged, or GPU-hours that jobs held"
@@ -121,39 +136,48 @@ class BudgetHeadroomOut(serializers.Serializer[Any]):
     status = serializers.ChoiceField(choices=(TO_COME, RUNNING, OVER))
     first_day = serializers.DateField()
     last_day = serializers.DateField()
-    amount = ExactOut()
-    spent = ExactOut(allow_null=True)
+    amount = WholeUnitsOut(of="amount", allow_null=False)
+    spent = WholeUnitsOut(of="spent.amount")
     provisional = ExactOut(allow_null=True, help_text="of what is spent; null of GPU-hours")
-    unpriced_gpu_hours = HoursOut(help_text="without a price yet, so in no amount")
-    rest_expected = ExactOut(allow_null=True)
-    rest_low = ExactOut(allow_null=True, help_text="of the 80 % interval; null without one")
-    rest_high = ExactOut(allow_null=True)
-    rest_from = serializers.ChoiceField(choices=(FORECAST, RUN_RATE, UNKNOWN))
-    rest_source = serializers.CharField(help_text="which series, or which days")
+    unpriced_gpu_hours = HoursOut(
+        source="spent.unpriced_milliseconds", help_text="without a price yet, so in no amount"
+    )
+    rest_expected = WholeUnitsOut(of="rest.expected")
+    rest_low = WholeUnitsOut(of="rest.low", help_text="of the 80 % interval; null without one")
+    rest_high = WholeUnitsOut(of="rest.high")
+    rest_from = serializers.ChoiceField(choices=(FORECAST, RUN_RATE, UNKNOWN), source="rest.method")
+    rest_source = serializers.CharField(
+        source="rest.source", help_text="which series, or which days"
+    )
     rest_spans = AheadSpanOut(
         many=True, help_text="which hours are from what; none without a forecast"
     )
     rest_gates = GateOut(many=True, help_text="what the rest expected was held against")
-    committed = ExactOut(
-        allow_null=True,
+    committed = WholeUnitsOut(
+        of="committed",
         help_text="by commitments and by requests; null where a part of it is not known",
     )
-    committed_by_commitments = ExactOut(
-        allow_null=True, help_text="a part of the rest expected; of the organisation's money alone"
+    committed_by_commitments = WholeUnitsOut(
+        of="commitments", help_text="a part of the rest expected; of the organisation's money alone"
     )
-    committed_by_requests = ExactOut(
-        allow_null=True,
+    committed_by_requests = WholeUnitsOut(
+        of="requested.amount",
         help_text="approved capacity requests until they are delivered, on top of the rest expected",
     )
-    unpriced_request_gpu_hours = HoursOut(help_text="of these without a price, so in no amount")
-    headroom = ExactOut(allow_null=True)
+    unpriced_request_gpu_hours = HoursOut(
+        source="requested.unpriced_milliseconds",
+        help_text="of these without a price, so in no amount",
+    )
+    headroom = WholeUnitsOut(of="headroom")
     is_exceeding = serializers.BooleanField(help_text="exceeded, or expected to be")
     share_used = RatioOut(allow_null=True)
-    share_of_time_gone = RatioOut()
+    share_of_time_gone = RatioOut(source="share_gone")
     chance_low = RatioOut(
-        allow_null=True, help_text="that it is exceeded; null without an interval"
+        allow_null=True,
+        source="chance.low",
+        help_text="that it is exceeded; null without an interval",
     )
-    chance_high = RatioOut(allow_null=True)
+    chance_high = RatioOut(allow_null=True, source="chance.high")
 
 
 class BudgetView(RestView):
@@ -241,44 +265,20 @@ def serialize_budget(fact: BudgetFact) -> dict[str, Any]:
 
 def serialize_headroom(figures: BudgetFigures) -> dict[str, Any]:
     """Its figures, in whole units."""
-    fact, chance, interval = figures.budget, figures.chance, figures.rest.interval
+    fact = figures.budget
     is_money = fact.measure == MONEY
-
-    def amount(value: int | None) -> Decimal | None:
-        return None if value is None else to_major_units(fact.measure, value)
-
-    answer = {
-        **fields_of(figures),
-        "budget_id": fact.id,
-        "name": fact.name,
-        "measure": fact.measure,
-        "unit": _unit_of(fact),
-        "basis": "effective" if is_money else "held",
-        "as_of": None,
-        "last_day": figures.end_day - DAY,
-        "amount": amount(figures.amount),
-        "spent": amount(figures.spent.amount),
-        "provisional": amount(figures.spent.provisional) if is_money else None,
-        "unpriced_gpu_hours": figures.spent.unpriced_milliseconds,
-        "rest_expected": amount(figures.rest.expected),
-        "rest_low": amount(interval[0]) if interval else None,
-        "rest_high": amount(interval[1]) if interval else None,
-        "rest_from": figures.rest.method,
-        "rest_source": figures.rest.source,
-        "rest_spans": serialize_spans(figures.rest.spans),
-        "rest_gates": serialize_gates(figures.rest.gates),
-        "committed": amount(figures.committed),
-        "committed_by_commitments": amount(figures.commitments),
-        "committed_by_requests": amount(figures.requested.amount),
-        "unpriced_request_gpu_hours": figures.requested.unpriced_milliseconds,
-        "headroom": amount(figures.headroom),
-        "is_exceeding": figures.is_exceeding,
-        "share_used": figures.share_used,
-        "share_of_time_gone": figures.share_gone,
-        "chance_low": chance and chance.low,
-        "chance_high": chance and chance.high,
-    }
-    return serialize_as(BudgetHeadroomOut, answer)
+    provisional = to_major_units(fact.measure, figures.spent.provisional) if is_money else None
+    return serialize_as(
+        BudgetHeadroomOut,
+        figures,
+        unit=_unit_of(fact),
+        basis="effective" if is_money else "held",
+        as_of=None,
+        last_day=figures.end_day - DAY,
+        provisional=provisional,
+        rest_spans=serialize_spans(figures.rest.spans),
+        rest_gates=serialize_gates(figures.rest.gates),
+    )
 
 
 def _unit_of(fact: BudgetFact) -> str:

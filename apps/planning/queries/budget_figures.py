@@ -70,6 +70,16 @@ class RemainderEstimate:
         ends = [round(value) for value in self.quantiles.values()]
         return (ends[0], ends[-1]) if ends else None
 
+    @property
+    def low(self) -> int | None:
+        """The low end of the interval."""
+        return self.interval and self.interval[0]
+
+    @property
+    def high(self) -> int | None:
+        """The high end of the interval."""
+        return self.interval and self.interval[1]
+
 
 @dataclass(frozen=True, slots=True)
 class BudgetFigures:

@@ -8,7 +8,6 @@ from rest_framework import serializers
 
 from apps.economics.hours import HOUR_MS
 from apps.economics.money import MICROS
-from apps.web.rest.fast_serializers import Teller, mapping_teller
 
 DIGITS = 6
 
@@ -39,22 +38,9 @@ class MoneyOut(serializers.Serializer[Any]):
 
     def to_representation(self, instance: Any) -> Any:
         """Of micro-units (rounded to whole ones) in the answer's currency, or of such a mapping."""
-        return self.teller()(instance)
-
-    def teller(self) -> Teller:
-        """With the currency looked up once."""
-        currency: str = self.context.get("currency", "")
-        serialize = super().to_representation
-
-        def tell(amount: Any) -> Any:
-            # Asking of every amount whether it is a mapping takes as long as telling it.
-            if type(amount) is not int:
-                if isinstance(amount, Mapping):
-                    return serialize(amount)
-                amount = round(amount)
-            return money_of(amount, currency)
-
-        return tell
+        if isinstance(instance, Mapping):
+            return super().to_representation(instance)
+        return money_of(round(instance), self.context.get("currency", ""))
 
 
 class HoursOut(serializers.FloatField):
@@ -71,10 +57,6 @@ class RatioOut(serializers.FloatField):
     def to_representation(self, value: Any) -> Any:
         """To the sixth decimal."""
         return rounded_ratio(value)
-
-    def teller(self) -> Teller:
-        """Return the function that rounds a ratio to the sixth decimal."""
-        return rounded_ratio
 
 
 class ExactOut(serializers.CharField):
@@ -101,17 +83,13 @@ class NamedOut(serializers.Serializer[Any]):
     id = serializers.IntegerField(allow_null=True)
     name = serializers.CharField()
 
-    def teller(self) -> Teller:
-        """Return what tells the parts of a thing, or those of a value that has them under its name."""
+    def to_representation(self, instance: Any) -> Any:
+        """The parts of a thing, or those of a value that has them under its name."""
         if self.source != "*":
-            return mapping_teller(self)
-        name, id_name = str(self.field_name), f"{self.field_name}_id"
-
-        def tell(value: Any) -> dict[str, Any] | None:
-            part_id = getattr(value, id_name)
-            return None if part_id is None else {"id": part_id, "name": getattr(value, name)}
-
-        return tell
+            return super().to_representation(instance)
+        name = str(self.field_name)
+        part_id = getattr(instance, f"{name}_id")
+        return None if part_id is None else {"id": part_id, "name": getattr(instance, name)}
 
 
 def named_parts(row: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries.paging import Page, PageRequest
-from apps.web.rest.fast_serializers import Teller, compile_serializer
 
 DEFAULT_LIMIT = 100
 MOST_ROWS = 1_000
@@ -65,7 +64,7 @@ def serialize_as(
     """
     if instead:
         value = _Beside(value, instead)
-    return dict(_compiled_serializer(form, currency)(value))
+    return dict(_serializer_of(form, currency).to_representation(value))
 
 
 class _Beside:
@@ -82,9 +81,11 @@ class _Beside:
 
 
 @cache
-def _compiled_serializer(form: type[serializers.Serializer[Any]], currency: str | None) -> Teller:
-    # Making a serializer takes many times as long as telling a row by it.
-    return compile_serializer(form(context={} if currency is None else {"currency": currency}))
+def _serializer_of(
+    form: type[serializers.Serializer[Any]], currency: str | None
+) -> serializers.Serializer[Any]:
+    # Making a serializer takes many times as long as a row by it.
+    return form(context={} if currency is None else {"currency": currency})
 
 
 def slice_of(

@@ -21,7 +21,8 @@ from apps.console.kit.glossary import (
 )
 from apps.console.kit.methods import ANSWERS, FIELDS, AnswerMethod
 from apps.show.prose import Prose, markdown
-from deploy.write_reference import commands_page, settings_page
+from deploy.write_gpu_page import gpu_page
+from deploy.write_reference import agent_settings_page, commands_page, settings_page
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 NOTE = "<!-- Made of {source} by `make docs`: change it there. -->"
@@ -107,7 +108,12 @@ def _filled(text: str, indent: str = "") -> str:
 GENERATED_PAGES: Mapping[str, tuple[Callable[[str], str], str]] = {
     "planning.md": (_planning_page, "apps/console/kit/methods"),
     "concepts/units.md": (_units_page, "apps/console/kit/glossary"),
+    "reference/gpus.md": (gpu_page, "apps/economics/gpu_catalogue.py"),
     "reference/settings.md": (settings_page, "controlplane/env.py"),
+    "reference/agent-settings.md": (
+        agent_settings_page,
+        "agents/agent/src/runrate_agent/settings.py",
+    ),
     "reference/commands.md": (commands_page, "the help of the commands"),
 }
 """What makes a page from the note of what it is made of, and what that is."""

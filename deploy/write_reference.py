@@ -1,5 +1,6 @@
 """The reference of settings and of commands, made of what the settings and the commands say of themselves."""
 
+import json
 import re
 from argparse import Action, ArgumentParser, _AppendAction
 from collections.abc import Iterator, Mapping
@@ -13,6 +14,7 @@ from django.core.management.base import BaseCommand
 
 from controlplane.env import PREFIX, PROJECT_ROOT, Environment
 from controlplane.env_values import written
+from runrate_agent.settings import Settings as AgentSettings
 
 SETTINGS = "Read from the environment, once. Any may be given as `NAME_FILE`, a path whose content is the value. A value of the wrong type, or an unknown `RUNRATE_` name, stops the process with a sentence that names it."  # fmt: skip
 SECTIONS_OF_SETTINGS: Mapping[str, str] = {
@@ -45,6 +47,8 @@ SECTIONS_OF_COMMANDS: Mapping[str, str] = {
 """By the app that has the commands; Django's own are not listed."""
 MOST_CHOICES_SHOWN = 4
 
+AGENT_SETTINGS = "Of `/etc/runrate/agent.toml` ([the agent](../guides/agent.md)); `runrate-agent settings` prints it with every key. What is not there has its default, an unknown key refuses the file by its line."  # fmt: skip
+
 _PAGE = re.compile(r"docs/(?:reference/)?([\w/-]+\.md)")
 _OPTION = re.compile(r"(?<![\w`-])--[a-z-]+")
 
@@ -64,6 +68,19 @@ def settings_page(note: str) -> str:
     head = ("| variable | default | meaning |", "|---|---|---|")
     parts += (f"## {title}\n\n" + "\n".join((*head, *lines)) for title, lines in rows.items())
     return "\n\n".join(parts) + "\n"
+
+
+def agent_settings_page(note: str) -> str:
+    """Return the page of all keys of the agent's configuration."""
+    defaults = AgentSettings()
+    rows = [
+        f"| `{table.name}.{key.name}` | {_toml_default(getattr(part, key.name))} | {key.metadata['said']} |"
+        for table in fields(defaults)
+        for part in (getattr(defaults, table.name),)
+        for key in fields(part)
+    ]
+    table = "\n".join(("| key | default | meaning |", "|---|---|---|", *rows))
+    return "\n\n".join(("# Settings of the agent", note, AGENT_SETTINGS, table)) + "\n"
 
 
 def commands_page(note: str) -> str:
@@ -88,6 +105,12 @@ def _setting_row(setting: Field[Any]) -> str:
     return (
         f"| `{PREFIX}{setting.name.upper()}` | {shown} | {_marked(setting.metadata['meaning'])} |"
     )
+
+
+def _toml_default(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int) else f"`{json.dumps(value)}`"
 
 
 def _is_djangos(app: str) -> bool:

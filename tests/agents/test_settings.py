@@ -1,6 +1,5 @@
 """Settings: every key is known, documented and does something; a bad one is named by file and line."""
 
-import json
 import re
 from dataclasses import fields
 from pathlib import Path
@@ -14,30 +13,12 @@ SOURCES = ROOT / "agents/agent/src/runrate_agent"
 GOOD = '[server]\nurl = "https://runrate.example.org"\n'
 
 
-def keys() -> dict[str, tuple[object, str]]:
-    parts = {table.name: getattr(Settings(), table.name) for table in fields(Settings)}
-    return {
-        f"{table}.{key.name}": (getattr(part, key.name), key.metadata["said"])
-        for table, part in parts.items()
-        for key in fields(part)
-    }
-
-
-def shown(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, tuple):
-        return f"`{json.dumps(value)}`"
-    return f'`"{value}"`' if isinstance(value, str) else str(value)
-
-
-def test_the_documentation_has_exactly_the_keys_there_are_with_their_defaults():
-    page = (ROOT / "docs/guides/agent.md").read_text()
-
-    rows = re.findall(r"^\| `(\w+\.\w+)` \| (.+?) \| (.+) \|$", page, re.MULTILINE)
-
-    told = {key: (shown(value), said) for key, (value, said) in keys().items()}
-    assert {key: (default, said) for key, default, said in rows} == told
+def keys() -> list[str]:
+    return [
+        f"{table.name}.{key.name}"
+        for table in fields(Settings)
+        for key in fields(getattr(Settings(), table.name))
+    ]
 
 
 def test_the_agent_reads_every_key_there_is():

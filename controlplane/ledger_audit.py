@@ -31,13 +31,6 @@ def audit(starts_at: datetime | None = None, ends_at: datetime | None = None) ->
     return ledger.audit(CHECKS, starts_at, ends_at, PROBES)
 
 
-def audit_here(
-    starts_at: datetime | None = None, ends_at: datetime | None = None, reading: str = ""
-) -> Audit:
-    """The same inside the caller's transaction, as far as that sees one moment.
-
-    With `reading` only by the checks that read a table of this name.
-    """
-    checks = [check for check in CHECKS if reading in check.query.text]
-    probes = [probe for probe in PROBES if not reading or reading in probe.tables]
-    return ledger.audit_in_transaction(checks, starts_at, ends_at, probes)
+def audit_here(starts_at: datetime | None = None, ends_at: datetime | None = None) -> Audit:
+    """The same inside the caller's transaction, as far as that sees one moment."""
+    return ledger.audit_in_transaction(CHECKS, starts_at, ends_at, PROBES)

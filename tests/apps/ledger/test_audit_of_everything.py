@@ -4,14 +4,17 @@ The columns are the database's own: a new one without a check fails here until i
 excuse of its own in EXCUSED and in docs/concepts/audit.md.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from secrets import randbelow
 from typing import Any
 
 import pytest
-from django.db import DataError, IntegrityError, transaction
+from django.db import DataError, IntegrityError, connection, transaction
 
-from controlplane.ledger_audit import audit_here
+from apps.ledger.queries.audit import audit_in_transaction
+from apps.ledger.queries.audit_sql import BOUNDS
+from controlplane.ledger_audit import CHECKS, PROBES, audit_here
 from tests.apps.ledger.audited_world import make_world
 from tests.apps.ledger.tampering import Column, columns_of, rows_of, tables_of, tamper
 
@@ -137,19 +140,44 @@ def excused(table: str) -> set[str]:
     return {name for names in EXCUSED.get(table, {}).values() for name in names}
 
 
-def is_found(column: Column, row: str = "") -> bool:
-    """Whether the audit says so, and where, or the database refuses it to begin with."""
+def is_found(*columns: Column, row: str = "") -> bool:
+    """Whether the audit tells one unit changed in each, and where, or the database refuses it to begin with."""
+    (table,) = {column.table for column in columns}
     undo = transaction.savepoint()
     try:
-        which = row or WHICH.get(column.table, "true")
-        assert tamper(column, which) == 1, f"{column} has no row"
-        places = audit_here(reading=column.table).places
+        which = row or WHICH.get(table, "true")
+        for column in columns:
+            assert tamper(column, which) == 1, f"{column} has no row"
+        node, charge = next(places_told(table), (None, None))
     except (IntegrityError, DataError):
         return True
     finally:
         transaction.savepoint_rollback(undo)
-    assert all(place.node or place.charge for place in places)
-    return bool(places)
+    return bool(node or charge)
+
+
+def places_told(table: str) -> Iterator[tuple[str | None, int | None]]:
+    """The node and the charge of each place that checks of this table name.
+
+    Closed months are held against their digests last: that takes longest.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(BOUNDS, {"from": None, "to": None})
+        since, until, zone = cursor.fetchone()
+        span = {"from": since, "to": until, "zone": zone, "shown": 1}
+        for check in (each for each in CHECKS if table in each.query.text):
+            cursor.execute(check.query.text, span)
+            yield from ((node, charge) for charge, node, *_ in cursor.fetchall())
+    probes = [probe for probe in PROBES if table in probe.tables]
+    for place in audit_in_transaction((), None, None, probes).places:
+        yield place.node, place.charge
+
+
+def names_found(columns: list[Column]) -> set[str]:
+    """Those of them that are found; at once, where that is none."""
+    if not columns or not is_found(*columns):
+        return set()
+    return {column.name for column in columns if is_found(column)}
 
 
 def test_the_world_adds_up_and_nothing_of_it_waits() -> None:
@@ -163,10 +191,12 @@ def test_the_world_adds_up_and_nothing_of_it_waits() -> None:
 @pytest.mark.parametrize("table", of_money())
 def test_one_unit_changed_is_found_in_every_column_that_has_no_excuse(table: str) -> None:
     columns = [column for column in columns_of(table) if column.name != BY_NUMBER]
+    without_check = [column for column in columns if column.name in excused(table)]
 
-    missed = {column.name for column in columns if not is_found(column)}
+    found = {column.name for column in columns if column not in without_check and is_found(column)}
+    found |= names_found(without_check)
 
-    assert missed == excused(table)
+    assert {column.name for column in columns} - found == excused(table)
 
 
 def tried(table: str) -> list[Column]:
@@ -187,7 +217,7 @@ def test_one_unit_in_random_rows_is_found_in_every_column(table: str) -> None:
     seed = randbelow(10**6)
 
     cells = random_cells(table, seed, ROWS_TRIED)
-    missed = [(str(column), row) for column, row in cells if not is_found(column, row)]
+    missed = [(str(column), row) for column, row in cells if not is_found(column, row=row)]
 
     assert not missed, f"seed {seed}"
 

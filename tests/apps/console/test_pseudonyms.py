@@ -89,15 +89,16 @@ def said_by(user: str, raw_id: str = "1", owner: str = "") -> JobEventIn:
 
 def rows_with(text: str) -> list[str]:
     """Tables of which a row has the text anywhere, what is compared as the database would print it."""
+    holds = sql.SQL("SELECT {} WHERE EXISTS (SELECT FROM {} AS held WHERE held::text LIKE {})")
     with connection.cursor() as cursor:
         names = connection.introspection.table_names(cursor)
-        found = []
-        for name in names:
-            held = sql.SQL("SELECT count(*) FROM {} AS held WHERE held::text LIKE %s")
-            cursor.execute(held.format(sql.Identifier(name)), [f"%{text}%"])
-            if cursor.fetchone()[0]:
-                found.append(name)
-    return found
+        cursor.execute(
+            sql.SQL(" UNION ALL ").join(
+                holds.format(sql.Literal(name), sql.Identifier(name), sql.Literal(f"%{text}%"))
+                for name in names
+            )
+        )
+        return sorted(name for (name,) in cursor.fetchall())
 
 
 def test_a_user_of_jobs_is_found_nowhere_and_stays_out(petra: Client) -> None:
@@ -463,18 +464,17 @@ def test_two_spellings_that_one_table_holds_apart_stay_two_rows(
 
 
 @pytest.mark.parametrize("entered", ["Anna Groß", "ANNA GROSS", "weiß", "Steffi Graf"])
-@pytest.mark.parametrize("spelt", [str, str.upper, str.casefold])
 def test_letters_that_are_two_in_capitals_are_found_either_way(
-    settings: Any, tmp_path: Path, entered: str, spelt: Any
+    settings: Any, tmp_path: Path, entered: str
 ) -> None:
     settings.HOME = tmp_path
     make_organisation()
     of_one_letter = entered.replace("ff", "\ufb00").replace("SS", "\u1e9e")
-    spellings = {spelt(entered), of_one_letter, entered}
+    spellings = {entered, entered.upper(), entered.casefold(), of_one_letter}
     for number, spelling in enumerate(sorted(spellings)):
         record_events(events=[said_by(spelling, str(number))], at=NOON)
     take_names_out(entered)
-    assert [rows_with(spelling) for spelling in spellings] == [[] for _ in spellings]
+    assert [spelling for spelling in spellings if rows_with(spelling)] == []
 
 
 def test_what_is_said_of_a_job_while_names_go_does_not_bring_one_back(

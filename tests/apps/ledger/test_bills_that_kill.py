@@ -6,7 +6,9 @@ import signal
 import subprocess
 import sys
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -16,35 +18,27 @@ from django.utils import timezone
 from pyarrow import parquet
 
 from apps.files import is_stored
-from apps.ledger.actions import bill_uploads
+from apps.ledger.actions import bill_taking, bill_uploads
+from apps.ledger.actions.bill_taking import stage_rows
 from apps.ledger.models import BillImport, BillRow
 from apps.ledger.tasks import bill_uploads as bill_sweep
+from apps.ledger.tasks import take_bills
 from apps.uploads.files import STOPPED as UPLOAD_STOPPED
 from apps.uploads.files import UploadDraft
 from tests import make
 from tests.apps.ledger.bill_files import hour_row, text_of
+from tests.forked import forked
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ROOT = Path(__file__).parents[3]
 SWEEP = """
 import django; django.setup()
 from apps.ledger.tasks import take_bills
-{before}
 take_bills.apply(throw=True)
 # Of this program alone: ru_maxrss begins with what the tests' own process had come to.
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM:"))
 print(int(peak.split()[1]) >> 10)
 """
-STOPPED = """
-import os, signal
-from apps.ledger.actions import bill_taking
-stage = bill_taking.stage_rows
-def stage_and_stop(**given):
-    stage(**given)
-    os.kill(os.getpid(), signal.SIGTERM)
-bill_taking.stage_rows = stage_and_stop
-"""
-KILLED = "import os; from apps.ledger.tasks import bill_uploads; bill_uploads.open_bill = lambda *a, **k: os.kill(os.getpid(), 9)"
 
 
 def send(content: bytes) -> int:
@@ -58,8 +52,8 @@ def send(content: bytes) -> int:
     return bill_uploads.keep_bill(upload=upload, at=make.NOON)
 
 
-def sweep(before: str = "") -> "subprocess.CompletedProcess[str]":
-    """A worker's sweep, in a process of its own on this database."""
+def sweep_alone() -> "subprocess.CompletedProcess[str]":
+    """A worker's sweep, by a program of its own on this database."""
     told = connection.settings_dict
     url = f"postgres://postgres@/{told['NAME']}?host={told['HOST'].replace('/', '%2F')}"
     given = {
@@ -68,13 +62,29 @@ def sweep(before: str = "") -> "subprocess.CompletedProcess[str]":
         "RUNRATE_HOME": str(settings.HOME),
     }
     return subprocess.run(
-        [sys.executable, "-c", SWEEP.format(before=before)],
+        [sys.executable, "-c", SWEEP],
         cwd=ROOT,
         env={**os.environ, **given},
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def exit_code_of_sweep() -> int | None:
+    """How a worker's sweep ended, in a process of its own."""
+    process = forked(partial(take_bills.apply, throw=True))
+    process.join()
+    return process.exitcode
+
+
+def killed(*arguments: object, **given: object) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def staged_and_stopped(**given: Any) -> None:
+    stage_rows(**given)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 @pytest.fixture(autouse=True)
@@ -94,7 +104,7 @@ def test_a_tiny_file_that_decodes_to_eighty_gigabytes_leaves_its_worker_alive(
     parquet.write_table(pa.table(dict.fromkeys(names, cells)), path, compression="zstd")
     bombs = [path.read_bytes(), gzip.compress(b"BilledCost," + b"x" * (64 << 20))]
     imports = [send(content) for content in bombs]
-    done = sweep()
+    done = sweep_alone()
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) < 700
     for import_id in imports:
@@ -104,30 +114,37 @@ def test_a_tiny_file_that_decodes_to_eighty_gigabytes_leaves_its_worker_alive(
         assert batch.stored_as
 
 
-def test_a_file_that_kills_its_worker_is_broken_off_after_three_tries(tmp_path: Path) -> None:
+def test_a_file_that_kills_its_worker_is_broken_off_after_three_tries(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bill_sweep, "open_bill", killed)
     import_id = send(b"whatever")
     for tries in (1, 2, 3):
-        assert sweep(KILLED).returncode == -9
+        assert exit_code_of_sweep() == -signal.SIGKILL
         batch = BillImport.objects.get(id=import_id)
         assert (batch.state, batch.tries) == ("running", tries)
     stored_as = f"uploads/{batch.stored_as}"
     assert is_stored(stored_as)
-    assert sweep(KILLED).returncode == 0
+    assert exit_code_of_sweep() == 0
     batch.refresh_from_db()
     assert (batch.state, batch.failure) == ("failed", bill_uploads.BROKEN_OFF)
     assert "3 times" in batch.failure
     assert is_stored(stored_as)
 
 
-def test_a_worker_that_is_stopped_again_and_again_breaks_no_bill_off() -> None:
+def test_a_worker_that_is_stopped_again_and_again_breaks_no_bill_off(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rows = [hour_row("1", ResourceId=f"node-{number}") for number in range(21_000)]
     import_id = send(text_of(rows).encode())
-    for _ in range(4):
-        assert sweep(STOPPED).returncode == -signal.SIGTERM
-        batch = BillImport.objects.get(id=import_id)
-        assert (batch.state, batch.tries, batch.failure) == ("waiting", 0, UPLOAD_STOPPED)
-        assert not BillRow.objects.exists()
-    assert sweep().returncode == 0
+    with monkeypatch.context() as patched:
+        patched.setattr(bill_taking, "stage_rows", staged_and_stopped)
+        for _ in range(4):
+            assert exit_code_of_sweep() == -signal.SIGTERM
+            batch = BillImport.objects.get(id=import_id)
+            assert (batch.state, batch.tries, batch.failure) == ("waiting", 0, UPLOAD_STOPPED)
+            assert not BillRow.objects.exists()
+    assert exit_code_of_sweep() == 0
     batch.refresh_from_db()
     assert (batch.state, batch.imported, batch.failure) == ("done", 21_000, "")
 

@@ -2,13 +2,12 @@
 
 import json
 import os
-import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
+from functools import partial
 from io import StringIO
+from multiprocessing.process import BaseProcess
 from urllib.parse import urlsplit
 
 import psycopg
@@ -23,6 +22,7 @@ from controlplane.ledger_audit import audit
 from tests import make
 from tests.apps.ledger import scene
 from tests.databases import somebody_waits, wait_until
+from tests.forked import forked
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -144,8 +144,8 @@ def test_a_settler_killed_between_two_steps_loses_nothing(nodes: list[int], tabl
     with blocking(table):
         settler = settler_process()
         wait_until(somebody_waits)
-        settler.send_signal(signal.SIGKILL)
-        settler.wait()
+        settler.kill()
+        settler.join()
     wait_until(no_settler_works)
     assert waiting_hours() > 0
 
@@ -177,17 +177,9 @@ def settle_in_thread() -> None:
         connection.close()
 
 
-def settler_process() -> "subprocess.Popen[bytes]":
+def settler_process() -> BaseProcess:
     """Another process that settles the same hours."""
-    program = (
-        "import django; django.setup()\n"
-        "from tests.apps.ledger import scene\n"
-        f"scene.settle(ends_at=scene.TEN + {HOURS} * scene.HOUR)\n"
-    )
-    environment = os.environ | {
-        "RUNRATE_DATABASE_URL": f"{database_url()}&application_name=settler"
-    }
-    return subprocess.Popen([sys.executable, "-c", program], env=environment)
+    return forked(partial(scene.settle, ends_at=UNTIL), application_name="settler")
 
 
 def database_url() -> str:

@@ -1,4 +1,4 @@
-"""The README's commands work as they are written, from an empty home."""
+"""The README's commands, and the first ones of the operator's page, work as they are written, from an empty home."""
 
 import csv
 import gzip
@@ -27,7 +27,7 @@ SHOWN_ELSEWHERE = {
     "make demo": ("tests/journeys/test_demo.py", '"demo"'),
     "make test": (".ci/run", "make test"),
 }
-"""Commands of the README that take minutes, and where they are run as they stand."""
+"""Commands that take minutes, and where they are run as they stand."""
 COMMAND = re.compile(
     r"(make|\.venv/bin/python manage\.py|curl|TZ=UTC sacct|export TOKEN=\$\(\.venv/bin/python)\b"
 )
@@ -54,13 +54,15 @@ def commands_of(page: str) -> list[str]:
     return [line.partition("  #")[0].strip() for line in "".join(shown).splitlines() if line]
 
 
-def of_readme() -> list[str]:
-    return commands_of((ROOT / "README.md").read_text())
+def first_commands() -> list[str]:
+    page = (ROOT / "docs" / "guides" / "operator.md").read_text()
+    section = page.partition("\n## First commands\n")[2].partition("\n## ")[0]
+    return commands_of((ROOT / "README.md").read_text() + section)
 
 
-def test_every_line_of_the_readmes_blocks_is_a_command_that_is_there() -> None:
+def test_every_line_is_a_command_that_is_there() -> None:
     """Where it is one of manage.py it takes these options; what is not run here is run elsewhere."""
-    lines = of_readme()
+    lines = first_commands()
     assert len(lines) > 9
     for line in lines:
         assert COMMAND.match(line), line
@@ -78,8 +80,8 @@ def test_every_line_of_the_readmes_blocks_is_a_command_that_is_there() -> None:
         assert words in (ROOT / where).read_text()
 
 
-def test_the_readmes_sacct_asks_for_what_the_next_command_needs() -> None:
-    (line,) = (line for line in of_readme() if "sacct -" in line)
+def test_the_first_sacct_asks_for_what_the_next_command_needs() -> None:
+    (line,) = (line for line in first_commands() if "sacct -" in line)
     asked = line.split(" -o ")[1].split()[0]
     layout = find_layout(asked.replace(",", "|"), fields=None)
     assert layout.names == named_fields(asked)
@@ -150,13 +152,15 @@ def is_ready(listen: str) -> bool:
 
 
 @pytest.mark.proof
-def test_each_command_of_the_readme_works_from_an_empty_home(
+def test_each_command_works_from_an_empty_home(
     clone: Path, environment: Mapping[str, str], running: subprocess.Popen[bytes]
 ) -> None:
     """One after the other in one shell, as somebody types them, beside `make run`."""
     with gzip.open(clone / "bill.csv.gz", "wt", newline="") as file:
         csv.writer(file).writerows([HOUR_OF_A_NODE.keys(), HOUR_OF_A_NODE.values()])
-    typed = [line for line in of_readme() if line not in SHOWN_ELSEWHERE and line != "make run"]
+    typed = [
+        line for line in first_commands() if line not in SHOWN_ELSEWHERE and line != "make run"
+    ]
     typed = [line.replace("127.0.0.1:8000", environment["RUNRATE_LISTEN"]) for line in typed]
     typed = [line.replace("curl ", "curl --fail --silent --show-error ") for line in typed]
     script = "\n".join(f"echo '$ '{shlex.quote(line)}; {line}" for line in typed)

@@ -16,7 +16,7 @@ ASKED = (
     "TZ=UTC sacct -aDX -S 2026-11-01 -E now --parsable2 -o JobIDRaw,Cluster,Partition,Account,User,"
     "Submit,Start,End,State,NCPUS,AllocTRES,NodeList,JobName"
 )
-"""How the README asks: sacct by itself prints neither times nor GPUs."""
+"""How the operator's page asks: sacct by itself prints neither times nor GPUs."""
 FOR_PEOPLE = {"jobid", "state", "exitcode"}
 """Names in the first line of what sacct prints without --parsable2."""
 # People write these; a delimiter inside one makes the row look too long.
